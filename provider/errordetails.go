@@ -1,0 +1,160 @@
+package provider
+
+import "fmt"
+
+// ErrorDetails is a failure as histories and messages carry it (§3.4): one of
+// [Infrastructure], [Configuration], [Application] and [Poison], held by value.
+type ErrorDetails interface {
+	// Category is the variant's lower-case name, as metrics label it.
+	Category() string
+	// IsRetryable reports whether trying again may help.
+	IsRetryable() bool
+	// DisplayMessage is the text that user code sees and that becomes the output
+	// of a failed execution.
+	DisplayMessage() string
+	isErrorDetails()
+}
+
+// Infrastructure is a failure of the store.
+type Infrastructure struct {
+	Operation, Message string
+	Retryable          bool
+}
+
+// Nondeterminism is the only kind of a Configuration failure.
+const Nondeterminism = "Nondeterminism"
+
+// Configuration is code that does not fit the recorded history.
+type Configuration struct {
+	// Kind is [Nondeterminism].
+	Kind     string
+	Resource string
+	Message  *string
+}
+
+// AppErrorKind says where an Application failure came from.
+type AppErrorKind string
+
+// The kinds of an Application failure.
+const (
+	AppActivityFailed      AppErrorKind = "ActivityFailed"
+	AppOrchestrationFailed AppErrorKind = "OrchestrationFailed"
+	AppPanicked            AppErrorKind = "Panicked"
+	AppCancelled           AppErrorKind = "Cancelled"
+)
+
+// Application is a failure of user code.
+type Application struct {
+	Kind AppErrorKind
+	// CancelReason belongs to AppCancelled.
+	CancelReason string
+	Message      string
+	Retryable    bool
+}
+
+// Poison is work that was fetched more often than allowed.
+type Poison struct {
+	AttemptCount, MaxAttempts uint32
+	MessageType               PoisonMessageType
+	// Message is the offending work as JSON, or the error.
+	Message string
+}
+
+// PoisonMessageType says what was poisoned: one of [PoisonOrchestration],
+// [PoisonActivity] and [PoisonDeserialization].
+type PoisonMessageType interface{ isPoisonMessageType() }
+
+// PoisonOrchestration is a poisoned batch of an instance.
+type PoisonOrchestration struct {
+	Instance    string
+	ExecutionID uint64
+}
+
+// PoisonActivity is a poisoned activity.
+type PoisonActivity struct {
+	Instance     string
+	ExecutionID  uint64
+	ActivityName string
+	ActivityID   uint64
+}
+
+// PoisonDeserialization is a history that cannot be decoded.
+type PoisonDeserialization struct {
+	Instance    string
+	ExecutionID uint64
+	Error       string
+}
+
+func (PoisonOrchestration) isPoisonMessageType()   {}
+func (PoisonActivity) isPoisonMessageType()        {}
+func (PoisonDeserialization) isPoisonMessageType() {}
+
+func (Infrastructure) isErrorDetails() {}
+func (Configuration) isErrorDetails()  {}
+func (Application) isErrorDetails()    {}
+func (Poison) isErrorDetails()         {}
+
+// Category implements [ErrorDetails].
+func (Infrastructure) Category() string { return "infrastructure" }
+
+// Category implements [ErrorDetails].
+func (Configuration) Category() string { return "configuration" }
+
+// Category implements [ErrorDetails].
+func (Application) Category() string { return "application" }
+
+// Category implements [ErrorDetails].
+func (Poison) Category() string { return "poison" }
+
+// IsRetryable implements [ErrorDetails].
+func (d Infrastructure) IsRetryable() bool { return d.Retryable }
+
+// IsRetryable implements [ErrorDetails].
+func (Configuration) IsRetryable() bool { return false }
+
+// IsRetryable implements [ErrorDetails].
+func (d Application) IsRetryable() bool { return d.Retryable }
+
+// IsRetryable implements [ErrorDetails].
+func (Poison) IsRetryable() bool { return false }
+
+// DisplayMessage implements [ErrorDetails].
+func (d Infrastructure) DisplayMessage() string {
+	return fmt.Sprintf("infrastructure:%s: %s", d.Operation, d.Message)
+}
+
+// DisplayMessage implements [ErrorDetails].
+func (d Configuration) DisplayMessage() string {
+	if d.Message == nil {
+		return "nondeterministic in " + d.Resource
+	}
+	return "nondeterministic: " + *d.Message
+}
+
+// DisplayMessage implements [ErrorDetails].
+func (d Application) DisplayMessage() string {
+	switch d.Kind {
+	case AppCancelled:
+		return "canceled: " + d.CancelReason
+	case AppPanicked:
+		return "orchestration panicked: " + d.Message
+	case AppActivityFailed, AppOrchestrationFailed:
+		return d.Message
+	}
+	return d.Message
+}
+
+// DisplayMessage implements [ErrorDetails].
+func (d Poison) DisplayMessage() string {
+	limit := fmt.Sprintf("%d attempts (max %d)", d.AttemptCount, d.MaxAttempts)
+	switch m := d.MessageType.(type) {
+	case PoisonOrchestration:
+		return fmt.Sprintf("poison: orchestration %s exceeded %s", m.Instance, limit)
+	case PoisonActivity:
+		return fmt.Sprintf("poison: activity %s#%d exceeded %s", m.ActivityName, m.ActivityID, limit)
+	case PoisonDeserialization:
+		return fmt.Sprintf("poison: orchestration %s history deserialization failed after %s: %s",
+			m.Instance, limit, m.Error)
+	}
+	return "poison: exceeded " + limit
+}

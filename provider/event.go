@@ -1,0 +1,146 @@
+package provider
+
+// Event is one immutable entry of an execution's history (§3.2), identified by
+// instance, execution and event id.
+//
+// Its JSON is one flat object: the six envelope fields, "type", and the kind's
+// own fields. [EncodeEvent] and [DecodeEvent] are the only places that form is
+// known.
+type Event struct {
+	// EventID is the position in the execution's history, from 1.
+	EventID uint64
+	// SourceEventID is the schedule or subscription a completion or cancellation
+	// belongs to.
+	SourceEventID *uint64
+	// InstanceID and ExecutionID own the event. A store overwrites what the JSON
+	// says with the keys of the row it read.
+	InstanceID  string
+	ExecutionID uint64
+	// TimestampMs is when the event was created.
+	TimestampMs uint64
+	// DuroxideVersion is the framework version that wrote the event. On
+	// OrchestrationStarted it is the version the execution is pinned to.
+	DuroxideVersion string
+	// Kind says what happened.
+	Kind EventKind
+}
+
+// EventKind is what happened: one of the 26 kinds of §3.3, each a struct of this
+// package, held by value.
+type EventKind interface {
+	// Type is the kind's name in JSON and in the store's event_type column.
+	Type() string
+	isEventKind()
+}
+
+// Pair is a carried-forward message: a queue name and its data, in JSON the
+// array ["name","data"].
+type Pair struct {
+	Name, Data string
+}
+
+// Kinds about the orchestration itself.
+type (
+	// OrchestrationStarted is the first event of every execution.
+	OrchestrationStarted struct {
+		Name, Version, Input string
+		// ParentInstance and ParentID name the parent and its
+		// SubOrchestrationScheduled event; nil for a root.
+		ParentInstance *string
+		ParentID       *uint64
+		// CarryForwardEvents are messages the previous execution did not consume.
+		CarryForwardEvents []Pair
+		// InitialCustomStatus is the previous execution's last custom status.
+		InitialCustomStatus *string
+	}
+	// OrchestrationCompleted ends an execution with a result.
+	OrchestrationCompleted struct{ Output string }
+	// OrchestrationFailed ends an execution that failed, was cancelled,
+	// poisoned, or broke determinism.
+	OrchestrationFailed struct{ Details ErrorDetails }
+	// OrchestrationContinuedAsNew ends an execution; Input starts the next one.
+	OrchestrationContinuedAsNew struct{ Input string }
+	// OrchestrationCancelRequested records an accepted cancellation.
+	OrchestrationCancelRequested struct{ Reason string }
+)
+
+// Kinds about activities.
+type (
+	// ActivityScheduled records that an activity was scheduled.
+	ActivityScheduled struct {
+		Name, Input string
+		// SessionID binds the activity to a session.
+		SessionID *string
+		// Tag routes the activity to workers that ask for it.
+		Tag *string
+	}
+	// ActivityCompleted carries an activity's result.
+	ActivityCompleted struct{ Result string }
+	// ActivityFailed carries an activity's failure.
+	ActivityFailed struct{ Details ErrorDetails }
+	// ActivityCancelRequested says that a result is no longer wanted.
+	ActivityCancelRequested struct{ Reason string }
+)
+
+// Kinds about timers.
+type (
+	// TimerCreated records when a timer is due.
+	TimerCreated struct{ FireAtMs uint64 }
+	// TimerFired records that a timer came due.
+	TimerFired struct{ FireAtMs uint64 }
+)
+
+// Kinds about external events and queues.
+type (
+	// ExternalSubscribed waits for a positional event.
+	ExternalSubscribed struct{ Name string }
+	// ExternalEvent is a positional event that arrived.
+	ExternalEvent struct{ Name, Data string }
+	// ExternalSubscribedCancelled drops a positional wait.
+	ExternalSubscribedCancelled struct{ Reason string }
+	// QueueSubscribed asks for the next message of a queue.
+	QueueSubscribed struct{ Name string }
+	// QueueEventDelivered is a queue message that arrived.
+	QueueEventDelivered struct{ Name, Data string }
+	// QueueSubscriptionCancelled drops a dequeue.
+	QueueSubscriptionCancelled struct{ Reason string }
+)
+
+// Kinds about other orchestrations.
+type (
+	// OrchestrationChained records a detached start.
+	OrchestrationChained struct{ Name, Instance, Input string }
+	// SubOrchestrationScheduled records a child's start. Instance is a suffix
+	// such as "sub::7" for generated ids and the full id otherwise.
+	SubOrchestrationScheduled struct{ Name, Instance, Input string }
+	// SubOrchestrationCompleted carries a child's result.
+	SubOrchestrationCompleted struct{ Result string }
+	// SubOrchestrationFailed carries a child's failure.
+	SubOrchestrationFailed struct{ Details ErrorDetails }
+	// SubOrchestrationCancelRequested says that a child is no longer wanted.
+	SubOrchestrationCancelRequested struct{ Reason string }
+)
+
+// Kinds about custom status and the key-value map.
+type (
+	// CustomStatusUpdated sets the custom status; nil resets it.
+	CustomStatusUpdated struct{ Status *string }
+	// KeyValueSet sets a key.
+	KeyValueSet struct {
+		Key, Value      string
+		LastUpdatedAtMs uint64
+	}
+	// KeyValueCleared removes a key.
+	KeyValueCleared struct{ Key string }
+	// KeyValuesCleared removes all keys.
+	KeyValuesCleared struct{}
+)
+
+// Terminal reports whether the event ends its execution.
+func (e Event) Terminal() bool {
+	switch e.Kind.(type) {
+	case OrchestrationCompleted, OrchestrationFailed, OrchestrationContinuedAsNew:
+		return true
+	}
+	return false
+}

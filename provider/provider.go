@@ -1,0 +1,320 @@
+package provider
+
+import (
+	"context"
+	"time"
+)
+
+// Provider is what the runtime needs from a store.
+//
+// Every method is one atomic transaction: all of its effects or none (§2.4). A
+// failed call leaves locks, queues, history, metadata, key-value data and
+// sessions exactly as they were, with the single exception that
+// [Provider.FetchOrchestrationItem] documents.
+//
+// Errors are [*Error] values. [IsRetryable] tells whether the same call may be
+// repeated; the sentinels ([ErrLockLost], [ErrNotFound], …) tell why it failed.
+// All methods are safe for concurrent use. A cancelled context is reported as a
+// retryable error that wraps the context's error.
+type Provider interface {
+	// Name is the store's short name for logs and metrics, such as "sqlite".
+	Name() string
+
+	// Version is the semantic version of the store implementation.
+	Version() string
+
+	// Admin returns the management interface, or nil when the store has none.
+	Admin() Admin
+
+	// FetchOrchestrationItem picks one instance that has visible messages and
+	// no live lock, locks it for LockTimeout, and returns its history with all
+	// its visible messages (§5.1). It returns nil, nil when nothing is eligible
+	// by the end of PollTimeout. Losing a race for one instance means trying the
+	// next, never an empty answer.
+	//
+	// A history that cannot be decoded is not an error of the call: the lock and
+	// the attempt counts stay committed and the item carries HistoryError, so
+	// that the runtime can fail the instance.
+	FetchOrchestrationItem(ctx context.Context, params FetchOrchestrationParams) (*FetchedOrchestration, error)
+
+	// AckOrchestrationItem commits one turn and releases the instance (§5.2).
+	//
+	// Errors: [ErrInvalidLockToken] when the token is unknown,
+	// [ErrLockExpired] when its lease has ended, [ErrInvalidArgument] for an
+	// event id of 0 or an item on the wrong queue, [ErrDuplicateEvent] when an
+	// event id is taken. After any of them nothing has changed; after the last
+	// two the lock is still held.
+	AckOrchestrationItem(ctx context.Context, params AckOrchestrationParams) error
+
+	// AbandonOrchestrationItem gives a turn up without effects (§5.3): it
+	// releases the instance and the messages the token holds, hides those for
+	// Delay when it is positive, and gives the attempt back when IgnoreAttempt is
+	// set. A token whose lease has ended is accepted as long as nobody took
+	// the instance over; otherwise the error is [ErrInvalidLockToken].
+	AbandonOrchestrationItem(ctx context.Context, params AbandonParams) error
+
+	// RenewOrchestrationItemLock moves the lease's end to now + extendFor (§5.4).
+	// Errors: [ErrInvalidLockToken], or [ErrLockExpired], since an expired lease is
+	// never revived.
+	RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
+
+	// Read returns the history of the instance's latest execution in event id
+	// order, empty for an unknown instance (§5.5). An event that cannot be decoded
+	// is [ErrCorrupt], never a shortened list.
+	Read(ctx context.Context, instance string) ([]Event, error)
+
+	// ReadWithExecution is Read for one given execution (§5.6).
+	ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]Event, error)
+
+	// AppendWithExecution appends events outside a turn, for tests and tools
+	// (§5.7). It needs no lock and creates no instance. No events is a no-op.
+	// Errors: [ErrInvalidArgument] for event id 0, [ErrDuplicateEvent].
+	AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []Event) error
+
+	// EnqueueForWorker adds one activity to the worker queue, visible at once
+	// (§5.8). Any item but [ActivityExecuteItem] is [ErrInvalidArgument].
+	EnqueueForWorker(ctx context.Context, item WorkItem) error
+
+	// EnqueueForOrchestrator adds one message for an instance, visible after
+	// delay (§5.9); a [TimerFiredItem] no earlier than its fire time. It neither
+	// needs nor creates the instance and never deduplicates. An
+	// [ActivityExecuteItem] is [ErrInvalidArgument].
+	EnqueueForOrchestrator(ctx context.Context, item WorkItem, delay time.Duration) error
+
+	// FetchWorkItem locks and returns the oldest eligible activity (§5.10), or
+	// nil, nil when there is none by the end of PollTimeout.
+	FetchWorkItem(ctx context.Context, params FetchWorkParams) (*FetchedWorkItem, error)
+
+	// AckWorkItem deletes a locked activity and, unless completion is nil,
+	// enqueues it for the activity's instance in the same transaction (§5.11).
+	// The completion is an [ActivityCompletedItem] or [ActivityFailedItem];
+	// anything else is [ErrInvalidArgument].
+	// Errors: [ErrInvalidLockToken] or [ErrLockExpired] when the activity was
+	// cancelled, already acknowledged, or its lease has ended.
+	AckWorkItem(ctx context.Context, lockToken string, completion WorkItem) error
+
+	// RenewWorkItemLock moves the activity's lease to now + extendFor (§5.12).
+	// Its permanent failure, [ErrLockLost], is how a worker learns that the
+	// activity was cancelled.
+	RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
+
+	// AbandonWorkItem returns an activity to the queue, visible after Delay
+	// (§5.13). Error: [ErrInvalidLockToken].
+	AbandonWorkItem(ctx context.Context, params AbandonParams) error
+
+	// RenewSessionLock extends all live, non-idle sessions of the given owners
+	// and returns how many (§5.14).
+	RenewSessionLock(ctx context.Context, params RenewSessionParams) (int, error)
+
+	// CleanupOrphanedSessions deletes expired sessions without queued
+	// activities and returns how many (§5.15). idleTimeout is part of the
+	// contract's signature and unused.
+	CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (int, error)
+
+	// GetCustomStatus returns the instance's custom status when its version is
+	// greater than lastSeenVersion, else nil (§5.16).
+	GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (*CustomStatus, error)
+
+	// GetKVValue returns the current value of a key, nil when there is none
+	// (§5.17). It sees the changes of the running execution.
+	GetKVValue(ctx context.Context, instance, key string) (*string, error)
+
+	// GetKVAllValues returns all current keys, empty for an unknown instance
+	// (§5.18). It sees the changes of the running execution.
+	GetKVAllValues(ctx context.Context, instance string) (map[string]string, error)
+
+	// GetInstanceStats returns sizes of an instance, nil when it does not exist
+	// (§5.19). A first event that cannot be decoded is [ErrCorrupt].
+	GetInstanceStats(ctx context.Context, instance string) (*InstanceStats, error)
+}
+
+// FetchOrchestrationParams are the arguments of [Provider.FetchOrchestrationItem].
+type FetchOrchestrationParams struct {
+	// LockTimeout is the length of the instance lease; it must be positive.
+	LockTimeout time.Duration
+	// PollTimeout is how long the call may wait for work. 0 never waits. A store
+	// may ignore it and answer at once; one that honours it returns within
+	// PollTimeout plus 200 ms.
+	PollTimeout time.Duration
+	// Filter restricts the executions by their pinned version; nil is no
+	// restriction.
+	Filter *CapabilityFilter
+}
+
+// AckOrchestrationParams are the effects of one turn (§5.2).
+type AckOrchestrationParams struct {
+	// LockToken comes from the fetch.
+	LockToken string
+	// ExecutionID is the execution the delta belongs to: the fetched one, or the
+	// next when a ContinueAsNewItem started a new execution.
+	ExecutionID uint64
+	// HistoryDelta holds the events to append; it may be empty.
+	HistoryDelta []Event
+	// WorkerItems are the activities to queue, all ActivityExecuteItem.
+	WorkerItems []WorkItem
+	// OrchestratorItems are the messages to queue for instances.
+	OrchestratorItems []WorkItem
+	// Metadata holds the facts the runtime took from the delta. The store does
+	// not derive them itself.
+	Metadata ExecutionMetadata
+	// CancelledActivities are deleted from the worker queue after WorkerItems
+	// were added, locked or not. Unknown ones are ignored.
+	CancelledActivities []ActivityRef
+}
+
+// AbandonParams are the arguments of the two abandon calls (§5.3, §5.13).
+type AbandonParams struct {
+	// LockToken comes from the fetch.
+	LockToken string
+	// Delay hides what was locked for that long. 0 is none; negative is invalid.
+	Delay time.Duration
+	// IgnoreAttempt takes the fetch's attempt back, never below 0.
+	IgnoreAttempt bool
+}
+
+// FetchWorkParams are the arguments of [Provider.FetchWorkItem].
+type FetchWorkParams struct {
+	// LockTimeout is the length of the activity lease; it must be positive.
+	LockTimeout time.Duration
+	// PollTimeout is as in FetchOrchestrationParams.
+	PollTimeout time.Duration
+	// Session lets the worker take activities of sessions; nil means only
+	// activities without one.
+	Session *SessionFetchConfig
+	// Tags selects activities by tag; the zero value takes untagged ones.
+	Tags TagFilter
+}
+
+// SessionFetchConfig identifies who claims sessions (§5.10).
+type SessionFetchConfig struct {
+	// OwnerID names the owner: a node, or one worker slot.
+	OwnerID string
+	// LockTimeout is the length of the session lease; it must be positive.
+	LockTimeout time.Duration
+}
+
+// RenewSessionParams are the arguments of [Provider.RenewSessionLock].
+type RenewSessionParams struct {
+	// OwnerIDs are the owners whose sessions are renewed; none renews nothing.
+	OwnerIDs []string
+	// ExtendFor is the new lease's length from now.
+	ExtendFor time.Duration
+	// IdleTimeout leaves out sessions without activity for that long; 0 leaves
+	// out all.
+	IdleTimeout time.Duration
+}
+
+// FetchedOrchestration is a locked instance.
+type FetchedOrchestration struct {
+	Item OrchestrationItem
+	// LockToken is the sole credential for ack, abandon and renew.
+	LockToken string
+	// AttemptCount is the largest count over the batch; 1 on first delivery.
+	AttemptCount uint32
+}
+
+// OrchestrationItem is what a turn works on (§3.7).
+type OrchestrationItem struct {
+	Instance          string
+	OrchestrationName string
+	// Version is the orchestration's version, [UnknownVersion] when not known.
+	Version string
+	// ExecutionID is the current execution, never the one about to begin.
+	ExecutionID uint64
+	// History holds that execution's events in event id order.
+	History []Event
+	// Messages holds the batch in queue order.
+	Messages []WorkItem
+	// HistoryError is set when an event could not be decoded. History and
+	// KVSnapshot are then empty. It matches [ErrCorrupt].
+	HistoryError error
+	// KVSnapshot is the key-value map as of the start of the current execution;
+	// it never holds that execution's own changes.
+	KVSnapshot map[string]KVEntry
+}
+
+// UnknownVersion stands for an orchestration version nobody recorded.
+const UnknownVersion = "unknown"
+
+// KVEntry is a stored value with the time it was last set.
+type KVEntry struct {
+	Value           string
+	LastUpdatedAtMs uint64
+}
+
+// FetchedWorkItem is a locked activity.
+type FetchedWorkItem struct {
+	Item WorkItem
+	// LockToken is the sole credential for ack, abandon and renew.
+	LockToken string
+	// AttemptCount is 1 on first delivery.
+	AttemptCount uint32
+}
+
+// ExecutionMetadata holds what a turn changes on the instance and execution
+// rows (§3.7). nil leaves a field unchanged.
+type ExecutionMetadata struct {
+	// Status is the execution's new status.
+	Status *Status
+	// Output is stored with Status: the result, the failure's display message,
+	// or the next execution's input.
+	Output *string
+	// OrchestrationName and OrchestrationVersion create the instance when both
+	// are set.
+	OrchestrationName    *string
+	OrchestrationVersion *string
+	// ParentInstanceID is stored when the instance is created.
+	ParentInstanceID *string
+	// PinnedDuroxideVersion is the framework version the execution is bound to.
+	PinnedDuroxideVersion *Version
+}
+
+// Status is the state of an execution.
+type Status string
+
+// The states of an execution. An instance's status is that of its current
+// execution; between a continue-as-new turn and the next execution's first turn
+// it shows StatusContinuedAsNew.
+const (
+	StatusRunning        Status = "Running"
+	StatusCompleted      Status = "Completed"
+	StatusFailed         Status = "Failed"
+	StatusContinuedAsNew Status = "ContinuedAsNew"
+	// StatusUnknown is reported for an instance without an execution row (§6.8).
+	StatusUnknown Status = "Unknown"
+)
+
+// Terminal reports whether the status ends an execution.
+func (s Status) Terminal() bool {
+	return s == StatusCompleted || s == StatusFailed || s == StatusContinuedAsNew
+}
+
+// ActivityRef identifies a scheduled activity.
+type ActivityRef struct {
+	Instance    string
+	ExecutionID uint64
+	// ActivityID is the event id of its ActivityScheduled event.
+	ActivityID uint64
+}
+
+// CustomStatus is an instance's user-set status.
+type CustomStatus struct {
+	// Status is nil after a reset.
+	Status *string
+	// Version grows by one with each turn that sets or resets the status.
+	Version uint64
+}
+
+// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes.
+type InstanceStats struct {
+	// HistoryEventCount and HistorySizeBytes count the current execution's
+	// events and their stored JSON.
+	HistoryEventCount uint64
+	HistorySizeBytes  uint64
+	// QueuePendingCount is the number of messages carried into the execution. It
+	// does not shrink as they are consumed.
+	QueuePendingCount uint64
+	// KVUserKeyCount and KVTotalValueBytes measure the current key-value map.
+	KVUserKeyCount    uint64
+	KVTotalValueBytes uint64
+}

@@ -1,0 +1,177 @@
+// Package providertest is the conformance kit: every rule a store must keep, as
+// named scenarios that run against any implementation of [provider.Provider].
+//
+// A store's own test calls [Run] with a [Config] that says how to open a fresh
+// store:
+//
+//	func TestConformance(t *testing.T) {
+//		providertest.Run(t, providertest.Config{
+//			Open: func(t *testing.T) providertest.Store {
+//				return providertest.Store{Provider: openMyStore(t)}
+//			},
+//		})
+//	}
+//
+// Each scenario is its own subtest, "category/name", gets a store of its own and
+// runs in parallel with the others; raise `go test -parallel` to overlap the
+// waits for leases. A failure quotes the sentence of the contract that was
+// violated.
+//
+// The 213 scenarios that the reference implementation names keep those names.
+// Scenarios in categories that begin with "more " cover what those leave out:
+// the contract's hazards, recommendations and known pitfalls.
+package providertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Config describes the store under test.
+type Config struct {
+	// Open returns a new, empty store that shares nothing with any other. The
+	// function arranges for it to be closed, usually with t.Cleanup. Required.
+	Open func(t *testing.T) Store
+
+	// LockTimeout is the lease that scenarios let run out. It should be at least
+	// ten times what one call takes, under the race detector too: a few calls must
+	// fit into it. Default 1 s.
+	LockTimeout time.Duration
+
+	// ShortPollLimit is how long a fetch with PollTimeout 0 may take on an idle
+	// store. Default 100 ms; allow 500 ms for a store across a network, and more
+	// under the race detector on a loaded machine.
+	ShortPollLimit time.Duration
+
+	// LongPolling says that the store honours PollTimeout. Without it the kit
+	// accepts an early answer.
+	LongPolling bool
+
+	// MaxPayload is the largest payload in bytes that the size scenarios send.
+	// Default 10 MiB, which the contract expects of every store.
+	MaxPayload int
+}
+
+// Store is a store under test with the hooks that reach behind its interface.
+// A scenario whose hook is nil is skipped and says so.
+type Store struct {
+	Provider provider.Provider
+
+	// CorruptHistory replaces the stored JSON of one event.
+	CorruptHistory func(ctx context.Context, instance string, executionID, eventID uint64, data string) error
+
+	// CorruptOrchestratorItem replaces the stored JSON of the oldest message
+	// queued for an instance.
+	CorruptOrchestratorItem func(ctx context.Context, instance, data string) error
+
+	// CorruptWorkItem replaces the stored JSON of a queued activity.
+	CorruptWorkItem func(ctx context.Context, activity provider.ActivityRef, data string) error
+
+	// DeadLetters returns the raw text of every message the store set aside
+	// because it could not be decoded, oldest first.
+	DeadLetters func(ctx context.Context) ([]string, error)
+
+	// Sessions returns the ids of all session rows, live or expired.
+	Sessions func(ctx context.Context) ([]string, error)
+
+	// Reopen opens the same data a second time, as another process would, and
+	// arranges for it to be closed.
+	Reopen func(t *testing.T) provider.Provider
+}
+
+// Run runs every scenario against the store as subtests of t.
+func Run(t *testing.T, config Config) {
+	t.Helper()
+	config = config.withDefaults(t)
+	for _, category := range categories() {
+		t.Run(category.name, func(t *testing.T) {
+			t.Parallel()
+			for _, scenario := range category.scenarios {
+				t.Run(scenario.name, func(t *testing.T) {
+					t.Parallel()
+					scenario.run(newEnv(t, config))
+				})
+			}
+		})
+	}
+}
+
+// Scenarios returns the names of all scenarios, "category/name", in the order in
+// which Run starts them.
+func Scenarios() []string {
+	var names []string
+	for _, category := range categories() {
+		for _, scenario := range category.scenarios {
+			names = append(names, category.name+"/"+scenario.name)
+		}
+	}
+	return names
+}
+
+func (c Config) withDefaults(t *testing.T) Config {
+	t.Helper()
+	if c.Open == nil {
+		t.Fatal("providertest: Config.Open is required: it opens the store under test")
+	}
+	if c.LockTimeout == 0 {
+		c.LockTimeout = time.Second
+	}
+	if c.ShortPollLimit == 0 {
+		c.ShortPollLimit = 100 * time.Millisecond
+	}
+	if c.MaxPayload == 0 {
+		c.MaxPayload = 10 << 20
+	}
+	return c
+}
+
+// category groups scenarios by the property they check.
+type category struct {
+	name      string
+	scenarios []scenario
+}
+
+// scenario checks one property.
+type scenario struct {
+	name string
+	run  func(*env)
+}
+
+// categories lists the kit's contents: one function per file.
+func categories() []category {
+	return []category{
+		atomicity(),
+		errorHandling(),
+		instanceCreation(),
+		instanceLocking(),
+		lockExpiration(),
+		multiExecution(),
+		queueSemantics(),
+		longPolling(),
+		poisonMessage(),
+		moreFetching(),
+		moreAcking(),
+		morePayloads(),
+		moreConcurrency(),
+
+		bulkDeletion(),
+		cancellation(),
+		capabilityFiltering(),
+		customStatus(),
+		deletion(),
+		management(),
+		prune(),
+		moreManagement(),
+		moreStats(),
+
+		kvStore(),
+		sessions(),
+		tagFiltering(),
+		moreKV(),
+		moreSessions(),
+		moreTags(),
+	}
+}

@@ -1,0 +1,86 @@
+package provider
+
+// WorkItem is a queue message: one of the 11 variants of §3.5, each a struct of
+// this package, held by value.
+type WorkItem interface {
+	// Variant is the item's name in JSON.
+	Variant() string
+	// Target is the instance the item is addressed to: the parent for the
+	// results of sub-orchestrations.
+	Target() string
+	isWorkItem()
+}
+
+// Items for the orchestrator queue, except ActivityExecuteItem, the only one of
+// the worker queue.
+type (
+	// StartOrchestrationItem starts an instance.
+	StartOrchestrationItem struct {
+		Instance, Orchestration, Input string
+		// Version is nil to leave the choice to the registry's policy.
+		Version *string
+		// ParentInstance and ParentID link a sub-orchestration to its parent.
+		ParentInstance *string
+		ParentID       *uint64
+		ExecutionID    uint64
+	}
+	// ActivityExecuteItem asks a worker to run an activity.
+	ActivityExecuteItem struct {
+		Instance    string
+		ExecutionID uint64
+		// ID is the event id of the ActivityScheduled event.
+		ID          uint64
+		Name, Input string
+		SessionID   *string
+		Tag         *string
+	}
+	// ActivityCompletedItem brings an activity's result.
+	ActivityCompletedItem struct {
+		Instance    string
+		ExecutionID uint64
+		ID          uint64
+		Result      string
+	}
+	// ActivityFailedItem brings an activity's failure.
+	ActivityFailedItem struct {
+		Instance    string
+		ExecutionID uint64
+		ID          uint64
+		Details     ErrorDetails
+	}
+	// TimerFiredItem becomes visible when a timer is due.
+	TimerFiredItem struct {
+		Instance    string
+		ExecutionID uint64
+		// ID is the event id of the TimerCreated event.
+		ID       uint64
+		FireAtMs uint64
+	}
+	// ExternalRaisedItem raises a positional event.
+	ExternalRaisedItem struct{ Instance, Name, Data string }
+	// QueueMessageItem puts a message into an instance's mailbox.
+	QueueMessageItem struct{ Instance, Name, Data string }
+	// SubOrchCompletedItem brings a child's result to its parent.
+	SubOrchCompletedItem struct {
+		ParentInstance    string
+		ParentExecutionID uint64
+		ParentID          uint64
+		Result            string
+	}
+	// SubOrchFailedItem brings a child's failure to its parent.
+	SubOrchFailedItem struct {
+		ParentInstance    string
+		ParentExecutionID uint64
+		ParentID          uint64
+		Details           ErrorDetails
+	}
+	// CancelInstanceItem asks an instance to end.
+	CancelInstanceItem struct{ Instance, Reason string }
+	// ContinueAsNewItem starts an instance's next execution.
+	ContinueAsNewItem struct {
+		Instance, Orchestration, Input string
+		Version                        *string
+		CarryForwardEvents             []Pair
+		InitialCustomStatus            *string
+	}
+)
