@@ -1,17 +1,84 @@
 package provider
 
-import "errors"
+import "fmt"
 
 // EncodeEvent returns the event's JSON, compact and in the contract's key order
 // (§3.1). Invalid UTF-8 in strings becomes U+FFFD.
-func EncodeEvent(e Event) ([]byte, error) { return nil, errors.ErrUnsupported }
+//
+// Error: [ErrInvalidArgument] for an event whose kind, or whose failure's
+// details, are missing or are none of the contract's.
+func EncodeEvent(e Event) ([]byte, error) {
+	c := codec{writing: true, w: newWriter()}
+	c.open()
+	c.event(&e)
+	c.close()
+	return c.w.finish()
+}
 
-// DecodeEvent reads an event's JSON. Error: [ErrCorrupt], whose text says what
-// is wrong and where.
-func DecodeEvent(data []byte) (Event, error) { return Event{}, errors.ErrUnsupported }
+// DecodeEvent reads an event's JSON (§3.1 to §3.4). Unknown keys are ignored, so
+// that an older build reads what a newer one wrote. A known key given twice is
+// an error, also among the kind's own fields, where the reference refuses it too.
+//
+// Integers are read up to 2^64-1. The contract knows none above 2^63-1 (§2.2),
+// but only a store with signed columns has a reason to check that.
+//
+// Error: [ErrCorrupt], whose text names the byte offset, the key and what is
+// wrong, and never quotes a payload.
+func DecodeEvent(data []byte) (Event, error) {
+	c := codec{r: newReader(data)}
+	var e Event
+	c.open()
+	c.event(&e)
+	c.close()
+	if err := c.r.finish(); err != nil {
+		return Event{}, err
+	}
+	return e, nil
+}
 
-// EncodeWorkItem returns the item's JSON (§3.5).
-func EncodeWorkItem(item WorkItem) ([]byte, error) { return nil, errors.ErrUnsupported }
+// EncodeWorkItem returns the item's JSON, {"Variant":{fields}} (§3.5). Invalid
+// UTF-8 in strings becomes U+FFFD.
+//
+// Error: [ErrInvalidArgument] for an item, or a failure's details, that are
+// missing or none of the contract's.
+func EncodeWorkItem(item WorkItem) ([]byte, error) {
+	c := codec{writing: true, w: newWriter()}
+	if c.workItem(item) == nil {
+		c.unknown("work item", item)
+	}
+	c.closeVariant()
+	return c.w.finish()
+}
 
-// DecodeWorkItem reads an item's JSON. Error: [ErrCorrupt].
-func DecodeWorkItem(data []byte) (WorkItem, error) { return nil, errors.ErrUnsupported }
+// DecodeWorkItem reads an item's JSON by the rules of [DecodeEvent]. A second
+// key beside the variant's name is an error.
+//
+// Error: [ErrCorrupt].
+func DecodeWorkItem(data []byte) (WorkItem, error) {
+	c := codec{r: newReader(data)}
+	item := c.workItem(openVariant(&c, "work item", workItems))
+	c.closeVariant()
+	if err := c.r.finish(); err != nil {
+		return nil, err
+	}
+	return item, nil
+}
+
+// MarshalJSON is [EncodeEvent], for an event inside a larger document.
+// encoding/json then escapes <, > and & on its own account unless told not to;
+// a store calls EncodeEvent.
+func (e Event) MarshalJSON() ([]byte, error) { return EncodeEvent(e) }
+
+// UnmarshalJSON is [DecodeEvent]. null leaves the event as it is, as is the
+// custom of encoding/json.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	decoded, err := DecodeEvent(data)
+	if err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	*e = decoded
+	return nil
+}

@@ -1,0 +1,136 @@
+// Package activity defines activities: the ordinary Go functions in which an
+// orchestration's side effects happen.
+//
+//	var Greet = activity.New("Greet", func(ctx context.Context, city string) (string, error) {
+//		return "Hello, " + city + "!", nil
+//	})
+//
+// An activity runs at least once (§7.8): a worker that dies after the work and
+// before its acknowledgement, or that loses its lease, makes another one run it
+// again. So activities should be idempotent. Its result is counted once.
+//
+// The context ends when the orchestration no longer wants the result, when the
+// lease is lost, and when the worker has to stop. A result returned after that is
+// discarded.
+package activity
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Definition names an activity with its input and output types. Definitions are
+// made once, usually as package variables, and used by workers to run the
+// activity and by orchestrations to call it.
+type Definition[I, O any] struct {
+	name string
+	fn   func(ctx context.Context, input I) (O, error)
+}
+
+// New defines an activity. The name is recorded in histories and must not change
+// while orchestrations that call it are running.
+//
+// Input and output travel as JSON, a string as its plain text (§3.6).
+func New[I, O any](name string, fn func(ctx context.Context, input I) (O, error)) Definition[I, O] {
+	return Definition[I, O]{name: name, fn: fn}
+}
+
+// Named refers to an activity that another program defines. It can be called by
+// orchestrations and not be registered.
+func Named[I, O any](name string) Definition[I, O] {
+	return Definition[I, O]{name: name}
+}
+
+// Name is the name the activity is recorded under.
+func (d Definition[I, O]) Name() string { return d.name }
+
+// Register adds the activity to a worker's registry; use worker.Register.
+func (d Definition[I, O]) Register(r *registry.Registry) error {
+	if d.fn == nil {
+		return r.AddActivity(d.name, nil)
+	}
+	return r.AddActivity(d.name, d.run)
+}
+
+// run is the activity on opaque texts. An input that does not fit is a failure
+// of the activity, so that the orchestration learns of it.
+func (d Definition[I, O]) run(ctx context.Context, text string) (string, error) {
+	input, err := payload.Decode[I](text)
+	if err != nil {
+		return "", fmt.Errorf("input of activity %q: %w", d.name, err)
+	}
+	output, err := d.fn(ctx, input)
+	if err != nil {
+		return "", err
+	}
+	text, err = payload.Encode(output)
+	if err != nil {
+		return "", fmt.Errorf("output of activity %q: %w", d.name, err)
+	}
+	return text, nil
+}
+
+// Info says which activity is running and for whom.
+type Info struct {
+	Instance    string
+	ExecutionID uint64
+	// ActivityID is the event that scheduled the activity. With Instance and
+	// ExecutionID it identifies the call, the same on every attempt: use the three
+	// as idempotency key.
+	ActivityID uint64
+	Name       string
+	// Attempt is 1 on the first delivery.
+	Attempt uint32
+	// WorkerID names the worker slot.
+	WorkerID string
+	// SessionID and Tag are empty when the activity has none.
+	SessionID string
+	Tag       string
+}
+
+type contextKey struct{}
+
+// Environment is what a worker provides around an activity.
+type Environment struct {
+	Info Info
+	// Logger is what [Logger] returns; nil discards.
+	Logger *slog.Logger
+	// Caller is what [Caller] returns; nil is unknown.
+	Caller func(ctx context.Context) (name, version string)
+}
+
+// NewContext returns a context that carries an environment, as a worker does
+// around an activity. It lets tests call an activity function directly.
+func NewContext(ctx context.Context, env Environment) context.Context {
+	return context.WithValue(ctx, contextKey{}, env)
+}
+
+// InfoFrom returns what is running; ok is false outside an activity.
+func InfoFrom(ctx context.Context) (info Info, ok bool) {
+	env, ok := ctx.Value(contextKey{}).(Environment)
+	return env.Info, ok
+}
+
+// Logger returns the worker's logger with the activity's identity attached. It
+// discards everything outside an activity.
+func Logger(ctx context.Context) *slog.Logger {
+	if env, ok := ctx.Value(contextKey{}).(Environment); ok && env.Logger != nil {
+		return env.Logger
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// Caller returns name and version of the orchestration that called the activity,
+// both "unknown" when they cannot be read. It reads the caller's history from the
+// store, so ask only when needed.
+func Caller(ctx context.Context) (name, version string) {
+	if env, ok := ctx.Value(contextKey{}).(Environment); ok && env.Caller != nil {
+		return env.Caller(ctx)
+	}
+	return provider.UnknownVersion, provider.UnknownVersion
+}

@@ -1,0 +1,34 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+)
+
+// KV reads a key of an instance as its orchestration last set it; ok is false
+// when it is not set.
+func KV[T any](ctx context.Context, c *Client, instance, key string) (value T, ok bool, err error) {
+	text, err := c.store.GetKVValue(ctx, instance, key)
+	if err != nil {
+		return value, false, fmt.Errorf("reading key %q of %q: %w", key, instance, err)
+	}
+	if text == nil {
+		return value, false, nil
+	}
+	value, err = payload.DecodeJSON[T](*text)
+	if err != nil {
+		return value, true, fmt.Errorf("value of key %q of %q: %w", key, instance, err)
+	}
+	return value, true, nil
+}
+
+// KVAll reads all keys of an instance with their values as JSON.
+func (c *Client) KVAll(ctx context.Context, instance string) (map[string]string, error) {
+	values, err := c.store.GetKVAllValues(ctx, instance)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of %q: %w", instance, err)
+	}
+	return values, nil
+}

@@ -1,0 +1,225 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// State is how far an instance is.
+type State string
+
+// The states of an instance as clients see them. An instance between two
+// executions is running.
+const (
+	// NotFound also covers an instance whose first turn has not run yet.
+	NotFound  State = "NotFound"
+	Running   State = "Running"
+	Completed State = "Completed"
+	Failed    State = "Failed"
+)
+
+// Status describes an instance.
+type Status struct {
+	Instance string
+	State    State
+	// Name, Version and ExecutionID are empty while NotFound.
+	Name        string
+	Version     string
+	ExecutionID uint64
+	// Output is the result of a Completed instance, as text.
+	Output string
+	// Failure is why a Failed instance failed.
+	Failure provider.ErrorDetails
+	// CustomStatus is nil when there is none.
+	CustomStatus *string
+	// CustomStatusVersion grows with each change of the custom status.
+	CustomStatusVersion uint64
+}
+
+// Finished reports whether the instance has ended.
+func (s Status) Finished() bool { return s.State == Completed || s.State == Failed }
+
+// Err returns why a Failed instance failed, as [*FailedError], else nil.
+func (s Status) Err() error {
+	if s.State != Failed {
+		return nil
+	}
+	return &FailedError{Instance: s.Instance, Details: s.Failure}
+}
+
+// FailedError is an orchestration that failed.
+type FailedError struct {
+	Instance string
+	Details  provider.ErrorDetails
+}
+
+// Error returns the failure's display message.
+func (e *FailedError) Error() string { return e.Details.DisplayMessage() }
+
+// Cancelled reports whether the orchestration was cancelled.
+func (e *FailedError) Cancelled() bool {
+	application, ok := e.Details.(provider.Application)
+	return ok && application.Kind == provider.AppCancelled
+}
+
+// Status reads an instance's status. An unknown instance is [NotFound], no error.
+func (c *Client) Status(ctx context.Context, instance string) (Status, error) {
+	history, err := c.store.Read(ctx, instance)
+	if err != nil {
+		return Status{}, fmt.Errorf("reading the status of %q: %w", instance, err)
+	}
+	status := statusOf(instance, history)
+	custom, err := c.store.GetCustomStatus(ctx, instance, 0)
+	if err != nil {
+		return Status{}, fmt.Errorf("reading the custom status of %q: %w", instance, err)
+	}
+	if custom != nil {
+		status.CustomStatus, status.CustomStatusVersion = custom.Status, custom.Version
+	}
+	return status, nil
+}
+
+// statusOf reads the state from the latest execution's history, backwards (§7.16).
+func statusOf(instance string, history []provider.Event) Status {
+	s := Status{Instance: instance, State: NotFound}
+	for i := len(history) - 1; i >= 0; i-- {
+		switch k := history[i].Kind.(type) {
+		case provider.OrchestrationCompleted:
+			if !s.Finished() {
+				s.State, s.Output = Completed, k.Output
+			}
+		case provider.OrchestrationFailed:
+			if !s.Finished() {
+				s.State, s.Failure = Failed, k.Details
+			}
+		case provider.OrchestrationStarted:
+			s.Name, s.Version, s.ExecutionID = k.Name, k.Version, history[i].ExecutionID
+			if !s.Finished() {
+				s.State = Running
+			}
+		}
+	}
+	return s
+}
+
+// Waiting polls at growing intervals (§7.16). A store that notifies its own
+// process of changes makes the common case immediate.
+const (
+	firstPoll = 5 * time.Millisecond
+	maxPoll   = 100 * time.Millisecond
+)
+
+// Wait waits until the instance has ended, also for one that is yet to start. Use
+// a context with a deadline to bound it; the error then wraps the context's.
+func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
+	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
+		ended, err := c.ended(ctx, instance)
+		if err != nil || !ended {
+			return Status{}, false, err
+		}
+		status, err := c.Status(ctx, instance)
+		return status, err == nil && status.Finished(), err
+	})
+}
+
+// ended is the cheap part of Wait: it does not read the history.
+func (c *Client) ended(ctx context.Context, instance string) (bool, error) {
+	admin := c.store.Admin()
+	if admin == nil {
+		return true, nil // the history must tell
+	}
+	info, err := admin.GetInstanceInfo(ctx, instance)
+	if errors.Is(err, provider.ErrNotFound) {
+		return false, nil
+	}
+	return info.Status == provider.StatusCompleted || info.Status == provider.StatusFailed, err
+}
+
+// WaitForCustomStatus waits until the custom status has a version above
+// lastVersion or the instance has ended, and returns the status.
+func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
+	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
+		custom, err := c.store.GetCustomStatus(ctx, instance, lastVersion)
+		if err != nil {
+			return Status{}, false, err
+		}
+		if custom == nil {
+			if ended, err := c.ended(ctx, instance); err != nil || !ended {
+				return Status{}, false, err
+			}
+		}
+		status, err := c.Status(ctx, instance)
+		return status, err == nil && (custom != nil || status.Finished()), err
+	})
+}
+
+// waitUntil calls look until it is done. Transient errors of the store are
+// waited out.
+func (c *Client) waitUntil(ctx context.Context, instance string, look func() (Status, bool, error)) (Status, error) {
+	notifier, _ := c.store.(provider.ChangeNotifier)
+	for interval := firstPoll; ; interval = min(2*interval, maxPoll) {
+		var changed <-chan struct{}
+		stop := func() {}
+		if notifier != nil {
+			// Before looking, so that no change falls between the two.
+			changed, stop = notifier.InstanceChanged(instance)
+		}
+		status, done, err := look()
+		if done || (err != nil && !provider.IsRetryable(err)) {
+			stop()
+			return status, err
+		}
+		timer := time.NewTimer(interval)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+			err = fmt.Errorf("waiting for %q: %w", instance, context.Cause(ctx))
+		}
+		timer.Stop()
+		stop()
+		if ctx.Err() != nil {
+			return Status{}, err
+		}
+	}
+}
+
+// Run is a started orchestration with a result of type O.
+type Run[O any] struct {
+	client   *Client
+	instance string
+}
+
+// Attach returns the run of an instance that was started elsewhere.
+func Attach[O any](c *Client, instance string) *Run[O] {
+	return &Run[O]{client: c, instance: instance}
+}
+
+// Instance is the instance's id.
+func (r *Run[O]) Instance() string { return r.instance }
+
+// Status reads the instance's status.
+func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.Status(ctx, r.instance) }
+
+// Wait waits for the result. Errors: [*FailedError] when the orchestration
+// failed, the context's when it ends first, or a result that does not fit O.
+func (r *Run[O]) Wait(ctx context.Context) (O, error) {
+	var none O
+	status, err := r.client.Wait(ctx, r.instance)
+	if err != nil {
+		return none, err
+	}
+	if err := status.Err(); err != nil {
+		return none, err
+	}
+	output, err := payload.Decode[O](status.Output)
+	if err != nil {
+		return none, fmt.Errorf("result of %q: %w", r.instance, err)
+	}
+	return output, nil
+}

@@ -1,0 +1,122 @@
+// Package payload converts between Go values and the opaque texts that histories
+// hold, in the form that runtimes of other languages share (§3.6): a value is its
+// JSON, except that a string is stored as its plain text.
+package payload
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Encode returns a value's text. Errors are those of encoding/json.
+func Encode(value any) (string, error) {
+	if text, ok := value.(string); ok {
+		return encodeString(text), nil
+	}
+	data, err := marshal(value)
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if len(data) > 0 && data[0] == '"' && json.Unmarshal(data, &text) == nil {
+		return encodeString(text), nil
+	}
+	return string(data), nil
+}
+
+// encodeString stores a string plainly, unless the plain text would be read back
+// as something else: a text that is itself a JSON string keeps its quotes by
+// being quoted once more.
+func encodeString(text string) string {
+	if !isJSONString(text) {
+		return text
+	}
+	quoted, err := marshal(text)
+	if err != nil {
+		return text // a string always marshals
+	}
+	return string(quoted)
+}
+
+// Decode reads a text into a T: as JSON of that type or, failing that, as a plain
+// string.
+func Decode[T any](text string) (T, error) {
+	var value T
+	target := reflect.ValueOf(&value).Elem()
+	if target.Kind() == reflect.String && !isJSONString(text) {
+		if _, custom := any(&value).(json.Unmarshaler); !custom {
+			target.SetString(text)
+			return value, nil
+		}
+	}
+	err := json.Unmarshal([]byte(text), &value)
+	if err == nil {
+		return value, nil
+	}
+	quoted, quoteErr := marshal(text)
+	if quoteErr == nil {
+		var plain T
+		if json.Unmarshal(quoted, &plain) == nil {
+			return plain, nil
+		}
+	}
+	var none T
+	return none, fmt.Errorf("payload of %d bytes is no %s: %s", len(text), target.Type(), reason(err))
+}
+
+// EncodeJSON returns a value's plain JSON, strings quoted, as key-value maps hold
+// it.
+func EncodeJSON(value any) (string, error) {
+	data, err := marshal(value)
+	return string(data), err
+}
+
+// DecodeJSON reads plain JSON.
+func DecodeJSON[T any](text string) (T, error) {
+	var value T
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		var none T
+		return none, fmt.Errorf("payload of %d bytes is no %s: %s", len(text), reflect.TypeFor[T](), reason(err))
+	}
+	return value, nil
+}
+
+// reason is encoding/json's error without the payload's own text.
+func reason(err error) string {
+	switch e := err.(type) { //nolint:errorlint // json.Unmarshal returns these unwrapped
+	case *json.SyntaxError:
+		return fmt.Sprintf("invalid JSON at byte %d", e.Offset)
+	case *json.UnmarshalTypeError:
+		where := ""
+		if e.Field != "" {
+			where = fmt.Sprintf(" in field %q", e.Field)
+		}
+		return fmt.Sprintf("cannot read JSON %s%s at byte %d", kindOf(e.Value), where, e.Offset)
+	}
+	return fmt.Sprintf("cannot read JSON (%T)", err)
+}
+
+// kindOf keeps the kind of "number 1234".
+func kindOf(value string) string {
+	kind, _, _ := strings.Cut(value, " ")
+	return kind
+}
+
+// isJSONString reports whether the text reads as a JSON string.
+func isJSONString(text string) bool {
+	return len(text) >= 2 && text[0] == '"' && json.Valid([]byte(text))
+}
+
+// marshal is json.Marshal without HTML escaping.
+func marshal(value any) ([]byte, error) {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}

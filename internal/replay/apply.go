@@ -1,0 +1,133 @@
+package replay
+
+import "github.com/duroxide/duroxide-go/provider"
+
+// apply brings one event of the history to the function and reports whether the
+// function has to look at it (§7.11, apply).
+func (e *engine) apply(event provider.Event) (mustPoll bool) {
+	if isSchedule(event.Kind) {
+		return e.applySchedule(event)
+	}
+	switch k := event.Kind.(type) {
+	case provider.ActivityCompleted:
+		return e.deliver(event, func(h *Handle) { h.resolve(k.Result) })
+	case provider.ActivityFailed:
+		return e.deliver(event, func(h *Handle) { h.fail(k.Details) })
+	case provider.TimerFired:
+		return e.deliver(event, func(h *Handle) { h.resolve("") })
+	case provider.SubOrchestrationCompleted:
+		return e.deliver(event, func(h *Handle) { h.resolve(k.Result) })
+	case provider.SubOrchestrationFailed:
+		return e.deliver(event, func(h *Handle) { h.fail(k.Details) })
+	case provider.ExternalEvent:
+		return e.deliverExternal(k)
+	case provider.QueueEventDelivered:
+		queue := e.queues.get(k.Name)
+		queue.deliveries = append(queue.deliveries, k.Data)
+		return true
+	case provider.ExternalSubscribedCancelled, provider.QueueSubscriptionCancelled:
+		if h := e.source(event); h != nil && h.sub != nil {
+			h.sub.cancelled = true
+		}
+	}
+	return false
+}
+
+// applySchedule matches a recorded schedule event with the oldest thing the
+// function asked for.
+func (e *engine) applySchedule(event provider.Event) (mustPoll bool) {
+	if len(e.env.emitted) == 0 {
+		// State changes were made when the function asked for them; a missing one
+		// is tolerated, a missing schedule is not.
+		if !isStateChange(event.Kind) {
+			e.nondeterministic("history has event %d, %s, where the code asks for nothing",
+				event.EventID, describe(event.Kind))
+		}
+		return false
+	}
+	h := e.env.emitted[0]
+	if !matches(h.action, event.Kind) {
+		e.nondeterministic("history has event %d, %s, where the code asks for %s",
+			event.EventID, describe(event.Kind), describeAction(h.action))
+		return false
+	}
+	e.env.emitted = e.env.emitted[1:]
+	e.bind(h, event)
+	_, dequeue := event.Kind.(provider.QueueSubscribed)
+	return dequeue
+}
+
+// bind ties a handle to its schedule event. What is recorded wins over what the
+// code asked for now: a timer's due time, a child's id, a key's time stamp.
+func (e *engine) bind(h *Handle, event provider.Event) {
+	h.eventID = event.EventID
+	e.bound[event.EventID] = h
+	switch k := event.Kind.(type) {
+	case provider.ActivityScheduled, provider.TimerCreated:
+		e.open[event.EventID] = true
+	case provider.SubOrchestrationScheduled:
+		e.open[event.EventID] = true
+		h.child = k.Instance
+	case provider.ExternalSubscribed:
+		e.subscribe(h, e.external.get(k.Name))
+	case provider.QueueSubscribed:
+		e.subscribe(h, e.queues.get(k.Name))
+	case provider.KeyValueSet:
+		if entry, ok := e.env.kv[k.Key]; ok && entry.Value == k.Value {
+			e.env.kv[k.Key] = provider.KVEntry{Value: k.Value, LastUpdatedAtMs: k.LastUpdatedAtMs}
+		}
+	}
+}
+
+func (e *engine) subscribe(h *Handle, ch *channel) {
+	h.sub = ch.subscribe()
+	h.sub.cancelled = h.dropped
+}
+
+// deliver hands a completion to the handle of its schedule event.
+func (e *engine) deliver(event provider.Event, complete func(*Handle)) (mustPoll bool) {
+	h := e.source(event)
+	if h == nil || !e.open[h.eventID] || !completesAction(event.Kind, h.action) {
+		e.nondeterministic("history has event %d, %s, without an open schedule event for it",
+			event.EventID, describe(event.Kind))
+		return false
+	}
+	delete(e.open, h.eventID)
+	complete(h)
+	return true
+}
+
+// deliverExternal hands a positional event to the first active subscription that
+// has none yet; without one the event is lost for good.
+func (e *engine) deliverExternal(event provider.ExternalEvent) (mustPoll bool) {
+	ch := e.external.get(event.Name)
+	if ch.active() <= len(ch.deliveries) {
+		return false
+	}
+	ch.deliveries = append(ch.deliveries, event.Data)
+	return true
+}
+
+// source is the handle of the schedule event that an event belongs to.
+func (e *engine) source(event provider.Event) *Handle {
+	if event.SourceEventID == nil {
+		return nil
+	}
+	return e.bound[*event.SourceEventID]
+}
+
+// completesAction is completes for the code's side.
+func completesAction(completion provider.EventKind, action Action) bool {
+	switch completion.(type) {
+	case provider.ActivityCompleted, provider.ActivityFailed:
+		_, ok := action.(CallActivity)
+		return ok
+	case provider.TimerFired:
+		_, ok := action.(CreateTimer)
+		return ok
+	case provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed:
+		_, ok := action.(CallSub)
+		return ok
+	}
+	return false
+}

@@ -1,0 +1,55 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// convert records what the function newly asked for and reports whether there
+// was anything. Waits are bound at once, so that a dequeue can be satisfied by a
+// message that is already there.
+func (e *engine) convert() bool {
+	emitted := e.env.emitted
+	e.env.emitted = nil
+	for _, h := range emitted {
+		if next, ok := h.action.(NextExecution); ok {
+			e.next = &next
+			continue
+		}
+		if sub, ok := h.action.(CallSub); ok && sub.Instance == "" {
+			h.child = generatedSuffix(e.turn.ExecutionID, e.nextEventID())
+		}
+		e.bind(h, e.record(nil, h.action.event(h)))
+		e.pending = append(e.pending, h)
+	}
+	return len(emitted) > 0
+}
+
+// generatedSuffix is the id of a child below its parent. From the second
+// execution on it names the execution, as event ids begin again at 1 there and a
+// used id would start nothing (P42).
+func generatedSuffix(execution, eventID uint64) string {
+	if execution > 1 {
+		return fmt.Sprintf("sub::e%d::%d", execution, eventID)
+	}
+	return fmt.Sprintf("sub::%d", eventID)
+}
+
+// childInstance is a child's full id: generated ones live below their parent,
+// explicit ones are global (§7.11).
+func childInstance(parent, child string) string {
+	if strings.HasPrefix(child, "sub::") {
+		return parent + "::" + child
+	}
+	return child
+}
+
+// persistedEvent reports whether the event was recorded by an earlier turn.
+func (e *engine) persistedEvent(id uint64) bool {
+	return e.persisted > 0 && id <= e.events[e.persisted-1].EventID
+}
+
+// delta returns this turn's events.
+func (e *engine) delta() []provider.Event { return e.events[e.persisted:] }

@@ -1,0 +1,220 @@
+package replay
+
+import "github.com/duroxide/duroxide-go/provider"
+
+// MaxCarryForward is how many unconsumed queue messages continue-as-new takes
+// along; the first ones in order of arrival (§7.2).
+const MaxCarryForward = 20
+
+// result gathers the turn's effects.
+func (e *engine) result() *Result {
+	r := &e.res
+	r.Outcome = e.outcome
+	r.HistoryDelta = e.delta()
+	if e.alreadyEnded() {
+		return r
+	}
+	e.send()
+	e.describeTurn()
+	e.notifyParent()
+	return r
+}
+
+// send adds the items of new actions (§7.5, turn results). Whatever the outcome,
+// detached starts go out; work for a finished execution does not.
+func (e *engine) send() {
+	for _, h := range e.pending {
+		if start, ok := h.action.(StartDetached); ok {
+			e.sendDetached(start)
+		} else if e.outcome == Continue {
+			e.sendWork(h)
+		}
+	}
+	// After the starts: a child that was started and dropped in one turn must see
+	// its start first, or the cancellation would wait for ever.
+	e.cancelChildren()
+	if e.outcome == ContinuedAsNew {
+		e.post(e.nextExecution())
+	}
+}
+
+func (e *engine) post(item provider.WorkItem) {
+	e.res.OrchestratorItems = append(e.res.OrchestratorItems, item)
+}
+
+// sendWork dispatches an activity, a timer or a child.
+func (e *engine) sendWork(h *Handle) {
+	instance, execution, id := e.turn.Instance, e.turn.ExecutionID, h.eventID
+	switch a := h.action.(type) {
+	case CallActivity:
+		e.res.WorkerItems = append(e.res.WorkerItems, provider.ActivityExecuteItem{
+			Instance: instance, ExecutionID: execution, ID: id,
+			Name: a.Name, Input: a.Input, SessionID: a.SessionID, Tag: a.Tag,
+		})
+	case CreateTimer:
+		e.post(provider.TimerFiredItem{Instance: instance, ExecutionID: execution, ID: id, FireAtMs: a.FireAtMs})
+	case CallSub:
+		e.post(provider.StartOrchestrationItem{
+			Instance: childInstance(instance, h.child), Orchestration: a.Name, Input: a.Input, Version: a.Version,
+			ParentInstance: &instance, ParentID: &id, ExecutionID: 1,
+		})
+	}
+}
+
+func (e *engine) sendDetached(a StartDetached) {
+	if e.outcome == Cancelled || e.limitExceeded {
+		return
+	}
+	e.post(provider.StartOrchestrationItem{
+		Instance: a.Instance, Orchestration: a.Name, Input: a.Input, Version: a.Version, ExecutionID: 1,
+	})
+}
+
+// cancelChildren asks children to end: those the function gave up and, when the
+// parent itself was cancelled, all that have not reported. A child that was never
+// dispatched gets no message, which nobody would ever take.
+func (e *engine) cancelChildren() {
+	for _, h := range e.cancelledChildren {
+		if e.outcome == Continue || e.persistedEvent(h.eventID) {
+			e.cancelChild(h.child, "parent dropped sub-orchestration future")
+		}
+	}
+	if e.outcome == Cancelled {
+		for _, child := range openChildren(e.events, e.persistedEvent) {
+			e.cancelChild(child, "parent canceled")
+		}
+	}
+}
+
+func (e *engine) cancelChild(child, reason string) {
+	e.post(provider.CancelInstanceItem{Instance: childInstance(e.turn.Instance, child), Reason: reason})
+}
+
+// openChildren are the dispatched children that have neither reported nor been
+// cancelled.
+func openChildren(events []provider.Event, dispatched func(id uint64) bool) []string {
+	settled := map[uint64]bool{}
+	for _, event := range events {
+		switch event.Kind.(type) {
+		case provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed,
+			provider.SubOrchestrationCancelRequested:
+			if event.SourceEventID != nil {
+				settled[*event.SourceEventID] = true
+			}
+		}
+	}
+	var open []string
+	for _, event := range events {
+		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
+		if ok && !settled[event.EventID] && dispatched(event.EventID) {
+			open = append(open, k.Instance)
+		}
+	}
+	return open
+}
+
+// nextExecution is the message that starts the next execution.
+func (e *engine) nextExecution() provider.WorkItem {
+	return provider.ContinueAsNewItem{
+		Instance: e.turn.Instance, Orchestration: e.started.Name, Input: e.next.Input, Version: e.next.Version,
+		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
+	}
+}
+
+// carryForward collects the queue messages that no dequeue took. It runs before
+// the waits are taken back, since those count as takers until then (§7.6).
+func (e *engine) carryForward() {
+	taken := map[string]int{}
+	for name, queue := range e.queues {
+		taken[name] = queue.active()
+	}
+	for _, event := range e.events {
+		k, ok := event.Kind.(provider.QueueEventDelivered)
+		switch {
+		case !ok:
+		case taken[k.Name] > 0:
+			taken[k.Name]--
+		case len(e.carried) == MaxCarryForward:
+			e.res.DroppedCarryForward++
+		default:
+			e.carried = append(e.carried, provider.Pair{Name: k.Name, Data: k.Data})
+		}
+	}
+}
+
+// lastStatus is the custom status at the end of a history.
+func lastStatus(events []provider.Event) *string {
+	var status *string
+	for _, event := range events {
+		switch k := event.Kind.(type) {
+		case provider.OrchestrationStarted:
+			status = k.InitialCustomStatus
+		case provider.CustomStatusUpdated:
+			status = k.Status
+		}
+	}
+	return status
+}
+
+// describeTurn computes the metadata from the delta (§7.5 row 11).
+func (e *engine) describeTurn() { e.res.Metadata = Metadata(e.delta()) }
+
+// Metadata computes what an ack says about a history delta.
+func Metadata(delta []provider.Event) provider.ExecutionMetadata {
+	var m provider.ExecutionMetadata
+	for _, event := range delta {
+		switch k := event.Kind.(type) {
+		case provider.OrchestrationStarted:
+			m.OrchestrationName, m.OrchestrationVersion = &k.Name, &k.Version
+			m.ParentInstanceID = k.ParentInstance
+			if v, err := provider.ParseVersion(event.DuroxideVersion); err == nil {
+				m.PinnedDuroxideVersion = &v
+			}
+		case provider.OrchestrationCompleted:
+			m.Status, m.Output = new(provider.StatusCompleted), &k.Output
+		case provider.OrchestrationFailed:
+			m.Status, m.Output = new(provider.StatusFailed), new(k.Details.DisplayMessage())
+		case provider.OrchestrationContinuedAsNew:
+			m.Status, m.Output = new(provider.StatusContinuedAsNew), &k.Input
+		}
+	}
+	return m
+}
+
+// notifyParent prepares the message for the parent of a finished child.
+func (e *engine) notifyParent() {
+	e.res.Parent = ParentMessage(e.started, e.delta())
+}
+
+// ParentMessage is the message that tells a parent how its child ended, nil when
+// there is no parent or the child goes on. Its ParentExecutionID is left 0.
+func ParentMessage(started provider.OrchestrationStarted, delta []provider.Event) provider.WorkItem {
+	if started.ParentInstance == nil || started.ParentID == nil {
+		return nil
+	}
+	for _, event := range delta {
+		switch k := event.Kind.(type) {
+		case provider.OrchestrationCompleted:
+			return provider.SubOrchCompletedItem{
+				ParentInstance: *started.ParentInstance, ParentID: *started.ParentID, Result: k.Output,
+			}
+		case provider.OrchestrationFailed:
+			return provider.SubOrchFailedItem{
+				ParentInstance: *started.ParentInstance, ParentID: *started.ParentID, Details: k.Details,
+			}
+		}
+	}
+	return nil
+}
+
+// ExecutionOfChild returns the execution of the parent's history in which event
+// id started that child, 0 when it is another history.
+func ExecutionOfChild(history []provider.Event, id uint64, parent, child string) uint64 {
+	for _, event := range history {
+		k, ok := event.Kind.(provider.SubOrchestrationScheduled)
+		if ok && event.EventID == id && childInstance(parent, k.Instance) == child {
+			return event.ExecutionID
+		}
+	}
+	return 0
+}

@@ -1,0 +1,195 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// maxQuiescenceRounds bounds how often a function may react to its own actions
+// within one turn (§7.2).
+const maxQuiescenceRounds = 100
+
+// engine is the state of one turn.
+type engine struct {
+	turn    Turn
+	started provider.OrchestrationStarted
+	// events is the recorded history followed by this turn's new events.
+	events []provider.Event
+	// persisted is the number of recorded events.
+	persisted int
+	env       *Env
+
+	// bound are the handles by their schedule event.
+	bound map[uint64]*Handle
+	// open are the schedule events still waiting for a result.
+	open map[uint64]bool
+	// external and queues are the waits by name. external only ever holds
+	// deliveries that found a subscription; queues keeps all (mailbox).
+	external, queues channels
+	// pending are this turn's new actions, in order.
+	pending []*Handle
+	// next is set by NextExecution.
+	next *NextExecution
+	// carried are the queue messages that go along.
+	carried []provider.Pair
+
+	// failure ends the turn as Failed whatever else happened.
+	failure provider.ErrorDetails
+	outcome Outcome
+	// cancelledChildren are those the function gave up in this turn.
+	cancelledChildren []*Handle
+	// limitExceeded says that the failure is a limit's, so that nothing is sent.
+	limitExceeded bool
+	res           Result
+}
+
+func newEngine(turn Turn) *engine {
+	e := &engine{
+		turn:     turn,
+		bound:    map[uint64]*Handle{},
+		open:     map[uint64]bool{},
+		external: channels{}, queues: channels{},
+	}
+	e.events = append(make([]provider.Event, 0, len(turn.History)+len(turn.Messages)+8), turn.History...)
+	e.persisted = len(turn.History)
+	if e.persisted == 0 {
+		e.record(nil, turn.Started)
+	}
+	e.env = &Env{engine: e, kv: maps.Clone(turn.KV)}
+	if e.env.kv == nil {
+		e.env.kv = map[string]provider.KVEntry{}
+	}
+	e.env.coroutine = newCoroutine(func() (string, error) { return turn.Func(e.env, e.started.Input) })
+	return e
+}
+
+// record appends a new event.
+func (e *engine) record(source *uint64, kind provider.EventKind) provider.Event {
+	event := provider.Event{
+		EventID: e.nextEventID(), SourceEventID: source,
+		InstanceID: e.turn.Instance, ExecutionID: e.turn.ExecutionID,
+		TimestampMs: e.turn.NowMs(), DuroxideVersion: e.turn.FrameworkVersion,
+		Kind: kind,
+	}
+	e.events = append(e.events, event)
+	return event
+}
+
+func (e *engine) nextEventID() uint64 {
+	if len(e.events) == 0 {
+		return 1
+	}
+	return e.events[len(e.events)-1].EventID + 1
+}
+
+// run executes the turn up to its outcome.
+func (e *engine) run(ctx context.Context) error {
+	started, ok := e.events[0].Kind.(provider.OrchestrationStarted)
+	e.started = started
+	e.env.status = started.InitialCustomStatus
+	e.receive()
+	if !ok {
+		e.nondeterministic("the history begins with %s instead of OrchestrationStarted", e.events[0].Kind.Type())
+	}
+	if e.failure == nil {
+		if err := e.walk(ctx); err != nil {
+			return err
+		}
+	}
+	e.finish()
+	return nil
+}
+
+// nondeterministic ends the turn as Failed: the code does not fit the history.
+// The first reason wins.
+func (e *engine) nondeterministic(format string, args ...any) {
+	if e.failure == nil {
+		message := fmt.Sprintf(format, args...)
+		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
+	}
+}
+
+// walk replays the history and then lets the function go on (§7.11 B).
+func (e *engine) walk(ctx context.Context) error {
+	mustPoll := true
+	// The function's reaction to a recorded event was seen by the turn that
+	// recorded it, so it is a replay; the reaction to a new event is not.
+	e.env.replaying = e.persisted > 0
+	for i := 0; i < len(e.events); i++ {
+		// Polled before the next event is applied, so that every completion is
+		// observed alone and in the order of history: that is what makes a
+		// select deterministic.
+		if mustPoll {
+			if err := e.poll(ctx); err != nil {
+				return err
+			}
+			if e.failure != nil || e.returned() {
+				e.checkReturnedEarly(i)
+				break
+			}
+		}
+		mustPoll = e.apply(e.events[i])
+		if e.failure != nil {
+			return nil
+		}
+		if mustPoll {
+			e.env.replaying = i < e.persisted
+		}
+	}
+	if e.failure != nil {
+		return nil
+	}
+	return e.advance(ctx, mustPoll)
+}
+
+// advance goes beyond the history: it polls once more if the last event asks for
+// it, then records what the function asked for and lets it react to that.
+func (e *engine) advance(ctx context.Context, mustPoll bool) error {
+	if mustPoll && !e.returned() {
+		if err := e.poll(ctx); err != nil || e.failure != nil {
+			return err
+		}
+	}
+	e.env.replaying = false
+	for round := 0; e.convert() && !e.returned(); round++ {
+		if round == maxQuiescenceRounds {
+			e.failure = provider.Infrastructure{
+				Operation: "quiescence_loop",
+				Message:   fmt.Sprintf("the orchestration did not come to rest within %d rounds", maxQuiescenceRounds),
+			}
+			return nil
+		}
+		if err := e.poll(ctx); err != nil || e.failure != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll lets the function run until it blocks or returns.
+func (e *engine) poll(ctx context.Context) error {
+	if err := e.env.coroutine.poll(ctx); err != nil {
+		return err
+	}
+	if p := e.env.coroutine.panic; p != nil && e.failure == nil {
+		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message()}
+	}
+	return nil
+}
+
+func (e *engine) returned() bool { return e.env.coroutine.done }
+
+// checkReturnedEarly reports code that returns before it has asked for everything
+// that history says it asked for: had it returned then, the execution would have
+// ended there (§7.12).
+func (e *engine) checkReturnedEarly(at int) {
+	for i := at; i < e.persisted && e.failure == nil; i++ {
+		if isSchedule(e.events[i].Kind) {
+			e.nondeterministic("the function returned, but history goes on with event %d, %s",
+				e.events[i].EventID, describe(e.events[i].Kind))
+		}
+	}
+}

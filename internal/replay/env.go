@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"maps"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Env is the function's only window on the world. It may be used by the function
+// alone, never by other goroutines.
+type Env struct {
+	engine    *engine
+	coroutine *coroutine
+	// emitted holds the actions not yet matched or recorded, oldest first.
+	emitted []*Handle
+	// replaying is true while the function repeats what an earlier turn did.
+	replaying bool
+	status    *string
+	kv        map[string]provider.KVEntry
+	// dropped are the handles the function gave up, in that order.
+	dropped []*Handle
+}
+
+// Info identifies an execution.
+type Info struct {
+	Instance    string
+	ExecutionID uint64
+	Name        string
+	Version     string
+	// ParentInstance is empty for a root.
+	ParentInstance string
+}
+
+// Info returns the execution's identity.
+func (v *Env) Info() Info {
+	started := v.engine.started
+	info := Info{
+		Instance: v.engine.turn.Instance, ExecutionID: v.engine.turn.ExecutionID,
+		Name: started.Name, Version: started.Version,
+	}
+	if started.ParentInstance != nil {
+		info.ParentInstance = *started.ParentInstance
+	}
+	return info
+}
+
+// Replaying reports whether the function repeats what an earlier turn did.
+func (v *Env) Replaying() bool { return v.replaying }
+
+// NowMs is the engine's wall clock. It differs between replays, so its value
+// may only go into actions whose recorded form wins over it.
+func (v *Env) NowMs() uint64 { return v.engine.turn.NowMs() }
+
+// Emit asks for something and returns the place of its result. It does not
+// block.
+func (v *Env) Emit(action Action) *Handle {
+	v.coroutine.mustRun()
+	h := &Handle{engine: v.engine, action: action}
+	if sub, ok := action.(CallSub); ok {
+		h.child = sub.Instance
+	}
+	v.emitted = append(v.emitted, h)
+	v.applyLocally(action)
+	return h
+}
+
+// applyLocally makes the function's own state changes visible to it at once.
+func (v *Env) applyLocally(action Action) {
+	switch a := action.(type) {
+	case SetStatus:
+		v.status = a.Status
+	case SetKV:
+		v.kv[a.Key] = provider.KVEntry{Value: a.Value, LastUpdatedAtMs: a.AtMs}
+	case ClearKV:
+		delete(v.kv, a.Key)
+	case ClearAllKV:
+		clear(v.kv)
+	}
+}
+
+// WaitUntil blocks the function until ready returns true. ready looks at handles
+// only; it is called again after each result.
+func (v *Env) WaitUntil(ready func() bool) {
+	for {
+		v.coroutine.mustRun()
+		if ready() {
+			return
+		}
+		v.coroutine.pause()
+	}
+}
+
+// Halt ends the function where it is; its deferred calls still run when the turn
+// ends.
+func (v *Env) Halt() {
+	v.WaitUntil(func() bool { return false })
+}
+
+// Drop gives a result up: an activity or child is cancelled, a wait is taken
+// back. Dropping a timer, or what is already there, does nothing.
+func (v *Env) Drop(h *Handle) {
+	v.coroutine.mustRun()
+	if h.Ready() || h.dropped {
+		return
+	}
+	h.dropped = true
+	v.dropped = append(v.dropped, h)
+	if h.sub != nil {
+		h.sub.cancelled = true
+	}
+}
+
+// CustomStatus returns the status last set in this execution or carried into it.
+func (v *Env) CustomStatus() *string { return v.status }
+
+// KV returns the value of a key.
+func (v *Env) KV(key string) (provider.KVEntry, bool) {
+	entry, ok := v.kv[key]
+	return entry, ok
+}
+
+// KVAll returns a copy of the key-value map.
+func (v *Env) KVAll() map[string]provider.KVEntry { return maps.Clone(v.kv) }

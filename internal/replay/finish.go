@@ -1,0 +1,278 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Reasons that cancellation events give (§3.3).
+const (
+	reasonDropped  = "dropped_future"
+	reasonTerminal = "orchestration_terminal"
+)
+
+// finish decides the turn's outcome, first match wins (§7.11, finalize), and
+// records the events that end the execution.
+func (e *engine) finish() {
+	if e.alreadyEnded() {
+		return
+	}
+	if e.failure == nil {
+		e.convert() // what was asked for in the function's last moments
+	}
+	reason, cancelled := e.cancelRequest()
+	switch {
+	case e.failure != nil:
+		e.cancelDropped()
+		e.fail(Failed, e.failure)
+	case cancelled:
+		e.cancelDropped()
+		e.fail(Cancelled, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+	case e.next != nil:
+		e.finishContinued()
+	case e.returned():
+		e.finishReturned()
+	default:
+		e.cancelDropped()
+	}
+	if e.failure != nil && e.outcome == Continue {
+		e.fail(Failed, e.failure)
+	}
+	e.enforceLimits()
+	if e.outcome != Continue {
+		e.cancelActivities()
+	}
+}
+
+// finishContinued ends the execution in favour of the next one.
+func (e *engine) finishContinued() {
+	e.cancelDropped()
+	if e.failure != nil {
+		return
+	}
+	e.outcome = ContinuedAsNew
+	e.carryForward()
+	e.end(provider.OrchestrationContinuedAsNew{Input: e.next.Input})
+}
+
+// finishReturned ends the execution with the function's result.
+func (e *engine) finishReturned() {
+	// Nothing can wait for a child any more. One that should outlive its parent
+	// is started detached (§7.7).
+	for _, h := range e.unresolvedChildren() {
+		if !h.dropped {
+			h.dropped = true
+			e.env.dropped = append(e.env.dropped, h)
+		}
+	}
+	e.cancelDropped()
+	if e.failure != nil {
+		return
+	}
+	if err := e.env.coroutine.err; err != nil {
+		e.fail(Failed, provider.Application{Kind: provider.AppOrchestrationFailed, Message: err.Error()})
+		return
+	}
+	e.outcome = Completed
+	e.end(provider.OrchestrationCompleted{Output: e.env.coroutine.output})
+}
+
+func (e *engine) fail(outcome Outcome, details provider.ErrorDetails) {
+	e.outcome = outcome
+	e.res.Details = details
+	e.end(provider.OrchestrationFailed{Details: details})
+}
+
+// end takes back all waits and records the terminal event.
+func (e *engine) end(kind provider.EventKind) {
+	for _, wait := range outstandingWaits(e.events) {
+		id := wait.EventID
+		if _, queue := wait.Kind.(provider.QueueSubscribed); queue {
+			e.record(&id, provider.QueueSubscriptionCancelled{Reason: reasonTerminal})
+		} else {
+			e.record(&id, provider.ExternalSubscribedCancelled{Reason: reasonTerminal})
+		}
+	}
+	e.record(nil, kind)
+}
+
+// alreadyEnded reports a history that was terminal before this turn.
+func (e *engine) alreadyEnded() bool {
+	for _, event := range e.events[:e.persisted] {
+		if event.Terminal() {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *engine) cancelRequest() (reason string, ok bool) {
+	for _, event := range e.events {
+		if request, is := event.Kind.(provider.OrchestrationCancelRequested); is {
+			return request.Reason, true
+		}
+	}
+	return "", false
+}
+
+// cancelDropped records a cancellation for everything the function gave up, once:
+// only with the event goes the side effect, so that replays do not repeat it. It
+// also checks that the code still gives up what history says it gave up.
+func (e *engine) cancelDropped() {
+	recorded := map[uint64]bool{}
+	for i, event := range e.events {
+		if reason, ok := droppedReason(event.Kind); ok && reason == reasonDropped && event.SourceEventID != nil {
+			recorded[*event.SourceEventID] = i < e.persisted
+		}
+	}
+	dropped := map[uint64]bool{}
+	for _, h := range e.env.dropped {
+		dropped[h.eventID] = true
+	}
+	for id, persisted := range recorded {
+		if persisted && !dropped[id] {
+			e.nondeterministic("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
+			return
+		}
+	}
+	for _, h := range e.env.dropped {
+		if _, done := recorded[h.eventID]; !done && h.eventID != 0 {
+			recorded[h.eventID] = false
+			e.cancelOne(h)
+		}
+	}
+}
+
+// cancelOne records the cancellation of a dropped handle and notes its side
+// effect.
+func (e *engine) cancelOne(h *Handle) {
+	id := h.eventID
+	switch h.action.(type) {
+	case CallActivity:
+		e.record(&id, provider.ActivityCancelRequested{Reason: reasonDropped})
+		e.cancelActivity(id)
+	case CallSub:
+		e.record(&id, provider.SubOrchestrationCancelRequested{Reason: reasonDropped})
+		e.cancelledChildren = append(e.cancelledChildren, h)
+	case WaitEvent:
+		e.record(&id, provider.ExternalSubscribedCancelled{Reason: reasonDropped})
+	case Dequeue:
+		e.record(&id, provider.QueueSubscriptionCancelled{Reason: reasonDropped})
+	}
+}
+
+// droppedReason returns the reason of a cancellation event.
+func droppedReason(kind provider.EventKind) (string, bool) {
+	switch k := kind.(type) {
+	case provider.ActivityCancelRequested:
+		return k.Reason, true
+	case provider.SubOrchestrationCancelRequested:
+		return k.Reason, true
+	case provider.ExternalSubscribedCancelled:
+		return k.Reason, true
+	case provider.QueueSubscriptionCancelled:
+		return k.Reason, true
+	}
+	return "", false
+}
+
+func (e *engine) cancelActivity(id uint64) {
+	e.res.CancelledActivities = append(e.res.CancelledActivities, provider.ActivityRef{
+		Instance: e.turn.Instance, ExecutionID: e.turn.ExecutionID, ActivityID: id,
+	})
+}
+
+// cancelActivities cancels whatever still runs when an execution ends. The
+// events follow the terminal event (§7.5 row 13).
+func (e *engine) cancelActivities() {
+	reason := reasonTerminal + "_failed"
+	switch e.outcome {
+	case Completed:
+		reason = reasonTerminal + "_completed"
+	case ContinuedAsNew:
+		reason = reasonTerminal + "_continued_as_new"
+	case Continue, Failed, Cancelled:
+	}
+	for _, id := range runningActivities(e.events) {
+		e.record(&id, provider.ActivityCancelRequested{Reason: reason})
+		e.cancelActivity(id)
+	}
+}
+
+// runningActivities are the activities that neither ended nor were cancelled.
+func runningActivities(events []provider.Event) []uint64 {
+	settled := map[uint64]bool{}
+	for _, event := range events {
+		switch event.Kind.(type) {
+		case provider.ActivityCompleted, provider.ActivityFailed, provider.ActivityCancelRequested:
+			if event.SourceEventID != nil {
+				settled[*event.SourceEventID] = true
+			}
+		}
+	}
+	var running []uint64
+	for _, event := range events {
+		if _, ok := event.Kind.(provider.ActivityScheduled); ok && !settled[event.EventID] {
+			running = append(running, event.EventID)
+		}
+	}
+	return running
+}
+
+// unresolvedChildren are the children that an earlier turn started and that have
+// not reported yet.
+func (e *engine) unresolvedChildren() []*Handle {
+	var children []*Handle
+	for _, event := range e.events[:e.persisted] {
+		h := e.bound[event.EventID]
+		if _, ok := event.Kind.(provider.SubOrchestrationScheduled); ok && h != nil && e.open[event.EventID] {
+			children = append(children, h)
+		}
+	}
+	return children
+}
+
+// outstandingWaits are the subscriptions that were neither satisfied nor taken
+// back. It looks at events only, so that it also works for a history that the
+// code no longer fits.
+func outstandingWaits(events []provider.Event) []provider.Event {
+	cancelled := map[uint64]bool{}
+	for _, event := range events {
+		switch event.Kind.(type) {
+		case provider.ExternalSubscribedCancelled, provider.QueueSubscriptionCancelled:
+			if event.SourceEventID != nil {
+				cancelled[*event.SourceEventID] = true
+			}
+		}
+	}
+	external, queued := map[string][]provider.Event{}, map[string][]provider.Event{}
+	arrived := map[string]int{}
+	for _, event := range events {
+		switch k := event.Kind.(type) {
+		case provider.ExternalSubscribed:
+			if !cancelled[event.EventID] {
+				external[k.Name] = append(external[k.Name], event)
+			}
+		case provider.ExternalEvent:
+			// The oldest wait takes it; without a wait it is lost.
+			external[k.Name] = external[k.Name][min(1, len(external[k.Name])):]
+		case provider.QueueSubscribed:
+			if !cancelled[event.EventID] {
+				queued[k.Name] = append(queued[k.Name], event)
+			}
+		case provider.QueueEventDelivered:
+			arrived[k.Name]++
+		}
+	}
+	var waits []provider.Event
+	for _, subs := range external {
+		waits = append(waits, subs...)
+	}
+	for name, subs := range queued {
+		waits = append(waits, subs[min(arrived[name], len(subs)):]...)
+	}
+	slices.SortFunc(waits, func(a, b provider.Event) int { return cmp.Compare(a.EventID, b.EventID) })
+	return waits
+}

@@ -1,0 +1,144 @@
+package replay
+
+import "github.com/duroxide/duroxide-go/provider"
+
+// Action is something the function asked for. Its recorded form is a schedule
+// event.
+type Action interface {
+	// event is the kind that records the action. It is nil for ContinueAsNew,
+	// which only the terminal event records.
+	event(h *Handle) provider.EventKind
+}
+
+// The actions.
+type (
+	// CallActivity runs an activity.
+	CallActivity struct {
+		Name, Input    string
+		SessionID, Tag *string
+	}
+	// CreateTimer becomes due at a time.
+	CreateTimer struct{ FireAtMs uint64 }
+	// WaitEvent waits for the next positional event of that name.
+	WaitEvent struct{ Name string }
+	// Dequeue takes the next message of a queue.
+	Dequeue struct{ Name string }
+	// CallSub runs a sub-orchestration.
+	CallSub struct {
+		Name, Input string
+		// Version is nil to leave the choice to the registry.
+		Version *string
+		// Instance is empty for a generated id.
+		Instance string
+	}
+	// StartDetached starts an orchestration and forgets it.
+	StartDetached struct {
+		Name, Instance, Input string
+		Version               *string
+	}
+	// SetStatus sets the custom status; nil resets it.
+	SetStatus struct{ Status *string }
+	// SetKV, ClearKV and ClearAllKV change the key-value map.
+	SetKV struct {
+		Key, Value string
+		AtMs       uint64
+	}
+	ClearKV    struct{ Key string }
+	ClearAllKV struct{}
+	// NextExecution ends the execution and starts the next.
+	NextExecution struct {
+		Input   string
+		Version *string
+	}
+)
+
+// Handle is the function's side of an action: the place where its result will
+// appear.
+type Handle struct {
+	engine *engine
+	action Action
+	// eventID is the schedule event, 0 until the action is bound to one.
+	eventID uint64
+	// child is the recorded instance of a sub-orchestration: a suffix or a full id.
+	child string
+	// sub is the place among the subscriptions of the same name.
+	sub *subscription
+
+	resolved bool
+	result   string
+	failure  *string
+	// dropped means that the function no longer wants the result.
+	dropped bool
+}
+
+// Ready reports whether the result is there.
+func (h *Handle) Ready() bool {
+	if !h.resolved && h.sub != nil && !h.dropped {
+		if data, ok := h.sub.delivered(); ok {
+			h.resolve(data)
+		}
+	}
+	return h.resolved
+}
+
+// Result returns the result, or the failure's display message with ok false. It
+// is valid once Ready is true.
+func (h *Handle) Result() (text string, ok bool) {
+	if h.failure != nil {
+		return *h.failure, false
+	}
+	return h.result, true
+}
+
+// Dropped reports whether the handle was dropped by a select.
+func (h *Handle) Dropped() bool { return h.dropped }
+
+// EventID is the event that scheduled the action, 0 before it is recorded.
+func (h *Handle) EventID() uint64 { return h.eventID }
+
+func (h *Handle) resolve(result string) { h.resolved, h.result = true, result }
+
+func (h *Handle) fail(details provider.ErrorDetails) {
+	text := details.DisplayMessage()
+	h.resolved, h.failure = true, &text
+}
+
+// event implementations record an action as it was asked for.
+
+func (a CallActivity) event(*Handle) provider.EventKind {
+	return provider.ActivityScheduled{Name: a.Name, Input: a.Input, SessionID: a.SessionID, Tag: a.Tag}
+}
+
+func (a CreateTimer) event(*Handle) provider.EventKind {
+	return provider.TimerCreated{FireAtMs: a.FireAtMs}
+}
+
+func (a WaitEvent) event(*Handle) provider.EventKind {
+	return provider.ExternalSubscribed{Name: a.Name}
+}
+
+func (a Dequeue) event(*Handle) provider.EventKind {
+	return provider.QueueSubscribed{Name: a.Name}
+}
+
+func (a CallSub) event(h *Handle) provider.EventKind {
+	return provider.SubOrchestrationScheduled{Name: a.Name, Instance: h.child, Input: a.Input}
+}
+
+func (a StartDetached) event(*Handle) provider.EventKind {
+	return provider.OrchestrationChained{Name: a.Name, Instance: a.Instance, Input: a.Input}
+}
+
+func (a SetStatus) event(*Handle) provider.EventKind {
+	return provider.CustomStatusUpdated{Status: a.Status}
+}
+
+func (a SetKV) event(*Handle) provider.EventKind {
+	return provider.KeyValueSet{Key: a.Key, Value: a.Value, LastUpdatedAtMs: a.AtMs}
+}
+
+func (a ClearKV) event(*Handle) provider.EventKind { return provider.KeyValueCleared{Key: a.Key} }
+
+func (ClearAllKV) event(*Handle) provider.EventKind { return provider.KeyValuesCleared{} }
+
+func (NextExecution) event(*Handle) provider.EventKind { return nil }

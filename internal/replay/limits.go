@@ -1,0 +1,62 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Limits of one execution (§7.2). Bytes are UTF-8 bytes.
+const (
+	MaxCustomStatusBytes = 256 << 10
+	MaxTagBytes          = 256
+	MaxKVKeys            = 100
+	MaxKVValueBytes      = 16 << 10
+)
+
+// enforceLimits fails an orchestration that exceeded a limit in this turn. The
+// failure takes the place of a terminal event already recorded, outgoing work is
+// discarded, and the parent is told like of any failure (P45).
+func (e *engine) enforceLimits() {
+	if e.outcome == Failed || e.outcome == Cancelled {
+		return
+	}
+	violation := e.violation()
+	if violation == "" {
+		return
+	}
+	if e.outcome != Continue {
+		e.events = slices.DeleteFunc(e.events, func(event provider.Event) bool { return event.Terminal() })
+	}
+	e.limitExceeded = true
+	e.fail(Failed, provider.Application{Kind: provider.AppOrchestrationFailed, Message: violation})
+}
+
+// violation names the first limit that this turn's events exceed.
+func (e *engine) violation() string {
+	var status *string
+	for _, event := range e.delta() {
+		switch k := event.Kind.(type) {
+		case provider.ActivityScheduled:
+			if k.Tag != nil && len(*k.Tag) > MaxTagBytes {
+				return fmt.Sprintf("the tag of activity %q has %d bytes, the limit is %d", k.Name, len(*k.Tag), MaxTagBytes)
+			}
+		case provider.KeyValueSet:
+			if len(k.Value) > MaxKVValueBytes {
+				return fmt.Sprintf("the value of key %q has %d bytes, the limit is %d", k.Key, len(k.Value), MaxKVValueBytes)
+			}
+		case provider.CustomStatusUpdated:
+			if k.Status != nil {
+				status = k.Status
+			}
+		}
+	}
+	if status != nil && len(*status) > MaxCustomStatusBytes {
+		return fmt.Sprintf("the custom status has %d bytes, the limit is %d", len(*status), MaxCustomStatusBytes)
+	}
+	if len(e.env.kv) > MaxKVKeys {
+		return fmt.Sprintf("the instance has %d keys, the limit is %d", len(e.env.kv), MaxKVKeys)
+	}
+	return ""
+}

@@ -1,0 +1,80 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Func is an orchestration function on opaque texts. It reads and asks for
+// everything through env, and must not block on anything else.
+type Func func(env *Env, input string) (string, error)
+
+// Turn is everything a turn depends on. The same Turn always gives the same
+// Result, but for the times that NowMs returns.
+type Turn struct {
+	Instance    string
+	ExecutionID uint64
+	// Func is the handler of Started's orchestration.
+	Func Func
+	// History is the execution's recorded history. When it is empty the turn
+	// begins the execution with Started.
+	History []provider.Event
+	// Started is event 1 of a new execution; unused when History is not empty.
+	Started provider.OrchestrationStarted
+	// Messages are the batch in order, without start and continue items.
+	Messages []provider.WorkItem
+	// KV is the key-value map as of the execution's start.
+	KV map[string]provider.KVEntry
+	// FrameworkVersion is stamped on new events.
+	FrameworkVersion string
+	// NowMs returns the wall clock in milliseconds.
+	NowMs func() uint64
+}
+
+// Outcome says how a turn ended.
+type Outcome int
+
+// The outcomes of a turn (§7.5).
+const (
+	// Continue waits for more messages.
+	Continue Outcome = iota
+	Completed
+	Failed
+	ContinuedAsNew
+	// Cancelled is a failure by request.
+	Cancelled
+)
+
+// Result is a turn's effects, ready for AckOrchestrationItem.
+type Result struct {
+	Outcome             Outcome
+	HistoryDelta        []provider.Event
+	WorkerItems         []provider.WorkItem
+	OrchestratorItems   []provider.WorkItem
+	CancelledActivities []provider.ActivityRef
+	Metadata            provider.ExecutionMetadata
+	// Parent is set when the turn ended a sub-orchestration: the message for the
+	// parent, whose ParentExecutionID the caller fills in.
+	Parent provider.WorkItem
+	// Details is the failure of a Failed or Cancelled turn.
+	Details provider.ErrorDetails
+	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
+	DroppedCarryForward int
+}
+
+// ErrBlocked reports that ctx ended while the function was blocked on something
+// other than its Env. The turn has no effects and can be repeated.
+var ErrBlocked = fmt.Errorf("the orchestration function did not give control back: it may only wait through its context")
+
+// Run runs one turn. Its only error is ErrBlocked; every failure of the function
+// or of the history is a Result.
+func Run(ctx context.Context, turn Turn) (*Result, error) {
+	e := newEngine(turn)
+	defer e.env.coroutine.stop()
+	if err := e.run(ctx); err != nil {
+		return nil, err
+	}
+	return e.result(), nil
+}

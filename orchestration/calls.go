@@ -1,0 +1,135 @@
+package orchestration
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/internal/replay"
+)
+
+// Activity schedules an activity. It does not block: schedule several and
+// [Join] them to run them side by side.
+func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, options ...ActivityOption) *Future[O] {
+	source := fmt.Sprintf("activity %q", def.Name())
+	call := replay.CallActivity{Name: def.Name(), Input: encode("input of "+source, input)}
+	for _, option := range options {
+		option(&call)
+	}
+	return newFuture[O](ctx, source, call)
+}
+
+// ActivityOption changes how an activity is scheduled.
+type ActivityOption func(*replay.CallActivity)
+
+// InSession sends all activities of one session id to the same worker, as long
+// as that worker lives.
+func InSession(id string) ActivityOption {
+	return func(call *replay.CallActivity) { call.SessionID = &id }
+}
+
+// WithTag sends the activity to workers that ask for that tag. At most 256 bytes.
+func WithTag(tag string) ActivityOption {
+	return func(call *replay.CallActivity) { call.Tag = &tag }
+}
+
+// Timer is ready once the duration has passed, also across restarts. Zero and
+// negative durations are due at once.
+func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
+	at := ctx.env.NowMs()
+	if d > 0 {
+		// Rounded up: a timer may be late but never early.
+		at += uint64((d + time.Millisecond - 1) / time.Millisecond)
+	}
+	f := newFuture[struct{}](ctx, "timer", replay.CreateTimer{FireAtMs: at})
+	f.decode = func(string) (struct{}, error) { return struct{}{}, nil }
+	return f
+}
+
+// Sleep waits for a [Timer].
+func Sleep(ctx *Context, d time.Duration) {
+	_, _ = Timer(ctx, d).Await() // a timer neither fails nor is dropped here
+}
+
+// WaitForEvent receives the next event of that name raised after this call is
+// recorded; earlier ones are lost. The n-th wait gets the n-th such event. For
+// messages that must not be lost use [Dequeue].
+func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
+	return newFuture[T](ctx, fmt.Sprintf("event %q", name), replay.WaitEvent{Name: name})
+}
+
+// Dequeue receives the next message of a queue of this instance: first in, first
+// out, also messages that came before. Unread ones survive continue-as-new, up to
+// 20 of them.
+func Dequeue[T any](ctx *Context, queue string) *Future[T] {
+	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
+}
+
+// SubOption changes how a sub-orchestration is started.
+type SubOption func(*replay.CallSub)
+
+// WithInstanceID gives a sub-orchestration that instance id. Without it an id
+// below the parent's is made.
+func WithInstanceID(id string) SubOption {
+	return func(call *replay.CallSub) { call.Instance = id }
+}
+
+// AtVersion starts exactly that version instead of the one the worker chooses.
+func AtVersion(version string) SubOption {
+	return func(call *replay.CallSub) { call.Version = &version }
+}
+
+// Sub starts a sub-orchestration, whose result comes back as a future. When this
+// orchestration ends first, the child is cancelled; see [Detach].
+func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
+	source := fmt.Sprintf("sub-orchestration %q", def.Name())
+	call := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input)}
+	for _, option := range options {
+		option(&call)
+	}
+	return newFuture[O](ctx, source, call)
+}
+
+// Detach starts an orchestration that lives on its own: there is no result, and
+// it outlives this one. The instance id must be unused, else nothing is started.
+func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input I) {
+	ctx.env.Emit(replay.StartDetached{
+		Name: def.Name(), Instance: instance,
+		Input: encode(fmt.Sprintf("input of orchestration %q", def.Name()), input),
+	})
+}
+
+// ContinueAsNew ends this execution and starts the next with that input and an
+// empty history, which keeps the history of a loop short. It does not return;
+// its result only lets a function end with
+//
+//	return none, orchestration.ContinueAsNew(ctx, next)
+func ContinueAsNew(ctx *Context, input any) error {
+	ctx.env.Emit(replay.NextExecution{Input: encode("input of the next execution", input)})
+	ctx.env.Halt()
+	return nil
+}
+
+// ContinueAsNewVersion is [ContinueAsNew] into exactly that version; without it
+// the worker's choice for new instances applies.
+func ContinueAsNewVersion(ctx *Context, version string, input any) error {
+	ctx.env.Emit(replay.NextExecution{Input: encode("input of the next execution", input), Version: &version})
+	ctx.env.Halt()
+	return nil
+}
+
+// Built-in activities (§7.13), which every worker runs.
+var (
+	newGUID = activity.Named[string, string](registry.SyscallPrefix + "new_guid")
+	utcNow  = activity.Named[string, int64](registry.SyscallPrefix + "utc_now_ms")
+)
+
+// NewGUID returns a random UUID that stays the same on replay.
+func NewGUID(ctx *Context) (string, error) { return Activity(ctx, newGUID, "").Await() }
+
+// UTCNow returns the time, which stays the same on replay. Precision is 1 ms.
+func UTCNow(ctx *Context) (time.Time, error) {
+	ms, err := Activity(ctx, utcNow, "").Await()
+	return time.UnixMilli(ms).UTC(), err
+}

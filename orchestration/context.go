@@ -1,0 +1,76 @@
+package orchestration
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/replay"
+)
+
+// Context is an orchestration function's access to everything outside it. It
+// belongs to the function: using it from another goroutine panics.
+type Context struct {
+	env *replay.Env
+}
+
+// Info identifies the running execution.
+type Info = replay.Info
+
+// Info returns the running execution's identity.
+func (c *Context) Info() Info { return c.env.Info() }
+
+// Replaying reports whether the function is repeating what it did before. It is
+// meant for logging; deciding anything else by it breaks determinism.
+func (c *Context) Replaying() bool { return c.env.Replaying() }
+
+// Logger returns base, or the default logger when base is nil, with the
+// instance's identity attached. It is silent while the function replays, so that
+// every line appears once.
+func (c *Context) Logger(base *slog.Logger) *slog.Logger {
+	if base == nil {
+		base = slog.Default()
+	}
+	info := c.env.Info()
+	return slog.New(onceHandler{Handler: base.Handler(), env: c.env}).With(
+		"instance_id", info.Instance, "execution_id", info.ExecutionID,
+		"orchestration_name", info.Name, "orchestration_version", info.Version)
+}
+
+// onceHandler drops what a replay logs again.
+type onceHandler struct {
+	slog.Handler
+	env *replay.Env
+}
+
+func (h onceHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return !h.env.Replaying() && h.Handler.Enabled(ctx, level)
+}
+
+func (h onceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return onceHandler{Handler: h.Handler.WithAttrs(attrs), env: h.env}
+}
+
+func (h onceHandler) WithGroup(name string) slog.Handler {
+	return onceHandler{Handler: h.Handler.WithGroup(name), env: h.env}
+}
+
+// CustomStatus returns the status set last, nil when there is none.
+func (c *Context) CustomStatus() *string { return c.env.CustomStatus() }
+
+// SetCustomStatus sets a text that clients can watch, such as "3 of 5 done". At
+// most 256 KiB.
+func (c *Context) SetCustomStatus(status string) { c.env.Emit(replay.SetStatus{Status: &status}) }
+
+// ResetCustomStatus removes the custom status.
+func (c *Context) ResetCustomStatus() { c.env.Emit(replay.SetStatus{}) }
+
+// encode turns an argument into text. A value that has no JSON is a programming
+// error of the function and panics, which fails the orchestration with the text.
+func encode(what string, value any) string {
+	text, err := payload.Encode(value)
+	if err != nil {
+		panic(what + ": " + err.Error())
+	}
+	return text
+}

@@ -1,0 +1,73 @@
+package orchestration
+
+import (
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/internal/replay"
+)
+
+// Definition names an orchestration with its input and output types. Definitions
+// are made once, usually as package variables, and used by workers to run the
+// orchestration and by clients and other orchestrations to start it.
+type Definition[I, O any] struct {
+	name    string
+	version string
+	fn      func(ctx *Context, input I) (O, error)
+}
+
+// New defines an orchestration of version 1.0.0. The name is recorded in
+// histories and must not change while instances are running.
+//
+// Input and output travel as JSON, a string as its plain text (§3.6). An error
+// that the function returns fails the instance with the error's text; so does a
+// panic.
+func New[I, O any](name string, fn func(ctx *Context, input I) (O, error)) Definition[I, O] {
+	return Definition[I, O]{name: name, version: registry.DefaultVersion, fn: fn}
+}
+
+// Named refers to an orchestration that another program defines. It can be
+// started and not be registered.
+func Named[I, O any](name string) Definition[I, O] {
+	return Definition[I, O]{name: name, version: registry.DefaultVersion}
+}
+
+// WithVersion returns the definition under another version, "major.minor.patch".
+// An instance stays with the version it was started with; register the old
+// version beside the new one, in rising order, until its instances are done.
+func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
+	d.version = version
+	return d
+}
+
+// Name is the name the orchestration is recorded under.
+func (d Definition[I, O]) Name() string { return d.name }
+
+// Version is the version the orchestration is registered as.
+func (d Definition[I, O]) Version() string { return d.version }
+
+// Register adds the orchestration to a worker's registry; use worker.Register.
+func (d Definition[I, O]) Register(r *registry.Registry) error {
+	if d.fn == nil {
+		return r.AddOrchestration(d.name, d.version, nil)
+	}
+	return r.AddOrchestration(d.name, d.version, d.run)
+}
+
+// run is the orchestration on opaque texts.
+func (d Definition[I, O]) run(env *replay.Env, text string) (string, error) {
+	input, err := payload.Decode[I](text)
+	if err != nil {
+		return "", fmt.Errorf("input of orchestration %q: %w", d.name, err)
+	}
+	output, err := d.fn(&Context{env: env}, input)
+	if err != nil {
+		return "", err
+	}
+	text, err = payload.Encode(output)
+	if err != nil {
+		return "", fmt.Errorf("output of orchestration %q: %w", d.name, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,33 @@
+// Package orchestration defines orchestrations: plain Go functions whose progress
+// survives crashes.
+//
+//	var HelloCities = orchestration.New("HelloCities",
+//		func(ctx *orchestration.Context, cities []string) ([]string, error) {
+//			var greetings []string
+//			for _, city := range cities {
+//				greeting, err := orchestration.Activity(ctx, Greet, city).Await()
+//				if err != nil {
+//					return nil, err
+//				}
+//				greetings = append(greetings, greeting)
+//			}
+//			return greetings, nil
+//		})
+//
+// # How it works
+//
+// Whatever the function asks for through its [Context] is recorded. When the
+// process dies, another one runs the function again from its start, and each
+// call is answered from the record until the record ends; from there on the
+// function goes on where it was. Nothing recorded is done a second time.
+//
+// # What a function must keep to
+//
+// The function must ask for the same things in the same order whenever it gets
+// the same answers. So it must not read the clock, random numbers, environment,
+// files or the network, start goroutines, block on channels, or iterate over a
+// map to decide what to do; it does such things in activities, or with
+// [NewGUID], [UTCNow], [Timer], [Join] and [Select]. Code that asks for something
+// else than the record holds fails the orchestration with an error that says what
+// was expected and what came.
+package orchestration

@@ -1,0 +1,12 @@
+package provider
+
+// ChangeNotifier is an optional interface of a store that knows when a call of
+// this process has changed an instance, so that a client in the same process can
+// wait without polling. It adds speed and promises nothing about changes that
+// other processes make, so a caller still polls, only less often.
+type ChangeNotifier interface {
+	// InstanceChanged returns a channel that is closed when a turn of the instance
+	// was committed, or the instance deleted, after the call. stop releases the
+	// channel and must be called, once or more.
+	InstanceChanged(instance string) (changed <-chan struct{}, stop func())
+}

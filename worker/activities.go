@@ -1,0 +1,267 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// activities is one slot that runs activities.
+type activities struct {
+	worker *Worker
+	id     string
+}
+
+// loop runs activities until ctx ends; work ends when running ones must stop
+// (§7.8).
+func (a *activities) loop(ctx, work context.Context) {
+	w := a.worker
+	var backoff fetchBackoff
+	for ctx.Err() == nil {
+		params := provider.FetchWorkParams{
+			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.options.PollTimeout, Tags: w.options.Tags,
+		}
+		if !w.sessions.full() {
+			params.Session = &provider.SessionFetchConfig{
+				OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout,
+			}
+		}
+		began := time.Now()
+		fetched, err := w.store.FetchWorkItem(ctx, params)
+		if fetched != nil {
+			backoff.failures = 0
+			a.process(work, fetched)
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			w.options.Logger.Error("fetching an activity failed", "error", err)
+		}
+		backoff.wait(ctx, err, began, w.options.MinPollInterval)
+	}
+}
+
+// call is one fetched activity on its way to an ack or an abandon.
+type call struct {
+	worker  *Worker
+	slot    string
+	fetched *provider.FetchedWorkItem
+	item    provider.ActivityExecuteItem
+	logger  *slog.Logger
+}
+
+// errCancelled is the cause of an activity's context when its result is no longer
+// wanted or its lease is lost.
+var errCancelled = errors.New("the activity was cancelled or its lease was lost")
+
+func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) {
+	w := a.worker
+	item, ok := fetched.Item.(provider.ActivityExecuteItem)
+	if !ok {
+		w.options.Logger.Error("the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
+		return // returns when its lease ends, and is poison in the end
+	}
+	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, logger: w.options.Logger.With(
+		"instance_id", item.Instance, "execution_id", item.ExecutionID,
+		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
+	if item.SessionID != nil {
+		if !w.sessions.enter(*item.SessionID) {
+			c.abandon(100*time.Millisecond, true)
+			return
+		}
+		defer w.sessions.leave(*item.SessionID)
+	}
+	c.dispatch(work)
+}
+
+// dispatch finds the handler and runs it.
+func (c *call) dispatch(work context.Context) {
+	options := c.worker.options
+	if c.fetched.AttemptCount > options.MaxAttempts {
+		c.poisoned(work)
+		return
+	}
+	fn, ok := c.worker.handler(c.item.Name)
+	if !ok {
+		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
+		c.logger.Warn("no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
+		c.abandon(delay, false)
+		return
+	}
+	c.run(work, fn)
+}
+
+// run executes the handler under a lease that is kept alive meanwhile.
+func (c *call) run(work context.Context, fn registry.ActivityFunc) {
+	options := c.worker.options
+	ctx, cancel := context.WithCancelCause(work)
+	defer cancel(nil)
+	l := holdLease(options.ActivityLockTimeout, options.ActivityRenewalBuffer,
+		func(ctx context.Context) error {
+			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
+		}, func(error) { cancel(errCancelled) }, c.logger)
+	defer l.stop()
+
+	done := make(chan provider.WorkItem, 1)
+	go func() { done <- c.execute(ctx, fn) }()
+	select {
+	case completion := <-done:
+		c.finish(ctx, completion)
+	case <-ctx.Done():
+		c.cancelled(ctx, done)
+	}
+}
+
+// shutdownGrace is how long an activity may take to return after a shutdown ended
+// its context.
+const shutdownGrace = 100 * time.Millisecond
+
+// cancelled waits for an activity whose context has ended. One that does not
+// return in time keeps its goroutine, which Go cannot end, and loses its slot.
+func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) {
+	grace := c.worker.options.CancellationGracePeriod
+	shutdown := errors.Is(context.Cause(ctx), errShutdown)
+	if shutdown {
+		grace = shutdownGrace
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case completion := <-done:
+		c.finish(ctx, completion)
+	case <-timer.C:
+		c.logger.Warn("an activity ignores that its context has ended", "waited", grace)
+		if shutdown {
+			c.abandon(0, true)
+		}
+	}
+}
+
+// execute calls the handler and turns its outcome, also a panic, into a message.
+func (c *call) execute(ctx context.Context, fn registry.ActivityFunc) (completion provider.WorkItem) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		value := recover()
+		c.logger.Error("an activity panicked", "stack", string(debug.Stack()))
+		completion = c.failed(fmt.Sprintf("activity panicked: %v", value))
+	}()
+	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
+	result, err := fn(ctx, c.item.Input)
+	returned = true
+	if err != nil {
+		return c.failed(err.Error())
+	}
+	return provider.ActivityCompletedItem{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Result: result,
+	}
+}
+
+func (c *call) info() activity.Info {
+	info := activity.Info{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityID: c.item.ID,
+		Name: c.item.Name, Attempt: c.fetched.AttemptCount, WorkerID: c.slot,
+	}
+	if c.item.SessionID != nil {
+		info.SessionID = *c.item.SessionID
+	}
+	if c.item.Tag != nil {
+		info.Tag = *c.item.Tag
+	}
+	return info
+}
+
+// caller reads the orchestration's name from its history.
+func (c *call) caller(ctx context.Context) (name, version string) {
+	history, err := c.worker.store.ReadWithExecution(ctx, c.item.Instance, c.item.ExecutionID)
+	if err == nil && len(history) > 0 {
+		if started, ok := history[0].Kind.(provider.OrchestrationStarted); ok {
+			return started.Name, started.Version
+		}
+	}
+	return provider.UnknownVersion, provider.UnknownVersion
+}
+
+func (c *call) failed(message string) provider.WorkItem {
+	return c.failedWith(provider.Application{Kind: provider.AppActivityFailed, Message: message})
+}
+
+func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
+	return provider.ActivityFailedItem{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Details: details,
+	}
+}
+
+// finish acknowledges an outcome, unless the activity was told to stop.
+func (c *call) finish(ctx context.Context, completion provider.WorkItem) {
+	_, failed := completion.(provider.ActivityFailedItem)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errCancelled):
+		// The row is gone or somebody else's: there is nothing to acknowledge.
+		c.logger.Debug("the result of a cancelled activity is discarded")
+	case errors.Is(cause, errShutdown) && failed:
+		// Most likely failed because of the shutdown: let another worker try.
+		c.abandon(0, true)
+	default:
+		if failed {
+			c.logger.Warn("activity failed", "attempt", c.fetched.AttemptCount)
+		}
+		c.ack(ctx, completion)
+	}
+}
+
+// ack completes the activity, with retries on transient failures.
+func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
+	var err error
+	for try := range maxAckRetries + 1 {
+		if try > 0 {
+			sleep(ctx, 10*time.Millisecond<<(try-1))
+		}
+		err = c.worker.store.AckWorkItem(context.WithoutCancel(ctx), c.fetched.LockToken, completion)
+		if err == nil {
+			return
+		}
+		if errors.Is(err, provider.ErrLockLost) {
+			c.logger.Warn("a result was not accepted because the lease was lost", "error", err)
+			return
+		}
+		if !provider.IsRetryable(err) {
+			break
+		}
+	}
+	c.logger.Error("acknowledging an activity failed", "error", err)
+	c.abandon(100*time.Millisecond, false)
+}
+
+func (c *call) poisoned(ctx context.Context) {
+	c.logger.Warn("an activity was fetched too often and fails", "attempt", c.fetched.AttemptCount)
+	message, err := provider.EncodeWorkItem(c.item)
+	if err != nil {
+		message = []byte("{}")
+	}
+	c.ack(ctx, c.failedWith(provider.Poison{
+		AttemptCount: c.fetched.AttemptCount, MaxAttempts: c.worker.options.MaxAttempts, Message: string(message),
+		MessageType: provider.PoisonActivity{
+			Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityName: c.item.Name, ActivityID: c.item.ID,
+		},
+	}))
+}
+
+func (c *call) abandon(delay time.Duration, ignoreAttempt bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.worker.options.ActivityLockTimeout)
+	defer cancel()
+	err := c.worker.store.AbandonWorkItem(ctx, provider.AbandonParams{
+		LockToken: c.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
+	})
+	if err != nil && !errors.Is(err, provider.ErrLockLost) {
+		c.logger.Warn("an activity could not be handed back, it returns when its lease ends", "error", err)
+	}
+}

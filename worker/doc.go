@@ -1,0 +1,20 @@
+// Package worker runs orchestrations and activities against a store.
+//
+//	w, err := worker.New(store, worker.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	if err := w.Register(HelloCities, Greet); err != nil {
+//		return err
+//	}
+//	return w.Run(ctx)
+//
+// Any number of workers, in any number of processes, may share a store. The store
+// makes sure that at most one turn of an instance runs at any time and that the
+// work of a worker that dies comes back when its leases end (§7.3).
+//
+// Files: worker.go (life cycle), options.go, orchestrator.go (the turn loops),
+// turn.go (what one batch needs), ack.go (committing a turn), poison.go,
+// activities.go (the activity loops), session.go, lease.go (renewal), syscall.go
+// (built-in activities).
+package worker

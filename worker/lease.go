@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// renewalInterval is when a lease is renewed after it was taken: the buffer before
+// its end for leases of at least 15 s, half time for shorter ones. Unlike the
+// reference it does not round up to seconds, which would renew short leases too
+// late (§7.1).
+func renewalInterval(timeout, buffer time.Duration) time.Duration {
+	if timeout >= 15*time.Second {
+		return max(time.Second, timeout-buffer)
+	}
+	return timeout / 2
+}
+
+// lease keeps a lock alive while its holder works.
+type lease struct {
+	renew    func(ctx context.Context) error
+	timeout  time.Duration
+	interval time.Duration
+	lost     func(error)
+	logger   *slog.Logger
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	mu     sync.Mutex
+	timer  *time.Timer
+	done   sync.WaitGroup
+	// expires is when the lease ends unless it is renewed, by this process's
+	// monotonic clock.
+	expires time.Time
+}
+
+// holdLease starts renewing. lost is called at most once, when the lock is gone:
+// taken away, or not renewed in time. stop ends the renewal and waits for it.
+//
+// A transient error is not a loss: renewal is tried again until the lease's end,
+// since taking a network hiccup for a cancellation would lose the work (P39).
+func holdLease(timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *lease {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &lease{
+		renew: renew, timeout: timeout, interval: renewalInterval(timeout, buffer), lost: lost, logger: logger,
+		ctx: ctx, cancel: cancel, expires: time.Now().Add(timeout),
+	}
+	// A timer rather than a goroutine: most work is done before it fires.
+	l.schedule(l.interval)
+	return l
+}
+
+// schedule arms the timer unless the lease was stopped.
+func (l *lease) schedule(after time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return
+	}
+	l.done.Add(1)
+	l.timer = time.AfterFunc(after, func() {
+		defer l.done.Done()
+		l.fire()
+	})
+}
+
+func (l *lease) fire() {
+	taken := time.Now()
+	ctx, cancel := context.WithDeadline(l.ctx, l.expires)
+	err := l.renew(ctx)
+	cancel()
+	switch {
+	case l.ctx.Err() != nil:
+	case err == nil:
+		l.expires = taken.Add(l.timeout)
+		l.schedule(l.interval)
+	case errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || time.Until(l.expires) <= 0:
+		l.lost(err)
+	default:
+		l.logger.Warn("renewing a lease failed, trying again", "error", err)
+		l.schedule(min(l.interval, max(10*time.Millisecond, time.Until(l.expires)/4)))
+	}
+}
+
+// stop ends the renewal and returns when no call of it is left.
+func (l *lease) stop() {
+	l.cancel()
+	l.mu.Lock()
+	if l.timer != nil && l.timer.Stop() {
+		l.done.Done()
+	}
+	l.mu.Unlock()
+	l.done.Wait()
+}

@@ -1,0 +1,98 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// sentinelEventID is the id of the failure that ends a history nobody can read:
+// the next free id is unknown (§7.9).
+const sentinelEventID = 99999
+
+// corrupted handles a history that cannot be decoded: it is tried again, as
+// another worker may know an event kind that this one does not, until it is
+// poison.
+func (t *turn) corrupted(ctx context.Context) {
+	limit := t.worker.options.MaxAttempts
+	if t.fetched.AttemptCount <= limit {
+		t.logger.Error("a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
+		t.abandon(time.Second, false)
+		return
+	}
+	text := t.item.HistoryError.Error()
+	details := provider.Poison{
+		AttemptCount: t.fetched.AttemptCount, MaxAttempts: limit, Message: text,
+		MessageType: provider.PoisonDeserialization{
+			Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text,
+		},
+	}
+	delta := []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID,
+		provider.OrchestrationFailed{Details: details})}
+	t.endPoisoned(ctx, t.item.ExecutionID, provider.OrchestrationStarted{}, delta)
+}
+
+// poisoned fails an instance whose batch was fetched too often. The failure goes
+// to the execution that is there; for a ContinueAsNew batch, to the old one.
+func (t *turn) poisoned(ctx context.Context) {
+	details := provider.Poison{
+		AttemptCount: t.fetched.AttemptCount, MaxAttempts: t.worker.options.MaxAttempts,
+		MessageType: provider.PoisonOrchestration{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID},
+		Message:     messagesJSON(t.item.Messages),
+	}
+	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
+	if b, err := t.begin(); err == nil {
+		started = b.started
+		if started.Version == "" {
+			started.Version = t.item.Version
+		}
+	}
+	delta := failureDelta(t.item.Instance, t.item.ExecutionID, t.item.History, started, details)
+	if len(t.item.History) == 0 {
+		delta[0].DuroxideVersion = FrameworkVersion
+	}
+	t.endPoisoned(ctx, t.item.ExecutionID, started, delta)
+}
+
+func (t *turn) endPoisoned(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) {
+	t.logger.Warn("an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
+	if !t.fail(ctx, executionID, started, delta) {
+		t.abandon(time.Second, false)
+	}
+}
+
+// failureDelta ends a history with a failure, writing event 1 first if need be.
+func failureDelta(instance string, execution uint64, history []provider.Event, started provider.OrchestrationStarted, details provider.ErrorDetails) []provider.Event {
+	if len(history) > 0 {
+		last := history[len(history)-1].EventID
+		return []provider.Event{newEvent(instance, execution, last+1, provider.OrchestrationFailed{Details: details})}
+	}
+	return []provider.Event{
+		newEvent(instance, execution, 1, started),
+		newEvent(instance, execution, 2, provider.OrchestrationFailed{Details: details}),
+	}
+}
+
+func newEvent(instance string, execution, id uint64, kind provider.EventKind) provider.Event {
+	return provider.Event{
+		EventID: id, InstanceID: instance, ExecutionID: execution,
+		TimestampMs: nowMs(), DuroxideVersion: FrameworkVersion, Kind: kind,
+	}
+}
+
+// messagesJSON is the offending batch, as Poison details hold it.
+func messagesJSON(messages []provider.WorkItem) string {
+	list := make([]json.RawMessage, 0, len(messages))
+	for _, message := range messages {
+		if data, err := provider.EncodeWorkItem(message); err == nil {
+			list = append(list, data)
+		}
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return "[]"
+	}
+	return string(data)
+}

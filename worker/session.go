@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// sessionTracker counts the sessions that activities of this worker are in.
+type sessionTracker struct {
+	mu     sync.Mutex
+	limit  int
+	active map[string]int
+}
+
+func newSessionTracker(limit int) *sessionTracker {
+	return &sessionTracker{limit: limit, active: map[string]int{}}
+}
+
+// full reports whether no further session may begin.
+func (s *sessionTracker) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.active) >= s.limit
+}
+
+// enter counts an activity of the session; false when that session would be one
+// too many. Several activities of one session count once.
+func (s *sessionTracker) enter(session string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active[session] == 0 && len(s.active) >= s.limit {
+		return false
+	}
+	s.active[session]++
+	return true
+}
+
+func (s *sessionTracker) leave(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active[session]--
+	if s.active[session] == 0 {
+		delete(s.active, session)
+	}
+}
+
+// keepSessions renews the sessions of all slots and removes dead ones until ctx
+// ends (§7.10). Errors are logged only: a session that is lost is claimed anew.
+func (w *Worker) keepSessions(ctx context.Context) {
+	var owners []string
+	for slot := range w.options.ActivityConcurrency {
+		owners = append(owners, w.ownerID(w.slotID(slot)))
+	}
+	renew := time.NewTicker(renewalInterval(w.options.SessionLockTimeout, w.options.SessionRenewalBuffer))
+	defer renew.Stop()
+	cleanup := time.NewTicker(w.options.SessionCleanupInterval)
+	defer cleanup.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-renew.C:
+			_, err = w.store.RenewSessionLock(ctx, provider.RenewSessionParams{
+				OwnerIDs: owners, ExtendFor: w.options.SessionLockTimeout, IdleTimeout: w.options.SessionIdleTimeout,
+			})
+		case <-cleanup.C:
+			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			w.options.Logger.Warn("keeping sessions failed", "error", err)
+		}
+	}
+}

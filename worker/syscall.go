@@ -1,0 +1,42 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/duroxide/duroxide-go/internal/registry"
+)
+
+// handler finds an activity, built-in ones first: their prefix is reserved.
+func (w *Worker) handler(name string) (registry.ActivityFunc, bool) {
+	switch name {
+	case registry.SyscallPrefix + "new_guid":
+		return func(context.Context, string) (string, error) { return uuid.NewString(), nil }, true
+	case registry.SyscallPrefix + "utc_now_ms":
+		return func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil }, true
+	case registry.SyscallPrefix + "get_kv_value":
+		return w.getKVValue, true
+	}
+	return w.registry.Activity(name)
+}
+
+// getKVValue reads another instance's key (§7.13).
+func (w *Worker) getKVValue(ctx context.Context, input string) (string, error) {
+	var request struct {
+		InstanceID string `json:"instance_id"`
+		Key        string `json:"key"`
+	}
+	if err := json.Unmarshal([]byte(input), &request); err != nil {
+		return "", fmt.Errorf("reading a key of another instance: the request is not valid JSON")
+	}
+	value, err := w.store.GetKVValue(ctx, request.InstanceID, request.Key)
+	if err != nil {
+		return "", fmt.Errorf("reading a key of instance %q: %w", request.InstanceID, err)
+	}
+	data, err := json.Marshal(value)
+	return string(data), err
+}

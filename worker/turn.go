@@ -1,0 +1,265 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// run decides what the batch needs (§7.5).
+func (t *turn) run(ctx context.Context) {
+	switch end := terminal(t.item.History); {
+	case t.item.HistoryError != nil:
+		t.corrupted(ctx)
+	case end == ended || (end == continued && t.onlyOldCompletions()):
+		// Nothing can come of these messages any more. This is looked at before
+		// poison, or a finished instance would fail again.
+		t.drop(ctx)
+	case end == continued && t.continueItem() == nil:
+		// The next execution's start is hidden for the moment; its messages must
+		// wait for it (§7.6).
+		t.abandon(time.Second, true)
+	case t.fetched.AttemptCount > t.worker.options.MaxAttempts:
+		t.poisoned(ctx)
+	case !t.supported():
+		t.abandon(time.Second, false)
+	default:
+		t.replay(ctx)
+	}
+}
+
+// historyEnd says how a history ends.
+type historyEnd int
+
+const (
+	open historyEnd = iota
+	ended
+	continued
+)
+
+// terminal looks at all events: cancellations may follow the terminal one.
+func terminal(history []provider.Event) historyEnd {
+	end := open
+	for _, event := range history {
+		switch event.Kind.(type) {
+		case provider.OrchestrationCompleted, provider.OrchestrationFailed:
+			return ended
+		case provider.OrchestrationContinuedAsNew:
+			end = continued
+		}
+	}
+	return end
+}
+
+// onlyOldCompletions reports a batch without anything that the next execution
+// could want.
+func (t *turn) onlyOldCompletions() bool {
+	for _, message := range t.item.Messages {
+		switch message.(type) {
+		case provider.ActivityCompletedItem, provider.ActivityFailedItem, provider.TimerFiredItem,
+			provider.SubOrchCompletedItem, provider.SubOrchFailedItem, provider.StartOrchestrationItem:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// continueItem is the batch's start of the next execution.
+func (t *turn) continueItem() *provider.ContinueAsNewItem {
+	for _, message := range t.item.Messages {
+		if m, ok := message.(provider.ContinueAsNewItem); ok {
+			return &m
+		}
+	}
+	return nil
+}
+
+// supported checks the pinned version once more: a store may not filter (§7.4).
+func (t *turn) supported() bool {
+	if len(t.item.History) == 0 || t.continueItem() != nil {
+		return true
+	}
+	v, err := provider.ParseVersion(t.item.History[0].DuroxideVersion)
+	filter := provider.CapabilityFilter{SupportedVersions: t.worker.options.SupportedVersions}
+	if err != nil || filter.Allows(&v) {
+		return true
+	}
+	t.logger.Warn("the execution is pinned to a framework version this worker does not support", "version", v.String())
+	return false
+}
+
+// begin is how an execution starts: from its history, or from a start message.
+type begin struct {
+	executionID uint64
+	history     []provider.Event
+	started     provider.OrchestrationStarted
+	// version is what the start asked for, empty to let the registry choose.
+	version string
+}
+
+// begin finds out what the turn works on. History is binding as soon as there is
+// one; a duplicate start changes nothing (P43, P48).
+func (t *turn) begin() (begin, error) {
+	if next := t.continueItem(); next != nil && (len(t.item.History) == 0 || terminal(t.item.History) == continued) {
+		return t.beginNext(next), nil
+	}
+	if len(t.item.History) > 0 {
+		started, ok := t.item.History[0].Kind.(provider.OrchestrationStarted)
+		if !ok {
+			started = provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
+		}
+		return begin{executionID: t.item.ExecutionID, history: t.item.History, started: started, version: started.Version}, nil
+	}
+	for _, message := range t.item.Messages {
+		if m, ok := message.(provider.StartOrchestrationItem); ok {
+			b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
+				Name: m.Orchestration, Input: m.Input, ParentInstance: m.ParentInstance, ParentID: m.ParentID,
+			}}
+			if m.Version != nil {
+				b.version = *m.Version
+			}
+			return b, nil
+		}
+	}
+	return begin{}, errors.New("the batch has neither a history nor a start")
+}
+
+// beginNext starts the execution after the fetched one. The parent link comes
+// from the execution before, as the message does not carry it (P41).
+func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
+	b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
+		Name: m.Orchestration, Input: m.Input,
+		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
+	}}
+	if m.Version != nil {
+		b.version = *m.Version
+	}
+	if len(t.item.History) > 0 {
+		b.executionID++
+		if previous, ok := t.item.History[0].Kind.(provider.OrchestrationStarted); ok {
+			b.started.ParentInstance, b.started.ParentID = previous.ParentInstance, previous.ParentID
+		}
+	}
+	return b
+}
+
+// messages are the batch for the replay: carried messages first, starts left out.
+func (b begin) messages(instance string, batch []provider.WorkItem) []provider.WorkItem {
+	messages := make([]provider.WorkItem, 0, len(batch))
+	if len(b.history) == 0 {
+		for _, carried := range b.started.CarryForwardEvents {
+			messages = append(messages, provider.QueueMessageItem{Instance: instance, Name: carried.Name, Data: carried.Data})
+		}
+	}
+	for _, message := range batch {
+		switch message.(type) {
+		case provider.StartOrchestrationItem, provider.ContinueAsNewItem:
+		default:
+			messages = append(messages, message)
+		}
+	}
+	return messages
+}
+
+// placeholderVersion stands for no version in histories of early releases.
+const placeholderVersion = "0.0.0"
+
+// replay runs the orchestration function and commits what came of it.
+func (t *turn) replay(ctx context.Context) {
+	b, err := t.begin()
+	if err != nil {
+		t.logger.Error("cannot run a turn", "error", err)
+		t.abandon(time.Second, false)
+		return
+	}
+	if b.version == placeholderVersion || b.version == provider.UnknownVersion {
+		b.version = ""
+	}
+	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.version)
+	if !ok {
+		t.unregistered(b)
+		return
+	}
+	b.started.Version = version
+	result, err := replay.Run(ctx, replay.Turn{
+		Instance: t.item.Instance, ExecutionID: b.executionID, Func: fn,
+		History: b.history, Started: b.started,
+		Messages: b.messages(t.item.Instance, t.item.Messages),
+		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
+	})
+	if err != nil {
+		t.interrupted(ctx, err)
+		return
+	}
+	t.report(result)
+	t.commit(ctx, b.executionID, result)
+}
+
+// unregistered leaves the work to a worker that knows the orchestration, for
+// instance during a rolling upgrade. Poison ends it if there is none.
+func (t *turn) unregistered(b begin) {
+	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
+	t.logger.Warn("no handler is registered for the orchestration",
+		"orchestration_name", b.started.Name, "orchestration_version", b.version,
+		"attempt", t.fetched.AttemptCount, "retry_in", delay)
+	t.abandon(delay, false)
+}
+
+// unregisteredDelay doubles with each attempt (§7.1).
+func (w *Worker) unregisteredDelay(attempt uint32) time.Duration {
+	doublings := min(max(attempt, 1)-1, 6)
+	return min(w.options.UnregisteredBackoff<<doublings, w.options.UnregisteredBackoffMax)
+}
+
+// interrupted handles a function that did not give control back in time.
+func (t *turn) interrupted(ctx context.Context, err error) {
+	if errors.Is(context.Cause(ctx), errShutdown) {
+		t.abandon(0, true)
+		return
+	}
+	t.logger.Error("a turn was given up", "error", err)
+	if !errors.Is(err, provider.ErrLockLost) {
+		t.abandon(time.Second, false)
+	}
+}
+
+// report logs how an execution ended.
+func (t *turn) report(result *replay.Result) {
+	if result.DroppedCarryForward > 0 {
+		t.logger.Warn("continue-as-new left queue messages behind",
+			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
+	}
+	if result.Details == nil {
+		return
+	}
+	switch result.Details.(type) {
+	case provider.Infrastructure, provider.Configuration:
+		t.logger.Error("orchestration failed", "category", result.Details.Category(), "error", result.Details.DisplayMessage())
+	default: // an application's message may hold its data
+		t.logger.Warn("orchestration failed", "category", result.Details.Category())
+	}
+}
+
+// drop consumes the batch without effect.
+func (t *turn) drop(ctx context.Context) {
+	t.logger.Debug("messages for a finished execution are dropped", "messages", len(t.item.Messages))
+	t.ack(ctx, provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID})
+}
+
+// abandon gives the batch back. That the lock is gone already is no news.
+func (t *turn) abandon(delay time.Duration, ignoreAttempt bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), t.worker.options.OrchestrationLockTimeout)
+	defer cancel()
+	err := t.worker.store.AbandonOrchestrationItem(ctx, provider.AbandonParams{
+		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
+	})
+	if err != nil && !errors.Is(err, provider.ErrLockLost) {
+		t.logger.Warn("a turn could not be handed back, it returns when its lease ends", "error", err)
+	}
+}
+
+func nowMs() uint64 { return uint64(time.Now().UnixMilli()) } //nolint:gosec // positive since 1970

@@ -1,0 +1,152 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Worker runs orchestrations and activities. Make it with [New].
+type Worker struct {
+	store    provider.Provider
+	options  Options
+	registry *registry.Registry
+	// id distinguishes this worker from every other in any process.
+	id       string
+	sessions *sessionTracker
+	running  atomic.Bool
+}
+
+// Errors of a worker's life cycle.
+var (
+	// ErrRunning is returned by Register and Run while the worker runs, and after
+	// it ran.
+	ErrRunning = errors.New("the worker was already started")
+	// errShutdown is the cause of contexts that end with the worker.
+	errShutdown = errors.New("the worker is shutting down")
+)
+
+// New returns a worker for the store. Error: [ErrInvalidOptions].
+func New(store provider.Provider, options Options) (*Worker, error) {
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{
+		store: store, options: options, registry: registry.New(),
+		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
+	}, nil
+}
+
+// Registrable is a definition of package orchestration or activity.
+type Registrable = registry.Definition
+
+// Register adds orchestrations and activities. Versions of one orchestration are
+// registered in rising order. Nothing is registered twice. Error: an error that
+// names the definition, or [ErrRunning].
+func (w *Worker) Register(definitions ...Registrable) error {
+	if w.running.Load() {
+		return ErrRunning
+	}
+	for _, definition := range definitions {
+		if err := definition.Register(w.registry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pin makes unversioned starts of an orchestration use that version instead of
+// the latest registered one.
+func (w *Worker) Pin(orchestration, version string) error {
+	if w.running.Load() {
+		return ErrRunning
+	}
+	return w.registry.Pin(orchestration, version)
+}
+
+// Run works until ctx ends and then shuts down in order: no new work is fetched,
+// running turns and activities get Options.ShutdownTimeout to finish, what is left
+// then is handed back to the store for other workers at once. It returns nil
+// after an orderly end and [ErrRunning] when called again.
+func (w *Worker) Run(ctx context.Context) error {
+	if w.running.Swap(true) {
+		return ErrRunning
+	}
+	// work outlives ctx by the shutdown timeout.
+	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abort(nil)
+	stopTimer := context.AfterFunc(ctx, func() {
+		timeout := max(0, w.options.ShutdownTimeout)
+		timer := time.AfterFunc(timeout, func() { abort(errShutdown) })
+		context.AfterFunc(work, func() { timer.Stop() })
+	})
+	defer stopTimer()
+
+	var loops sync.WaitGroup
+	for slot := range max(0, w.options.OrchestrationConcurrency) {
+		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id)}
+		loops.Go(func() { d.loop(ctx, work) })
+	}
+	for slot := range max(0, w.options.ActivityConcurrency) {
+		d := &activities{worker: w, id: w.slotID(slot)}
+		loops.Go(func() { d.loop(ctx, work) })
+	}
+	if w.options.ActivityConcurrency > 0 {
+		loops.Go(func() { w.keepSessions(ctx) })
+	}
+	loops.Wait()
+	return nil
+}
+
+// slotID names an activity slot, and with it the owner of its sessions.
+func (w *Worker) slotID(slot int) string {
+	if w.options.NodeID != "" {
+		return fmt.Sprintf("work-%d-%s", slot, w.options.NodeID)
+	}
+	return fmt.Sprintf("work-%d-%s", slot, w.id)
+}
+
+// ownerID names the owner of an activity slot's sessions (§7.1).
+func (w *Worker) ownerID(slotID string) string {
+	if w.options.NodeID != "" {
+		return w.options.NodeID
+	}
+	return slotID
+}
+
+// sleep waits unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// fetchBackoff paces a loop whose fetches fail or find nothing (§7.4).
+type fetchBackoff struct {
+	failures int
+}
+
+// wait sleeps after a fetch that brought nothing. began is when it started.
+func (b *fetchBackoff) wait(ctx context.Context, err error, began time.Time, minInterval time.Duration) {
+	switch {
+	case err == nil:
+		b.failures = 0
+		sleep(ctx, minInterval-time.Since(began))
+	case provider.IsRetryable(err):
+		b.failures++
+		sleep(ctx, min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second))
+	default:
+		sleep(ctx, 100*time.Millisecond)
+	}
+}
