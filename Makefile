@@ -1,0 +1,78 @@
+# The verbs of this repository. `make` alone lists them. Whatever needs more than a line is a Go program under tools/.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+# How long `make fuzz` stays with each target.
+FUZZTIME ?= 10s
+# Which benchmarks `make bench` runs.
+BENCH ?= .
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-18s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## Build every package, and the commands into bin/
+	go build ./...
+	go build -o bin/ ./cmd/...
+
+.PHONY: generate
+generate: ## Write gen/ from sql/ and sqlc.yaml
+	go run -C tools ./generate
+
+.PHONY: verify-generated
+verify-generated: ## Fail, naming each file, if gen/ is not what generate would write
+	go run -C tools ./generate -verify
+
+.PHONY: fmt
+fmt: ## Format the Go code
+	go tool -modfile=tools/go.mod golangci-lint fmt
+	go -C tools tool golangci-lint fmt
+
+.PHONY: lint
+lint: ## Run the linters on the library and on the tools
+	go tool -modfile=tools/go.mod golangci-lint run
+	go -C tools tool golangci-lint run
+
+.PHONY: test
+test: ## Run every test that needs only Go
+	go test ./...
+
+.PHONY: test-race
+test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
+	go test -race -shuffle=on ./...
+
+.PHONY: test-tools
+test-tools: ## Run the tests of the tools
+	go test -C tools ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every fuzz target for FUZZTIME each
+	go run -C tools ./fuzz -time $(FUZZTIME)
+
+.PHONY: cover
+cover: ## Measure how much of the library the tests reach, into coverage.html
+	go test -coverpkg=./... -coverprofile=coverage.out ./...
+	go tool cover -html=coverage.out -o coverage.html
+	go tool cover -func=coverage.out | tail -n 1
+
+.PHONY: bench
+bench: ## Run the benchmarks whose names match BENCH
+	go test -run='^$$' -bench='$(BENCH)' -benchmem ./...
+
+.PHONY: demo
+demo: ## Run an orchestration on a store in memory
+	go run ./cmd/duroxide demo
+
+.PHONY: ci
+ci: ## Do all that the continuous integration does
+	.ci/run
+
+.PHONY: clean
+clean: ## Remove what make has built
+	rm -rf bin coverage.out coverage.html

@@ -1,0 +1,208 @@
+package archtest
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"sync"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/duroxide/duroxide-go"
+)
+
+// table says who may import what. The first part goes through the tree bottom-up and lists what each folder may import;
+// the second bans single things wherever they come from.
+var table = []Rule{
+	{
+		From:      Set{"./sql/..."},
+		Forbidden: anythingBut("std"),
+		Reach:     Directly,
+		Why:       "sql/ is the SQL itself; its only Go hands the scripts out as embedded files",
+	},
+	{
+		From:      Set{"./gen/..."},
+		Forbidden: anythingBut("std"),
+		Reach:     Directly,
+		Why:       "generated code is typed calls on database/sql; knowledge of the contract belongs in a store",
+	},
+	{
+		From:      Set{"./provider"},
+		Forbidden: append(anythingBut("std"), "database/sql/..."),
+		Reach:     Directly,
+		Why:       "the contract is shared by every store and the runtime, so what it imports is forced on all of them",
+	},
+	{
+		From:      Set{"./provider/providertest", "./provider/providerfault"},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "these are for any store, a stranger's too, so they know the contract and nothing else",
+	},
+	{
+		From: Set{"./provider/sqlite"},
+		Forbidden: anythingBut("std", "./provider", "./gen/sqlitedb", "./sql/...", "./internal/...",
+			"modernc.org/sqlite/...", "github.com/google/uuid"),
+		Reach: Directly,
+		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
+	},
+	{
+		From:      Set{"./internal/..."},
+		Forbidden: anythingBut("std", "./provider", "./internal/..."),
+		Reach:     Directly,
+		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
+	},
+	{
+		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/..."},
+		Forbidden: anythingBut("std", "./provider", "./internal/...", "./orchestration", "./activity",
+			"./worker", "./client", "github.com/google/uuid"),
+		Reach: Directly,
+		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
+	},
+	{
+		From:      Set{"./cmd/..."},
+		Forbidden: Set{"./gen/...", "./sql/...", "database/sql/..."},
+		Reach:     Directly,
+		Why:       "the command line uses a store as everybody does; what it cannot do through it is missing there",
+	},
+	{
+		From:      Set{"./examples/..."},
+		Forbidden: Set{"./gen/...", "./sql/...", "./internal/..."},
+		Reach:     Directly,
+		Why:       "an example shows what a user can write, and a user cannot import these",
+	},
+
+	{
+		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/...", "./internal/replay"},
+		// Not database/sql/driver: uuid implements an interface of it, and it is nothing but interfaces.
+		Forbidden: Set{
+			"database/sql", "./gen/...", "./sql/...", "./provider/sqlite", "./provider/mssql",
+			"modernc.org/sqlite/...", "github.com/microsoft/go-mssqldb/...",
+		},
+		Reach: Transitively,
+		Why:   "a program links the one store it opens, so the runtime must not bring another one in",
+	},
+	{
+		From:      Set{"./orchestration/...", "./internal/replay"},
+		Forbidden: Set{"crypto/rand", "math/rand/...", "net/...", "os/..."},
+		Reach:     Directly,
+		Why:       "a replay is a function of the history; what is read from the machine differs the next time",
+	},
+	{
+		From: Set{"./...", "!./provider/providertest", "!./orchestration/orchestrationtest"},
+		Forbidden: Set{
+			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...",
+			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/...", "github.com/stretchr/testify/...",
+		},
+		Reach: Transitively,
+		Why:   "a test library in a production binary adds its flags to every user's command line",
+	},
+	{
+		From:      Set{"./...", "!./cmd/...", "!./examples/..."},
+		Forbidden: Set{"github.com/spf13/..."},
+		Reach:     Transitively,
+		Why:       "the library must not make its users link a command-line framework",
+	},
+	{
+		From:      Set{"./..."},
+		Forbidden: Set{"./cmd/...", "./examples/...", "./internal/archtest"},
+		Reach:     Directly,
+		Why:       "these stand at the top: nothing is built on them",
+	},
+}
+
+// planned are the packages that rules already mention and that do not exist yet, each with what will be there.
+var planned = map[string]string{
+	"./examples/...":                    "programs that CI runs",
+	"./orchestration/orchestrationtest": "an orchestration's test with a fake clock and fake activities",
+	"./provider/mssql":                  "the SQL Server store",
+	"./provider/providerfault":          "a decorator that fails, delays, repeats or loses answers on a script",
+}
+
+// load loads the import graph of the module once for all tests.
+var load = sync.OnceValues(func() (*Graph, error) {
+	return Load(context.Background(), root, module)
+})
+
+func loadGraph(t *testing.T) *Graph {
+	t.Helper()
+	graph, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return graph
+}
+
+func report(t *testing.T, problems []string) {
+	t.Helper()
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	t.Parallel()
+	graph := loadGraph(t)
+	for _, rule := range table {
+		report(t, rule.Check(graph))
+	}
+}
+
+func TestTheTableIsAboutTheTree(t *testing.T) {
+	t.Parallel()
+	graph := loadGraph(t)
+	report(t, Dangling(graph, table, planned))
+	report(t, Unruled(graph, table))
+}
+
+func TestPackagesHaveTellingNames(t *testing.T) {
+	t.Parallel()
+	report(t, VagueNames(loadGraph(t)))
+}
+
+func TestPackagesHaveAComment(t *testing.T) {
+	t.Parallel()
+	// sqlc writes no package comment, and a file of ours in gen/ would be a leftover.
+	report(t, Undocumented(loadGraph(t), Set{"./gen/..."}))
+}
+
+// TestToolsStayApart reads both go.mod files: a user of the library must never download sqlc or a linter, and a tool
+// that imported the library could not be built while the code it generates is broken.
+func TestToolsStayApart(t *testing.T) {
+	t.Parallel()
+	toolsOnly := []string{"github.com/sqlc-dev/sqlc", "github.com/golangci/golangci-lint/v2"}
+	for _, path := range requirements(t, root+"/go.mod") {
+		if slices.Contains(toolsOnly, path) {
+			t.Errorf("go.mod requires %s; tools are pinned in tools/go.mod, so that users never download them", path)
+		}
+	}
+	required := requirements(t, root+"/tools/go.mod")
+	for _, path := range toolsOnly {
+		if !slices.Contains(required, path) {
+			t.Errorf("tools/go.mod does not pin %s", path)
+		}
+	}
+	if slices.Contains(required, module) {
+		t.Error("tools/go.mod requires the library; a generator must build while the library does not")
+	}
+}
+
+// requirements returns the paths of the modules that a go.mod file requires, directly or not.
+func requirements(t *testing.T, file string) []string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", file).Output()
+	if err != nil {
+		t.Fatalf("reading %s: %v", file, err)
+	}
+	var mod struct{ Require []struct{ Path string } }
+	if err := json.Unmarshal(output, &mod); err != nil {
+		t.Fatalf("reading %s: %v", file, err)
+	}
+	paths := make([]string, 0, len(mod.Require))
+	for _, require := range mod.Require {
+		paths = append(paths, require.Path)
+	}
+	return paths
+}

@@ -1,0 +1,81 @@
+// Command generate writes the Go code under gen/ from the SQL under sql/, or, with -verify, checks that gen/ holds
+// exactly what it would write and names every file that is missing, changed or left over.
+//
+// sqlc alone is not enough for either. It never removes a file whose queries are gone, and its own diff looks only at
+// the files it would write, so a stale one stays invisible. This command lets sqlc write into an empty scratch folder
+// and compares whole trees; writing and verifying differ only in what happens to the differences.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// repair is the command that makes -verify succeed. It is printed with every complaint.
+const repair = "make generate"
+
+// genFolder is the folder, below the root of the repository, that holds generated code and nothing else.
+const genFolder = "gen"
+
+// errDrift reports that gen/ is not what the SQL and sqlc.yaml ask for. The differences are already printed.
+var errDrift = errors.New("generated code is out of date")
+
+func main() {
+	verify := flag.Bool("verify", false, "change nothing; fail if gen/ is not up to date")
+	flag.Parse()
+
+	root, err := findRoot()
+	if err == nil {
+		err = run(context.Background(), root, sqlc, *verify, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+// findRoot climbs from the working directory to the folder that holds sqlc.yaml.
+func findRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, configFile)); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no %s in %s or above it", configFile, start)
+		}
+	}
+}
+
+// run generates in a scratch folder and then reports the differences to the gen/ folder of root (verify) or carries
+// them out.
+func run(ctx context.Context, root string, generate generator, verify bool, out io.Writer) error {
+	want, err := generateTree(ctx, root, generate)
+	if err != nil {
+		return err
+	}
+	have, err := readTree(root, genFolder)
+	if err != nil {
+		return err
+	}
+	differences := compare(want, have)
+	if !verify {
+		return apply(root, want, differences, out)
+	}
+	if len(differences) == 0 {
+		fmt.Fprintf(out, "%s/ is up to date (%d files)\n", genFolder, len(want))
+		return nil
+	}
+	for _, d := range differences {
+		fmt.Fprintln(out, d)
+	}
+	return fmt.Errorf("%w; repair with: %s", errDrift, repair)
+}
