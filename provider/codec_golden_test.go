@@ -90,11 +90,11 @@ func runGolden[T any](t *testing.T, file string, values map[string]T, codec gold
 }
 
 // readGolden reads "# name" lines, each followed by a line of JSON.
-func readGolden(t testing.TB, file string) map[string]string {
-	t.Helper()
+func readGolden(tb testing.TB, file string) map[string]string {
+	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	texts := map[string]string{}
 	name := ""
@@ -104,7 +104,7 @@ func readGolden(t testing.TB, file string) map[string]string {
 		case strings.HasPrefix(line, "# "):
 			name = strings.TrimPrefix(line, "# ")
 		case name == "" || texts[name] != "":
-			t.Fatalf("%s: two texts for case %q", file, name)
+			tb.Fatalf("%s: two texts for case %q", file, name)
 		default:
 			texts[name] = line
 		}

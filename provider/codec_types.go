@@ -4,8 +4,8 @@ import "math"
 
 // codec is one JSON document on its way out or in. Its methods are the types a
 // field can have; each holds both directions side by side, so that they cannot
-// drift apart. Errors stick to the writer or reader: after the first, nothing
-// more is read, and what was read is thrown away.
+// drift apart. An error sticks to the writer or reader: it ends no method early,
+// but nothing more is read, and the result is thrown away.
 //
 // Three words tell how a field behaves when it is absent: a plain field must be
 // there, a nullable one is written as null, an optional one is left out. Reading
@@ -178,6 +178,7 @@ func (c *codec) tag(name string) *codec {
 	return c
 }
 
+//nolint:unparam // the field lists name every key, also where it is always the same
 func (c *codec) details(key string, p *ErrorDetails) {
 	if !c.field(key) {
 		return
@@ -215,7 +216,7 @@ func (c *codec) applicationKind(key string, kind *AppErrorKind, reason *string) 
 		return
 	}
 	if c.writing && *kind != AppCancelled || !c.writing && c.r.next('"') {
-		name(c, "error kind", applicationKinds, kind)
+		fixedName(c, "error kind", applicationKinds, kind)
 		return
 	}
 	outer := c.nest()
@@ -229,12 +230,12 @@ func (c *codec) applicationKind(key string, kind *AppErrorKind, reason *string) 
 
 func (c *codec) configurationKind(key string, p *string) {
 	if c.field(key) {
-		name(c, "configuration kind", configurationKinds, p)
+		fixedName(c, "configuration kind", configurationKinds, p)
 	}
 }
 
-// name is a text out of a fixed set.
-func name[T ~string](c *codec, what string, known map[string]T, p *T) {
+// fixedName is a text out of a fixed set.
+func fixedName[T ~string](c *codec, what string, known map[string]T, p *T) {
 	if !c.writing {
 		*p = lookup(&c.r, what, known)
 		return

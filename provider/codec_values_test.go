@@ -1,10 +1,9 @@
 package provider_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
-
-	"fmt"
 
 	"github.com/duroxide/duroxide-go/provider"
 )

@@ -1,7 +1,7 @@
 package provider
 
 // This file picks the fields method for a value's type. The switches are long
-// and flat on purpose: static calls let the compiler keep the object and the
+// and flat on purpose: static calls let the compiler keep the codec and the
 // fields on the stack, and only a case that names a type proves that the value
 // is not a pointer, on which even asking for its name could panic.
 //

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 const (
 	// typicalSize holds most events without growing.
-	typicalSize = 320
+	typicalSize = 512
 	// tailSize is what growing for a text leaves free behind it, for the few fields
 	// that may follow a large payload: growing once more would copy it.
 	tailSize = 128
@@ -23,7 +24,7 @@ type writer struct {
 
 func newWriter() writer { return writer{buf: make([]byte, 0, typicalSize)} }
 
-// finish returns the document or the first error.
+// finish returns the document or the error.
 func (w *writer) finish() ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err
@@ -32,14 +33,11 @@ func (w *writer) finish() ([]byte, error) {
 }
 
 // unknown records that value is none of the contract's. Names of kinds are
-// quoted, other values only by their type: they may hold payloads.
+// quoted; other values show only their type, as they may hold payloads.
 func (w *writer) unknown(what string, value any) {
-	if w.err != nil {
-		return
-	}
 	switch v := value.(type) {
 	case nil:
-		w.err = fmt.Errorf("%s is missing: %w", what, ErrInvalidArgument)
+		w.err = fmt.Errorf("no %s: %w", what, ErrInvalidArgument)
 	case string:
 		w.err = fmt.Errorf("unknown %s %s: %w", what, shorten(v), ErrInvalidArgument)
 	case AppErrorKind:
@@ -101,20 +99,24 @@ func (w *writer) text(s string) {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // each invalid byte becomes U+FFFD
 	}
-	if cap(w.buf)-len(w.buf) < len(s)+len(`""`) {
-		w.buf = slices.Grow(w.buf, len(s)+tailSize)
+	buf := w.buf
+	if cap(buf)-len(buf) < len(s)+len(`""`) {
+		// A payload is often JSON itself, so quotes are worth counting.
+		escapes := strings.Count(s, `"`) + strings.Count(s, `\`)
+		buf = slices.Grow(buf, len(s)+escapes+tailSize)
 	}
-	w.buf = append(w.buf, '"')
+	buf = append(buf, '"')
 	for {
 		n := plainLen(s)
-		w.buf = append(w.buf, s[:n]...)
+		buf = append(buf, s[:n]...)
 		if n == len(s) {
 			break
 		}
-		w.buf = appendEscape(w.buf, s[n])
+		buf = appendEscape(buf, s[n])
 		s = s[n+1:]
 	}
-	w.buf = append(w.buf, '"')
+	buf = append(buf, '"')
+	w.buf = buf
 }
 
 func appendEscape(buf []byte, c byte) []byte {
