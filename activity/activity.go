@@ -68,7 +68,7 @@ func (d Definition[I, O]) run(ctx context.Context, text string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	text, err = payload.Encode(output)
+	text, err = payload.EncodeAs(output)
 	if err != nil {
 		return "", fmt.Errorf("output of activity %q: %w", d.name, err)
 	}

@@ -60,28 +60,39 @@ func AtVersion(version string) StartOption {
 // id that is in use starts nothing: the running or finished instance stays as it
 // is, and the returned run belongs to it. That makes a repeated start harmless.
 func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
-	if err := c.StartNamed(ctx, def.Name(), instance, input, options...); err != nil {
-		return nil, err
+	text, err := payload.EncodeAs(input)
+	if err == nil {
+		err = c.start(ctx, def.Name(), instance, text, options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %s %q: %w", def.Name(), instance, err)
 	}
 	return Attach[O](c, instance), nil
 }
 
 // StartNamed is [Start] for an orchestration that is only known by its name.
 func (c *Client) StartNamed(ctx context.Context, name, instance string, input any, options ...StartOption) error {
+	text, err := payload.Encode(input)
+	if err == nil {
+		err = c.start(ctx, name, instance, text, options)
+	}
+	if err != nil {
+		return fmt.Errorf("starting %s %q: %w", name, instance, err)
+	}
+	return nil
+}
+
+func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) error {
 	var o startOptions
 	for _, option := range options {
 		option(&o)
 	}
 	if name == "" {
-		return fmt.Errorf("starting instance %q: the orchestration has no name: %w", instance, provider.ErrInvalidArgument)
+		return fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
 	}
-	text, err := payload.Encode(input)
-	if err != nil {
-		return fmt.Errorf("starting %s %q: input: %w", name, instance, err)
-	}
-	return c.send(ctx, fmt.Sprintf("starting %s %q", name, instance), provider.StartOrchestrationItem{
-		Instance: instance, Orchestration: name, Input: text, Version: o.version, ExecutionID: 1,
-	})
+	return c.store.EnqueueForOrchestrator(ctx, provider.StartOrchestrationItem{
+		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
+	}, 0)
 }
 
 // RaiseEvent raises a positional event, which the next unanswered

@@ -179,12 +179,11 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 		case <-changed:
 		case <-timer.C:
 		case <-ctx.Done():
-			err = fmt.Errorf("waiting for %q: %w", instance, context.Cause(ctx))
 		}
 		timer.Stop()
 		stop()
 		if ctx.Err() != nil {
-			return Status{}, err
+			return Status{}, fmt.Errorf("waiting for %q: %w", instance, context.Cause(ctx))
 		}
 	}
 }

@@ -106,7 +106,7 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
 func ContinueAsNew(ctx *Context, input any) error {
-	ctx.env.Emit(replay.NextExecution{Input: encode("input of the next execution", input)})
+	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input)})
 	ctx.env.Halt()
 	return nil
 }
@@ -114,7 +114,7 @@ func ContinueAsNew(ctx *Context, input any) error {
 // ContinueAsNewVersion is [ContinueAsNew] into exactly that version; without it
 // the worker's choice for new instances applies.
 func ContinueAsNewVersion(ctx *Context, version string, input any) error {
-	ctx.env.Emit(replay.NextExecution{Input: encode("input of the next execution", input), Version: &version})
+	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input), Version: &version})
 	ctx.env.Halt()
 	return nil
 }

@@ -65,10 +65,21 @@ func (c *Context) SetCustomStatus(status string) { c.env.Emit(replay.SetStatus{S
 // ResetCustomStatus removes the custom status.
 func (c *Context) ResetCustomStatus() { c.env.Emit(replay.SetStatus{}) }
 
-// encode turns an argument into text. A value that has no JSON is a programming
-// error of the function and panics, which fails the orchestration with the text.
-func encode(what string, value any) string {
+// encode turns an argument of a definition's type into text. A value that has no
+// JSON is a programming error of the function and panics, which fails the
+// orchestration with the text.
+func encode[T any](what string, value T) string {
+	text, err := payload.EncodeAs(value)
+	return encoded(what, text, err)
+}
+
+// encodeAny is encode for an argument whose receiver's type is not known.
+func encodeAny(what string, value any) string {
 	text, err := payload.Encode(value)
+	return encoded(what, text, err)
+}
+
+func encoded(what, text string, err error) string {
 	if err != nil {
 		panic(what + ": " + err.Error())
 	}

@@ -65,7 +65,7 @@ func (d Definition[I, O]) run(env *replay.Env, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err = payload.Encode(output)
+	text, err = payload.EncodeAs(output)
 	if err != nil {
 		return "", fmt.Errorf("output of orchestration %q: %w", d.name, err)
 	}

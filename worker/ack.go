@@ -15,9 +15,9 @@ const maxAckRetries = 5
 
 // commit acknowledges a turn. When the store refuses it for good, for instance
 // because an id is too long, the instance fails with the reason.
-func (t *turn) commit(ctx context.Context, executionID uint64, result *replay.Result) {
+func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	params := provider.AckOrchestrationParams{
-		LockToken: t.fetched.LockToken, ExecutionID: executionID,
+		LockToken: t.fetched.LockToken, ExecutionID: b.executionID,
 		HistoryDelta: result.HistoryDelta, WorkerItems: result.WorkerItems,
 		OrchestratorItems: result.OrchestratorItems, Metadata: result.Metadata,
 		CancelledActivities: result.CancelledActivities,
@@ -39,19 +39,14 @@ func (t *turn) commit(ctx context.Context, executionID uint64, result *replay.Re
 		t.abandon(50*time.Millisecond, false)
 		return
 	}
-	t.refused(ctx, executionID, err)
+	t.refused(ctx, b, err)
 }
 
 // refused fails an instance whose turn the store does not accept.
-func (t *turn) refused(ctx context.Context, executionID uint64, cause error) {
+func (t *turn) refused(ctx context.Context, b begin, cause error) {
 	t.logger.Error("the store refused a turn, the orchestration fails", "error", cause)
-	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
-	b, err := t.begin()
-	if err == nil {
-		started = b.started
-	}
-	delta := failureDelta(t.item.Instance, executionID, b.history, started, provider.AsError(cause).Infrastructure())
-	if !t.fail(ctx, executionID, started, delta) {
+	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started, provider.AsError(cause).Infrastructure())
+	if !t.fail(ctx, b.executionID, b.started, delta) {
 		t.abandon(50*time.Millisecond, false)
 	}
 }
@@ -61,6 +56,9 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
 	}
+	// Nothing of it is ever replayed, so it is bound to no framework version and any
+	// worker may clear its late messages away (§7.9).
+	params.Metadata.PinnedDuroxideVersion = nil
 	message, err := t.addressParent(ctx, replay.ParentMessage(started, delta))
 	if err != nil {
 		return false
@@ -75,14 +73,14 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 // ack commits with retries. A lost lock is logged and returned: somebody else owns
 // the instance, or the ack had in fact succeeded.
 func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) error {
+	ctx, cancel := t.settling(ctx)
+	defer cancel()
 	var err error
 	for try := range maxAckRetries + 1 {
 		if try > 0 {
 			sleep(ctx, 10*time.Millisecond<<(try-1))
 		}
-		// Not bound to the lease's context: the store knows best whether the lock
-		// still holds, and a shutdown should not undo a finished turn.
-		err = t.worker.store.AckOrchestrationItem(context.WithoutCancel(ctx), params)
+		err = t.worker.store.AckOrchestrationItem(ctx, params)
 		if err == nil {
 			return nil
 		}
@@ -98,6 +96,13 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 	return err
 }
 
+// settling returns a context for the end of a turn. It is not bound to the turn's:
+// the store knows best whether the lock still holds, and a shutdown should not undo a
+// finished turn. But a store that does not answer holds it up no longer than a lease.
+func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), t.worker.options.OrchestrationLockTimeout)
+}
+
 // addressParent fills in the parent's execution. A parent ignores results for any
 // but its current execution, and only its history says which execution started
 // this child (P40). nil means that nobody waits any more.
@@ -105,7 +110,9 @@ func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (pr
 	if message == nil {
 		return nil, nil //nolint:nilnil // no parent, no message
 	}
-	history, err := t.worker.store.Read(context.WithoutCancel(ctx), message.Target())
+	ctx, cancel := t.settling(ctx)
+	defer cancel()
+	history, err := t.worker.store.Read(ctx, message.Target())
 	if err != nil {
 		if errors.Is(err, provider.ErrCorrupt) {
 			return nil, nil //nolint:nilnil // a parent that cannot be replayed cannot be told

@@ -109,7 +109,7 @@ func (c *call) run(work context.Context, fn registry.ActivityFunc) {
 	defer l.stop()
 
 	done := make(chan provider.WorkItem, 1)
-	go func() { done <- c.execute(ctx, fn) }()
+	go c.execute(ctx, fn, done)
 	select {
 	case completion := <-done:
 		c.finish(ctx, completion)
@@ -143,24 +143,24 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) {
 	}
 }
 
-// execute calls the handler and turns its outcome, also a panic, into a message.
-func (c *call) execute(ctx context.Context, fn registry.ActivityFunc) (completion provider.WorkItem) {
-	returned := false
+// execute calls the handler and sends its outcome, also a panic or the end of its
+// goroutine, as a message.
+func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<- provider.WorkItem) {
+	completion := c.failed("the activity called runtime.Goexit")
 	defer func() {
-		if returned {
-			return
+		if value := recover(); value != nil {
+			c.logger.Error("an activity panicked", "stack", string(debug.Stack()))
+			completion = c.failed(fmt.Sprintf("activity panicked: %v", value))
 		}
-		value := recover()
-		c.logger.Error("an activity panicked", "stack", string(debug.Stack()))
-		completion = c.failed(fmt.Sprintf("activity panicked: %v", value))
+		done <- completion
 	}()
 	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
 	result, err := fn(ctx, c.item.Input)
-	returned = true
 	if err != nil {
-		return c.failed(err.Error())
+		completion = c.failed(err.Error())
+		return
 	}
-	return provider.ActivityCompletedItem{
+	completion = provider.ActivityCompletedItem{
 		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Result: result,
 	}
 }
@@ -218,14 +218,17 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) {
 	}
 }
 
-// ack completes the activity, with retries on transient failures.
+// ack completes the activity, with retries on transient failures. A finished
+// activity is worth an ack during shutdown too, but not for longer than its lease.
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.worker.options.ActivityLockTimeout)
+	defer cancel()
 	var err error
 	for try := range maxAckRetries + 1 {
 		if try > 0 {
 			sleep(ctx, 10*time.Millisecond<<(try-1))
 		}
-		err = c.worker.store.AckWorkItem(context.WithoutCancel(ctx), c.fetched.LockToken, completion)
+		err = c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion)
 		if err == nil {
 			return
 		}

@@ -18,7 +18,7 @@ func renewalInterval(timeout, buffer time.Duration) time.Duration {
 	if timeout >= 15*time.Second {
 		return max(time.Second, timeout-buffer)
 	}
-	return timeout / 2
+	return max(time.Millisecond, timeout/2)
 }
 
 // lease keeps a lock alive while its holder works.

@@ -50,9 +50,6 @@ func (t *turn) poisoned(ctx context.Context) {
 		}
 	}
 	delta := failureDelta(t.item.Instance, t.item.ExecutionID, t.item.History, started, details)
-	if len(t.item.History) == 0 {
-		delta[0].DuroxideVersion = FrameworkVersion
-	}
 	t.endPoisoned(ctx, t.item.ExecutionID, started, delta)
 }
 

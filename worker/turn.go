@@ -196,7 +196,7 @@ func (t *turn) replay(ctx context.Context) {
 		return
 	}
 	t.report(result)
-	t.commit(ctx, b.executionID, result)
+	t.commit(ctx, b, result)
 }
 
 // unregistered leaves the work to a worker that knows the orchestration, for
@@ -233,6 +233,9 @@ func (t *turn) report(result *replay.Result) {
 		t.logger.Warn("continue-as-new left queue messages behind",
 			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
 	}
+	if result.PanicStack != nil {
+		t.logger.Error("an orchestration function panicked", "stack", string(result.PanicStack))
+	}
 	if result.Details == nil {
 		return
 	}
@@ -252,7 +255,7 @@ func (t *turn) drop(ctx context.Context) {
 
 // abandon gives the batch back. That the lock is gone already is no news.
 func (t *turn) abandon(delay time.Duration, ignoreAttempt bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), t.worker.options.OrchestrationLockTimeout)
+	ctx, cancel := t.settling(context.Background())
 	defer cancel()
 	err := t.worker.store.AbandonOrchestrationItem(ctx, provider.AbandonParams{
 		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,

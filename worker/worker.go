@@ -99,10 +99,15 @@ func (w *Worker) Run(ctx context.Context) error {
 		d := &activities{worker: w, id: w.slotID(slot)}
 		loops.Go(func() { d.loop(ctx, work) })
 	}
+	// Sessions are kept until the last activity has ended, not just until ctx does.
+	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	var keeper sync.WaitGroup
 	if w.options.ActivityConcurrency > 0 {
-		loops.Go(func() { w.keepSessions(ctx) })
+		keeper.Go(func() { w.keepSessions(keeping) })
 	}
 	loops.Wait()
+	stopKeeping()
+	keeper.Wait()
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 //	database/sql/...
 type Set []string
 
-// Anything but the given packages: the set for a rule that says what a package may import.
+// anythingBut is every package except the given ones: what is forbidden by a rule that lists what is allowed.
 func anythingBut(allowed ...string) Set {
 	set := Set{"..."}
 	for _, pattern := range allowed {

@@ -5,6 +5,7 @@ package payload
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -12,19 +13,41 @@ import (
 )
 
 // Encode returns a value's text. Errors are those of encoding/json.
+//
+// A text that Decode would take for something else is kept in quotes: a string that
+// is itself a JSON string, or a *string that points to "null". So decoding into the
+// value's type gives the value back. [EncodeAs] is for values whose static type is an
+// interface.
 func Encode(value any) (string, error) {
 	if text, ok := value.(string); ok {
 		return encodeString(text), nil
 	}
+	return encode(value, reflect.TypeOf(value))
+}
+
+// EncodeAs is [Encode] for a value that is decoded as a T, which matters when T is an
+// interface: then every string that reads as JSON keeps its quotes.
+func EncodeAs[T any](value T) (string, error) {
+	return encode(value, reflect.TypeFor[T]())
+}
+
+// encode returns the text of a value that is decoded into type t; nil is unknown.
+func encode(value any, t reflect.Type) (string, error) {
 	data, err := marshal(value)
 	if err != nil {
 		return "", err
 	}
 	var text string
-	if len(data) > 0 && data[0] == '"' && json.Unmarshal(data, &text) == nil {
-		return encodeString(text), nil
+	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
+		return string(data), nil
 	}
-	return string(data), nil
+	switch {
+	case t == nil || isPlainString(t):
+		return encodeString(text), nil
+	case json.Unmarshal([]byte(text), reflect.New(t).Interface()) == nil:
+		return string(data), nil
+	}
+	return text, nil
 }
 
 // encodeString stores a string plainly, unless the plain text would be read back
@@ -42,15 +65,13 @@ func encodeString(text string) string {
 }
 
 // Decode reads a text into a T: as JSON of that type or, failing that, as a plain
-// string.
+// string. The error tells the size and never quotes the text.
 func Decode[T any](text string) (T, error) {
 	var value T
 	target := reflect.ValueOf(&value).Elem()
-	if target.Kind() == reflect.String && !isJSONString(text) {
-		if _, custom := any(&value).(json.Unmarshaler); !custom {
-			target.SetString(text)
-			return value, nil
-		}
+	if isPlainString(target.Type()) && !isJSONString(text) {
+		target.SetString(text)
+		return value, nil
 	}
 	err := json.Unmarshal([]byte(text), &value)
 	if err == nil {
@@ -65,6 +86,25 @@ func Decode[T any](text string) (T, error) {
 	}
 	var none T
 	return none, fmt.Errorf("payload of %d bytes is no %s: %s", len(text), target.Type(), reason(err))
+}
+
+// Types with a JSON form of their own.
+var (
+	marshaler       = reflect.TypeFor[json.Marshaler]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// isPlainString reports whether every text is a value of the type, and no other value
+// has that text.
+func isPlainString(t reflect.Type) bool {
+	if t.Kind() != reflect.String {
+		return false
+	}
+	p := reflect.PointerTo(t)
+	return !p.Implements(marshaler) && !p.Implements(textMarshaler) &&
+		!p.Implements(unmarshaler) && !p.Implements(textUnmarshaler)
 }
 
 // EncodeJSON returns a value's plain JSON, strings quoted, as key-value maps hold

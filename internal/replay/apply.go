@@ -6,7 +6,8 @@ import "github.com/duroxide/duroxide-go/provider"
 // function has to look at it (§7.11, apply).
 func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	if isSchedule(event.Kind) {
-		return e.applySchedule(event)
+		e.applySchedule(event)
+		return false
 	}
 	switch k := event.Kind.(type) {
 	case provider.ActivityCompleted:
@@ -35,7 +36,7 @@ func (e *engine) apply(event provider.Event) (mustPoll bool) {
 
 // applySchedule matches a recorded schedule event with the oldest thing the
 // function asked for.
-func (e *engine) applySchedule(event provider.Event) (mustPoll bool) {
+func (e *engine) applySchedule(event provider.Event) {
 	if len(e.env.emitted) == 0 {
 		// State changes were made when the function asked for them; a missing one
 		// is tolerated, a missing schedule is not.
@@ -43,18 +44,16 @@ func (e *engine) applySchedule(event provider.Event) (mustPoll bool) {
 			e.nondeterministic("history has event %d, %s, where the code asks for nothing",
 				event.EventID, describe(event.Kind))
 		}
-		return false
+		return
 	}
 	h := e.env.emitted[0]
 	if !matches(h.action, event.Kind) {
 		e.nondeterministic("history has event %d, %s, where the code asks for %s",
 			event.EventID, describe(event.Kind), describeAction(h.action))
-		return false
+		return
 	}
 	e.env.emitted = e.env.emitted[1:]
 	e.bind(h, event)
-	_, dequeue := event.Kind.(provider.QueueSubscribed)
-	return dequeue
 }
 
 // bind ties a handle to its schedule event. What is recorded wins over what the
@@ -72,6 +71,7 @@ func (e *engine) bind(h *Handle, event provider.Event) {
 		e.subscribe(h, e.external.get(k.Name))
 	case provider.QueueSubscribed:
 		e.subscribe(h, e.queues.get(k.Name))
+		e.dequeued = true
 	case provider.KeyValueSet:
 		if entry, ok := e.env.kv[k.Key]; ok && entry.Value == k.Value {
 			e.env.kv[k.Key] = provider.KVEntry{Value: k.Value, LastUpdatedAtMs: k.LastUpdatedAtMs}

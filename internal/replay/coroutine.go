@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 )
@@ -38,9 +39,6 @@ type panicked struct {
 
 func (p *panicked) message() string { return fmt.Sprint(p.value) }
 
-// unwind is the panic that ends a function whose turn is over.
-type unwind struct{}
-
 func newCoroutine(fn func() (string, error)) *coroutine {
 	return &coroutine{fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1)}
 }
@@ -71,9 +69,8 @@ func (c *coroutine) main() {
 	returned := false
 	defer func() {
 		value := recover()
-		_, unwound := value.(unwind)
 		switch {
-		case returned || unwound:
+		case returned || c.stopped.Load(): // what deferred calls do after the turn counts for nothing
 		case value != nil:
 			c.panic = &panicked{value: value, stack: debug.Stack()}
 		default:
@@ -98,13 +95,17 @@ func (c *coroutine) pause() {
 			return
 		}
 	}
-	panic(unwind{})
+	unwind()
 }
+
+// unwind ends the calling goroutine, running its deferred calls. It is not a panic,
+// since a function that recovers from panics would take one for its own and go on.
+func unwind() { runtime.Goexit() }
 
 // mustRun panics when it is not the function that calls.
 func (c *coroutine) mustRun() {
 	if c.stopped.Load() {
-		panic(unwind{})
+		unwind()
 	}
 	if !c.running.Load() {
 		panic("an orchestration context was used outside its orchestration function; " +
@@ -113,17 +114,19 @@ func (c *coroutine) mustRun() {
 }
 
 // stop ends the function: its deferred calls run, then its goroutine is gone. A
-// function that is blocked elsewhere ends when it next uses its Env.
-func (c *coroutine) stop() {
+// function that is blocked elsewhere ends when it next uses its Env. Deferred calls
+// that block hold the caller up until ctx ends.
+func (c *coroutine) stop(ctx context.Context) {
 	if c.stopped.Swap(true) || !c.started {
 		return
 	}
-	if c.running.Load() { // blocked elsewhere: nothing to wait for
-		close(c.resume)
+	paused := !c.running.Load() && !c.done // else blocked elsewhere, or gone: nothing to wait for
+	close(c.resume)
+	if !paused {
 		return
 	}
-	if !c.done {
-		close(c.resume)
-		<-c.paused
+	select {
+	case <-c.paused:
+	case <-ctx.Done():
 	}
 }

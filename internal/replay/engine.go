@@ -26,6 +26,9 @@ type engine struct {
 	bound map[uint64]*Handle
 	// open are the schedule events still waiting for a result.
 	open map[uint64]bool
+	// dequeued means that a dequeue was bound since the function last ran: a message
+	// that was already there may answer it.
+	dequeued bool
 	// external and queues are the waits by name. external only ever holds
 	// deliveries that found a subscription; queues keeps all (mailbox).
 	external, queues channels
@@ -87,6 +90,9 @@ func (e *engine) nextEventID() uint64 {
 
 // run executes the turn up to its outcome.
 func (e *engine) run(ctx context.Context) error {
+	if e.alreadyEnded() {
+		return nil
+	}
 	started, ok := e.events[0].Kind.(provider.OrchestrationStarted)
 	e.started = started
 	e.env.status = started.InitialCustomStatus
@@ -131,7 +137,7 @@ func (e *engine) walk(ctx context.Context) error {
 				break
 			}
 		}
-		mustPoll = e.apply(e.events[i])
+		mustPoll = e.apply(e.events[i]) || (e.dequeued && e.batchEnds(i))
 		if e.failure != nil {
 			return nil
 		}
@@ -143,6 +149,14 @@ func (e *engine) walk(ctx context.Context) error {
 		return nil
 	}
 	return e.advance(ctx, mustPoll)
+}
+
+// batchEnds reports whether event i is the last that records what the function asked
+// for in one go. All of that was recorded before the function could look again (see
+// convert), so a replay lets it look no sooner: a dequeue in the midst that finds its
+// message waiting would otherwise win a select against those recorded after it.
+func (e *engine) batchEnds(i int) bool {
+	return len(e.env.emitted) == 0 || i+1 == len(e.events) || !isSchedule(e.events[i+1].Kind)
 }
 
 // advance goes beyond the history: it polls once more if the last event asks for
@@ -171,11 +185,13 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 
 // poll lets the function run until it blocks or returns.
 func (e *engine) poll(ctx context.Context) error {
+	e.dequeued = false
 	if err := e.env.coroutine.poll(ctx); err != nil {
 		return err
 	}
 	if p := e.env.coroutine.panic; p != nil && e.failure == nil {
 		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message()}
+		e.res.PanicStack = p.stack
 	}
 	return nil
 }

@@ -16,9 +16,6 @@ const (
 // finish decides the turn's outcome, first match wins (§7.11, finalize), and
 // records the events that end the execution.
 func (e *engine) finish() {
-	if e.alreadyEnded() {
-		return
-	}
 	if e.failure == nil {
 		e.convert() // what was asked for in the function's last moments
 	}

@@ -60,6 +60,8 @@ type Result struct {
 	Parent provider.WorkItem
 	// Details is the failure of a Failed or Cancelled turn.
 	Details provider.ErrorDetails
+	// PanicStack is where the function panicked, nil when it did not.
+	PanicStack []byte
 	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
 	DroppedCarryForward int
 }
@@ -72,7 +74,7 @@ var ErrBlocked = fmt.Errorf("the orchestration function did not give control bac
 // or of the history is a Result.
 func Run(ctx context.Context, turn Turn) (*Result, error) {
 	e := newEngine(turn)
-	defer e.env.coroutine.stop()
+	defer e.env.coroutine.stop(ctx)
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}

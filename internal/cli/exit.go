@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// The exit codes, as docs/cli.md promises them.
+const (
+	ExitOK       = 0
+	ExitFailure  = 1
+	ExitUsage    = 2
+	ExitNotFound = 3
+	// ExitFailed is an orchestration that failed; the command itself did not.
+	ExitFailed = 4
+	// ExitTimeout is --wait that waited longer than --timeout.
+	ExitTimeout = 5
+	// ExitInterrupted is SIGINT or SIGTERM.
+	ExitInterrupted = 130
+)
+
+// usageError is a command line that cannot be understood.
+type usageError struct {
+	cmd *cobra.Command
+	err error
+}
+
+func (e usageError) Error() string {
+	return fmt.Sprintf("%v\nRun '%s --help' for how to use it.", e.err, e.cmd.CommandPath())
+}
+
+func (e usageError) Unwrap() error { return e.err }
+
+// timeoutError is the end of a --timeout.
+type timeoutError struct{ after time.Duration }
+
+func (e timeoutError) Error() string { return fmt.Sprintf("timed out after %v", e.after) }
+
+// exit reports an error and returns the code that stands for it.
+func (a *app) exit(ctx context.Context, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	code := exitCode(ctx, err)
+	if code == ExitInterrupted {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(a.env.Stderr, "duroxide: %v\n", err)
+	return code
+}
+
+func exitCode(ctx context.Context, err error) int {
+	if ctx.Err() != nil {
+		return ExitInterrupted
+	}
+	if _, ok := errors.AsType[usageError](err); ok {
+		return ExitUsage
+	}
+	if _, ok := errors.AsType[timeoutError](err); ok {
+		return ExitTimeout
+	}
+	if _, ok := errors.AsType[*client.FailedError](err); ok {
+		return ExitFailed
+	}
+	if errors.Is(err, provider.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return ExitNotFound
+	}
+	return ExitFailure
+}

@@ -1,0 +1,78 @@
+// Package screen writes for people: colours and a moving progress bar on a
+// terminal, plain lines everywhere else.
+package screen
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	// Already linked by the SQLite driver, and it knows the terminals of Windows.
+	"github.com/mattn/go-isatty"
+)
+
+// Screen is a writer for people.
+type Screen struct {
+	io.Writer
+
+	terminal bool
+	colours  bool
+}
+
+// New returns a screen on w. Colours need a terminal, and that the environment
+// variable NO_COLOR is not set (https://no-color.org).
+func New(w io.Writer, getenv func(string) string) *Screen {
+	file, ok := w.(*os.File)
+	terminal := ok && (isatty.IsTerminal(file.Fd()) || isatty.IsCygwinTerminal(file.Fd())) && getenv("TERM") != "dumb"
+	return &Screen{Writer: w, terminal: terminal, colours: terminal && getenv("NO_COLOR") == ""}
+}
+
+// Printf writes. Nobody is left to be told when that fails.
+func (s *Screen) Printf(format string, args ...any) { _, _ = fmt.Fprintf(s, format, args...) }
+
+// Bold is for headings.
+func (s *Screen) Bold(text string) string { return s.colour("1", text) }
+
+// Faint is for what need not be read.
+func (s *Screen) Faint(text string) string { return s.colour("2", text) }
+
+// Good is for success.
+func (s *Screen) Good(text string) string { return s.colour("32", text) }
+
+// Bad is for failure.
+func (s *Screen) Bad(text string) string { return s.colour("1;31", text) }
+
+func (s *Screen) colour(code, text string) string {
+	if !s.colours || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Visible makes text from outside safe to print: one line without control
+// characters, which could otherwise steer the terminal.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// Preview is [Visible], cut to at most limit characters.
+func Preview(text string, limit int) string {
+	if len(text) > 4*limit {
+		text = text[:4*limit] // no character is longer than 4 bytes
+	}
+	runes := []rune(Visible(text))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	return string(runes[:limit-1]) + "…"
+}

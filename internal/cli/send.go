@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// raisedDocument is what `raise --json` prints.
+type raisedDocument struct {
+	Instance string `json:"instance"`
+	Event    string `json:"event"`
+}
+
+// cancelledDocument is what `cancel --json` prints.
+type cancelledDocument struct {
+	Instance string `json:"instance"`
+	Reason   string `json:"reason"`
+}
+
+func (a *app) raiseCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "raise ID EVENT [DATA]",
+		Short: "Raise an event that an instance waits for",
+		Long: `Raise the event EVENT for the instance ID. It is received by the next wait for an
+event of that name, and lost when nothing waits: 'duroxide history' shows whether.
+
+DATA is a text: JSON for a wait for more than a string. "-" reads it from the
+standard input; without DATA it is null.`,
+		Args: usage(cobra.RangeArgs(2, 3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := payloadOf(cmd, args[2:])
+			if err != nil {
+				return err
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.raise(ctx, s, args[0], args[1], data, force)
+			})
+		},
+	}
+	forceFlag(cmd, &force)
+	return a.onStore(cmd)
+}
+
+func (a *app) raise(ctx context.Context, s session, instance, event string, data any, force bool) error {
+	if err := s.mustListen(ctx, instance, force); err != nil {
+		return err
+	}
+	if err := s.RaiseEvent(ctx, instance, event, data); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(raisedDocument{instance, event})
+	}
+	a.screen.Printf("Raised %q for %q.\n", event, instance)
+	return nil
+}
+
+func (a *app) cancelCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "cancel ID [REASON]",
+		Short: "Ask an instance to end",
+		Long: `Ask an instance to end. At its next turn it fails with "canceled: REASON", and its
+sub-orchestrations with it.`,
+		Args: usage(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			reason := "canceled from the command line"
+			if len(args) > 1 {
+				reason = args[1]
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.cancel(ctx, s, args[0], reason, force)
+			})
+		},
+	}
+	forceFlag(cmd, &force)
+	return a.onStore(cmd)
+}
+
+func (a *app) cancel(ctx context.Context, s session, instance, reason string, force bool) error {
+	if err := s.mustListen(ctx, instance, force); err != nil {
+		return err
+	}
+	if err := s.Cancel(ctx, instance, reason); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(cancelledDocument{instance, reason})
+	}
+	a.screen.Printf("Asked %q to end.\n", instance)
+	return nil
+}
+
+func forceFlag(cmd *cobra.Command, force *bool) {
+	cmd.Flags().BoolVar(force, "force", false, "also when no such instance has begun yet")
+}
+
+// mustListen refuses an instance that would ignore a message. With force it may
+// be unknown: its start can be queued still.
+func (s session) mustListen(ctx context.Context, instance string, force bool) error {
+	info, err := s.lookUp(ctx, instance)
+	if force && errors.Is(err, provider.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Status == provider.StatusCompleted || info.Status == provider.StatusFailed {
+		return fmt.Errorf("instance %q has ended (%s) and would ignore it", instance, info.Status)
+	}
+	return nil
+}

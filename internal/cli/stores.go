@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+)
+
+// Store is an open store.
+type Store interface {
+	provider.Provider
+	io.Closer
+}
+
+// Opener opens a store. place is its URL without the scheme and the colon. Unless
+// create is set, a store that does not exist is an error that matches
+// [fs.ErrNotExist], and nothing is created.
+type Opener func(ctx context.Context, place string, create bool) (Store, error)
+
+// Stores maps the schemes of store URLs to what opens them.
+type Stores map[string]Opener
+
+// KnownStores are the stores this program is built with.
+func KnownStores() Stores { return Stores{"sqlite": openSQLite} }
+
+// schemeOf matches a URL's scheme. One letter is no scheme but a Windows drive.
+var schemeOf = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
+
+// Open opens the store of a URL. Errors never quote more of the URL than its
+// scheme, since it may hold a password.
+func (s Stores) Open(ctx context.Context, url string, create bool) (Store, error) {
+	parts := schemeOf.FindStringSubmatch(url)
+	if parts == nil {
+		return nil, errors.New("a store is given as scheme:place, for example sqlite:orders.db")
+	}
+	opener, ok := s[parts[1]]
+	if !ok {
+		return nil, fmt.Errorf("there is no store of scheme %q; this program knows %s",
+			parts[1], strings.Join(slices.Sorted(maps.Keys(s)), ", "))
+	}
+	return opener(ctx, parts[2], create)
+}
+
+// memory is the place of a SQLite database that is not in a file.
+const memory = ":memory:"
+
+// openSQLite opens sqlite:path and sqlite::memory:.
+func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
+	path := strings.TrimPrefix(place, "//")
+	if path == memory {
+		return sqlite.OpenMemory(ctx, nil)
+	}
+	if info, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no database at %s: a worker or 'duroxide start' creates it: %w", path, fs.ErrNotExist)
+	} else if !create && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, fmt.Errorf("the file %s is empty: a worker or 'duroxide start' makes a database of it: %w", path, fs.ErrNotExist)
+	}
+	return sqlite.Open(ctx, path, nil)
+}
+
+// session is an open store as commands use it.
+type session struct {
+	*client.Client
+
+	admin provider.Admin
+}
+
+// withStore opens the store of --store for a command. It is closed when the
+// command is done.
+func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Context, s session) error) (err error) {
+	url := a.store
+	if url == "" {
+		url = a.env.Getenv("DUROXIDE_STORE")
+	}
+	if url == "" {
+		return usageError{cmd, errors.New("which store? Give --store or set DUROXIDE_STORE, for example to sqlite:orders.db")}
+	}
+	store, err := a.env.Stores.Open(cmd.Context(), url, create)
+	if err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	defer func() {
+		if closeErr := store.Close(); err == nil && closeErr != nil {
+			err = fmt.Errorf("closing the store: %w", closeErr)
+		}
+	}()
+	c := client.New(store)
+	admin, err := c.Admin()
+	if err != nil {
+		return err
+	}
+	return run(cmd.Context(), session{c, admin})
+}
+
+// lookUp reads an instance's facts.
+func (s session) lookUp(ctx context.Context, instance string) (provider.InstanceInfo, error) {
+	info, err := s.admin.GetInstanceInfo(ctx, instance)
+	if errors.Is(err, provider.ErrNotFound) {
+		return info, fmt.Errorf("there is no instance %q: it was never started, or no worker has begun it yet: %w",
+			instance, provider.ErrNotFound)
+	}
+	return info, err
+}

@@ -1,0 +1,314 @@
+package providertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// moreFetching checks what the reference's scenarios leave out of §5.1: which
+// instance a fetch picks, what it tells about it, and whom it must pass over.
+func moreFetching() category {
+	return category{"more fetching", []scenario{
+		{"candidates_in_row_order", candidatesInRowOrder},
+		{"batch_in_row_order_whatever_the_due_time", batchInRowOrder},
+		{"delayed_messages_stay_out_of_the_batch", delayedStayOut},
+		{"expired_batch_is_retagged_with_what_came_since", batchRetagged},
+		{"lease_is_honoured_to_the_millisecond", leaseInMilliseconds},
+		{"arguments_are_checked", fetchArguments},
+		{"busy_instances_are_passed_over", busyPassedOver},
+		{"lost_race_means_the_next_candidate", lostRaceMeansNext},
+
+		{"context_from_the_instance_row", contextFromRow},
+		{"context_from_appended_history", contextFromAppendedHistory},
+		{"context_from_acks_without_metadata", contextFromAckedHistory},
+		{"context_from_a_start_anywhere_in_the_batch", contextFromStart},
+		{"context_from_a_continue_as_new", contextFromContinueAsNew},
+		{"context_from_the_first_of_two_starts", contextFromFirstStart},
+		{"duplicate_start_changes_nothing", duplicateStart},
+		{"continue_as_new_batch_reports_the_old_execution", continueAsNewReportsOld},
+
+		{"orphans_never_starve_others", orphansNeverStarve},
+		{"orphans_wait_for_their_start_uncounted", orphansWaitUncounted},
+		{"orphan_mixes_are_kept", orphanMixesKept},
+		{"orphan_with_history_that_never_started_is_kept", orphanWithoutStartedKept},
+		{"orphan_queue_messages_do_not_end_the_search", orphanQueueMessagesPassed},
+		{"queue_messages_survive_a_delayed_start", queueMessagesSurviveDelayedStart},
+		{"queue_messages_survive_a_start_that_backs_off", queueMessagesSurviveBackOff},
+		{"hidden_start_hides_its_instance", hiddenStartHidesInstance},
+		{"messages_wait_for_a_hidden_continue_as_new", messagesWaitForContinueAsNew},
+		{"delayed_duplicate_start_blocks_nobody", delayedDuplicateStart},
+
+		{"undecodable_message_is_left_out", undecodableLeftOut},
+		{"undecodable_message_becomes_a_dead_letter", undecodableBecomesDeadLetter},
+		{"undecodable_message_alone_means_the_next_candidate", undecodableAlone},
+		{"undecodable_start_leaves_orphans", undecodableStart},
+		{"corrupted_history_is_reported_and_starves_nobody", corruptedStarvesNobody},
+
+		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},
+		{"long_poll_delivers_what_becomes_due", longPollSeesDue},
+		{"long_poll_ends_with_its_context", longPollEndsWithContext},
+	}}
+}
+
+const (
+	ruleRowOrder   = "§5.1 step 2: SHOULD use row id order among visible rows"
+	ruleBatchOrder = "§5.1: message order: row id, regardless of visible_at"
+	ruleInvisible  = "§5.1: delayed messages: not part of the batch, not counted; " +
+		"their instance may still be fetched for other messages"
+	ruleNextCandidate = "§5.1 step 6: lost race: continue with the next candidate in the same call; " +
+		"nil may be returned only when no eligible candidate remains (P1)"
+	ruleMillis = "§2.1: durations: convert with millisecond precision; MUST NOT truncate to seconds (P25)"
+)
+
+// Instances come in the order of their oldest message that is visible, by row
+// and not by due time.
+func candidatesInRowOrder(e *env) {
+	e.enqueueLater(startItem("delayed"), e.lease)
+	for _, instance := range []string{"C", "A", "B"} {
+		e.enqueue(startItem(instance))
+	}
+	e.enqueue(raised("A", "again"))
+	e.expire()
+	same(e, e.fetch(held).Item.Instance, "delayed", ruleRowOrder)
+	c := e.fetch(held)
+	same(e, c.Item.Instance, "C", ruleRowOrder)
+	same(e, e.fetch(held).Item.Instance, "A", ruleRowOrder)
+	e.abandon(c, 0, false)
+	same(e, e.fetch(held).Item.Instance, "C", "§5.3: no delay: visible_at unchanged (P23)")
+	same(e, e.fetch(held).Item.Instance, "B", ruleRowOrder)
+}
+
+// A message that was queued early and is due late is first in its batch.
+func batchInRowOrder(e *env) {
+	e.create("A")
+	timer := provider.TimerFiredItem{Instance: "A", ExecutionID: 1, ID: 2}
+	e.enqueueLater(timer, e.lease)
+	e.enqueue(raised("A", "soon"))
+	e.expire()
+	e.enqueue(raised("A", "last"))
+	e.batch(e.fetchInstance("A", held), ruleBatchOrder, timer, raised("A", "soon"), raised("A", "last"))
+}
+
+// A message that is not due is neither delivered, nor deleted with the batch, nor
+// counted as an attempt.
+func delayedStayOut(e *env) {
+	e.create("A")
+	e.enqueueLater(raised("A", "never"), held)
+	e.enqueue(raised("A", "now"))
+	got := e.fetchInstance("A", held)
+	e.batch(got, ruleInvisible, raised("A", "now"))
+	e.drop(got)
+	e.fetchNone(ruleInvisible)
+
+	due := time.Now().Add(2 * e.lease)
+	e.enqueueLater(raised("A", "later"), 2*e.lease)
+	e.enqueue(raised("A", "now"))
+	e.abandon(e.fetchInstance("A", held), 0, false)
+	e.drop(e.fetchInstance("A", held))
+	if time.Now().After(due) {
+		e.Skip("too slow: the delayed message became visible before the first one was processed")
+	}
+	got = e.awaitFetch(held, ruleInvisible)
+	e.batch(got, ruleInvisible, raised("A", "later"))
+	same(e, got.AttemptCount, 1, ruleInvisible)
+}
+
+// After a crash the same messages come again with those that arrived since, under
+// a new token; the old one is worthless for anything.
+func batchRetagged(e *env) {
+	e.enqueue(startItem("A"), raised("A", "before"))
+	dead := e.fetchInstance("A", e.lease)
+	e.enqueue(raised("A", "during"))
+	e.expire()
+	e.enqueue(raised("A", "after"))
+	got := e.fetchInstance("A", held)
+	const rule = "§5.1: lock expired, worker crashed: same messages plus newly visible ones, new token, attempt +1"
+	e.batch(got, rule, startItem("A"), raised("A", "before"), raised("A", "during"), raised("A", "after"))
+	same(e, got.AttemptCount, 2, rule)
+	const old = "§5.1: the old token becomes invalid immediately"
+	e.permanent(e.p.AckOrchestrationItem(e.ctx, turnOf(dead, provider.AckOrchestrationParams{})), provider.ErrInvalidLockToken, old)
+	e.permanent(e.p.RenewOrchestrationItemLock(e.ctx, dead.LockToken, held), provider.ErrInvalidLockToken, old)
+	e.permanent(e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: dead.LockToken}), provider.ErrInvalidLockToken, old)
+	e.lockHeld("A", old)
+	e.commit(got, provider.AckOrchestrationParams{Metadata: created()})
+	e.batch(e.fetchInstance("A", held), "§5.2 step 2: delete orchestrator rows with this token", raised("A", "knock"))
+}
+
+// A lease that is no whole number of seconds is neither cut nor rounded up, on
+// both queues.
+func leaseInMilliseconds(e *env) {
+	odd := e.lease.Truncate(time.Second) + 500*time.Millisecond
+	if odd < e.lease {
+		odd += time.Second
+	}
+	e.enqueue(startItem("A"))
+	e.enqueueWork(activityItem("A", 2))
+	due := time.Now().Add(odd)
+	e.fetchInstance("A", odd)
+	e.fetchWork(odd)
+	turn := e.awaitFetch(held, ruleMillis)
+	e.notBefore(due, ruleMillis)
+	work := e.awaitWork(held, ruleMillis)
+	e.notBefore(due, ruleMillis)
+
+	e.ok(e.p.RenewOrchestrationItemLock(e.ctx, turn.LockToken, odd), ruleMillis)
+	e.ok(e.p.RenewWorkItemLock(e.ctx, work.LockToken, odd), ruleMillis)
+	e.sleep(odd + 20*time.Millisecond)
+	e.fetchInstance("A", held)
+	e.fetchWork(held)
+}
+
+// A lease that is not positive cannot be taken: the call fails for good and
+// locks nothing.
+func fetchArguments(e *env) {
+	e.enqueue(startItem("A"))
+	e.enqueueWork(activityItem("A", 2))
+	const rule = "§5: at a glance: invalid arguments are permanent errors; FetchOrchestrationParams: LockTimeout must be positive"
+	for _, lease := range []time.Duration{0, -time.Second} {
+		_, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: lease})
+		e.permanent(err, provider.ErrInvalidArgument, rule)
+		_, err = e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: lease})
+		e.permanent(err, provider.ErrInvalidArgument, rule)
+	}
+	same(e, e.fetchInstance("A", held).AttemptCount, 1, ruleNothing)
+	same(e, e.fetchWork(held).AttemptCount, 1, ruleNothing)
+}
+
+// Any number of instances that are locked or not due may stand in front of the
+// one that can be fetched.
+func busyPassedOver(e *env) {
+	const n = 120
+	for i := range n {
+		if i%2 == 0 {
+			e.enqueueLater(startItem(fmt.Sprint("later", i)), held)
+			continue
+		}
+		instance := fmt.Sprint("busy", i)
+		e.enqueue(startItem(instance))
+		e.fetchInstance(instance, held)
+		e.enqueue(raised(instance, "go"))
+	}
+	e.enqueue(startItem("free"))
+	e.fetchInstance("free", held)
+	e.fetchNone(ruleExclusive)
+}
+
+// Ten callers over ten instances, ten times at once: whoever loses the race for
+// one instance gets another, never nothing.
+func lostRaceMeansNext(e *env) {
+	const n, rounds = 10, 10
+	for i := range n {
+		e.create(fmt.Sprint("i", i))
+	}
+	for i := range n {
+		e.enqueue(raised(fmt.Sprint("i", i), "go"))
+	}
+	for range rounds {
+		claims := make([]*provider.FetchedOrchestration, n)
+		e.together(n, func(i int) error {
+			got, err := e.grab(e.p, held)
+			if err == nil && got == nil {
+				return violation(ruleNextCandidate, "a caller got nothing although there are as many instances as callers")
+			}
+			claims[i] = got
+			return err
+		})
+		instances := map[string]bool{}
+		for _, got := range claims {
+			instances[got.Item.Instance] = true
+			e.batch(got, ruleTwoFetch, raised(got.Item.Instance, "go"))
+			e.commit(got, provider.AckOrchestrationParams{
+				OrchestratorItems: []provider.WorkItem{raised(got.Item.Instance, "go")},
+			})
+		}
+		same(e, len(instances), n, ruleTwoFetch)
+	}
+}
+
+// A fetch that may wait returns a message that is queued while it waits.
+func longPollSeesMessage(e *env) {
+	e.needsLongPolling()
+	e.together(2, func(i int) error {
+		if i == 1 {
+			time.Sleep(e.lease / 4)
+			return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), 0)
+		}
+		got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{
+			LockTimeout: held, PollTimeout: e.patience(),
+		})
+		if err == nil && got == nil {
+			return violation(ruleLongPoll, "nothing within %v, although a message came after %v", e.patience(), e.lease/4)
+		}
+		return err
+	})
+	e.together(2, func(i int) error {
+		if i == 1 {
+			time.Sleep(e.lease / 4)
+			return e.p.EnqueueForWorker(e.ctx, activityItem("A", 2))
+		}
+		got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+		if err == nil && got == nil {
+			return violation(ruleLongPoll, "nothing within %v, although an activity came after %v", e.patience(), e.lease/4)
+		}
+		return err
+	})
+}
+
+// A fetch that may wait returns what becomes available by time alone: a delayed
+// message and an expired lease.
+func longPollSeesDue(e *env) {
+	e.needsLongPolling()
+	due := time.Now().Add(e.lease)
+	e.enqueueLater(startItem("A"), e.lease)
+	turn, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+	e.ok(err, ruleLongPoll)
+	e.check(turn != nil, ruleLongPoll, "nothing within %v, although a start was due after %v", e.patience(), e.lease)
+	e.notBefore(due, ruleDelay)
+
+	e.enqueueWork(activityItem("A", 2))
+	due = time.Now().Add(e.lease)
+	e.fetchWork(e.lease)
+	work, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+	e.ok(err, ruleLongPoll)
+	e.check(work != nil, ruleLongPoll, "nothing within %v, although a lease ended after %v", e.patience(), e.lease)
+	e.notBefore(due, ruleLease)
+}
+
+// A waiting fetch returns when its context ends, with an error that says so, and
+// takes nothing.
+func longPollEndsWithContext(e *env) {
+	e.needsLongPolling()
+	const rule = "Provider: a cancelled context is reported as a retryable error that wraps the context's error"
+	for name, fetch := range map[string]func(ctx context.Context) error{
+		"orchestration": func(ctx context.Context) error {
+			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+			return err
+		},
+		"activity": func(ctx context.Context) error {
+			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(e.ctx, e.lease/4)
+		start := time.Now()
+		err := fetch(ctx)
+		took := time.Since(start)
+		cancel()
+		e.check(errors.Is(err, context.DeadlineExceeded) && provider.IsRetryable(err), rule, "%s fetch: %v", name, err)
+		e.check(took < e.patience()/2, rule, "%s fetch ended after %v, its context after %v", name, took, e.lease/4)
+	}
+	e.enqueue(startItem("A"))
+	e.fetchInstance("A", held)
+}
+
+// needsLongPolling skips the scenario when the store answers at once.
+func (e *env) needsLongPolling() {
+	e.Helper()
+	if !e.config.LongPolling {
+		e.Skip("the store does not honour PollTimeout")
+	}
+}

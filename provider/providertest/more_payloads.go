@@ -1,0 +1,336 @@
+package providertest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// morePayloads checks that what is stored comes back as it was: every kind of
+// event and message, texts of every size and alphabet, ids byte for byte.
+func morePayloads() category {
+	return category{"more payloads", []scenario{
+		{"every_event_kind_round_trips", eventKindsRoundTrip},
+		{"every_message_variant_round_trips", messagesRoundTrip},
+		{"every_activity_form_round_trips", activitiesRoundTrip},
+		{"every_error_detail_round_trips", errorDetailsRoundTrip},
+		{"large_numbers_round_trip", numbersRoundTrip},
+
+		{"sizes_of_events", sizesOfEvents},
+		{"sizes_of_messages", sizesOfMessages},
+		{"sizes_of_activities_and_results", sizesOfActivities},
+		{"sizes_of_outputs", sizesOfOutputs},
+		{"sizes_of_custom_status", sizesOfCustomStatus},
+		{"sizes_of_kv_values", sizesOfKVValues},
+
+		{"odd_texts_in_events", textsInEvents},
+		{"odd_texts_in_messages", textsInMessages},
+		{"odd_texts_in_activities", textsInActivities},
+		{"odd_texts_in_names_and_outputs", textsInColumns},
+		{"invalid_utf8_becomes_the_replacement_character", invalidUTF8},
+
+		{"instance_ids_are_compared_byte_for_byte", instanceIDsByteForByte},
+		{"odd_texts_as_instance_ids", textsAsIDs},
+		{"event_names_are_kept_byte_for_byte", namesByteForByte},
+		{"ids_of_255_characters_work", longIDs},
+		{"longer_ids_are_refused_or_whole", tooLongIDs},
+		{"empty_ids_are_refused_or_work", emptyIDs},
+
+		{"row_keys_win_over_the_json", rowKeysWin},
+		{"events_written_by_others_are_read", foreignEvents},
+	}}
+}
+
+const (
+	ruleRoundTrip = "§3: events and items are stored as JSON and mean the same when read back"
+	ruleSizes     = "Config.MaxPayload: the largest payload, which the contract expects of every store; §11.2: NVARCHAR(MAX)"
+	ruleTexts     = "§3.6: inputs, outputs, results, event data, KV values and custom status are opaque strings"
+	ruleByteIDs   = "§2.2: instance_id: non-empty string, compared byte-for-byte, case-sensitive"
+	ruleLongIDs   = "§2.2: size the key column for ≥ 255 characters and reject longer ids with a permanent error rather than truncating"
+	ruleRowKeys   = "§3.2: a Go reader MUST trust the row keys, not the JSON, for identity"
+)
+
+// details are failures of every sort.
+func details() []provider.ErrorDetails {
+	return []provider.ErrorDetails{
+		provider.Infrastructure{Operation: "ack", Message: "db down", Retryable: true},
+		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r"},
+		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: ptr("m")},
+		provider.Application{Kind: provider.AppActivityFailed, Message: "card declined", Retryable: true},
+		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"},
+		provider.Application{Kind: provider.AppPanicked, Message: "boom"},
+		provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
+		provider.Poison{AttemptCount: 11, MaxAttempts: 10, Message: "[]",
+			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}},
+		provider.Poison{AttemptCount: 11, MaxAttempts: 10, Message: "{}",
+			MessageType: provider.PoisonActivity{Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2}},
+		provider.Poison{AttemptCount: math.MaxUint32, MaxAttempts: 0, Message: "e",
+			MessageType: provider.PoisonDeserialization{Instance: "i", ExecutionID: 1, Error: "e"}},
+	}
+}
+
+// kinds is every kind of event, those with optional fields with and without them.
+func kinds() []provider.EventKind {
+	failure := details()[3]
+	return []provider.EventKind{
+		provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: "{}"},
+		provider.OrchestrationStarted{
+			Name: "Order", Version: "1.0.0", Input: "x", ParentInstance: ptr("root"), ParentID: ptr(uint64(4)),
+			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: ptr("50%"),
+		},
+		provider.OrchestrationCompleted{Output: "done"},
+		provider.OrchestrationFailed{Details: failure},
+		provider.OrchestrationContinuedAsNew{Input: "next"},
+		provider.OrchestrationCancelRequested{Reason: "user"},
+		provider.ActivityScheduled{Name: "Charge", Input: "{}"},
+		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: ptr("s1"), Tag: ptr("gpu")},
+		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: ptr(""), Tag: ptr("")},
+		provider.ActivityCompleted{Result: "ok"},
+		provider.ActivityFailed{Details: failure},
+		provider.ActivityCancelRequested{Reason: "dropped_future"},
+		provider.TimerCreated{FireAtMs: baseMs},
+		provider.TimerFired{FireAtMs: baseMs},
+		provider.ExternalSubscribed{Name: "approve"},
+		provider.ExternalEvent{Name: "approve", Data: "yes"},
+		provider.ExternalSubscribedCancelled{Reason: "dropped_future"},
+		provider.QueueSubscribed{Name: "inbox"},
+		provider.QueueEventDelivered{Name: "inbox", Data: "m1"},
+		provider.QueueSubscriptionCancelled{Reason: "orchestration_terminal"},
+		provider.OrchestrationChained{Name: "Audit", Instance: "audit-1", Input: "x"},
+		provider.SubOrchestrationScheduled{Name: "Ship", Instance: "sub::2", Input: "x"},
+		provider.SubOrchestrationCompleted{Result: "ok"},
+		provider.SubOrchestrationFailed{Details: failure},
+		provider.SubOrchestrationCancelRequested{Reason: "dropped_future"},
+		provider.CustomStatusUpdated{Status: ptr("50%")},
+		provider.CustomStatusUpdated{},
+		provider.KeyValueSet{Key: "k", Value: "v", LastUpdatedAtMs: baseMs},
+		provider.KeyValueCleared{Key: "k"},
+		provider.KeyValuesCleared{},
+	}
+}
+
+// messages is every variant of the orchestrator queue, with and without optional
+// fields.
+func messages(instance string) []provider.WorkItem {
+	child := startItem(instance)
+	child.Version, child.ParentInstance, child.ParentID, child.ExecutionID = nil, ptr("root"), ptr(uint64(2)), 3
+	return append(otherItems(instance), child,
+		provider.QueueMessageItem{Instance: instance},
+		provider.ContinueAsNewItem{
+			Instance: instance, Orchestration: "Order", Input: "x", Version: ptr("2.0.0"), InitialCustomStatus: ptr(""),
+			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {Name: "inbox", Data: "m2"}},
+		})
+}
+
+// storedAsHistory writes kinds as the history of a new instance, by one ack, and
+// asserts that all reads return it.
+func (e *env) storedAsHistory(instance, rule string, kinds ...provider.EventKind) {
+	e.Helper()
+	events := make([]provider.Event, len(kinds))
+	for i, kind := range kinds {
+		events[i] = event(instance, 1, uint64(i+1), kind)
+		events[i].TimestampMs += uint64(i)
+		if i%2 == 1 {
+			events[i] = after(uint64(i), events[i])
+		}
+	}
+	e.enqueue(startItem(instance))
+	e.commit(e.fetchInstance(instance, held), provider.AckOrchestrationParams{HistoryDelta: events, Metadata: created()})
+	e.sameEvents(e.history(instance, 1), events, rule)
+	e.sameEvents(e.read(instance), events, rule)
+	e.enqueue(raised(instance, "go"))
+	got := e.fetchInstance(instance, held)
+	e.sameEvents(got.Item.History, events, rule)
+	e.drop(got)
+}
+
+// delivered sends items to a running instance, by a call and by a turn, and
+// asserts that both batches hold them.
+func (e *env) delivered(instance, rule string, items ...provider.WorkItem) {
+	e.Helper()
+	e.enqueue(items...)
+	got := e.fetchInstance(instance, held)
+	e.batch(got, rule, items...)
+	e.commit(got, provider.AckOrchestrationParams{OrchestratorItems: items})
+	got = e.fetchInstance(instance, held)
+	e.batch(got, rule, items...)
+	e.drop(got)
+}
+
+// All 26 kinds of events, with all optional fields, read back as written.
+func eventKindsRoundTrip(e *env) {
+	e.storedAsHistory("A", ruleRoundTrip, kinds()...)
+}
+
+// All ten variants of messages, with all optional fields, are delivered as sent.
+func messagesRoundTrip(e *env) {
+	e.create("A")
+	e.delivered("A", ruleRoundTrip, messages("A")...)
+}
+
+// Activities keep all fields, by a call and by a turn, an empty session or tag
+// included.
+func activitiesRoundTrip(e *env) {
+	full, empty := activityItem("A", 3), activityItem("A", 4)
+	full.ExecutionID, full.SessionID, full.Tag = 7, ptr("s1"), ptr("gpu")
+	empty.Name, empty.Input, empty.SessionID, empty.Tag = "", "", ptr(""), ptr("")
+	items := []provider.ActivityExecuteItem{activityItem("A", 2), full, empty}
+	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{items[0], items[1], items[2]}})
+	e.enqueueWork(items...)
+	all := provider.FetchWorkParams{
+		LockTimeout: held, Tags: provider.AnyTag(), Session: &provider.SessionFetchConfig{OwnerID: "w", LockTimeout: held},
+	}
+	for i := range 6 {
+		e.sameItem(e.fetchWorkWith(all).Item, items[i%3], ruleRoundTrip)
+	}
+}
+
+// Failures of every sort keep all fields, in events and in messages.
+func errorDetailsRoundTrip(e *env) {
+	var events []provider.EventKind
+	var items []provider.WorkItem
+	for i, d := range details() {
+		events = append(events, provider.ActivityFailed{Details: d}, provider.OrchestrationFailed{Details: d})
+		items = append(items,
+			provider.ActivityFailedItem{Instance: "A", ExecutionID: 1, ID: uint64(i), Details: d},
+			provider.SubOrchFailedItem{ParentInstance: "A", ParentExecutionID: 1, ParentID: uint64(i), Details: d})
+	}
+	e.storedAsHistory("A", ruleRoundTrip, events...)
+	e.delivered("A", ruleRoundTrip, items...)
+}
+
+// Numbers up to 2^63−1 come back exactly, as row keys and inside the JSON.
+func numbersRoundTrip(e *env) {
+	const rule = "§2.2: all integers in JSON are unsigned 64-bit, written without fraction or exponent; in databases signed 64-bit"
+	e.create("A")
+	for _, n := range []uint64{1<<53 - 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64} {
+		e.delivered("A", rule,
+			provider.ActivityCompletedItem{Instance: "A", ExecutionID: n, ID: n, Result: "ok"},
+			provider.SubOrchCompletedItem{ParentInstance: "A", ParentExecutionID: n, ParentID: n})
+		work := provider.ActivityExecuteItem{Instance: "A", ExecutionID: n, ID: n, Name: "Charge"}
+		e.enqueueWork(work)
+		e.sameItem(e.fetchWork(held).Item, work, rule)
+		written := after(n, event("B", n, n, provider.TimerCreated{FireAtMs: n}))
+		written.TimestampMs = n
+		e.appendEvents("B", n, written)
+		e.sameEvents(e.history("B", n), []provider.Event{written}, rule)
+	}
+}
+
+// payload is a text of n bytes whose parts differ, with characters of one to
+// four bytes and some that JSON and SQL treat specially.
+func payload(n int) string {
+	text := make([]byte, 0, n+64)
+	for i := int64(0); len(text) <= n; i++ {
+		text = strconv.AppendInt(text, i, 10)
+		text = append(text, " é€😀\"\\\n'%<"...)
+	}
+	cut := n
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return string(text[:cut]) + strings.Repeat("x", n-cut)
+}
+
+// sizes are the payload sizes up to what the store under test is given: around
+// the limits at which databases change how they keep a text.
+func (e *env) sizes() []int {
+	sizes := []int{1, 3999, 4000, 4001, 7999, 8001, 64 << 10, 1 << 20, e.config.MaxPayload}
+	sizes = slices.DeleteFunc(sizes, func(n int) bool { return n > e.config.MaxPayload })
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// Inputs, results and data of any size are kept in events.
+func sizesOfEvents(e *env) {
+	for _, n := range e.sizes() {
+		text := payload(n)
+		e.storedAsHistory(fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n),
+			provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: text},
+			provider.ActivityCompleted{Result: text})
+	}
+}
+
+// Inputs, results and data of any size are delivered.
+func sizesOfMessages(e *env) {
+	for _, n := range e.sizes() {
+		text, instance := payload(n), fmt.Sprint("i", n)
+		start := startItem(instance)
+		start.Input = text
+		e.enqueue(start)
+		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		got := e.fetchInstance(instance, held)
+		e.batch(got, rule, start)
+		e.commit(got, provider.AckOrchestrationParams{Metadata: created()})
+		e.delivered(instance, rule, provider.QueueMessageItem{Instance: instance, Name: "inbox", Data: text})
+	}
+}
+
+// Activities take inputs of any size, and their results reach the instance.
+func sizesOfActivities(e *env) {
+	e.create("A")
+	for _, n := range e.sizes() {
+		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		item := activityItem("A", uint64(n))
+		item.Input = payload(n)
+		e.enqueueWork(item)
+		got := e.fetchWork(held)
+		e.sameItem(got.Item, item, rule)
+		done := provider.ActivityCompletedItem{Instance: "A", ExecutionID: 1, ID: item.ID, Result: payload(n)}
+		e.ok(e.p.AckWorkItem(e.ctx, got.LockToken, done), rule)
+		turn := e.fetchInstance("A", held)
+		e.batch(turn, rule, done)
+		e.drop(turn)
+	}
+}
+
+// An execution's output may have any size.
+func sizesOfOutputs(e *env) {
+	e.admin()
+	for _, n := range e.sizes() {
+		instance, rule := fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		e.createWith(instance, provider.AckOrchestrationParams{Metadata: ended(provider.StatusCompleted, payload(n))})
+		output := e.execution(instance, 1).Output
+		e.check(output != nil, rule, "no output")
+		e.sameText(*output, payload(n), rule, "output")
+		e.sameText(*e.info(instance).Output, payload(n), rule, "output")
+	}
+}
+
+// A custom status may have any size; the limit of §7.2 is the runtime's.
+func sizesOfCustomStatus(e *env) {
+	e.create("A")
+	for i, n := range e.sizes() {
+		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{
+			event("A", 1, uint64(i+2), provider.CustomStatusUpdated{Status: ptr(payload(n))}),
+		}})
+		got, err := e.p.GetCustomStatus(e.ctx, "A", uint64(i))
+		e.ok(err, rule)
+		e.check(got != nil && got.Status != nil, rule, "no custom status")
+		e.sameText(*got.Status, payload(n), rule, "custom status")
+	}
+}
+
+// A value may have any size, for clients and in the snapshot; the limit of §7.2
+// is the runtime's.
+func sizesOfKVValues(e *env) {
+	for _, n := range e.sizes() {
+		instance, rule := fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		e.createWith(instance, provider.AckOrchestrationParams{HistoryDelta: []provider.Event{
+			event(instance, 1, 2, provider.KeyValueSet{Key: "k", Value: payload(n), LastUpdatedAtMs: baseMs}),
+		}})
+		value, err := e.p.GetKVValue(e.ctx, instance, "k")
+		e.ok(err, rule)
+		e.check(value != nil, rule, "no value")
+		e.sameText(*value, payload(n), rule, "value")
+		e.finish(instance, provider.StatusContinuedAsNew, "next")
+		got := e.fetchInstance(instance, held)
+		e.sameText(got.Item.KVSnapshot["k"].Value, payload(n), rule, "value in the snapshot")
+	}
+}

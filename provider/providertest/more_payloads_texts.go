@@ -1,0 +1,313 @@
+package providertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// oddTexts are valid texts that careless escaping, trimming, normalising or
+// string building would change.
+var oddTexts = []string{
+	"", " ", "  both ends  ", "\t\r\n", `"quotes" \back\slashes\ 'single' ` + "`ticks`",
+	"\u0001\u0002\b\f\u000b\u001b\u001f", "\u007f\u0080\u0085\u009f", "\u2028\u2029", "<script>a&b</script>",
+	"é", "e\u0301", "Å", "\u212b", "日本語", "עברית\u200f\u202e", "😀👩\u200d👩\u200d👧", "\U0010ffff\ufffe", "\ufeffmark", "\ufffd",
+	"'; DROP TABLE history; --", "%_[a-z]^*?", "@p1 $1 :name ?1 @@", `\u0041 \n {} [] null`, `{"type":"OrchestrationStarted"}`,
+	"null", "0", "1e400", "true", "[", "\\", strings.Repeat("\\\"", 50),
+}
+
+// Odd texts in every field of events are kept as they are.
+func textsInEvents(e *env) {
+	kinds := make([]provider.EventKind, 0, 5*len(oddTexts))
+	for _, text := range oddTexts {
+		kinds = append(kinds,
+			provider.OrchestrationStarted{
+				Name: text, Version: text, Input: text, ParentInstance: ptr(text), InitialCustomStatus: ptr(text),
+				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
+			},
+			provider.ActivityScheduled{Name: text, Input: text, SessionID: ptr(text), Tag: ptr(text)},
+			provider.ExternalEvent{Name: text, Data: text},
+			provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppPanicked, Message: text}},
+			provider.KeyValueSet{Key: "k" + text, Value: text})
+	}
+	e.storedAsHistory("A", ruleTexts, kinds...)
+}
+
+// Odd texts in every field of messages are delivered as they are.
+func textsInMessages(e *env) {
+	e.create("A")
+	var items []provider.WorkItem
+	for _, text := range oddTexts {
+		items = append(items,
+			provider.StartOrchestrationItem{Instance: "A", Orchestration: text, Input: text, Version: ptr(text), ParentInstance: ptr(text)},
+			provider.ExternalRaisedItem{Instance: "A", Name: text, Data: text},
+			provider.QueueMessageItem{Instance: "A", Name: text, Data: text},
+			provider.CancelInstanceItem{Instance: "A", Reason: text},
+			provider.ContinueAsNewItem{
+				Instance: "A", Orchestration: text, Input: text, Version: ptr(text), InitialCustomStatus: ptr(text),
+				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
+			})
+	}
+	e.delivered("A", ruleTexts, items...)
+}
+
+// Odd texts in activities and their results are kept as they are.
+func textsInActivities(e *env) {
+	e.create("A")
+	var done []provider.WorkItem
+	for i, text := range oddTexts {
+		item := provider.ActivityExecuteItem{Instance: "A", ExecutionID: 1, ID: uint64(i), Name: text, Input: text}
+		e.enqueueWork(item)
+		got := e.fetchWork(held)
+		e.sameItem(got.Item, item, ruleTexts)
+		done = append(done, provider.ActivityCompletedItem{Instance: "A", ExecutionID: 1, ID: uint64(i), Result: text})
+		e.ok(e.p.AckWorkItem(e.ctx, got.LockToken, done[i]), ruleWorkAck)
+	}
+	e.batch(e.fetchInstance("A", held), ruleTexts, done...)
+}
+
+// Odd texts in what the store keeps in columns of its own: names, versions,
+// outputs, custom status, keys and values.
+func textsInColumns(e *env) {
+	for i, text := range oddTexts {
+		instance := fmt.Sprint("i", i)
+		metadata := ended(provider.StatusCompleted, text)
+		metadata.OrchestrationName, metadata.OrchestrationVersion = ptr("n"+text), ptr("v"+text)
+		e.createWith(instance, provider.AckOrchestrationParams{Metadata: metadata, HistoryDelta: []provider.Event{
+			event(instance, 1, 2, provider.CustomStatusUpdated{Status: ptr(text)}),
+			event(instance, 1, 3, provider.KeyValueSet{Key: "k" + text, Value: text, LastUpdatedAtMs: baseMs}),
+		}})
+		e.statusIs(instance, ptr(text), 1, ruleTexts)
+		e.kvIs(instance, "k"+text, ptr(text), ruleTexts)
+		e.enqueue(raised(instance, "go"))
+		got := e.fetchInstance(instance, held)
+		same(e, got.Item.OrchestrationName, "n"+text, ruleTexts)
+		same(e, got.Item.Version, "v"+text, ruleTexts)
+		same(e, got.Item.KVSnapshot["k"+text], provider.KVEntry{Value: text, LastUpdatedAtMs: baseMs}, ruleTexts)
+		if e.p.Admin() != nil {
+			samePtr(e, e.execution(instance, 1).Output, ptr(text), ruleTexts)
+			same(e, e.info(instance).OrchestrationName, "n"+text, ruleTexts)
+		}
+	}
+}
+
+// Text that is no valid UTF-8 is stored with U+FFFD in place of the bad byte, in
+// events and in messages, instead of failing or making the row unreadable.
+func invalidUTF8(e *env) {
+	const bad, good = "a\xffb", "a\ufffdb"
+	const rule = "§3.1: strings: must be valid Unicode; replace invalid UTF-8 before writing"
+	e.create("A", event("A", 1, 2, provider.ExternalEvent{Name: "n", Data: bad}))
+	e.sameEvents(e.history("A", 1)[1:], []provider.Event{event("A", 1, 2, provider.ExternalEvent{Name: "n", Data: good})}, rule)
+	e.enqueue(provider.ExternalRaisedItem{Instance: "A", Name: "n", Data: bad})
+	e.batch(e.fetchInstance("A", held), rule, provider.ExternalRaisedItem{Instance: "A", Name: "n", Data: good})
+	item := activityItem("A", 2)
+	item.Input = bad
+	e.enqueueWork(item)
+	item.Input = good
+	e.sameItem(e.fetchWork(held).Item, item, rule)
+}
+
+// separate asserts that instances with these ids never meet: each has its own
+// start, lock, history, status and activity.
+func (e *env) separate(rule string, ids ...string) {
+	e.Helper()
+	for i, id := range ids {
+		start := startItem(id)
+		start.Input = fmt.Sprint(i)
+		e.enqueue(start)
+	}
+	turns := make([]*provider.FetchedOrchestration, len(ids))
+	for i, id := range ids {
+		rule := fmt.Sprintf("%s (id %q)", rule, clip(id))
+		turns[i] = e.fetch(held)
+		e.sameText(turns[i].Item.Instance, id, rule, "instance")
+		start := startItem(id)
+		start.Input = fmt.Sprint(i)
+		e.batch(turns[i], rule, start)
+	}
+	e.fetchNone(rule)
+	for i, id := range ids {
+		e.commit(turns[i], provider.AckOrchestrationParams{
+			HistoryDelta: []provider.Event{
+				event(id, 1, 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: fmt.Sprint(i)}),
+				event(id, 1, 2, provider.CustomStatusUpdated{Status: ptr(fmt.Sprint(i))}),
+			},
+			WorkerItems: []provider.WorkItem{activityItem(id, uint64(i))}, Metadata: created(),
+		})
+	}
+	for i, id := range ids {
+		rule := fmt.Sprintf("%s (id %q)", rule, clip(id))
+		events := e.history(id, 1)
+		same(e, len(events), 2, rule)
+		e.sameText(events[0].InstanceID, id, rule, "instance of the event")
+		same(e, events[0].Kind.(provider.OrchestrationStarted).Input, fmt.Sprint(i), rule)
+		e.statusIs(id, ptr(fmt.Sprint(i)), 1, rule)
+		work := e.work(e.fetchWork(held))
+		e.sameText(work.Instance, id, rule, "instance of the activity")
+		same(e, work.ID, uint64(i), rule)
+	}
+}
+
+// Ids that differ only in case, accents, width, blanks or normal form are
+// different instances.
+func instanceIDsByteForByte(e *env) {
+	e.separate(ruleByteIDs, lookalikes...)
+	if a := e.p.Admin(); a != nil {
+		ids, err := a.ListInstances(e.ctx)
+		e.ok(err, "§6.3: ListInstances")
+		sameSet(e, ids, lookalikes, ruleByteIDs)
+	}
+}
+
+// Any text but the empty one can be an instance's id.
+func textsAsIDs(e *env) {
+	e.separate(ruleByteIDs, slices.DeleteFunc(slices.Clone(oddTexts), func(text string) bool { return text == "" })...)
+}
+
+// Names of events and queues that differ in a byte are different when delivered.
+func namesByteForByte(e *env) {
+	e.create("A")
+	var items []provider.WorkItem
+	for _, name := range lookalikes {
+		items = append(items, raised("A", name), provider.QueueMessageItem{Instance: "A", Name: name, Data: name})
+	}
+	e.delivered("A", "§3.1: strings are kept as they are", items...)
+}
+
+// Ids of 255 characters work everywhere, of one byte and of several, and differ
+// if their last character does.
+func longIDs(e *env) {
+	var ids []string
+	for _, fill := range []string{"a", "é", "日"} {
+		for _, last := range []string{"a", "b", "é", "B"} {
+			ids = append(ids, strings.Repeat(fill, 254)+last)
+		}
+	}
+	nested := "root" + strings.Repeat("::sub::12345", 30)
+	e.separate(ruleLongIDs, append(ids, nested[:255], nested[:254])...)
+	e.create("sender")
+	e.turn("sender", provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{raised(ids[0], "go"), raised(ids[11], "go")}})
+	e.fetchInstance(ids[0], held)
+	e.fetchInstance(ids[11], held)
+}
+
+// An id beyond 255 characters is refused for good, in whatever call it occurs,
+// or works in full length; it never stands for a shorter one.
+func tooLongIDs(e *env) {
+	stem := strings.Repeat("x", 255)
+	e.create(stem)
+	for _, n := range []int{256, 300, 449, 451, 900, 1701, 4001, 9000} {
+		base := stem + strings.Repeat("y", n-256)
+		id := base + "0"
+		if err := e.p.EnqueueForOrchestrator(e.ctx, startItem(id), 0); err != nil {
+			e.refused(err, ruleLongIDs)
+			e.refusedEverywhere(stem, id)
+			continue
+		}
+		e.sameText(e.fetch(held).Item.Instance, id, ruleLongIDs, "instance")
+		e.separate(ruleLongIDs, base+"1", base+"2")
+	}
+	e.sameEvents(e.history(stem, 1), []provider.Event{started(stem, 1)}, ruleLongIDs)
+	e.fetchNoWork(provider.FetchWorkParams{}, ruleLongIDs)
+}
+
+// refusedEverywhere asserts that no call takes id, and that reading it finds
+// nothing.
+func (e *env) refusedEverywhere(known, id string) {
+	e.Helper()
+	e.refused(e.p.EnqueueForWorker(e.ctx, activityItem(id, 2)), ruleLongIDs)
+	e.refused(e.p.AppendWithExecution(e.ctx, id, 1, []provider.Event{started(id, 1)}), ruleLongIDs)
+	e.refusedInTurn(known, id)
+	same(e, len(e.unlessRefused(e.p.Read(e.ctx, id))), 0, ruleLongIDs)
+	same(e, len(e.unlessRefused(e.p.ReadWithExecution(e.ctx, id, 1))), 0, ruleLongIDs)
+}
+
+// refusedInTurn asserts that a turn of a known instance cannot address id, and
+// that nothing of the attempt stays.
+func (e *env) refusedInTurn(known, id string) {
+	e.Helper()
+	e.enqueue(raised(known, "go"))
+	got := e.fetchInstance(known, held)
+	for _, turn := range []provider.AckOrchestrationParams{
+		{OrchestratorItems: []provider.WorkItem{raised(known, "fine"), raised(id, "go")}},
+		{WorkerItems: []provider.WorkItem{activityItem(known, 2), activityItem(id, 2)}},
+	} {
+		e.refused(e.p.AckOrchestrationItem(e.ctx, turnOf(got, turn)), ruleLongIDs)
+		e.lockHeld(known, ruleNothing)
+	}
+	e.drop(got)
+	rest := e.fetchInstance(known, held)
+	e.batch(rest, ruleNothing, raised(known, "knock"), raised(known, "knock"))
+	e.drop(rest)
+}
+
+// unlessRefused passes on what a read returned; a permanent error is as good as
+// nothing.
+func (e *env) unlessRefused(events []provider.Event, err error) []provider.Event {
+	e.Helper()
+	if err != nil {
+		e.refused(err, ruleLongIDs)
+	}
+	return events
+}
+
+// The empty id is refused for good or is an id like any other; it never stands
+// for another one, nor stops the rest.
+func emptyIDs(e *env) {
+	e.create("A")
+	err := e.p.EnqueueForOrchestrator(e.ctx, startItem(""), 0)
+	if err == nil {
+		got := e.fetch(held)
+		same(e, got.Item.Instance, "", ruleByteIDs)
+		e.commit(got, provider.AckOrchestrationParams{Metadata: created(), HistoryDelta: []provider.Event{started("", 1)}})
+		e.sameEvents(e.history("", 1), []provider.Event{started("", 1)}, ruleByteIDs)
+	} else {
+		e.refused(err, ruleByteIDs)
+		e.refusedInTurn("A", "")
+	}
+	e.enqueue(raised("A", "go"))
+	e.sameEvents(e.fetchInstance("A", held).Item.History, []provider.Event{started("A", 1)}, ruleByteIDs)
+}
+
+// An event whose JSON names no instance, or another one, belongs to the row it is
+// stored in, wherever it is read.
+func rowKeysWin(e *env) {
+	e.create("A", event("A", 1, 2, provider.ExternalSubscribed{Name: "go"}))
+	const common = `"source_event_id":null,"timestamp_ms":1760000000000,"duroxide_version":"0.1.26","type":"ExternalSubscribed","name":"go"}`
+	want := []provider.Event{started("A", 1), event("A", 1, 2, provider.ExternalSubscribed{Name: "go"})}
+	for _, keys := range []string{`{"event_id":2,"instance_id":"","execution_id":0,`, `{"event_id":2,"instance_id":"B","execution_id":7,`} {
+		e.corrupt("A", 1, 2, keys+common)
+		e.sameEvents(e.history("A", 1), want, ruleRowKeys)
+		e.sameEvents(e.read("A"), want, ruleRowKeys)
+		e.enqueue(raised("A", "go"))
+		got := e.fetchInstance("A", held)
+		e.check(got.Item.HistoryError == nil, ruleRowKeys, "HistoryError: %v", got.Item.HistoryError)
+		e.sameEvents(got.Item.History, want, ruleRowKeys)
+		e.drop(got)
+		if a := e.p.Admin(); a != nil {
+			events, err := a.ReadHistoryWithExecutionID(e.ctx, "A", 1)
+			e.ok(err, "§6.6: as §5.6")
+			e.sameEvents(events, want, ruleRowKeys)
+		}
+	}
+}
+
+// Events as other implementations write them are understood: keys in another
+// order, unknown keys, optional keys missing or null.
+func foreignEvents(e *env) {
+	e.create("A", event("A", 1, 2, provider.ExternalSubscribed{Name: "go"}))
+	const rule = "§3.1: readers accept any order; unknown extra keys: ignored; missing optional on read: treated as absent"
+	want := event("A", 1, 2, provider.ActivityScheduled{Name: "Charge", Input: "é\u2028<"})
+	for _, data := range []string{
+		`{"type":"ActivityScheduled","input":"é\u2028\u003c","name":"Charge","duroxide_version":"0.1.26",` +
+			`"timestamp_ms":1760000000000,"execution_id":1,"instance_id":"A","event_id":2}`,
+		` { "event_id" : 2, "source_event_id" : null, "instance_id" : "A", "execution_id" : 1, "timestamp_ms" : 1760000000000,` +
+			` "duroxide_version" : "0.1.26", "type" : "ActivityScheduled", "name" : "Charge", "input" : "\u00e9` + "\u2028" + `<",` +
+			` "session_id" : null, "tag" : null, "new_in_2030" : { "a" : [1, 2.5e3, null] } } `,
+	} {
+		e.corrupt("A", 1, 2, data)
+		e.sameEvents(e.history("A", 1)[1:], []provider.Event{want}, rule)
+	}
+}

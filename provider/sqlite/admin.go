@@ -1,0 +1,215 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// instanceNotFound is an instance without a row. The text begins as §6.2 says.
+func instanceNotFound(operation, instance string) error {
+	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
+}
+
+// ListInstances implements [provider.Admin].
+func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
+	return readList(ctx, s, "list_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+		return q.ListInstances(ctx)
+	})
+}
+
+// ListInstancesByStatus implements [provider.Admin].
+func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
+	return readList(ctx, s, "list_instances_by_status", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+		return q.ListInstancesByStatus(ctx, string(status))
+	})
+}
+
+// ListChildren implements [provider.Admin].
+func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, error) {
+	return readList(ctx, s, "list_children", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+		return q.ListChildren(ctx, &instance)
+	})
+}
+
+// readList is read for queries that return a list.
+func readList[T any](
+	ctx context.Context, s *Store, operation string, query func(context.Context, *sqlitedb.Queries) ([]T, error),
+) ([]T, error) {
+	var list []T
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		list, err = query(ctx, q)
+		return err
+	})
+	return list, err
+}
+
+// ListExecutions implements [provider.Admin].
+func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
+	rows, err := readList(ctx, s, "list_executions", func(ctx context.Context, q *sqlitedb.Queries) ([]int64, error) {
+		return q.ListExecutions(ctx, instance)
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uint64, 0, len(rows))
+	for _, id := range rows {
+		ids = append(ids, uint64(id))
+	}
+	return ids, nil
+}
+
+// ReadHistory implements [provider.Admin].
+func (s *Store) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
+	return s.readLatest(ctx, "read_history", instance)
+}
+
+// ReadHistoryWithExecutionID implements [provider.Admin].
+func (s *Store) ReadHistoryWithExecutionID(
+	ctx context.Context, instance string, executionID uint64,
+) ([]provider.Event, error) {
+	return s.readExecution(ctx, "read_history_with_execution_id", instance, executionID)
+}
+
+// LatestExecutionID implements [provider.Admin].
+func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
+	const operation = "latest_execution_id"
+	var latest int64
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		if latest, err = q.LatestExecution(ctx, instance); err == nil && latest == 0 {
+			return instanceNotFound(operation, instance)
+		}
+		return err
+	})
+	return uint64(latest), err
+}
+
+// GetInstanceInfo implements [provider.Admin].
+func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
+	const operation = "get_instance_info"
+	var info provider.InstanceInfo
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
+		row, err := q.GetInstanceInfo(ctx, instance)
+		if errors.Is(err, sql.ErrNoRows) {
+			return instanceNotFound(operation, instance)
+		}
+		if err != nil {
+			return err
+		}
+		info = provider.InstanceInfo{
+			InstanceID:           row.InstanceID,
+			OrchestrationName:    row.OrchestrationName,
+			OrchestrationVersion: orUnknown(row.OrchestrationVersion),
+			CurrentExecutionID:   uint64(row.CurrentExecutionID),
+			Status:               provider.StatusUnknown,
+			Output:               row.Output,
+			CreatedAt:            fromMillis(row.CreatedAt),
+			UpdatedAt:            fromMillis(row.UpdatedAt),
+			ParentInstanceID:     row.ParentInstanceID,
+		}
+		if row.Status != nil {
+			info.Status = provider.Status(*row.Status)
+		}
+		return nil
+	})
+	return info, err
+}
+
+// GetExecutionInfo implements [provider.Admin].
+func (s *Store) GetExecutionInfo(
+	ctx context.Context, instance string, executionID uint64,
+) (provider.ExecutionInfo, error) {
+	const operation = "get_execution_info"
+	var info provider.ExecutionInfo
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
+		row, err := q.GetExecution(ctx, instance, clamp(executionID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return provider.Permanent(operation,
+				fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		info = provider.ExecutionInfo{
+			ExecutionID: uint64(row.ExecutionID),
+			Status:      provider.Status(row.Status),
+			Output:      row.Output,
+			StartedAt:   fromMillis(row.StartedAt),
+			EventCount:  uint64(row.EventCount),
+		}
+		if row.CompletedAt != nil {
+			info.CompletedAt = new(fromMillis(*row.CompletedAt))
+		}
+		return nil
+	})
+	return info, err
+}
+
+// GetSystemMetrics implements [provider.Admin].
+func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
+	var metrics provider.SystemMetrics
+	err := s.read(ctx, "get_system_metrics", func(ctx context.Context, q *sqlitedb.Queries) error {
+		instances, err := q.CountInstances(ctx)
+		if err != nil {
+			return err
+		}
+		executions, err := q.CountExecutions(ctx)
+		if err != nil {
+			return err
+		}
+		events, err := q.CountEvents(ctx)
+		metrics = provider.SystemMetrics{
+			TotalInstances:     uint64(instances.Total),
+			TotalExecutions:    uint64(executions),
+			RunningInstances:   uint64(instances.Running),
+			CompletedInstances: uint64(instances.Completed),
+			FailedInstances:    uint64(instances.Failed),
+			TotalEvents:        uint64(events),
+		}
+		return err
+	})
+	return metrics, err
+}
+
+// GetQueueDepths implements [provider.Admin]. Future timers and other messages
+// that are still hidden count.
+func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
+	var depths provider.QueueDepths
+	err := s.read(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
+		now := s.now()
+		messages, err := q.CountFreeMessages(ctx, &now)
+		if err != nil {
+			return err
+		}
+		work, err := q.CountFreeWork(ctx, &now)
+		depths = provider.QueueDepths{OrchestratorQueue: uint64(messages), WorkerQueue: uint64(work)}
+		return err
+	})
+	return depths, err
+}
+
+// GetParentID implements [provider.Admin].
+func (s *Store) GetParentID(ctx context.Context, instance string) (*string, error) {
+	const operation = "get_parent_id"
+	var parent *string
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		parent, err = q.GetParent(ctx, instance)
+		if errors.Is(err, sql.ErrNoRows) {
+			return instanceNotFound(operation, instance)
+		}
+		return err
+	})
+	return parent, err
+}
+
+// GetInstanceTree implements [provider.Admin].
+func (s *Store) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
+	ids, err := readList(ctx, s, "get_instance_tree", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+		return q.ListTree(ctx, instance)
+	})
+	return provider.InstanceTree{RootID: instance, AllIDs: ids}, err
+}

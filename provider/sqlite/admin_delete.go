@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// DeleteInstance implements [provider.Admin].
+func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
+	const operation = "delete_instance"
+	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+		parent, err := t.GetParent(ctx, instance)
+		if errors.Is(err, sql.ErrNoRows) {
+			return provider.DeleteInstanceResult{}, instanceNotFound(operation, instance)
+		}
+		if err != nil {
+			return provider.DeleteInstanceResult{}, err
+		}
+		if parent != nil {
+			return provider.DeleteInstanceResult{}, provider.Permanent(operation, fmt.Sprintf(
+				"Cannot delete sub-orchestration %s directly. Delete root instance instead.", instance),
+				provider.ErrSubOrchestration)
+		}
+		return t.deleteTree(ctx, operation, instance, force)
+	})
+}
+
+// DeleteInstancesAtomic implements [provider.Admin].
+func (s *Store) DeleteInstancesAtomic(
+	ctx context.Context, instances []string, force bool,
+) (provider.DeleteInstanceResult, error) {
+	const operation = "delete_instances_atomic"
+	if len(instances) == 0 {
+		return provider.DeleteInstanceResult{}, nil
+	}
+	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+		return t.deleteList(ctx, operation, instances, force)
+	})
+}
+
+// DeleteInstanceBulk implements [provider.Admin]. Each root and its descendants
+// are a transaction of their own; after an error the result counts what was
+// deleted before it.
+func (s *Store) DeleteInstanceBulk(
+	ctx context.Context, filter provider.InstanceFilter,
+) (provider.DeleteInstanceResult, error) {
+	const operation = "delete_instance_bulk"
+	var sum provider.DeleteInstanceResult
+	selection, err := newSelection(operation, filter)
+	if err != nil || selection.nothing {
+		return sum, err
+	}
+	roots, err := readList(ctx, s, operation, selection.finishedRoots)
+	if err != nil {
+		return sum, err
+	}
+	for _, root := range roots {
+		result, err := s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
+			return t.deleteFinished(ctx, operation, root, selection)
+		})
+		if err != nil {
+			return sum, err
+		}
+		sum.InstancesDeleted += result.InstancesDeleted
+		sum.ExecutionsDeleted += result.ExecutionsDeleted
+		sum.EventsDeleted += result.EventsDeleted
+		sum.QueueMessagesDeleted += result.QueueMessagesDeleted
+	}
+	return sum, nil
+}
+
+// delete is write for deletions, which have a result.
+func (s *Store) delete(
+	ctx context.Context, operation string, run func(context.Context, *tx) (provider.DeleteInstanceResult, error),
+) (provider.DeleteInstanceResult, error) {
+	var result provider.DeleteInstanceResult
+	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		result, err = run(ctx, t)
+		return err
+	})
+	if err != nil {
+		return provider.DeleteInstanceResult{}, err
+	}
+	return result, nil
+}
+
+// deleteFinished deletes a root of a bulk selection with its descendants, unless
+// it has changed since it was selected: a finished instance may have been deleted
+// and created anew.
+func (t *tx) deleteFinished(
+	ctx context.Context, operation, root string, selection selection,
+) (provider.DeleteInstanceResult, error) {
+	one, err := jsonList(operation, []string{root})
+	if err != nil {
+		return provider.DeleteInstanceResult{}, err
+	}
+	still, err := t.ListFinishedRoots(ctx, selection.completedBefore, &one, 1)
+	if err != nil || len(still) == 0 {
+		return provider.DeleteInstanceResult{}, err
+	}
+	return t.deleteTree(ctx, operation, root, true)
+}
+
+// deleteTree deletes an instance with its descendants.
+func (t *tx) deleteTree(
+	ctx context.Context, operation, root string, force bool,
+) (provider.DeleteInstanceResult, error) {
+	tree, err := t.ListTree(ctx, root)
+	if err != nil {
+		return provider.DeleteInstanceResult{}, err
+	}
+	return t.deleteList(ctx, operation, tree, force)
+}
+
+// deleteList deletes instances with all they have, after the checks of §6.16.
+func (t *tx) deleteList(
+	ctx context.Context, operation string, instances []string, force bool,
+) (provider.DeleteInstanceResult, error) {
+	var result provider.DeleteInstanceResult
+	list, err := jsonList(operation, instances)
+	if err != nil {
+		return result, err
+	}
+	if !force {
+		if err := t.checkFinished(ctx, operation, list); err != nil {
+			return result, err
+		}
+	}
+	if err := t.checkNoOrphan(ctx, operation, list); err != nil {
+		return result, err
+	}
+	for _, step := range []struct {
+		run   func(context.Context, string) (int64, error)
+		count *uint64
+	}{
+		{t.DeleteHistoryOf, &result.EventsDeleted},
+		{t.DeleteExecutionsOf, &result.ExecutionsDeleted},
+		{t.DeleteMessagesOf, &result.QueueMessagesDeleted},
+		{t.DeleteWorkOf, &result.QueueMessagesDeleted},
+		{t.DeleteInstancesOf, &result.InstancesDeleted},
+	} {
+		n, err := step.run(ctx, list)
+		if err != nil {
+			return provider.DeleteInstanceResult{}, err
+		}
+		*step.count += uint64(n)
+	}
+	for _, run := range []func(context.Context, string) error{t.DeleteInboxesOf, t.DeleteStoreOf, t.DeleteDeltaOf} {
+		if err := run(ctx, list); err != nil {
+			return provider.DeleteInstanceResult{}, err
+		}
+	}
+	return result, nil
+}
+
+// checkFinished refuses a list with a running instance.
+func (t *tx) checkFinished(ctx context.Context, operation, list string) error {
+	running, err := t.FindRunning(ctx, list)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return provider.Permanent(operation, fmt.Sprintf(
+		"Instance %s is still running. Use force=true to delete anyway, or cancel first.", running),
+		provider.ErrStillRunning)
+}
+
+// checkNoOrphan refuses a list that would leave a child without its parent.
+func (t *tx) checkNoOrphan(ctx context.Context, operation, list string) error {
+	orphan, err := t.FindOrphan(ctx, list)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return provider.Permanent(operation, fmt.Sprintf(
+		"Instance %s is a child of %s and not in the list: it would be orphaned. Fetch the instance tree again and retry.",
+		orphan.InstanceID, *orphan.ParentInstanceID), provider.ErrOrphanedChild)
+}
+
+// selection is a bulk call's filter as the queries take it.
+type selection struct {
+	// nothing is a filter that selects nothing.
+	nothing bool
+	// instances is a JSON list, nil for no restriction.
+	instances       *string
+	completedBefore *int64
+	limit           int64
+}
+
+func newSelection(operation string, filter provider.InstanceFilter) (selection, error) {
+	s := selection{limit: provider.DefaultBulkLimit, completedBefore: millisOf(filter.CompletedBefore)}
+	if filter.Limit != nil {
+		s.limit = int64(*filter.Limit)
+	}
+	if filter.InstanceIDs == nil {
+		return s, nil
+	}
+	s.nothing = len(filter.InstanceIDs) == 0
+	list, err := jsonList(operation, filter.InstanceIDs)
+	s.instances = &list
+	return s, err
+}
+
+// millisOf converts an optional point in time.
+func millisOf(at *time.Time) *int64 {
+	if at == nil {
+		return nil
+	}
+	return new(at.UnixMilli())
+}

@@ -1,0 +1,41 @@
+// Package sqlite is the embedded store: the whole contract of package provider
+// in one SQLite file, or in memory, without a server.
+//
+//	store, err := sqlite.Open(ctx, "orders.db", nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer store.Close()
+//
+// Several processes of one host may open the same file, each with its own Store.
+//
+// # How it is built
+//
+// The SQL is in sql/sqlite; package gen/sqlitedb is generated from it, and this
+// package composes those calls. What may be fetched next is stored rather than
+// searched: see the comments of the schema.
+//
+// One connection writes. Calls that change something queue up for it, and
+// whatever has queued up while the last transaction was being made durable runs
+// as the next one: concurrent calls share the price of a disk flush, a lone
+// call never waits for company (writer.go). Each call of such a group stands in a
+// savepoint, so that one that fails takes nothing with it. Reads use other
+// connections, which SQLite's write-ahead log keeps out of the writer's way; in
+// memory there is one connection for everything.
+//
+// A fetch that finds nothing sleeps until another call of this process has made
+// something fetchable, until a delay or lease it knows of ends, or until another
+// process has written to the file, which is checked every [Config.PollInterval]
+// (wait.go).
+//
+// # Durability
+//
+// By default a call that has returned survives the loss of power. See
+// [Config.Synchronous].
+//
+// # Errors
+//
+// Every error is a [*provider.Error]. Trouble with the file matches one of this
+// package's sentinels, such as [ErrBusy] or [ErrDiskFull], and its text says what
+// to do about it.
+package sqlite

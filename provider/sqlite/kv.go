@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// storeValues records the turn's changes of the key-value map in the delta, last
+// change last, and merges the delta into the store when the execution ends (§5.2
+// steps 10 and 11).
+func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
+	for _, kind := range r.values {
+		if err := t.storeValue(ctx, r.instance, kind); err != nil {
+			return err
+		}
+	}
+	if r.metadata.Status == nil || !r.metadata.Status.Terminal() {
+		return nil
+	}
+	changed, err := t.HasDelta(ctx, r.instance)
+	if err != nil || !changed {
+		return err
+	}
+	if err := t.MergeValues(ctx, r.instance); err != nil {
+		return err
+	}
+	if err := t.MergeTombstones(ctx, r.instance); err != nil {
+		return err
+	}
+	return t.DeleteDelta(ctx, r.instance)
+}
+
+// storeValue applies one change.
+func (t *tx) storeValue(ctx context.Context, instance string, kind provider.EventKind) error {
+	switch change := kind.(type) {
+	case provider.KeyValueSet:
+		return t.SetValue(ctx, sqlitedb.SetValueParams{
+			InstanceID: instance, Key: change.Key, Value: &change.Value, LastUpdatedAtMs: clamp(change.LastUpdatedAtMs),
+		})
+	case provider.KeyValueCleared:
+		return t.SetValue(ctx, sqlitedb.SetValueParams{InstanceID: instance, Key: change.Key, LastUpdatedAtMs: t.now})
+	case provider.KeyValuesCleared:
+		return t.ClearValues(ctx, t.now, instance)
+	}
+	return nil
+}
+
+// GetKVValue implements [provider.Provider].
+func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	var value *string
+	err := s.read(ctx, "get_kv_value", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		value, err = q.GetValue(ctx, instance, key)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return value, err
+}
+
+// GetKVAllValues implements [provider.Provider].
+func (s *Store) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
+	var values map[string]string
+	err := s.read(ctx, "get_kv_all_values", func(ctx context.Context, q *sqlitedb.Queries) error {
+		rows, err := q.ReadValues(ctx, instance)
+		if err != nil {
+			return err
+		}
+		values = make(map[string]string, len(rows))
+		for _, row := range rows {
+			values[row.Key] = row.Value
+		}
+		return nil
+	})
+	return values, err
+}

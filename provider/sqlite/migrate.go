@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+	scripts "github.com/duroxide/duroxide-go/sql"
+)
+
+// applicationID marks a file as ours in its header: "DURX".
+const applicationID = 0x44555258
+
+// migration is one numbered script.
+type migration struct {
+	// number is what PRAGMA user_version holds after the script has run.
+	number int
+	name   string
+	script string
+}
+
+// migrations returns all scripts in order. Their numbers are 1, 2, 3, ….
+func migrations() ([]migration, error) {
+	files := scripts.SQLiteSchema()
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]migration, 0, len(names))
+	for i, name := range names {
+		prefix, _, _ := strings.Cut(name, "_")
+		number, err := strconv.Atoi(prefix)
+		if err != nil || number != i+1 {
+			return nil, fmt.Errorf("migration %s should be number %d", name, i+1)
+		}
+		script, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, migration{number: number, name: name, script: string(script)})
+	}
+	return list, nil
+}
+
+// migrate brings the database up to date, or refuses it: a file of another
+// application and a schema from the future stay untouched.
+//
+// Any number of processes may do this to one file at once. The immediate
+// transaction lets one in at a time, and what it finds decides; a process that
+// dies halfway leaves nothing behind.
+func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file bool) error {
+	list, err := migrations()
+	if err != nil {
+		return provider.Permanent(openOperation, err.Error(), err)
+	}
+	version, err := inspect(ctx, conn, len(list))
+	if err != nil {
+		return err
+	}
+	if file {
+		if err := useWriteAheadLog(ctx, conn, patience); err != nil {
+			return err
+		}
+	}
+	if version == len(list) {
+		return nil
+	}
+	return inTransaction(ctx, conn, func() error {
+		// Another process may have been faster.
+		version, err := inspect(ctx, conn, len(list))
+		if err != nil {
+			return err
+		}
+		for _, m := range list[version:] {
+			if _, err := conn.ExecContext(ctx, m.script); err != nil {
+				return fmt.Errorf("applying %s: %w", m.name, err)
+			}
+		}
+		_, err = conn.ExecContext(ctx,
+			fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(list)))
+		return err
+	})
+}
+
+// inspect returns the schema's version, 0 for a new file, and refuses files that
+// are not ours or too new.
+func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
+	var application, version, tables int
+	for _, ask := range []struct {
+		query  string
+		answer *int
+	}{
+		{"PRAGMA application_id", &application},
+		{"PRAGMA user_version", &version},
+		{"SELECT count(*) FROM sqlite_schema", &tables},
+	} {
+		if err := conn.QueryRowContext(ctx, ask.query).Scan(ask.answer); err != nil {
+			return 0, classify(openOperation, err)
+		}
+	}
+	switch {
+	case application == 0 && version == 0 && tables == 0:
+		return 0, nil
+	case application != applicationID:
+		return 0, provider.Permanent(openOperation, fmt.Sprintf(
+			"not a duroxide database: the file belongs to another application (id %#x, %d tables) and was left as it is; check the path",
+			application, tables), ErrForeignFile)
+	case version > known:
+		return 0, provider.Permanent(openOperation, fmt.Sprintf(
+			"database schema is newer than this program: it has version %d, this release knows %d; upgrade duroxide-go",
+			version, known), ErrNewerSchema)
+	}
+	return version, nil
+}
+
+// useWriteAheadLog switches the file to the write-ahead log, which is a property
+// of the file. SQLite's busy timeout does not cover the switch, which needs the
+// file for itself for a moment.
+func useWriteAheadLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	for {
+		var mode string
+		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		if err == nil && mode == "wal" {
+			return nil
+		}
+		if err == nil {
+			return provider.Permanent(openOperation, fmt.Sprintf(
+				"cannot open database file: its file system does not support SQLite's write-ahead log (journal mode is %q); use a local disk",
+				mode), ErrCannotOpen)
+		}
+		failure := classify(openOperation, err)
+		if !errors.Is(failure, ErrBusy) || time.Now().After(deadline) {
+			return failure
+		}
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
+			return provider.ContextError(ctx, openOperation)
+		}
+	}
+}
+
+// inTransaction runs f in an immediate transaction.
+func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return classify(openOperation, err)
+	}
+	err := f()
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		// Also when the context has ended: the transaction must not stay open.
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return classify(openOperation, err)
+	}
+	return nil
+}
+
+// sleep waits for d, or for the end of the context, whose error it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,173 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	// The driver registers itself as "sqlite".
+	_ "modernc.org/sqlite"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// driverName is how modernc.org/sqlite registers itself.
+const driverName = "sqlite"
+
+// openOperation labels the errors of opening.
+const openOperation = "open"
+
+// Open opens the database at path, creating the file if there is none and
+// bringing its schema up to date. The directory must exist. config may be nil.
+//
+// Errors are [*provider.Error] values that match one of the package's sentinels:
+// [ErrCannotOpen], [ErrReadOnly], [ErrBusy], [ErrDamaged], [ErrForeignFile],
+// [ErrNewerSchema].
+func Open(ctx context.Context, path string, config *Config) (*Store, error) {
+	settings := config.withDefaults()
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	dsn := fileDSN(path)
+	w, err := openWriter(ctx, dsn+"?"+pragmas(settings, false), settings, true)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openReaders(ctx, dsn+"?"+pragmas(settings, true), settings)
+	if err != nil {
+		_ = w.close()
+		return nil, err
+	}
+	return newStore(settings, w, r), nil
+}
+
+// OpenMemory opens a new, empty database in memory. It shares nothing with any
+// other and is gone when the store is closed. config may be nil.
+func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
+	settings := config.withDefaults()
+	// Nobody else can write to it.
+	settings.PollInterval = -1
+	w, err := openWriter(ctx, "file::memory:?"+pragmas(settings, false), settings, false)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(settings, w, nil), nil
+}
+
+// newStore starts what runs in the background.
+func newStore(config Config, w *writer, r *readers) *Store {
+	s := &Store{
+		log:        config.Logger,
+		now:        config.now,
+		writer:     w,
+		readers:    r,
+		instances:  &waitList{},
+		activities: &waitList{},
+		closing:    make(chan struct{}),
+	}
+	s.watch = startWatch(s, config.PollInterval)
+	w.start(s.published)
+	return s
+}
+
+// checkPath says in words what SQLite would only call "unable to open".
+func checkPath(path string) error {
+	if path == "" {
+		return invalid(openOperation, "the path must not be empty; for a database in memory call OpenMemory")
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return provider.Permanent(openOperation,
+			fmt.Sprintf("cannot open database file: %s is a directory; name a file in it", path), ErrCannotOpen)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, os.ErrNotExist) {
+		return provider.Permanent(openOperation,
+			fmt.Sprintf("cannot open database file: the directory %s does not exist; create it first", filepath.Dir(path)),
+			fmt.Errorf("%w: %w", ErrCannotOpen, err))
+	}
+	return nil
+}
+
+// fileDSN is the path as a URI without query, in which no character of the path
+// means anything to the driver.
+func fileDSN(path string) string {
+	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}).String()
+}
+
+// pragmas is the query of a DSN: the settings every new connection starts with.
+// What changes the file itself is not among them, because the file may not be
+// ours.
+func pragmas(config Config, readOnly bool) string {
+	synchronous := "FULL"
+	if config.Synchronous == Normal {
+		synchronous = "NORMAL"
+	}
+	list := []string{
+		// First: it governs the others.
+		fmt.Sprintf("busy_timeout(%d)", config.BusyTimeout.Milliseconds()),
+		"synchronous(" + synchronous + ")",
+		// 16 MiB of pages per connection.
+		"cache_size(-16384)",
+		"temp_store(MEMORY)",
+	}
+	if readOnly {
+		// A reader that wrote would do so behind the writer's back.
+		list = append(list, "query_only(1)")
+	}
+	return url.Values{"_pragma": list}.Encode()
+}
+
+// openWriter opens the connection that writes, and brings the schema up to date.
+func openWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
+	db, err := sql.Open(driverName, dsn)
+	if err != nil {
+		return nil, classify(openOperation, err)
+	}
+	db.SetMaxOpenConns(1)
+	w := &writer{db: db, clock: config.now, single: config.DisableGroupCommit}
+	if err := w.open(ctx, config.BusyTimeout, file); err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// open connects, migrates and prepares.
+func (w *writer) open(ctx context.Context, patience time.Duration, file bool) error {
+	conn, err := w.db.Conn(ctx)
+	if err != nil {
+		return classify(openOperation, err)
+	}
+	if err := migrate(ctx, conn, patience, file); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	w.conn = conn
+	if w.queries, err = sqlitedb.Prepare(ctx, conn); err != nil {
+		return classify(openOperation, errors.Join(err, conn.Close()))
+	}
+	if err := w.prepareControl(ctx); err != nil {
+		return classify(openOperation, errors.Join(err, conn.Close()))
+	}
+	return nil
+}
+
+// openReaders opens the connections that read.
+func openReaders(ctx context.Context, dsn string, config Config) (*readers, error) {
+	db, err := sql.Open(driverName, dsn)
+	if err != nil {
+		return nil, classify(openOperation, err)
+	}
+	db.SetMaxOpenConns(config.MaxReaders)
+	db.SetMaxIdleConns(config.MaxReaders)
+	queries, err := sqlitedb.Prepare(ctx, db)
+	if err != nil {
+		_ = db.Close()
+		return nil, classify(openOperation, err)
+	}
+	return &readers{db: db, queries: queries}, nil
+}

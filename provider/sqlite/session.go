@@ -1,0 +1,53 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// RenewSessionLock implements [provider.Provider].
+func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (int, error) {
+	const operation = "renew_session_lock"
+	if len(params.OwnerIDs) == 0 {
+		return 0, nil
+	}
+	lockFor, err := lease(operation, "ExtendFor", params.ExtendFor)
+	if err != nil {
+		return 0, err
+	}
+	idleFor, err := delay(operation, "IdleTimeout", params.IdleTimeout)
+	if err != nil {
+		return 0, err
+	}
+	owners, err := jsonList(operation, params.OwnerIDs)
+	if err != nil {
+		return 0, err
+	}
+	var renewed int64
+	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		renewed, err = t.RenewSessions(ctx, sqlitedb.RenewSessionsParams{
+			LockedUntil: t.now + lockFor, Owners: owners, Now: t.now, IdleSince: t.now - idleFor,
+		})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(renewed), nil
+}
+
+// CleanupOrphanedSessions implements [provider.Provider].
+func (s *Store) CleanupOrphanedSessions(ctx context.Context, _ time.Duration) (int, error) {
+	var deleted int64
+	err := s.write(ctx, "cleanup_orphaned_sessions", func(ctx context.Context, t *tx) (err error) {
+		deleted, err = t.CleanupSessions(ctx, t.now)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(deleted), nil
+}

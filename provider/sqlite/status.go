@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// GetCustomStatus implements [provider.Provider].
+func (s *Store) GetCustomStatus(
+	ctx context.Context, instance string, lastSeenVersion uint64,
+) (*provider.CustomStatus, error) {
+	var status *provider.CustomStatus
+	err := s.read(ctx, "get_custom_status", func(ctx context.Context, q *sqlitedb.Queries) error {
+		row, err := q.GetCustomStatus(ctx, instance, clamp(lastSeenVersion))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		status = &provider.CustomStatus{Status: row.CustomStatus, Version: uint64(row.CustomStatusVersion)}
+		return nil
+	})
+	return status, err
+}
+
+// GetInstanceStats implements [provider.Provider].
+func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
+	const operation = "get_instance_stats"
+	var stats *provider.InstanceStats
+	var first *string
+	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
+		history, err := q.GetHistoryStats(ctx, instance)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		values, err := q.GetValueStats(ctx, instance)
+		if err != nil {
+			return err
+		}
+		first = history.FirstEvent
+		stats = &provider.InstanceStats{
+			HistoryEventCount: uint64(history.EventCount),
+			HistorySizeBytes:  uint64(history.EventBytes),
+			KVUserKeyCount:    uint64(values.KeyCount),
+			KVTotalValueBytes: uint64(values.ValueBytes),
+		}
+		return nil
+	})
+	if err != nil || first == nil {
+		return stats, err
+	}
+	event, err := provider.DecodeEvent([]byte(*first))
+	if err != nil {
+		return nil, corruptEvent(operation, err)
+	}
+	if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
+		stats.QueuePendingCount = uint64(len(started.CarryForwardEvents))
+	}
+	return stats, nil
+}

@@ -1,0 +1,162 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Version is the semantic version of this implementation.
+const Version = "0.1.0"
+
+// Store is an open database. It implements [provider.Provider] and
+// [provider.Admin] and is safe for concurrent use.
+type Store struct {
+	log    *slog.Logger
+	now    func() int64
+	writer *writer
+	// readers is nil for a database in memory, which the writer reads too.
+	readers *readers
+	// instances and activities are the fetches that wait for something to do.
+	instances, activities *waitList
+
+	// calls counts calls in progress, for Close to wait for.
+	mu     sync.Mutex
+	closed bool
+	calls  sync.WaitGroup
+	// closing is closed when Close begins, to end waits.
+	closing chan struct{}
+	// watch is the goroutine that ends waits as time passes.
+	watch *watch
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var (
+	_ provider.Provider = (*Store)(nil)
+	_ provider.Admin    = (*Store)(nil)
+)
+
+// Name implements [provider.Provider].
+func (*Store) Name() string { return "sqlite" }
+
+// Version implements [provider.Provider].
+func (*Store) Version() string { return Version }
+
+// Admin returns the store itself: it implements both sides of the contract.
+func (s *Store) Admin() provider.Admin { return s }
+
+// Close ends waiting fetches, lets calls in progress finish, and closes the
+// database. Calls made after it, and the waits it ended, return
+// [provider.ErrClosed]. Closing twice is allowed and returns the same error.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		close(s.closing)
+		s.calls.Wait()
+		s.watch.stop()
+		s.closeErr = s.writer.close()
+		if s.readers != nil {
+			if err := s.readers.close(); s.closeErr == nil {
+				s.closeErr = err
+			}
+		}
+	})
+	return s.closeErr
+}
+
+// enter counts a call in. Every call that returns nil is followed by leave.
+func (s *Store) enter(operation string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed(operation)
+	}
+	s.calls.Add(1)
+	return nil
+}
+
+func (s *Store) leave() { s.calls.Done() }
+
+// write runs one call as a transaction. run may be in a group with other calls,
+// but sees and leaves the database as if it were alone. When the context ends
+// first, run may still be under way: what it writes to must not be read then.
+func (s *Store) write(ctx context.Context, operation string, run func(context.Context, *tx) error) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.writer.do(ctx, &job{operation: operation, run: run})
+}
+
+// read runs one call that changes nothing, on a snapshot of the database. run may
+// write to its caller's variables.
+func (s *Store) read(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	if s.readers != nil {
+		return s.readers.do(ctx, operation, run)
+	}
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, operation)
+	}
+	// The caller stays until the end, because run writes to its variables.
+	return s.writer.do(context.WithoutCancel(ctx), &job{operation: operation, run: func(ctx context.Context, t *tx) error {
+		return run(ctx, t.Queries)
+	}})
+}
+
+// readers is the pool of connections for reading.
+type readers struct {
+	db      *sql.DB
+	queries *sqlitedb.Queries
+}
+
+// do runs a call in a transaction of its own, so that all its queries see the
+// same state. The context's end interrupts it.
+func (r *readers) do(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, operation)
+	}
+	snapshot, err := r.db.BeginTx(ctx, nil)
+	if err != nil {
+		return classifyRead(ctx, operation, err)
+	}
+	// Nothing was written, so there is nothing that a commit could keep.
+	defer func() { _ = snapshot.Rollback() }()
+	if err := run(ctx, r.queries.WithTx(snapshot)); err != nil {
+		return classifyRead(ctx, operation, err)
+	}
+	return nil
+}
+
+// classifyRead is classify for a call that its context may have interrupted, in
+// which case SQLite's own report says less.
+func classifyRead(ctx context.Context, operation string, err error) error {
+	failure := classify(operation, err)
+	if ctx.Err() != nil && failure.Retryable {
+		return provider.ContextError(ctx, operation)
+	}
+	return failure
+}
+
+func (r *readers) close() error {
+	err := r.queries.Close()
+	if closeErr := r.db.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// fromMillis converts a stored time.
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

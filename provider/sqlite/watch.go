@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// maxNap bounds how long watch sleeps towards a known time, so that a clock set
+// forward is noticed.
+const maxNap = time.Second
+
+// watch is the goroutine that wakes waiting fetches when time has passed rather
+// than because of a call: when a delay or lease ends, and when another process
+// has written. While nobody waits it sleeps.
+type watch struct {
+	store    *Store
+	interval time.Duration
+	// poke has room for one: something has changed that it should look at.
+	poke     chan struct{}
+	quit     chan struct{}
+	finished sync.WaitGroup
+}
+
+func startWatch(s *Store, interval time.Duration) *watch {
+	w := &watch{store: s, interval: interval, poke: make(chan struct{}, 1), quit: make(chan struct{})}
+	s.instances.changed = w.notify
+	s.activities.changed = w.notify
+	w.finished.Go(w.run)
+	return w
+}
+
+func (w *watch) notify() {
+	select {
+	case w.poke <- struct{}{}:
+	default: // a notice is already there
+	}
+}
+
+func (w *watch) stop() {
+	close(w.quit)
+	w.finished.Wait()
+}
+
+func (w *watch) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	timer := time.NewTimer(maxNap)
+	defer timer.Stop()
+	var polled time.Time
+	for {
+		nap, waiting := w.wakeDue()
+		if waiting && w.interval > 0 {
+			if since := time.Since(polled); since >= w.interval {
+				w.pollOthers(ctx)
+				polled = time.Now()
+				nap = min(nap, w.interval)
+			} else {
+				nap = min(nap, w.interval-since)
+			}
+		}
+		var alarm <-chan time.Time
+		if waiting {
+			timer.Reset(nap)
+			alarm = timer.C
+		}
+		select {
+		case <-alarm:
+		case <-w.poke:
+		case <-w.quit:
+			return
+		}
+	}
+}
+
+// wakeDue wakes fetches for which it is time, and returns how long it is until the
+// next one's.
+func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
+	nap = maxNap
+	now := w.store.now()
+	for _, list := range []*waitList{w.store.instances, w.store.activities} {
+		wakeAt, some := list.due(now)
+		waiting = waiting || some
+		if wakeAt != 0 {
+			nap = min(nap, time.Duration(wakeAt-now)*time.Millisecond)
+		}
+	}
+	return nap, waiting
+}
+
+// pollOthers wakes everybody if another process has written.
+func (w *watch) pollOthers(ctx context.Context) {
+	changed, err := w.store.writer.changedElsewhere(ctx)
+	// On trouble too: the fetches will meet it and report it.
+	if changed || err != nil {
+		w.store.instances.signalAll()
+		w.store.activities.signalAll()
+	}
+}
+
+// published is what the writer calls after each transaction.
+func (s *Store) published(e effects) {
+	if e.instances > 0 {
+		s.instances.signal(e.instances)
+	}
+	if e.activities > 0 {
+		s.activities.signal(e.activities)
+	}
+	s.instances.note(e.instanceWake)
+	s.activities.note(e.activityWake)
+	for _, report := range e.reports {
+		report()
+	}
+}

@@ -1,0 +1,376 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"sync/atomic"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// maxGroup bounds the calls of one transaction, so that the first of them is not
+// kept waiting for the last.
+const maxGroup = 128
+
+// writer owns the connection that writes. Calls queue up; one goroutine takes
+// what is there, runs it as one transaction and answers everybody.
+type writer struct {
+	db      *sql.DB
+	conn    *sql.Conn
+	queries *sqlitedb.Queries
+	control control
+	clock   func() int64
+	// single switches groups off.
+	single bool
+	// seen is the last answer to PRAGMA data_version. Only work reads it.
+	seen int64
+	// published is told what a committed transaction has made fetchable.
+	published func(effects)
+
+	mu     sync.Mutex
+	queue  []*job
+	closed bool
+	// wake has room for one: it says that the queue or closed has changed.
+	wake chan struct{}
+	done chan struct{}
+}
+
+// control are the statements around those of a call.
+type control struct {
+	begin, commit, rollback    *sql.Stmt
+	savepoint, release, undo   *sql.Stmt
+	dataVersion                *sql.Stmt
+}
+
+// The states of a job.
+const (
+	// queued: nothing has happened, and the caller may withdraw it.
+	queued int32 = iota
+	// running: it is being executed, and the caller may stop waiting.
+	running
+	// left: the caller has stopped waiting.
+	left
+	// finished: the outcome stands.
+	finished
+)
+
+// job is one call in the writer's queue.
+type job struct {
+	operation string
+	// run does the call's work. Its context never ends: a call that has begun is
+	// carried out.
+	run func(context.Context, *tx) error
+	// undo, if set, takes back what run did when nobody was left to hear of it.
+	undo func(context.Context, *tx) error
+	// bare stands in for run and is executed outside any transaction.
+	bare func(context.Context) error
+
+	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
+	state atomic.Int32
+	err   error
+	done  chan struct{}
+	effects effects
+}
+
+// tx is what a call sees of the transaction it runs in.
+type tx struct {
+	*sqlitedb.Queries
+	// now is the call's time, read once (§2.1).
+	now int64
+	effects
+}
+
+// effects are what the rest of the process learns when a call is committed.
+type effects struct {
+	// instances and activities count what has become fetchable.
+	instances, activities int
+	// instanceWake and activityWake are the earliest times at which something
+	// will, 0 for unknown.
+	instanceWake, activityWake int64
+	// reports are written to the log.
+	reports []func()
+}
+
+// add joins the effects of two calls.
+func (e *effects) add(other effects) {
+	e.instances += other.instances
+	e.activities += other.activities
+	e.instanceWake = earlier(e.instanceWake, other.instanceWake)
+	e.activityWake = earlier(e.activityWake, other.activityWake)
+	e.reports = append(e.reports, other.reports...)
+}
+
+// earlier returns the smaller of two times of which 0 is unknown.
+func earlier(a, b int64) int64 {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}
+
+// prepareControl prepares what sqlc has no syntax for.
+func (w *writer) prepareControl(ctx context.Context) error {
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&w.control.begin, "BEGIN IMMEDIATE"},
+		{&w.control.commit, "COMMIT"},
+		{&w.control.rollback, "ROLLBACK"},
+		{&w.control.savepoint, "SAVEPOINT call"},
+		{&w.control.release, "RELEASE call"},
+		{&w.control.undo, "ROLLBACK TO call"},
+		{&w.control.dataVersion, "PRAGMA data_version"},
+	} {
+		stmt, err := w.conn.PrepareContext(ctx, p.text)
+		if err != nil {
+			return err
+		}
+		*p.stmt = stmt
+	}
+	return nil
+}
+
+// start begins to work off the queue.
+func (w *writer) start(published func(effects)) {
+	w.published = published
+	w.wake = make(chan struct{}, 1)
+	w.done = make(chan struct{})
+	go w.work()
+}
+
+// do queues a call and waits for its outcome. When ctx ends first, the error says
+// whether the call may have happened.
+func (w *writer) do(ctx context.Context, j *job) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, j.operation)
+	}
+	j.ctx = ctx
+	j.done = make(chan struct{})
+	if !w.push(j) {
+		return errClosed(j.operation)
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+	}
+	if j.state.CompareAndSwap(queued, left) {
+		return provider.ContextError(ctx, j.operation)
+	}
+	if j.state.CompareAndSwap(running, left) {
+		cause := context.Cause(ctx)
+		return provider.Retryable(j.operation,
+			cause.Error()+"; the call was being carried out and its outcome is unknown", cause)
+	}
+	<-j.done
+	return j.err
+}
+
+// push appends a job, unless the writer is closed.
+func (w *writer) push(j *job) bool {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	w.queue = append(w.queue, j)
+	w.mu.Unlock()
+	w.notify()
+	return true
+}
+
+func (w *writer) notify() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // a notice is already there
+	}
+}
+
+// work is the writer's goroutine.
+func (w *writer) work() {
+	defer close(w.done)
+	for {
+		group, closed := w.take()
+		if len(group) > 0 {
+			w.execute(group)
+			continue
+		}
+		if closed {
+			return
+		}
+		<-w.wake
+	}
+}
+
+// take removes the next group from the queue.
+func (w *writer) take() (group []*job, closed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := min(len(w.queue), maxGroup)
+	if w.single {
+		n = min(n, 1)
+	}
+	group = w.queue[:n:n]
+	w.queue = w.queue[n:]
+	if len(w.queue) == 0 {
+		w.queue = nil
+	}
+	return group, w.closed
+}
+
+// execute runs a group as one transaction and answers its callers.
+func (w *writer) execute(group []*job) {
+	live := group[:0]
+	for _, j := range group {
+		switch {
+		case !j.state.CompareAndSwap(queued, running):
+			// The caller has withdrawn it.
+		case j.ctx.Err() != nil:
+			j.err = provider.ContextError(j.ctx, j.operation)
+			close(j.done)
+		case j.bare != nil:
+			j.err = classify(j.operation, j.bare(context.WithoutCancel(j.ctx)))
+			j.state.Store(finished)
+			close(j.done)
+		default:
+			live = append(live, j)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	// No call's context interrupts the others', and the driver starts no
+	// goroutine to watch one that cannot end.
+	ctx := context.WithoutCancel(live[0].ctx)
+	if err := w.transaction(ctx, live); err != nil {
+		for _, j := range live {
+			// A call that had failed by itself keeps its own reason.
+			if j.err == nil {
+				j.err = classify(j.operation, err)
+			}
+		}
+	}
+	w.answer(live)
+}
+
+// transaction runs the group between BEGIN and COMMIT. A call that fails by
+// itself records so and takes back its own changes; the error returned is one
+// that nobody's changes survived.
+func (w *writer) transaction(ctx context.Context, group []*job) error {
+	if _, err := w.control.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	for _, j := range group {
+		if err := w.run(ctx, j, len(group) > 1); err != nil {
+			w.rollback(ctx)
+			return err
+		}
+	}
+	if len(group) == 1 && group[0].err != nil {
+		w.rollback(ctx)
+		return nil
+	}
+	if _, err := w.control.commit.ExecContext(ctx); err != nil {
+		w.rollback(ctx)
+		return err
+	}
+	return nil
+}
+
+// run executes one call, in a savepoint unless it is alone.
+func (w *writer) run(ctx context.Context, j *job, shared bool) error {
+	if shared {
+		if _, err := w.control.savepoint.ExecContext(ctx); err != nil {
+			return err
+		}
+	}
+	t := &tx{Queries: w.queries, now: w.clock()}
+	err := j.run(ctx, t)
+	if err == nil {
+		j.effects = t.effects
+	} else {
+		j.err = classify(j.operation, err)
+	}
+	if !shared {
+		return nil
+	}
+	if err != nil {
+		// After a full disk or an I/O error SQLite may have rolled everything
+		// back already. Then there is no savepoint, and the group has failed for
+		// the reason this call has.
+		if _, undoErr := w.control.undo.ExecContext(ctx); undoErr != nil {
+			return err
+		}
+	}
+	_, err = w.control.release.ExecContext(ctx)
+	return err
+}
+
+// rollback ends a transaction that failed. SQLite may have ended it already, in
+// which case there is nothing to do.
+func (w *writer) rollback(ctx context.Context) {
+	_, _ = w.control.rollback.ExecContext(ctx)
+}
+
+// answer tells the callers, and the rest of the process what has changed.
+func (w *writer) answer(group []*job) {
+	var sum effects
+	for _, j := range group {
+		if j.err == nil {
+			sum.add(j.effects)
+		}
+		if !j.state.CompareAndSwap(running, finished) && j.err == nil && j.undo != nil {
+			w.takeBack(j)
+		}
+		close(j.done)
+	}
+	w.published(sum)
+}
+
+// takeBack queues the undo of a job whose caller has gone.
+func (w *writer) takeBack(j *job) {
+	undo := &job{
+		operation: j.operation, run: j.undo,
+		ctx: context.WithoutCancel(j.ctx), done: make(chan struct{}),
+	}
+	w.mu.Lock()
+	// Also when closed: the goroutine ends only when the queue is empty.
+	w.queue = append(w.queue, undo)
+	w.mu.Unlock()
+}
+
+// changedElsewhere reports whether another process has committed since the last
+// call. SQLite counts such commits for each connection without touching the disk.
+func (w *writer) changedElsewhere(ctx context.Context) (bool, error) {
+	var changed bool
+	err := w.do(ctx, &job{operation: "poll", bare: func(ctx context.Context) error {
+		var version int64
+		if err := w.control.dataVersion.QueryRowContext(ctx).Scan(&version); err != nil {
+			return err
+		}
+		changed = version != w.seen
+		w.seen = version
+		return nil
+	}})
+	return changed, err
+}
+
+// close runs what is queued and closes the connection.
+func (w *writer) close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	if w.done != nil {
+		w.notify()
+		<-w.done
+	}
+	// Closing the connection finalizes its statements.
+	err := w.conn.Close()
+	if closeErr := w.db.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

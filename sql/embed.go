@@ -1,0 +1,27 @@
+// Package scripts holds the SQL the stores run, as files that can be read and
+// tried in any SQL tool.
+//
+// schema directories are history: numbered scripts, applied once each, to which
+// files are only ever added. query directories are what sqlc compiles into the
+// packages under gen; they are not embedded, because the generated code contains
+// their text.
+package scripts
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed sqlite/schema/*.sql
+var files embed.FS
+
+// SQLiteSchema returns the embedded store's migrations, each a file
+// "NNNN_name.sql" at the root.
+func SQLiteSchema() fs.FS {
+	sub, err := fs.Sub(files, "sqlite/schema")
+	if err != nil {
+		// The path is a constant that the embed directive above has checked.
+		panic(err)
+	}
+	return sub
+}

@@ -1,0 +1,10 @@
+-- Sets a message aside that could not be decoded.
+--
+-- name: AddDeadLetter :exec
+INSERT INTO dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
+VALUES (@queue, @queue_id, @instance_id, @work_item, @error, @created_at);
+
+-- name: ListDeadLetters :many
+SELECT *
+FROM dead_letters
+ORDER BY id;

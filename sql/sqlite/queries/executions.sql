@@ -1,0 +1,85 @@
+-- name: StartExecution :exec
+INSERT INTO executions (instance_id, execution_id, status, started_at)
+VALUES (@instance_id, @execution_id, 'Running', @now)
+ON CONFLICT (instance_id, execution_id) DO NOTHING;
+
+-- name: AddFrameworkVersion :exec
+INSERT INTO framework_versions (major, minor, patch)
+VALUES (@major, @minor, @patch)
+ON CONFLICT (major, minor, patch) DO NOTHING;
+
+-- Pins the execution to a version that AddFrameworkVersion has made sure of.
+--
+-- name: PinExecution :exec
+UPDATE executions
+SET version_id = (
+    SELECT v.id
+    FROM framework_versions AS v
+    WHERE v.major = @major
+      AND v.minor = @minor
+      AND v.patch = @patch
+)
+WHERE instance_id = @instance_id
+  AND execution_id = @execution_id;
+
+-- name: SetExecutionStatus :exec
+UPDATE executions
+SET status = @status, output = @output, completed_at = @completed_at
+WHERE instance_id = @instance_id
+  AND execution_id = @execution_id;
+
+-- name: ListExecutions :many
+SELECT execution_id
+FROM executions
+WHERE instance_id = @instance_id
+ORDER BY execution_id;
+
+-- name: GetExecution :one
+SELECT
+    e.execution_id,
+    e.status,
+    e.output,
+    e.started_at,
+    e.completed_at,
+    (
+        SELECT count(*)
+        FROM history AS h
+        WHERE h.instance_id = e.instance_id
+          AND h.execution_id = e.execution_id
+    ) AS event_count
+FROM executions AS e
+WHERE e.instance_id = @instance_id
+  AND e.execution_id = @execution_id;
+
+-- name: CountExecutions :one
+SELECT count(*)
+FROM executions;
+
+-- Executions that pruning may delete: neither the current one, nor a running one,
+-- nor one of the newest that are to be kept.
+--
+-- name: ListPrunableExecutions :many
+SELECT e.execution_id
+FROM executions AS e
+JOIN instances AS i ON i.instance_id = e.instance_id
+WHERE e.instance_id = @instance_id
+  AND e.execution_id <> i.current_execution_id
+  AND e.status <> 'Running'
+  AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
+  AND e.execution_id NOT IN (
+      SELECT k.execution_id
+      FROM executions AS k
+      WHERE k.instance_id = @instance_id
+      ORDER BY k.execution_id DESC
+      LIMIT @keep_last
+  )
+ORDER BY e.execution_id;
+
+-- name: DeleteExecutionsOf :execrows
+DELETE FROM executions
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);
+
+-- name: DeleteExecutions :execrows
+DELETE FROM executions
+WHERE instance_id = @instance_id
+  AND execution_id IN (SELECT j.value FROM json_each(CAST(@executions AS TEXT)) AS j);

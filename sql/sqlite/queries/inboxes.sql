@@ -1,0 +1,192 @@
+-- The outcome of every write that adds or removes messages, ends a lease or
+-- changes an instance's execution. It holds the rules of section 5.1 about which
+-- instance may be fetched, with both hazards:
+--
+--   * An instance with a row waits while its current execution has ended as
+--     ContinuedAsNew and the message that starts the next one is hidden:
+--     whatever else arrives would be taken for leftovers of the old execution.
+--   * An instance without a row waits while its start is hidden. Otherwise it
+--     needs a visible start, or a history that has one, or nothing but queue
+--     messages: those belong to nobody, and the fetch drops them.
+--
+-- Under a live lease nothing changes: the end of the turn calls again. The head
+-- is kept when there is one and nothing has come due, so that adding a message to
+-- a long queue costs no more than adding one to a short queue. No row is returned
+-- when nothing was computed.
+--
+-- name: RefreshInbox :one
+INSERT INTO inboxes (instance_id, version_id, head_id, wake_at)
+SELECT
+    s.instance_id,
+    s.version_id,
+    CASE WHEN s.eligible THEN coalesce(
+        (
+            SELECT b.head_id
+            FROM inboxes AS b
+            WHERE b.instance_id = s.instance_id
+              AND (b.wake_at IS NULL OR b.wake_at > @now)
+        ),
+        (
+            SELECT min(q.id)
+            FROM orchestrator_queue AS q
+            WHERE q.instance_id = s.instance_id
+              AND q.visible_at <= @now
+        )
+    ) END,
+    (
+        -- One seek per kind, as the index has the kind before the time.
+        SELECT min((
+            SELECT min(q.visible_at)
+            FROM orchestrator_queue AS q
+            WHERE q.instance_id = s.instance_id
+              AND q.kind = k.kind
+              AND q.visible_at > @now
+        ))
+        FROM (SELECT 0 AS kind UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) AS k
+    )
+FROM (
+    SELECT
+        t.instance_id,
+        coalesce(e.version_id, 0) AS version_id,
+        CASE
+            WHEN i.id IS NOT NULL THEN
+                e.status IS NOT 'ContinuedAsNew'
+                OR NOT EXISTS (
+                    SELECT 1
+                    FROM orchestrator_queue AS q
+                    WHERE q.instance_id = t.instance_id
+                      AND q.kind = 1
+                      AND q.visible_at > @now
+                )
+            WHEN EXISTS (
+                SELECT 1
+                FROM orchestrator_queue AS q
+                WHERE q.instance_id = t.instance_id
+                  AND q.kind IN (1, 2)
+                  AND q.visible_at > @now
+            ) THEN 0
+            ELSE
+                EXISTS (
+                    SELECT 1
+                    FROM orchestrator_queue AS q
+                    WHERE q.instance_id = t.instance_id
+                      AND q.kind IN (1, 2)
+                )
+                OR NOT EXISTS (
+                    SELECT 1
+                    FROM orchestrator_queue AS q
+                    WHERE q.instance_id = t.instance_id
+                      AND q.kind > 0
+                )
+                OR EXISTS (
+                    SELECT 1
+                    FROM history AS h
+                    WHERE h.instance_id = t.instance_id
+                      AND h.event_type = 'OrchestrationStarted'
+                      AND h.execution_id = (
+                          SELECT max(l.execution_id)
+                          FROM history AS l
+                          WHERE l.instance_id = t.instance_id
+                      )
+                )
+        END AS eligible
+    FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS t
+    LEFT JOIN instances AS i ON i.instance_id = t.instance_id
+    LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+) AS s
+WHERE EXISTS (
+        SELECT 1
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = s.instance_id
+    )
+    AND NOT EXISTS (
+        SELECT 1
+        FROM inboxes AS l
+        WHERE l.instance_id = s.instance_id
+          AND l.locked_until > @now
+    )
+ON CONFLICT (instance_id) DO UPDATE SET
+    version_id = excluded.version_id,
+    head_id = excluded.head_id,
+    wake_at = excluded.wake_at
+RETURNING head_id, wake_at;
+
+-- Instances whose lease has ended, or of which a message has become visible. The
+-- caller refreshes each.
+--
+-- name: ResetDueInboxes :many
+UPDATE inboxes
+SET head_id = NULL, wake_at = NULL
+WHERE wake_at <= @now
+RETURNING instance_id;
+
+-- Locks the instance that has waited longest among those whose current execution
+-- is pinned to a version in the range, or to none.
+--
+-- name: LockNextInstance :one
+UPDATE inboxes
+SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
+WHERE instance_id = (
+    SELECT q.instance_id
+    FROM orchestrator_queue AS q
+    WHERE q.id = (
+        SELECT min((
+            SELECT min(b.head_id)
+            FROM inboxes AS b
+            WHERE b.version_id = v.id
+              AND b.head_id IS NOT NULL
+        ))
+        FROM (
+            SELECT 0 AS id
+            UNION ALL
+            SELECT f.id
+            FROM framework_versions AS f
+            WHERE (f.major, f.minor, f.patch) >= (@min_major, @min_minor, @min_patch)
+              AND (f.major, f.minor, f.patch) <= (@max_major, @max_minor, @max_patch)
+        ) AS v
+    )
+)
+RETURNING instance_id;
+
+-- name: GetInboxByToken :one
+SELECT instance_id, locked_until
+FROM inboxes
+WHERE lock_token = @lock_token;
+
+-- name: RenewInbox :execrows
+UPDATE inboxes
+SET locked_until = @locked_until, wake_at = @locked_until
+WHERE lock_token = @lock_token
+  AND locked_until > @now;
+
+-- Ends the lease; the caller refreshes the inbox.
+--
+-- name: UnlockInbox :exec
+UPDATE inboxes
+SET lock_token = NULL, locked_until = NULL, locked_at = NULL, wake_at = NULL
+WHERE instance_id = @instance_id;
+
+-- Ends the lease of an instance that has no messages left, which is how most
+-- turns end.
+--
+-- name: DeleteEmptyInbox :execrows
+DELETE FROM inboxes
+WHERE inboxes.instance_id = @instance_id
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS q
+      WHERE q.instance_id = inboxes.instance_id
+  );
+
+-- When a fetch has to look again although nobody wrote; no row for never.
+--
+-- name: NextInboxWake :one
+SELECT wake_at
+FROM inboxes
+WHERE wake_at IS NOT NULL
+ORDER BY wake_at
+LIMIT 1;
+
+-- name: DeleteInboxesOf :exec
+DELETE FROM inboxes
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);

@@ -1,0 +1,154 @@
+-- Creates the instance, or gives it its name and version. The parent of an
+-- existing row stays as it is.
+--
+-- name: PutInstance :exec
+INSERT INTO instances (
+    instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at
+)
+VALUES (@instance_id, @orchestration_name, @orchestration_version, @execution_id, @parent_instance_id, @now, @now)
+ON CONFLICT (instance_id) DO UPDATE SET
+    orchestration_name = excluded.orchestration_name,
+    orchestration_version = excluded.orchestration_version;
+
+-- What every turn changes. The status is replaced, and its version counted up by
+-- one, if set_status is 1.
+--
+-- name: TouchInstance :exec
+UPDATE instances
+SET
+    current_execution_id = max(current_execution_id, CAST(@execution_id AS INTEGER)),
+    custom_status = CASE WHEN CAST(@set_status AS INTEGER) = 1 THEN sqlc.narg(custom_status) ELSE custom_status END,
+    custom_status_version = custom_status_version + CAST(@set_status AS INTEGER),
+    updated_at = @now
+WHERE instance_id = @instance_id;
+
+-- What a fetch tells about an instance.
+--
+-- name: GetInstanceContext :one
+SELECT
+    i.orchestration_name,
+    i.orchestration_version,
+    i.current_execution_id,
+    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = i.instance_id) AS has_values
+FROM instances AS i
+WHERE i.instance_id = @instance_id;
+
+-- name: GetCustomStatus :one
+SELECT custom_status, custom_status_version
+FROM instances
+WHERE instance_id = @instance_id
+  AND custom_status_version > @last_seen;
+
+-- name: InstanceExists :one
+SELECT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id) AS found;
+
+-- name: GetParent :one
+SELECT parent_instance_id
+FROM instances
+WHERE instance_id = @instance_id;
+
+-- name: GetInstanceInfo :one
+SELECT
+    i.instance_id,
+    i.orchestration_name,
+    i.orchestration_version,
+    i.current_execution_id,
+    e.status,
+    e.output,
+    i.created_at,
+    i.updated_at,
+    i.parent_instance_id
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = @instance_id;
+
+-- name: ListInstances :many
+SELECT instance_id
+FROM instances
+ORDER BY created_at DESC, id DESC;
+
+-- name: ListInstancesByStatus :many
+SELECT i.instance_id
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status = @status
+ORDER BY i.created_at DESC, i.id DESC;
+
+-- name: ListChildren :many
+SELECT instance_id
+FROM instances
+WHERE parent_instance_id = @parent
+ORDER BY id;
+
+-- An instance and its descendants, level by level; the instance need not exist.
+-- UNION, not UNION ALL: an id that was met before is not followed again, so a
+-- cycle ends.
+--
+-- name: ListTree :many
+WITH RECURSIVE tree AS (
+    SELECT CAST(@root AS TEXT) AS instance_id
+    UNION
+    SELECT i.instance_id
+    FROM tree AS t
+    JOIN instances AS i ON i.parent_instance_id = t.instance_id
+)
+SELECT t.instance_id
+FROM tree AS t;
+
+-- name: CountInstances :one
+SELECT
+    count(*) AS total,
+    count(CASE WHEN e.status = 'Running' THEN 1 END) AS running,
+    count(CASE WHEN e.status = 'Completed' THEN 1 END) AS completed,
+    count(CASE WHEN e.status = 'Failed' THEN 1 END) AS failed
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id;
+
+-- Any one instance of the list that has not finished.
+--
+-- name: FindRunning :one
+SELECT i.instance_id
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j)
+  AND e.status = 'Running'
+ORDER BY i.id
+LIMIT 1;
+
+-- Any one child outside the list whose parent is in it.
+--
+-- name: FindOrphan :one
+SELECT i.instance_id, i.parent_instance_id
+FROM instances AS i
+WHERE i.parent_instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j)
+  AND i.instance_id NOT IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j)
+ORDER BY i.id
+LIMIT 1;
+
+-- Roots that may be deleted in bulk. A NULL argument is no restriction.
+--
+-- name: ListFinishedRoots :many
+SELECT i.instance_id
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.parent_instance_id IS NULL
+  AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
+  AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
+  AND (CAST(sqlc.narg(instances) AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(sqlc.narg(instances) AS TEXT)) AS j))
+ORDER BY i.id
+LIMIT @max_rows;
+
+-- Instances to prune in bulk, running ones and children included.
+--
+-- name: ListPrunable :many
+SELECT i.instance_id
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
+  AND (CAST(sqlc.narg(instances) AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(sqlc.narg(instances) AS TEXT)) AS j))
+ORDER BY i.id
+LIMIT @max_rows;
+
+-- name: DeleteInstancesOf :execrows
+DELETE FROM instances
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);

@@ -1,0 +1,121 @@
+-- name: EnqueueWork :exec
+INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, created_at)
+VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @work_item, @now, @now);
+
+-- Makes activities fetchable whose delay or lease has ended. The lease's token
+-- stays until the next fetch: an abandon may still present it.
+--
+-- name: ReadyDueWork :execrows
+UPDATE worker_queue
+SET ready = 1
+WHERE ready = 0
+  AND coalesce(locked_until, visible_at) <= @now;
+
+-- The oldest activity without a session that has the tag; a NULL tag is the tag
+-- of untagged ones.
+--
+-- name: NextPlainWork :one
+SELECT id
+FROM worker_queue
+WHERE ready = 1
+  AND session_id IS NULL
+  AND tag IS sqlc.narg(tag)
+ORDER BY id
+LIMIT 1;
+
+-- The oldest activity of a session that the owner has or may claim.
+--
+-- name: NextSessionWork :one
+SELECT q.id
+FROM worker_queue AS q
+WHERE q.ready = 1
+  AND q.session_id IS NOT NULL
+  AND q.tag IS sqlc.narg(tag)
+  AND NOT EXISTS (
+      SELECT 1
+      FROM sessions AS s
+      WHERE s.session_id = q.session_id
+        AND s.locked_until > @now
+        AND s.worker_id <> @owner
+  )
+ORDER BY q.id
+LIMIT 1;
+
+-- The tags of ready activities, for a worker that takes any. NULL sorts first, and
+-- each further tag is one seek.
+--
+-- name: ReadyTags :many
+SELECT DISTINCT tag
+FROM worker_queue
+WHERE ready = 1;
+
+-- name: LockWork :one
+UPDATE worker_queue
+SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
+WHERE id = @work_id
+RETURNING instance_id, session_id, work_item, attempt_count;
+
+-- Ends an activity whose lease is still live.
+--
+-- name: FinishWork :one
+DELETE FROM worker_queue
+WHERE lock_token = @lock_token
+  AND locked_until > @now
+RETURNING session_id;
+
+-- name: RenewWork :one
+UPDATE worker_queue
+SET locked_until = @locked_until
+WHERE lock_token = @lock_token
+  AND locked_until > @now
+RETURNING session_id;
+
+-- Puts an abandoned activity back. ready is 1 if it is visible at once.
+--
+-- name: UnlockWork :execrows
+UPDATE worker_queue
+SET
+    ready = @ready,
+    lock_token = NULL,
+    locked_until = NULL,
+    visible_at = @visible_at,
+    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
+WHERE lock_token = @lock_token;
+
+-- name: WorkTokenExists :one
+SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = @lock_token) AS found;
+
+-- name: DeleteWork :exec
+DELETE FROM worker_queue
+WHERE id = @id;
+
+-- Cancels activities, locked or not. The argument is a JSON list of
+-- [instance, execution, activity].
+--
+-- name: CancelWork :exec
+DELETE FROM worker_queue
+WHERE (instance_id, execution_id, activity_id) IN (
+    SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2
+    FROM json_each(CAST(@activities AS TEXT)) AS j
+);
+
+-- When a fetch has to look again although nobody wrote; no row for never.
+--
+-- name: NextWorkWake :one
+SELECT CAST(coalesce(locked_until, visible_at) AS INTEGER) AS wake_at
+FROM worker_queue
+WHERE ready = 0
+ORDER BY coalesce(locked_until, visible_at)
+LIMIT 1;
+
+-- Activities that no live lease holds, visible or not.
+--
+-- name: CountFreeWork :one
+SELECT count(*)
+FROM worker_queue
+WHERE lock_token IS NULL
+   OR locked_until <= @now;
+
+-- name: DeleteWorkOf :execrows
+DELETE FROM worker_queue
+WHERE instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j);
