@@ -271,14 +271,20 @@ func (q *Queries) RenewInbox(ctx context.Context, lockedUntil *int64, lockToken 
 const ResetDueInboxes = `-- name: ResetDueInboxes :many
 UPDATE inboxes
 SET head_id = NULL, wake_at = NULL
-WHERE wake_at <= ?1
+WHERE inboxes.instance_id IN (
+    SELECT b.instance_id
+    FROM inboxes AS b
+    WHERE b.wake_at <= ?1
+    ORDER BY b.wake_at
+    LIMIT ?2
+)
 RETURNING instance_id
 `
 
-// Instances whose lease has ended, or of which a message has become visible. The
-// caller refreshes each.
-func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64) ([]string, error) {
-	rows, err := q.query(ctx, q.resetDueInboxesStmt, ResetDueInboxes, now)
+// Instances whose lease has ended, or of which a message has become visible:
+// those that have waited longest, if there are many. The caller refreshes each.
+func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64, maxRows int64) ([]string, error) {
+	rows, err := q.query(ctx, q.resetDueInboxesStmt, ResetDueInboxes, now, maxRows)
 	if err != nil {
 		return nil, err
 	}

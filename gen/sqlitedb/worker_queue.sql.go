@@ -149,23 +149,67 @@ func (q *Queries) NextPlainWork(ctx context.Context, tag *string) (int64, error)
 }
 
 const NextSessionWork = `-- name: NextSessionWork :one
-SELECT q.id
-FROM worker_queue AS q
-WHERE q.ready = 1
-  AND q.session_id IS NOT NULL
-  AND q.tag IS ?1
-  AND NOT EXISTS (
-      SELECT 1
-      FROM sessions AS s
-      WHERE s.session_id = q.session_id
-        AND s.locked_until > ?2
-        AND s.worker_id <> ?3
-  )
-ORDER BY q.id
-LIMIT 1
+WITH RECURSIVE queued AS (
+    SELECT min(q.session_id) AS session_id
+    FROM worker_queue AS q
+    WHERE q.session_id IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.session_id)
+        FROM worker_queue AS q
+        WHERE q.session_id > p.session_id
+    ) AS session_id
+    FROM queued AS p
+    WHERE p.session_id IS NOT NULL
+)
+SELECT CAST(coalesce(
+    (
+        SELECT n.id
+        FROM (
+            SELECT q.id, q.session_id
+            FROM worker_queue AS q
+            WHERE q.ready = 1
+              AND q.session_id IS NOT NULL
+              AND q.tag IS ?1
+            ORDER BY q.id
+            LIMIT 100
+        ) AS n
+        WHERE NOT EXISTS (
+            SELECT 1
+            FROM sessions AS s
+            WHERE s.session_id = n.session_id
+              AND s.locked_until > ?2
+              AND s.worker_id <> ?3
+        )
+        ORDER BY n.id
+        LIMIT 1
+    ),
+    (
+        SELECT min((
+            SELECT min(q.id)
+            FROM worker_queue AS q
+            WHERE q.session_id = c.session_id
+              AND q.ready = 1
+              AND q.tag IS ?1
+        ))
+        FROM queued AS c
+        WHERE c.session_id IS NOT NULL
+          AND NOT EXISTS (
+              SELECT 1
+              FROM sessions AS s
+              WHERE s.session_id = c.session_id
+                AND s.locked_until > ?2
+                AND s.worker_id <> ?3
+          )
+    ),
+    0
+) AS INTEGER) AS id
 `
 
-// The oldest activity of a session that the owner has or may claim.
+// The oldest activity of a session that the owner has or may claim, 0 for none.
+// Usually it is among the first few, which are looked at one by one. If those all
+// belong to sessions of others, of which one may have a very long queue, each
+// session is looked at once instead.
 func (q *Queries) NextSessionWork(ctx context.Context, tag *string, now int64, owner string) (int64, error) {
 	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork, tag, now, owner)
 	var id int64
@@ -192,14 +236,21 @@ func (q *Queries) NextWorkWake(ctx context.Context) (int64, error) {
 const ReadyDueWork = `-- name: ReadyDueWork :execrows
 UPDATE worker_queue
 SET ready = 1
-WHERE ready = 0
-  AND coalesce(locked_until, visible_at) <= ?1
+WHERE worker_queue.id IN (
+    SELECT q.id
+    FROM worker_queue AS q
+    WHERE q.ready = 0
+      AND coalesce(q.locked_until, q.visible_at) <= ?1
+    ORDER BY coalesce(q.locked_until, q.visible_at)
+    LIMIT ?2
+)
 `
 
-// Makes activities fetchable whose delay or lease has ended. The lease's token
-// stays until the next fetch: an abandon may still present it.
-func (q *Queries) ReadyDueWork(ctx context.Context, now *int64) (int64, error) {
-	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now)
+// Makes activities fetchable whose delay or lease has ended: those that have
+// waited longest, if there are many. The lease's token stays until the next fetch:
+// an abandon may still present it.
+func (q *Queries) ReadyDueWork(ctx context.Context, now *int64, maxRows int64) (int64, error) {
+	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now, maxRows)
 	if err != nil {
 		return 0, err
 	}
@@ -207,22 +258,59 @@ func (q *Queries) ReadyDueWork(ctx context.Context, now *int64) (int64, error) {
 }
 
 const ReadyTags = `-- name: ReadyTags :many
-SELECT DISTINCT tag
-FROM worker_queue
-WHERE ready = 1
+WITH RECURSIVE plain AS (
+    SELECT min(q.tag) AS tag
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.tag)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag > p.tag
+    ) AS tag
+    FROM plain AS p
+    WHERE p.tag IS NOT NULL
+), bound AS (
+    SELECT min(q.tag) AS tag
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.tag)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag > b.tag
+    ) AS tag
+    FROM bound AS b
+    WHERE b.tag IS NOT NULL
+)
+SELECT CAST(p.tag AS TEXT) AS tag
+FROM plain AS p
+WHERE p.tag IS NOT NULL
+UNION
+SELECT CAST(b.tag AS TEXT) AS tag
+FROM bound AS b
+WHERE b.tag IS NOT NULL
 `
 
-// The tags of ready activities, for a worker that takes any. NULL sorts first, and
-// each further tag is one seek.
-func (q *Queries) ReadyTags(ctx context.Context) ([]*string, error) {
+// The tags that ready activities have, for a worker that takes any; one seek per
+// tag.
+func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
 	rows, err := q.query(ctx, q.readyTagsStmt, ReadyTags)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*string{}
+	items := []string{}
 	for rows.Next() {
-		var tag *string
+		var tag string
 		if err := rows.Scan(&tag); err != nil {
 			return nil, err
 		}

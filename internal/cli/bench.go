@@ -1,7 +1,264 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/internal/cli/rig"
+)
+
+// rigFlags are the flags of all rigs.
+type rigFlags struct {
+	store    string
+	inFlight int
+	json     bool
+}
+
+func (f *rigFlags) add(cmd *cobra.Command, inFlight int) {
+	cmd.Flags().StringVar(&f.store, "store", "", "`URL` of the store to measure (default: a SQLite file in a temporary folder)")
+	cmd.Flags().IntVar(&f.inFlight, "in-flight", inFlight, "the `number` of orchestrations at a time")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON for programs")
+}
 
 func (a *app) benchCommand() *cobra.Command {
-	return &cobra.Command{Use: "bench", GroupID: showGroup}
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure a store under the runtime",
+		Long: `Measure a store under the runtime, worker and client in this process. The method is
+in docs/performance.md. A figure is only comparable with others of the same run on
+the same machine.`,
+		GroupID: showGroup,
+		Args:    usage(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.benchParityCommand(), a.benchMemoryCommand())
+	return cmd
+}
+
+// parityFlags are the flags of rig A.
+type parityFlags struct {
+	rigFlags
+
+	slots            []int
+	window, activity time.Duration
+}
+
+// parityDocument is what `bench parity --json` prints.
+type parityDocument struct {
+	Store          string       `json:"store"`
+	FanOut         int          `json:"fan_out"`
+	InFlight       int          `json:"in_flight"`
+	WindowSeconds  float64      `json:"window_seconds"`
+	ActivityMS     float64      `json:"activity_ms"`
+	Configurations []rig.Parity `json:"configurations"`
+	// RawCommits is the file's raw commit rate before and after, null when the store
+	// is no SQLite file.
+	RawCommits []float64 `json:"raw_commits_per_second"`
+}
+
+func (a *app) benchParityCommand() *cobra.Command {
+	var f parityFlags
+	cmd := &cobra.Command{
+		Use:   "parity",
+		Short: "Measure orchestrations a second (rig A)",
+		Long: `Measure orchestrations a second (rig A): a bounded number in flight, each with five
+activities side by side, for some seconds and for several numbers of slots.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, n := range f.slots {
+				if n < 1 {
+					return usageError{cmd, errors.New("--slots must be positive")}
+				}
+			}
+			if f.inFlight < 1 || f.window <= 0 || f.activity < 0 {
+				return usageError{cmd, errors.New("--in-flight and --duration must be positive, --activity not negative")}
+			}
+			return a.benchParity(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().IntSliceVar(&f.slots, "slots", []int{1, 2, 4}, "turns and activities at a time: one `number` for each configuration")
+	cmd.Flags().DurationVar(&f.window, "duration", 10*time.Second, "how long orchestrations are started, for each configuration")
+	cmd.Flags().DurationVar(&f.activity, "activity", 10*time.Millisecond, "how long an activity takes")
+	f.add(cmd, 20)
+	return cmd
+}
+
+// rawCommitTime is how long the raw commit rate is measured each time.
+const rawCommitTime = time.Second
+
+func (a *app) benchParity(ctx context.Context, f parityFlags) error {
+	return a.withBenchStore(ctx, f.store, func(store Store, file string) error {
+		document := parityDocument{
+			Store: store.Name(), FanOut: rig.FanOut, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
+			ActivityMS: f.activity.Seconds() * 1000, RawCommits: []float64{},
+		}
+		raw := func() error {
+			if file == "" {
+				return nil
+			}
+			rate, err := rig.RawCommitRate(ctx, file, rawCommitTime)
+			document.RawCommits = append(document.RawCommits, rate)
+			return err
+		}
+		if err := raw(); err != nil {
+			return err
+		}
+		for _, slots := range f.slots {
+			p, err := rig.RunParity(ctx, rig.ParityConfig{
+				Store: store, File: file, Slots: slots, InFlight: f.inFlight,
+				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
+			})
+			if err != nil {
+				return err
+			}
+			document.Configurations = append(document.Configurations, p)
+		}
+		if err := raw(); err != nil {
+			return err
+		}
+		if f.json {
+			return a.printJSON(document)
+		}
+		a.printParity(document)
+		return nil
+	})
+}
+
+// printParity prints a column for each configuration.
+func (a *app) printParity(d parityDocument) {
+	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
+		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, d.Store)
+	raw := 0.0
+	for _, rate := range d.RawCommits {
+		raw += rate / float64(len(d.RawCommits))
+	}
+	rows := [][]string{
+		{"turns : activities"},
+		{"orchestrations/s, within the window"}, {"orchestrations/s, with the drain"}, {"  cap"},
+		{"latency p50"}, {"latency p95"}, {"latency p99"}, {"slowest"}, {"slower than 1 s"},
+		{"per orchestration: calls by the worker"}, {"  of these, fetches that found nothing"}, {"  calls by the client"},
+		{"  calls that changed the store"}, {"  transactions"},
+		{"transactions/s"}, {"  of the raw commit rate"}, {"peak memory"}, {"orchestrations"},
+	}
+	for _, p := range d.Configurations {
+		commits, perSecond, ratio := "-", "-", "-"
+		if p.Commits != nil {
+			commits, perSecond = fmt.Sprintf("%.1f", *p.Commits), fmt.Sprintf("%.0f", *p.CommitsPerSecond)
+			ratio = fmt.Sprintf("%.0f %%", 100**p.CommitsPerSecond/raw)
+		}
+		limit := "none"
+		if p.Cap > 0 {
+			limit = fmt.Sprintf("%.0f", p.Cap)
+		}
+		for i, cell := range []string{
+			fmt.Sprintf("%d:%d", p.Slots, p.Slots),
+			fmt.Sprintf("%.1f", p.WindowRate), fmt.Sprintf("%.1f", p.OverallRate), limit,
+			milliseconds(p.Latency.P50), milliseconds(p.Latency.P95), milliseconds(p.Latency.P99),
+			milliseconds(p.Latency.Max), fmt.Sprint(p.Latency.OverSecond),
+			fmt.Sprintf("%.1f", p.WorkerCalls), fmt.Sprintf("%.1f", p.EmptyFetches), fmt.Sprintf("%.1f", p.ClientCalls),
+			fmt.Sprintf("%.1f", p.Writes), commits,
+			perSecond, ratio, megabytes(p.PeakRSS), fmt.Sprint(p.Completed),
+		} {
+			rows[i] = append(rows[i], cell)
+		}
+	}
+	printTable(a.screen, rows)
+	if len(d.RawCommits) > 0 {
+		a.screen.Printf("\nRaw commit rate of the same file: %.0f/s before, %.0f/s after.\n", d.RawCommits[0], d.RawCommits[len(d.RawCommits)-1])
+	}
+}
+
+func (a *app) benchMemoryCommand() *cobra.Command {
+	var f rigFlags
+	var orchestrations, slots int
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "Measure memory over many orchestrations",
+		Long: `Run many orchestrations of one activity each, and see whether the memory of this
+process grows with their number.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if orchestrations < 1 || slots < 1 || f.inFlight < 1 {
+				return usageError{cmd, errors.New("--orchestrations, --slots and --in-flight must be positive")}
+			}
+			return a.benchMemory(cmd.Context(), f, orchestrations, slots)
+		},
+	}
+	cmd.Flags().IntVar(&orchestrations, "orchestrations", 100_000, "run this `number`")
+	cmd.Flags().IntVar(&slots, "slots", 4, "turns and activities at a time")
+	f.add(cmd, 40)
+	return cmd
+}
+
+func (a *app) benchMemory(ctx context.Context, f rigFlags, orchestrations, slots int) error {
+	return a.withBenchStore(ctx, f.store, func(store Store, _ string) error {
+		config := rig.MemoryConfig{
+			Store: store, Orchestrations: orchestrations, InFlight: f.inFlight, Slots: slots, Logger: a.errorLog(),
+		}
+		if !f.json {
+			a.screen.Printf("%10s  %14s  %10s\n", "seconds", "orchestrations", "memory")
+			config.Observe = func(s rig.MemorySample) {
+				a.screen.Printf("%10.1f  %14d  %10s\n", s.ElapsedSeconds, s.Ended, megabytes(s.RSS))
+			}
+		}
+		m, err := rig.RunMemory(ctx, config)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return a.printJSON(m)
+		}
+		verdict := "flat"
+		if !m.Flat() {
+			verdict = "not flat"
+		}
+		a.screen.Printf("\n%d orchestrations, %.0f/s. Peak memory %s. From the second to the last quarter it changed by %+.1f %%: %s.\n",
+			m.Orchestrations, m.Rate, megabytes(m.PeakRSS), 100*m.Growth, verdict)
+		return nil
+	})
+}
+
+// withBenchStore opens the store to measure, by default one in a temporary folder.
+// file is the SQLite file below it, empty when there is none.
+func (a *app) withBenchStore(ctx context.Context, url string, run func(store Store, file string) error) (err error) {
+	if url == "" {
+		dir, err := os.MkdirTemp("", "duroxide-bench-")
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		url = "sqlite:" + filepath.Join(dir, "bench.db")
+	}
+	store, err := a.env.Stores.Open(ctx, url, true)
+	if err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	file, isFile := strings.CutPrefix(url, "sqlite:")
+	if !isFile || file == memory {
+		file = ""
+	}
+	return run(store, strings.TrimPrefix(file, "//"))
+}
+
+// errorLog logs errors of the worker only.
+func (a *app) errorLog() *slog.Logger {
+	return slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", d.Seconds()*1000)
+}
+
+func megabytes(n uint64) string {
+	const mib = 1 << 20
+	return fmt.Sprintf("%.1f MiB", float64(n)/mib)
 }

@@ -102,7 +102,7 @@ func (a *app) demoWorkerCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&path, "db", "", "the SQLite `file`")
 	cmd.Flags().DurationVar(&options.Lease, "lease", time.Second, "length of the leases")
-	cmd.Flags().DurationVar(&options.Pause, "pause", 150*time.Millisecond, "how long an activity takes")
+	cmd.Flags().DurationVar(&options.Pause, "pause", 200*time.Millisecond, "how long an activity takes")
 	cmd.Flags().IntVar(&options.Slots, "slots", 8, "activities at a time")
 	return cmd
 }

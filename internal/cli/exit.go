@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,6 +43,17 @@ type timeoutError struct{ after time.Duration }
 
 func (e timeoutError) Error() string { return fmt.Sprintf("timed out after %v", e.after) }
 
+// notFoundError is something that is not there. It matches [provider.ErrNotFound].
+type notFoundError struct{ text string }
+
+func (e notFoundError) Error() string { return e.text }
+
+func (notFoundError) Unwrap() error { return provider.ErrNotFound }
+
+func notFound(format string, args ...any) error {
+	return notFoundError{fmt.Sprintf(format, args...)}
+}
+
 // exit reports an error and returns the code that stands for it.
 func (a *app) exit(ctx context.Context, err error) int {
 	if err == nil {
@@ -70,7 +80,7 @@ func exitCode(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*client.FailedError](err); ok {
 		return ExitFailed
 	}
-	if errors.Is(err, provider.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, provider.ErrNotFound) {
 		return ExitNotFound
 	}
 	return ExitFailure

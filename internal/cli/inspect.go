@@ -209,8 +209,7 @@ func (a *app) history(ctx context.Context, s session, instance string, execution
 		execution = info.CurrentExecutionID
 	}
 	if !slices.Contains(executions, execution) {
-		return fmt.Errorf("instance %q has no execution %d, its executions are %s: %w",
-			instance, execution, numbers(executions), provider.ErrNotFound)
+		return notFound("instance %q has no execution %d; its executions are %s", instance, execution, numbers(executions))
 	}
 	events, err := s.admin.ReadHistoryWithExecutionID(ctx, instance, execution)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,8 +122,8 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 }
 
 // payloadOf returns what an optional argument stands for: null without one, the
-// standard input for "-", a string for a quoted JSON string, else the text as it
-// is.
+// standard input without its last line break for "-", a string for a quoted JSON
+// string, else the text as it is.
 func payloadOf(cmd *cobra.Command, args []string) (any, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -133,7 +134,7 @@ func payloadOf(cmd *cobra.Command, args []string) (any, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the standard input: %w", err)
 		}
-		given = string(data)
+		given = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	}
 	var quoted string
 	if json.Unmarshal([]byte(given), &quoted) == nil && given != "null" {

@@ -27,7 +27,7 @@ type Store interface {
 
 // Opener opens a store. place is its URL without the scheme and the colon. Unless
 // create is set, a store that does not exist is an error that matches
-// [fs.ErrNotExist], and nothing is created.
+// [provider.ErrNotFound], and nothing is created.
 type Opener func(ctx context.Context, place string, create bool) (Store, error)
 
 // Stores maps the schemes of store URLs to what opens them.
@@ -60,13 +60,16 @@ const memory = ":memory:"
 // openSQLite opens sqlite:path and sqlite::memory:.
 func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
 	path := strings.TrimPrefix(place, "//")
-	if path == memory {
+	switch path {
+	case "":
+		return nil, errors.New("sqlite: needs the path of a file, for example sqlite:orders.db")
+	case memory:
 		return sqlite.OpenMemory(ctx, nil)
 	}
 	if info, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no database at %s: a worker or 'duroxide start' creates it: %w", path, fs.ErrNotExist)
+		return nil, notFound("there is no database at %s; a worker or 'duroxide start' creates it", path)
 	} else if !create && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, fmt.Errorf("the file %s is empty: a worker or 'duroxide start' makes a database of it: %w", path, fs.ErrNotExist)
+		return nil, notFound("the file %s is empty; a worker or 'duroxide start' makes a database of it", path)
 	}
 	return sqlite.Open(ctx, path, nil)
 }
@@ -109,8 +112,7 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 func (s session) lookUp(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	info, err := s.admin.GetInstanceInfo(ctx, instance)
 	if errors.Is(err, provider.ErrNotFound) {
-		return info, fmt.Errorf("there is no instance %q: it was never started, or no worker has begun it yet: %w",
-			instance, provider.ErrNotFound)
+		return info, notFound("there is no instance %q: it was never started, or no worker has begun it yet", instance)
 	}
 	return info, err
 }

@@ -31,7 +31,7 @@ func everything(instance string) provider.AckOrchestrationParams {
 	return provider.AckOrchestrationParams{
 		HistoryDelta: []provider.Event{
 			event(instance, 1, 2, provider.ActivityScheduled{Name: "Charge", Input: "{}"}),
-			event(instance, 1, 3, provider.CustomStatusUpdated{Status: ptr("50%")}),
+			event(instance, 1, 3, provider.CustomStatusUpdated{Status: new("50%")}),
 			event(instance, 1, 4, provider.KeyValueSet{Key: "k", Value: "v", LastUpdatedAtMs: baseMs}),
 			event(instance, 1, 5, provider.OrchestrationCompleted{Output: "done"}),
 		},
@@ -71,13 +71,13 @@ func (e *env) happened(instance, rule string) {
 	e.Helper()
 	want := append([]provider.Event{started(instance, 1)}, everything(instance).HistoryDelta...)
 	e.sameEvents(e.history(instance, 1), want, rule)
-	e.statusIs(instance, ptr("50%"), 1, rule)
-	e.kvIs(instance, "k", ptr("v"), rule)
+	e.statusIs(instance, new("50%"), 1, rule)
+	e.kvIs(instance, "k", new("v"), rule)
 	e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, rule)
 	e.fetchNoWork(provider.FetchWorkParams{}, rule)
 	if e.p.Admin() != nil {
 		same(e, e.execution(instance, 1).Status, provider.StatusCompleted, rule)
-		samePtr(e, e.execution(instance, 1).Output, ptr("done"), rule)
+		samePtr(e, e.execution(instance, 1).Output, new("done"), rule)
 	}
 	e.batch(e.fetchInstance("next", held), rule, startItem("next"))
 }

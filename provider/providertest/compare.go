@@ -12,8 +12,10 @@ import (
 // differ and never a whole payload.
 func (e *env) sameEvents(got, want []provider.Event, rule string) {
 	e.Helper()
-	e.check(len(got) == len(want), rule, "%d events %v, want %d events %v",
-		len(got), clip(fmt.Sprint(eventIDs(got))), len(want), clip(fmt.Sprint(eventIDs(want))))
+	if len(got) != len(want) {
+		e.violated(rule, "%d events with ids %v, want %d with ids %v",
+			len(got), clip(fmt.Sprint(eventIDs(got))), len(want), clip(fmt.Sprint(eventIDs(want))))
+	}
 	for i := range got {
 		g, w := got[i], want[i]
 		g.Kind, w.Kind = normalKind(g.Kind), normalKind(w.Kind)
@@ -24,8 +26,9 @@ func (e *env) sameEvents(got, want []provider.Event, rule string) {
 // sameMessages asserts that two batches are equal.
 func (e *env) sameMessages(got, want []provider.WorkItem, rule string) {
 	e.Helper()
-	e.check(len(got) == len(want), rule, "%d messages %s, want %d messages %s",
-		len(got), clip(render(got)), len(want), clip(render(want)))
+	if len(got) != len(want) {
+		e.violated(rule, "%d messages %s, want %d messages %s", len(got), clip(render(got)), len(want), clip(render(want)))
+	}
 	for i := range got {
 		e.sameItem(got[i], want[i], rule)
 	}
@@ -40,13 +43,17 @@ func (e *env) sameItem(got, want provider.WorkItem, rule string) {
 // sameText asserts that two texts of any size are equal.
 func (e *env) sameText(got, want, rule, what string) {
 	e.Helper()
-	e.check(got == want, rule, "%s: %s", what, firstDifference(got, want))
+	if got != want {
+		e.violated(rule, "%s: %s", what, firstDifference(got, want))
+	}
 }
 
 // sameValue asserts that two values are deeply equal.
 func (e *env) sameValue(got, want any, rule, what string) {
 	e.Helper()
-	e.check(reflect.DeepEqual(got, want), rule, "%s: %s", what, firstDifference(render(got), render(want)))
+	if !reflect.DeepEqual(got, want) {
+		e.violated(rule, "%s: %s", what, firstDifference(render(got), render(want)))
+	}
 }
 
 // normalKind makes an empty list nil: the wire form does not tell them apart.

@@ -26,7 +26,7 @@ func createdByAck(e *env) {
 	got := e.fetchInstance("A", held)
 	e.noInstance("A", "§4: instances: created only by ack")
 	e.commit(got, provider.AckOrchestrationParams{Metadata: provider.ExecutionMetadata{
-		OrchestrationName: ptr("Resolved"), OrchestrationVersion: ptr("3.1.4"),
+		OrchestrationName: new("Resolved"), OrchestrationVersion: new("3.1.4"),
 	}})
 	e.enqueue(raised("A", "go"))
 	got = e.fetchInstance("A", held)
@@ -76,18 +76,18 @@ func childCreatedWithParent(e *env) {
 	admin := e.admin()
 	e.create("parent")
 	start := startItem("parent::sub::2")
-	start.ParentInstance, start.ParentID = ptr("parent"), ptr(uint64(2))
+	start.ParentInstance, start.ParentID = new("parent"), new(uint64(2))
 	e.enqueue(start)
 	got := e.fetchInstance(start.Instance, held)
 	e.batch(got, "§5.1 step 8: read batch", start)
 	metadata := created()
-	metadata.ParentInstanceID = ptr("parent")
+	metadata.ParentInstanceID = new("parent")
 	e.commit(got, provider.AckOrchestrationParams{Metadata: metadata})
 
 	const rule = "§5.2 step 3: insert the row if absent (parent = ParentInstanceID)"
 	parent, err := admin.GetParentID(e.ctx, start.Instance)
 	e.ok(err, rule)
-	samePtr(e, parent, ptr("parent"), rule)
-	samePtr(e, e.info(start.Instance).ParentInstanceID, ptr("parent"), rule)
+	samePtr(e, parent, new("parent"), rule)
+	samePtr(e, e.info(start.Instance).ParentInstanceID, new("parent"), rule)
 	samePtr(e, e.info("parent").ParentInstanceID, nil, rule)
 }

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -184,7 +185,7 @@ func ackLeavesLaterMessages(e *env) {
 func oneFetcherWins(e *env) {
 	e.create("A")
 	for round := range 5 {
-		e.enqueue(raised("A", fmt.Sprint(round)))
+		e.enqueue(raised("A", strconv.Itoa(round)))
 		winners := make(chan *provider.FetchedOrchestration, 16)
 		e.together(16, func(int) error {
 			got, err := e.grab(e.p, held)
@@ -195,7 +196,7 @@ func oneFetcherWins(e *env) {
 		})
 		same(e, len(winners), 1, ruleTwoFetch)
 		got := <-winners
-		e.batch(got, ruleTwoFetch, raised("A", fmt.Sprint(round)))
+		e.batch(got, ruleTwoFetch, raised("A", strconv.Itoa(round)))
 		same(e, got.AttemptCount, 1, "§5.1 step 9: first delivery reports 1")
 		e.drop(got)
 	}
@@ -209,7 +210,7 @@ func nothingProcessedTwice(e *env) {
 	}
 	for m := range messages {
 		for i := range instances {
-			e.enqueue(raised(fmt.Sprint("i", i), fmt.Sprint(m)))
+			e.enqueue(raised(fmt.Sprint("i", i), strconv.Itoa(m)))
 		}
 	}
 	const rule = "§7.3: exactly one effect per message: delete-on-ack"

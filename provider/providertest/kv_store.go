@@ -145,7 +145,7 @@ func kvCrossExecutionRemoveReadd(e *env) {
 // pruneAll prunes all executions but the current one and expects that many.
 func (kv *kvInstance) pruneAll(want uint64) {
 	kv.Helper()
-	result := kv.prune(kv.id, provider.PruneOptions{KeepLast: ptr(uint32(1))})
+	result := kv.prune(kv.id, provider.PruneOptions{KeepLast: new(uint32(1))})
 	same(kv.env, result.ExecutionsDeleted, want, "§6.18: KeepLast = k: keep the k highest execution ids")
 }
 
@@ -244,7 +244,9 @@ func kvLargeValue(e *env) {
 func kvSpecialCharsInKey(e *env) {
 	const rule = "§5.18: keys with spaces, slashes, dots, non-Latin text and emoji"
 	kv, want := e.kv("order"), values{}
-	for _, key := range []string{"two words", "a/b/c", "a.b.c", "ключ", "鍵", "مفتاح", "🔑👩‍👩‍👧", `"quoted"`, "a:b-c_d", "\t"} {
+	for _, key := range []string{
+		"two words", "a/b/c", "a.b.c", "ключ", "鍵", "مفتاح", "🔑👩‍👩‍👧", `"quoted"`, "a:b-c_d", "\t",
+	} {
 		want[key] = "value of " + key
 		kv.write(setKey(key, want[key]))
 	}

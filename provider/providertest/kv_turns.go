@@ -26,7 +26,7 @@ const (
 	ruleOverlay  = "§5.18: store overlaid with delta, tombstoned keys removed"
 	ruleSnapshot = "§5.1 step 11: all rows of kv_store; the delta MUST NOT be included"
 	ruleMerge    = "§5.2 step 11: if Status is Completed, Failed or ContinuedAsNew: merge delta into store"
-	ruleMerged   = "§5.2, KV merge: upsert all non-NULL delta rows into the store; delete store rows whose key has a tombstone"
+	ruleMerged   = "§5.2, KV merge: upsert non-NULL delta rows into the store; delete store rows that have a tombstone"
 	ruleInOrder  = "§5.2 step 10: apply KV events in delta order: the last event wins"
 )
 

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -83,7 +84,7 @@ const (
 // A name or a version alone neither creates an instance nor changes one; history
 // and execution are written all the same.
 func nameAndVersionTogether(e *env) {
-	halves := []provider.ExecutionMetadata{{OrchestrationName: ptr("Half")}, {OrchestrationVersion: ptr("0.5.0")}, {}}
+	halves := []provider.ExecutionMetadata{{OrchestrationName: new("Half")}, {OrchestrationVersion: new("0.5.0")}, {}}
 	for i, half := range halves {
 		instance := fmt.Sprint("i", i)
 		e.enqueue(startItem(instance))
@@ -109,7 +110,7 @@ func nameAndVersionTogether(e *env) {
 func nameAndVersionFollow(e *env) {
 	e.create("A")
 	e.turn("A", provider.AckOrchestrationParams{Metadata: provider.ExecutionMetadata{
-		OrchestrationName: ptr("Renamed"), OrchestrationVersion: ptr("2.0.0"),
+		OrchestrationName: new("Renamed"), OrchestrationVersion: new("2.0.0"),
 	}})
 	e.turn("A", provider.AckOrchestrationParams{})
 	e.enqueue(raised("A", "go"))
@@ -123,10 +124,10 @@ func parentNeverOverwritten(e *env) {
 	e.create("p2")
 	e.createChild("p1", "child")
 	again := created()
-	again.ParentInstanceID = ptr("p2")
+	again.ParentInstanceID = new("p2")
 	e.turn("child", provider.AckOrchestrationParams{Metadata: again})
 	e.turn("child", provider.AckOrchestrationParams{Metadata: created()})
-	samePtr(e, e.info("child").ParentInstanceID, ptr("p1"), ruleParent)
+	samePtr(e, e.info("child").ParentInstanceID, new("p1"), ruleParent)
 }
 
 // A child whose parent was deleted before the child's first turn still gets its
@@ -134,17 +135,17 @@ func parentNeverOverwritten(e *env) {
 func childOfDeletedParent(e *env) {
 	e.create("parent")
 	child := startItem("child")
-	child.ParentInstance, child.ParentID = ptr("parent"), ptr(uint64(2))
+	child.ParentInstance, child.ParentID = new("parent"), new(uint64(2))
 	e.turn("parent", provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{child}})
 	e.delete("parent", true)
 	const rule = "§5.2: child whose parent was deleted: MUST succeed (no enforced foreign key on parent, P17)"
 	got := e.fetchInstance("child", held)
 	metadata := created()
-	metadata.ParentInstanceID = ptr("parent")
+	metadata.ParentInstanceID = new("parent")
 	e.ok(e.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{
 		Metadata: metadata, HistoryDelta: []provider.Event{started("child", 1)},
 	})), rule)
-	samePtr(e, e.info("child").ParentInstanceID, ptr("parent"), rule)
+	samePtr(e, e.info("child").ParentInstanceID, new("parent"), rule)
 }
 
 // An ack for an earlier execution is stored there and leaves the pointer alone.
@@ -203,7 +204,7 @@ func completedAtOfStates(e *env) {
 		e.turn(instance, provider.AckOrchestrationParams{Metadata: ended(status, "out")})
 		got := e.execution(instance, 1)
 		same(e, got.Status, status, "§5.2 step 8: set status, output on the execution row; happens also with an empty delta")
-		samePtr(e, got.Output, ptr("out"), "§5.2 step 8: set status, output on the execution row")
+		samePtr(e, got.Output, new("out"), "§5.2 step 8: set status, output on the execution row")
 		if !status.Terminal() {
 			samePtr(e, got.CompletedAt, nil, ruleCompleted)
 			continue
@@ -233,14 +234,14 @@ func lastCustomStatusWins(e *env) {
 	set := func(id uint64, status *string) provider.Event {
 		return event("A", 1, id, provider.CustomStatusUpdated{Status: status})
 	}
-	e.create("A", set(2, ptr("a")), set(3, ptr("b")))
-	e.statusIs("A", ptr("b"), 1, rule)
-	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{set(4, ptr("c")), set(5, nil)}})
+	e.create("A", set(2, new("a")), set(3, new("b")))
+	e.statusIs("A", new("b"), 1, rule)
+	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{set(4, new("c")), set(5, nil)}})
 	e.statusIs("A", nil, 2, rule)
-	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{set(6, nil), set(7, ptr(""))}})
-	e.statusIs("A", ptr(""), 3, rule)
+	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{set(6, nil), set(7, new(""))}})
+	e.statusIs("A", new(""), 3, rule)
 	e.turn("A", provider.AckOrchestrationParams{})
-	e.statusIs("A", ptr(""), 3, "§5.2 step 9: absent → unchanged")
+	e.statusIs("A", new(""), 3, "§5.2 step 9: absent → unchanged")
 }
 
 // Events go to the instance whose lock the token is and the execution of the
@@ -278,7 +279,7 @@ func eventIDZero(e *env) {
 func eventIDGaps(e *env) {
 	e.create("A")
 	at := func(id uint64) provider.Event {
-		return event("A", 1, id, provider.ExternalSubscribed{Name: fmt.Sprint(id)})
+		return event("A", 1, id, provider.ExternalSubscribed{Name: strconv.FormatUint(id, 10)})
 	}
 	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{at(99999), at(7), at(100), at(10)}})
 	e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{at(9), at(2)}})
@@ -322,7 +323,7 @@ func hundredsOfEffects(e *env) {
 		turn.HistoryDelta = append(turn.HistoryDelta,
 			event("A", 1, 2+i, provider.ActivityScheduled{Name: fmt.Sprint("Charge", i), Input: "{}"}))
 		turn.WorkerItems = append(turn.WorkerItems, activityItem("A", 2+i))
-		turn.OrchestratorItems = append(turn.OrchestratorItems, raised("A", fmt.Sprint(i)))
+		turn.OrchestratorItems = append(turn.OrchestratorItems, raised("A", strconv.FormatUint(i, 10)))
 		if i%2 == 0 {
 			turn.CancelledActivities = append(turn.CancelledActivities, ref("A", 2+i))
 		}

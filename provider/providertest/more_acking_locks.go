@@ -46,7 +46,7 @@ func ackAfterDelete(e *env) {
 	e.delete("A", true)
 	const rule = "§5.2: instance force-deleted during the turn: lock row is gone → Invalid lock token; nothing is recreated (P19)"
 	turn := turnOf(got, everything("A"))
-	turn.Metadata.OrchestrationName, turn.Metadata.OrchestrationVersion = ptr("Order"), ptr("1.0.0")
+	turn.Metadata.OrchestrationName, turn.Metadata.OrchestrationVersion = new("Order"), new("1.0.0")
 	e.permanent(e.p.AckOrchestrationItem(e.ctx, turn), provider.ErrInvalidLockToken, rule)
 	abandon := provider.AbandonParams{LockToken: got.LockToken}
 	e.permanent(e.p.AbandonOrchestrationItem(e.ctx, abandon), provider.ErrInvalidLockToken, rule)

@@ -21,8 +21,8 @@ const (
 // as after queuing it directly.
 func ackKeepsSessionAndTag(e *env) {
 	plain, tagged, bound := activityItem("A", 2), activityItem("A", 3), activityItem("A", 4)
-	tagged.Tag = ptr("gpu")
-	bound.SessionID, bound.Tag = ptr("s1"), ptr("gpu")
+	tagged.Tag = new("gpu")
+	bound.SessionID, bound.Tag = new("s1"), new("gpu")
 	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{bound, tagged, plain}})
 
 	gpu, err := provider.Tags("gpu")

@@ -81,7 +81,7 @@ func workAckAfterTakeover(e *env) {
 func workAbandonKeeps(e *env) {
 	e.create("A")
 	item := activityItem("A", 2)
-	item.SessionID, item.Tag = ptr("s1"), ptr("gpu")
+	item.SessionID, item.Tag = new("s1"), new("gpu")
 	e.enqueueWork(item)
 	gpu, err := provider.Tags("gpu")
 	e.ok(err, "§3.7: Tags(set): 1–5 tags")

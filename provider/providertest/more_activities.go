@@ -96,7 +96,7 @@ func instanceStateDoesNotMatter(e *env) {
 func tokensAreNeverReused(e *env) {
 	seen := map[string]bool{}
 	e.enqueueWork(plain(1))
-	for range 100 {
+	for range 40 {
 		got := e.fetchWork(held)
 		e.check(len(got.LockToken) >= 16, "§2.2: lock token: unguessable (UUID v4 or 128-bit random)",
 			"token %q is too short", got.LockToken)

@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ func moreConcurrency() category {
 
 		{"two_handles_never_claim_twice", twoHandlesClaim},
 		{"two_handles_share_one_state", twoHandlesShare},
+		{"two_handles_wake_each_other", twoHandlesWake},
 	}}
 }
 
@@ -62,7 +64,7 @@ func manyClaimersOfOne(e *env) {
 		mu.Lock()
 		defer mu.Unlock()
 		sender, number, _ := strings.Cut(item.(provider.ExternalRaisedItem).Name, "/")
-		if want := fmt.Sprint(next[sender]); number != want {
+		if want := strconv.Itoa(next[sender]); number != want {
 			return violation(ruleRowsOrder, "sender %s: message %s came when %s was next", sender, number, want)
 		}
 		next[sender]++

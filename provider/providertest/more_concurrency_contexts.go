@@ -126,8 +126,8 @@ func cutOffTurns(e *env) {
 			}
 		}
 		same(e, len(e.history(instance, 1)), 5, ruleWhole)
-		e.statusIs(instance, ptr("50%"), 1, ruleWhole)
-		e.kvIs(instance, "k", ptr("v"), ruleWhole)
+		e.statusIs(instance, new("50%"), 1, ruleWhole)
+		e.kvIs(instance, "k", new("v"), ruleWhole)
 		next := e.fetchInstance(instance, held)
 		e.batch(next, ruleWhole, raised(instance, "self"))
 		e.ackWork(e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleWhole))
@@ -207,11 +207,12 @@ func cutOffFetches(e *env) {
 		})
 	}
 	e.expire()
-	var instances, ids, wantInstances, wantIDs []string
+	var instances, wantInstances []string
+	var ids, wantIDs []uint64
 	for i := range cutOffs {
 		turn, work := e.fetch(held), e.fetchWork(held)
-		instances, ids = append(instances, turn.Item.Instance), append(ids, fmt.Sprint(e.work(work).ID))
-		wantInstances, wantIDs = append(wantInstances, fmt.Sprint("i", i)), append(wantIDs, fmt.Sprint(i))
+		instances, ids = append(instances, turn.Item.Instance), append(ids, e.work(work).ID)
+		wantInstances, wantIDs = append(wantInstances, fmt.Sprint("i", i)), append(wantIDs, uint64(i))
 		e.batch(turn, ruleWhole, startItem(turn.Item.Instance))
 	}
 	sameSet(e, instances, wantInstances, ruleWhole)

@@ -1,9 +1,11 @@
 package providertest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -73,12 +75,12 @@ func twoHandlesShare(e *env) {
 	first.ok(first.p.RenewOrchestrationItemLock(e.ctx, got.LockToken, held), rule)
 	first.commit(got, provider.AckOrchestrationParams{
 		Metadata: created(), WorkerItems: []provider.WorkItem{activityItem("A", 2)},
-		HistoryDelta: []provider.Event{started("A", 1), event("A", 1, 2, provider.CustomStatusUpdated{Status: ptr("50%")})},
+		HistoryDelta: []provider.Event{started("A", 1), event("A", 1, 2, provider.CustomStatusUpdated{Status: new("50%")})},
 	})
 	second.permanent(second.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{})),
 		provider.ErrInvalidLockToken, ruleOneAck)
 	same(&second, len(second.read("A")), 2, rule)
-	second.statusIs("A", ptr("50%"), 1, rule)
+	second.statusIs("A", new("50%"), 1, rule)
 
 	work := first.fetchWork(held)
 	second.fetchNoWork(provider.FetchWorkParams{}, rulePeekLock)
@@ -87,4 +89,28 @@ func twoHandlesShare(e *env) {
 	same(&first, work.AttemptCount, 2, ruleWorkCount)
 	first.ackWork(work)
 	second.batch(second.fetchInstance("A", held), rule, completedItem("A", 2))
+}
+
+// A fetch that waits in one process gets what another process queues.
+func twoHandlesWake(e *env) {
+	e.needsLongPolling()
+	other := e.reopen()
+	e.together(3, func(i int) error {
+		switch i {
+		case 0:
+			got, err := e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+			if err == nil && got == nil {
+				return violation(ruleLongPoll, "nothing within %v, although another process queued a start", e.patience())
+			}
+			return err
+		case 1:
+			got, err := e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+			if err == nil && got == nil {
+				return violation(ruleLongPoll, "nothing within %v, although another process queued an activity", e.patience())
+			}
+			return err
+		}
+		time.Sleep(e.lease / 4)
+		return errors.Join(other.EnqueueForOrchestrator(e.ctx, startItem("A"), 0), other.EnqueueForWorker(e.ctx, activityItem("A", 2)))
+	})
 }

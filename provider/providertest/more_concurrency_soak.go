@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"fmt"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -45,7 +46,7 @@ func soakTurn(got *provider.FetchedOrchestration) provider.AckOrchestrationParam
 	case completed == soakSteps && arrived == soakEvents:
 		add(provider.OrchestrationCompleted{Output: "done"})
 		status := provider.StatusCompleted
-		turn.Metadata.Status, turn.Metadata.Output = &status, ptr("done")
+		turn.Metadata.Status, turn.Metadata.Output = &status, new("done")
 	}
 	return turn
 }
@@ -78,7 +79,7 @@ func soak(e *env) {
 			instance := fmt.Sprint("i", n%instances)
 			var item provider.WorkItem = startItem(instance)
 			if n >= instances {
-				item = raised(instance, fmt.Sprint(n))
+				item = raised(instance, strconv.Itoa(n))
 			}
 			return true, patiently(func() error { return e.p.EnqueueForOrchestrator(e.ctx, item, 0) })
 		}

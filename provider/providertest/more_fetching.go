@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -19,7 +20,10 @@ func moreFetching() category {
 		{"expired_batch_is_retagged_with_what_came_since", batchRetagged},
 		{"lease_is_honoured_to_the_millisecond", leaseInMilliseconds},
 		{"arguments_are_checked", fetchArguments},
+		{"candidate_order_follows_what_becomes_due", orderFollowsDue},
 		{"busy_instances_are_passed_over", busyPassedOver},
+		{"crowds_that_come_due_together_hide_nobody", crowdsDue},
+		{"crowds_of_activities_that_come_due_together", crowdsOfActivities},
 		{"lost_race_means_the_next_candidate", lostRaceMeansNext},
 
 		{"context_from_the_instance_row", contextFromRow},
@@ -35,6 +39,7 @@ func moreFetching() category {
 		{"orphans_wait_for_their_start_uncounted", orphansWaitUncounted},
 		{"orphan_mixes_are_kept", orphanMixesKept},
 		{"orphan_with_history_that_never_started_is_kept", orphanWithoutStartedKept},
+		{"orphan_becomes_fetchable_with_an_appended_start", orphanGetsHistory},
 		{"orphan_queue_messages_do_not_end_the_search", orphanQueueMessagesPassed},
 		{"queue_messages_survive_a_delayed_start", queueMessagesSurviveDelayedStart},
 		{"queue_messages_survive_a_start_that_backs_off", queueMessagesSurviveBackOff},
@@ -80,6 +85,22 @@ func candidatesInRowOrder(e *env) {
 	e.abandon(c, 0, false)
 	same(e, e.fetch(held).Item.Instance, "C", "§5.3: no delay: visible_at unchanged (P23)")
 	same(e, e.fetch(held).Item.Instance, "B", ruleRowOrder)
+}
+
+// An instance that has been waiting moves up when an older message of it comes
+// due.
+func orderFollowsDue(e *env) {
+	for _, instance := range []string{"A", "B"} {
+		e.create(instance)
+	}
+	e.enqueueLater(raised("B", "old"), e.lease)
+	e.enqueue(raised("A", "go"), raised("B", "young"))
+	e.abandon(e.fetch(held), 0, true)
+	e.expire()
+	got := e.fetch(held)
+	same(e, got.Item.Instance, "B", ruleRowOrder)
+	e.batch(got, ruleBatchOrder, raised("B", "old"), raised("B", "young"))
+	same(e, e.fetch(held).Item.Instance, "A", ruleRowOrder)
 }
 
 // A message that was queued early and is due late is first in its batch.
@@ -195,6 +216,59 @@ func busyPassedOver(e *env) {
 	e.enqueue(startItem("free"))
 	e.fetchInstance("free", held)
 	e.fetchNone(ruleExclusive)
+}
+
+// Hundreds of messages that come due in the same moment, with nothing to fetch
+// behind them, hide no instance that came due a moment later; and what can be
+// fetched comes in row order, not in the order in which it came due.
+func crowdsDue(e *env) {
+	const n, ordered = 1200, 150
+	soon, _ := msFromNow(e.lease)
+	var timers []provider.WorkItem
+	for i := range n {
+		timers = append(timers, provider.TimerFiredItem{Instance: fmt.Sprint("ghost", i), ExecutionID: 1, ID: 2, FireAtMs: soon})
+	}
+	last := timerAt(soon + 10)
+	e.createWith("A", provider.AckOrchestrationParams{OrchestratorItems: append(timers, last)})
+	e.expire()
+	e.batch(e.fetchInstance("A", held), ruleNextCandidate, last)
+	e.fetchNone(ruleKeepOrphans)
+
+	for i := range ordered {
+		e.enqueueLater(startItem(fmt.Sprint("i", i)), e.lease+time.Duration(ordered-i)*time.Millisecond)
+	}
+	e.sleep(e.lease + ordered*time.Millisecond + 20*time.Millisecond)
+	for i := range 5 {
+		same(e, e.fetch(held).Item.Instance, fmt.Sprint("i", i), ruleRowOrder)
+	}
+}
+
+// Activities that come due together hide no other that a worker is looking for,
+// and are claimed in row order.
+func crowdsOfActivities(e *env) {
+	const n = 250
+	var turn provider.AckOrchestrationParams
+	for id := range uint64(n) {
+		item := activityItem("A", id)
+		item.Tag = new("crowd")
+		turn.WorkerItems = append(turn.WorkerItems, item)
+	}
+	turn.WorkerItems = append(turn.WorkerItems, activityItem("A", n))
+	e.createWith("A", turn)
+	anyone := provider.FetchWorkParams{LockTimeout: held, Tags: provider.AnyTag()}
+	var claims []*provider.FetchedWorkItem
+	for id := range uint64(n + 1) {
+		claims = append(claims, e.claim(anyone, id, ruleFIFO))
+	}
+	for _, got := range slices.Backward(claims[:n]) {
+		e.abandonWork(got, e.lease, true)
+	}
+	e.abandonWork(claims[n], e.lease, true)
+	e.expire()
+	e.claim(provider.FetchWorkParams{LockTimeout: held}, n, "§5.10 step 2: visible rows without a live lock are eligible")
+	for id := range uint64(n) {
+		e.claim(anyone, id, ruleFIFO)
+	}
 }
 
 // Ten callers over ten instances, ten times at once: whoever loses the race for

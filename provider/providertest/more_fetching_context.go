@@ -67,7 +67,7 @@ func contextFromStart(e *env) {
 	cancel := provider.CancelInstanceItem{Instance: "A", Reason: "user"}
 	message := provider.QueueMessageItem{Instance: "A", Name: "inbox", Data: "m1"}
 	start := startItem("A")
-	start.Orchestration, start.Version = "Late", ptr("7.0.0")
+	start.Orchestration, start.Version = "Late", new("7.0.0")
 	e.enqueue(cancel, message, start, raised("A", "go"))
 	got := e.fetchInstance("A", held)
 	e.contextIs(got, ruleFromStart, "Late", "7.0.0")
@@ -83,7 +83,7 @@ func contextFromContinueAsNew(e *env) {
 	e.contextIs(got, ruleFromStart, "Again", provider.UnknownVersion)
 	e.batch(got, ruleFromStart, raised("A", "go"), next)
 	e.abandon(got, 0, true)
-	next.Instance, next.Version = "B", ptr("2.0.0")
+	next.Instance, next.Version = "B", new("2.0.0")
 	e.enqueue(next)
 	e.fetchInstance("A", held)
 	e.contextIs(e.fetchInstance("B", held), ruleFromStart, "Again", "2.0.0")
@@ -105,7 +105,7 @@ func contextFromFirstStart(e *env) {
 func duplicateStart(e *env) {
 	e.create("A")
 	other := startItem("A")
-	other.Orchestration, other.Version, other.ExecutionID = "Other", ptr("9.9.9"), 5
+	other.Orchestration, other.Version, other.ExecutionID = "Other", new("9.9.9"), 5
 	e.enqueue(other)
 	got := e.fetchInstance("A", held)
 	e.contextIs(got, ruleDuplicateStart, "Order", "1.0.0", started("A", 1))
@@ -122,7 +122,7 @@ func continueAsNewReportsOld(e *env) {
 	e.enqueue(raised("A", "wake"))
 	got := e.fetchInstance("A", held)
 	e.enqueue(raised("A", "early"), startItem("A"))
-	next := provider.ContinueAsNewItem{Instance: "A", Orchestration: "Renamed", Input: "next", Version: ptr("2.0.0")}
+	next := provider.ContinueAsNewItem{Instance: "A", Orchestration: "Renamed", Input: "next", Version: new("2.0.0")}
 	last := event("A", 1, 2, provider.OrchestrationContinuedAsNew{Input: "next"})
 	e.commit(got, provider.AckOrchestrationParams{
 		HistoryDelta: []provider.Event{last}, OrchestratorItems: []provider.WorkItem{next},

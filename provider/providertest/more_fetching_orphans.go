@@ -93,6 +93,18 @@ func orphanWithoutStartedKept(e *env) {
 	same(e, got.AttemptCount, 1, ruleKeepOrphans)
 }
 
+// Messages that wait for an instance become fetchable when history with its start
+// is appended.
+func orphanGetsHistory(e *env) {
+	e.enqueue(raised("A", "early"))
+	e.fetchNone(ruleKeepOrphans)
+	e.appendEvents("A", 1, started("A", 1))
+	got := e.fetchInstance("A", held)
+	e.contextIs(got, ruleFromHistory, "Order", "1.0.0", started("A", 1))
+	e.batch(got, ruleFromHistory, raised("A", "early"))
+	same(e, got.AttemptCount, 1, ruleKeepOrphans)
+}
+
 // Dropping orphaned queue messages, of however many ids, does not end the search
 // for a candidate, and leaves neither row nor lock.
 func orphanQueueMessagesPassed(e *env) {

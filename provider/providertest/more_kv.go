@@ -88,7 +88,7 @@ func setAfterClearAllInOneTurn(e *env) {
 
 // Clearing all covers keys of earlier executions, of this one, and of both.
 func clearAllCoversDeltaAndStore(e *env) {
-	const rule = "§5.2, KeyValuesCleared: turn every delta row into a tombstone, and add tombstones for all store keys not yet in the delta"
+	const rule = "§5.2, KeyValuesCleared: tombstones for every delta row and for all store keys not yet in the delta"
 	kv := e.kv("order", setKey("store", "1"), setKey("both", "1"), setKey("gone", "1"))
 	kv.continueAsNew()
 	kv.write(setKey("delta", "2"), setKey("both", "2"), clearKey("gone"))
@@ -140,7 +140,7 @@ func changesBesideOtherEvents(e *env) {
 	kv := e.kv("order")
 	kv.write(provider.TimerCreated{FireAtMs: baseMs}, setKey("a", "1"),
 		provider.ActivityScheduled{Name: "Charge", Input: "{}"}, clearKey("a"), setKey("b", "2"),
-		provider.CustomStatusUpdated{Status: ptr("50%")}, setKey("a", "3"), provider.ExternalSubscribed{Name: "go"})
+		provider.CustomStatusUpdated{Status: new("50%")}, setKey("a", "3"), provider.ExternalSubscribed{Name: "go"})
 	kv.live(values{"a": "3", "b": "2"}, ruleInOrder)
 }
 

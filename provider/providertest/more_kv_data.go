@@ -2,6 +2,8 @@ package providertest
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -76,7 +78,8 @@ func unusualValues(e *env) {
 	kv, want := e.kv("order"), values{}
 	for i, value := range []string{
 		" ", "  both ends  ", "\t", "\r\n", "\n", "trailing\n", "\x01\x02\x1f", "\x7f", "\u2028\u2029", "\ufeff", "\ufffd",
-		`"`, `'`, `\`, `\u0041`, "null", "NULL", "0", "-0", "1e400", "true", "{}", `{"a":[1,null]}`, "%00", "'; DROP TABLE kv_store; --",
+		`"`, `'`, `\`, `\u0041`, "null", "NULL", "0", "-0", "1e400", "true", "{}", `{"a":[1,null]}`,
+		"%00", "'; DROP TABLE kv_store; --",
 		"<&>", "á", "a\u0301", "مرحبا", "👩‍👩‍👧‍👦", "\U0010ffff",
 	} {
 		key := fmt.Sprintf("%02d", i)
@@ -91,7 +94,7 @@ func unusualValues(e *env) {
 
 // Keys of 255 characters are told apart by their last one.
 func longKeys(e *env) {
-	const rule = "§5.18: provider-level limits: none except what the store needs; §2.2: size key columns for ≥ 255 characters"
+	const rule = "§5.18: limits: none except what the store needs; §2.2: size key columns for ≥ 255 characters"
 	kv, want := e.kv("order"), values{}
 	for _, unit := range []string{"k", "ж", "鍵"} {
 		prefix := strings.Repeat(unit, 254)
@@ -142,7 +145,7 @@ func keysCompareByteForByte(e *env) {
 	const rule = "§11.1: KV keys: byte-exact, case-sensitive"
 	kv, want := e.kv("order"), values{}
 	for i, key := range lookalikes {
-		want[key] = fmt.Sprint(i)
+		want[key] = strconv.Itoa(i)
 		kv.write(setKey(key, want[key]))
 	}
 	kv.live(want, rule)
@@ -165,7 +168,7 @@ func instancesCompareByteForByte(e *env) {
 	const rule = "§2.2: instance_id: compared byte-for-byte, case-sensitive"
 	instances := make([]*kvInstance, len(lookalikes))
 	for i, id := range lookalikes {
-		instances[i] = e.kv(id, setKey("a", fmt.Sprint(i)))
+		instances[i] = e.kv(id, setKey("a", strconv.Itoa(i)))
 		if i%2 == 0 {
 			instances[i].continueAsNew()
 		}
@@ -173,7 +176,7 @@ func instancesCompareByteForByte(e *env) {
 	instances[0].write(clearKeys())
 	instances[0].live(nil, rule)
 	for i, kv := range instances[1:] {
-		kv.live(values{"a": fmt.Sprint(i + 1)}, rule)
+		kv.live(values{"a": strconv.Itoa(i + 1)}, rule)
 	}
 }
 
@@ -220,7 +223,7 @@ func failedAckChangesNoKey(e *env) {
 		{event("order", 2, 0, setKey("x", "3")), provider.ErrInvalidArgument},
 	} {
 		err := e.p.AckOrchestrationItem(e.ctx, turnOf(got, provider.AckOrchestrationParams{
-			HistoryDelta: append(good[:len(good):len(good)], bad.event),
+			HistoryDelta: append(slices.Clip(good), bad.event),
 		}))
 		e.permanent(err, bad.target, rule)
 		kv.live(values{"a": "1", "b": "1"}, rule)
@@ -261,7 +264,8 @@ func expiredTurnChangesNothing(e *env) {
 	e.permanent(e.p.AckOrchestrationItem(e.ctx, params), provider.ErrLockExpired, rule)
 	kv.live(values{"a": "1"}, rule)
 	e.sameValues(valuesOf(e.fetchInstance("order", held).Item.KVSnapshot), nil, rule)
-	e.permanent(e.p.AckOrchestrationItem(e.ctx, params), provider.ErrInvalidLockToken, "§5.2: ack after another dispatcher re-fetched")
+	e.permanent(e.p.AckOrchestrationItem(e.ctx, params), provider.ErrInvalidLockToken,
+		"§5.2: ack after another dispatcher re-fetched: `Invalid lock token`")
 	kv.live(values{"a": "1"}, rule)
 }
 
@@ -296,13 +300,13 @@ func readersNeverSeeHalfATurn(e *env) {
 		}
 		return nil
 	})
-	kv.live(values{"a": fmt.Sprint(turns - 1), "b": fmt.Sprint(turns - 1)}, rule)
+	kv.live(values{"a": strconv.Itoa(turns - 1), "b": strconv.Itoa(turns - 1)}, rule)
 }
 
 // tryTwoKeys is a turn that gives keys a and b the same value, after clearing all
 // in every third; every fifth merges.
 func (kv *kvInstance) tryTwoKeys(turn int) error {
-	value := fmt.Sprint(turn)
+	value := strconv.Itoa(turn)
 	changes := []provider.EventKind{setKey("a", value), setKey("b", value)}
 	if turn%3 == 0 {
 		changes = append([]provider.EventKind{clearKeys()}, changes...)

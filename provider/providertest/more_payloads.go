@@ -39,7 +39,7 @@ func morePayloads() category {
 		{"event_names_are_kept_byte_for_byte", namesByteForByte},
 		{"ids_of_255_characters_work", longIDs},
 		{"longer_ids_are_refused_or_whole", tooLongIDs},
-		{"empty_ids_are_refused_or_work", emptyIDs},
+		{"ids_that_are_no_text_are_refused_or_work", nonTextIDs},
 
 		{"row_keys_win_over_the_json", rowKeysWin},
 		{"events_written_by_others_are_read", foreignEvents},
@@ -60,7 +60,7 @@ func details() []provider.ErrorDetails {
 	return []provider.ErrorDetails{
 		provider.Infrastructure{Operation: "ack", Message: "db down", Retryable: true},
 		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r"},
-		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: ptr("m")},
+		provider.Configuration{Kind: provider.Nondeterminism, Resource: "r", Message: new("m")},
 		provider.Application{Kind: provider.AppActivityFailed, Message: "card declined", Retryable: true},
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"},
 		provider.Application{Kind: provider.AppPanicked, Message: "boom"},
@@ -80,16 +80,16 @@ func kinds() []provider.EventKind {
 	return []provider.EventKind{
 		provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: "{}"},
 		provider.OrchestrationStarted{
-			Name: "Order", Version: "1.0.0", Input: "x", ParentInstance: ptr("root"), ParentID: ptr(uint64(4)),
-			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: ptr("50%"),
+			Name: "Order", Version: "1.0.0", Input: "x", ParentInstance: new("root"), ParentID: new(uint64(4)),
+			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: new("50%"),
 		},
 		provider.OrchestrationCompleted{Output: "done"},
 		provider.OrchestrationFailed{Details: failure},
 		provider.OrchestrationContinuedAsNew{Input: "next"},
 		provider.OrchestrationCancelRequested{Reason: "user"},
 		provider.ActivityScheduled{Name: "Charge", Input: "{}"},
-		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: ptr("s1"), Tag: ptr("gpu")},
-		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: ptr(""), Tag: ptr("")},
+		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: new("s1"), Tag: new("gpu")},
+		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: new(""), Tag: new("")},
 		provider.ActivityCompleted{Result: "ok"},
 		provider.ActivityFailed{Details: failure},
 		provider.ActivityCancelRequested{Reason: "dropped_future"},
@@ -106,7 +106,7 @@ func kinds() []provider.EventKind {
 		provider.SubOrchestrationCompleted{Result: "ok"},
 		provider.SubOrchestrationFailed{Details: failure},
 		provider.SubOrchestrationCancelRequested{Reason: "dropped_future"},
-		provider.CustomStatusUpdated{Status: ptr("50%")},
+		provider.CustomStatusUpdated{Status: new("50%")},
 		provider.CustomStatusUpdated{},
 		provider.KeyValueSet{Key: "k", Value: "v", LastUpdatedAtMs: baseMs},
 		provider.KeyValueCleared{Key: "k"},
@@ -118,11 +118,11 @@ func kinds() []provider.EventKind {
 // fields.
 func messages(instance string) []provider.WorkItem {
 	child := startItem(instance)
-	child.Version, child.ParentInstance, child.ParentID, child.ExecutionID = nil, ptr("root"), ptr(uint64(2)), 3
+	child.Version, child.ParentInstance, child.ParentID, child.ExecutionID = nil, new("root"), new(uint64(2)), 3
 	return append(otherItems(instance), child,
 		provider.QueueMessageItem{Instance: instance},
 		provider.ContinueAsNewItem{
-			Instance: instance, Orchestration: "Order", Input: "x", Version: ptr("2.0.0"), InitialCustomStatus: ptr(""),
+			Instance: instance, Orchestration: "Order", Input: "x", Version: new("2.0.0"), InitialCustomStatus: new(""),
 			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {Name: "inbox", Data: "m2"}},
 		})
 }
@@ -177,8 +177,8 @@ func messagesRoundTrip(e *env) {
 // included.
 func activitiesRoundTrip(e *env) {
 	full, empty := activityItem("A", 3), activityItem("A", 4)
-	full.ExecutionID, full.SessionID, full.Tag = 7, ptr("s1"), ptr("gpu")
-	empty.Name, empty.Input, empty.SessionID, empty.Tag = "", "", ptr(""), ptr("")
+	full.ExecutionID, full.SessionID, full.Tag = 7, new("s1"), new("gpu")
+	empty.Name, empty.Input, empty.SessionID, empty.Tag = "", "", new(""), new("")
 	items := []provider.ActivityExecuteItem{activityItem("A", 2), full, empty}
 	e.createWith("A", provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{items[0], items[1], items[2]}})
 	e.enqueueWork(items...)
@@ -276,12 +276,12 @@ func sizesOfActivities(e *env) {
 	e.create("A")
 	for _, n := range e.sizes() {
 		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
-		item := activityItem("A", uint64(n))
-		item.Input = payload(n)
+		text, item := payload(n), activityItem("A", uint64(n))
+		item.Input = text
 		e.enqueueWork(item)
 		got := e.fetchWork(held)
 		e.sameItem(got.Item, item, rule)
-		done := provider.ActivityCompletedItem{Instance: "A", ExecutionID: 1, ID: item.ID, Result: payload(n)}
+		done := provider.ActivityCompletedItem{Instance: "A", ExecutionID: 1, ID: item.ID, Result: text}
 		e.ok(e.p.AckWorkItem(e.ctx, got.LockToken, done), rule)
 		turn := e.fetchInstance("A", held)
 		e.batch(turn, rule, done)
@@ -293,12 +293,12 @@ func sizesOfActivities(e *env) {
 func sizesOfOutputs(e *env) {
 	e.admin()
 	for _, n := range e.sizes() {
-		instance, rule := fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
-		e.createWith(instance, provider.AckOrchestrationParams{Metadata: ended(provider.StatusCompleted, payload(n))})
+		text, instance, rule := payload(n), fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		e.createWith(instance, provider.AckOrchestrationParams{Metadata: ended(provider.StatusCompleted, text)})
 		output := e.execution(instance, 1).Output
 		e.check(output != nil, rule, "no output")
-		e.sameText(*output, payload(n), rule, "output")
-		e.sameText(*e.info(instance).Output, payload(n), rule, "output")
+		e.sameText(*output, text, rule, "output")
+		e.sameText(*e.info(instance).Output, text, rule, "output")
 	}
 }
 
@@ -306,14 +306,14 @@ func sizesOfOutputs(e *env) {
 func sizesOfCustomStatus(e *env) {
 	e.create("A")
 	for i, n := range e.sizes() {
-		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		text, rule := payload(n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
 		e.turn("A", provider.AckOrchestrationParams{HistoryDelta: []provider.Event{
-			event("A", 1, uint64(i+2), provider.CustomStatusUpdated{Status: ptr(payload(n))}),
+			event("A", 1, uint64(i+2), provider.CustomStatusUpdated{Status: &text}),
 		}})
 		got, err := e.p.GetCustomStatus(e.ctx, "A", uint64(i))
 		e.ok(err, rule)
 		e.check(got != nil && got.Status != nil, rule, "no custom status")
-		e.sameText(*got.Status, payload(n), rule, "custom status")
+		e.sameText(*got.Status, text, rule, "custom status")
 	}
 }
 
@@ -321,16 +321,16 @@ func sizesOfCustomStatus(e *env) {
 // is the runtime's.
 func sizesOfKVValues(e *env) {
 	for _, n := range e.sizes() {
-		instance, rule := fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
+		text, instance, rule := payload(n), fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
 		e.createWith(instance, provider.AckOrchestrationParams{HistoryDelta: []provider.Event{
-			event(instance, 1, 2, provider.KeyValueSet{Key: "k", Value: payload(n), LastUpdatedAtMs: baseMs}),
+			event(instance, 1, 2, provider.KeyValueSet{Key: "k", Value: text, LastUpdatedAtMs: baseMs}),
 		}})
 		value, err := e.p.GetKVValue(e.ctx, instance, "k")
 		e.ok(err, rule)
 		e.check(value != nil, rule, "no value")
-		e.sameText(*value, payload(n), rule, "value")
+		e.sameText(*value, text, rule, "value")
 		e.finish(instance, provider.StatusContinuedAsNew, "next")
 		got := e.fetchInstance(instance, held)
-		e.sameText(got.Item.KVSnapshot["k"].Value, payload(n), rule, "value in the snapshot")
+		e.sameText(got.Item.KVSnapshot["k"].Value, text, rule, "value in the snapshot")
 	}
 }

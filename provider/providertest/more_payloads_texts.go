@@ -3,6 +3,7 @@ package providertest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -24,10 +25,10 @@ func textsInEvents(e *env) {
 	for _, text := range oddTexts {
 		kinds = append(kinds,
 			provider.OrchestrationStarted{
-				Name: text, Version: text, Input: text, ParentInstance: ptr(text), InitialCustomStatus: ptr(text),
+				Name: text, Version: text, Input: text, ParentInstance: new(text), InitialCustomStatus: new(text),
 				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
 			},
-			provider.ActivityScheduled{Name: text, Input: text, SessionID: ptr(text), Tag: ptr(text)},
+			provider.ActivityScheduled{Name: text, Input: text, SessionID: new(text), Tag: new(text)},
 			provider.ExternalEvent{Name: text, Data: text},
 			provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppPanicked, Message: text}},
 			provider.KeyValueSet{Key: "k" + text, Value: text})
@@ -41,12 +42,12 @@ func textsInMessages(e *env) {
 	var items []provider.WorkItem
 	for _, text := range oddTexts {
 		items = append(items,
-			provider.StartOrchestrationItem{Instance: "A", Orchestration: text, Input: text, Version: ptr(text), ParentInstance: ptr(text)},
+			provider.StartOrchestrationItem{Instance: "A", Orchestration: text, Input: text, Version: new(text), ParentInstance: new(text)},
 			provider.ExternalRaisedItem{Instance: "A", Name: text, Data: text},
 			provider.QueueMessageItem{Instance: "A", Name: text, Data: text},
 			provider.CancelInstanceItem{Instance: "A", Reason: text},
 			provider.ContinueAsNewItem{
-				Instance: "A", Orchestration: text, Input: text, Version: ptr(text), InitialCustomStatus: ptr(text),
+				Instance: "A", Orchestration: text, Input: text, Version: new(text), InitialCustomStatus: new(text),
 				CarryForwardEvents: []provider.Pair{{Name: text, Data: text}},
 			})
 	}
@@ -74,20 +75,20 @@ func textsInColumns(e *env) {
 	for i, text := range oddTexts {
 		instance := fmt.Sprint("i", i)
 		metadata := ended(provider.StatusCompleted, text)
-		metadata.OrchestrationName, metadata.OrchestrationVersion = ptr("n"+text), ptr("v"+text)
+		metadata.OrchestrationName, metadata.OrchestrationVersion = new("n"+text), new("v"+text)
 		e.createWith(instance, provider.AckOrchestrationParams{Metadata: metadata, HistoryDelta: []provider.Event{
-			event(instance, 1, 2, provider.CustomStatusUpdated{Status: ptr(text)}),
+			event(instance, 1, 2, provider.CustomStatusUpdated{Status: new(text)}),
 			event(instance, 1, 3, provider.KeyValueSet{Key: "k" + text, Value: text, LastUpdatedAtMs: baseMs}),
 		}})
-		e.statusIs(instance, ptr(text), 1, ruleTexts)
-		e.kvIs(instance, "k"+text, ptr(text), ruleTexts)
+		e.statusIs(instance, new(text), 1, ruleTexts)
+		e.kvIs(instance, "k"+text, new(text), ruleTexts)
 		e.enqueue(raised(instance, "go"))
 		got := e.fetchInstance(instance, held)
 		same(e, got.Item.OrchestrationName, "n"+text, ruleTexts)
 		same(e, got.Item.Version, "v"+text, ruleTexts)
 		same(e, got.Item.KVSnapshot["k"+text], provider.KVEntry{Value: text, LastUpdatedAtMs: baseMs}, ruleTexts)
 		if e.p.Admin() != nil {
-			samePtr(e, e.execution(instance, 1).Output, ptr(text), ruleTexts)
+			samePtr(e, e.execution(instance, 1).Output, new(text), ruleTexts)
 			same(e, e.info(instance).OrchestrationName, "n"+text, ruleTexts)
 		}
 	}
@@ -115,7 +116,7 @@ func (e *env) separate(rule string, ids ...string) {
 	e.Helper()
 	for i, id := range ids {
 		start := startItem(id)
-		start.Input = fmt.Sprint(i)
+		start.Input = strconv.Itoa(i)
 		e.enqueue(start)
 	}
 	turns := make([]*provider.FetchedOrchestration, len(ids))
@@ -124,15 +125,15 @@ func (e *env) separate(rule string, ids ...string) {
 		turns[i] = e.fetch(held)
 		e.sameText(turns[i].Item.Instance, id, rule, "instance")
 		start := startItem(id)
-		start.Input = fmt.Sprint(i)
+		start.Input = strconv.Itoa(i)
 		e.batch(turns[i], rule, start)
 	}
 	e.fetchNone(rule)
 	for i, id := range ids {
 		e.commit(turns[i], provider.AckOrchestrationParams{
 			HistoryDelta: []provider.Event{
-				event(id, 1, 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: fmt.Sprint(i)}),
-				event(id, 1, 2, provider.CustomStatusUpdated{Status: ptr(fmt.Sprint(i))}),
+				event(id, 1, 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: strconv.Itoa(i)}),
+				event(id, 1, 2, provider.CustomStatusUpdated{Status: new(strconv.Itoa(i))}),
 			},
 			WorkerItems: []provider.WorkItem{activityItem(id, uint64(i))}, Metadata: created(),
 		})
@@ -142,8 +143,8 @@ func (e *env) separate(rule string, ids ...string) {
 		events := e.history(id, 1)
 		same(e, len(events), 2, rule)
 		e.sameText(events[0].InstanceID, id, rule, "instance of the event")
-		same(e, events[0].Kind.(provider.OrchestrationStarted).Input, fmt.Sprint(i), rule)
-		e.statusIs(id, ptr(fmt.Sprint(i)), 1, rule)
+		same(e, events[0].Kind.(provider.OrchestrationStarted).Input, strconv.Itoa(i), rule)
+		e.statusIs(id, new(strconv.Itoa(i)), 1, rule)
 		work := e.work(e.fetchWork(held))
 		e.sameText(work.Instance, id, rule, "instance of the activity")
 		same(e, work.ID, uint64(i), rule)
@@ -253,22 +254,27 @@ func (e *env) unlessRefused(events []provider.Event, err error) []provider.Event
 	return events
 }
 
-// The empty id is refused for good or is an id like any other; it never stands
-// for another one, nor stops the rest.
-func emptyIDs(e *env) {
+// Ids that are no text, being empty or no valid Unicode, are refused for good or
+// are ids like any other; they never stand for another one, nor stop the rest.
+func nonTextIDs(e *env) {
 	e.create("A")
-	err := e.p.EnqueueForOrchestrator(e.ctx, startItem(""), 0)
-	if err == nil {
+	e.create("b\ufffd")
+	for _, id := range []string{"", "b\xff", "b\x00"} {
+		rule := fmt.Sprintf("%s (id %q)", ruleByteIDs, id)
+		if err := e.p.EnqueueForOrchestrator(e.ctx, startItem(id), 0); err != nil {
+			e.refused(err, rule)
+			e.refusedInTurn("A", id)
+			continue
+		}
 		got := e.fetch(held)
-		same(e, got.Item.Instance, "", ruleByteIDs)
-		e.commit(got, provider.AckOrchestrationParams{Metadata: created(), HistoryDelta: []provider.Event{started("", 1)}})
-		e.sameEvents(e.history("", 1), []provider.Event{started("", 1)}, ruleByteIDs)
-	} else {
-		e.refused(err, ruleByteIDs)
-		e.refusedInTurn("A", "")
+		same(e, got.Item.Instance, id, rule)
+		e.commit(got, provider.AckOrchestrationParams{Metadata: created(), HistoryDelta: []provider.Event{started(id, 1)}})
+		e.sameEvents(e.history(id, 1), []provider.Event{started(id, 1)}, rule)
 	}
-	e.enqueue(raised("A", "go"))
-	e.sameEvents(e.fetchInstance("A", held).Item.History, []provider.Event{started("A", 1)}, ruleByteIDs)
+	for _, id := range []string{"A", "b\ufffd"} {
+		e.enqueue(raised(id, "go"))
+		e.sameEvents(e.fetchInstance(id, held).Item.History, []provider.Event{started(id, 1)}, ruleByteIDs)
+	}
 }
 
 // An event whose JSON names no instance, or another one, belongs to the row it is

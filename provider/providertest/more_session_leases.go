@@ -99,9 +99,10 @@ func fetchCountsAsActivity(e *env) {
 	e.claim(owner("ann"), 1, ruleUnclaimed)
 	e.claim(owner("bob"), 2, ruleUnclaimed)
 	e.sleep(e.lease)
+	touched := time.Now()
 	e.claim(owner("ann"), 3, ruleOwned)
-	e.renewSessions(1, "§5.10 step 7: upsert: last_activity_at = now", held, e.lease/2, "ann")
-	e.renewSessions(0, "§5.14: not idle: last_activity_at > now − idleTimeout", held, e.lease/2, "bob")
+	e.renewSessions(1, "§5.10 step 7: upsert: last_activity_at = now", held, e.idleSince(touched), "ann")
+	e.renewSessions(0, "§5.14: not idle: last_activity_at > now − idleTimeout", held, e.idleSince(touched), "bob")
 }
 
 // A takeover makes an idle session active, and renewable for the new owner only.
@@ -109,9 +110,10 @@ func takeoverCountsAsActivity(e *env) {
 	e.enqueueWork(inSession("s", 1), inSession("s", 2))
 	e.claim(ownerFor("ann", held, e.lease), 1, ruleUnclaimed)
 	e.expire()
+	touched := time.Now()
 	e.claim(owner("bob"), 2, ruleUnclaimed)
 	e.renewSessions(0, "§5.10: session lock expired: ownership moves", held, forever, "ann")
-	e.renewSessions(1, "§5.10 step 7: upsert: last_activity_at = now", held, e.lease/2, "bob")
+	e.renewSessions(1, "§5.10 step 7: upsert: last_activity_at = now", held, e.idleSince(touched), "bob")
 }
 
 // The heartbeat itself is no activity: otherwise no session would ever be idle.
@@ -192,8 +194,9 @@ func busySessionOutlivesItsLeaseByHeartbeat(e *env) {
 	got := e.claim(ownerFor("ann", held, 2*e.lease), 1, ruleUnclaimed)
 	for range 3 {
 		e.sleep(e.lease)
+		touched := time.Now()
 		e.ok(e.p.RenewWorkItemLock(e.ctx, got.LockToken, held), "§5.12: locked_until = now + extendFor")
-		e.renewSessions(1, ruleRenewed, held, e.lease/2, "ann")
+		e.renewSessions(1, ruleRenewed, held, e.idleSince(touched), "ann")
 	}
 	e.fetchNoWork(owner("bob"), ruleForeign)
 	e.claim(owner("ann"), 2, ruleOwned)
@@ -204,13 +207,15 @@ func busySessionOutlivesItsLeaseByHeartbeat(e *env) {
 func renewalOfSeveralOwners(e *env) {
 	e.enqueueWork(inSession("s", 1), inSession("t", 2), inSession("u", 3), inSession("v", 4))
 	for id, name := range []string{"ann", "ann", "bob", "eve"} {
-		e.claim(ownerFor(name, held, e.lease), uint64(id+1), ruleUnclaimed)
+		e.claim(owner(name), uint64(id+1), ruleUnclaimed)
 	}
-	e.renewSessions(3, ruleRenewed, held, forever, "ann", "bob", "nobody", "ann", "bob")
+	e.renewSessions(3, ruleRenewed, e.lease, forever, "ann", "bob", "nobody", "ann", "bob")
 	e.expire()
-	e.enqueueWork(inSession("s", 5), inSession("t", 6), inSession("u", 7), inSession("v", 8))
-	e.claim(owner("zoe"), 8, "§5.14: only sessions whose owner is in the list")
-	e.fetchNoWork(owner("zoe"), ruleRenewed)
+	e.enqueueWork(inSession("v", 5), inSession("s", 6), inSession("t", 7), inSession("u", 8))
+	for id := uint64(6); id <= 8; id++ {
+		e.claim(owner("zoe"), id, "§5.14: sets locked_until = now + extendFor on all sessions whose owner is in the list")
+	}
+	e.fetchNoWork(owner("zoe"), ruleForeign)
 }
 
 // One call takes as many owner ids as a process has slots.

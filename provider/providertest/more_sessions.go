@@ -61,7 +61,7 @@ func foreignSessionsDoNotBlockTheQueue(e *env) {
 // A worker that loses the race for a session gets another item in the same call,
 // and the lost one's attempt does not count.
 func lostClaimTriesTheNextCandidate(e *env) {
-	const rule = "§5.10 step 8: if step 7 lost a race: undo the row lock (attempt not counted) and SHOULD try the next candidate"
+	const rule = "§5.10 step 8: undo the row lock (attempt not counted) and SHOULD try the next candidate"
 	for round := range 5 {
 		session := fmt.Sprint("s", round)
 		e.enqueueWork(inSession(session, 1), inSession(session, 2))
@@ -169,7 +169,8 @@ func manySessionsManyOwners(e *env) {
 		e.ok(drain(i), ruleOwned)
 	}
 	for id := range uint64(sessions * perSession) {
-		e.check(delivered[id] == 1, "§5.10 step 6: a fetched row is locked", "item %d was delivered %d times", id, delivered[id])
+		e.check(delivered[id] == 1, "§5.10 step 6: a fetched row is locked",
+			"item %d was delivered %d times", id, delivered[id])
 	}
 }
 
@@ -205,7 +206,7 @@ func takeoversWaitForTheLease(e *env) {
 	var left atomic.Int64
 	left.Store(sessions * perSession)
 	claims := make([][]sessionClaim, workers)
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(e.patience())
 	e.together(workers, func(i int) error {
 		for left.Load() > 0 && time.Now().Before(deadline) {
 			me := fmt.Sprintf("w%d.%d", i, len(claims[i])/perOwner) // a new owner every few items
@@ -229,7 +230,7 @@ func takeoversWaitForTheLease(e *env) {
 		return nil
 	})
 	e.check(left.Load() == 0, "§5.10: session lock expired: anyone with a session config may claim",
-		"%d items were not fetched within a minute", left.Load())
+		"%d items were not fetched within %v", left.Load(), e.patience())
 	noOverlap(e, slices.Concat(claims...), lease-20*time.Millisecond)
 }
 
@@ -279,7 +280,7 @@ func emptySessionIDIsASession(e *env) {
 	e.enqueueWork(inSession("", 1), inSession("", 2), plain(3))
 	e.claim(noSession(), 3, ruleNoSession)
 	got := e.claim(owner("ann"), 1, ruleUnclaimed)
-	samePtr(e, e.work(got).SessionID, ptr(""), "§5.8: session columns filled from the item")
+	samePtr(e, e.work(got).SessionID, new(""), "§5.8: session columns filled from the item")
 	e.fetchNoWork(owner("bob"), ruleForeign)
 	e.claim(owner("ann"), 2, ruleOwned)
 }
@@ -289,7 +290,7 @@ func sessionAndTagBothApply(e *env) {
 	const rule = "§5.10: session and tag together: both rules apply"
 	for id := uint64(1); id <= 2; id++ {
 		item := inSession("s", id)
-		item.Tag = ptr("gpu")
+		item.Tag = new("gpu")
 		e.enqueueWork(item)
 	}
 	withTag := func(id string) provider.FetchWorkParams {
@@ -308,7 +309,7 @@ func sessionAndTagBothApply(e *env) {
 // Passing over a session's item because of its tag leaves the session free.
 func itemPassedOverByTagClaimsNoSession(e *env) {
 	item := inSession("s", 1)
-	item.Tag = ptr("gpu")
+	item.Tag = new("gpu")
 	e.enqueueWork(item, inSession("t", 2))
 	e.claim(owner("ann"), 2, "§5.10: session and tag together: both rules apply")
 	e.sessionRows("§5.10 step 7: the session of the returned row is claimed", "t")
@@ -335,7 +336,7 @@ func sessionPreservedThroughAck(e *env) {
 	})
 	e.claim(noSession(), 4, rule)
 	got := e.claim(owner("ann"), 2, rule)
-	samePtr(e, e.work(got).SessionID, ptr("s"), rule)
+	samePtr(e, e.work(got).SessionID, new("s"), rule)
 	same(e, got.AttemptCount, 1, rule)
 	e.fetchNoWork(owner("bob"), rule)
 	e.claim(owner("ann"), 3, rule)
@@ -352,8 +353,9 @@ func hiddenSessionItemIsSkipped(e *env) {
 // Once visible again, an abandoned item comes before the younger ones.
 func hiddenSessionItemReturnsToItsPlace(e *env) {
 	e.enqueueWork(inSession("s", 1), inSession("s", 2), inSession("s", 3))
-	e.abandonWork(e.claim(owner("ann"), 1, ruleUnclaimed), e.lease, false)
-	e.ackWork(e.claim(owner("ann"), 2, "§5.10 step 2: eligible rows: visible_at <= now"))
+	first, second := e.claim(owner("ann"), 1, ruleUnclaimed), e.claim(owner("ann"), 2, ruleOwned)
+	e.abandonWork(first, e.lease, false)
+	e.ackWork(second)
 	e.expire()
 	e.claim(owner("ann"), 1, ruleLowestID)
 	e.claim(owner("ann"), 3, ruleLowestID)

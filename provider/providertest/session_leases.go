@@ -20,16 +20,18 @@ func sessionClaimableAfterLockExpiry(e *env) {
 	e.claim(owner("bob"), 2, "§5.10: session lock expired: anyone with a session config may claim")
 }
 
-// Renewal counts and extends the sessions of the named owners and nobody else's.
+// Renewal counts the sessions of the named owners and sets their leases, and
+// nobody else's.
 func renewSessionLockActive(e *env) {
-	e.enqueueWork(inSession("s", 1), inSession("t", 2), inSession("u", 3), inSession("s", 4), inSession("u", 5))
-	ann, bob := ownerFor("ann", held, e.lease), ownerFor("bob", held, e.lease)
-	e.claim(ann, 1, ruleUnclaimed)
-	e.claim(ann, 2, ruleUnclaimed)
-	e.claim(bob, 3, ruleUnclaimed)
-	e.renewSessions(2, ruleRenewed, held, forever, "ann")
+	e.enqueueWork(inSession("s", 1), inSession("t", 2), inSession("u", 3))
+	e.claim(owner("ann"), 1, ruleUnclaimed)
+	e.claim(owner("ann"), 2, ruleUnclaimed)
+	e.claim(owner("bob"), 3, ruleUnclaimed)
+	e.renewSessions(2, ruleRenewed, e.lease, forever, "ann")
 	e.expire()
-	e.claim(owner("eve"), 5, "§5.14: only sessions whose owner is in the list are renewed")
+	e.enqueueWork(inSession("u", 4), inSession("t", 5), inSession("s", 6))
+	e.claim(owner("eve"), 5, "§5.14: sets locked_until = now + extendFor on all sessions whose owner is in the list")
+	e.claim(owner("eve"), 6, "§5.14: sets locked_until = now + extendFor on all sessions whose owner is in the list")
 	e.fetchNoWork(owner("eve"), ruleForeign)
 }
 
@@ -91,9 +93,16 @@ func stamps(e *env, want int, rule string, touch func(ann *provider.FetchedWorkI
 	got := e.claim(owner("ann"), 1, ruleUnclaimed)
 	e.claim(owner("bob"), 2, ruleUnclaimed)
 	e.sleep(e.lease)
+	touched := time.Now()
 	touch(got)
-	e.renewSessions(want, rule, held, e.lease/2, "ann")
-	e.renewSessions(0, "§5.14: not idle: last_activity_at > now − idleTimeout", held, e.lease/2, "bob")
+	e.renewSessions(want, rule, held, e.idleSince(touched), "ann")
+	e.renewSessions(0, "§5.14: not idle: last_activity_at > now − idleTimeout", held, e.idleSince(touched), "bob")
+}
+
+// idleSince is an idle timeout for a call that follows at once: sessions active
+// since then are within it, those active a lease before are not.
+func (e *env) idleSince(touched time.Time) time.Duration {
+	return time.Since(touched) + e.lease - e.lease/20
 }
 
 // Acknowledging a session's item counts as its activity.

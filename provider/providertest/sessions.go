@@ -52,11 +52,11 @@ const (
 	ruleNoSession = "§5.10 step 3: session == nil → only rows with NULL session_id"
 	ruleAnyPlain  = "§5.10 step 3: session != nil → rows with NULL session_id are eligible"
 	ruleOwned     = "§5.10 step 3: rows whose session has a live row owned by session.OwnerID are eligible"
-	ruleForeign   = "§5.10 step 3: rows whose session has a live row (locked_until > now) of another owner are not eligible"
+	ruleForeign   = "§5.10 step 3: rows whose session has a live row of another owner are not eligible"
 	ruleUnclaimed = "§5.10 step 3: rows whose session has no live row are eligible"
 	ruleLowestID  = "§5.10 step 5: take the lowest row id (FIFO)"
-	ruleCleanup   = "§5.15: deletes session rows that are expired and have no row in the worker queue with that session id"
-	ruleRenewed   = "§5.14: extends all sessions whose owner is in the list, that are live and not idle, and returns their number"
+	ruleCleanup   = "§5.15: deletes session rows that are expired and have no row in the worker queue"
+	ruleRenewed   = "§5.14: extends all live, not idle sessions whose owner is in the list, and returns their number"
 )
 
 // inSession is activity id of instance "order", bound to a session.
@@ -141,7 +141,7 @@ func sessionItemClaimableWhenNoSession(e *env) {
 	e.sessionRows("§5.15, claim: a session begins with the first fetch of one of its items")
 	got := e.claim(owner("ann"), 1, ruleUnclaimed)
 	same(e, got.AttemptCount, 1, "§5.10 step 9: first delivery = 1")
-	samePtr(e, e.work(got).SessionID, ptr("s"), "§5.8: session columns filled from the item")
+	samePtr(e, e.work(got).SessionID, new("s"), "§5.8: session columns filled from the item")
 	e.sessionRows("§5.10 step 7: if session-bound, upsert the session row", "s")
 }
 
@@ -222,7 +222,7 @@ func nonSessionItemsReturnedWithSessionConfig(e *env) {
 // Several slots that share an owner id all get items of its session, at the same
 // time too.
 func sharedWorkerIDAnyCallerCanFetchOwnedSession(e *env) {
-	const rule = "§5.10: several worker slots with one owner id may all fetch items of the owned session, also concurrently"
+	const rule = "§5.10: several worker slots with one owner id: all of them may fetch, also concurrently"
 	for id := uint64(1); id <= 9; id++ {
 		e.enqueueWork(inSession("s", id))
 	}

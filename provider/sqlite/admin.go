@@ -152,7 +152,7 @@ func (s *Store) GetExecutionInfo(
 // GetSystemMetrics implements [provider.Admin].
 func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
 	var metrics provider.SystemMetrics
-	err := s.read(ctx, "get_system_metrics", func(ctx context.Context, q *sqlitedb.Queries) error {
+	err := s.readSnapshot(ctx, "get_system_metrics", func(ctx context.Context, q *sqlitedb.Queries) error {
 		instances, err := q.CountInstances(ctx)
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 // that are still hidden count.
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	var depths provider.QueueDepths
-	err := s.read(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
+	err := s.readSnapshot(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
 		now := s.now()
 		messages, err := q.CountFreeMessages(ctx, &now)
 		if err != nil {

@@ -107,9 +107,10 @@ var conditions = map[int]condition{
 // primary masks an extended result code down to its primary one.
 const primary = 0xff
 
-// classify turns whatever a statement returned into the error of operation.
-// Errors that are classified already keep their class.
-func classify(operation string, err error) *provider.Error {
+// classify turns whatever a statement returned into the error of operation, a
+// [*provider.Error]. Errors that are classified already keep their class, and nil
+// stays nil.
+func classify(operation string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -129,7 +130,7 @@ func classify(operation string, err error) *provider.Error {
 }
 
 // fromCode is classify for a SQLite result code, primary or extended.
-func fromCode(operation string, code int, cause error) *provider.Error {
+func fromCode(operation string, code int, cause error) error {
 	c, known := conditions[code&primary]
 	if !known {
 		return provider.Permanent(operation, fmt.Sprintf("unexpected SQLite error, please report it: %v", cause), cause)

@@ -22,7 +22,7 @@ func (s *Store) ReadWithExecution(ctx context.Context, instance string, executio
 func (s *Store) readLatest(ctx context.Context, operation, instance string) ([]provider.Event, error) {
 	var execution int64
 	var rows []sqlitedb.ReadExecutionRow
-	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+	err := s.readSnapshot(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
 		if execution, err = q.LatestExecution(ctx, instance); err != nil {
 			return err
 		}

@@ -39,18 +39,23 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 	return nil
 }
 
-// refreshDue refreshes every instance of which a lease or delay has ended.
-func (t *tx) refreshDue(ctx context.Context) error {
-	due, err := t.ResetDueInboxes(ctx, &t.now)
+// duePortion bounds what one fetch makes fetchable that has come due. When very
+// many timers fire at once, everybody else gets a turn in between.
+const duePortion = 256
+
+// refreshDue refreshes instances of which a lease or delay has ended, at most
+// duePortion, and returns how many.
+func (t *tx) refreshDue(ctx context.Context) (int, error) {
+	due, err := t.ResetDueInboxes(ctx, &t.now, duePortion)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, instance := range due {
 		if err := t.refresh(ctx, instance); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(due), nil
 }
 
 // unlock ends the instance's lease.

@@ -1,9 +1,74 @@
 package sqlite
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+const (
+	millisecond = time.Millisecond
+	second      = time.Second
+)
+
+// childEnv makes this test binary run a part of itself, as another process that
+// uses the same file.
+const childEnv = "DUROXIDE_SQLITE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(childEnv); role != "" {
+		if err := roles[role](os.Args[1], os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// roles are what a child process can do with a database file.
+var roles = map[string]func(path, argument string) error{
+	// enqueue adds a message for one instance.
+	"enqueue": func(path, instance string) error {
+		return withStore(path, func(ctx context.Context, store *Store) error {
+			return store.EnqueueForOrchestrator(ctx, start(instance), 0)
+		})
+	},
+	// flood adds messages for ever and prints a line for each that is stored.
+	"flood": func(path, instance string) error {
+		return withStore(path, func(ctx context.Context, store *Store) error {
+			for {
+				if err := store.EnqueueForOrchestrator(ctx, start(instance), 0); err != nil {
+					return err
+				}
+				fmt.Println("stored")
+			}
+		})
+	},
+}
+
+func withStore(path string, f func(context.Context, *Store) error) error {
+	ctx := context.Background()
+	store, err := Open(ctx, path, &Config{BusyTimeout: 30 * time.Second})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return f(ctx, store)
+}
+
+// child prepares a child process.
+func child(t *testing.T, ctx context.Context, role, path, argument string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, os.Args[0], path, argument)
+	cmd.Env = append(os.Environ(), childEnv+"="+role)
+	return cmd
+}
+
+// after is a point in time to come.
+func after(d time.Duration) <-chan time.Time { return time.After(d) }

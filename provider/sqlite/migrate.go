@@ -59,6 +59,7 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 	if err != nil {
 		return provider.Permanent(openOperation, err.Error(), err)
 	}
+	// Before anything that would change a file that is not ours.
 	version, err := inspect(ctx, conn, len(list))
 	if err != nil {
 		return err
@@ -69,12 +70,12 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 		}
 	}
 	if version == len(list) {
-		return nil
+		return checkWritable(ctx, conn, version)
 	}
 	return inTransaction(ctx, conn, func() error {
 		// Another process may have been faster.
 		version, err := inspect(ctx, conn, len(list))
-		if err != nil {
+		if err != nil || version == len(list) {
 			return err
 		}
 		for _, m := range list[version:] {
@@ -135,14 +136,32 @@ func useWriteAheadLog(ctx context.Context, conn *sql.Conn, patience time.Duratio
 				"cannot open database file: its file system does not support SQLite's write-ahead log (journal mode is %q); use a local disk",
 				mode), ErrCannotOpen)
 		}
-		failure := classify(openOperation, err)
-		if !errors.Is(failure, ErrBusy) || time.Now().After(deadline) {
-			return failure
+		err = classify(openOperation, err)
+		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
+			return err
 		}
 		if err := sleep(ctx, 10*time.Millisecond); err != nil {
 			return provider.ContextError(ctx, openOperation)
 		}
 	}
+}
+
+// errUnchanged makes inTransaction roll back what was only tried.
+var errUnchanged = errors.New("unchanged")
+
+// checkWritable tries to write and takes it back: otherwise a file that may only be
+// read would be found out by the first call.
+func checkWritable(ctx context.Context, conn *sql.Conn, version int) error {
+	err := inTransaction(ctx, conn, func() error {
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
+			return err
+		}
+		return errUnchanged
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
 }
 
 // inTransaction runs f in an immediate transaction.

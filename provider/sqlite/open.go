@@ -131,29 +131,26 @@ func openWriter(ctx context.Context, dsn string, config Config, file bool) (*wri
 	db.SetMaxOpenConns(1)
 	w := &writer{db: db, clock: config.now, single: config.DisableGroupCommit}
 	if err := w.open(ctx, config.BusyTimeout, file); err != nil {
-		_ = db.Close()
-		return nil, err
+		// That closing fails too is no news.
+		_ = w.closeAll()
+		return nil, classify(openOperation, err)
 	}
 	return w, nil
 }
 
 // open connects, migrates and prepares.
-func (w *writer) open(ctx context.Context, patience time.Duration, file bool) error {
-	conn, err := w.db.Conn(ctx)
-	if err != nil {
-		return classify(openOperation, err)
+func (w *writer) open(ctx context.Context, patience time.Duration, file bool) (err error) {
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		return err
 	}
-	if err := migrate(ctx, conn, patience, file); err != nil {
-		return errors.Join(err, conn.Close())
+	if err := migrate(ctx, w.conn, patience, file); err != nil {
+		return err
 	}
-	w.conn = conn
-	if w.queries, err = sqlitedb.Prepare(ctx, conn); err != nil {
-		return classify(openOperation, errors.Join(err, conn.Close()))
+	if w.queries, err = sqlitedb.Prepare(ctx, w.conn); err != nil {
+		return err
 	}
-	if err := w.prepareControl(ctx); err != nil {
-		return classify(openOperation, errors.Join(err, conn.Close()))
-	}
-	return nil
+	w.control, err = prepareControl(ctx, w.conn)
+	return err
 }
 
 // openReaders opens the connections that read.

@@ -71,10 +71,7 @@ func (s *Store) lockTurn(
 	err := s.writer.do(ctx, &job{
 		operation: opFetchOrchestration,
 		run: func(ctx context.Context, t *tx) (err error) {
-			if err := t.refreshDue(ctx); err != nil {
-				return err
-			}
-			outcome.found, err = t.nextTurn(ctx, s.log, lockFor, versions)
+			outcome.found, err = t.dueOrNextTurn(ctx, s.log, lockFor, versions)
 			if err != nil || (outcome.found != nil && !woken) {
 				return err
 			}
@@ -105,6 +102,23 @@ func (t *tx) nextInstanceWake(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return *wakeAt, nil
+}
+
+// dueOrNextTurn makes what has come due fetchable, a portion at a time, until
+// there is a turn to run.
+func (t *tx) dueOrNextTurn(
+	ctx context.Context, log *slog.Logger, lockFor int64, versions provider.VersionRange,
+) (*turn, error) {
+	for {
+		due, err := t.refreshDue(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.nextTurn(ctx, log, lockFor, versions)
+		if found != nil || err != nil || due < duePortion {
+			return found, err
+		}
+	}
 }
 
 // nextTurn locks instances until one of them has a turn to run.
@@ -378,7 +392,9 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		renewed, err := t.RenewInbox(ctx, new(t.now+lockFor), &lockToken, &t.now)
+		until := t.now + lockFor
+		t.instanceWake = earlier(t.instanceWake, until)
+		renewed, err := t.RenewInbox(ctx, &until, &lockToken, &t.now)
 		if err != nil || renewed == 1 {
 			return err
 		}

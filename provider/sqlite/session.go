@@ -28,8 +28,10 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	}
 	var renewed int64
 	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		until := t.now + lockFor
+		t.activityWake = earlier(t.activityWake, until)
 		renewed, err = t.RenewSessions(ctx, sqlitedb.RenewSessionsParams{
-			LockedUntil: t.now + lockFor, Owners: owners, Now: t.now, IdleSince: t.now - idleFor,
+			LockedUntil: until, Owners: owners, Now: t.now, IdleSince: t.now - idleFor,
 		})
 		return err
 	})

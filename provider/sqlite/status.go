@@ -33,7 +33,7 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 	const operation = "get_instance_stats"
 	var stats *provider.InstanceStats
 	var first *string
-	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
+	err := s.readSnapshot(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
 		history, err := q.GetHistoryStats(ctx, instance)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

@@ -63,11 +63,13 @@ func (s *Store) Close() error {
 		close(s.closing)
 		s.calls.Wait()
 		s.watch.stop()
-		s.closeErr = s.writer.close()
 		if s.readers != nil {
-			if err := s.readers.close(); s.closeErr == nil {
-				s.closeErr = err
-			}
+			s.closeErr = s.readers.close()
+		}
+		// Last: SQLite moves the log into the database when the last connection
+		// closes, if that one may write.
+		if err := s.writer.close(); s.closeErr == nil {
+			s.closeErr = err
 		}
 	})
 	return s.closeErr
@@ -97,16 +99,41 @@ func (s *Store) write(ctx context.Context, operation string, run func(context.Co
 	return s.writer.do(ctx, &job{operation: operation, run: run})
 }
 
-// read runs one call that changes nothing, on a snapshot of the database. run may
-// write to its caller's variables.
+// read runs one call that consists of one query. run may write to its caller's
+// variables.
 func (s *Store) read(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
+	if s.readers == nil {
+		return s.readInTurn(ctx, operation, run)
+	}
 	if err := s.enter(operation); err != nil {
 		return err
 	}
 	defer s.leave()
-	if s.readers != nil {
-		return s.readers.do(ctx, operation, run)
+	return s.readers.do(ctx, operation, run)
+}
+
+// readSnapshot is read for a call whose queries must see the same state.
+func (s *Store) readSnapshot(
+	ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error,
+) error {
+	if s.readers == nil {
+		return s.readInTurn(ctx, operation, run)
 	}
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.readers.snapshot(ctx, operation, run)
+}
+
+// readInTurn reads on the only connection there is, in turn with the writes.
+func (s *Store) readInTurn(
+	ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error,
+) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
 	if ctx.Err() != nil {
 		return provider.ContextError(ctx, operation)
 	}
@@ -122,9 +149,22 @@ type readers struct {
 	queries *sqlitedb.Queries
 }
 
-// do runs a call in a transaction of its own, so that all its queries see the
-// same state. The context's end interrupts it.
+// do runs a call of one query. The context's end interrupts it.
 func (r *readers) do(ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, operation)
+	}
+	if err := run(ctx, r.queries); err != nil {
+		return classifyRead(ctx, operation, err)
+	}
+	return nil
+}
+
+// snapshot runs a call in a transaction, so that all its queries see the same
+// state. The context's end interrupts it.
+func (r *readers) snapshot(
+	ctx context.Context, operation string, run func(context.Context, *sqlitedb.Queries) error,
+) error {
 	if ctx.Err() != nil {
 		return provider.ContextError(ctx, operation)
 	}
@@ -143,20 +183,14 @@ func (r *readers) do(ctx context.Context, operation string, run func(context.Con
 // classifyRead is classify for a call that its context may have interrupted, in
 // which case SQLite's own report says less.
 func classifyRead(ctx context.Context, operation string, err error) error {
-	failure := classify(operation, err)
-	if ctx.Err() != nil && failure.Retryable {
+	err = classify(operation, err)
+	if ctx.Err() != nil && provider.IsRetryable(err) {
 		return provider.ContextError(ctx, operation)
-	}
-	return failure
-}
-
-func (r *readers) close() error {
-	err := r.queries.Close()
-	if closeErr := r.db.Close(); err == nil {
-		err = closeErr
 	}
 	return err
 }
+
+func (r *readers) close() error { return classifyClose(r.queries.Close(), r.db.Close()) }
 
 // fromMillis converts a stored time.
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

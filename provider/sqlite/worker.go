@@ -74,13 +74,8 @@ func (s *Store) lockWork(ctx context.Context, f workFetch, woken bool) (*provide
 	}
 	err := s.writer.do(ctx, &job{
 		operation: opFetchWork,
-		run: func(ctx context.Context, t *tx) error {
-			due, err := t.ReadyDueWork(ctx, &t.now)
-			if err != nil {
-				return err
-			}
-			t.activities += int(due)
-			outcome.found, err = t.nextWork(ctx, s.log, f)
+		run: func(ctx context.Context, t *tx) (err error) {
+			outcome.found, err = t.dueOrNextWork(ctx, s.log, f)
 			if err != nil || (outcome.found != nil && !woken) {
 				return err
 			}
@@ -117,6 +112,22 @@ func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error)
 	return earlier(wakeAt, end), nil
 }
 
+// dueOrNextWork makes what has come due fetchable, a portion at a time, until
+// there is something to fetch.
+func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
+	for {
+		due, err := t.ReadyDueWork(ctx, &t.now, duePortion)
+		if err != nil {
+			return nil, err
+		}
+		t.activities += int(due)
+		found, err := t.nextWork(ctx, log, f)
+		if found != nil || err != nil || due < duePortion {
+			return found, err
+		}
+	}
+}
+
 // nextWork locks activities until one can be decoded.
 func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
 	for {
@@ -138,11 +149,13 @@ func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*prov
 			continue
 		}
 		if row.SessionID != nil {
+			end := t.now + f.sessionFor
 			if err := t.ClaimSession(ctx, sqlitedb.ClaimSessionParams{
-				SessionID: *row.SessionID, WorkerID: f.owner, LockedUntil: t.now + f.sessionFor, Now: t.now,
+				SessionID: *row.SessionID, WorkerID: f.owner, LockedUntil: end, Now: t.now,
 			}); err != nil {
 				return nil, err
 			}
+			t.activityWake = earlier(t.activityWake, end)
 		}
 		t.activityWake = earlier(t.activityWake, until)
 		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
@@ -178,8 +191,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch) (int64, error) {
 		if !f.sessions {
 			continue
 		}
-		id, err = t.NextSessionWork(ctx, tag, t.now, f.owner)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if id, err = t.NextSessionWork(ctx, tag, t.now, f.owner); err != nil {
 			return 0, err
 		}
 		oldest = earlier(oldest, id)
@@ -189,17 +201,25 @@ func (t *tx) findWork(ctx context.Context, f workFetch) (int64, error) {
 
 // tagsOf lists the tags to look under; nil is the tag of untagged activities.
 func (t *tx) tagsOf(ctx context.Context, filter provider.TagFilter) ([]*string, error) {
-	var tags []*string
+	var named []string
+	untagged := true
 	switch filter.Mode() {
 	case provider.TagAny:
-		return t.ReadyTags(ctx)
-	case provider.TagDefaultOnly:
-		return []*string{nil}, nil
+		var err error
+		if named, err = t.ReadyTags(ctx); err != nil {
+			return nil, err
+		}
 	case provider.TagDefaultAndSet:
-		tags = append(tags, nil)
-	case provider.TagSet, provider.TagNone:
+		named = filter.Tags()
+	case provider.TagSet:
+		named, untagged = filter.Tags(), false
+	case provider.TagDefaultOnly, provider.TagNone:
 	}
-	for _, tag := range filter.Tags() {
+	tags := make([]*string, 0, len(named)+1)
+	if untagged {
+		tags = append(tags, nil)
+	}
+	for _, tag := range named {
 		tags = append(tags, &tag)
 	}
 	return tags, nil
@@ -243,7 +263,9 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		session, err := t.RenewWork(ctx, new(t.now+lockFor), &lockToken, &t.now)
+		until := t.now + lockFor
+		t.activityWake = earlier(t.activityWake, until)
+		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
 		return t.afterWork(ctx, operation, lockToken, session, err)
 	})
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -37,11 +38,13 @@ type writer struct {
 	done chan struct{}
 }
 
-// control are the statements around those of a call.
+// control are the statements around those of a call, which sqlc has no syntax for.
 type control struct {
-	begin, commit, rollback    *sql.Stmt
-	savepoint, release, undo   *sql.Stmt
-	dataVersion                *sql.Stmt
+	begin, commit, rollback  *sql.Stmt
+	savepoint, release, undo *sql.Stmt
+	dataVersion              *sql.Stmt
+	// all are the same statements, to be closed.
+	all []*sql.Stmt
 }
 
 // The states of a job.
@@ -67,10 +70,10 @@ type job struct {
 	// bare stands in for run and is executed outside any transaction.
 	bare func(context.Context) error
 
-	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
-	state atomic.Int32
-	err   error
-	done  chan struct{}
+	ctx     context.Context //nolint:containedctx // it travels with the call it belongs to
+	state   atomic.Int32
+	err     error
+	done    chan struct{}
 	effects effects
 }
 
@@ -110,27 +113,37 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// prepareControl prepares what sqlc has no syntax for.
-func (w *writer) prepareControl(ctx context.Context) error {
+// prepareControl prepares them on the connection.
+func prepareControl(ctx context.Context, conn *sql.Conn) (control, error) {
+	var c control
 	for _, p := range []struct {
 		stmt **sql.Stmt
 		text string
 	}{
-		{&w.control.begin, "BEGIN IMMEDIATE"},
-		{&w.control.commit, "COMMIT"},
-		{&w.control.rollback, "ROLLBACK"},
-		{&w.control.savepoint, "SAVEPOINT call"},
-		{&w.control.release, "RELEASE call"},
-		{&w.control.undo, "ROLLBACK TO call"},
-		{&w.control.dataVersion, "PRAGMA data_version"},
+		{&c.begin, "BEGIN IMMEDIATE"},
+		{&c.commit, "COMMIT"},
+		{&c.rollback, "ROLLBACK"},
+		{&c.savepoint, "SAVEPOINT call"},
+		{&c.release, "RELEASE call"},
+		{&c.undo, "ROLLBACK TO call"},
+		{&c.dataVersion, "PRAGMA data_version"},
 	} {
-		stmt, err := w.conn.PrepareContext(ctx, p.text)
+		stmt, err := conn.PrepareContext(ctx, p.text)
 		if err != nil {
-			return err
+			return c, err
 		}
 		*p.stmt = stmt
+		c.all = append(c.all, stmt)
 	}
-	return nil
+	return c, nil
+}
+
+func (c *control) close() error {
+	var errs []error
+	for _, stmt := range c.all {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // start begins to work off the queue.
@@ -367,10 +380,25 @@ func (w *writer) close() error {
 		w.notify()
 		<-w.done
 	}
-	// Closing the connection finalizes its statements.
-	err := w.conn.Close()
-	if closeErr := w.db.Close(); err == nil {
-		err = closeErr
+	return w.closeAll()
+}
+
+// closeAll closes what has been opened.
+func (w *writer) closeAll() error {
+	// Statements first: SQLite keeps a connection whose statements are open, and
+	// with it the log.
+	var errs []error
+	if w.queries != nil {
+		errs = append(errs, w.queries.Close())
 	}
-	return err
+	errs = append(errs, w.control.close())
+	if w.conn != nil {
+		errs = append(errs, w.conn.Close())
+	}
+	return classifyClose(append(errs, w.db.Close())...)
+}
+
+// classifyClose joins what went wrong with closing.
+func classifyClose(errs ...error) error {
+	return classify("close", errors.Join(errs...))
 }

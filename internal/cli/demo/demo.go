@@ -46,7 +46,7 @@ func shapes() []Shape {
 		Squares(50),
 		Timer(2 * time.Second),
 		Approval("a trip to Lima", "Ada"),
-		Tour([]string{"Bern", "Rome"}, []string{"Cairo", "Delhi"}),
+		Tour([]string{"Bern", "Rome", "Athens"}, []string{"Cairo", "Delhi", "Tokyo"}),
 		Laps(3),
 	}
 }

@@ -47,9 +47,15 @@ func StartProcess(ctx context.Context, command []string, stderr io.Writer, began
 	return p, nil
 }
 
-// follow reads the reports until the process is gone.
+// follow stays with the process until it is gone.
 func (p *Process) follow(stdout io.Reader, began func(Call)) {
 	defer close(p.done)
+	p.read(stdout, began)
+	p.err = p.cmd.Wait()
+}
+
+// read reads the reports until there are no more.
+func (p *Process) read(stdout io.Reader, began func(Call)) {
 	isReady := false
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		var line report
@@ -64,7 +70,6 @@ func (p *Process) follow(stdout io.Reader, began func(Call)) {
 			began(*line.Call)
 		}
 	}
-	p.err = p.cmd.Wait()
 }
 
 // PID is the process id.

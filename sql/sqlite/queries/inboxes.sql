@@ -111,13 +111,19 @@ ON CONFLICT (instance_id) DO UPDATE SET
     wake_at = excluded.wake_at
 RETURNING head_id, wake_at;
 
--- Instances whose lease has ended, or of which a message has become visible. The
--- caller refreshes each.
+-- Instances whose lease has ended, or of which a message has become visible:
+-- those that have waited longest, if there are many. The caller refreshes each.
 --
 -- name: ResetDueInboxes :many
 UPDATE inboxes
 SET head_id = NULL, wake_at = NULL
-WHERE wake_at <= @now
+WHERE inboxes.instance_id IN (
+    SELECT b.instance_id
+    FROM inboxes AS b
+    WHERE b.wake_at <= @now
+    ORDER BY b.wake_at
+    LIMIT @max_rows
+)
 RETURNING instance_id;
 
 -- Locks the instance that has waited longest among those whose current execution

@@ -2,14 +2,21 @@
 INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, created_at)
 VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @work_item, @now, @now);
 
--- Makes activities fetchable whose delay or lease has ended. The lease's token
--- stays until the next fetch: an abandon may still present it.
+-- Makes activities fetchable whose delay or lease has ended: those that have
+-- waited longest, if there are many. The lease's token stays until the next fetch:
+-- an abandon may still present it.
 --
 -- name: ReadyDueWork :execrows
 UPDATE worker_queue
 SET ready = 1
-WHERE ready = 0
-  AND coalesce(locked_until, visible_at) <= @now;
+WHERE worker_queue.id IN (
+    SELECT q.id
+    FROM worker_queue AS q
+    WHERE q.ready = 0
+      AND coalesce(q.locked_until, q.visible_at) <= @now
+    ORDER BY coalesce(q.locked_until, q.visible_at)
+    LIMIT @max_rows
+);
 
 -- The oldest activity without a session that has the tag; a NULL tag is the tag
 -- of untagged ones.
@@ -23,31 +30,112 @@ WHERE ready = 1
 ORDER BY id
 LIMIT 1;
 
--- The oldest activity of a session that the owner has or may claim.
+-- The oldest activity of a session that the owner has or may claim, 0 for none.
+-- Usually it is among the first few, which are looked at one by one. If those all
+-- belong to sessions of others, of which one may have a very long queue, each
+-- session is looked at once instead.
 --
 -- name: NextSessionWork :one
-SELECT q.id
-FROM worker_queue AS q
-WHERE q.ready = 1
-  AND q.session_id IS NOT NULL
-  AND q.tag IS sqlc.narg(tag)
-  AND NOT EXISTS (
-      SELECT 1
-      FROM sessions AS s
-      WHERE s.session_id = q.session_id
-        AND s.locked_until > @now
-        AND s.worker_id <> @owner
-  )
-ORDER BY q.id
-LIMIT 1;
+WITH RECURSIVE queued AS (
+    SELECT min(q.session_id) AS session_id
+    FROM worker_queue AS q
+    WHERE q.session_id IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.session_id)
+        FROM worker_queue AS q
+        WHERE q.session_id > p.session_id
+    ) AS session_id
+    FROM queued AS p
+    WHERE p.session_id IS NOT NULL
+)
+SELECT CAST(coalesce(
+    (
+        SELECT n.id
+        FROM (
+            SELECT q.id, q.session_id
+            FROM worker_queue AS q
+            WHERE q.ready = 1
+              AND q.session_id IS NOT NULL
+              AND q.tag IS sqlc.narg(tag)
+            ORDER BY q.id
+            LIMIT 100
+        ) AS n
+        WHERE NOT EXISTS (
+            SELECT 1
+            FROM sessions AS s
+            WHERE s.session_id = n.session_id
+              AND s.locked_until > @now
+              AND s.worker_id <> @owner
+        )
+        ORDER BY n.id
+        LIMIT 1
+    ),
+    (
+        SELECT min((
+            SELECT min(q.id)
+            FROM worker_queue AS q
+            WHERE q.session_id = c.session_id
+              AND q.ready = 1
+              AND q.tag IS sqlc.narg(tag)
+        ))
+        FROM queued AS c
+        WHERE c.session_id IS NOT NULL
+          AND NOT EXISTS (
+              SELECT 1
+              FROM sessions AS s
+              WHERE s.session_id = c.session_id
+                AND s.locked_until > @now
+                AND s.worker_id <> @owner
+          )
+    ),
+    0
+) AS INTEGER) AS id;
 
--- The tags of ready activities, for a worker that takes any. NULL sorts first, and
--- each further tag is one seek.
+-- The tags that ready activities have, for a worker that takes any; one seek per
+-- tag.
 --
 -- name: ReadyTags :many
-SELECT DISTINCT tag
-FROM worker_queue
-WHERE ready = 1;
+WITH RECURSIVE plain AS (
+    SELECT min(q.tag) AS tag
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.tag)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag > p.tag
+    ) AS tag
+    FROM plain AS p
+    WHERE p.tag IS NOT NULL
+), bound AS (
+    SELECT min(q.tag) AS tag
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(q.tag)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag > b.tag
+    ) AS tag
+    FROM bound AS b
+    WHERE b.tag IS NOT NULL
+)
+SELECT CAST(p.tag AS TEXT) AS tag
+FROM plain AS p
+WHERE p.tag IS NOT NULL
+UNION
+SELECT CAST(b.tag AS TEXT) AS tag
+FROM bound AS b
+WHERE b.tag IS NOT NULL;
 
 -- name: LockWork :one
 UPDATE worker_queue

@@ -166,8 +166,9 @@ WHERE lock_token IS NOT NULL;
 -- For cancelling activities, and for deleting an instance's.
 CREATE INDEX worker_queue_by_activity ON worker_queue (instance_id, execution_id, activity_id);
 
--- For CleanupSessions: does a session still have activities?
-CREATE INDEX worker_queue_by_session ON worker_queue (session_id)
+-- For NextSessionWork, session by session, and for CleanupSessions: does a session
+-- still have activities?
+CREATE INDEX worker_queue_by_session ON worker_queue (session_id, ready, tag, id)
 WHERE session_id IS NOT NULL;
 
 -- Which worker owns a session.

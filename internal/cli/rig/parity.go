@@ -1,0 +1,238 @@
+// Package rig measures a store under the runtime: how many orchestrations a second
+// (rig A, parity.go), and how much memory over many of them (memory.go).
+//
+// Its other parts: count.go counts a store's calls, latency.go and rss.go turn
+// samples into figures, sqlitefile.go measures the file below a SQLite store.
+// docs/performance.md explains the method.
+package rig
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// FanOut is the number of activities of an orchestration of rig A.
+const FanOut = 5
+
+// ParityConfig is one configuration of rig A.
+type ParityConfig struct {
+	Store provider.Provider
+	// File is the SQLite file below the store, empty when there is none.
+	File string
+	// Slots is the number of turns and of activities at a time.
+	Slots int
+	// InFlight is the number of orchestrations that are started and not ended.
+	InFlight int
+	// Window is how long orchestrations are started.
+	Window time.Duration
+	// Activity is how long an activity takes, 0 for no time at all.
+	Activity time.Duration
+	Logger   *slog.Logger
+}
+
+// Parity is what one configuration of rig A came to. Durations are nanoseconds in
+// Go and milliseconds in JSON.
+type Parity struct {
+	Slots     int `json:"slots"`
+	Completed int `json:"completed"`
+	// WindowRate counts the orchestrations a second that ended within the window.
+	WindowRate float64 `json:"window_rate"`
+	// OverallRate counts all over the window and the drain after it, which is
+	// Duroxide's formula.
+	OverallRate float64 `json:"overall_rate"`
+	// Cap is the highest rate the slots allow, 0 for no limit.
+	Cap float64 `json:"cap"`
+	// Latency is the time from an orchestration's start to the moment the client
+	// knows of its end.
+	Latency Latency `json:"latency_ms"`
+	// WorkerCalls and ClientCalls count the store's calls per orchestration.
+	WorkerCalls float64 `json:"worker_calls"`
+	ClientCalls float64 `json:"client_calls"`
+	// EmptyFetches counts those of WorkerCalls that found no work, per
+	// orchestration.
+	EmptyFetches float64 `json:"empty_fetches"`
+	// Writes counts the calls that changed the store, per orchestration.
+	Writes float64 `json:"writes"`
+	// Commits counts the transactions that the file has seen, per orchestration and
+	// per second; nil when it cannot be known.
+	Commits          *float64 `json:"commits"`
+	CommitsPerSecond *float64 `json:"commits_per_second"`
+	// PeakRSS is in bytes.
+	PeakRSS uint64 `json:"peak_rss_bytes"`
+}
+
+// RunParity runs one configuration.
+func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
+	work := Count(config.Store)
+	watch := Count(config.Store)
+	stop, err := startWorker(ctx, work, config.Slots, config.Logger, fanOut,
+		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
+			return input, pause(ctx, config.Activity)
+		}))
+	if err != nil {
+		return Parity{}, err
+	}
+	defer stop()
+	commitsBefore, countable := Commits(config.File)
+	rss := WatchRSS(ctx)
+	defer rss.Stop()
+
+	load := load{client: client.New(watch), inFlight: config.InFlight, definition: fanOut}
+	began := time.Now()
+	samples, err := load.run(ctx, func(started int) bool { return time.Since(began) < config.Window })
+	if err != nil {
+		return Parity{}, err
+	}
+	elapsed := time.Since(began)
+	commitsAfter, _ := Commits(config.File)
+	rss.Stop()
+	stop()
+
+	n := float64(len(samples))
+	p := Parity{
+		Slots: config.Slots, Completed: len(samples), OverallRate: n / elapsed.Seconds(),
+		WorkerCalls: float64(work.Calls()) / n, ClientCalls: float64(watch.Calls()) / n,
+		EmptyFetches: float64(work.EmptyFetches()) / n,
+		Writes:       float64(work.Writes()+watch.Writes()) / n,
+		PeakRSS:      rss.Peak(), Latency: latencyOf(samples),
+	}
+	for _, s := range samples {
+		if s.ended.Sub(began) <= config.Window {
+			p.WindowRate += 1 / config.Window.Seconds()
+		}
+	}
+	if config.Activity > 0 {
+		p.Cap = float64(config.Slots) / (FanOut * config.Activity.Seconds())
+	}
+	if countable {
+		commits := float64(commitsAfter - commitsBefore)
+		perOrchestration, perSecond := commits/n, commits/elapsed.Seconds()
+		p.Commits, p.CommitsPerSecond = &perOrchestration, &perSecond
+	}
+	return p, nil
+}
+
+// The work of rig A: five activities side by side, and a join.
+var (
+	step   = activity.Named[int, int]("Step")
+	fanOut = orchestration.New("FanOut", func(ctx *orchestration.Context, _ int) (int, error) {
+		futures := make([]*orchestration.Future[int], 0, FanOut)
+		for i := range FanOut {
+			futures = append(futures, orchestration.Activity(ctx, step, i))
+		}
+		results, err := orchestration.Join(futures...)
+		return len(results), err
+	})
+)
+
+// pause takes some time, or none.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// startWorker runs a worker. stop ends it, once or more, and returns when it has
+// ended.
+func startWorker(ctx context.Context, store provider.Provider, slots int, logger *slog.Logger, definitions ...worker.Registrable) (stop func(), err error) {
+	w, err := worker.New(store, worker.Options{
+		OrchestrationConcurrency: slots, ActivityConcurrency: slots, Logger: logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Register(definitions...); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.Run(ctx); err != nil {
+			logger.Error("the worker ended", "error", err)
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}, nil
+}
+
+// load starts orchestrations and waits for them.
+type load struct {
+	client     *client.Client
+	inFlight   int
+	definition orchestration.Definition[int, int]
+	// ended, if set, is called after each with the number ended so far.
+	ended func(n int)
+}
+
+// sample is one orchestration from its start to its known end.
+type sample struct{ started, ended time.Time }
+
+// run keeps inFlight orchestrations going as long as more says so, given the
+// number started before, and returns when the last has ended.
+func (l load) run(ctx context.Context, more func(started int) bool) ([]sample, error) {
+	var mu sync.Mutex
+	var samples []sample
+	var started atomic.Int64
+	prefix := "bench-" + rand.Text()
+	group, ctx := errgroup.WithContext(ctx)
+	for range l.inFlight {
+		group.Go(func() error {
+			for {
+				n := int(started.Add(1)) - 1
+				if !more(n) {
+					return nil
+				}
+				s, err := l.one(ctx, fmt.Sprintf("%s-%d", prefix, n))
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				samples = append(samples, s)
+				ended := len(samples)
+				mu.Unlock()
+				if l.ended != nil {
+					l.ended(ended)
+				}
+			}
+		})
+	}
+	return samples, group.Wait()
+}
+
+// one runs a single orchestration.
+func (l load) one(ctx context.Context, instance string) (sample, error) {
+	s := sample{started: time.Now()}
+	run, err := client.Start(ctx, l.client, l.definition, instance, 0)
+	if err != nil {
+		return s, err
+	}
+	status, err := l.client.Wait(ctx, run.Instance())
+	if err != nil {
+		return s, err
+	}
+	s.ended = time.Now()
+	return s, status.Err()
+}

@@ -1,0 +1,255 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func TestPanics(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		fn   func(f flow, input string) (string, error)
+		want string
+	}{
+		{"text", func(flow, string) (string, error) { panic("boom") }, "boom"},
+		{"error", func(flow, string) (string, error) { panic(errors.New("boom")) }, "boom"},
+		{"nil", func(flow, string) (string, error) { panic(nil) }, "panic called with nil argument"}, //nolint:govet // on purpose
+		{"runtime", func(_ flow, input string) (string, error) { return input[5:], nil }, "runtime error: slice bounds out of range [5:2]"},
+		{"exit", func(flow, string) (string, error) { runtime.Goexit(); return "", nil }, "runtime.Goexit was called in an orchestration function"},
+		{"in a deferred call", func(flow, string) (string, error) { defer func() { panic("late") }(); return "", nil }, "late"},
+		{"later", func(f flow, _ string) (string, error) {
+			f.text(f.dequeue("q"))
+			panic("boom")
+		}, "boom"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			result := run(t, newTurn(do(test.fn), nil, queued("q", "")))
+			wantOutcome(t, result, replay.Failed)
+			want := provider.Application{Kind: provider.AppPanicked, Message: test.want}
+			if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+			stack := string(result.PanicStack)
+			if test.name == "exit" {
+				return // nothing is left on the stack to tell
+			}
+			if !strings.Contains(stack, "coroutine_test.go") {
+				t.Errorf("the stack does not lead to the function:\n%s", stack)
+			}
+		})
+	}
+}
+
+// A function that recovers from panics must not take the end of its turn for one.
+func TestRecoverDoesNotSeeTheEndOfATurn(t *testing.T) {
+	t.Parallel()
+	recovered, deferred := 0, 0
+	fn := do(func(f flow, _ string) (output string, err error) {
+		defer func() {
+			deferred++
+			if r := recover(); r != nil {
+				recovered++
+				err = fmt.Errorf("recovered: %v", r)
+			}
+		}()
+		for {
+			func() {
+				defer func() {
+					if recover() != nil {
+						recovered++
+					}
+				}()
+				f.text(f.activity("A", ""))
+			}()
+			f.text(f.event("e"))
+		}
+	})
+	result := run(t, newTurn(fn, nil))
+	wantOutcome(t, result, replay.Continue)
+	run(t, newTurn(fn, after(nil, result), activityDone(2, "")))
+	if recovered != 0 || deferred != 2 {
+		t.Errorf("%d recovered, %d deferred calls, want 0 and 2", recovered, deferred)
+	}
+}
+
+// Deferred calls run at the end of each turn. They cannot ask for anything then, and
+// what they do otherwise has no effect on the turn.
+func TestDeferredCallsAtTheEndOfATurn(t *testing.T) {
+	t.Parallel()
+	fn := do(func(f flow, _ string) (string, error) {
+		defer func() { panic("too late to fail") }()
+		defer func() {
+			f.status("gone")
+			t.Error("went on after its turn")
+		}()
+		f.text(f.activity("A", ""))
+		return "", nil
+	})
+	result := run(t, newTurn(fn, nil))
+	wantOutcome(t, result, replay.Continue)
+	wantDelta(t, result, started, provider.ActivityScheduled{Name: "A"})
+}
+
+// A deferred call of a function that does return is part of it.
+func TestDeferredCallsOfAFinishedFunction(t *testing.T) {
+	t.Parallel()
+	result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+		defer f.status("done")
+		return "out", nil
+	}), nil))
+	wantDelta(t, result, started, provider.CustomStatusUpdated{Status: new("done")}, provider.OrchestrationCompleted{Output: "out"})
+}
+
+// A function that blocks elsewhere costs its turn, not its worker; it ends when it
+// next touches its context.
+func TestBlockedFunction(t *testing.T) {
+	t.Parallel()
+	ctx, end := background(t)
+	blocked, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		<-blocked
+		end(errors.New("lease lost"))
+	}()
+	result, err := replay.Run(ctx, newTurn(do(func(f flow, _ string) (string, error) {
+		defer close(ended)
+		close(blocked)
+		<-release
+		f.activity("A", "")
+		t.Error("went on after its turn")
+		return "", nil
+	}), nil))
+	if result != nil || !errors.Is(err, replay.ErrBlocked) || !strings.Contains(err.Error(), "lease lost") {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	close(release)
+	<-ended
+}
+
+// The same in the midst of a turn, and with a function that ends without a further
+// call.
+func TestBlockedFunctionThatReturns(t *testing.T) {
+	t.Parallel()
+	ctx, end := background(t)
+	release, ended := make(chan struct{}), make(chan struct{})
+	_, err := replay.Run(ctx, newTurn(do(func(f flow, _ string) (string, error) {
+		defer close(ended)
+		f.text(f.activity("A", ""))
+		end(errors.New("lease lost"))
+		<-release
+		return "late", nil
+	}), history(started, provider.ActivityScheduled{Name: "A"}), activityDone(2, "")))
+	if !errors.Is(err, replay.ErrBlocked) {
+		t.Errorf("error %v", err)
+	}
+	close(release)
+	<-ended
+}
+
+// A function whose deferred call blocks holds its turn up, but only as long as the
+// turn's context lives. Its effects are decided by then.
+func TestBlockedDeferredCall(t *testing.T) {
+	t.Parallel()
+	ctx, end := background(t)
+	release, ended := make(chan struct{}), make(chan struct{})
+	result, err := replay.Run(ctx, newTurn(do(func(f flow, _ string) (string, error) {
+		defer func() {
+			end(nil)
+			<-release
+			close(ended)
+		}()
+		return f.await(f.activity("A", ""))
+	}), nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDelta(t, result, started, provider.ActivityScheduled{Name: "A"})
+	close(release)
+	<-ended
+}
+
+// An endless loop around calls that do not wait ends with its turn.
+func TestLoopWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	ctx, end := background(t)
+	ended := make(chan struct{})
+	_, err := replay.Run(ctx, newTurn(do(func(f flow, _ string) (string, error) {
+		defer close(ended)
+		for i := 0; ; i++ {
+			if i == 10 {
+				end(nil)
+			}
+			if i < 10 {
+				f.status("busy")
+			} else {
+				f.Drop(f.event("e"))
+				runtime.Gosched()
+			}
+		}
+	}), nil))
+	if !errors.Is(err, replay.ErrBlocked) {
+		t.Errorf("error %v", err)
+	}
+	<-ended
+}
+
+// A context used by another goroutine while its function waits is a mistake that
+// must not go unnoticed.
+func TestForeignGoroutine(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	var env *replay.Env
+	var got any
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		env = f.Env
+		return f.await(f.activity("A", ""))
+	}), nil)
+	calls := 0
+	turn.NowMs = func() uint64 { // called by the engine, so the function waits
+		calls++
+		if env != nil && got == nil {
+			wg.Go(func() {
+				defer func() { got = recover() }()
+				env.Emit(replay.WaitEvent{Name: "e"})
+			})
+			wg.Wait()
+		}
+		return now
+	}
+	result := run(t, turn)
+	if text := fmt.Sprint(got); !strings.Contains(text, "used outside its orchestration function") {
+		t.Errorf("panic = %s", text)
+	}
+	wantDelta(t, result, started, provider.ActivityScheduled{Name: "A"})
+	// After the turn the goroutine just ends.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		env.Emit(replay.WaitEvent{Name: "e"})
+		t.Error("used after its turn")
+	}()
+	<-done
+}
+
+func TestRunWithAnEndedContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		result, err := replay.Run(ctx, newTurn(charge, nil))
+		if err != nil && !errors.Is(err, replay.ErrBlocked) || (err == nil) != (result != nil) {
+			t.Fatalf("result %+v, error %v", result, err)
+		}
+	}
+}

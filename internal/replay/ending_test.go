@@ -1,0 +1,326 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+var cancelled = provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppCancelled, CancelReason: "user"}}
+
+// A cancel request ends the turn whatever the function does in it (§7.7).
+func TestCancellation(t *testing.T) {
+	t.Parallel()
+	requested := provider.OrchestrationCancelRequested{Reason: "user"}
+	for _, test := range []struct {
+		name     string
+		fn       func(f flow, _ string) (string, error)
+		before   []provider.WorkItem // of a turn before
+		messages []provider.WorkItem
+		want     []any
+		items    []provider.WorkItem
+		ids      []uint64
+	}{
+		{
+			name:     "before the first turn",
+			fn:       func(f flow, _ string) (string, error) { return f.await(f.activity("A", "")) },
+			messages: []provider.WorkItem{cancel("user")},
+			want: []any{
+				started, requested, provider.ActivityScheduled{Name: "A"}, cancelled,
+				to(3, provider.ActivityCancelRequested{Reason: "orchestration_terminal_failed"}),
+			},
+			ids: []uint64{3},
+		},
+		{
+			name:   "waiting for everything",
+			fn:     func(f flow, input string) (string, error) { f.dequeue("q"); return everything(f.Env, input) },
+			before: []provider.WorkItem{}, messages: []provider.WorkItem{cancel("user"), cancel("again")},
+			want: []any{
+				requested,
+				to(2, provider.QueueSubscriptionCancelled{Reason: "orchestration_terminal"}),
+				to(6, provider.ExternalSubscribedCancelled{Reason: "orchestration_terminal"}),
+				cancelled,
+				to(3, provider.ActivityCancelRequested{Reason: "orchestration_terminal_failed"}),
+			},
+			items: []provider.WorkItem{provider.CancelInstanceItem{Instance: instance + "::sub::5", Reason: "parent canceled"}},
+			ids:   []uint64{3},
+		},
+		{
+			name:   "function completes in that turn",
+			fn:     func(f flow, _ string) (string, error) { return f.await(f.activity("A", "")) },
+			before: []provider.WorkItem{}, messages: []provider.WorkItem{activityDone(2, "ok"), cancel("user")},
+			want: []any{to(2, provider.ActivityCompleted{Result: "ok"}), requested, cancelled},
+		},
+		{
+			name: "function continues as new in that turn",
+			fn: func(f flow, _ string) (string, error) {
+				f.text(f.activity("A", ""))
+				return f.continueAsNew("next")
+			},
+			before: []provider.WorkItem{}, messages: []provider.WorkItem{cancel("user"), activityDone(2, "ok")},
+			want: []any{requested, to(2, provider.ActivityCompleted{Result: "ok"}), cancelled},
+		},
+		{
+			name: "function drops a child in that turn",
+			fn: func(f flow, _ string) (string, error) {
+				f.sub("Kept", "")
+				f.sel(f.sub("Dropped", ""), f.activity("A", ""))
+				f.sub("Never sent", "")
+				f.Halt()
+				return "", nil
+			},
+			before: []provider.WorkItem{}, messages: []provider.WorkItem{activityDone(4, "ok"), cancel("user")},
+			want: []any{
+				to(4, provider.ActivityCompleted{Result: "ok"}), requested,
+				provider.SubOrchestrationScheduled{Name: "Never sent", Instance: "sub::7"},
+				to(3, provider.SubOrchestrationCancelRequested{Reason: "dropped_future"}), cancelled,
+			},
+			items: []provider.WorkItem{
+				provider.CancelInstanceItem{Instance: instance + "::sub::3", Reason: "parent dropped sub-orchestration future"},
+				provider.CancelInstanceItem{Instance: instance + "::sub::2", Reason: "parent canceled"},
+			},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var past []provider.Event
+			if test.before != nil {
+				past = after(nil, run(t, newTurn(do(test.fn), nil, test.before...)))
+			}
+			result := run(t, newTurn(do(test.fn), past, test.messages...))
+			wantOutcome(t, result, replay.Cancelled)
+			wantDelta(t, result, test.want...)
+			wantItems(t, "orchestrator items", result.OrchestratorItems, test.items...)
+			wantItems(t, "worker items", result.WorkerItems)
+			wantCancelled(t, result, test.ids...)
+			if got := *result.Metadata.Output; got != "canceled: user" {
+				t.Errorf("output = %q", got)
+			}
+		})
+	}
+}
+
+// What breaks a turn counts more than a cancel request (§7.11, finalize).
+func TestFailureBeatsCancellation(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		fn       replay.Func
+		past     []provider.Event
+		messages []provider.WorkItem
+		category string
+	}{
+		{
+			name: "panic", fn: do(func(flow, string) (string, error) { panic("boom") }),
+			messages: []provider.WorkItem{cancel("user")}, category: "application",
+		},
+		{
+			name: "nondeterminism", fn: charge, past: history(started, provider.TimerCreated{}),
+			messages: []provider.WorkItem{cancel("user")}, category: "configuration",
+		},
+		{
+			name: "system failure", fn: charge, past: history(started, scheduledCharge),
+			messages: []provider.WorkItem{cancel("user"), provider.ActivityFailedItem{
+				Instance: instance, ExecutionID: 1, ID: 2, Details: provider.Infrastructure{Operation: "op", Message: "m"},
+			}}, category: "infrastructure",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			result := run(t, newTurn(test.fn, test.past, test.messages...))
+			wantOutcome(t, result, replay.Failed)
+			if got := result.Details.Category(); got != test.category {
+				t.Errorf("category = %s, want %s", got, test.category)
+			}
+		})
+	}
+}
+
+func TestContinueAsNew(t *testing.T) {
+	t.Parallel()
+	result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+		f.status("1")
+		f.activity("A", "")
+		f.event("e")
+		f.dequeue("q")
+		f.status("2")
+		f.Emit(replay.NextExecution{Input: "next", Version: new("2.0.0")})
+		f.Halt()
+		t.Error("the function went on")
+		return "", nil
+	}), nil, raised("e", "lost"), queued("r", "kept")))
+	wantOutcome(t, result, replay.ContinuedAsNew)
+	wantDelta(t, result, started, provider.ExternalEvent{Name: "e", Data: "lost"}, provider.QueueEventDelivered{Name: "r", Data: "kept"},
+		provider.CustomStatusUpdated{Status: new("1")}, provider.ActivityScheduled{Name: "A"},
+		provider.ExternalSubscribed{Name: "e"}, provider.QueueSubscribed{Name: "q"}, provider.CustomStatusUpdated{Status: new("2")},
+		to(6, provider.ExternalSubscribedCancelled{Reason: "orchestration_terminal"}),
+		to(7, provider.QueueSubscriptionCancelled{Reason: "orchestration_terminal"}),
+		provider.OrchestrationContinuedAsNew{Input: "next"},
+		to(5, provider.ActivityCancelRequested{Reason: "orchestration_terminal_continued_as_new"}))
+	wantCancelled(t, result, 5)
+	wantItems(t, "worker items", result.WorkerItems)
+	wantItems(t, "orchestrator items", result.OrchestratorItems, provider.ContinueAsNewItem{
+		Instance: instance, Orchestration: "Order", Input: "next", Version: new("2.0.0"),
+		CarryForwardEvents: []provider.Pair{{Name: "r", Data: "kept"}}, InitialCustomStatus: new("2"),
+	})
+}
+
+func TestCarriedStatus(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		initial *string
+		set     func(f flow)
+		want    *string
+	}{
+		{name: "none", set: func(flow) {}},
+		{name: "carried before", initial: new("0"), set: func(flow) {}, want: new("0")},
+		{name: "set", initial: new("0"), set: func(f flow) { f.status("1") }, want: new("1")},
+		{name: "reset", initial: new("0"), set: func(f flow) { f.status("1"); f.Emit(replay.SetStatus{}) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			turn := newTurn(do(func(f flow, _ string) (string, error) {
+				test.set(f)
+				return f.continueAsNew("next")
+			}), nil)
+			turn.Started.InitialCustomStatus = test.initial
+			next := run(t, turn).OrchestratorItems[0].(provider.ContinueAsNewItem)
+			if diff := cmp.Diff(test.want, next.InitialCustomStatus); diff != "" {
+				t.Errorf("carried status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// §7.6: arrivals minus dequeues that were not given up, by name, in order across
+// names, the first 20.
+func TestCarryForward(t *testing.T) {
+	t.Parallel()
+	pairs := func(items ...string) (list []provider.Pair) {
+		for _, item := range items {
+			list = append(list, provider.Pair{Name: item[:1], Data: item})
+		}
+		return list
+	}
+	var thirty []string
+	for i := range 30 {
+		thirty = append(thirty, fmt.Sprintf("a%02d", i))
+	}
+	for _, test := range []struct {
+		name    string
+		fn      func(f flow)
+		arrive  []string
+		want    []provider.Pair
+		dropped int
+	}{
+		{name: "nothing arrived", fn: func(f flow) { f.dequeue("a") }},
+		{
+			name: "nobody dequeued", fn: func(flow) {},
+			arrive: []string{"a1", "b1", "a2"}, want: pairs("a1", "b1", "a2"),
+		},
+		{
+			name: "read ones are gone", fn: func(f flow) { f.text(f.dequeue("a")) },
+			arrive: []string{"b1", "a1", "a2", "b2"}, want: pairs("b1", "a2", "b2"),
+		},
+		{
+			name: "an open dequeue counts as a reader", fn: func(f flow) { f.dequeue("a"); f.dequeue("a") },
+			arrive: []string{"a1", "a2", "a3"}, want: pairs("a3"),
+		},
+		{
+			name: "a dropped dequeue does not", fn: func(f flow) { f.sel(f.dequeue("b"), f.dequeue("a")) },
+			arrive: []string{"a1", "a2"}, want: pairs("a2"),
+		},
+		{name: "at most 20", fn: func(flow) {}, arrive: thirty, want: pairs(thirty[:20]...), dropped: 10},
+		{
+			name: "at most 20 after what was read", fn: func(f flow) { f.text(f.dequeue("a")) },
+			arrive: thirty[:22], want: pairs(thirty[1:21]...), dropped: 1,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			fn := do(func(f flow, _ string) (string, error) {
+				f.text(f.activity("Gate", ""))
+				test.fn(f)
+				return f.continueAsNew("next")
+			})
+			past := after(nil, run(t, newTurn(fn, nil)))
+			var messages []provider.WorkItem
+			for _, data := range test.arrive {
+				messages = append(messages, queued(data[:1], data))
+			}
+			result := run(t, newTurn(fn, past, append(messages, activityDone(2, ""))...))
+			wantOutcome(t, result, replay.ContinuedAsNew)
+			next := result.OrchestratorItems[0].(provider.ContinueAsNewItem)
+			if diff := cmp.Diff(test.want, next.CarryForwardEvents); diff != "" {
+				t.Errorf("carried (-want +got):\n%s", diff)
+			}
+			if result.DroppedCarryForward != test.dropped {
+				t.Errorf("dropped = %d, want %d", result.DroppedCarryForward, test.dropped)
+			}
+		})
+	}
+}
+
+// A message that arrives after the function asked for its next execution goes along.
+func TestMessagesBehindContinueAsNewAreCarried(t *testing.T) {
+	t.Parallel()
+	fn := do(func(f flow, _ string) (string, error) {
+		f.text(f.activity("Gate", ""))
+		return f.continueAsNew("next")
+	})
+	past := after(nil, run(t, newTurn(fn, nil)))
+	result := run(t, newTurn(fn, past, activityDone(2, ""), queued("q", "late")))
+	next := result.OrchestratorItems[0].(provider.ContinueAsNewItem)
+	if diff := cmp.Diff([]provider.Pair{{Name: "q", Data: "late"}}, next.CarryForwardEvents); diff != "" {
+		t.Errorf("carried (-want +got):\n%s", diff)
+	}
+}
+
+// Generated ids name the execution from the second on, or they would repeat (P42).
+func TestChildIDs(t *testing.T) {
+	t.Parallel()
+	for execution, want := range map[uint64]string{1: "sub::2", 2: "sub::e2::2", 17: "sub::e17::2"} {
+		turn := newTurn(do(func(f flow, _ string) (string, error) { return f.await(f.sub("S", "")) }), nil)
+		turn.ExecutionID = execution
+		result := run(t, turn)
+		wantDelta(t, result, started, provider.SubOrchestrationScheduled{Name: "S", Instance: want})
+		got := result.OrchestratorItems[0].(provider.StartOrchestrationItem)
+		if got.Instance != instance+"::"+want || *got.ParentInstance != instance || *got.ParentID != 2 {
+			t.Errorf("started %+v", got)
+		}
+	}
+}
+
+// The recorded child counts: a history of another runtime may have named it otherwise.
+func TestRecordedChildIDCounts(t *testing.T) {
+	t.Parallel()
+	fn := do(func(f flow, _ string) (string, error) {
+		f.sel(f.sub("S", ""), f.activity("A", ""))
+		f.Halt()
+		return "", nil
+	})
+	past := history(started, provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::77"}, provider.ActivityScheduled{Name: "A"})
+	result := run(t, newTurn(fn, past, activityDone(3, "")))
+	wantItems(t, "orchestrator items", result.OrchestratorItems,
+		provider.CancelInstanceItem{Instance: instance + "::sub::77", Reason: "parent dropped sub-orchestration future"})
+}
+
+// A failure by the function itself, in combination with what is still open.
+func TestFailedFunctionStillCancelsWhatItDropped(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t, func(f flow, _ string) (string, error) {
+		f.sel(f.activity("A", ""), f.activity("B", ""))
+		return "", errors.New("no")
+	})
+	result := p.turn(activityDone(3, ""))
+	wantDelta(t, result, to(3, provider.ActivityCompleted{}),
+		to(2, provider.ActivityCancelRequested{Reason: "dropped_future"}),
+		provider.OrchestrationFailed{Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"}})
+	wantCancelled(t, result, 2) // once, not again as a running activity
+}

@@ -1,0 +1,197 @@
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Each limit at its edge and one beyond (§7.2). Sizes are bytes, not characters.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	keys := func(n int) func(f flow) {
+		return func(f flow) {
+			for i := range n {
+				f.set(fmt.Sprint(i), "v")
+			}
+		}
+	}
+	for _, test := range []struct {
+		name    string
+		fn      func(f flow)
+		message string
+	}{
+		{"tag", func(f flow) { f.Emit(replay.CallActivity{Name: "A", Tag: new(strings.Repeat("t", 256))}) }, ""},
+		{
+			"long tag", func(f flow) { f.Emit(replay.CallActivity{Name: "A", Tag: new(strings.Repeat("é", 129))}) },
+			`the tag of activity "A" has 258 bytes, the limit is 256`,
+		},
+		{"status", func(f flow) { f.status(strings.Repeat("s", 256<<10)) }, ""},
+		{
+			"long status", func(f flow) { f.status(strings.Repeat("s", 256<<10+1)) },
+			"the custom status has 262145 bytes, the limit is 262144",
+		},
+		{"long status that the same turn replaces", func(f flow) { f.status(strings.Repeat("s", 256<<10+1)); f.status("") }, ""},
+		{
+			"long status before a reset", func(f flow) { f.status(strings.Repeat("s", 256<<10+1)); f.Emit(replay.SetStatus{}) },
+			"the custom status has 262145 bytes, the limit is 262144",
+		},
+		{"value", func(f flow) { f.set("k", strings.Repeat("v", 16<<10)) }, ""},
+		{
+			"long value", func(f flow) { f.set("k", strings.Repeat("v", 16<<10+1)) },
+			`the value of key "k" has 16385 bytes, the limit is 16384`,
+		},
+		{"long value, cleared again", func(f flow) {
+			f.set("k", strings.Repeat("v", 16<<10+1))
+			f.Emit(replay.ClearKV{Key: "k"})
+		}, `the value of key "k" has 16385 bytes, the limit is 16384`},
+		{"keys", keys(100), ""},
+		{"too many keys", keys(101), "the instance has 101 keys, the limit is 100"},
+		{"too many keys, cleared in time", func(f flow) { keys(101)(f); f.Emit(replay.ClearKV{Key: "7"}) }, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+				test.fn(f)
+				f.Halt()
+				return "", nil
+			}), nil))
+			if test.message == "" {
+				wantOutcome(t, result, replay.Continue)
+				return
+			}
+			wantOutcome(t, result, replay.Failed)
+			want := provider.Application{Kind: provider.AppOrchestrationFailed, Message: test.message}
+			if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
+				t.Errorf("details (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Keys of earlier turns and executions count too.
+func TestKeyLimitCountsTheWholeMap(t *testing.T) {
+	t.Parallel()
+	snapshot := map[string]provider.KVEntry{}
+	for i := range 50 {
+		snapshot[fmt.Sprint("old", i)] = provider.KVEntry{Value: "v"}
+	}
+	fn := do(func(f flow, _ string) (string, error) {
+		for i := range 50 {
+			f.set(fmt.Sprint("new", i), "v")
+		}
+		f.text(f.activity("A", ""))
+		f.set("old1", "replaced")
+		f.text(f.activity("B", ""))
+		f.set("one too many", "v")
+		return "", nil
+	})
+	var past []provider.Event
+	for i, messages := range [][]provider.WorkItem{nil, {activityDone(52, "")}, {activityDone(55, "")}} {
+		turn := newTurn(fn, past, messages...)
+		turn.KV = snapshot
+		result := run(t, turn)
+		past = after(past, result)
+		want := replay.Continue
+		if i == 2 {
+			want = replay.Failed
+		}
+		wantOutcome(t, result, want)
+	}
+}
+
+// The limit's failure takes the place of the end the turn had come to, work is
+// discarded, and the parent is told (P45).
+func TestLimitReplacesTheEnd(t *testing.T) {
+	t.Parallel()
+	tooLong := strings.Repeat("v", 16<<10+1)
+	for _, test := range []struct {
+		name string
+		end  func(f flow) (string, error)
+	}{
+		{"goes on", func(f flow) (string, error) { f.Halt(); return "", nil }},
+		{"completed", func(flow) (string, error) { return "done", nil }},
+		{"continued as new", func(f flow) (string, error) { return f.continueAsNew("next") }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			turn := newTurn(do(func(f flow, _ string) (string, error) {
+				f.activity("A", "")
+				f.event("e")
+				f.timer(now)
+				f.sub("S", "")
+				f.Emit(replay.StartDetached{Name: "D", Instance: "d"})
+				f.set("k", tooLong)
+				return test.end(f)
+			}), nil)
+			turn.Started.ParentInstance, turn.Started.ParentID = new("parent"), new(uint64(4))
+			begun := turn.Started
+			result := run(t, turn)
+			wantOutcome(t, result, replay.Failed)
+			wantDelta(t, result, begun,
+				provider.ActivityScheduled{Name: "A"}, provider.ExternalSubscribed{Name: "e"}, provider.TimerCreated{FireAtMs: now},
+				provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::5"}, provider.OrchestrationChained{Name: "D", Instance: "d"},
+				provider.KeyValueSet{Key: "k", Value: tooLong, LastUpdatedAtMs: now},
+				to(3, provider.ExternalSubscribedCancelled{Reason: "orchestration_terminal"}),
+				provider.OrchestrationFailed{Details: result.Details},
+				to(2, provider.ActivityCancelRequested{Reason: "orchestration_terminal_failed"}))
+			wantItems(t, "worker items", result.WorkerItems)
+			wantItems(t, "orchestrator items", result.OrchestratorItems)
+			wantCancelled(t, result, 2)
+			want := provider.SubOrchFailedItem{ParentInstance: "parent", ParentID: 4, Details: result.Details}
+			if diff := cmp.Diff(provider.WorkItem(want), result.Parent); diff != "" {
+				t.Errorf("message to the parent (-want +got):\n%s", diff)
+			}
+			if *result.Metadata.Status != provider.StatusFailed || *result.Metadata.Output != result.Details.DisplayMessage() {
+				t.Errorf("metadata = %+v", result.Metadata)
+			}
+		})
+	}
+}
+
+// A turn that failed anyway keeps its own reason.
+func TestLimitDoesNotHideAFailure(t *testing.T) {
+	t.Parallel()
+	result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+		f.set("k", strings.Repeat("v", 16<<10+1))
+		return "", errors.New("no")
+	}), nil))
+	if got := *result.Metadata.Output; got != "no" {
+		t.Errorf("output = %q", got)
+	}
+}
+
+// §7.2: at most 100 rounds of reacting to one's own actions.
+func TestQuiescence(t *testing.T) {
+	t.Parallel()
+	chain := func(dequeues int) *replay.Result {
+		fn := do(func(f flow, _ string) (string, error) {
+			f.text(f.activity("Gate", ""))
+			for range dequeues {
+				f.text(f.dequeue("q"))
+			}
+			return "done", nil
+		})
+		past := after(nil, run(t, newTurn(fn, nil)))
+		var messages []provider.WorkItem
+		for range dequeues {
+			messages = append(messages, queued("q", ""))
+		}
+		return run(t, newTurn(fn, past, append(messages, activityDone(2, ""))...))
+	}
+	wantOutcome(t, chain(100), replay.Completed)
+	result := chain(101)
+	wantOutcome(t, result, replay.Failed)
+	want := provider.Infrastructure{
+		Operation: "quiescence_loop", Message: "the orchestration did not come to rest within 100 rounds",
+	}
+	if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}

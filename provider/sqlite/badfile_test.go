@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func TestUnusablePaths(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	refused(t, dir, ErrCannotOpen, false)
+	refused(t, filepath.Join(dir, "missing", "store.db"), ErrCannotOpen, false)
+	if _, err := Open(t.Context(), "", nil); !errors.Is(err, provider.ErrInvalidArgument) {
+		t.Errorf("the empty path gave %v", err)
+	}
+}
+
+// unprivileged skips where file permissions do not bind.
+func unprivileged(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		t.Skip("root may do everything")
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	unprivileged(t)
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, openFile(t, path, nil).Close())
+	must(t, os.Chmod(path, 0))
+	refused(t, path, ErrCannotOpen, false)
+}
+
+func TestReadOnlyFile(t *testing.T) {
+	t.Parallel()
+	unprivileged(t)
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, openFile(t, path, nil).Close())
+	must(t, os.Chmod(path, 0o400))
+	refused(t, path, ErrReadOnly, false)
+}
+
+// The same for root, whom the file system lets write: SQLite is told not to.
+func TestReadOnlyConnection(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, openFile(t, path, nil).Close())
+	config := (*Config)(nil).withDefaults()
+	_, err := openWriter(t.Context(), fileDSN(path)+"?mode=ro&"+pragmas(config, false), config, true)
+	if !errors.Is(err, ErrReadOnly) || provider.IsRetryable(err) {
+		t.Errorf("error %v; want a permanent %v", err, ErrReadOnly)
+	}
+}
+
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func([]byte) []byte{
+		"something else":  func([]byte) []byte { return []byte("Dear diary, today I renamed a file.\n") },
+		"header":          func(b []byte) []byte { copy(b, "SQLite format 9"); return b },
+		"first page gone": func(b []byte) []byte { clear(b[100:4096]); return b },
+		"truncated":       func(b []byte) []byte { return b[:4096+100] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "store.db")
+			must(t, openFile(t, path, nil).Close())
+			content, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, damage(content), 0o600))
+			store, err := Open(t.Context(), path, nil)
+			if err == nil {
+				// A hole in a table shows when somebody reads it.
+				err = store.EnqueueForOrchestrator(t.Context(), start("i"), 0)
+				must(t, store.Close())
+			}
+			if !errors.Is(err, ErrDamaged) || provider.IsRetryable(err) {
+				t.Errorf("error %v; want a permanent %v", err, ErrDamaged)
+			}
+		})
+	}
+}
+
+// An empty file is what a crash right after creating it leaves.
+func TestEmptyFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, os.WriteFile(path, nil, 0o600))
+	must(t, openFile(t, path, nil).EnqueueForOrchestrator(t.Context(), start("i"), 0))
+}
+
+func TestLockedByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	store := openFile(t, path, &Config{BusyTimeout: 50 * millisecond})
+	other := raw(t, path)
+	run(t, other, "BEGIN IMMEDIATE")
+
+	err := store.EnqueueForOrchestrator(t.Context(), start("i"), 0)
+	if !errors.Is(err, ErrBusy) || !provider.IsRetryable(err) {
+		t.Errorf("error %v; want a retryable %v", err, ErrBusy)
+	}
+	// Opening needs the write lock for a moment; reading does not.
+	refused(t, path, ErrBusy, true)
+	if _, err := store.ListInstances(t.Context()); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+
+	run(t, other, "ROLLBACK")
+	must(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	if n := number(t, other, "SELECT count(*) FROM orchestrator_queue"); n != 1 {
+		t.Errorf("%d messages are stored, want 1", n)
+	}
+}
+
+// A write that waits for another process succeeds when that is done in time.
+func TestWaitsForAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	store := openFile(t, path, nil)
+	other := raw(t, path)
+	run(t, other, "BEGIN IMMEDIATE")
+	done := make(chan error, 1)
+	go func() { done <- store.EnqueueForOrchestrator(t.Context(), start("i"), 0) }()
+	select {
+	case err := <-done:
+		t.Errorf("the write did not wait: %v", err)
+	case <-after(50 * millisecond):
+	}
+	run(t, other, "COMMIT")
+	must(t, <-done)
+}
+
+// A turn that finds the disk full leaves everything as it was, and succeeds when
+// there is room.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	store := openFile(t, path, nil)
+	create(t, store, "i", 0)
+	must(t, store.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "go"}, 0))
+	turn := fetch(t, store)
+	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1}
+	for id := uint64(2); id < 500; id++ {
+		ack.HistoryDelta = append(ack.HistoryDelta, event("i", id, provider.ExternalEvent{Name: "go", Data: payload}))
+	}
+	limit := func(pages int) {
+		must(t, store.write(t.Context(), "test", func(ctx context.Context, _ *tx) error {
+			_, err := store.writer.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+			return err
+		}))
+	}
+	limit(1) // SQLite raises it to the present size
+
+	err := store.AckOrchestrationItem(t.Context(), ack)
+	if !errors.Is(err, ErrDiskFull) || !provider.IsRetryable(err) {
+		t.Errorf("error %v; want a retryable %v", err, ErrDiskFull)
+	}
+	history, err := store.Read(t.Context(), "i")
+	if err != nil || len(history) != 1 {
+		t.Errorf("the history has %d events (%v), want 1", len(history), err)
+	}
+
+	limit(1 << 30)
+	must(t, store.AckOrchestrationItem(t.Context(), ack))
+	if history, err = store.Read(t.Context(), "i"); err != nil || len(history) != 499 {
+		t.Errorf("the history has %d events (%v), want 499", len(history), err)
+	}
+}
+
+// What a process has been told is stored survives its sudden death.
+func TestKilledProcessLosesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	process := child(t, ctx, "flood", path, "i")
+	out, err := process.StdoutPipe()
+	must(t, err)
+	must(t, process.Start())
+	var acknowledged int64
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if acknowledged++; acknowledged == 100 {
+			kill()
+		}
+	}
+	_ = process.Wait() // killed
+
+	store := openFile(t, path, nil)
+	depths, err := store.GetQueueDepths(t.Context())
+	must(t, err)
+	// One more may have been stored without anybody having been told.
+	if got := int64(depths.OrchestratorQueue); got < acknowledged || got > acknowledged+1 {
+		t.Errorf("%d messages are stored, %d were acknowledged", got, acknowledged)
+	}
+	if got := len(fetch(t, store).Item.Messages); int64(got) < acknowledged {
+		t.Errorf("fetched %d messages, %d were acknowledged", got, acknowledged)
+	}
+}
