@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -132,6 +133,36 @@ func (a *app) benchParity(ctx context.Context, f parityFlags) error {
 	})
 }
 
+// figures are the lines of rig A's table. raw is the file's raw commit rate.
+var figures = []struct {
+	label string
+	of    func(p rig.Parity, raw float64) string
+}{
+	{"turns : activities", func(p rig.Parity, _ float64) string { return fmt.Sprintf("%d:%d", p.Slots, p.Slots) }},
+	{"orchestrations", func(p rig.Parity, _ float64) string { return strconv.Itoa(p.Completed) }},
+	{"orchestrations/s, within the window", func(p rig.Parity, _ float64) string { return fraction(p.WindowRate) }},
+	{"orchestrations/s, with the drain", func(p rig.Parity, _ float64) string { return fraction(p.OverallRate) }},
+	{"  cap", func(p rig.Parity, _ float64) string {
+		if p.Cap == 0 {
+			return "none"
+		}
+		return fraction(p.Cap)
+	}},
+	{"latency p50", func(p rig.Parity, _ float64) string { return milliseconds(p.Latency.P50) }},
+	{"latency p95", func(p rig.Parity, _ float64) string { return milliseconds(p.Latency.P95) }},
+	{"latency p99", func(p rig.Parity, _ float64) string { return milliseconds(p.Latency.P99) }},
+	{"slowest", func(p rig.Parity, _ float64) string { return milliseconds(p.Latency.Max) }},
+	{"slower than 1 s", func(p rig.Parity, _ float64) string { return strconv.Itoa(p.Latency.OverSecond) }},
+	{"per orchestration: calls by the worker", func(p rig.Parity, _ float64) string { return fraction(p.WorkerCalls) }},
+	{"  of these, fetches that found nothing", func(p rig.Parity, _ float64) string { return fraction(p.EmptyFetches) }},
+	{"  calls by the client", func(p rig.Parity, _ float64) string { return fraction(p.ClientCalls) }},
+	{"  calls that changed the store", func(p rig.Parity, _ float64) string { return fraction(p.Writes) }},
+	{"  transactions", func(p rig.Parity, _ float64) string { return known(p.Commits, 1, "%.1f") }},
+	{"transactions/s", func(p rig.Parity, _ float64) string { return known(p.CommitsPerSecond, 1, "%.0f") }},
+	{"  of the raw commit rate", func(p rig.Parity, raw float64) string { return known(p.CommitsPerSecond, 100/raw, "%.0f %%") }},
+	{"peak memory", func(p rig.Parity, _ float64) string { return megabytes(p.PeakRSS) }},
+}
+
 // printParity prints a column for each configuration.
 func (a *app) printParity(d parityDocument) {
 	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
@@ -140,35 +171,13 @@ func (a *app) printParity(d parityDocument) {
 	for _, rate := range d.RawCommits {
 		raw += rate / float64(len(d.RawCommits))
 	}
-	rows := [][]string{
-		{"turns : activities"},
-		{"orchestrations/s, within the window"}, {"orchestrations/s, with the drain"}, {"  cap"},
-		{"latency p50"}, {"latency p95"}, {"latency p99"}, {"slowest"}, {"slower than 1 s"},
-		{"per orchestration: calls by the worker"}, {"  of these, fetches that found nothing"}, {"  calls by the client"},
-		{"  calls that changed the store"}, {"  transactions"},
-		{"transactions/s"}, {"  of the raw commit rate"}, {"peak memory"}, {"orchestrations"},
-	}
-	for _, p := range d.Configurations {
-		commits, perSecond, ratio := "-", "-", "-"
-		if p.Commits != nil {
-			commits, perSecond = fmt.Sprintf("%.1f", *p.Commits), fmt.Sprintf("%.0f", *p.CommitsPerSecond)
-			ratio = fmt.Sprintf("%.0f %%", 100**p.CommitsPerSecond/raw)
+	rows := make([][]string, 0, len(figures))
+	for _, figure := range figures {
+		row := []string{figure.label}
+		for _, p := range d.Configurations {
+			row = append(row, figure.of(p, raw))
 		}
-		limit := "none"
-		if p.Cap > 0 {
-			limit = fmt.Sprintf("%.0f", p.Cap)
-		}
-		for i, cell := range []string{
-			fmt.Sprintf("%d:%d", p.Slots, p.Slots),
-			fmt.Sprintf("%.1f", p.WindowRate), fmt.Sprintf("%.1f", p.OverallRate), limit,
-			milliseconds(p.Latency.P50), milliseconds(p.Latency.P95), milliseconds(p.Latency.P99),
-			milliseconds(p.Latency.Max), fmt.Sprint(p.Latency.OverSecond),
-			fmt.Sprintf("%.1f", p.WorkerCalls), fmt.Sprintf("%.1f", p.EmptyFetches), fmt.Sprintf("%.1f", p.ClientCalls),
-			fmt.Sprintf("%.1f", p.Writes), commits,
-			perSecond, ratio, megabytes(p.PeakRSS), fmt.Sprint(p.Completed),
-		} {
-			rows[i] = append(rows[i], cell)
-		}
+		rows = append(rows, row)
 	}
 	printTable(a.screen, rows)
 	if len(d.RawCommits) > 0 {
@@ -252,6 +261,16 @@ func (a *app) withBenchStore(ctx context.Context, url string, run func(store Sto
 // errorLog logs errors of the worker only.
 func (a *app) errorLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.env.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+func fraction(x float64) string { return fmt.Sprintf("%.1f", x) }
+
+// known formats a figure times a factor, or that there is none.
+func known(x *float64, factor float64, format string) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf(format, *x*factor)
 }
 
 func milliseconds(d time.Duration) string {

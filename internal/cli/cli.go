@@ -42,7 +42,7 @@ func System() Env {
 // Run runs the command that the arguments name and returns the exit code.
 func Run(ctx context.Context, env Env) int {
 	a := &app{env: env, screen: screen.New(env.Stdout, env.Getenv)}
-	root := a.root()
+	root := a.root() //nolint:contextcheck // a command takes the context from cobra, which gets it below
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)

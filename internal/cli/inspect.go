@@ -154,7 +154,7 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 		{"instance", document.Instance},
 		{"orchestration", document.Orchestration + " " + document.Version},
 		{"status", document.Status},
-		{"execution", fmt.Sprint(document.ExecutionID)},
+		{"execution", decimal(document.ExecutionID)},
 		{"created", moment(info.CreatedAt)},
 		{"updated", moment(info.UpdatedAt)},
 	}
@@ -236,7 +236,7 @@ func numbers(ids []uint64) string {
 		if last > i {
 			parts = append(parts, fmt.Sprintf("%d–%d", ids[i], ids[last]))
 		} else {
-			parts = append(parts, fmt.Sprint(ids[i]))
+			parts = append(parts, decimal(ids[i]))
 		}
 		i = last + 1
 	}
@@ -303,7 +303,7 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 		document.Instances = append(document.Instances, describeInstance(info))
 		rows = append(rows, []string{
 			info.InstanceID, info.OrchestrationName, info.OrchestrationVersion, string(info.Status),
-			fmt.Sprint(info.CurrentExecutionID), moment(info.CreatedAt), text(info.ParentInstanceID),
+			decimal(info.CurrentExecutionID), moment(info.CreatedAt), text(info.ParentInstanceID),
 		})
 	}
 	if a.json {
@@ -356,14 +356,14 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		return a.printJSON(document)
 	}
 	printTable(a.screen, [][]string{
-		{"instances", fmt.Sprint(m.TotalInstances)},
-		{"  running", fmt.Sprint(m.RunningInstances)},
-		{"  completed", fmt.Sprint(m.CompletedInstances)},
-		{"  failed", fmt.Sprint(m.FailedInstances)},
-		{"executions", fmt.Sprint(m.TotalExecutions)},
-		{"events", fmt.Sprint(m.TotalEvents)},
-		{"queued messages and timers", fmt.Sprint(q.OrchestratorQueue)},
-		{"queued activities", fmt.Sprint(q.WorkerQueue)},
+		{"instances", decimal(m.TotalInstances)},
+		{"  running", decimal(m.RunningInstances)},
+		{"  completed", decimal(m.CompletedInstances)},
+		{"  failed", decimal(m.FailedInstances)},
+		{"executions", decimal(m.TotalExecutions)},
+		{"events", decimal(m.TotalEvents)},
+		{"queued messages and timers", decimal(q.OrchestratorQueue)},
+		{"queued activities", decimal(q.WorkerQueue)},
 	})
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,7 +120,7 @@ func (k *killer) start(ctx context.Context, round int) {
 	k.t.Helper()
 	for _, shape := range []demo.Shape{
 		demo.Cities("Oslo", "Lima", "Hanoi", "Accra", "Quito"),
-		demo.Squares(10),
+		demo.Squares(20),
 		demo.Timer(time.Duration(k.random.IntN(300)) * time.Millisecond),
 		demo.Approval("a trip", "Ada"),
 		demo.Tour([]string{"Bern", "Rome"}, []string{"Cairo"}),
@@ -208,7 +209,7 @@ func (k *killer) approve(ctx context.Context) <-chan struct{} {
 
 func (k *killer) approveWaiting(ctx context.Context, approved map[string]bool) {
 	k.mu.Lock()
-	instances := k.instances[:len(k.instances):len(k.instances)]
+	instances := slices.Clip(k.instances)
 	k.mu.Unlock()
 	for _, instance := range instances {
 		if !instance.Approves || approved[instance.ID] {

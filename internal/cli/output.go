@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,6 +38,9 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
 
 // instant is a time as JSON shows it: UTC, to the millisecond.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// decimal is a count as tables show it.
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // text is a payload that may be absent.
 func text(s *string) string {

@@ -53,7 +53,7 @@ func tokensAreUnique(e *env) {
 	seen := map[string]bool{}
 	fresh := func(token string) {
 		e.Helper()
-		e.check(token != "", ruleUnique, "empty token")
+		e.check(len(token) >= 16, "§2.2: lock token: unguessable (UUID v4 or 128-bit random)", "token %q is too short for that", token)
 		e.check(!seen[token], ruleUnique, "token %q came twice", token)
 		seen[token] = true
 	}

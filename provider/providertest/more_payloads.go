@@ -65,12 +65,18 @@ func details() []provider.ErrorDetails {
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"},
 		provider.Application{Kind: provider.AppPanicked, Message: "boom"},
 		provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
-		provider.Poison{AttemptCount: 11, MaxAttempts: 10, Message: "[]",
-			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}},
-		provider.Poison{AttemptCount: 11, MaxAttempts: 10, Message: "{}",
-			MessageType: provider.PoisonActivity{Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2}},
-		provider.Poison{AttemptCount: math.MaxUint32, MaxAttempts: 0, Message: "e",
-			MessageType: provider.PoisonDeserialization{Instance: "i", ExecutionID: 1, Error: "e"}},
+		provider.Poison{
+			AttemptCount: 11, MaxAttempts: 10, Message: "[]",
+			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
+		},
+		provider.Poison{
+			AttemptCount: 11, MaxAttempts: 10, Message: "{}",
+			MessageType: provider.PoisonActivity{Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2},
+		},
+		provider.Poison{
+			AttemptCount: math.MaxUint32, MaxAttempts: 0, Message: "e",
+			MessageType: provider.PoisonDeserialization{Instance: "i", ExecutionID: 1, Error: "e"},
+		},
 	}
 }
 

@@ -29,18 +29,18 @@ type Report struct {
 func History(instance string, execution uint64, events []provider.Event) Report {
 	a := auditor{open: map[uint64]provider.EventKind{}}
 	if len(events) == 0 {
-		a.problem("the history is empty")
+		a.problemf("the history is empty")
 		return a.report
 	}
 	for i, event := range events {
 		if event.EventID != uint64(i)+1 {
-			a.problem("event %d stands at place %d", event.EventID, i+1)
+			a.problemf("event %d stands at place %d", event.EventID, i+1)
 		}
 		if event.InstanceID != instance || event.ExecutionID != execution {
-			a.problem("event %d belongs to execution %d of %q", event.EventID, event.ExecutionID, event.InstanceID)
+			a.problemf("event %d belongs to execution %d of %q", event.EventID, event.ExecutionID, event.InstanceID)
 		}
 		if _, started := event.Kind.(provider.OrchestrationStarted); started != (i == 0) {
-			a.problem("event %d is %s", event.EventID, event.Kind.Type())
+			a.problemf("event %d is %s", event.EventID, event.Kind.Type())
 		}
 		a.event(event)
 	}
@@ -62,14 +62,14 @@ type auditor struct {
 	waits []uint64
 }
 
-func (a *auditor) problem(format string, args ...any) {
+func (a *auditor) problemf(format string, args ...any) {
 	a.report.Problems = append(a.report.Problems, fmt.Sprintf(format, args...))
 }
 
 // event accounts for one event.
 func (a *auditor) event(event provider.Event) {
 	if a.report.End != nil && !cancellation(event.Kind) {
-		a.problem("event %d, %s, follows the end", event.EventID, event.Kind.Type())
+		a.problemf("event %d, %s, follows the end", event.EventID, event.Kind.Type())
 	}
 	switch kind := event.Kind.(type) {
 	case provider.ActivityScheduled:
@@ -104,12 +104,12 @@ func (a *auditor) event(event provider.Event) {
 // settle matches an outcome with its schedule of kind S, which can have only one.
 func settle[S provider.EventKind](a *auditor, event provider.Event) (id uint64, ok bool) {
 	if event.SourceEventID == nil {
-		a.problem("event %d, %s, names no source", event.EventID, event.Kind.Type())
+		a.problemf("event %d, %s, names no source", event.EventID, event.Kind.Type())
 		return 0, false
 	}
 	id = *event.SourceEventID
 	if _, ok = a.open[id].(S); !ok {
-		a.problem("event %d, %s, answers event %d, which waits for no such answer", event.EventID, event.Kind.Type(), id)
+		a.problemf("event %d, %s, answers event %d, which waits for no such answer", event.EventID, event.Kind.Type(), id)
 		return 0, false
 	}
 	delete(a.open, id)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,7 +135,7 @@ func (s *show) startWorker(ctx context.Context) error {
 	if err := w.Ready(ctx); err != nil {
 		return err
 	}
-	s.log("%s is a process of its own, pid %d", s.worker(), w.PID())
+	s.logf("%s is a process of its own, pid %d", s.worker(), w.PID())
 	return nil
 }
 
@@ -148,8 +149,8 @@ func (s *show) count(call Call) {
 	s.calls[call]++
 }
 
-// log writes a line with the time since the demo began.
-func (s *show) log(format string, args ...any) {
+// logf writes a line with the time since the demo began.
+func (s *show) logf(format string, args ...any) {
 	s.Screen.Printf("%s  %s\n", s.Screen.Faint(fmt.Sprintf("%7.3f s", time.Since(s.began).Seconds())), fmt.Sprintf(format, args...))
 }
 
@@ -179,7 +180,7 @@ func (s *show) startAll(ctx context.Context) error {
 }
 
 func (s *show) start(ctx context.Context, i Instance) error {
-	s.log("starting %s: %s", s.Screen.Bold(i.ID), i.Title)
+	s.logf("starting %s: %s", s.Screen.Bold(i.ID), i.Title)
 	return i.Start(ctx, s.client, i.ID)
 }
 
@@ -202,21 +203,17 @@ func (s *show) untilHalf(ctx context.Context) error {
 
 // followFanOut shows the progress of the fan-out until one part in parts is done.
 func (s *show) followFanOut(ctx context.Context, parts int) error {
-	for _, i := range s.instances {
-		if i.Name != fanOutName {
-			continue
+	at := slices.IndexFunc(s.instances, func(i Instance) bool { return i.Name == fanOutName })
+	fanOut := s.instances[at]
+	bar := s.Screen.Bar("           "+fanOut.ID, fanOut.Results)
+	defer bar.Stop()
+	return until(ctx, func() (bool, error) {
+		n, err := s.results(ctx, fanOut.ID)
+		if err == nil {
+			bar.Set(n)
 		}
-		bar := s.Screen.Bar("           "+i.ID, i.Results)
-		defer bar.Stop()
-		return until(ctx, func() (bool, error) {
-			n, err := s.results(ctx, i.ID)
-			if err == nil {
-				bar.Set(n)
-			}
-			return parts*n >= i.Results, err
-		})
-	}
-	return nil
+		return parts*n >= fanOut.Results, err
+	})
 }
 
 // results counts the results in an instance's current history.
@@ -235,22 +232,22 @@ func (s *show) results(ctx context.Context, id string) (int, error) {
 func (s *show) kill(ctx context.Context) error {
 	w := s.workers[len(s.workers)-1]
 	w.Kill()
-	s.log("%s", s.Screen.Bad(fmt.Sprintf("%s was killed (SIGKILL, pid %d)", s.worker(), w.PID())))
+	s.logf("%s", s.Screen.Bad(fmt.Sprintf("%s was killed (SIGKILL, pid %d)", s.worker(), w.PID())))
 	var err error
 	if s.killed, err = ReadRecord(ctx, s.client, s.instances); err != nil {
 		return err
 	}
-	s.log("on record are %d events of %d orchestrations, and the store holds all their queued work",
+	s.logf("on record are %d events of %d orchestrations, and the store holds all their queued work",
 		s.killed.Events(), s.killed.Instances())
 	return nil
 }
 
 // finish raises the event and waits until everything has ended.
 func (s *show) finish(ctx context.Context) error {
-	s.log("%s takes over; what worker %d held comes back when its leases end", s.worker(), len(s.workers)-1)
+	s.logf("%s takes over; what worker %d held comes back when its leases end", s.worker(), len(s.workers)-1)
 	for _, i := range s.instances {
 		if i.Approves {
-			s.log("raising the event that %s waits for", s.Screen.Bold(i.ID))
+			s.logf("raising the event that %s waits for", s.Screen.Bold(i.ID))
 			if err := Approve(ctx, s.client, i.ID, "Ada"); err != nil {
 				return err
 			}
@@ -264,7 +261,7 @@ func (s *show) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	s.log("all have ended")
+	s.logf("all have ended")
 	return nil
 }
 

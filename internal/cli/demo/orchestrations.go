@@ -56,9 +56,13 @@ var sumOfSquares = orchestration.New("SumOfSquares",
 
 // nap sleeps on a durable timer.
 var nap = orchestration.New("Nap",
-	func(ctx *orchestration.Context, length time.Duration) (string, error) {
-		orchestration.Sleep(ctx, length)
-		return fmt.Sprintf("slept for %v", length), nil
+	func(ctx *orchestration.Context, length string) (string, error) {
+		d, err := time.ParseDuration(length)
+		if err != nil {
+			return "", err
+		}
+		orchestration.Sleep(ctx, d)
+		return "slept for " + length, nil
 	})
 
 // approve waits for somebody's word.

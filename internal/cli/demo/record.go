@@ -58,7 +58,7 @@ func ReadRecord(ctx context.Context, c *client.Client, instances []Instance) (Re
 		}
 		root.Tree = tree.AllIDs
 		for _, id := range tree.AllIDs {
-			if err := r.readHistories(ctx, admin, id); err != nil {
+			if err := readHistories(ctx, admin, id, &r); err != nil {
 				return r, err
 			}
 		}
@@ -67,7 +67,7 @@ func ReadRecord(ctx context.Context, c *client.Client, instances []Instance) (Re
 	return r, nil
 }
 
-func (r *Record) readHistories(ctx context.Context, admin provider.Admin, instance string) error {
+func readHistories(ctx context.Context, admin provider.Admin, instance string, r *Record) error {
 	executions, err := admin.ListExecutions(ctx, instance)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (r Record) wrongOutcome(root Root) []string {
 		problems = append(problems, fmt.Sprintf("%s is %s with %q, not Completed with %q",
 			root.ID, root.Status.State, root.Status.Output, root.Output))
 	}
-	executions, results := 0, 0
+	want, executions, results := root.Instance, 0, 0
 	for _, id := range root.Tree {
 		for _, e := range r.Executions {
 			if e.Instance == id {
@@ -160,9 +160,9 @@ func (r Record) wrongOutcome(root Root) []string {
 			}
 		}
 	}
-	if len(root.Tree) != root.Shape.Instances || executions != root.Shape.Executions || results != root.Shape.Results {
+	if len(root.Tree) != want.Instances || executions != want.Executions || results != want.Results {
 		problems = append(problems, fmt.Sprintf("%s has %d instances, %d executions and %d results, not %d, %d and %d", root.ID,
-			len(root.Tree), executions, results, root.Shape.Instances, root.Shape.Executions, root.Shape.Results))
+			len(root.Tree), executions, results, want.Instances, want.Executions, want.Results))
 	}
 	return problems
 }

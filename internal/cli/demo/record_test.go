@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -119,10 +120,7 @@ func TestProofFindsWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			damaged, damagedCalls := sound.clone(), map[Call]int{}
-			for call, n := range calls {
-				damagedCalls[call] = n
-			}
+			damaged, damagedCalls := sound.clone(), maps.Clone(calls)
 			test.damage(&damaged, damagedCalls)
 			got := strings.Join(damaged.Problems(damagedCalls), "\n")
 			if !strings.Contains(got, test.want) {

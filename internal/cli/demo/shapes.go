@@ -53,7 +53,7 @@ func Timer(length time.Duration) Shape {
 	return Shape{
 		Name: "timer", Title: fmt.Sprintf("a timer of %v", length),
 		Output: fmt.Sprintf("slept for %v", length), Executions: 1, Instances: 1,
-		orchestration: nap.Name(), input: length,
+		orchestration: nap.Name(), input: length.String(),
 	}
 }
 

@@ -92,7 +92,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 
 	load := load{client: client.New(watch), inFlight: config.InFlight, definition: fanOut}
 	began := time.Now()
-	samples, err := load.run(ctx, func(started int) bool { return time.Since(began) < config.Window })
+	samples, err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window })
 	if err != nil {
 		return Parity{}, err
 	}
@@ -169,7 +169,7 @@ func startWorker(ctx context.Context, store provider.Provider, slots int, logger
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.Run(ctx); err != nil {
-			logger.Error("the worker ended", "error", err)
+			logger.ErrorContext(ctx, "the worker ended", "error", err)
 		}
 	})
 	return func() {

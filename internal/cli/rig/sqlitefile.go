@@ -27,7 +27,7 @@ func Commits(file string) (n uint32, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	defer index.Close()
+	defer func() { _ = index.Close() }() // it was only read
 	var header [12]byte
 	if _, err := io.ReadFull(index, header[:]); err != nil {
 		return 0, false

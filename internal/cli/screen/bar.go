@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -11,9 +12,9 @@ type Bar struct {
 	screen *Screen
 	label  string
 	total  int
-	// shown is the number of fifths shown, drawn whether the line stands open.
+	// shown is the number of fifths shown, drawn the line that stands open.
 	shown int
-	drawn bool
+	drawn string
 }
 
 // barWidth is the number of characters of a full bar.
@@ -27,8 +28,10 @@ func (s *Screen) Bar(label string, total int) *Bar {
 // Set shows that n of the total are done.
 func (b *Bar) Set(n int) {
 	if b.screen.terminal {
-		b.drawn = true
-		b.screen.Printf("\r%s\x1b[K", b.line(n))
+		if line := b.line(n); line != b.drawn {
+			b.drawn = line
+			b.screen.Printf("\r%s\x1b[K", line)
+		}
 		return
 	}
 	if fifths := 5 * n / b.total; fifths > b.shown {
@@ -40,8 +43,8 @@ func (b *Bar) Set(n int) {
 // Stop leaves the bar as it is, so that other lines can follow. Set goes on with
 // a new one.
 func (b *Bar) Stop() {
-	if b.drawn {
-		b.drawn = false
+	if b.drawn != "" {
+		b.drawn = ""
 		b.screen.Printf("\n")
 	}
 }
@@ -49,5 +52,5 @@ func (b *Bar) Stop() {
 func (b *Bar) line(n int) string {
 	full := min(barWidth*n/b.total, barWidth)
 	bar := b.screen.Good(strings.Repeat("█", full)) + b.screen.Faint(strings.Repeat("░", barWidth-full))
-	return fmt.Sprintf("%s %s %*d/%d", b.label, bar, len(fmt.Sprint(b.total)), n, b.total)
+	return fmt.Sprintf("%s %s %*d/%d", b.label, bar, len(strconv.Itoa(b.total)), n, b.total)
 }

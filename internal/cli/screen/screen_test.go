@@ -51,6 +51,7 @@ func TestBarOnATerminalIsOneLine(t *testing.T) {
 	var out bytes.Buffer
 	bar := (&Screen{Writer: &out, terminal: true}).Bar("squares", 2)
 	bar.Set(1)
+	bar.Set(1)
 	bar.Set(2)
 	bar.Stop()
 	bar.Stop()
