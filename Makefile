@@ -45,7 +45,7 @@ test: ## Run every test that needs only Go
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the tools
@@ -62,11 +62,11 @@ cover: ## Measure how much of the library the tests reach, into coverage.html
 	go tool cover -func=coverage.out | tail -n 1
 
 .PHONY: bench
-bench: ## Run the benchmarks whose names match BENCH
+bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: duroxide bench)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem ./...
 
 .PHONY: demo
-demo: ## Run an orchestration on a store in memory
+demo: ## See orchestrations survive the death of their worker
 	go run ./cmd/duroxide demo
 
 .PHONY: ci

@@ -24,11 +24,16 @@ type activities struct {
 func (a *activities) loop(ctx, work context.Context) {
 	w := a.worker
 	var backoff fetchBackoff
+	var last settler
+	defer last.wait()
 	for ctx.Err() == nil {
 		params := provider.FetchWorkParams{
 			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.options.PollTimeout, Tags: w.options.Tags,
 		}
-		if !w.sessions.full() {
+		if w.sessions.full() {
+			// Without sessions, and not for long: one may end at any moment.
+			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
+		} else {
 			params.Session = &provider.SessionFetchConfig{
 				OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout,
 			}
@@ -37,7 +42,7 @@ func (a *activities) loop(ctx, work context.Context) {
 		fetched, err := w.store.FetchWorkItem(ctx, params)
 		if fetched != nil {
 			backoff.failures = 0
-			a.process(work, fetched)
+			last.settle(a.process(work, fetched))
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
@@ -60,61 +65,64 @@ type call struct {
 // wanted or its lease is lost.
 var errCancelled = errors.New("the activity was cancelled or its lease was lost")
 
-func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) {
+// process runs one activity and returns the call that acknowledges or abandons it.
+func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) (settle func()) {
 	w := a.worker
 	item, ok := fetched.Item.(provider.ActivityExecuteItem)
 	if !ok {
 		w.options.Logger.Error("the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
-		return // returns when its lease ends, and is poison in the end
+		return func() {} // returns when its lease ends, again and again
 	}
 	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, logger: w.options.Logger.With(
 		"instance_id", item.Instance, "execution_id", item.ExecutionID,
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
 	if item.SessionID != nil {
 		if !w.sessions.enter(*item.SessionID) {
-			c.abandon(100*time.Millisecond, true)
-			return
+			return func() { c.abandon(100*time.Millisecond, true) }
 		}
 		defer w.sessions.leave(*item.SessionID)
 	}
-	c.dispatch(work)
+	return c.dispatch(work)
 }
 
 // dispatch finds the handler and runs it.
-func (c *call) dispatch(work context.Context) {
+func (c *call) dispatch(work context.Context) (settle func()) {
 	options := c.worker.options
 	if c.fetched.AttemptCount > options.MaxAttempts {
-		c.poisoned(work)
-		return
+		return func() { c.poisoned(work) }
 	}
 	fn, ok := c.worker.handler(c.item.Name)
 	if !ok {
 		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
 		c.logger.Warn("no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		c.abandon(delay, false)
-		return
+		return func() { c.abandon(delay, false) }
 	}
-	c.run(work, fn)
+	return c.run(work, fn)
 }
 
-// run executes the handler under a lease that is kept alive meanwhile.
-func (c *call) run(work context.Context, fn registry.ActivityFunc) {
+// run executes the handler. The lease is kept alive until the call that settles
+// the activity has returned.
+func (c *call) run(work context.Context, fn registry.ActivityFunc) (settle func()) {
 	options := c.worker.options
 	ctx, cancel := context.WithCancelCause(work)
-	defer cancel(nil)
 	l := holdLease(options.ActivityLockTimeout, options.ActivityRenewalBuffer,
 		func(ctx context.Context) error {
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
 		}, func(error) { cancel(errCancelled) }, c.logger)
-	defer l.stop()
 
 	done := make(chan provider.WorkItem, 1)
 	go c.execute(ctx, fn, done)
+	var last func()
 	select {
 	case completion := <-done:
-		c.finish(ctx, completion)
+		last = c.finish(ctx, completion)
 	case <-ctx.Done():
-		c.cancelled(ctx, done)
+		last = c.cancelled(ctx, done)
+	}
+	return func() {
+		defer cancel(nil)
+		defer l.stop()
+		last()
 	}
 }
 
@@ -124,7 +132,7 @@ const shutdownGrace = 100 * time.Millisecond
 
 // cancelled waits for an activity whose context has ended. One that does not
 // return in time keeps its goroutine, which Go cannot end, and loses its slot.
-func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) {
+func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (settle func()) {
 	grace := c.worker.options.CancellationGracePeriod
 	shutdown := errors.Is(context.Cause(ctx), errShutdown)
 	if shutdown {
@@ -134,12 +142,13 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) {
 	defer timer.Stop()
 	select {
 	case completion := <-done:
-		c.finish(ctx, completion)
+		return c.finish(ctx, completion)
 	case <-timer.C:
 		c.logger.Warn("an activity ignores that its context has ended", "waited", grace)
 		if shutdown {
-			c.abandon(0, true)
+			return func() { c.abandon(0, true) }
 		}
+		return func() {}
 	}
 }
 
@@ -200,22 +209,22 @@ func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
 	}
 }
 
-// finish acknowledges an outcome, unless the activity was told to stop.
-func (c *call) finish(ctx context.Context, completion provider.WorkItem) {
+// finish returns the call that acknowledges an outcome, unless the activity was
+// told to stop.
+func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
 	_, failed := completion.(provider.ActivityFailedItem)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
-		c.logger.Debug("the result of a cancelled activity is discarded")
+		return func() { c.logger.Debug("the result of a cancelled activity is discarded") }
 	case errors.Is(cause, errShutdown) && failed:
 		// Most likely failed because of the shutdown: let another worker try.
-		c.abandon(0, true)
-	default:
-		if failed {
-			c.logger.Warn("activity failed", "attempt", c.fetched.AttemptCount)
-		}
-		c.ack(ctx, completion)
+		return func() { c.abandon(0, true) }
 	}
+	if failed {
+		c.logger.Warn("activity failed", "attempt", c.fetched.AttemptCount)
+	}
+	return func() { c.ack(ctx, completion) }
 }
 
 // ack completes the activity, with retries on transient failures. A finished

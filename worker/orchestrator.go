@@ -18,6 +18,8 @@ type orchestrator struct {
 func (o *orchestrator) loop(ctx, work context.Context) {
 	w := o.worker
 	var backoff fetchBackoff
+	var last settler
+	defer last.wait()
 	for ctx.Err() == nil {
 		began := time.Now()
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
@@ -27,7 +29,7 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 		})
 		if fetched != nil {
 			backoff.failures = 0
-			o.process(work, fetched)
+			last.settle(o.process(work, fetched))
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
@@ -37,20 +39,24 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 	}
 }
 
-// process runs one turn under a lease that is kept alive meanwhile.
-func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration) {
+// process runs one turn and returns the call that commits or abandons it. The
+// lease is kept alive until that call has returned.
+func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration) (settle func()) {
 	w := o.worker
 	ctx, cancel := context.WithCancelCause(work)
-	defer cancel(nil)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
 		"orchestration_name", fetched.Item.OrchestrationName, "worker_id", o.id)
 	l := holdLease(w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
-	defer l.stop()
 	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger}
-	t.run(ctx)
+	commit := t.run(ctx)
+	return func() {
+		defer cancel(nil)
+		defer l.stop()
+		commit()
+	}
 }
 
 // turn is one fetched batch on its way to an ack or an abandon.

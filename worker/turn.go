@@ -9,26 +9,26 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// run decides what the batch needs (§7.5).
-func (t *turn) run(ctx context.Context) {
+// run decides what the batch needs (§7.5), does it, and returns the call to the
+// store that settles it.
+func (t *turn) run(ctx context.Context) (settle func()) {
 	switch end := terminal(t.item.History); {
 	case t.item.HistoryError != nil:
-		t.corrupted(ctx)
+		return func() { t.corrupted(ctx) }
 	case end == ended || (end == continued && t.onlyOldCompletions()):
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
-		t.drop(ctx)
+		return func() { t.drop(ctx) }
 	case end == continued && t.continueItem() == nil:
 		// The next execution's start is hidden for the moment; its messages must
 		// wait for it (§7.6).
-		t.abandon(time.Second, true)
+		return func() { t.abandon(time.Second, true) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts:
-		t.poisoned(ctx)
+		return func() { t.poisoned(ctx) }
 	case !t.supported():
-		t.abandon(time.Second, false)
-	default:
-		t.replay(ctx)
+		return func() { t.abandon(time.Second, false) }
 	}
+	return t.replay(ctx)
 }
 
 // historyEnd says how a history ends.
@@ -168,21 +168,19 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 // placeholderVersion stands for no version in histories of early releases.
 const placeholderVersion = "0.0.0"
 
-// replay runs the orchestration function and commits what came of it.
-func (t *turn) replay(ctx context.Context) {
+// replay runs the orchestration function and returns the commit of what came of it.
+func (t *turn) replay(ctx context.Context) (settle func()) {
 	b, err := t.begin()
 	if err != nil {
 		t.logger.Error("cannot run a turn", "error", err)
-		t.abandon(time.Second, false)
-		return
+		return func() { t.abandon(time.Second, false) }
 	}
 	if b.version == placeholderVersion || b.version == provider.UnknownVersion {
 		b.version = ""
 	}
 	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.version)
 	if !ok {
-		t.unregistered(b)
-		return
+		return func() { t.unregistered(b) }
 	}
 	b.started.Version = version
 	result, err := replay.Run(ctx, replay.Turn{
@@ -192,11 +190,10 @@ func (t *turn) replay(ctx context.Context) {
 		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
 	})
 	if err != nil {
-		t.interrupted(ctx, err)
-		return
+		return func() { t.interrupted(ctx, err) }
 	}
 	t.report(result)
-	t.commit(ctx, b, result)
+	return func() { t.commit(ctx, b, result) }
 }
 
 // unregistered leaves the work to a worker that knows the orchestration, for

@@ -127,6 +127,23 @@ func (w *Worker) ownerID(slotID string) string {
 	return slotID
 }
 
+// settler carries out a slot's last call for a piece of work, its ack or abandon,
+// while the slot already fetches the next: the slot is free as soon as the work is
+// done, and a store that commits concurrent calls together needs one flush for
+// both. At most one such call of a slot is under way.
+type settler struct {
+	under sync.WaitGroup
+}
+
+// settle starts the call once the previous one has returned.
+func (s *settler) settle(call func()) {
+	s.under.Wait()
+	s.under.Go(call)
+}
+
+// wait returns when nothing is under way.
+func (s *settler) wait() { s.under.Wait() }
+
 // sleep waits unless ctx ends first.
 func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)

@@ -38,7 +38,7 @@ func (q *Queries) DeleteInboxesOf(ctx context.Context, instances string) error {
 }
 
 const GetInboxByToken = `-- name: GetInboxByToken :one
-SELECT instance_id, locked_until
+SELECT instance_id, locked_until, locked_at
 FROM inboxes
 WHERE lock_token = ?1
 `
@@ -46,12 +46,13 @@ WHERE lock_token = ?1
 type GetInboxByTokenRow struct {
 	InstanceID  string
 	LockedUntil *int64
+	LockedAt    *int64
 }
 
 func (q *Queries) GetInboxByToken(ctx context.Context, lockToken *string) (GetInboxByTokenRow, error) {
 	row := q.queryRow(ctx, q.getInboxByTokenStmt, GetInboxByToken, lockToken)
 	var i GetInboxByTokenRow
-	err := row.Scan(&i.InstanceID, &i.LockedUntil)
+	err := row.Scan(&i.InstanceID, &i.LockedUntil, &i.LockedAt)
 	return i, err
 }
 
@@ -144,6 +145,7 @@ SELECT
             SELECT min(q.id)
             FROM orchestrator_queue AS q
             WHERE q.instance_id = s.instance_id
+              AND q.kind IN (0, 1, 2, 3)
               AND q.visible_at <= ?1
         )
     ) END,
@@ -308,11 +310,12 @@ func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64, maxRows int64
 
 const UnlockInbox = `-- name: UnlockInbox :exec
 UPDATE inboxes
-SET lock_token = NULL, locked_until = NULL, locked_at = NULL, wake_at = NULL
+SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wake_at = NULL
 WHERE instance_id = ?1
 `
 
-// Ends the lease; the caller refreshes the inbox.
+// Ends the lease; the caller refreshes the inbox. There is a head if the lease had
+// ended by itself, and what it points to may have been hidden since.
 func (q *Queries) UnlockInbox(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.unlockInboxStmt, UnlockInbox, instanceID)
 	return err

@@ -31,12 +31,15 @@ func (q *Queries) CountFreeMessages(ctx context.Context, now *int64) (int64, err
 const DeleteBatch = `-- name: DeleteBatch :exec
 DELETE FROM orchestrator_queue
 WHERE instance_id = ?1
-  AND lock_token = ?2
+  AND kind IN (0, 1, 2, 3)
+  AND visible_at <= ?2
+  AND lock_token = ?3
 `
 
-// Ends the batch of a turn. Messages that came later have no token, or another.
-func (q *Queries) DeleteBatch(ctx context.Context, instanceID string, lockToken *string) error {
-	_, err := q.exec(ctx, q.deleteBatchStmt, DeleteBatch, instanceID, lockToken)
+// Ends the batch of a turn, which was visible when it was locked. Messages that
+// came later have no token.
+func (q *Queries) DeleteBatch(ctx context.Context, instanceID string, lockedAt int64, lockToken *string) error {
+	_, err := q.exec(ctx, q.deleteBatchStmt, DeleteBatch, instanceID, lockedAt, lockToken)
 	return err
 }
 
@@ -92,6 +95,7 @@ const LockMessages = `-- name: LockMessages :many
 UPDATE orchestrator_queue
 SET lock_token = ?1, attempt_count = attempt_count + 1
 WHERE instance_id = ?2
+  AND kind IN (0, 1, 2, 3)
   AND visible_at <= ?3
 RETURNING id, kind, work_item, attempt_count
 `
@@ -105,6 +109,9 @@ type LockMessagesRow struct {
 
 // Gives the turn every visible message of its instance, those included that a
 // dead turn still had: the lease on the instance is what excludes others.
+//
+// All kinds are named here and below because the index has the kind before the
+// time: so the instance's future timers, which may be many, are not read.
 func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockMessagesRow, error) {
 	rows, err := q.query(ctx, q.lockMessagesStmt, LockMessages, lockToken, instanceID, now)
 	if err != nil {
@@ -140,13 +147,16 @@ SET
     visible_at = coalesce(?1, visible_at),
     attempt_count = max(attempt_count - CAST(?2 AS INTEGER), 0)
 WHERE instance_id = ?3
-  AND lock_token = ?4
+  AND kind IN (0, 1, 2, 3)
+  AND visible_at <= ?4
+  AND lock_token = ?5
 `
 
 type UnlockMessagesParams struct {
 	VisibleAt  *int64
 	GiveBack   int64
 	InstanceID string
+	LockedAt   int64
 	LockToken  *string
 }
 
@@ -157,6 +167,7 @@ func (q *Queries) UnlockMessages(ctx context.Context, arg UnlockMessagesParams) 
 		arg.VisibleAt,
 		arg.GiveBack,
 		arg.InstanceID,
+		arg.LockedAt,
 		arg.LockToken,
 	)
 	return err

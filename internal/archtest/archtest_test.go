@@ -123,7 +123,6 @@ var table = []Rule{
 var planned = map[string]string{
 	"./orchestration/orchestrationtest": "an orchestration's test with a fake clock and fake activities",
 	"./provider/mssql":                  "the SQL Server store",
-	"./provider/providerfault":          "a decorator that fails, delays, repeats or loses answers on a script",
 }
 
 // load loads the import graph of the module once for all tests.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/internal/cli/rig"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
 
 // rigFlags are the flags of all rigs.
@@ -24,7 +25,7 @@ type rigFlags struct {
 }
 
 func (f *rigFlags) add(cmd *cobra.Command, inFlight int) {
-	cmd.Flags().StringVar(&f.store, "store", "", "`URL` of the store to measure (default: a SQLite file in a temporary folder)")
+	cmd.Flags().StringVar(&f.store, "store", "sqlite:?synchronous=full", "`URL` of the store to measure; without a path, a temporary SQLite file")
 	cmd.Flags().IntVar(&f.inFlight, "in-flight", inFlight, "the `number` of orchestrations at a time")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON for programs")
 }
@@ -52,9 +53,20 @@ type parityFlags struct {
 	window, activity time.Duration
 }
 
+// benchStore is the store that a rig measures.
+type benchStore struct {
+	Store
+
+	// file is the SQLite file below it, empty when there is none, and synchronous the
+	// degree of its durability.
+	file, synchronous string
+}
+
 // parityDocument is what `bench parity --json` prints.
 type parityDocument struct {
-	Store          string       `json:"store"`
+	Store string `json:"store"`
+	// Synchronous is the durability of a SQLite store, full or normal.
+	Synchronous    string       `json:"synchronous"`
 	FanOut         int          `json:"fan_out"`
 	InFlight       int          `json:"in_flight"`
 	WindowSeconds  float64      `json:"window_seconds"`
@@ -96,16 +108,16 @@ activities side by side, for some seconds and for several numbers of slots.`,
 const rawCommitTime = time.Second
 
 func (a *app) benchParity(ctx context.Context, f parityFlags) error {
-	return a.withBenchStore(ctx, f.store, func(store Store, file string) error {
+	return a.withBenchStore(ctx, f.store, func(store benchStore) error {
 		document := parityDocument{
 			Store: store.Name(), FanOut: rig.FanOut, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
 			ActivityMS: f.activity.Seconds() * 1000, RawCommits: []float64{},
 		}
 		raw := func() error {
-			if file == "" {
+			if store.file == "" {
 				return nil
 			}
-			rate, err := rig.RawCommitRate(ctx, file, rawCommitTime)
+			rate, err := rig.RawCommitRate(ctx, store.file, store.synchronous, rawCommitTime)
 			document.RawCommits = append(document.RawCommits, rate)
 			return err
 		}
@@ -114,7 +126,7 @@ func (a *app) benchParity(ctx context.Context, f parityFlags) error {
 		}
 		for _, slots := range f.slots {
 			p, err := rig.RunParity(ctx, rig.ParityConfig{
-				Store: store, File: file, Slots: slots, InFlight: f.inFlight,
+				Store: store.Store, File: store.file, Slots: slots, InFlight: f.inFlight,
 				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
 			})
 			if err != nil {
@@ -125,6 +137,7 @@ func (a *app) benchParity(ctx context.Context, f parityFlags) error {
 		if err := raw(); err != nil {
 			return err
 		}
+		document.Synchronous = store.synchronous
 		if f.json {
 			return a.printJSON(document)
 		}
@@ -165,8 +178,8 @@ var figures = []struct {
 
 // printParity prints a column for each configuration.
 func (a *app) printParity(d parityDocument) {
-	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
-		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, d.Store)
+	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s %s.\n\n",
+		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, d.Store, d.Synchronous)
 	raw := 0.0
 	for _, rate := range d.RawCommits {
 		raw += rate / float64(len(d.RawCommits))
@@ -180,9 +193,31 @@ func (a *app) printParity(d parityDocument) {
 		rows = append(rows, row)
 	}
 	printTable(a.screen, rows)
+	a.printMethods(d)
 	if len(d.RawCommits) > 0 {
 		a.screen.Printf("\nRaw commit rate of the same file: %.0f/s before, %.0f/s after.\n", d.RawCommits[0], d.RawCommits[len(d.RawCommits)-1])
 	}
+}
+
+// printMethods prints how long the worker's calls took.
+func (a *app) printMethods(d parityDocument) {
+	header := []string{"mean time of a call by the worker"}
+	rows := [][]string{}
+	byName := map[string]int{}
+	for column, p := range d.Configurations {
+		header = append(header, fmt.Sprintf("%d:%d", p.Slots, p.Slots))
+		for _, m := range p.Methods {
+			at, ok := byName[m.Method]
+			if !ok {
+				at = len(rows)
+				byName[m.Method] = at
+				rows = append(rows, append([]string{"  " + m.Method}, make([]string, len(d.Configurations))...))
+			}
+			rows[at][column+1] = fmt.Sprintf("%.2f ms", m.Mean.Seconds()*1000)
+		}
+	}
+	a.screen.Printf("\n")
+	printTable(a.screen, append([][]string{header}, rows...))
 }
 
 func (a *app) benchMemoryCommand() *cobra.Command {
@@ -208,9 +243,9 @@ process grows with their number.`,
 }
 
 func (a *app) benchMemory(ctx context.Context, f rigFlags, orchestrations, slots int) error {
-	return a.withBenchStore(ctx, f.store, func(store Store, _ string) error {
+	return a.withBenchStore(ctx, f.store, func(store benchStore) error {
 		config := rig.MemoryConfig{
-			Store: store, Orchestrations: orchestrations, InFlight: f.inFlight, Slots: slots, Logger: a.errorLog(),
+			Store: store.Store, Orchestrations: orchestrations, InFlight: f.inFlight, Slots: slots, Logger: a.errorLog(),
 		}
 		if !f.json {
 			a.screen.Printf("%10s  %14s  %10s\n", "seconds", "orchestrations", "memory")
@@ -235,27 +270,37 @@ func (a *app) benchMemory(ctx context.Context, f rigFlags, orchestrations, slots
 	})
 }
 
-// withBenchStore opens the store to measure, by default one in a temporary folder.
-// file is the SQLite file below it, empty when there is none.
-func (a *app) withBenchStore(ctx context.Context, url string, run func(store Store, file string) error) (err error) {
-	if url == "" {
+// withBenchStore opens the store to measure. One without a path is a SQLite file
+// in a temporary folder.
+func (a *app) withBenchStore(ctx context.Context, storeURL string, run func(benchStore) error) (err error) {
+	if options, temporary := strings.CutPrefix(storeURL, "sqlite:?"); temporary {
 		dir, err := os.MkdirTemp("", "duroxide-bench-")
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-		url = "sqlite:" + filepath.Join(dir, "bench.db")
+		storeURL = "sqlite:" + filepath.Join(dir, "bench.db") + "?" + options
 	}
-	store, err := a.env.Stores.Open(ctx, url, true)
+	store, err := a.env.Stores.Open(ctx, storeURL, true)
 	if err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	file, isFile := strings.CutPrefix(url, "sqlite:")
-	if !isFile || file == memory {
-		file = ""
+	measured := benchStore{Store: store}
+	if place, ok := strings.CutPrefix(storeURL, "sqlite:"); ok {
+		p, err := parseSQLite(place)
+		if err != nil {
+			return err
+		}
+		if p.path != memory {
+			measured.file = p.path
+		}
+		measured.synchronous = "full"
+		if p.config.Synchronous == sqlite.Normal {
+			measured.synchronous = "normal"
+		}
 	}
-	return run(store, strings.TrimPrefix(file, "//"))
+	return run(measured)
 }
 
 // errorLog logs errors of the worker only.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -41,8 +42,8 @@ var schemeOf = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
 
 // Open opens the store of a URL. Errors never quote more of the URL than its
 // scheme, since it may hold a password.
-func (s Stores) Open(ctx context.Context, url string, create bool) (Store, error) {
-	parts := schemeOf.FindStringSubmatch(url)
+func (s Stores) Open(ctx context.Context, storeURL string, create bool) (Store, error) {
+	parts := schemeOf.FindStringSubmatch(storeURL)
 	if parts == nil {
 		return nil, errors.New("a store is given as scheme:place, for example sqlite:orders.db")
 	}
@@ -57,21 +58,52 @@ func (s Stores) Open(ctx context.Context, url string, create bool) (Store, error
 // memory is the place of a SQLite database that is not in a file.
 const memory = ":memory:"
 
+// sqlitePlace is the place of a SQLite store.
+type sqlitePlace struct {
+	path   string
+	config sqlite.Config
+}
+
+// parseSQLite reads path?synchronous=normal.
+func parseSQLite(place string) (sqlitePlace, error) {
+	path, options, _ := strings.Cut(strings.TrimPrefix(place, "//"), "?")
+	if path == "" {
+		return sqlitePlace{}, errors.New("sqlite: needs the path of a file, for example sqlite:orders.db")
+	}
+	p := sqlitePlace{path: path}
+	values, err := url.ParseQuery(options)
+	if err != nil {
+		return p, fmt.Errorf("sqlite: the options after ? cannot be read: %w", err)
+	}
+	for name, list := range values {
+		switch option := name + "=" + list[len(list)-1]; option {
+		case "synchronous=full":
+			p.config.Synchronous = sqlite.Full
+		case "synchronous=normal":
+			p.config.Synchronous = sqlite.Normal
+		default:
+			return p, fmt.Errorf("sqlite: unknown option %s; there are synchronous=full and synchronous=normal", option)
+		}
+	}
+	return p, nil
+}
+
 // openSQLite opens sqlite:path and sqlite::memory:.
 func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
-	path := strings.TrimPrefix(place, "//")
-	switch path {
-	case "":
-		return nil, errors.New("sqlite: needs the path of a file, for example sqlite:orders.db")
-	case memory:
-		return sqlite.OpenMemory(ctx, nil)
+	p, err := parseSQLite(place)
+	if err != nil {
+		return nil, err
+	}
+	path := p.path
+	if path == memory {
+		return sqlite.OpenMemory(ctx, &p.config)
 	}
 	if info, err := os.Stat(path); !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, notFound("there is no database at %s; a worker or 'duroxide start' creates it", path)
 	} else if !create && err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, notFound("the file %s is empty; a worker or 'duroxide start' makes a database of it", path)
 	}
-	return sqlite.Open(ctx, path, nil)
+	return sqlite.Open(ctx, path, &p.config)
 }
 
 // session is an open store as commands use it.
@@ -84,14 +116,14 @@ type session struct {
 // withStore opens the store of --store for a command. It is closed when the
 // command is done.
 func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Context, s session) error) (err error) {
-	url := a.store
-	if url == "" {
-		url = a.env.Getenv("DUROXIDE_STORE")
+	storeURL := a.store
+	if storeURL == "" {
+		storeURL = a.env.Getenv("DUROXIDE_STORE")
 	}
-	if url == "" {
+	if storeURL == "" {
 		return usageError{cmd, errors.New("which store? Give --store or set DUROXIDE_STORE, for example to sqlite:orders.db")}
 	}
-	store, err := a.env.Stores.Open(cmd.Context(), url, create)
+	store, err := a.env.Stores.Open(cmd.Context(), storeURL, create)
 	if err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}

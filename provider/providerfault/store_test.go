@@ -224,21 +224,22 @@ func TestInjectedErrors(t *testing.T) {
 	}
 }
 
+// notifier is a store that tells of a change at once.
+type notifier struct{ provider.Provider }
+
+func (notifier) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
+	c := make(chan struct{})
+	close(c)
+	return c, func() {}
+}
+
 func TestChangesAreStillNotified(t *testing.T) {
 	t.Parallel()
-	store := providerfault.New(open(t))
-	changed, stop := store.InstanceChanged("i")
-	defer stop()
-	if err := store.EnqueueForOrchestrator(t.Context(), start, 0); err != nil {
-		t.Fatal(err)
-	}
-	fetched := fetch(t, store)
-	if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: fetched.LockToken, ExecutionID: 1}); err != nil {
-		t.Fatal(err)
-	}
+	changed, stop := providerfault.New(notifier{}).InstanceChanged("i")
 	<-changed
-	never, stopNever := providerfault.New(nil).InstanceChanged("i")
-	defer stopNever()
+	stop()
+	never, stop := providerfault.New(nil).InstanceChanged("i")
+	stop()
 	if never != nil {
 		t.Error("a channel that nobody closes")
 	}

@@ -167,12 +167,14 @@ func leaseInMilliseconds(e *env) {
 		odd += time.Second
 	}
 	e.enqueue(startItem("A"))
-	e.enqueueWork(activityItem("A", 2))
 	due := time.Now().Add(odd)
 	e.fetchInstance("A", odd)
-	e.fetchWork(odd)
 	turn := e.awaitFetch(held, ruleMillis)
 	e.notBefore(due, ruleMillis)
+
+	e.enqueueWork(activityItem("A", 2))
+	due = time.Now().Add(odd)
+	e.fetchWork(odd)
 	work := e.awaitWork(held, ruleMillis)
 	e.notBefore(due, ruleMillis)
 

@@ -92,8 +92,9 @@ func timersWait(e *env) {
 // the lost token is refused.
 func lostWorkComesBack(e *env) {
 	e.enqueueWork(activityItem("A", 2), activityItem("A", 3))
-	lost := e.claim(provider.FetchWorkParams{LockTimeout: e.lease}, 2, ruleFIFO)
+	lost := e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, ruleFIFO)
 	e.claim(provider.FetchWorkParams{LockTimeout: held}, 3, ruleFIFO)
+	e.ok(e.p.RenewWorkItemLock(e.ctx, lost.LockToken, e.lease), ruleRenewWork)
 	e.expire()
 	again := e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, "§5.10 step 2: eligible: no token or locked_until <= now")
 	same(e, again.AttemptCount, 2, "§5.10 step 6: attempt_count += 1")

@@ -125,18 +125,18 @@ func jsonList[T any](operation string, list []T) (string, error) {
 
 // store carries the turn out, in the order of §5.2.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
-	instance, until, err := t.lockHolder(ctx, opAckOrchestration, r.token)
+	held, err := t.findLock(ctx, opAckOrchestration, r.token)
 	if err != nil {
 		return err
 	}
-	if until <= t.now {
+	if held.until <= t.now {
 		return instanceLockExpired(opAckOrchestration)
 	}
 	if r.execution == 0 {
 		return invalid(opAckOrchestration, "execution id must be set: the first is 1")
 	}
-	r.instance = instance
-	if err := t.DeleteBatch(ctx, instance, &r.token); err != nil {
+	r.instance = held.instance
+	if err := t.DeleteBatch(ctx, held.instance, held.since, &r.token); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context, *tx) error{
@@ -146,7 +146,8 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
-	return t.unlock(ctx, instance)
+	t.changed = append(t.changed, held.instance)
+	return t.unlock(ctx, held.instance)
 }
 
 // storeInstance brings the instance and execution rows up to date (steps 3 to 6,

@@ -155,6 +155,7 @@ func (t *tx) deleteList(
 			return provider.DeleteInstanceResult{}, err
 		}
 	}
+	t.changed = append(t.changed, instances...)
 	return result, nil
 }
 

@@ -70,16 +70,22 @@ func (t *tx) unlock(ctx context.Context, instance string) error {
 	return t.refresh(ctx, instance)
 }
 
-// lockHolder returns the instance that the token locks. The lease may have ended:
-// until is when.
-func (t *tx) lockHolder(ctx context.Context, operation, token string) (instance string, until int64, err error) {
+// lock is an instance's lease. It may have ended.
+type lock struct {
+	token, instance string
+	// since and until bound it.
+	since, until int64
+}
+
+// findLock returns the lease that the token opens.
+func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error) {
 	inbox, err := t.GetInboxByToken(ctx, &token)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", 0, invalidToken(operation,
+		return lock{}, invalidToken(operation,
 			"the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted")
 	}
 	if err != nil {
-		return "", 0, err
+		return lock{}, err
 	}
-	return inbox.InstanceID, *inbox.LockedUntil, nil
+	return lock{token: token, instance: inbox.InstanceID, since: *inbox.LockedAt, until: *inbox.LockedUntil}, nil
 }

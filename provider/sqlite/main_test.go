@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 const (
@@ -72,3 +75,6 @@ func child(t *testing.T, ctx context.Context, role, path, argument string) *exec
 
 // after is a point in time to come.
 func after(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// isLost reports whether a token no longer opens anything.
+func isLost(err error) bool { return errors.Is(err, provider.ErrLockLost) }

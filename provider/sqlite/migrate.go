@@ -60,7 +60,11 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 		return provider.Permanent(openOperation, err.Error(), err)
 	}
 	// Before anything that would change a file that is not ours.
-	version, err := inspect(ctx, conn, len(list))
+	var version int
+	err = inTransaction(ctx, conn, "BEGIN", func() (err error) {
+		version, err = inspect(ctx, conn, len(list))
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 	if version == len(list) {
 		return checkWritable(ctx, conn, version)
 	}
-	return inTransaction(ctx, conn, func() error {
+	return inTransaction(ctx, conn, beginWrite, func() error {
 		// Another process may have been faster.
 		version, err := inspect(ctx, conn, len(list))
 		if err != nil || version == len(list) {
@@ -90,7 +94,8 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 }
 
 // inspect returns the schema's version, 0 for a new file, and refuses files that
-// are not ours or too new.
+// are not ours or too new. It is called in a transaction: another process may be
+// creating the schema at this moment.
 func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 	var application, version, tables int
 	for _, ask := range []struct {
@@ -152,7 +157,7 @@ var errUnchanged = errors.New("unchanged")
 // checkWritable tries to write and takes it back: otherwise a file that may only be
 // read would be found out by the first call.
 func checkWritable(ctx context.Context, conn *sql.Conn, version int) error {
-	err := inTransaction(ctx, conn, func() error {
+	err := inTransaction(ctx, conn, beginWrite, func() error {
 		if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
 			return err
 		}
@@ -164,9 +169,13 @@ func checkWritable(ctx context.Context, conn *sql.Conn, version int) error {
 	return err
 }
 
-// inTransaction runs f in an immediate transaction.
-func inTransaction(ctx context.Context, conn *sql.Conn, f func() error) error {
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+// beginWrite begins a transaction by taking the write lock, so that nothing read in
+// it can be out of date when something is written.
+const beginWrite = "BEGIN IMMEDIATE"
+
+// inTransaction runs f in a transaction.
+func inTransaction(ctx context.Context, conn *sql.Conn, begin string, f func() error) error {
+	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		return classify(openOperation, err)
 	}
 	err := f()

@@ -153,7 +153,7 @@ func TestFailedMigration(t *testing.T) {
 	conn, err := db.Conn(t.Context())
 	must(t, err)
 	defer conn.Close()
-	err = inTransaction(t.Context(), conn, func() error {
+	err = inTransaction(t.Context(), conn, beginWrite, func() error {
 		_, err := conn.ExecContext(t.Context(), "CREATE TABLE a (x); CREATE TABLE a (x)")
 		return err
 	})

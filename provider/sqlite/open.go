@@ -149,8 +149,10 @@ func (w *writer) open(ctx context.Context, patience time.Duration, file bool) (e
 	if w.queries, err = sqlitedb.Prepare(ctx, w.conn); err != nil {
 		return err
 	}
-	w.control, err = prepareControl(ctx, w.conn)
-	return err
+	if w.control, err = prepareControl(ctx, w.conn); err != nil {
+		return err
+	}
+	return w.look(ctx)
 }
 
 // openReaders opens the connections that read.

@@ -207,7 +207,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*t
 		return nil, t.dropOrphans(ctx, log, found)
 	}
 	if err := t.UnlockMessages(ctx, sqlitedb.UnlockMessagesParams{
-		GiveBack: 1, InstanceID: item.Instance, LockToken: &found.LockToken,
+		GiveBack: 1, InstanceID: item.Instance, LockedAt: t.now, LockToken: &found.LockToken,
 	}); err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func onlyQueueMessages(messages []provider.WorkItem) bool {
 // dropOrphans deletes the batch of an instance that nobody has started.
 func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) error {
 	instance, count := found.Item.Instance, len(found.Item.Messages)
-	if err := t.DeleteBatch(ctx, instance, &found.LockToken); err != nil {
+	if err := t.DeleteBatch(ctx, instance, t.now, &found.LockToken); err != nil {
 		return err
 	}
 	t.reports = append(t.reports, func() {
@@ -362,22 +362,24 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 
 // abandonTurn puts the batch back and ends the lease (§5.3).
 func (t *tx) abandonTurn(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
-	instance, _, err := t.lockHolder(ctx, operation, token)
+	held, err := t.findLock(ctx, operation, token)
 	if err != nil {
 		return err
 	}
-	params := sqlitedb.UnlockMessagesParams{InstanceID: instance, LockToken: &token, GiveBack: flag(ignoreAttempt)}
+	params := sqlitedb.UnlockMessagesParams{
+		InstanceID: held.instance, LockedAt: held.since, LockToken: &token, GiveBack: toInt(ignoreAttempt),
+	}
 	if hideFor > 0 {
 		params.VisibleAt = new(t.now + hideFor)
 	}
 	if err := t.UnlockMessages(ctx, params); err != nil {
 		return err
 	}
-	return t.unlock(ctx, instance)
+	return t.unlock(ctx, held.instance)
 }
 
-// flag is a truth value as SQL has it.
-func flag(b bool) int64 {
+// toInt is a truth value as SQL has it.
+func toInt(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -398,7 +400,7 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 		if err != nil || renewed == 1 {
 			return err
 		}
-		if _, _, err := t.lockHolder(ctx, operation, lockToken); err != nil {
+		if _, err := t.findLock(ctx, operation, lockToken); err != nil {
 			return err
 		}
 		return instanceLockExpired(operation)

@@ -24,6 +24,8 @@ type Store struct {
 	readers *readers
 	// instances and activities are the fetches that wait for something to do.
 	instances, activities *waitList
+	// changes are the clients that wait for an instance.
+	changes changeList
 
 	// calls counts calls in progress, for Close to wait for.
 	mu     sync.Mutex

@@ -108,6 +108,7 @@ func (s *Store) published(e effects) {
 	}
 	s.instances.note(e.instanceWake)
 	s.activities.note(e.activityWake)
+	s.changes.announce(e.changed)
 	for _, report := range e.reports {
 		report()
 	}

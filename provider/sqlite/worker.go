@@ -311,7 +311,7 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 // abandonWork puts the activity back (§5.13).
 func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
 	found, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
-		Ready: flag(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: flag(ignoreAttempt), LockToken: &token,
+		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), LockToken: &token,
 	})
 	if err != nil {
 		return err

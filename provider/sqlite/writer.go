@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -92,6 +93,8 @@ type effects struct {
 	// instanceWake and activityWake are the earliest times at which something
 	// will, 0 for unknown.
 	instanceWake, activityWake int64
+	// changed are the instances whose turn was committed, or that were deleted.
+	changed []string
 	// reports are written to the log.
 	reports []func()
 }
@@ -102,6 +105,7 @@ func (e *effects) add(other effects) {
 	e.activities += other.activities
 	e.instanceWake = earlier(e.instanceWake, other.instanceWake)
 	e.activityWake = earlier(e.activityWake, other.activityWake)
+	e.changed = append(e.changed, other.changed...)
 	e.reports = append(e.reports, other.reports...)
 }
 
@@ -120,7 +124,7 @@ func prepareControl(ctx context.Context, conn *sql.Conn) (control, error) {
 		stmt **sql.Stmt
 		text string
 	}{
-		{&c.begin, "BEGIN IMMEDIATE"},
+		{&c.begin, beginWrite},
 		{&c.commit, "COMMIT"},
 		{&c.rollback, "ROLLBACK"},
 		{&c.savepoint, "SAVEPOINT call"},
@@ -350,8 +354,9 @@ func (w *writer) takeBack(j *job) {
 		ctx: context.WithoutCancel(j.ctx), done: make(chan struct{}),
 	}
 	w.mu.Lock()
-	// Also when closed: the goroutine ends only when the queue is empty.
-	w.queue = append(w.queue, undo)
+	// In front, so that whoever is waiting may have what is given back. Also when
+	// closed: the goroutine ends only when the queue is empty.
+	w.queue = slices.Insert(w.queue, 0, undo)
 	w.mu.Unlock()
 }
 
@@ -360,15 +365,17 @@ func (w *writer) takeBack(j *job) {
 func (w *writer) changedElsewhere(ctx context.Context) (bool, error) {
 	var changed bool
 	err := w.do(ctx, &job{operation: "poll", bare: func(ctx context.Context) error {
-		var version int64
-		if err := w.control.dataVersion.QueryRowContext(ctx).Scan(&version); err != nil {
-			return err
-		}
-		changed = version != w.seen
-		w.seen = version
-		return nil
+		before := w.seen
+		err := w.look(ctx)
+		changed = w.seen != before
+		return err
 	}})
 	return changed, err
+}
+
+// look reads how many commits of others the connection has seen.
+func (w *writer) look(ctx context.Context) error {
+	return w.control.dataVersion.QueryRowContext(ctx).Scan(&w.seen)
 }
 
 // close runs what is queued and closes the connection.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,7 +128,8 @@ func TestCommitFails(t *testing.T) {
 	must(t, s.bare(t, func(ctx context.Context) error {
 		_, err := s.writer.conn.ExecContext(ctx, `
 			PRAGMA foreign_keys = ON;
-			CREATE TABLE child (parent INTEGER REFERENCES child (rowid) DEFERRABLE INITIALLY DEFERRED)`)
+			CREATE TABLE parent (id INTEGER PRIMARY KEY);
+			CREATE TABLE child (parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`)
 		return err
 	}))
 	errs := together(t, s, 5, func(ctx context.Context, t *tx, i int) error {
@@ -282,47 +284,45 @@ func depth(t *testing.T, s *Store) uint64 {
 // A fetch whose caller has gone gives back what it has locked, and the attempt.
 func TestFetchGivesBack(t *testing.T) {
 	t.Parallel()
-	s := openMemory(t, nil)
-	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
-	must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}))
-
-	// The clock is read when a call begins to be carried out: that is when the
-	// caller goes.
-	clock := s.writer.clock
-	for name, call := range map[string]func(ctx context.Context) error{
-		"turn": func(ctx context.Context) error {
-			_, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Hour})
-			return err
+	for name, fetch := range map[string]func(ctx context.Context, s *Store) (attempts uint32, err error){
+		"turn": func(ctx context.Context, s *Store) (uint32, error) {
+			turn, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Hour})
+			if turn == nil {
+				return 0, err
+			}
+			return turn.AttemptCount, err
 		},
-		"activity": func(ctx context.Context) error {
-			_, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour})
-			return err
+		"activity": func(ctx context.Context, s *Store) (uint32, error) {
+			work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour})
+			if work == nil {
+				return 0, err
+			}
+			return work.AttemptCount, err
 		},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		left := make(chan struct{})
-		var once sync.Once
-		must(t, s.write(t.Context(), "test", func(context.Context, *tx) error {
-			s.writer.clock = func() int64 {
-				once.Do(func() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// The clock is read when a call begins to be carried out: that is when
+			// the caller goes.
+			ctx, cancel := context.WithCancel(t.Context())
+			gone := make(chan struct{})
+			var armed atomic.Bool
+			s := openMemory(t, &Config{now: func() int64 {
+				if armed.CompareAndSwap(true, false) {
 					cancel()
-					<-left
-				})
-				return clock()
+					<-gone
+				}
+				return time.Now().UnixMilli()
+			}})
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+			must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}))
+			armed.Store(true)
+			_, err := fetch(ctx, s)
+			contextEnded(t, err, context.Canceled)
+			close(gone)
+			if attempts, err := fetch(t.Context(), s); attempts != 1 {
+				t.Errorf("fetched at attempt %d, %v; want 1", attempts, err)
 			}
-			return nil
-		}))
-		contextEnded(t, call(ctx), context.Canceled)
-		close(left)
-		if t.Failed() {
-			t.Fatal(name)
-		}
-	}
-	if turn := fetch(t, s); turn.AttemptCount != 1 {
-		t.Errorf("the turn is at attempt %d, want 1", turn.AttemptCount)
-	}
-	work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
-	if err != nil || work == nil || work.AttemptCount != 1 {
-		t.Errorf("fetched %v, %v; want the activity at attempt 1", work, err)
+		})
 	}
 }

@@ -60,8 +60,11 @@ type show struct {
 	admin     provider.Admin
 	began     time.Time
 	instances []Instance
-	// workers are all processes, the last one being alive.
+	// workers are all processes, the last one being alive. Each is watched, and abort
+	// ends the demo when one ends by itself.
 	workers []*Process
+	watches sync.WaitGroup
+	abort   context.CancelCauseFunc
 
 	mu sync.Mutex
 	// calls counts how often each activity was begun.
@@ -76,8 +79,9 @@ func Run(ctx context.Context, config Config) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, config.Timeout,
 		fmt.Errorf("the demo did not end within %v", config.Timeout))
 	defer cancel()
+	ctx, abort := context.WithCancelCause(ctx)
 	s := &show{
-		Config: config, client: client.New(config.Store), began: time.Now(), calls: map[Call]int{},
+		Config: config, client: client.New(config.Store), began: time.Now(), abort: abort, calls: map[Call]int{},
 	}
 	var err error
 	if s.admin, err = s.client.Admin(); err != nil {
@@ -87,6 +91,8 @@ func Run(ctx context.Context, config Config) error {
 		for _, w := range s.workers {
 			w.Kill()
 		}
+		abort(nil)
+		s.watches.Wait()
 	}()
 	for _, step := range []func(context.Context) error{
 		s.choose, s.startWorker, s.startAll, s.untilHalf, s.kill, s.startWorker, s.finish, s.stop, s.report,
@@ -132,6 +138,14 @@ func (s *show) startWorker(ctx context.Context) error {
 		return err
 	}
 	s.workers = append(s.workers, w)
+	name := s.worker()
+	s.watches.Go(func() {
+		select {
+		case <-w.Died():
+			s.abort(fmt.Errorf("%s ended by itself", name))
+		case <-ctx.Done():
+		}
+	})
 	if err := w.Ready(ctx); err != nil {
 		return err
 	}

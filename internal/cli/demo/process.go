@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,9 +18,11 @@ type Process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	// ready is closed at the first report, done when the process is gone and all it
-	// wrote has been read; err is set before.
-	ready, done chan struct{}
-	err         error
+	// wrote has been read; err is set before. died is closed as well if nobody had
+	// told it to end.
+	ready, done, died chan struct{}
+	err               error
+	told              atomic.Bool
 }
 
 // StartProcess starts a command that ends with its standard input and calls [Work]
@@ -42,7 +45,9 @@ func StartProcess(ctx context.Context, command []string, stderr io.Writer, began
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting a worker process: %w", err)
 	}
-	p := &Process{cmd: cmd, stdin: stdin, ready: make(chan struct{}), done: make(chan struct{})}
+	p := &Process{
+		cmd: cmd, stdin: stdin, ready: make(chan struct{}), done: make(chan struct{}), died: make(chan struct{}),
+	}
 	go p.follow(stdout, began)
 	return p, nil
 }
@@ -52,6 +57,9 @@ func (p *Process) follow(stdout io.Reader, began func(Call)) {
 	defer close(p.done)
 	p.read(stdout, began)
 	p.err = p.cmd.Wait()
+	if !p.told.Load() {
+		close(p.died)
+	}
 }
 
 // read reads the reports until there are no more.
@@ -75,6 +83,10 @@ func (p *Process) read(stdout io.Reader, began func(Call)) {
 // PID is the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
+// Died returns a channel that is closed when the process has ended and nobody had
+// told it to.
+func (p *Process) Died() <-chan struct{} { return p.died }
+
 // Ready waits until the worker works.
 func (p *Process) Ready(ctx context.Context) error {
 	select {
@@ -90,6 +102,7 @@ func (p *Process) Ready(ctx context.Context) error {
 // Kill kills the process without warning (SIGKILL) and returns when it is gone.
 // Killing it again does nothing.
 func (p *Process) Kill() {
+	p.told.Store(true)
 	_ = p.cmd.Process.Kill() // it can only have ended already
 	<-p.done
 	_ = p.stdin.Close()
@@ -100,6 +113,7 @@ const stopTimeout = 5 * time.Second
 
 // Stop ends the process in order and returns when it is gone.
 func (p *Process) Stop() error {
+	p.told.Store(true)
 	_ = p.stdin.Close() // closed already when the process is gone
 	timer := time.NewTimer(stopTimeout)
 	defer timer.Stop()

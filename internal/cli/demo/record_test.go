@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,12 @@ import (
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if what := os.Getenv(childVariable); what != "" {
+		child(what)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // recorded runs the demo's shapes undisturbed in this process and returns what is
 // on record, and the calls.

@@ -2,21 +2,35 @@ package rig
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Counter is a store that counts what is asked of it and passes it on.
+// Counter is a store that counts and times what is asked of it and passes it on.
 type Counter struct {
 	store provider.Provider
 
 	calls, writes, emptyFetches atomic.Int64
+
+	mu      sync.Mutex
+	methods map[string]*tally
+}
+
+// tally is what is known of a method.
+type tally struct {
+	calls int64
+	total time.Duration
 }
 
 // Count returns a counter on the store. It tells of changes as the store does.
-func Count(store provider.Provider) *Counter { return &Counter{store: store} }
+func Count(store provider.Provider) *Counter {
+	return &Counter{store: store, methods: map[string]*tally{}}
+}
 
 // Calls is the number of calls.
 func (c *Counter) Calls() int64 { return c.calls.Load() }
@@ -33,26 +47,62 @@ var (
 	_ provider.ChangeNotifier = (*Counter)(nil)
 )
 
-// read counts a call that changes nothing.
-func (c *Counter) read() { c.calls.Add(1) }
-
-// wrote counts a call that changes something unless it failed.
-func (c *Counter) wrote(err error) error {
-	c.calls.Add(1)
-	if err == nil {
-		c.writes.Add(1)
-	}
-	return err
+// MethodTime is how often a method was called, and how long a call took on average.
+type MethodTime struct {
+	Method string        `json:"method"`
+	Calls  int64         `json:"calls"`
+	Mean   time.Duration `json:"mean_ns"`
 }
 
-// fetched counts a fetch.
-func (c *Counter) fetched(found bool) {
-	c.calls.Add(1)
-	if found {
-		c.writes.Add(1)
-	} else {
-		c.emptyFetches.Add(1)
+// Methods returns the methods that were called, by name. Fetches that found nothing
+// are left out: they wait.
+func (c *Counter) Methods() []MethodTime {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var list []MethodTime
+	for _, name := range slices.Sorted(maps.Keys(c.methods)) {
+		t := c.methods[name]
+		list = append(list, MethodTime{name, t.calls, t.total / time.Duration(t.calls)})
 	}
+	return list
+}
+
+// call is a call in progress.
+type call struct {
+	counter *Counter
+	method  string
+	began   time.Time
+}
+
+func (c *Counter) begin(method string) call {
+	c.calls.Add(1)
+	return call{c, method, time.Now()}
+}
+
+// end times the call, and counts it as a write if it has changed something.
+func (c call) end(changed bool) {
+	took := time.Since(c.began)
+	if changed {
+		c.counter.writes.Add(1)
+	}
+	c.counter.mu.Lock()
+	defer c.counter.mu.Unlock()
+	t := c.counter.methods[c.method]
+	if t == nil {
+		t = &tally{}
+		c.counter.methods[c.method] = t
+	}
+	t.calls++
+	t.total += took
+}
+
+// endFetch ends a fetch.
+func (c call) endFetch(found bool) {
+	if !found {
+		c.counter.emptyFetches.Add(1)
+		return
+	}
+	c.end(true)
 }
 
 // Name implements [provider.Provider].
@@ -80,7 +130,7 @@ type countedAdmin struct {
 
 // GetInstanceInfo implements [provider.Admin].
 func (a countedAdmin) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
-	a.counter.read()
+	defer a.counter.begin("GetInstanceInfo").end(false)
 	return a.Admin.GetInstanceInfo(ctx, instance)
 }
 
@@ -95,117 +145,140 @@ func (c *Counter) InstanceChanged(instance string) (changed <-chan struct{}, sto
 
 // FetchOrchestrationItem implements [provider.Provider].
 func (c *Counter) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	call := c.begin("FetchOrchestrationItem")
 	item, err := c.store.FetchOrchestrationItem(ctx, params)
-	c.fetched(item != nil)
+	call.endFetch(item != nil)
 	return item, err
 }
 
 // AckOrchestrationItem implements [provider.Provider].
 func (c *Counter) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
-	return c.wrote(c.store.AckOrchestrationItem(ctx, params))
+	call := c.begin("AckOrchestrationItem")
+	err := c.store.AckOrchestrationItem(ctx, params)
+	call.end(err == nil)
+	return err
 }
 
 // AbandonOrchestrationItem implements [provider.Provider].
 func (c *Counter) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
-	return c.wrote(c.store.AbandonOrchestrationItem(ctx, params))
+	call := c.begin("AbandonOrchestrationItem")
+	err := c.store.AbandonOrchestrationItem(ctx, params)
+	call.end(err == nil)
+	return err
 }
 
 // RenewOrchestrationItemLock implements [provider.Provider].
 func (c *Counter) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	return c.wrote(c.store.RenewOrchestrationItemLock(ctx, lockToken, extendFor))
+	call := c.begin("RenewOrchestrationItemLock")
+	err := c.store.RenewOrchestrationItemLock(ctx, lockToken, extendFor)
+	call.end(err == nil)
+	return err
 }
 
 // Read implements [provider.Provider].
 func (c *Counter) Read(ctx context.Context, instance string) ([]provider.Event, error) {
-	c.read()
+	defer c.begin("Read").end(false)
 	return c.store.Read(ctx, instance)
 }
 
 // ReadWithExecution implements [provider.Provider].
 func (c *Counter) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
-	c.read()
+	defer c.begin("ReadWithExecution").end(false)
 	return c.store.ReadWithExecution(ctx, instance, executionID)
 }
 
 // AppendWithExecution implements [provider.Provider].
 func (c *Counter) AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []provider.Event) error {
-	return c.wrote(c.store.AppendWithExecution(ctx, instance, executionID, events))
+	call := c.begin("AppendWithExecution")
+	err := c.store.AppendWithExecution(ctx, instance, executionID, events)
+	call.end(err == nil)
+	return err
 }
 
 // EnqueueForWorker implements [provider.Provider].
 func (c *Counter) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
-	return c.wrote(c.store.EnqueueForWorker(ctx, item))
+	call := c.begin("EnqueueForWorker")
+	err := c.store.EnqueueForWorker(ctx, item)
+	call.end(err == nil)
+	return err
 }
 
 // EnqueueForOrchestrator implements [provider.Provider].
 func (c *Counter) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
-	return c.wrote(c.store.EnqueueForOrchestrator(ctx, item, delay))
+	call := c.begin("EnqueueForOrchestrator")
+	err := c.store.EnqueueForOrchestrator(ctx, item, delay)
+	call.end(err == nil)
+	return err
 }
 
 // FetchWorkItem implements [provider.Provider].
 func (c *Counter) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	call := c.begin("FetchWorkItem")
 	item, err := c.store.FetchWorkItem(ctx, params)
-	c.fetched(item != nil)
+	call.endFetch(item != nil)
 	return item, err
 }
 
 // AckWorkItem implements [provider.Provider].
 func (c *Counter) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
-	return c.wrote(c.store.AckWorkItem(ctx, lockToken, completion))
+	call := c.begin("AckWorkItem")
+	err := c.store.AckWorkItem(ctx, lockToken, completion)
+	call.end(err == nil)
+	return err
 }
 
 // RenewWorkItemLock implements [provider.Provider].
 func (c *Counter) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	return c.wrote(c.store.RenewWorkItemLock(ctx, lockToken, extendFor))
+	call := c.begin("RenewWorkItemLock")
+	err := c.store.RenewWorkItemLock(ctx, lockToken, extendFor)
+	call.end(err == nil)
+	return err
 }
 
 // AbandonWorkItem implements [provider.Provider].
 func (c *Counter) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
-	return c.wrote(c.store.AbandonWorkItem(ctx, params))
+	call := c.begin("AbandonWorkItem")
+	err := c.store.AbandonWorkItem(ctx, params)
+	call.end(err == nil)
+	return err
 }
 
 // RenewSessionLock implements [provider.Provider].
 func (c *Counter) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (int, error) {
+	call := c.begin("RenewSessionLock")
 	n, err := c.store.RenewSessionLock(ctx, params)
-	c.changed(n)
+	call.end(n > 0)
 	return n, err
 }
 
 // CleanupOrphanedSessions implements [provider.Provider].
 func (c *Counter) CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (int, error) {
+	call := c.begin("CleanupOrphanedSessions")
 	n, err := c.store.CleanupOrphanedSessions(ctx, idleTimeout)
-	c.changed(n)
+	call.end(n > 0)
 	return n, err
-}
-
-// changed counts a call that reports how many rows it changed.
-func (c *Counter) changed(n int) {
-	c.calls.Add(1)
-	if n > 0 {
-		c.writes.Add(1)
-	}
 }
 
 // GetCustomStatus implements [provider.Provider].
 func (c *Counter) GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (*provider.CustomStatus, error) {
-	c.read()
+	defer c.begin("GetCustomStatus").end(false)
 	return c.store.GetCustomStatus(ctx, instance, lastSeenVersion)
 }
 
 // GetKVValue implements [provider.Provider].
 func (c *Counter) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
-	c.read()
+	defer c.begin("GetKVValue").end(false)
 	return c.store.GetKVValue(ctx, instance, key)
 }
 
 // GetKVAllValues implements [provider.Provider].
 func (c *Counter) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
-	c.read()
+	defer c.begin("GetKVAllValues").end(false)
 	return c.store.GetKVAllValues(ctx, instance)
 }
 
 // GetInstanceStats implements [provider.Provider].
 func (c *Counter) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
-	c.read()
+	defer c.begin("GetInstanceStats").end(false)
 	return c.store.GetInstanceStats(ctx, instance)
 }

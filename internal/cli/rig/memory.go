@@ -1,11 +1,9 @@
 package rig
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
@@ -65,27 +63,24 @@ func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
 	defer rss.Stop()
 	m := Memory{Orchestrations: config.Orchestrations}
 	began := time.Now()
-	var mu sync.Mutex
-	every := max(config.Orchestrations/memorySamples, 1)
-	load := load{client: client.New(config.Store), inFlight: config.InFlight, definition: single, ended: func(n int) {
-		if n%every != 0 {
+	ended, every := 0, max(config.Orchestrations/memorySamples, 1)
+	load := load{client: client.New(config.Store), inFlight: config.InFlight, definition: single, ended: func(sample) {
+		ended++
+		if ended%every != 0 {
 			return
 		}
-		s := MemorySample{ElapsedSeconds: time.Since(began).Seconds(), Ended: n, RSS: RSS()}
-		mu.Lock()
-		defer mu.Unlock()
+		s := MemorySample{ElapsedSeconds: time.Since(began).Seconds(), Ended: ended, RSS: RSS()}
 		m.Samples = append(m.Samples, s)
 		if config.Observe != nil {
 			config.Observe(s)
 		}
 	}}
-	if _, err := load.run(ctx, func(started int) bool { return started < config.Orchestrations }); err != nil {
+	if err := load.run(ctx, func(started int) bool { return started < config.Orchestrations }); err != nil {
 		return Memory{}, err
 	}
 	rss.Stop()
 	m.Rate = float64(config.Orchestrations) / time.Since(began).Seconds()
 	m.PeakRSS = rss.Peak()
-	slices.SortFunc(m.Samples, func(a, b MemorySample) int { return cmp.Compare(a.Ended, b.Ended) })
 	m.Growth = growth(m.Samples)
 	return m, nil
 }

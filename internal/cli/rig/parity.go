@@ -72,6 +72,8 @@ type Parity struct {
 	CommitsPerSecond *float64 `json:"commits_per_second"`
 	// PeakRSS is in bytes.
 	PeakRSS uint64 `json:"peak_rss_bytes"`
+	// Methods times the worker's calls.
+	Methods []MethodTime `json:"methods"`
 }
 
 // RunParity runs one configuration.
@@ -90,10 +92,13 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	rss := WatchRSS(ctx)
 	defer rss.Stop()
 
-	load := load{client: client.New(watch), inFlight: config.InFlight, definition: fanOut}
+	var samples []sample
+	load := load{
+		client: client.New(watch), inFlight: config.InFlight, definition: fanOut,
+		ended: func(s sample) { samples = append(samples, s) },
+	}
 	began := time.Now()
-	samples, err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window })
-	if err != nil {
+	if err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window }); err != nil {
 		return Parity{}, err
 	}
 	elapsed := time.Since(began)
@@ -107,7 +112,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		WorkerCalls: float64(work.Calls()) / n, ClientCalls: float64(watch.Calls()) / n,
 		EmptyFetches: float64(work.EmptyFetches()) / n,
 		Writes:       float64(work.Writes()+watch.Writes()) / n,
-		PeakRSS:      rss.Peak(), Latency: latencyOf(samples),
+		PeakRSS:      rss.Peak(), Latency: latencyOf(samples), Methods: work.Methods(),
 	}
 	for _, s := range samples {
 		if s.ended.Sub(began) <= config.Window {
@@ -183,8 +188,8 @@ type load struct {
 	client     *client.Client
 	inFlight   int
 	definition orchestration.Definition[int, int]
-	// ended, if set, is called after each with the number ended so far.
-	ended func(n int)
+	// ended is called after each, by one goroutine at a time.
+	ended func(sample)
 }
 
 // sample is one orchestration from its start to its known end.
@@ -192,9 +197,8 @@ type sample struct{ started, ended time.Time }
 
 // run keeps inFlight orchestrations going as long as more says so, given the
 // number started before, and returns when the last has ended.
-func (l load) run(ctx context.Context, more func(started int) bool) ([]sample, error) {
+func (l load) run(ctx context.Context, more func(started int) bool) error {
 	var mu sync.Mutex
-	var samples []sample
 	var started atomic.Int64
 	prefix := "bench-" + rand.Text()
 	group, ctx := errgroup.WithContext(ctx)
@@ -210,16 +214,12 @@ func (l load) run(ctx context.Context, more func(started int) bool) ([]sample, e
 					return err
 				}
 				mu.Lock()
-				samples = append(samples, s)
-				ended := len(samples)
+				l.ended(s)
 				mu.Unlock()
-				if l.ended != nil {
-					l.ended(ended)
-				}
 			}
 		})
 	}
-	return samples, group.Wait()
+	return group.Wait()
 }
 
 // one runs a single orchestration.

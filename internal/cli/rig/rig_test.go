@@ -129,7 +129,7 @@ func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
 	t.Parallel()
 	store, file := openStore(t)
 	before, _ := Commits(file)
-	rate, err := RawCommitRate(t.Context(), file, 50*time.Millisecond)
+	rate, err := RawCommitRate(t.Context(), file, "full", 50*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

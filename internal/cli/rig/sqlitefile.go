@@ -37,11 +37,10 @@ func Commits(file string) (n uint32, ok bool) {
 
 // RawCommitRate measures how many transactions a second the file takes when
 // nothing else is asked of it: one connection, one updated row of 100 bytes each,
-// as durable as the store's own by default (synchronous=FULL, write-ahead log).
-// The scratch table is removed again.
-func RawCommitRate(ctx context.Context, file string, d time.Duration) (rate float64, err error) {
+// with the given synchronous setting. The scratch table is removed again.
+func RawCommitRate(ctx context.Context, file, synchronous string, d time.Duration) (rate float64, err error) {
 	dsn := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: file}).EscapedPath()}).String() +
-		"?_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)&_txlock=immediate"
+		"?_pragma=busy_timeout(5000)&_pragma=synchronous(" + synchronous + ")"
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return 0, fmt.Errorf("measuring the raw commit rate: %w", err)

@@ -30,6 +30,7 @@ SELECT
             SELECT min(q.id)
             FROM orchestrator_queue AS q
             WHERE q.instance_id = s.instance_id
+              AND q.kind IN (0, 1, 2, 3)
               AND q.visible_at <= @now
         )
     ) END,
@@ -155,7 +156,7 @@ WHERE instance_id = (
 RETURNING instance_id;
 
 -- name: GetInboxByToken :one
-SELECT instance_id, locked_until
+SELECT instance_id, locked_until, locked_at
 FROM inboxes
 WHERE lock_token = @lock_token;
 
@@ -165,11 +166,12 @@ SET locked_until = @locked_until, wake_at = @locked_until
 WHERE lock_token = @lock_token
   AND locked_until > @now;
 
--- Ends the lease; the caller refreshes the inbox.
+-- Ends the lease; the caller refreshes the inbox. There is a head if the lease had
+-- ended by itself, and what it points to may have been hidden since.
 --
 -- name: UnlockInbox :exec
 UPDATE inboxes
-SET lock_token = NULL, locked_until = NULL, locked_at = NULL, wake_at = NULL
+SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wake_at = NULL
 WHERE instance_id = @instance_id;
 
 -- Ends the lease of an instance that has no messages left, which is how most

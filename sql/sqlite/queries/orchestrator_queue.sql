@@ -7,18 +7,25 @@ VALUES (@instance_id, @kind, @work_item, @visible_at, @created_at);
 -- Gives the turn every visible message of its instance, those included that a
 -- dead turn still had: the lease on the instance is what excludes others.
 --
+-- All kinds are named here and below because the index has the kind before the
+-- time: so the instance's future timers, which may be many, are not read.
+--
 -- name: LockMessages :many
 UPDATE orchestrator_queue
 SET lock_token = @lock_token, attempt_count = attempt_count + 1
 WHERE instance_id = @instance_id
+  AND kind IN (0, 1, 2, 3)
   AND visible_at <= @now
 RETURNING id, kind, work_item, attempt_count;
 
--- Ends the batch of a turn. Messages that came later have no token, or another.
+-- Ends the batch of a turn, which was visible when it was locked. Messages that
+-- came later have no token.
 --
 -- name: DeleteBatch :exec
 DELETE FROM orchestrator_queue
 WHERE instance_id = @instance_id
+  AND kind IN (0, 1, 2, 3)
+  AND visible_at <= @locked_at
   AND lock_token = @lock_token;
 
 -- Puts the batch of an abandoned turn back. Without a new time each message keeps
@@ -31,6 +38,8 @@ SET
     visible_at = coalesce(sqlc.narg(visible_at), visible_at),
     attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
 WHERE instance_id = @instance_id
+  AND kind IN (0, 1, 2, 3)
+  AND visible_at <= @locked_at
   AND lock_token = @lock_token;
 
 -- name: DeleteMessage :exec

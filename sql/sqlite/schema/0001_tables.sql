@@ -80,7 +80,7 @@ CREATE TABLE orchestrator_queue (
     instance_id   TEXT    NOT NULL,
     -- What the rules about instances without a row distinguish (§5.1):
     -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
-    kind          INTEGER NOT NULL,
+    kind          INTEGER NOT NULL CHECK (kind IN (0, 1, 2, 3)),
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
     visible_at    INTEGER NOT NULL,

@@ -1,0 +1,260 @@
+package orchestration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// The activities of the examples: ordinary functions, where side effects happen.
+var (
+	Greet = activity.New("Greet", func(_ context.Context, city string) (string, error) {
+		return "Hello, " + city + "!", nil
+	})
+	Reserve = activity.New("Reserve", func(_ context.Context, item string) (string, error) {
+		return item + " reserved", nil
+	})
+	Charge = activity.New("Charge", func(_ context.Context, cents int) (string, error) {
+		if cents > 10_000 {
+			return "", errors.New("card declined")
+		}
+		return fmt.Sprintf("charged %d", cents), nil
+	})
+	Release = activity.New("Release", func(_ context.Context, item string) (string, error) {
+		return item + " released", nil
+	})
+)
+
+// example runs the examples' orchestrations in this process, on a store in memory.
+func example(do func(ctx context.Context, c *client.Client) error, definitions ...worker.Registrable) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	store, err := sqlite.OpenMemory(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = w.Register(definitions...)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done := make(chan error)
+	go func() { done <- w.Run(ctx) }()
+	if err := do(ctx, client.New(store)); err != nil {
+		fmt.Println("error:", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		fmt.Println(err)
+	}
+}
+
+// An orchestration is a plain function. Whatever it asks for through its context is
+// recorded, so it goes on where it was if the process dies in between.
+func ExampleNew() {
+	hello := orchestration.New("HelloCities", func(ctx *orchestration.Context, cities []string) ([]string, error) {
+		var greetings []string
+		for _, city := range cities {
+			greeting, err := orchestration.Activity(ctx, Greet, city).Await()
+			if err != nil {
+				return nil, err
+			}
+			greetings = append(greetings, greeting)
+		}
+		return greetings, nil
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, hello, "hello-1", []string{"Oslo", "Lima"})
+		if err != nil {
+			return err
+		}
+		greetings, err := run.Wait(ctx)
+		fmt.Println(greetings)
+		return err
+	}, hello, Greet)
+	// Output: [Hello, Oslo! Hello, Lima!]
+}
+
+// Scheduling does not block, so several activities run side by side.
+func ExampleJoin() {
+	fanOut := orchestration.New("FanOut", func(ctx *orchestration.Context, cities []string) ([]string, error) {
+		var greetings []*orchestration.Future[string]
+		for _, city := range cities {
+			greetings = append(greetings, orchestration.Activity(ctx, Greet, city))
+		}
+		return orchestration.Join(greetings...) // in the order of the cities
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, fanOut, "fan-out-1", []string{"Oslo", "Lima", "Hanoi"})
+		if err != nil {
+			return err
+		}
+		greetings, err := run.Wait(ctx)
+		fmt.Println(greetings)
+		return err
+	}, fanOut, Greet)
+	// Output: [Hello, Oslo! Hello, Lima! Hello, Hanoi!]
+}
+
+// A person is asked, and after a day nobody waits any longer. The timer holds across
+// restarts; the loser of the race is taken back.
+func ExampleSelect() {
+	approval := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) (string, error) {
+		answer := orchestration.WaitForEvent[string](ctx, "answer")
+		deadline := orchestration.Timer(ctx, 24*time.Hour)
+		ctx.SetCustomStatus("asked")
+		if orchestration.Select(answer, deadline) == 1 {
+			return "nobody answered", nil
+		}
+		return answer.Await()
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, approval, "approval-1", "")
+		if err != nil {
+			return err
+		}
+		// An event that is raised before somebody waits for it is lost.
+		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
+			return err
+		}
+		if err := c.RaiseEvent(ctx, run.Instance(), "answer", "approved"); err != nil {
+			return err
+		}
+		answer, err := run.Wait(ctx)
+		fmt.Println(answer)
+		return err
+	}, approval)
+	// Output: approved
+}
+
+// Errors are values: what was done is undone where the function says so.
+func ExampleActivity() {
+	order := orchestration.New("Order", func(ctx *orchestration.Context, cents int) (string, error) {
+		if _, err := orchestration.Activity(ctx, Reserve, "chair").Await(); err != nil {
+			return "", err
+		}
+		receipt, err := orchestration.Activity(ctx, Charge, cents).Await()
+		if err != nil {
+			undone, undoErr := orchestration.Activity(ctx, Release, "chair").Await()
+			return "", errors.Join(fmt.Errorf("%w, %s", err, undone), undoErr)
+		}
+		return receipt, nil
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		for i, cents := range []int{4_900, 490_000} {
+			run, err := client.Start(ctx, c, order, fmt.Sprint("order-", i), cents)
+			if err != nil {
+				return err
+			}
+			receipt, err := run.Wait(ctx)
+			fmt.Printf("%q %v\n", receipt, err)
+		}
+		return nil
+	}, order, Reserve, Charge, Release)
+	// Output:
+	// "charged 4900" <nil>
+	// "" card declined, chair released
+}
+
+// A sub-orchestration is an orchestration with a parent; its result is a future like
+// any other.
+func ExampleSub() {
+	line := orchestration.New("OrderLine", func(ctx *orchestration.Context, item string) (string, error) {
+		return orchestration.Activity(ctx, Reserve, item).Await()
+	})
+	order := orchestration.New("Order", func(ctx *orchestration.Context, items []string) ([]string, error) {
+		var lines []*orchestration.Future[string]
+		for _, item := range items {
+			lines = append(lines, orchestration.Sub(ctx, line, item))
+		}
+		return orchestration.Join(lines...)
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, order, "order-1", []string{"chair", "table"})
+		if err != nil {
+			return err
+		}
+		lines, err := run.Wait(ctx)
+		fmt.Println(lines)
+		return err
+	}, order, line, Reserve)
+	// Output: [chair reserved table reserved]
+}
+
+// An orchestration that lives for ever reads its mailbox and begins anew with each
+// message, so that its history stays short. Unread messages go along.
+func ExampleContinueAsNew() {
+	account := orchestration.New("Account", func(ctx *orchestration.Context, balance int) (int, error) {
+		orchestration.SetKV(ctx, "balance", balance)
+		amount, err := orchestration.Dequeue[int](ctx, "amounts").Await()
+		if err != nil {
+			return 0, err
+		}
+		if amount == 0 {
+			return balance, nil
+		}
+		return 0, orchestration.ContinueAsNew(ctx, balance+amount)
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, account, "account-1", 100)
+		if err != nil {
+			return err
+		}
+		for _, amount := range []int{50, -20, 0} {
+			if err := c.Enqueue(ctx, run.Instance(), "amounts", amount); err != nil {
+				return err
+			}
+		}
+		balance, err := run.Wait(ctx)
+		fmt.Println(balance)
+		return err
+	}, account)
+	// Output: 130
+}
+
+// New code for new instances, while those under way stay with what they began with.
+func ExampleDefinition_WithVersion() {
+	first := orchestration.New("Greeting", func(*orchestration.Context, string) (string, error) {
+		return "Good day", nil
+	})
+	second := orchestration.New("Greeting", func(*orchestration.Context, string) (string, error) {
+		return "Hi", nil
+	}).WithVersion("2.0.0")
+
+	example(func(ctx context.Context, c *client.Client) error {
+		for _, options := range [][]client.StartOption{{client.AtVersion("1.0.0")}, nil} {
+			run, err := client.Start(ctx, c, first, fmt.Sprint("greeting-", len(options)), "", options...)
+			if err != nil {
+				return err
+			}
+			text, err := run.Wait(ctx)
+			if err != nil {
+				return err
+			}
+			fmt.Println(text)
+		}
+		return nil
+	}, first, second)
+	// Output:
+	// Good day
+	// Hi
+}

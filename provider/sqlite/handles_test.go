@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Several handles on one file, as processes have them, with several workers each:
+// every instance and every activity is given to exactly one.
+func TestHandlesNeverShareWork(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	const n, handles, workers = 120, 3, 4
+	first := openFile(t, path, nil)
+	for i := range n {
+		must(t, first.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("i", i)), 0))
+		must(t, first.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: uint64(i) + 1}))
+	}
+	var mu sync.Mutex
+	turns, activities, tokens := map[string]int{}, map[uint64]int{}, map[string]bool{}
+	count := func(note func(), token string) {
+		mu.Lock()
+		defer mu.Unlock()
+		note()
+		if tokens[token] {
+			t.Errorf("token %s was given twice", token)
+		}
+		tokens[token] = true
+	}
+	var group sync.WaitGroup
+	for range handles {
+		s := openFile(t, path, &Config{BusyTimeout: 30 * second})
+		for range workers {
+			group.Go(func() {
+				for {
+					turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour})
+					must(t, err)
+					if turn == nil {
+						return
+					}
+					count(func() { turns[turn.Item.Instance]++ }, turn.LockToken)
+				}
+			})
+			group.Go(func() {
+				for {
+					work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
+					must(t, err)
+					if work == nil {
+						return
+					}
+					activity, _ := work.Item.(provider.ActivityExecuteItem)
+					count(func() { activities[activity.ID]++ }, work.LockToken)
+				}
+			})
+		}
+	}
+	group.Wait()
+	if len(turns) != n || len(activities) != n || len(tokens) != 2*n {
+		t.Errorf("fetched %d instances and %d activities with %d tokens; want %d, %d, %d",
+			len(turns), len(activities), len(tokens), n, n, 2*n)
+	}
+}
+
+// A token belongs to the data, not to the handle that fetched it.
+func TestTokenOfAnotherHandle(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	a, b := openFile(t, path, nil), openFile(t, path, nil)
+	must(t, a.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	turn := fetch(t, a)
+	must(t, b.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1}))
+	if n := depth(t, a); n != 0 {
+		t.Errorf("%d messages are left", n)
+	}
+}

@@ -1,0 +1,470 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// stored is what the tables say, for the rules to be worked out from it once more, in
+// Go.
+type stored struct {
+	now      int64
+	messages []storedMessage
+	// status is that of the current execution, "" if there is none, by instance.
+	status map[string]provider.Status
+	// version is the minor version that execution is pinned to, -1 for none.
+	version map[string]int64
+	// started are instances whose latest history has a start event.
+	started map[string]bool
+	// leased is the end of the live leases.
+	leased map[string]int64
+}
+
+type storedMessage struct {
+	id        int64
+	instance  string
+	kind      int64
+	visibleAt int64
+}
+
+// inboxRow is the stored answer. Pointers are compared by what they point to.
+type inboxRow struct {
+	head, wake int64 // 0 for NULL
+}
+
+// answer works out an instance's inbox as §5.1 has it; ok is false when it has
+// neither messages nor a lease.
+func (s stored) answer(instance string) (row inboxRow, ok bool) {
+	if until, leased := s.leased[instance]; leased {
+		return inboxRow{wake: until}, true
+	}
+	var hidden, visible [4]int
+	for _, m := range s.messages {
+		if m.instance != instance {
+			continue
+		}
+		ok = true
+		if m.visibleAt > s.now {
+			hidden[m.kind]++
+			row.wake = earlier(row.wake, m.visibleAt)
+			continue
+		}
+		visible[m.kind]++
+		row.head = earlier(row.head, m.id)
+	}
+	if !s.eligible(instance, hidden, visible) {
+		row.head = 0
+	}
+	return row, ok
+}
+
+// eligible says whether an instance that nobody has leased may be fetched, given
+// its messages by kind.
+func (s stored) eligible(instance string, hidden, visible [4]int) bool {
+	status, known := s.status[instance]
+	if known {
+		return status != provider.StatusContinuedAsNew || hidden[kindContinueAsNew] == 0
+	}
+	if hidden[kindContinueAsNew]+hidden[kindStart] > 0 {
+		return false
+	}
+	onlyQueueMessages := hidden[kindOther]+visible[kindOther]+visible[kindStart]+visible[kindContinueAsNew] == 0
+	return visible[kindContinueAsNew]+visible[kindStart] > 0 || s.started[instance] || onlyQueueMessages
+}
+
+// next is the instance a fetch has to return, of those whose version is at most
+// newest; "" for none. Instances whose messages are dropped count as well.
+func (s stored) next(newest int64) string {
+	best, head := "", int64(0)
+	for _, m := range s.messages {
+		row, _ := s.answer(m.instance)
+		if row.head == 0 || s.version[m.instance] > newest {
+			continue
+		}
+		if head == 0 || row.head < head {
+			best, head = m.instance, row.head
+		}
+	}
+	return best
+}
+
+// readStored reads the tables and the inboxes, after what is due has been moved.
+func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
+	state := stored{
+		status: map[string]provider.Status{}, version: map[string]int64{},
+		started: map[string]bool{}, leased: map[string]int64{},
+	}
+	rows := map[string]inboxRow{}
+	err := s.write(t.Context(), "test", func(ctx context.Context, tx *tx) error {
+		state.now = tx.now
+		if _, err := tx.refreshDue(ctx); err != nil {
+			return err
+		}
+		return errorsOf(
+			each(ctx, s, "SELECT id, instance_id, kind, visible_at FROM orchestrator_queue", func(scan func(...any)) {
+				var m storedMessage
+				scan(&m.id, &m.instance, &m.kind, &m.visibleAt)
+				state.messages = append(state.messages, m)
+			}),
+			each(ctx, s, `SELECT i.instance_id, coalesce(e.status, ''), coalesce(v.minor, -1) FROM instances i
+				LEFT JOIN executions e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+				LEFT JOIN framework_versions v ON v.id = e.version_id`, func(scan func(...any)) {
+				var instance, status string
+				var version int64
+				scan(&instance, &status, &version)
+				state.status[instance], state.version[instance] = provider.Status(status), version
+			}),
+			each(ctx, s, `SELECT DISTINCT h.instance_id FROM history h WHERE h.event_type = 'OrchestrationStarted'
+				AND NOT EXISTS (SELECT 1 FROM history l WHERE l.instance_id = h.instance_id AND l.execution_id > h.execution_id)`,
+				func(scan func(...any)) {
+					var instance string
+					scan(&instance)
+					state.started[instance] = true
+				}),
+			each(ctx, s, "SELECT instance_id, coalesce(locked_until, 0), coalesce(head_id, 0), coalesce(wake_at, 0) FROM inboxes",
+				func(scan func(...any)) {
+					var instance string
+					var until int64
+					var row inboxRow
+					scan(&instance, &until, &row.head, &row.wake)
+					rows[instance] = row
+					if until > state.now {
+						state.leased[instance] = until
+					}
+				}),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range state.messages {
+		if _, known := state.version[m.instance]; !known {
+			state.version[m.instance] = -1
+		}
+	}
+	return state, rows
+}
+
+func errorsOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each runs a query on the writer's connection, within the present transaction.
+func each(ctx context.Context, s *Store, query string, row func(scan func(...any))) error {
+	rows, err := s.writer.conn.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var failed error
+	for rows.Next() {
+		row(func(into ...any) {
+			if err := rows.Scan(into...); err != nil {
+				failed = err
+			}
+		})
+	}
+	return errorsOf(failed, rows.Err())
+}
+
+// inboxMachine does random things to a store.
+type inboxMachine struct {
+	s   *Store
+	now int64
+	// held are the turns that were fetched and neither acknowledged nor abandoned.
+	held []*provider.FetchedOrchestration
+	// nextEvent keeps event ids apart.
+	nextEvent uint64
+}
+
+// Whatever happens, the stored answer is the one that the rules give, and a fetch
+// takes the instance that has waited longest.
+func TestInboxesFollowTheRules(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &inboxMachine{now: 1_000_000, nextEvent: 1}
+		s, err := OpenMemory(t.Context(), &Config{now: func() int64 { return m.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		m.s = s
+		t.Repeat(map[string]func(*rapid.T){
+			"":        m.check,
+			"enqueue": m.enqueue,
+			"fetch":   m.fetch,
+			"ack":     m.ack,
+			"abandon": m.abandon,
+			"renew":   m.renew,
+			"wait":    func(t *rapid.T) { m.now += rapid.Int64Range(1, 500).Draw(t, "ms") },
+			"append":  m.append,
+			"delete":  m.delete,
+		})
+	})
+}
+
+func (m *inboxMachine) check(t *rapid.T) {
+	state, rows := readStored(t, m.s)
+	want := map[string]inboxRow{}
+	for instance := range rows {
+		row, ok := state.answer(instance)
+		if !ok {
+			t.Fatalf("instance %s has an inbox but neither messages nor a lease", instance)
+		}
+		want[instance] = row
+	}
+	for _, message := range state.messages {
+		want[message.instance], _ = state.answer(message.instance)
+	}
+	if diff := cmp.Diff(want, rows, cmp.AllowUnexported(inboxRow{})); diff != "" {
+		t.Fatalf("inboxes at %d (-want +got):\n%s", m.now, diff)
+	}
+}
+
+var someInstances = rapid.SampledFrom([]string{"a", "b", "c"})
+
+// item draws a message of any kind.
+func (m *inboxMachine) item(t *rapid.T, instance string) provider.WorkItem {
+	return rapid.SampledFrom([]provider.WorkItem{
+		provider.QueueMessageItem{Instance: instance, Name: "q"},
+		provider.QueueMessageItem{Instance: instance, Name: "q"},
+		provider.ContinueAsNewItem{Instance: instance, Orchestration: "O"},
+		provider.StartOrchestrationItem{Instance: instance, Orchestration: "O", ExecutionID: 1},
+		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
+		provider.CancelInstanceItem{Instance: instance},
+		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(m.now + rapid.Int64Range(-100, 300).Draw(t, "due"))},
+	}).Draw(t, "item")
+}
+
+func (m *inboxMachine) enqueue(t *rapid.T) {
+	delay := rapid.SampledFrom([]time.Duration{0, 0, 50 * millisecond, 400 * millisecond}).Draw(t, "delay")
+	if err := m.s.EnqueueForOrchestrator(t.Context(), m.item(t, someInstances.Draw(t, "instance")), delay); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *inboxMachine) fetch(t *rapid.T) {
+	newest := rapid.Int64Range(0, 3).Draw(t, "newest version")
+	state, _ := readStored(t, m.s)
+	want := state.next(newest)
+	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
+		LockTimeout: time.Duration(rapid.Int64Range(1, 600).Draw(t, "lease")) * millisecond,
+		Filter: &provider.CapabilityFilter{SupportedVersions: []provider.VersionRange{{
+			Max: provider.Version{Minor: uint64(newest), Patch: 9},
+		}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if turn == nil {
+		// Only instances whose messages are dropped may have been eligible.
+		after, _ := readStored(t, m.s)
+		if left := after.next(newest); left != "" {
+			t.Fatalf("fetched nothing, although %s is eligible", left)
+		}
+		return
+	}
+	if _, known := state.status[turn.Item.Instance]; turn.Item.Instance != want && known && state.isKnown(want) {
+		t.Fatalf("fetched %s, although %s has waited longer", turn.Item.Instance, want)
+	}
+	if turn.LockToken == "" || len(turn.Item.Messages) == 0 {
+		t.Fatalf("fetched %+v", turn)
+	}
+	m.held = append(m.held, turn)
+}
+
+// isKnown reports whether an instance has a row, so that nothing of it is dropped.
+func (s stored) isKnown(instance string) bool {
+	_, known := s.status[instance]
+	return known
+}
+
+// take removes a held turn, nil if there is none.
+func (m *inboxMachine) take(t *rapid.T) *provider.FetchedOrchestration {
+	if len(m.held) == 0 {
+		t.Skip("no turn is held")
+	}
+	i := rapid.IntRange(0, len(m.held)-1).Draw(t, "turn")
+	turn := m.held[i]
+	m.held = slices.Delete(m.held, i, i+1)
+	return turn
+}
+
+func (m *inboxMachine) ack(t *rapid.T) {
+	turn := m.take(t)
+	params := provider.AckOrchestrationParams{
+		LockToken:   turn.LockToken,
+		ExecutionID: turn.Item.ExecutionID + uint64(rapid.IntRange(0, 1).Draw(t, "next execution")),
+	}
+	if rapid.Bool().Draw(t, "creates") {
+		params.Metadata.OrchestrationName, params.Metadata.OrchestrationVersion = new("O"), new("1")
+	}
+	if rapid.Bool().Draw(t, "pins") {
+		params.Metadata.PinnedDuroxideVersion = &provider.Version{Minor: rapid.Uint64Range(0, 4).Draw(t, "version")}
+	}
+	if status := rapid.SampledFrom([]provider.Status{"", provider.StatusCompleted, provider.StatusContinuedAsNew}).Draw(t, "status"); status != "" {
+		params.Metadata.Status = &status
+	}
+	if rapid.Bool().Draw(t, "records its start") {
+		m.nextEvent++
+		params.HistoryDelta = []provider.Event{event(turn.Item.Instance, m.nextEvent, provider.OrchestrationStarted{Name: "O", Version: "1"})}
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "messages") {
+		params.OrchestratorItems = append(params.OrchestratorItems, m.item(t, someInstances.Draw(t, "to")))
+	}
+	m.mayBeLost(t, m.s.AckOrchestrationItem(t.Context(), params))
+}
+
+// mayBeLost accepts that a lease has ended meanwhile.
+func (m *inboxMachine) mayBeLost(t *rapid.T, err error) {
+	if err != nil && !isLost(err) {
+		t.Fatal(err)
+	}
+}
+
+func (m *inboxMachine) abandon(t *rapid.T) {
+	turn := m.take(t)
+	m.mayBeLost(t, m.s.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{
+		LockToken:     turn.LockToken,
+		Delay:         rapid.SampledFrom([]time.Duration{0, 200 * millisecond}).Draw(t, "delay"),
+		IgnoreAttempt: rapid.Bool().Draw(t, "ignore attempt"),
+	}))
+}
+
+func (m *inboxMachine) renew(t *rapid.T) {
+	turn := m.take(t)
+	err := m.s.RenewOrchestrationItemLock(t.Context(), turn.LockToken, time.Duration(rapid.Int64Range(1, 600).Draw(t, "for"))*millisecond)
+	m.mayBeLost(t, err)
+	if err == nil {
+		m.held = append(m.held, turn)
+	}
+}
+
+func (m *inboxMachine) append(t *rapid.T) {
+	m.nextEvent++
+	instance := someInstances.Draw(t, "instance")
+	kind := rapid.SampledFrom([]provider.EventKind{
+		provider.OrchestrationStarted{Name: "O", Version: "1"}, provider.KeyValuesCleared{},
+	}).Draw(t, "kind")
+	err := m.s.AppendWithExecution(t.Context(), instance, rapid.Uint64Range(1, 3).Draw(t, "execution"),
+		[]provider.Event{event(instance, m.nextEvent, kind)})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *inboxMachine) delete(t *rapid.T) {
+	if _, err := m.s.DeleteInstancesAtomic(t.Context(), []string{someInstances.Draw(t, "instance")}, true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The rules once more, as a table to read: when an instance may be fetched.
+func TestEligibility(t *testing.T) {
+	t.Parallel()
+	const hidden = time.Hour
+	queueMessage := provider.QueueMessageItem{Instance: "i", Name: "q"}
+	cancel := provider.CancelInstanceItem{Instance: "i"}
+	begin := start("i")
+	type message struct {
+		item  provider.WorkItem
+		delay time.Duration
+	}
+	for name, c := range map[string]struct {
+		messages []message
+		fetched  bool
+		// left is the number of messages that stay.
+		left uint64
+	}{
+		"start":                            {[]message{{begin, 0}}, true, 0},
+		"hidden start":                     {[]message{{begin, hidden}}, false, 1},
+		"cancel without start":             {[]message{{cancel, 0}}, false, 1},
+		"cancel and start":                 {[]message{{cancel, 0}, {begin, 0}}, true, 0},
+		"cancel and hidden start":          {[]message{{cancel, 0}, {begin, hidden}}, false, 2},
+		"queue messages are dropped":       {[]message{{queueMessage, 0}, {queueMessage, 0}}, false, 0},
+		"hidden queue messages are not":    {[]message{{queueMessage, 0}, {queueMessage, hidden}}, false, 1},
+		"queue messages and a cancel stay": {[]message{{queueMessage, 0}, {cancel, 0}}, false, 2},
+		"queue messages wait for a start":  {[]message{{queueMessage, 0}, {begin, hidden}}, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			for _, m := range c.messages {
+				must(t, s.EnqueueForOrchestrator(t.Context(), m.item, m.delay))
+			}
+			turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour})
+			must(t, err)
+			if (turn != nil) != c.fetched {
+				t.Errorf("fetched %v", turn)
+			}
+			if got := depth(t, s); got != c.left {
+				t.Errorf("%d messages are left, want %d", got, c.left)
+			}
+		})
+	}
+}
+
+// Thousands of instances that may not be fetched cost a fetch nothing: what it reads
+// is the same as without them. SQLite counts the steps.
+func TestFetchReadsNoMoreThanItTakes(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("fills a large queue")
+	}
+	crowds := map[string]func(t *testing.T, s *Store, i int){
+		"future timers": func(t *testing.T, s *Store, i int) {
+			must(t, s.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("t", i)), time.Hour))
+		},
+		"unknown instances": func(t *testing.T, s *Store, i int) {
+			must(t, s.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: fmt.Sprint("u", i)}, 0))
+		},
+		"a locked instance": func(t *testing.T, s *Store, i int) {
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("l"), 0))
+			if i == 0 {
+				fetch(t, s)
+			}
+		},
+		"timers of the fetched instance": func(t *testing.T, s *Store, _ int) {
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("me"), time.Hour))
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(crowds)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			create(t, s, "me", 0)
+			turn := func() time.Duration {
+				best := time.Hour
+				for range 20 {
+					must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "me", Name: "e"}, 0))
+					begin := time.Now()
+					must(t, s.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: fetch(t, s).LockToken, ExecutionID: 1}))
+					best = min(best, time.Since(begin))
+				}
+				return best
+			}
+			alone := turn()
+			for i := range 5000 {
+				crowds[name](t, s, i)
+			}
+			// Reading them would take a hundred times as long.
+			if crowded := turn(); crowded > 10*alone {
+				t.Errorf("a turn takes %v among 5,000 others, %v alone", crowded, alone)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// TestInstanceChanged: the channel closes when a turn of that instance was
+// committed or the instance deleted, and for nothing else (provider.ChangeNotifier).
+func TestInstanceChanged(t *testing.T) {
+	t.Parallel()
+	store, err := OpenMemory(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	commit := func(instance string) {
+		t.Helper()
+		start := provider.StartOrchestrationItem{Instance: instance, Orchestration: "O", ExecutionID: 1}
+		if err := store.EnqueueForOrchestrator(t.Context(), start, 0); err != nil {
+			t.Fatal(err)
+		}
+		got, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		if err != nil || got == nil {
+			t.Fatalf("nothing fetched: %v", err)
+		}
+		if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+			LockToken: got.LockToken, ExecutionID: 1,
+			Metadata: provider.ExecutionMetadata{OrchestrationName: new("O"), OrchestrationVersion: new("1.0.0")},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, stopFirst := store.InstanceChanged("a")
+	second, stopSecond := store.InstanceChanged("a")
+	defer stopSecond()
+	stopFirst()
+	stopFirst() // once or more
+	commit("b")
+	select {
+	case <-second:
+		t.Fatal("another instance's turn closed the channel")
+	default:
+	}
+	commit("a")
+	for name, changed := range map[string]<-chan struct{}{"stopped": first, "waiting": second} {
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the %s channel was not closed by the turn's commit", name)
+		}
+	}
+	deleted, stop := store.InstanceChanged("a")
+	defer stop()
+	if _, err := store.Admin().DeleteInstance(t.Context(), "a", true); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-deleted:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the channel was not closed by the deletion")
+	}
+	stop()
+	if left := len(store.changes.channels); left != 0 {
+		t.Fatalf("%d channels are left behind", left)
+	}
+}

@@ -1,0 +1,154 @@
+package sqlite
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+)
+
+// planned are the statements of every turn and activity, which must not become slower
+// as the database grows.
+var planned = []struct{ name, query string }{
+	{"RefreshInbox", sqlitedb.RefreshInbox},
+	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
+	{"LockNextInstance", sqlitedb.LockNextInstance},
+	{"NextInboxWake", sqlitedb.NextInboxWake},
+	{"GetInboxByToken", sqlitedb.GetInboxByToken},
+	{"UnlockInbox", sqlitedb.UnlockInbox},
+	{"DeleteEmptyInbox", sqlitedb.DeleteEmptyInbox},
+	{"LockMessages", sqlitedb.LockMessages},
+	{"UnlockMessages", sqlitedb.UnlockMessages},
+	{"DeleteBatch", sqlitedb.DeleteBatch},
+	{"ReadExecution", sqlitedb.ReadExecution},
+	{"LatestExecution", sqlitedb.LatestExecution},
+	{"GetInstanceContext", sqlitedb.GetInstanceContext},
+	{"TouchInstance", sqlitedb.TouchInstance},
+	{"ReadyDueWork", sqlitedb.ReadyDueWork},
+	{"NextPlainWork", sqlitedb.NextPlainWork},
+	{"NextSessionWork", sqlitedb.NextSessionWork},
+	{"ReadyTags", sqlitedb.ReadyTags},
+	{"NextWorkWake", sqlitedb.NextWorkWake},
+	{"NextSessionWake", sqlitedb.NextSessionWake},
+	{"LockWork", sqlitedb.LockWork},
+	{"FinishWork", sqlitedb.FinishWork},
+	{"RenewWork", sqlitedb.RenewWork},
+	{"UnlockWork", sqlitedb.UnlockWork},
+	{"CancelWork", sqlitedb.CancelWork},
+	{"CleanupSessions", sqlitedb.CleanupSessions},
+}
+
+// update rewrites the golden file: go test ./provider/sqlite -run QueryPlans -update.
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// SQLite's plans are kept in a file for people to read: which index each step uses.
+// Whatever grows is searched, never scanned.
+func TestQueryPlans(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	var plans strings.Builder
+	for _, p := range planned {
+		fmt.Fprintf(&plans, "%s\n", p.name)
+		for _, step := range s.explain(t, p.query) {
+			fmt.Fprintf(&plans, "\t%s\n", step)
+			if scansTable(step) {
+				t.Errorf("%s: %s", p.name, step)
+			}
+		}
+	}
+	const golden = "testdata/query_plans.txt"
+	if *update {
+		must(t, os.WriteFile(golden, []byte(plans.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	must(t, err)
+	if diff := cmp.Diff(string(want), plans.String()); diff != "" {
+		t.Errorf("plans have changed; look whether they are as good, then use -update (-want +got):\n%s", diff)
+	}
+}
+
+// scansTable reports whether a step reads a table or index from end to end. Reading
+// an index in order for its first entry (LIMIT 1) is shown as a scan, too.
+func scansTable(step string) bool {
+	scanned, isScan := strings.CutPrefix(step, "SCAN ")
+	if !isScan || scanned == "worker_queue USING INDEX worker_queue_by_wake" {
+		return false
+	}
+	switch name, _, _ := strings.Cut(scanned, " "); name {
+	case "CONSTANT", "j", "k", "n", "p", "b", "t", "v", "c": // lists and steps of the statement's own
+		return false
+	}
+	return true
+}
+
+// explain returns the steps of a statement's plan.
+func (s *Store) explain(t *testing.T, query string) []string {
+	t.Helper()
+	var steps []string
+	must(t, s.bare(t, func(ctx context.Context) error {
+		args := make([]any, parameters(query))
+		rows, err := s.writer.conn.QueryContext(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, parent, unused int
+			var detail string
+			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+				return err
+			}
+			steps = append(steps, detail)
+		}
+		return rows.Err()
+	}))
+	return steps
+}
+
+// parameters counts a statement's parameters: the highest number after a question
+// mark.
+func parameters(query string) int {
+	most := 0
+	for _, match := range regexp.MustCompile(`\?(\d+)`).FindAllStringSubmatch(query, -1) {
+		var n int
+		_, _ = fmt.Sscan(match[1], &n)
+		most = max(most, n)
+	}
+	return most
+}
+
+// sqlc leaves a parameter that it overlooks in the text as it is; SQLite takes it for
+// one of its own and binds NULL. So no generated statement may hold what is the
+// input's way to write one, nor a question mark without a number.
+func TestNoParameterWasOverlooked(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../gen/sqlitedb/*.sql.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no generated files: %v", err)
+	}
+	overlooked := regexp.MustCompile(`@\w+|:\w+|\$\w+|sqlc\.|\?(\D|$)`)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		must(t, err)
+		for i, text := range strings.Split(string(source), "`") {
+			if i%2 == 0 {
+				continue // between the statements
+			}
+			header, statement, _ := strings.Cut(text, "\n")
+			for _, line := range strings.Split(statement, "\n") {
+				line, _, _ = strings.Cut(line, "--")
+				if found := overlooked.FindString(line); found != "" {
+					t.Errorf("%s: %s holds %q", filepath.Base(file), header, found)
+				}
+			}
+		}
+	}
+}

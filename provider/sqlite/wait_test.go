@@ -1,0 +1,375 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func newWaitList() *waitList { return &waitList{changed: func() {}} }
+
+func (w *waiter) isWoken() bool { return len(w.woken) == 1 }
+
+func TestSignalWakesInOrderOfArrival(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
+	l.signal(2)
+	if !a.isWoken() || !b.isWoken() || c.isWoken() {
+		t.Errorf("woken: %v %v %v; want the first two", a.isWoken(), b.isWoken(), c.isWoken())
+	}
+	l.signalAll()
+	if !c.isWoken() {
+		t.Error("signalAll left somebody asleep")
+	}
+}
+
+// A signal between looking and waiting is not lost.
+func TestSignalBeforeWaiting(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	ticket := l.ticket()
+	l.signal(1)
+	if !l.wait(ticket, 0).isWoken() {
+		t.Error("the fetch sleeps although something came after it had looked")
+	}
+}
+
+// Whoever cannot use a signal passes it on, to each waiter once.
+func TestPassOn(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	a, b := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
+	l.signal(1)
+	l.passOn() // a, which waits again
+	a2 := l.wait(l.ticket(), 0)
+	if !a.isWoken() || !b.isWoken() {
+		t.Fatal("the signal was not passed on")
+	}
+	l.passOn() // b
+	if a2.isWoken() {
+		t.Error("the signal came back to a fetch that had looked")
+	}
+}
+
+// Whoever gives up with a signal in hand passes it on as well.
+func TestLeavePassesOn(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
+	l.leave(b)
+	l.signal(1)
+	l.leave(a)
+	if b.isWoken() || !c.isWoken() {
+		t.Errorf("woken: b %v, c %v; want only c", b.isWoken(), c.isWoken())
+	}
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	l.note(50) // nobody is there to be woken
+	if at, waiting := l.due(100); at != 0 || waiting {
+		t.Errorf("an empty list is due at %d, waiting %v", at, waiting)
+	}
+	a := l.wait(l.ticket(), 200)
+	l.note(300)
+	l.note(150)
+	if at, waiting := l.due(100); at != 150 || !waiting || a.isWoken() {
+		t.Errorf("due at %d, waiting %v, woken %v; want 150, true, false", at, waiting, a.isWoken())
+	}
+	l.due(150)
+	if !a.isWoken() {
+		t.Error("the time came and nobody was woken")
+	}
+}
+
+// long is a PollTimeout that no test waits for.
+const long = 30 * second
+
+// fetched starts a fetch in the background.
+func fetched(t *testing.T, s *Store) <-chan *provider.FetchedOrchestration {
+	t.Helper()
+	turns := make(chan *provider.FetchedOrchestration, 1)
+	go func() {
+		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: long})
+		if err != nil && !errors.Is(err, provider.ErrClosed) {
+			t.Error(err)
+		}
+		turns <- turn
+	}()
+	return turns
+}
+
+// waiting waits until n fetches sleep.
+func (l *waitList) waiting(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * second); time.Now().Before(deadline); time.Sleep(millisecond) {
+		l.mu.Lock()
+		got := len(l.waiters)
+		l.mu.Unlock()
+		if got == n {
+			return
+		}
+	}
+	t.Fatalf("never were %d fetches waiting", n)
+}
+
+// soon receives what must come long before the poll timeout.
+func soon[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-after(10 * second):
+		t.Fatal("nobody woke the fetch")
+		panic("unreachable")
+	}
+}
+
+func TestFetchWakes(t *testing.T) {
+	t.Parallel()
+	enqueue := func(delay time.Duration) func(t *testing.T, s *Store) {
+		return func(t *testing.T, s *Store) {
+			t.Helper()
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), delay))
+		}
+	}
+	for name, c := range map[string]struct {
+		before func(t *testing.T, s *Store)
+		// then is done while the fetch waits; turn is an instance fetched before.
+		then func(t *testing.T, s *Store, turn *provider.FetchedOrchestration)
+	}{
+		"on a message":      {nil, func(t *testing.T, s *Store, _ *provider.FetchedOrchestration) { enqueue(0)(t, s) }},
+		"when a delay ends": {nil, func(t *testing.T, s *Store, _ *provider.FetchedOrchestration) { enqueue(30*millisecond)(t, s) }},
+		"when a turn is abandoned": {enqueue(0), func(t *testing.T, s *Store, turn *provider.FetchedOrchestration) {
+			must(t, s.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: turn.LockToken}))
+		}},
+		"when an abandoned turn's delay ends": {enqueue(0), func(t *testing.T, s *Store, turn *provider.FetchedOrchestration) {
+			must(t, s.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: turn.LockToken, Delay: 30 * millisecond}))
+		}},
+		"when a shortened lease ends": {enqueue(0), func(t *testing.T, s *Store, turn *provider.FetchedOrchestration) {
+			must(t, s.RenewOrchestrationItemLock(t.Context(), turn.LockToken, 30*millisecond))
+		}},
+		"when a turn ends with a message left": {enqueue(0), func(t *testing.T, s *Store, turn *provider.FetchedOrchestration) {
+			enqueue(0)(t, s)
+			must(t, s.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1}))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			var turn *provider.FetchedOrchestration
+			if c.before != nil {
+				c.before(t, s)
+				turn = fetch(t, s)
+			}
+			turns := fetched(t, s)
+			s.instances.waiting(t, 1)
+			c.then(t, s, turn)
+			if got := soon(t, turns); got == nil || got.Item.Instance != "i" {
+				t.Errorf("fetched %v", got)
+			}
+		})
+	}
+}
+
+// What was written before the store was opened comes due as well.
+func TestFetchWakesForWhatWasThere(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	first := openFile(t, path, nil)
+	must(t, first.EnqueueForOrchestrator(t.Context(), start("delayed"), 300*millisecond))
+	must(t, first.EnqueueForOrchestrator(t.Context(), start("leased"), 0))
+	turn, err := first.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: 300 * millisecond})
+	if err != nil || turn == nil {
+		t.Fatalf("fetched %v, %v", turn, err)
+	}
+	must(t, first.Close())
+
+	// Only time can wake these fetches.
+	second := openFile(t, path, &Config{PollInterval: -1})
+	a, b := fetched(t, second), fetched(t, second)
+	got := map[string]bool{soon(t, a).Item.Instance: true, soon(t, b).Item.Instance: true}
+	if !got["delayed"] || !got["leased"] {
+		t.Errorf("fetched %v", got)
+	}
+}
+
+func TestFetchWorkWakes(t *testing.T) {
+	t.Parallel()
+	activity := func(id uint64, session, tag *string) provider.ActivityExecuteItem {
+		return provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id, SessionID: session, Tag: tag}
+	}
+	gpu, err := provider.Tags("gpu")
+	must(t, err)
+	mine := &provider.SessionFetchConfig{OwnerID: "mine", LockTimeout: time.Hour}
+	for name, c := range map[string]struct {
+		params provider.FetchWorkParams
+		wake   func(t *testing.T, s *Store)
+	}{
+		"on an activity": {provider.FetchWorkParams{}, func(t *testing.T, s *Store) {
+			must(t, s.EnqueueForWorker(t.Context(), activity(2, nil, nil)))
+		}},
+		"past others that wait for another tag": {provider.FetchWorkParams{Tags: gpu}, func(t *testing.T, s *Store) {
+			must(t, s.EnqueueForWorker(t.Context(), activity(2, nil, new("gpu"))))
+		}},
+		"when a session becomes free": {provider.FetchWorkParams{Session: mine}, func(t *testing.T, s *Store) {
+			must(t, s.EnqueueForWorker(t.Context(), activity(8, new("s"), nil)))
+			work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{
+				LockTimeout: time.Hour, Session: &provider.SessionFetchConfig{OwnerID: "other", LockTimeout: 100 * millisecond},
+			})
+			must(t, err)
+			if work == nil {
+				return // mine was faster
+			}
+			must(t, s.EnqueueForWorker(t.Context(), activity(9, new("s"), nil)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			// Others that wait for something that never comes.
+			never, err := provider.Tags("never")
+			must(t, err)
+			for range 5 {
+				go func() {
+					_, _ = s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour, PollTimeout: long, Tags: never})
+				}()
+			}
+			s.activities.waiting(t, 5)
+			found := make(chan *provider.FetchedWorkItem, 1)
+			go func() {
+				params := c.params
+				params.LockTimeout, params.PollTimeout = time.Hour, long
+				work, err := s.FetchWorkItem(t.Context(), params)
+				must(t, err)
+				found <- work
+			}()
+			s.activities.waiting(t, 6)
+			c.wake(t, s)
+			if work := soon(t, found); work == nil {
+				t.Error("fetched nothing")
+			}
+			must(t, s.Close())
+		})
+	}
+}
+
+// Another process has written: its commits are noticed within PollInterval.
+func TestFetchWakesForAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := openFile(t, path, &Config{PollInterval: 20 * millisecond})
+	turns := fetched(t, s)
+	s.instances.waiting(t, 1)
+	if out, err := child(t, t.Context(), "enqueue", path, "i").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if turn := soon(t, turns); turn == nil || turn.Item.Instance != "i" {
+		t.Errorf("fetched %v", turn)
+	}
+}
+
+// One message wakes one of many fetches.
+func TestNoThunderingHerd(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	s := openMemory(t, &Config{now: counted(&calls)})
+	const n = 32
+	var group sync.WaitGroup
+	for range n {
+		turns := fetched(t, s)
+		group.Go(func() { <-turns })
+	}
+	s.instances.waiting(t, n)
+	calls.Store(0)
+	for i := range n / 2 {
+		must(t, s.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("i", i)), 0))
+		s.instances.waiting(t, n-1-i)
+	}
+	// Per message: the enqueue, one fetch, the watch that is told of its lease, and
+	// now and then a fetch that looks once more.
+	if got := calls.Load(); got > 6*n/2 {
+		t.Errorf("the clock was read %d times for %d messages", got, n/2)
+	}
+	must(t, s.Close())
+	group.Wait()
+}
+
+// counted is the clock, and counts how often somebody looks at it: every call that
+// is carried out does, once.
+func counted(calls *atomic.Int64) func() int64 {
+	return func() int64 {
+		calls.Add(1)
+		return time.Now().UnixMilli()
+	}
+}
+
+// Fetches that wait cost nothing but the check for other processes.
+func TestIdleCost(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{now: counted(&calls), PollInterval: 20 * millisecond})
+	var group sync.WaitGroup
+	for range 100 {
+		turns := fetched(t, s)
+		group.Go(func() { <-turns })
+	}
+	s.instances.waiting(t, 100)
+	calls.Store(0)
+	<-after(500 * millisecond)
+	// The watch looks at the clock 25 times; a fetch would be 100 more.
+	if got := calls.Load(); got > 60 {
+		t.Errorf("the clock was read %d times by 100 sleeping fetches", got)
+	}
+	must(t, s.Close())
+	group.Wait()
+}
+
+func TestPollTimeout(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	for _, timeout := range []time.Duration{0, 50 * millisecond, 200 * millisecond} {
+		begin := time.Now()
+		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: timeout})
+		took := time.Since(begin)
+		if turn != nil || err != nil || took < timeout || took > timeout+5*second {
+			t.Errorf("fetched %v, %v after %v; want nothing after %v", turn, err, took, timeout)
+		}
+	}
+}
+
+func TestWaitingEnds(t *testing.T) {
+	t.Parallel()
+	t.Run("with the context", func(t *testing.T) {
+		t.Parallel()
+		s := openMemory(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			s.instances.waiting(t, 1)
+			cancel()
+		}()
+		_, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: long})
+		contextEnded(t, err, context.Canceled)
+	})
+	t.Run("with the store", func(t *testing.T) {
+		t.Parallel()
+		s := openMemory(t, nil)
+		go func() {
+			s.activities.waiting(t, 1)
+			must(t, s.Close())
+		}()
+		_, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour, PollTimeout: long})
+		if !errors.Is(err, provider.ErrClosed) || provider.IsRetryable(err) {
+			t.Errorf("error %v; want a permanent %v", err, provider.ErrClosed)
+		}
+	})
+}

@@ -1,0 +1,303 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// workModel is the worker queue as §5.10 to §5.15 describe it, in plain Go.
+type workModel struct {
+	s        *Store
+	now      int64
+	nextID   uint64
+	rows     []*modelWork
+	sessions map[string]*modelSession
+	// tokens are all that were ever given out.
+	tokens []string
+}
+
+type modelWork struct {
+	id           uint64
+	session, tag *string
+	visibleAt    int64
+	lockedUntil  int64
+	token        string
+	attempts     uint32
+}
+
+type modelSession struct {
+	owner                 string
+	until, lastActivityAt int64
+}
+
+// The store and the model answer every call alike.
+func TestWorkFollowsTheRules(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &workModel{now: 1_000_000, sessions: map[string]*modelSession{}}
+		s, err := OpenMemory(t.Context(), &Config{now: func() int64 { return m.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		m.s = s
+		t.Repeat(map[string]func(*rapid.T){
+			"enqueue":  m.enqueue,
+			"enqueue2": m.enqueue,
+			"fetch":    m.fetch,
+			"fetch2":   m.fetch,
+			"ack":      m.ack,
+			"abandon":  m.abandon,
+			"renew":    m.renew,
+			"wait":     func(t *rapid.T) { m.now += rapid.Int64Range(1, 300).Draw(t, "ms") },
+			"sessions": m.renewSessions,
+			"cleanup":  m.cleanup,
+			"depth":    m.depth,
+		})
+	})
+}
+
+var (
+	someTag     = rapid.SampledFrom([]*string{nil, nil, new("gpu"), new("eu"), new("")})
+	someSession = rapid.SampledFrom([]*string{nil, nil, new("s1"), new("s2"), new("s3")})
+	someOwner   = rapid.SampledFrom([]string{"ann", "bob"})
+	someFilter  = rapid.SampledFrom([]provider.TagFilter{
+		{}, provider.AnyTag(), provider.NoActivities(),
+		tagged(provider.Tags("gpu")), tagged(provider.Tags("", "eu")), tagged(provider.DefaultAndTags("eu", "none")),
+	})
+	someLease = rapid.Int64Range(1, 400)
+)
+
+func tagged(filter provider.TagFilter, _ error) provider.TagFilter { return filter }
+
+func (m *workModel) enqueue(t *rapid.T) {
+	m.nextID++
+	row := &modelWork{
+		id: m.nextID, session: someSession.Draw(t, "session"), tag: someTag.Draw(t, "tag"), visibleAt: m.now,
+	}
+	m.rows = append(m.rows, row)
+	if err := m.s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{
+		Instance: "i", ExecutionID: 1, ID: row.id, SessionID: row.session, Tag: row.tag,
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// next is the row that a fetch has to return, nil for none.
+func (m *workModel) next(owner string, filter provider.TagFilter) *modelWork {
+	for _, row := range m.rows {
+		if row.visibleAt > m.now || row.lockedUntil > m.now || !filter.Matches(row.tag) {
+			continue
+		}
+		if row.session == nil {
+			return row
+		}
+		held := m.sessions[*row.session]
+		if owner != "" && (held == nil || held.until <= m.now || held.owner == owner) {
+			return row
+		}
+	}
+	return nil
+}
+
+func (m *workModel) fetch(t *rapid.T) {
+	lease, sessionLease := someLease.Draw(t, "lease"), someLease.Draw(t, "session lease")
+	params := provider.FetchWorkParams{LockTimeout: time.Duration(lease) * millisecond, Tags: someFilter.Draw(t, "filter")}
+	owner := ""
+	if rapid.Bool().Draw(t, "takes sessions") {
+		owner = someOwner.Draw(t, "owner")
+		params.Session = &provider.SessionFetchConfig{OwnerID: owner, LockTimeout: time.Duration(sessionLease) * millisecond}
+	}
+	want := m.next(owner, params.Tags)
+	got, err := m.s.FetchWorkItem(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (got == nil) != (want == nil) {
+		t.Fatalf("fetched %v, want %+v", got, want)
+	}
+	if got == nil {
+		return
+	}
+	want.attempts++
+	if activity, _ := got.Item.(provider.ActivityExecuteItem); activity.ID != want.id || got.AttemptCount != want.attempts {
+		t.Fatalf("fetched activity %d at attempt %d, want %d at %d", activity.ID, got.AttemptCount, want.id, want.attempts)
+	}
+	want.token, want.lockedUntil = got.LockToken, m.now+lease
+	m.tokens = append(m.tokens, got.LockToken)
+	if want.session != nil {
+		m.sessions[*want.session] = &modelSession{owner: owner, until: m.now + sessionLease, lastActivityAt: m.now}
+	}
+}
+
+// token draws one that was given out, and finds the row that still carries it.
+func (m *workModel) token(t *rapid.T) (string, *modelWork) {
+	if len(m.tokens) == 0 {
+		t.Skip("no token was given out")
+	}
+	token := rapid.SampledFrom(m.tokens).Draw(t, "token")
+	for _, row := range m.rows {
+		if row.token == token {
+			return token, row
+		}
+	}
+	return token, nil
+}
+
+// outcome compares the error of a call that needs a live lease with the model.
+func (m *workModel) outcome(t *rapid.T, row *modelWork, err error) (live bool) {
+	switch {
+	case row == nil:
+		if !errors.Is(err, provider.ErrInvalidLockToken) || provider.IsRetryable(err) {
+			t.Fatalf("error %v, want %v", err, provider.ErrInvalidLockToken)
+		}
+	case row.lockedUntil <= m.now:
+		if !errors.Is(err, provider.ErrLockExpired) || provider.IsRetryable(err) {
+			t.Fatalf("error %v, want %v", err, provider.ErrLockExpired)
+		}
+	case err != nil:
+		t.Fatal(err)
+	default:
+		if row.session != nil {
+			if held := m.sessions[*row.session]; held != nil && held.until > m.now {
+				held.lastActivityAt = m.now
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func (m *workModel) ack(t *rapid.T) {
+	token, row := m.token(t)
+	if m.outcome(t, row, m.s.AckWorkItem(t.Context(), token, nil)) {
+		m.rows = slices.DeleteFunc(m.rows, func(r *modelWork) bool { return r == row })
+	}
+}
+
+func (m *workModel) renew(t *rapid.T) {
+	token, row := m.token(t)
+	lease := someLease.Draw(t, "lease")
+	if m.outcome(t, row, m.s.RenewWorkItemLock(t.Context(), token, time.Duration(lease)*millisecond)) {
+		row.lockedUntil = m.now + lease
+	}
+}
+
+func (m *workModel) abandon(t *rapid.T) {
+	token, row := m.token(t)
+	hideFor := rapid.SampledFrom([]int64{0, 0, 200}).Draw(t, "delay")
+	ignore := rapid.Bool().Draw(t, "ignore attempt")
+	err := m.s.AbandonWorkItem(t.Context(), provider.AbandonParams{
+		LockToken: token, Delay: time.Duration(hideFor) * millisecond, IgnoreAttempt: ignore,
+	})
+	if row == nil {
+		if !errors.Is(err, provider.ErrInvalidLockToken) {
+			t.Fatalf("error %v, want %v", err, provider.ErrInvalidLockToken)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.token, row.lockedUntil, row.visibleAt = "", 0, m.now+hideFor
+	if ignore && row.attempts > 0 {
+		row.attempts--
+	}
+}
+
+func (m *workModel) renewSessions(t *rapid.T) {
+	owner := someOwner.Draw(t, "owner")
+	lease, idle := someLease.Draw(t, "lease"), someLease.Draw(t, "idle")
+	want := 0
+	for _, held := range m.sessions {
+		if held.owner == owner && held.until > m.now && held.lastActivityAt > m.now-idle {
+			held.until = m.now + lease
+			want++
+		}
+	}
+	got, err := m.s.RenewSessionLock(t.Context(), provider.RenewSessionParams{
+		OwnerIDs: []string{owner, "nobody"}, ExtendFor: time.Duration(lease) * millisecond, IdleTimeout: time.Duration(idle) * millisecond,
+	})
+	if err != nil || got != want {
+		t.Fatalf("renewed %d sessions, %v; want %d", got, err, want)
+	}
+}
+
+func (m *workModel) cleanup(t *rapid.T) {
+	want := 0
+	for id, held := range m.sessions {
+		needed := slices.ContainsFunc(m.rows, func(r *modelWork) bool { return r.session != nil && *r.session == id })
+		if held.until < m.now && !needed {
+			delete(m.sessions, id)
+			want++
+		}
+	}
+	if got, err := m.s.CleanupOrphanedSessions(t.Context(), 0); err != nil || got != want {
+		t.Fatalf("deleted %d sessions, %v; want %d", got, err, want)
+	}
+}
+
+func (m *workModel) depth(t *rapid.T) {
+	want := uint64(0)
+	for _, row := range m.rows {
+		if row.lockedUntil <= m.now {
+			want++
+		}
+	}
+	if got, err := m.s.GetQueueDepths(t.Context()); err != nil || got.WorkerQueue != want {
+		t.Fatalf("depth %d, %v; want %d", got.WorkerQueue, err, want)
+	}
+}
+
+// A session of somebody else with a long queue does not hide what lies behind it, and
+// the oldest of that comes first.
+func TestLongQueueOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	session := func(owner string) provider.FetchWorkParams {
+		return provider.FetchWorkParams{
+			LockTimeout: time.Hour, Session: &provider.SessionFetchConfig{OwnerID: owner, LockTimeout: time.Hour},
+		}
+	}
+	enqueue := func(id uint64, name string) {
+		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id, SessionID: &name}))
+	}
+	fetchID := func(owner string) uint64 {
+		work, err := s.FetchWorkItem(t.Context(), session(owner))
+		must(t, err)
+		if work == nil {
+			return 0
+		}
+		activity, _ := work.Item.(provider.ActivityExecuteItem)
+		return activity.ID
+	}
+	enqueue(1, "theirs")
+	if got := fetchID("them"); got != 1 {
+		t.Fatalf("fetched %d, want 1", got)
+	}
+	const crowd = 300 // more than NextSessionWork looks at one by one
+	for id := uint64(2); id < crowd; id++ {
+		enqueue(id, "theirs")
+	}
+	for i := range uint64(3) {
+		enqueue(crowd+i, fmt.Sprint("free", 9-i))
+	}
+	for i := range uint64(3) {
+		if got := fetchID("me"); got != crowd+i {
+			t.Errorf("fetched %d, want %d", got, crowd+i)
+		}
+	}
+	if got := fetchID("me"); got != 0 {
+		t.Errorf("fetched %d of another's session", got)
+	}
+	if got := fetchID("them"); got != 2 {
+		t.Errorf("the owner fetched %d, want 2", got)
+	}
+}

@@ -1,0 +1,369 @@
+package worker_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// Whatever the network does to acks and fetches, an instance ends once with the same
+// result.
+func TestUnreliableStore(t *testing.T) {
+	t.Parallel()
+	busy := providerfault.Fault{Fail: providerfault.Busy()}
+	lost := providerfault.Fault{Lose: providerfault.Unreachable()}
+	for _, test := range []struct {
+		name  string
+		rules []providerfault.Rule
+	}{
+		{"turn not accepted at first", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 3, Fault: busy}}},
+		{"turn never accepted within the tries", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 6, Fault: busy}}},
+		{"answer to a turn lost", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: lost}}},
+		{"every turn committed twice", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Fault: providerfault.Fault{Repeat: 1}}}},
+		{"lock lost at the ack", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: providerfault.Fault{Fail: providerfault.LockLost()}}}},
+		{"activity's ack not accepted at first", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 3, Fault: busy}}},
+		{"activity's ack never accepted within the tries", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 6, Fault: busy}}},
+		{"answer to an activity's ack lost", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 1, Fault: lost}}},
+		{"every activity acknowledged twice", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Fault: providerfault.Fault{Repeat: 1}}}},
+		{"activity's ack refused", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}}}},
+		{"activity's lock lost at the ack", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 1, Fault: providerfault.Fault{Fail: providerfault.LockLost()}}}},
+		{"fetched turns never arrive", []providerfault.Rule{{Operation: providerfault.FetchOrchestrationItem, Times: 1, Fault: lost}}},
+		{"fetched activities never arrive", []providerfault.Rule{{Operation: providerfault.FetchWorkItem, Times: 1, Fault: lost}}},
+		{"every message delivered twice", []providerfault.Rule{{Operation: providerfault.EnqueueForOrchestrator, Fault: providerfault.Fault{Repeat: 1}}}},
+		{"parent cannot be read at first", []providerfault.Rule{{Operation: providerfault.Read, Times: 2, Fault: busy}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			child := orchestration.New("Child", func(ctx *orchestration.Context, text string) (string, error) {
+				return orchestration.Activity(ctx, echo, text).Await()
+			})
+			def := orchestration.New("Root", func(ctx *orchestration.Context, text string) ([]string, error) {
+				return orchestration.Join(
+					orchestration.Sub(ctx, child, text+" by child"),
+					orchestration.Activity(ctx, echo, text),
+				)
+			})
+			inner := openStore(t)
+			store := providerfault.New(inner, test.rules...)
+			runWorker(t, store, worker.Options{
+				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease, MinPollInterval: time.Millisecond,
+			}, def, child, echo)
+			c := client.New(store)
+			run, err := client.Start(t.Context(), c, def, "root", "hi")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run = client.Attach[[]string](client.New(inner), run.Instance())
+			if diff := cmp.Diff([]string{"hi by child", "hi"}, result(t, run)); diff != "" {
+				t.Errorf("output (-want +got):\n%s", diff)
+			}
+			want := []string{
+				"OrchestrationStarted", "SubOrchestrationScheduled", "ActivityScheduled",
+				"ActivityCompleted", "SubOrchestrationCompleted", "OrchestrationCompleted",
+			}
+			got := types(history(t, inner, "root"))
+			if got[3] == "SubOrchestrationCompleted" { // either may come first
+				got[3], got[4] = got[4], got[3]
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A turn that the store refuses for good fails the instance with the reason, under
+// the version that was resolved for it, and its parent.
+func TestRefusedTurn(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(ctx *orchestration.Context, text string) (string, error) {
+		return orchestration.Activity(ctx, echo, text).Await()
+	}).WithVersion("2.1.0")
+	family := parent(child)
+	store := providerfault.New(openStore(t), providerfault.Rule{
+		Operation: providerfault.AckOrchestrationItem, Times: 1,
+		If:    func(call providerfault.Call) bool { return isAbout(call, "child") },
+		Fault: providerfault.Fault{Fail: providerfault.Refused()},
+	})
+	runWorker(t, store, worker.Options{}, family, child, echo)
+	want := provider.Infrastructure{Operation: "ack_orchestration_item", Message: "injected: refused"}
+	if diff := cmp.Diff(provider.ErrorDetails(want), failure(t, start(t, store, family, ""))); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+	s, err := client.New(store).Status(t.Context(), "child")
+	if err != nil || s.State != client.Failed || s.Version != "2.1.0" {
+		t.Errorf("child %+v, %v", s, err)
+	}
+	if diff := cmp.Diff([]string{"OrchestrationStarted", "OrchestrationFailed"}, types(history(t, store, "child"))); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+// A store that does not answer holds a finished turn up no longer than a lease, and a
+// shutdown no longer than that.
+func TestStoreThatHangs(t *testing.T) {
+	t.Parallel()
+	hanging, release := make(chan struct{}, 64), make(chan struct{})
+	store := providerfault.New(openStore(t), providerfault.Rule{
+		If: func(call providerfault.Call) bool {
+			if call.Operation != providerfault.AckOrchestrationItem {
+				return false
+			}
+			hanging <- struct{}{}
+			return true
+		},
+		Fault: providerfault.Fault{Hold: release},
+	})
+	stop := runWorker(t, store, worker.Options{OrchestrationLockTimeout: shortLease, ShutdownTimeout: -1}, callEcho, echo)
+	run := start(t, store, callEcho, "x")
+	receive(t, "ack", hanging)
+	stop()
+	close(release)
+	runWorker(t, store, worker.Options{}, callEcho, echo)
+	result(t, run)
+}
+
+// blind is a store that ignores the capability filter.
+type blind struct {
+	provider.Provider
+	abandoned chan provider.AbandonParams
+}
+
+func (s blind) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	params.Filter = nil
+	return s.Provider.FetchOrchestrationItem(ctx, params)
+}
+
+func (s blind) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
+	s.abandoned <- params
+	return s.Provider.AbandonOrchestrationItem(ctx, params)
+}
+
+// An execution pinned to another framework version is left alone, by the store's
+// filter and, should that fail, by the worker itself.
+func TestFrameworkVersions(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	stop := runWorker(t, inner, worker.Options{}, waiting)
+	run := start(t, inner, waiting, "")
+	waitForStatus(t, inner, run.Instance())
+	stop()
+	raise(t, inner, run.Instance(), "go")
+
+	old := worker.Options{SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}}}
+	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
+	stop = runWorker(t, store, old, waiting)
+	params := receive(t, "abandon", store.abandoned)
+	stop()
+	if params.Delay != time.Second || params.IgnoreAttempt {
+		t.Errorf("abandoned with %+v", params)
+	}
+	runWorker(t, inner, old, waiting) // never gets it
+	runWorker(t, inner, worker.Options{}, waiting)
+	result(t, run)
+}
+
+// The result of a child reaches the execution that waits for it, from whichever
+// process and in whichever execution the parent is (P40).
+func TestParentExecution(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
+		return orchestration.WaitForEvent[string](ctx, "go").Await()
+	})
+	family := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (string, error) {
+		if round < 2 {
+			return "", orchestration.ContinueAsNew(ctx, round+1)
+		}
+		future := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child"))
+		ctx.SetCustomStatus("waiting")
+		return future.Await()
+	})
+	stop := runWorker(t, store, worker.Options{}, family)
+	run := start(t, store, family, 0)
+	waitForStatus(t, store, run.Instance())
+	stop()
+	// The child's whole life is in another process, which does not know the parent.
+	told := make(chan provider.WorkItem, 1)
+	other := providerfault.New(store, providerfault.Rule{
+		Operation: providerfault.AckOrchestrationItem,
+		If: func(call providerfault.Call) bool {
+			for _, item := range call.Turn.OrchestratorItems {
+				told <- item
+			}
+			return false
+		},
+	})
+	stop = runWorker(t, other, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}, child)
+	waitForKind(t, store, "child", provider.ExternalSubscribed{Name: "go"})
+	raise(t, store, "child", "go")
+	want := provider.SubOrchCompletedItem{ParentInstance: run.Instance(), ParentExecutionID: 3, ParentID: 2}
+	if diff := cmp.Diff(provider.WorkItem(want), receive(t, "message to the parent", told)); diff != "" {
+		t.Errorf("message to the parent (-want +got):\n%s", diff)
+	}
+	stop()
+	runWorker(t, store, worker.Options{}, family)
+	result(t, run)
+}
+
+// waitForKind waits until a history holds that event.
+func waitForKind(t *testing.T, store provider.Provider, instance string, kind provider.EventKind) {
+	t.Helper()
+	ctx := deadline(t)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		for _, event := range history(t, store, instance) {
+			if event.Kind == kind {
+				return
+			}
+		}
+		<-tick.C
+	}
+	t.Fatalf("%s has no %+v", instance, kind)
+}
+
+// A start that is queued before the message that begins the next execution does not
+// take its place (P48).
+func TestDuplicateStartBesideContinueAsNew(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	other := orchestration.New("Other", func(*orchestration.Context, string) (string, error) { return "other", nil })
+	var duplicated atomic.Bool
+	def := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (string, error) {
+		if n == 1 {
+			return "second", nil
+		}
+		// A start that arrives during the turn is queued ahead of what the turn sends.
+		if duplicated.CompareAndSwap(false, true) {
+			if err := client.New(store).StartNamed(t.Context(), "Other", ctx.Info().Instance, "x"); err != nil {
+				return "", err
+			}
+		}
+		return "", orchestration.ContinueAsNew(ctx, 1)
+	})
+	runWorker(t, store, worker.Options{}, def, other)
+	if got := result(t, start(t, store, def, 0)); got != "second" {
+		t.Errorf("output = %q", got)
+	}
+}
+
+// Sessions: everything of one goes to the owner that has it, and no worker holds more
+// of them at a time than it may.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	var inSession, most atomic.Int32
+	who := func(worker string) activity.Definition[string, string] {
+		return activity.New("Who", func(ctx context.Context, _ string) (string, error) {
+			n := inSession.Add(1)
+			defer inSession.Add(-1)
+			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			}
+			return worker, nil
+		})
+	}
+	def := orchestration.New("Steps", func(ctx *orchestration.Context, session string) ([]string, error) {
+		var owners []string
+		for range 4 {
+			owner, err := orchestration.Activity(ctx, who(""), "", orchestration.InSession(session)).Await()
+			if err != nil {
+				return nil, err
+			}
+			owners = append(owners, owner)
+		}
+		return owners, nil
+	})
+	options := worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: 3, MaxSessions: 1, MinPollInterval: time.Millisecond}
+	one, two := options, options
+	one.NodeID, two.NodeID = "one", "two"
+	runWorker(t, store, one, who("one"))
+	runWorker(t, store, two, who("two"))
+	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	var runs []*client.Run[[]string]
+	for _, session := range []string{"a", "b", "c", "d"} {
+		run, err := client.Start(t.Context(), client.New(store), def, session, session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	for _, run := range runs {
+		owners := result(t, run)
+		for _, owner := range owners {
+			if owner != owners[0] {
+				t.Errorf("session %s went to %v", run.Instance(), owners)
+				break
+			}
+		}
+	}
+	if most.Load() > 2 {
+		t.Errorf("%d sessions at a time in two workers that take one each", most.Load())
+	}
+}
+
+// Sessions are kept, also while the worker shuts down and their last activity runs.
+func TestSessionsAreKeptUntilTheEnd(t *testing.T) {
+	t.Parallel()
+	renewed := make(chan struct{}, 1024)
+	store := providerfault.New(openStore(t), providerfault.Rule{
+		If: func(call providerfault.Call) bool {
+			if call.Operation == providerfault.RenewSessionLock {
+				renewed <- struct{}{}
+			}
+			return false
+		},
+	})
+	running, stopping := make(chan struct{}), make(chan struct{})
+	slow := activity.New("Slow", func(context.Context, string) (string, error) {
+		close(running)
+		<-stopping
+		for len(renewed) > 0 {
+			<-renewed
+		}
+		<-renewed
+		return "kept", nil
+	})
+	def := calling(slow, orchestration.InSession("s"))
+	stop := runWorker(t, store, worker.Options{
+		ShutdownTimeout: time.Minute, SessionLockTimeout: 50 * time.Millisecond, SessionCleanupInterval: 20 * time.Millisecond,
+	}, def, slow)
+	run := start(t, store, def, "")
+	receive(t, "activity", running)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		stop()
+	}()
+	close(stopping)
+	receive(t, "end", stopped)
+	runWorker(t, store, worker.Options{}, def)
+	if got := result(t, run); got != "kept" {
+		t.Errorf("output = %q", got)
+	}
+	if store.Calls(providerfault.CleanupOrphanedSessions) == 0 {
+		t.Error("nobody cleans up")
+	}
+}
+
+// A fetch that fails is tried again, and does not stop the worker.
+func TestFailingFetches(t *testing.T) {
+	t.Parallel()
+	store := providerfault.New(openStore(t),
+		providerfault.Rule{Operation: providerfault.FetchOrchestrationItem, Times: 2, Fault: providerfault.Fault{Fail: providerfault.Busy()}},
+		providerfault.Rule{Operation: providerfault.FetchWorkItem, Times: 2, Fault: providerfault.Fault{Fail: providerfault.Refused()}})
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, echo)
+	if got := result(t, start(t, store, callEcho, "x")); got != "x" {
+		t.Errorf("output = %q", got)
+	}
+}

@@ -1,0 +1,262 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// parent calls a child of another definition and returns its failure's text.
+func parent(child orchestration.Definition[string, string]) orchestration.Definition[string, string] {
+	return orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
+		return orchestration.Sub(ctx, child, "", orchestration.WithInstanceID("child")).Await()
+	})
+}
+
+// endsPoisoned reports a turn that fails the instance as poison.
+func endsPoisoned(call providerfault.Call) bool {
+	for _, event := range call.Turn.HistoryDelta {
+		if failed, ok := event.Kind.(provider.OrchestrationFailed); ok {
+			if _, poison := failed.Details.(provider.Poison); poison {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A batch whose turns never get through fails the instance, and the parent with it.
+func TestPoisonedOrchestration(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		// events that the store lets through before it goes bad
+		good int
+		want []string
+	}{
+		{"first turn", 0, []string{"OrchestrationStarted", "OrchestrationFailed"}},
+		{"later turn", 1, []string{"OrchestrationStarted", "ActivityScheduled", "OrchestrationFailed"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			child := orchestration.New("Child", func(ctx *orchestration.Context, text string) (string, error) {
+				return orchestration.Activity(ctx, echo, "x").Await()
+			})
+			family := parent(child)
+			store := providerfault.New(openStore(t), providerfault.Rule{
+				Operation: providerfault.AckOrchestrationItem, Skip: test.good,
+				If:    func(call providerfault.Call) bool { return isAbout(call, "child") && !endsPoisoned(call) },
+				Fault: providerfault.Fault{Fail: providerfault.Busy()},
+			})
+			runWorker(t, store, worker.Options{MaxAttempts: 2}, family, child, echo)
+			run := start(t, store, family, "")
+			want := "poison: orchestration child exceeded 3 attempts (max 2)"
+			details, ok := failure(t, run).(provider.Poison)
+			if !ok || details.DisplayMessage() != want || details.Message == "" {
+				t.Errorf("the parent fails with %+v", details)
+			}
+			s, err := client.New(store).Status(t.Context(), "child")
+			if err != nil || s.State != client.Failed || s.Failure.DisplayMessage() != want || s.Name != "Child" {
+				t.Errorf("child %+v, %v", s, err)
+			}
+			if diff := cmp.Diff(test.want, types(history(t, store, "child"))); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+			info, err := store.Admin().GetInstanceInfo(t.Context(), "child")
+			if err != nil || info.Output == nil || *info.Output != want || info.ParentInstanceID == nil {
+				t.Errorf("info %+v, %v", info, err)
+			}
+		})
+	}
+}
+
+// isAbout reports a turn of that instance.
+func isAbout(call providerfault.Call, instance string) bool {
+	return len(call.Turn.HistoryDelta) > 0 && call.Turn.HistoryDelta[0].InstanceID == instance
+}
+
+// An activity that is fetched too often fails its orchestration from outside: the
+// code is not asked.
+func TestPoisonedActivity(t *testing.T) {
+	t.Parallel()
+	store := providerfault.New(openStore(t), providerfault.Rule{
+		Operation: providerfault.AckWorkItem,
+		If: func(call providerfault.Call) bool {
+			_, done := call.Item.(provider.ActivityCompletedItem)
+			return done
+		},
+		Fault: providerfault.Fault{Fail: providerfault.Refused()},
+	})
+	def := orchestration.New("Calls", func(ctx *orchestration.Context, _ string) (string, error) {
+		if _, err := orchestration.Activity(ctx, echo, "x").Await(); err != nil {
+			return "saw " + err.Error(), nil
+		}
+		return "", nil
+	})
+	runWorker(t, store, worker.Options{MaxAttempts: 2}, def, echo)
+	details := failure(t, start(t, store, def, ""))
+	want := provider.Poison{
+		AttemptCount: 3, MaxAttempts: 2,
+		MessageType: provider.PoisonActivity{Instance: t.Name(), ExecutionID: 1, ActivityName: "Echo", ActivityID: 2},
+		Message:     `{"ActivityExecute":{"instance":"TestPoisonedActivity","execution_id":1,"id":2,"name":"Echo","input":"x"}}`,
+	}
+	if diff := cmp.Diff(provider.ErrorDetails(want), details); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+// unreadable is a store whose history of one instance cannot be decoded.
+type unreadable struct {
+	provider.Provider
+	instance string
+}
+
+func (s unreadable) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	fetched, err := s.Provider.FetchOrchestrationItem(ctx, params)
+	if fetched != nil && fetched.Item.Instance == s.instance {
+		fetched.Item.History, fetched.Item.KVSnapshot = nil, nil
+		fetched.Item.HistoryError = errors.Join(errors.New("event 1: unknown kind"), provider.ErrCorrupt)
+	}
+	return fetched, err
+}
+
+// An instance whose history cannot be decoded is offered again, and fails with an
+// event that needs no knowledge of the history.
+func TestUnreadableHistory(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	stop := runWorker(t, inner, worker.Options{}, waiting)
+	run := start(t, inner, waiting, "")
+	waitForStatus(t, inner, run.Instance())
+	stop()
+
+	store := unreadable{Provider: inner, instance: run.Instance()}
+	runWorker(t, store, worker.Options{MaxAttempts: 1}, waiting)
+	raise(t, store, run.Instance(), "go")
+	want := provider.Poison{
+		AttemptCount: 2, MaxAttempts: 1, Message: "event 1: unknown kind\ncorrupt data",
+		MessageType: provider.PoisonDeserialization{
+			Instance: run.Instance(), ExecutionID: 1, Error: "event 1: unknown kind\ncorrupt data",
+		},
+	}
+	if diff := cmp.Diff(provider.ErrorDetails(want), failure(t, run)); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+	events := history(t, inner, run.Instance())
+	if last := events[len(events)-1]; last.EventID != 99999 {
+		t.Errorf("the failure has event id %d", last.EventID)
+	}
+}
+
+// A worker that can read the history ends the trouble.
+func TestUnreadableHistoryIsLeftToOthers(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	stop := runWorker(t, inner, worker.Options{}, waiting)
+	run := start(t, inner, waiting, "")
+	waitForStatus(t, inner, run.Instance())
+	stop()
+
+	abandoned := make(chan struct{}, 16)
+	store := providerfault.New(unreadable{Provider: inner, instance: run.Instance()}, providerfault.Rule{
+		Operation: providerfault.AbandonOrchestrationItem, If: func(providerfault.Call) bool { abandoned <- struct{}{}; return false },
+	})
+	stop = runWorker(t, store, worker.Options{}, waiting)
+	raise(t, store, run.Instance(), "go")
+	receive(t, "abandon", abandoned)
+	stop()
+	runWorker(t, inner, worker.Options{}, waiting)
+	result(t, run)
+}
+
+// Messages for a finished instance are dropped even if that took many tries: it must
+// not end a second time.
+func TestFinishedInstanceIsNotPoisoned(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	stop := runWorker(t, inner, worker.Options{}, callEcho, echo)
+	run := start(t, inner, callEcho, "x")
+	result(t, run)
+	stop()
+	dropped := make(chan struct{}, 1)
+	store := providerfault.New(inner,
+		// The first worker takes the message and dies.
+		providerfault.Rule{
+			Operation: providerfault.FetchOrchestrationItem, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()},
+		},
+		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, If: func(call providerfault.Call) bool {
+			if len(call.Turn.HistoryDelta) == 0 {
+				dropped <- struct{}{}
+			}
+			return false
+		}})
+	raise(t, store, run.Instance(), "late")
+	stop = runWorker(t, store, worker.Options{MaxAttempts: 1, OrchestrationConcurrency: 1, OrchestrationLockTimeout: shortLease}, callEcho, echo)
+	receive(t, "empty ack", dropped)
+	stop()
+	if got := result(t, run); got != "x" {
+		t.Errorf("output = %q", got)
+	}
+	if depths, err := store.Admin().GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 0 {
+		t.Errorf("queue %+v, %v", depths, err)
+	}
+}
+
+// Work without a handler is left to others, with a growing delay.
+func TestUnregistered(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	abandoned := make(chan struct{}, 64)
+	watched := providerfault.New(store, providerfault.Rule{If: func(call providerfault.Call) bool {
+		if call.Operation == providerfault.AbandonOrchestrationItem || call.Operation == providerfault.AbandonWorkItem {
+			abandoned <- struct{}{}
+		}
+		return false
+	}})
+	options := worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}
+
+	stop := runWorker(t, watched, options)
+	run := start(t, store, callEcho, "x")
+	receive(t, "orchestration handed on", abandoned)
+	receive(t, "and again", abandoned)
+	stop()
+
+	for len(abandoned) > 0 {
+		<-abandoned
+	}
+	stop = runWorker(t, watched, options, callEcho)
+	receive(t, "activity handed on", abandoned)
+	receive(t, "and again", abandoned)
+	stop()
+
+	runWorker(t, store, options, callEcho, echo)
+	if got := result(t, run); got != "x" {
+		t.Errorf("output = %q", got)
+	}
+}
+
+// Poison ends the waiting for a handler that nobody has.
+func TestUnregisteredForGood(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 3}, callEcho)
+	unknown, err := client.Start(t.Context(), client.New(store), orchestration.Named[string, string]("Unknown"), "unknown", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := failure(t, unknown).DisplayMessage(); got != "poison: orchestration unknown exceeded 4 attempts (max 3)" {
+		t.Errorf("orchestration: %s", got)
+	}
+	if got := failure(t, start(t, store, callEcho, "x")).DisplayMessage(); got != "poison: activity Echo#2 exceeded 4 attempts (max 3)" {
+		t.Errorf("activity: %s", got)
+	}
+}
