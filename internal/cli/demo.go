@@ -92,6 +92,9 @@ func (a *app) demoWorkerCommand() *cobra.Command {
 			ctx, cancel := demo.UntilEOF(cmd.Context(), cmd.InOrStdin())
 			defer cancel()
 			store, err := sqlite.Open(ctx, path, &sqlite.Config{PollInterval: demoPoll})
+			if err != nil && ctx.Err() != nil {
+				return nil // told to end before it had begun
+			}
 			if err != nil {
 				return err
 			}

@@ -88,7 +88,7 @@ func candidatesInRowOrder(e *env) {
 }
 
 // An instance that has been waiting moves up when an older message of it comes
-// due.
+// due, whatever arrives just then.
 func orderFollowsDue(e *env) {
 	for _, instance := range []string{"A", "B"} {
 		e.create(instance)
@@ -97,9 +97,10 @@ func orderFollowsDue(e *env) {
 	e.enqueue(raised("A", "go"), raised("B", "young"))
 	e.abandon(e.fetch(held), 0, true)
 	e.expire()
+	e.enqueue(raised("B", "last"))
 	got := e.fetch(held)
 	same(e, got.Item.Instance, "B", ruleRowOrder)
-	e.batch(got, ruleBatchOrder, raised("B", "old"), raised("B", "young"))
+	e.batch(got, ruleBatchOrder, raised("B", "old"), raised("B", "young"), raised("B", "last"))
 	same(e, e.fetch(held).Item.Instance, "A", ruleRowOrder)
 }
 

@@ -252,28 +252,26 @@ func (e *env) sizes() []int {
 	return slices.Compact(sizes)
 }
 
-// Inputs, results and data of any size are kept in events.
+// An event may have any size.
 func sizesOfEvents(e *env) {
 	for _, n := range e.sizes() {
-		text := payload(n)
 		e.storedAsHistory(fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n),
-			provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: text},
-			provider.ActivityCompleted{Result: text})
+			provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: payload(n)})
 	}
 }
 
-// Inputs, results and data of any size are delivered.
+// Messages of any size are delivered, queued by a call or by a turn.
 func sizesOfMessages(e *env) {
 	for _, n := range e.sizes() {
-		text, instance := payload(n), fmt.Sprint("i", n)
+		text, instance, rule := payload(n), fmt.Sprint("i", n), fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
 		start := startItem(instance)
 		start.Input = text
+		message := provider.QueueMessageItem{Instance: instance, Name: "inbox", Data: text}
 		e.enqueue(start)
-		rule := fmt.Sprintf("%s (%d bytes)", ruleSizes, n)
 		got := e.fetchInstance(instance, held)
 		e.batch(got, rule, start)
-		e.commit(got, provider.AckOrchestrationParams{Metadata: created()})
-		e.delivered(instance, rule, provider.QueueMessageItem{Instance: instance, Name: "inbox", Data: text})
+		e.commit(got, provider.AckOrchestrationParams{Metadata: created(), OrchestratorItems: []provider.WorkItem{message}})
+		e.batch(e.fetchInstance(instance, held), rule, message)
 	}
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,7 +32,19 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	overlapWaits()
 	goleak.VerifyTestMain(m)
+}
+
+// overlapWaits lets more tests run at once than there are processors, unless the
+// command line says how many: most of them wait for a lease to end.
+func overlapWaits() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", "32")
+	}
 }
 
 // roles are what a child process can do with a database file.

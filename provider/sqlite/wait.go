@@ -22,6 +22,9 @@ type waitList struct {
 	// wakeAt is the earliest time known at which there will be something, in
 	// milliseconds; 0 for none. It is kept only while somebody waits.
 	wakeAt int64
+	// forgotten counts the times that were not kept as nobody waited. A fetch that
+	// had looked before and waits after would sleep past such a time.
+	forgotten uint64
 	// changed is told when wakeAt or whether anybody waits has changed.
 	changed func()
 }
@@ -33,19 +36,24 @@ type waiter struct {
 	woken  chan struct{}
 }
 
+// ticket tells whether anything came between looking and waiting.
+type ticket struct {
+	signals, forgotten uint64
+}
+
 // ticket is to be taken before looking for work, and given to wait.
-func (l *waitList) ticket() uint64 {
+func (l *waitList) ticket() ticket {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.signals
+	return ticket{signals: l.signals, forgotten: l.forgotten}
 }
 
 // wait registers a fetch that took the ticket and then found nothing. wakeAt is
 // when there will be something as far as it has seen.
-func (l *waitList) wait(ticket uint64, wakeAt int64) *waiter {
-	w := &waiter{looked: ticket, woken: make(chan struct{}, 1)}
+func (l *waitList) wait(t ticket, wakeAt int64) *waiter {
+	w := &waiter{looked: t.signals, woken: make(chan struct{}, 1)}
 	l.mu.Lock()
-	if l.signals != ticket {
+	if l.signals != t.signals || l.forgotten != t.forgotten {
 		// Something came between looking and waiting.
 		w.woken <- struct{}{}
 		l.mu.Unlock()
@@ -108,8 +116,9 @@ func (l *waitList) passOnLocked() {
 // remove takes waiter i off the list. The caller holds the lock.
 func (l *waitList) remove(i int) {
 	l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
-	if len(l.waiters) == 0 {
+	if len(l.waiters) == 0 && l.wakeAt != 0 {
 		l.wakeAt = 0
+		l.forgotten++
 	}
 }
 
@@ -125,7 +134,11 @@ func (l *waitList) note(wakeAt int64) {
 
 // setWake makes wakeAt earlier and reports whether it did.
 func (l *waitList) setWake(wakeAt int64) bool {
-	if wakeAt == 0 || len(l.waiters) == 0 || (l.wakeAt != 0 && l.wakeAt <= wakeAt) {
+	if wakeAt == 0 || (l.wakeAt != 0 && l.wakeAt <= wakeAt) {
+		return false
+	}
+	if len(l.waiters) == 0 {
+		l.forgotten++
 		return false
 	}
 	l.wakeAt = wakeAt

@@ -42,6 +42,25 @@ func TestSignalBeforeWaiting(t *testing.T) {
 	}
 }
 
+// Nor is a time that is noted then, or was kept for somebody who has left: the fetch
+// would sleep until the end of its patience.
+func TestTimeNotedBeforeWaiting(t *testing.T) {
+	t.Parallel()
+	l := newWaitList()
+	looked := l.ticket()
+	l.note(150)
+	if !l.wait(looked, 0).isWoken() {
+		t.Error("the fetch sleeps past a time noted after it had looked")
+	}
+	other := l.wait(l.ticket(), 0)
+	looked = l.ticket()
+	l.note(150)
+	l.leave(other)
+	if !l.wait(looked, 0).isWoken() {
+		t.Error("the fetch sleeps past a time that another fetch took with it")
+	}
+}
+
 // Whoever cannot use a signal passes it on, to each waiter once.
 func TestPassOn(t *testing.T) {
 	t.Parallel()

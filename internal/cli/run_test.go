@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/cli"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+)
+
+// run runs the command line in this process.
+func run(ctx context.Context, stores cli.Stores, args ...string) (code int, stdout, stderr string) {
+	var out, complaints bytes.Buffer
+	code = cli.Run(ctx, cli.Env{
+		Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints,
+		Getenv:     func(string) string { return "" },
+		Executable: func() (string, error) { return "", errors.New("there is no program") },
+		Stores:     stores,
+	})
+	return code, out.String(), complaints.String()
+}
+
+// TestStoresAreFoundByScheme adds a store to those the program knows, as
+// sqlserver:// will be.
+func TestStoresAreFoundByScheme(t *testing.T) {
+	t.Parallel()
+	var gotPlace string
+	var gotCreate bool
+	stores := cli.Stores{"test": func(ctx context.Context, place string, create bool) (cli.Store, error) {
+		gotPlace, gotCreate = place, create
+		return sqlite.OpenMemory(ctx, nil)
+	}}
+	code, stdout, stderr := run(t.Context(), stores, "list", "--store", "test://user:secret@host/db?x=1")
+	if code != cli.ExitOK || stdout != "No instances.\n" || stderr != "" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+	if want := "//user:secret@host/db?x=1"; gotPlace != want || gotCreate {
+		t.Errorf("opened %q, create %v; want %q to be only looked at", gotPlace, gotCreate, want)
+	}
+	if code, _, stderr = run(t.Context(), stores, "start", "A", "a", "--store", "test:x"); code != cli.ExitOK || !gotCreate {
+		t.Errorf("exit code %d, create %v: %s", code, gotCreate, stderr)
+	}
+	code, _, stderr = run(t.Context(), stores, "list", "--store", "other://user:secret@host/db")
+	if code != cli.ExitFailure || strings.Contains(stderr, "secret") || !strings.Contains(stderr, `scheme "other"; this program knows test`) {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+}
+
+// bare is a store without management.
+type bare struct{ cli.Store }
+
+func (bare) Admin() provider.Admin { return nil }
+
+// broken is a store that cannot be closed.
+type broken struct{ cli.Store }
+
+func (b broken) Close() error {
+	return errors.Join(b.Store.Close(), errors.New("close: the disk is gone"))
+}
+
+func TestStoresThatAreOfNoUse(t *testing.T) {
+	t.Parallel()
+	stores := cli.Stores{
+		"bare": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
+			store, err := sqlite.OpenMemory(ctx, nil)
+			return bare{store}, err
+		},
+		"broken": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
+			store, err := sqlite.OpenMemory(ctx, nil)
+			return broken{store}, err
+		},
+	}
+	for url, want := range map[string]string{
+		"bare:":   "duroxide: the store offers no management interface\n",
+		"broken:": "duroxide: closing the store: close: the disk is gone\n",
+	} {
+		if code, _, stderr := run(t.Context(), stores, "metrics", "--store", url); code != cli.ExitFailure || stderr != want {
+			t.Errorf("%s: exit code %d, %q; want %q", url, code, stderr, want)
+		}
+	}
+}
+
+func TestInterruptedCommands(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "orders.db")
+	if code, _, stderr := run(t.Context(), cli.KnownStores(), "start", "A", "a", "--store", url); code != cli.ExitOK {
+		t.Fatal(stderr)
+	}
+	for _, args := range [][]string{
+		{"status", "a", "--wait", "--store", url},
+		{"start", "A", "b", "--wait", "--timeout", "1h", "--store", url},
+		{"bench", "parity", "--store", "sqlite::memory:", "--duration", "1h"},
+		{"bench", "memory", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		code, _, stderr := run(ctx, cli.KnownStores(), args...)
+		cancel()
+		if code != cli.ExitInterrupted || stderr != "duroxide: interrupted\n" {
+			t.Errorf("%s: exit code %d, %q", strings.Join(args, " "), code, stderr)
+		}
+	}
+}
+
+// TestDemoNeedsItsProgram shows what the demo says where it cannot start itself.
+func TestDemoNeedsItsProgram(t *testing.T) {
+	t.Parallel()
+	code, _, stderr := run(t.Context(), nil, "demo", "--db", filepath.Join(t.TempDir(), "demo.db"))
+	if want := "duroxide: finding this program, to run it as the worker: there is no program\n"; code != cli.ExitFailure || stderr != want {
+		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
+	}
+}
+
+// closedPipe is a standard output whose reader has gone.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestJSONThatNobodyReadsIsAFailure(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	env := cli.System()
+	env.Args = []string{"metrics", "--json", "--store", "sqlite::memory:"}
+	env.Stdout, env.Stderr = closedPipe{}, &stderr
+	if code := cli.Run(t.Context(), env); code != cli.ExitFailure {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
