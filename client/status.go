@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
@@ -87,8 +88,8 @@ func (c *Client) Status(ctx context.Context, instance string) (Status, error) {
 // statusOf reads the state from the latest execution's history, backwards (§7.16).
 func statusOf(instance string, history []provider.Event) Status {
 	s := Status{Instance: instance, State: NotFound}
-	for i := len(history) - 1; i >= 0; i-- {
-		switch k := history[i].Kind.(type) {
+	for _, event := range slices.Backward(history) {
+		switch k := event.Kind.(type) {
 		case provider.OrchestrationCompleted:
 			if !s.Finished() {
 				s.State, s.Output = Completed, k.Output
@@ -98,7 +99,7 @@ func statusOf(instance string, history []provider.Event) Status {
 				s.State, s.Failure = Failed, k.Details
 			}
 		case provider.OrchestrationStarted:
-			s.Name, s.Version, s.ExecutionID = k.Name, k.Version, history[i].ExecutionID
+			s.Name, s.Version, s.ExecutionID = k.Name, k.Version, event.ExecutionID
 			if !s.Finished() {
 				s.State = Running
 			}

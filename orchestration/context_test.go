@@ -127,8 +127,8 @@ func TestValuesWithoutJSON(t *testing.T) {
 
 func TestFailureSaysWhatFailed(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("ordering: %w", &orchestration.Failure{Source: `activity "Charge"`, Message: "card declined"})
-	failed, ok := errors.AsType[*orchestration.Failure](err)
+	err := fmt.Errorf("ordering: %w", &orchestration.CallError{Source: `activity "Charge"`, Message: "card declined"})
+	failed, ok := errors.AsType[*orchestration.CallError](err)
 	if !ok || failed.Source != `activity "Charge"` || err.Error() != "ordering: card declined" {
 		t.Errorf("%v", err)
 	}

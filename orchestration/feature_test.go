@@ -346,7 +346,7 @@ func TestSubOrchestrations(t *testing.T) {
 		explicit := orchestration.Sub(ctx, child, 2, orchestration.WithInstanceID(id))
 		bad := orchestration.Sub(ctx, child, -1, orchestration.AtVersion("1.0.0"))
 		results, err := orchestration.Join(generated, explicit, bad)
-		if failed, ok := errors.AsType[*orchestration.Failure](err); ok {
+		if failed, ok := errors.AsType[*orchestration.CallError](err); ok {
 			results[2] = failed.Source + ": " + failed.Message
 		}
 		return results, nil

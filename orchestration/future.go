@@ -11,8 +11,8 @@ import (
 // ErrDropped is the result of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
-// Failure is a failed activity or sub-orchestration, as its caller sees it.
-type Failure struct {
+// CallError is a failed activity or sub-orchestration, as its caller sees it.
+type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
 	// Message is the failure's text.
@@ -21,7 +21,7 @@ type Failure struct {
 
 // Error returns the message alone, so that an orchestration that passes the
 // failure on fails with the same text.
-func (f *Failure) Error() string { return f.Message }
+func (e *CallError) Error() string { return e.Message }
 
 // Future is a result that will be there.
 type Future[T any] struct {
@@ -47,7 +47,7 @@ func (f *Future[T]) Ready() bool { return f.handle.Ready() }
 
 func (f *Future[T]) future() (*Context, *replay.Handle) { return f.ctx, f.handle }
 
-// Await blocks until the result is there and returns it. Errors: [*Failure] when
+// Await blocks until the result is there and returns it. Errors: [*CallError] when
 // the activity or sub-orchestration failed; [ErrDropped]; a result that does not
 // fit T.
 func (f *Future[T]) Await() (T, error) {
@@ -58,7 +58,7 @@ func (f *Future[T]) Await() (T, error) {
 	}
 	text, ok := f.handle.Result()
 	if !ok {
-		return none, &Failure{Source: f.source, Message: text}
+		return none, &CallError{Source: f.source, Message: text}
 	}
 	value, err := f.decode(text)
 	if err != nil {

@@ -24,8 +24,8 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 	message, err := t.addressParent(ctx, result.Parent)
 	if err != nil {
-		t.logger.Warn("the parent's history could not be read, the turn is tried again", "error", err)
-		t.abandon(100*time.Millisecond, false)
+		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
+		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
 	if message != nil {
@@ -36,7 +36,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		return
 	}
 	if provider.IsRetryable(err) {
-		t.abandon(50*time.Millisecond, false)
+		t.abandon(ctx, 50*time.Millisecond, false)
 		return
 	}
 	t.refused(ctx, b, err)
@@ -44,10 +44,10 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 
 // refused fails an instance whose turn the store does not accept.
 func (t *turn) refused(ctx context.Context, b begin, cause error) {
-	t.logger.Error("the store refused a turn, the orchestration fails", "error", cause)
+	t.logger.ErrorContext(ctx, "the store refused a turn, the orchestration fails", "error", cause)
 	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started, provider.AsError(cause).Infrastructure())
 	if !t.fail(ctx, b.executionID, b.started, delta) {
-		t.abandon(50*time.Millisecond, false)
+		t.abandon(ctx, 50*time.Millisecond, false)
 	}
 }
 
@@ -85,14 +85,14 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 			return nil
 		}
 		if errors.Is(err, provider.ErrLockLost) {
-			t.logger.Warn("a turn was not committed because its lock was lost", "error", err)
+			t.logger.WarnContext(ctx, "a turn was not committed because its lock was lost", "error", err)
 			return err
 		}
 		if !provider.IsRetryable(err) {
 			return err
 		}
 	}
-	t.logger.Error("committing a turn failed", "error", err, "tries", maxAckRetries+1)
+	t.logger.ErrorContext(ctx, "committing a turn failed", "error", err, "tries", maxAckRetries+1)
 	return err
 }
 

@@ -46,7 +46,7 @@ func (a *activities) loop(ctx, work context.Context) {
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
-			w.options.Logger.Error("fetching an activity failed", "error", err)
+			w.options.Logger.ErrorContext(ctx, "fetching an activity failed", "error", err)
 		}
 		backoff.wait(ctx, err, began, w.options.MinPollInterval)
 	}
@@ -70,7 +70,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 	w := a.worker
 	item, ok := fetched.Item.(provider.ActivityExecuteItem)
 	if !ok {
-		w.options.Logger.Error("the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
+		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
 		return func() {} // returns when its lease ends, again and again
 	}
 	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, logger: w.options.Logger.With(
@@ -78,7 +78,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
 	if item.SessionID != nil {
 		if !w.sessions.enter(*item.SessionID) {
-			return func() { c.abandon(100*time.Millisecond, true) }
+			return func() { c.abandon(work, 100*time.Millisecond, true) }
 		}
 		defer w.sessions.leave(*item.SessionID)
 	}
@@ -94,8 +94,8 @@ func (c *call) dispatch(work context.Context) (settle func()) {
 	fn, ok := c.worker.handler(c.item.Name)
 	if !ok {
 		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
-		c.logger.Warn("no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		return func() { c.abandon(delay, false) }
+		c.logger.WarnContext(work, "no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
+		return func() { c.abandon(work, delay, false) }
 	}
 	return c.run(work, fn)
 }
@@ -105,7 +105,7 @@ func (c *call) dispatch(work context.Context) (settle func()) {
 func (c *call) run(work context.Context, fn registry.ActivityFunc) (settle func()) {
 	options := c.worker.options
 	ctx, cancel := context.WithCancelCause(work)
-	l := holdLease(options.ActivityLockTimeout, options.ActivityRenewalBuffer,
+	l := holdLease(work, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
 		func(ctx context.Context) error {
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
 		}, func(error) { cancel(errCancelled) }, c.logger)
@@ -144,9 +144,9 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (se
 	case completion := <-done:
 		return c.finish(ctx, completion)
 	case <-timer.C:
-		c.logger.Warn("an activity ignores that its context has ended", "waited", grace)
+		c.logger.WarnContext(ctx, "an activity ignores that its context has ended", "waited", grace)
 		if shutdown {
-			return func() { c.abandon(0, true) }
+			return func() { c.abandon(ctx, 0, true) }
 		}
 		return func() {}
 	}
@@ -158,7 +158,7 @@ func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<
 	completion := c.failed("the activity called runtime.Goexit")
 	defer func() {
 		if value := recover(); value != nil {
-			c.logger.Error("an activity panicked", "stack", string(debug.Stack()))
+			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
 			completion = c.failed(fmt.Sprintf("activity panicked: %v", value))
 		}
 		done <- completion
@@ -216,13 +216,13 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
-		return func() { c.logger.Debug("the result of a cancelled activity is discarded") }
+		return func() { c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded") }
 	case errors.Is(cause, errShutdown) && failed:
 		// Most likely failed because of the shutdown: let another worker try.
-		return func() { c.abandon(0, true) }
+		return func() { c.abandon(ctx, 0, true) }
 	}
 	if failed {
-		c.logger.Warn("activity failed", "attempt", c.fetched.AttemptCount)
+		c.logger.WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
 	}
 	return func() { c.ack(ctx, completion) }
 }
@@ -242,19 +242,19 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 			return
 		}
 		if errors.Is(err, provider.ErrLockLost) {
-			c.logger.Warn("a result was not accepted because the lease was lost", "error", err)
+			c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
 			return
 		}
 		if !provider.IsRetryable(err) {
 			break
 		}
 	}
-	c.logger.Error("acknowledging an activity failed", "error", err)
-	c.abandon(100*time.Millisecond, false)
+	c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err)
+	c.abandon(ctx, 100*time.Millisecond, false)
 }
 
 func (c *call) poisoned(ctx context.Context) {
-	c.logger.Warn("an activity was fetched too often and fails", "attempt", c.fetched.AttemptCount)
+	c.logger.WarnContext(ctx, "an activity was fetched too often and fails", "attempt", c.fetched.AttemptCount)
 	message, err := provider.EncodeWorkItem(c.item)
 	if err != nil {
 		message = []byte("{}")
@@ -267,13 +267,13 @@ func (c *call) poisoned(ctx context.Context) {
 	}))
 }
 
-func (c *call) abandon(delay time.Duration, ignoreAttempt bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.worker.options.ActivityLockTimeout)
+func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.worker.options.ActivityLockTimeout)
 	defer cancel()
 	err := c.worker.store.AbandonWorkItem(ctx, provider.AbandonParams{
 		LockToken: c.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		c.logger.Warn("an activity could not be handed back, it returns when its lease ends", "error", err)
+		c.logger.WarnContext(ctx, "an activity could not be handed back, it returns when its lease ends", "error", err)
 	}
 }

@@ -29,7 +29,7 @@ type lease struct {
 	lost     func(error)
 	logger   *slog.Logger
 
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // the renewals' own, which stop ends
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	timer  *time.Timer
@@ -44,8 +44,8 @@ type lease struct {
 //
 // A transient error is not a loss: renewal is tried again until the lease's end,
 // since taking a network hiccup for a cancellation would lose the work (P39).
-func holdLease(timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *lease {
-	ctx, cancel := context.WithCancel(context.Background())
+func holdLease(ctx context.Context, timeout, buffer time.Duration, renew func(context.Context) error, lost func(error), logger *slog.Logger) *lease {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &lease{
 		renew: renew, timeout: timeout, interval: renewalInterval(timeout, buffer), lost: lost, logger: logger,
 		ctx: ctx, cancel: cancel, expires: time.Now().Add(timeout),

@@ -33,7 +33,7 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
-			w.options.Logger.Error("fetching an orchestration failed", "error", err)
+			w.options.Logger.ErrorContext(ctx, "fetching an orchestration failed", "error", err)
 		}
 		backoff.wait(ctx, err, began, w.options.MinPollInterval)
 	}
@@ -46,7 +46,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
 		"orchestration_name", fetched.Item.OrchestrationName, "worker_id", o.id)
-	l := holdLease(w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
+	l := holdLease(work, w.options.OrchestrationLockTimeout, w.options.OrchestrationRenewalBuffer,
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)

@@ -18,8 +18,8 @@ const sentinelEventID = 99999
 func (t *turn) corrupted(ctx context.Context) {
 	limit := t.worker.options.MaxAttempts
 	if t.fetched.AttemptCount <= limit {
-		t.logger.Error("a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
-		t.abandon(time.Second, false)
+		t.logger.ErrorContext(ctx, "a history cannot be read", "error", t.item.HistoryError, "attempt", t.fetched.AttemptCount)
+		t.abandon(ctx, time.Second, false)
 		return
 	}
 	text := t.item.HistoryError.Error()
@@ -54,9 +54,9 @@ func (t *turn) poisoned(ctx context.Context) {
 }
 
 func (t *turn) endPoisoned(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) {
-	t.logger.Warn("an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
+	t.logger.WarnContext(ctx, "an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
 	if !t.fail(ctx, executionID, started, delta) {
-		t.abandon(time.Second, false)
+		t.abandon(ctx, time.Second, false)
 	}
 }
 

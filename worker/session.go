@@ -72,7 +72,7 @@ func (w *Worker) keepSessions(ctx context.Context) {
 			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) {
-			w.options.Logger.Warn("keeping sessions failed", "error", err)
+			w.options.Logger.WarnContext(ctx, "keeping sessions failed", "error", err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -31,7 +32,7 @@ func (w *Worker) getKVValue(ctx context.Context, input string) (string, error) {
 		Key        string `json:"key"`
 	}
 	if err := json.Unmarshal([]byte(input), &request); err != nil {
-		return "", fmt.Errorf("reading a key of another instance: the request is not valid JSON")
+		return "", errors.New("reading a key of another instance: the request is not valid JSON")
 	}
 	value, err := w.store.GetKVValue(ctx, request.InstanceID, request.Key)
 	if err != nil {

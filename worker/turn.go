@@ -22,11 +22,11 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 	case end == continued && t.continueItem() == nil:
 		// The next execution's start is hidden for the moment; its messages must
 		// wait for it (§7.6).
-		return func() { t.abandon(time.Second, true) }
+		return func() { t.abandon(ctx, time.Second, true) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts:
 		return func() { t.poisoned(ctx) }
-	case !t.supported():
-		return func() { t.abandon(time.Second, false) }
+	case !t.supported(ctx):
+		return func() { t.abandon(ctx, time.Second, false) }
 	}
 	return t.replay(ctx)
 }
@@ -79,7 +79,7 @@ func (t *turn) continueItem() *provider.ContinueAsNewItem {
 }
 
 // supported checks the pinned version once more: a store may not filter (§7.4).
-func (t *turn) supported() bool {
+func (t *turn) supported(ctx context.Context) bool {
 	if len(t.item.History) == 0 || t.continueItem() != nil {
 		return true
 	}
@@ -88,7 +88,7 @@ func (t *turn) supported() bool {
 	if err != nil || filter.Allows(&v) {
 		return true
 	}
-	t.logger.Warn("the execution is pinned to a framework version this worker does not support", "version", v.String())
+	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", v.String())
 	return false
 }
 
@@ -172,15 +172,15 @@ const placeholderVersion = "0.0.0"
 func (t *turn) replay(ctx context.Context) (settle func()) {
 	b, err := t.begin()
 	if err != nil {
-		t.logger.Error("cannot run a turn", "error", err)
-		return func() { t.abandon(time.Second, false) }
+		t.logger.ErrorContext(ctx, "cannot run a turn", "error", err)
+		return func() { t.abandon(ctx, time.Second, false) }
 	}
 	if b.version == placeholderVersion || b.version == provider.UnknownVersion {
 		b.version = ""
 	}
 	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.version)
 	if !ok {
-		return func() { t.unregistered(b) }
+		return func() { t.unregistered(ctx, b) }
 	}
 	b.started.Version = version
 	result, err := replay.Run(ctx, replay.Turn{
@@ -192,18 +192,18 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	if err != nil {
 		return func() { t.interrupted(ctx, err) }
 	}
-	t.report(result)
+	t.report(ctx, result)
 	return func() { t.commit(ctx, b, result) }
 }
 
 // unregistered leaves the work to a worker that knows the orchestration, for
 // instance during a rolling upgrade. Poison ends it if there is none.
-func (t *turn) unregistered(b begin) {
+func (t *turn) unregistered(ctx context.Context, b begin) {
 	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
-	t.logger.Warn("no handler is registered for the orchestration",
+	t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
 		"orchestration_name", b.started.Name, "orchestration_version", b.version,
 		"attempt", t.fetched.AttemptCount, "retry_in", delay)
-	t.abandon(delay, false)
+	t.abandon(ctx, delay, false)
 }
 
 // unregisteredDelay doubles with each attempt (§7.1).
@@ -215,51 +215,52 @@ func (w *Worker) unregisteredDelay(attempt uint32) time.Duration {
 // interrupted handles a function that did not give control back in time.
 func (t *turn) interrupted(ctx context.Context, err error) {
 	if errors.Is(context.Cause(ctx), errShutdown) {
-		t.abandon(0, true)
+		t.abandon(ctx, 0, true)
 		return
 	}
-	t.logger.Error("a turn was given up", "error", err)
+	t.logger.ErrorContext(ctx, "a turn was given up", "error", err)
 	if !errors.Is(err, provider.ErrLockLost) {
-		t.abandon(time.Second, false)
+		t.abandon(ctx, time.Second, false)
 	}
 }
 
 // report logs how an execution ended.
-func (t *turn) report(result *replay.Result) {
+func (t *turn) report(ctx context.Context, result *replay.Result) {
 	if result.DroppedCarryForward > 0 {
-		t.logger.Warn("continue-as-new left queue messages behind",
+		t.logger.WarnContext(ctx, "continue-as-new left queue messages behind",
 			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
 	}
 	if result.PanicStack != nil {
-		t.logger.Error("an orchestration function panicked", "stack", string(result.PanicStack))
+		t.logger.ErrorContext(ctx, "an orchestration function panicked", "stack", string(result.PanicStack))
 	}
 	if result.Details == nil {
 		return
 	}
 	switch result.Details.(type) {
 	case provider.Infrastructure, provider.Configuration:
-		t.logger.Error("orchestration failed", "category", result.Details.Category(), "error", result.Details.DisplayMessage())
+		t.logger.ErrorContext(ctx, "orchestration failed", "category", result.Details.Category(), "error", result.Details.DisplayMessage())
 	default: // an application's message may hold its data
-		t.logger.Warn("orchestration failed", "category", result.Details.Category())
+		t.logger.WarnContext(ctx, "orchestration failed", "category", result.Details.Category())
 	}
 }
 
 // drop consumes the batch without effect.
 func (t *turn) drop(ctx context.Context) {
-	t.logger.Debug("messages for a finished execution are dropped", "messages", len(t.item.Messages))
-	t.ack(ctx, provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID})
+	t.logger.DebugContext(ctx, "messages for a finished execution are dropped", "messages", len(t.item.Messages))
+	// ack has logged what went wrong, and the messages come back if they must.
+	_ = t.ack(ctx, provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID})
 }
 
 // abandon gives the batch back. That the lock is gone already is no news.
-func (t *turn) abandon(delay time.Duration, ignoreAttempt bool) {
+func (t *turn) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
 	ctx, cancel := t.settling(context.Background())
 	defer cancel()
 	err := t.worker.store.AbandonOrchestrationItem(ctx, provider.AbandonParams{
 		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		t.logger.Warn("a turn could not be handed back, it returns when its lease ends", "error", err)
+		t.logger.WarnContext(ctx, "a turn could not be handed back, it returns when its lease ends", "error", err)
 	}
 }
 
-func nowMs() uint64 { return uint64(time.Now().UnixMilli()) } //nolint:gosec // positive since 1970
+func nowMs() uint64 { return uint64(time.Now().UnixMilli()) }

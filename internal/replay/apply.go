@@ -41,14 +41,14 @@ func (e *engine) applySchedule(event provider.Event) {
 		// State changes were made when the function asked for them; a missing one
 		// is tolerated, a missing schedule is not.
 		if !isStateChange(event.Kind) {
-			e.nondeterministic("history has event %d, %s, where the code asks for nothing",
+			e.nondeterministicf("history has event %d, %s, where the code asks for nothing",
 				event.EventID, describe(event.Kind))
 		}
 		return
 	}
 	h := e.env.emitted[0]
 	if !matches(h.action, event.Kind) {
-		e.nondeterministic("history has event %d, %s, where the code asks for %s",
+		e.nondeterministicf("history has event %d, %s, where the code asks for %s",
 			event.EventID, describe(event.Kind), describeAction(h.action))
 		return
 	}
@@ -88,7 +88,7 @@ func (e *engine) subscribe(h *Handle, ch *channel) {
 func (e *engine) deliver(event provider.Event, complete func(*Handle)) (mustPoll bool) {
 	h := e.source(event)
 	if h == nil || !e.open[h.eventID] || !completesAction(event.Kind, h.action) {
-		e.nondeterministic("history has event %d, %s, without an open schedule event for it",
+		e.nondeterministicf("history has event %d, %s, without an open schedule event for it",
 			event.EventID, describe(event.Kind))
 		return false
 	}

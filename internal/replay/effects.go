@@ -137,7 +137,7 @@ func (e *engine) carryForward() {
 		case len(e.carried) == MaxCarryForward:
 			e.res.DroppedCarryForward++
 		default:
-			e.carried = append(e.carried, provider.Pair{Name: k.Name, Data: k.Data})
+			e.carried = append(e.carried, provider.Pair(k))
 		}
 	}
 }

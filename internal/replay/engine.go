@@ -98,7 +98,7 @@ func (e *engine) run(ctx context.Context) error {
 	e.env.status = started.InitialCustomStatus
 	e.receive()
 	if !ok {
-		e.nondeterministic("the history begins with %s instead of OrchestrationStarted", e.events[0].Kind.Type())
+		e.nondeterministicf("the history begins with %s instead of OrchestrationStarted", e.events[0].Kind.Type())
 	}
 	if e.failure == nil {
 		if err := e.walk(ctx); err != nil {
@@ -109,9 +109,9 @@ func (e *engine) run(ctx context.Context) error {
 	return nil
 }
 
-// nondeterministic ends the turn as Failed: the code does not fit the history.
+// nondeterministicf ends the turn as Failed: the code does not fit the history.
 // The first reason wins.
-func (e *engine) nondeterministic(format string, args ...any) {
+func (e *engine) nondeterministicf(format string, args ...any) {
 	if e.failure == nil {
 		message := fmt.Sprintf(format, args...)
 		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
@@ -124,7 +124,7 @@ func (e *engine) walk(ctx context.Context) error {
 	// The function's reaction to a recorded event was seen by the turn that
 	// recorded it, so it is a replay; the reaction to a new event is not.
 	e.env.replaying = e.persisted > 0
-	for i := 0; i < len(e.events); i++ {
+	for i := range e.events {
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
 		// select deterministic.
@@ -204,7 +204,7 @@ func (e *engine) returned() bool { return e.env.coroutine.done }
 func (e *engine) checkReturnedEarly(at int) {
 	for i := at; i < e.persisted && e.failure == nil; i++ {
 		if isSchedule(e.events[i].Kind) {
-			e.nondeterministic("the function returned, but history goes on with event %d, %s",
+			e.nondeterministicf("the function returned, but history goes on with event %d, %s",
 				e.events[i].EventID, describe(e.events[i].Kind))
 		}
 	}

@@ -130,7 +130,7 @@ func (e *engine) cancelDropped() {
 	}
 	for id, persisted := range recorded {
 		if persisted && !dropped[id] {
-			e.nondeterministic("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
+			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
 			return
 		}
 	}

@@ -38,12 +38,14 @@ type (
 	}
 	// SetStatus sets the custom status; nil resets it.
 	SetStatus struct{ Status *string }
-	// SetKV, ClearKV and ClearAllKV change the key-value map.
+	// SetKV sets a key of the key-value map.
 	SetKV struct {
 		Key, Value string
 		AtMs       uint64
 	}
-	ClearKV    struct{ Key string }
+	// ClearKV removes a key.
+	ClearKV struct{ Key string }
+	// ClearAllKV removes all keys.
 	ClearAllKV struct{}
 	// NextExecution ends the execution and starts the next.
 	NextExecution struct {

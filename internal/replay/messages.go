@@ -81,7 +81,7 @@ func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details
 	}
 	schedule, known := in.schedules[id]
 	if !known || !completes(kind, schedule) {
-		e.nondeterministic("%s arrived for event %d, which is %s", kind.Type(), id, describe(schedule))
+		e.nondeterministicf("%s arrived for event %d, which is %s", kind.Type(), id, describe(schedule))
 		return
 	}
 	in.done[id] = true

@@ -2,7 +2,7 @@ package replay
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -68,7 +68,7 @@ type Result struct {
 
 // ErrBlocked reports that ctx ended while the function was blocked on something
 // other than its Env. The turn has no effects and can be repeated.
-var ErrBlocked = fmt.Errorf("the orchestration function did not give control back: it may only wait through its context")
+var ErrBlocked = errors.New("the orchestration function did not give control back: it may only wait through its context")
 
 // Run runs one turn. Its only error is ErrBlocked; every failure of the function
 // or of the history is a Result.

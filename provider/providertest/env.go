@@ -17,7 +17,7 @@ import (
 // usual things. Its must-methods end the scenario on an unexpected error.
 type env struct {
 	*testing.T
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // the scenario's own, gone with it
 	config Config
 	store  Store
 	// p is store.Provider.
@@ -94,7 +94,7 @@ func (e *env) expire() {
 	e.sleep(e.lease + 20*time.Millisecond)
 }
 
-// --- building events and items ---
+// Building events and items.
 
 // event builds an event of the given execution.
 func event(instance string, execution, id uint64, kind provider.EventKind) provider.Event {
@@ -118,7 +118,7 @@ func started(instance string, execution uint64) provider.Event {
 // startItem starts orchestration "Order" version 1.0.0.
 func startItem(instance string) provider.StartOrchestrationItem {
 	return provider.StartOrchestrationItem{
-		Instance: instance, Orchestration: "Order", Input: "{}", Version: ptr("1.0.0"), ExecutionID: 1,
+		Instance: instance, Orchestration: "Order", Input: "{}", Version: new("1.0.0"), ExecutionID: 1,
 	}
 }
 
@@ -139,7 +139,7 @@ func raised(instance, name string) provider.ExternalRaisedItem {
 
 // created is the metadata of a first turn of "Order" 1.0.0.
 func created() provider.ExecutionMetadata {
-	return provider.ExecutionMetadata{OrchestrationName: ptr("Order"), OrchestrationVersion: ptr("1.0.0")}
+	return provider.ExecutionMetadata{OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0")}
 }
 
 // ended is the metadata of a last turn.
@@ -147,9 +147,7 @@ func ended(status provider.Status, output string) provider.ExecutionMetadata {
 	return provider.ExecutionMetadata{Status: &status, Output: &output}
 }
 
-func ptr[T any](v T) *T { return &v }
-
-// --- calls that must succeed ---
+// Calls that must succeed.
 
 // enqueue queues a message for an instance, visible at once.
 func (e *env) enqueue(items ...provider.WorkItem) {
@@ -304,7 +302,7 @@ func (e *env) needs(present bool, hook string) {
 	}
 }
 
-// --- running calls at the same time ---
+// Running calls at the same time.
 
 // together calls f(0) … f(n-1) at once, waits for all of them, and ends the
 // scenario when one returned an error.
@@ -331,7 +329,7 @@ func violation(rule, format string, args ...any) error {
 	return fmt.Errorf("violates %s\n\t%s", rule, fmt.Sprintf(format, args...))
 }
 
-// --- fetched activities ---
+// Fetched activities.
 
 // work is the activity that was fetched.
 func (e *env) work(got *provider.FetchedWorkItem) provider.ActivityExecuteItem {
@@ -368,7 +366,7 @@ func (e *env) claim(params provider.FetchWorkParams, id uint64, rule string) *pr
 	return got
 }
 
-// --- the lives of instances ---
+// The lives of instances.
 
 // terminal is the event that ends an execution with the given status.
 func terminal(status provider.Status, output string) provider.EventKind {
@@ -484,7 +482,7 @@ func (e *env) corrupt(instance string, execution, id uint64, data string) {
 	}
 }
 
-// --- management calls that must succeed ---
+// Management calls that must succeed.
 
 // info reads an instance's facts.
 func (e *env) info(instance string) provider.InstanceInfo {

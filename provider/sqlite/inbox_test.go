@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -184,7 +185,7 @@ func each(ctx context.Context, s *Store, query string, row func(scan func(...any
 // inboxMachine does random things to a store.
 type inboxMachine struct {
 	s   *Store
-	now int64
+	now atomic.Int64
 	// held are the turns that were fetched and neither acknowledged nor abandoned.
 	held []*provider.FetchedOrchestration
 	// nextEvent keeps event ids apart.
@@ -196,8 +197,9 @@ type inboxMachine struct {
 func TestInboxesFollowTheRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &inboxMachine{now: 1_000_000, nextEvent: 1}
-		s, err := OpenMemory(t.Context(), &Config{now: func() int64 { return m.now }})
+		m := &inboxMachine{nextEvent: 1}
+		m.now.Store(1_000_000)
+		s, err := OpenMemory(t.Context(), &Config{now: m.now.Load})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +212,7 @@ func TestInboxesFollowTheRules(t *testing.T) {
 			"ack":     m.ack,
 			"abandon": m.abandon,
 			"renew":   m.renew,
-			"wait":    func(t *rapid.T) { m.now += rapid.Int64Range(1, 500).Draw(t, "ms") },
+			"wait":    func(t *rapid.T) { m.now.Add(rapid.Int64Range(1, 500).Draw(t, "ms")) },
 			"append":  m.append,
 			"delete":  m.delete,
 		})
@@ -231,7 +233,7 @@ func (m *inboxMachine) check(t *rapid.T) {
 		want[message.instance], _ = state.answer(message.instance)
 	}
 	if diff := cmp.Diff(want, rows, cmp.AllowUnexported(inboxRow{})); diff != "" {
-		t.Fatalf("inboxes at %d (-want +got):\n%s", m.now, diff)
+		t.Fatalf("inboxes at %d (-want +got):\n%s", state.now, diff)
 	}
 }
 
@@ -246,7 +248,7 @@ func (m *inboxMachine) item(t *rapid.T, instance string) provider.WorkItem {
 		provider.StartOrchestrationItem{Instance: instance, Orchestration: "O", ExecutionID: 1},
 		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
 		provider.CancelInstanceItem{Instance: instance},
-		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(m.now + rapid.Int64Range(-100, 300).Draw(t, "due"))},
+		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(m.now.Load() + rapid.Int64Range(-100, 300).Draw(t, "due"))},
 	}).Draw(t, "item")
 }
 

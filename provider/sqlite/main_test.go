@@ -32,18 +32,24 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	overlapWaits()
+	setDefaults()
 	goleak.VerifyTestMain(m)
 }
 
-// overlapWaits lets more tests run at once than there are processors, unless the
-// command line says how many: most of them wait for a lease to end.
-func overlapWaits() {
+// setDefaults chooses other defaults for the flags that the command line leaves out:
+// more tests at once than there are processors, because most of them wait for a lease
+// to end, and fewer random cases where each takes long.
+func setDefaults() {
 	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		_ = flag.Set("test.parallel", "32")
+	defaults := map[string]string{"test.parallel": "32"}
+	if raceDetector {
+		defaults["rapid.checks"] = "10"
+	}
+	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
+	for name, value := range defaults {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
 	}
 }
 

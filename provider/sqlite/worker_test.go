@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // workModel is the worker queue as §5.10 to §5.15 describe it, in plain Go.
 type workModel struct {
 	s        *Store
-	now      int64
+	now      atomic.Int64
 	nextID   uint64
 	rows     []*modelWork
 	sessions map[string]*modelSession
@@ -41,8 +42,9 @@ type modelSession struct {
 func TestWorkFollowsTheRules(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := &workModel{now: 1_000_000, sessions: map[string]*modelSession{}}
-		s, err := OpenMemory(t.Context(), &Config{now: func() int64 { return m.now }})
+		m := &workModel{sessions: map[string]*modelSession{}}
+		m.now.Store(1_000_000)
+		s, err := OpenMemory(t.Context(), &Config{now: m.now.Load})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +58,7 @@ func TestWorkFollowsTheRules(t *testing.T) {
 			"ack":      m.ack,
 			"abandon":  m.abandon,
 			"renew":    m.renew,
-			"wait":     func(t *rapid.T) { m.now += rapid.Int64Range(1, 300).Draw(t, "ms") },
+			"wait":     func(t *rapid.T) { m.now.Add(rapid.Int64Range(1, 300).Draw(t, "ms")) },
 			"sessions": m.renewSessions,
 			"cleanup":  m.cleanup,
 			"depth":    m.depth,
@@ -80,7 +82,7 @@ func tagged(filter provider.TagFilter, _ error) provider.TagFilter { return filt
 func (m *workModel) enqueue(t *rapid.T) {
 	m.nextID++
 	row := &modelWork{
-		id: m.nextID, session: someSession.Draw(t, "session"), tag: someTag.Draw(t, "tag"), visibleAt: m.now,
+		id: m.nextID, session: someSession.Draw(t, "session"), tag: someTag.Draw(t, "tag"), visibleAt: m.now.Load(),
 	}
 	m.rows = append(m.rows, row)
 	if err := m.s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{
@@ -93,14 +95,14 @@ func (m *workModel) enqueue(t *rapid.T) {
 // next is the row that a fetch has to return, nil for none.
 func (m *workModel) next(owner string, filter provider.TagFilter) *modelWork {
 	for _, row := range m.rows {
-		if row.visibleAt > m.now || row.lockedUntil > m.now || !filter.Matches(row.tag) {
+		if row.visibleAt > m.now.Load() || row.lockedUntil > m.now.Load() || !filter.Matches(row.tag) {
 			continue
 		}
 		if row.session == nil {
 			return row
 		}
 		held := m.sessions[*row.session]
-		if owner != "" && (held == nil || held.until <= m.now || held.owner == owner) {
+		if owner != "" && (held == nil || held.until <= m.now.Load() || held.owner == owner) {
 			return row
 		}
 	}
@@ -130,10 +132,10 @@ func (m *workModel) fetch(t *rapid.T) {
 	if activity, _ := got.Item.(provider.ActivityExecuteItem); activity.ID != want.id || got.AttemptCount != want.attempts {
 		t.Fatalf("fetched activity %d at attempt %d, want %d at %d", activity.ID, got.AttemptCount, want.id, want.attempts)
 	}
-	want.token, want.lockedUntil = got.LockToken, m.now+lease
+	want.token, want.lockedUntil = got.LockToken, m.now.Load()+lease
 	m.tokens = append(m.tokens, got.LockToken)
 	if want.session != nil {
-		m.sessions[*want.session] = &modelSession{owner: owner, until: m.now + sessionLease, lastActivityAt: m.now}
+		m.sessions[*want.session] = &modelSession{owner: owner, until: m.now.Load() + sessionLease, lastActivityAt: m.now.Load()}
 	}
 }
 
@@ -158,7 +160,7 @@ func (m *workModel) outcome(t *rapid.T, row *modelWork, err error) (live bool) {
 		if !errors.Is(err, provider.ErrInvalidLockToken) || provider.IsRetryable(err) {
 			t.Fatalf("error %v, want %v", err, provider.ErrInvalidLockToken)
 		}
-	case row.lockedUntil <= m.now:
+	case row.lockedUntil <= m.now.Load():
 		if !errors.Is(err, provider.ErrLockExpired) || provider.IsRetryable(err) {
 			t.Fatalf("error %v, want %v", err, provider.ErrLockExpired)
 		}
@@ -166,8 +168,8 @@ func (m *workModel) outcome(t *rapid.T, row *modelWork, err error) (live bool) {
 		t.Fatal(err)
 	default:
 		if row.session != nil {
-			if held := m.sessions[*row.session]; held != nil && held.until > m.now {
-				held.lastActivityAt = m.now
+			if held := m.sessions[*row.session]; held != nil && held.until > m.now.Load() {
+				held.lastActivityAt = m.now.Load()
 			}
 		}
 		return true
@@ -186,7 +188,7 @@ func (m *workModel) renew(t *rapid.T) {
 	token, row := m.token(t)
 	lease := someLease.Draw(t, "lease")
 	if m.outcome(t, row, m.s.RenewWorkItemLock(t.Context(), token, time.Duration(lease)*millisecond)) {
-		row.lockedUntil = m.now + lease
+		row.lockedUntil = m.now.Load() + lease
 	}
 }
 
@@ -206,7 +208,7 @@ func (m *workModel) abandon(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row.token, row.lockedUntil, row.visibleAt = "", 0, m.now+hideFor
+	row.token, row.lockedUntil, row.visibleAt = "", 0, m.now.Load()+hideFor
 	if ignore && row.attempts > 0 {
 		row.attempts--
 	}
@@ -217,8 +219,8 @@ func (m *workModel) renewSessions(t *rapid.T) {
 	lease, idle := someLease.Draw(t, "lease"), someLease.Draw(t, "idle")
 	want := 0
 	for _, held := range m.sessions {
-		if held.owner == owner && held.until > m.now && held.lastActivityAt > m.now-idle {
-			held.until = m.now + lease
+		if held.owner == owner && held.until > m.now.Load() && held.lastActivityAt > m.now.Load()-idle {
+			held.until = m.now.Load() + lease
 			want++
 		}
 	}
@@ -234,7 +236,7 @@ func (m *workModel) cleanup(t *rapid.T) {
 	want := 0
 	for id, held := range m.sessions {
 		needed := slices.ContainsFunc(m.rows, func(r *modelWork) bool { return r.session != nil && *r.session == id })
-		if held.until < m.now && !needed {
+		if held.until < m.now.Load() && !needed {
 			delete(m.sessions, id)
 			want++
 		}
@@ -247,7 +249,7 @@ func (m *workModel) cleanup(t *rapid.T) {
 func (m *workModel) depth(t *rapid.T) {
 	want := uint64(0)
 	for _, row := range m.rows {
-		if row.lockedUntil <= m.now {
+		if row.lockedUntil <= m.now.Load() {
 			want++
 		}
 	}

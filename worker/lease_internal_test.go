@@ -1,0 +1,246 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func TestRenewalInterval(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ timeout, buffer, want time.Duration }{
+		{30 * time.Second, 5 * time.Second, 25 * time.Second},
+		{15 * time.Second, 5 * time.Second, 10 * time.Second},
+		{15 * time.Second, 20 * time.Second, time.Second},
+		{14 * time.Second, 13 * time.Second, 7 * time.Second},
+		{5 * time.Second, 2 * time.Second, 2500 * time.Millisecond},
+		{time.Second, 0, 500 * time.Millisecond}, // the reference renews this one too late
+		{50 * time.Millisecond, 0, 25 * time.Millisecond},
+		{1, 0, time.Millisecond},
+	} {
+		if got := renewalInterval(test.timeout, test.buffer); got != test.want {
+			t.Errorf("renewalInterval(%v, %v) = %v, want %v", test.timeout, test.buffer, got, test.want)
+		}
+	}
+}
+
+// When a lease is renewed and when it counts as lost, on a clock of the test's own.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	transient := provider.Retryable("renew", "busy", nil)
+	gone := provider.Permanent("renew", "Invalid lock token", provider.ErrInvalidLockToken)
+	for _, test := range []struct {
+		name string
+		// answers to the renewals; the last repeats
+		answers []error
+		run     time.Duration
+		// what happens, by seconds since the lease was taken
+		want []string
+	}{
+		{
+			name: "renewed every time", answers: []error{nil}, run: 80 * time.Second,
+			want: []string{"25s renew", "50s renew", "1m15s renew"},
+		},
+		{
+			name: "taken away", answers: []error{nil, gone}, run: 80 * time.Second,
+			want: []string{"25s renew", "50s renew", "50s lost: renew: Invalid lock token"},
+		},
+		{
+			name: "refused", answers: []error{provider.Permanent("renew", "no", nil)}, run: 40 * time.Second,
+			want: []string{"25s renew", "25s lost: renew: no"},
+		},
+		{
+			name: "a hiccup", answers: []error{transient, transient, nil}, run: 60 * time.Second,
+			want: []string{"25s renew", "26.25s renew", "27.1875s renew", "52.1875s renew"},
+		},
+		{
+			name: "no answer until the lease has ended", answers: []error{context.DeadlineExceeded}, run: 40 * time.Second,
+			want: []string{"25s renew", "30s lost: renew: context deadline exceeded"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var got []string
+				happens := func(format string, args ...any) {
+					got = append(got, fmt.Sprint(time.Since(began), " ", fmt.Sprintf(format, args...)))
+				}
+				n := 0
+				l := holdLease(t.Context(), 30*time.Second, 5*time.Second, func(ctx context.Context) error {
+					happens("renew")
+					err := test.answers[min(n, len(test.answers)-1)]
+					n++
+					if errors.Is(err, context.DeadlineExceeded) {
+						<-ctx.Done()
+						return provider.ContextError(ctx, "renew")
+					}
+					return err
+				}, func(err error) { happens("lost: %v", err) }, slog.New(slog.DiscardHandler))
+				sleep(t.Context(), test.run)
+				l.stop()
+				sleep(t.Context(), time.Hour) // nothing comes after stop
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("what happened (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// A lease that fails to be renewed until its end is lost then, not before.
+func TestLeaseUnderATroubledStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var lost time.Duration
+		tries := 0
+		l := holdLease(t.Context(), time.Second, 0, func(context.Context) error {
+			tries++
+			return provider.Retryable("renew", "busy", nil)
+		}, func(error) { lost = time.Since(began) }, slog.New(slog.DiscardHandler))
+		sleep(t.Context(), 10*time.Second)
+		l.stop()
+		if lost < time.Second || lost > 1050*time.Millisecond || tries < 5 || tries > 40 {
+			t.Errorf("lost after %v and %d tries", lost, tries)
+		}
+	})
+}
+
+// stop waits for a renewal that is under way and ends its context.
+func TestLeaseStopsDuringARenewal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		l := holdLease(t.Context(), time.Second, 0, func(ctx context.Context) error {
+			<-ctx.Done()
+			sleep(context.WithoutCancel(ctx), time.Minute) // a slow driver
+			ended = true
+			return ctx.Err()
+		}, func(err error) { t.Errorf("lost: %v", err) }, slog.New(slog.DiscardHandler))
+		sleep(t.Context(), 600*time.Millisecond)
+		l.stop()
+		if !ended {
+			t.Error("stop left a renewal behind")
+		}
+	})
+}
+
+// §7.4: how long a loop waits before it fetches again.
+func TestFetchBackoff(t *testing.T) {
+	t.Parallel()
+	transient, permanent := provider.Retryable("fetch", "busy", nil), provider.Permanent("fetch", "no", nil)
+	synctest.Test(t, func(t *testing.T) {
+		var b fetchBackoff
+		var got []time.Duration
+		for _, err := range []error{
+			nil, transient, transient, transient, transient, transient, transient, permanent, transient, nil, transient,
+		} {
+			began := time.Now()
+			sleep(t.Context(), 30*time.Millisecond) // the fetch itself
+			before := time.Now()
+			b.wait(t.Context(), err, began, 100*time.Millisecond)
+			got = append(got, time.Since(before))
+		}
+		ms := time.Millisecond
+		want := []time.Duration{70 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3000 * ms, 3000 * ms, 100 * ms, 3000 * ms, 70 * ms, 200 * ms}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// §7.1: 1, 2, 4, 8, 16, 32, 60, 60 … s
+func TestUnregisteredDelay(t *testing.T) {
+	t.Parallel()
+	options, err := Options{}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{options: options}
+	var got []float64
+	for _, attempt := range []uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 1 << 31} {
+		got = append(got, w.unregisteredDelay(attempt).Seconds())
+	}
+	if diff := cmp.Diff([]float64{1, 1, 2, 4, 8, 16, 32, 60, 60, 60}, got); diff != "" {
+		t.Errorf("delays (-want +got):\n%s", diff)
+	}
+}
+
+// The defaults are the contract's (§7.1).
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	got, err := Options{}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Logger = nil
+	want := Options{
+		OrchestrationConcurrency: 2, ActivityConcurrency: 2,
+		OrchestrationLockTimeout: 5 * time.Second, OrchestrationRenewalBuffer: 2 * time.Second,
+		ActivityLockTimeout: 30 * time.Second, ActivityRenewalBuffer: 5 * time.Second,
+		PollTimeout: 30 * time.Second, MinPollInterval: 100 * time.Millisecond,
+		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
+		CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
+		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 26}}},
+		MaxSessions:       10, SessionLockTimeout: 30 * time.Second, SessionRenewalBuffer: 5 * time.Second,
+		SessionIdleTimeout: 5 * time.Minute, SessionCleanupInterval: 5 * time.Minute,
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(provider.TagFilter{})); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkerIDsDoNotCollide(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		w, err := New(nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[w.id] || len(w.id) < 16 {
+			t.Fatalf("id %q", w.id)
+		}
+		seen[w.id] = true
+		if w.slotID(0) == w.slotID(1) || w.ownerID(w.slotID(0)) != w.slotID(0) {
+			t.Error("slots share an id")
+		}
+	}
+	node := &Worker{options: Options{NodeID: "n"}}
+	if node.slotID(3) != "work-3-n" || node.ownerID(node.slotID(3)) != "n" {
+		t.Errorf("%s owns as %s", node.slotID(3), node.ownerID(node.slotID(3)))
+	}
+}
+
+func TestSessionTracker(t *testing.T) {
+	t.Parallel()
+	s := newSessionTracker(2)
+	steps := []struct {
+		do   func() bool
+		want bool
+		full bool
+	}{
+		{func() bool { return s.enter("a") }, true, false},
+		{func() bool { return s.enter("a") }, true, false}, // counts once
+		{func() bool { return s.enter("b") }, true, true},
+		{func() bool { return s.enter("c") }, false, true},
+		{func() bool { return s.enter("b") }, true, true},
+		{func() bool { s.leave("a"); return true }, true, true},
+		{func() bool { s.leave("a"); return true }, true, false},
+		{func() bool { return s.enter("c") }, true, true},
+	}
+	for i, step := range steps {
+		if got := step.do(); got != step.want || s.full() != step.full {
+			t.Errorf("step %d: %t, full %t; want %t, %t", i, got, s.full(), step.want, step.full)
+		}
+	}
+}
