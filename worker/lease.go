@@ -51,7 +51,7 @@ func holdLease(ctx context.Context, timeout, buffer time.Duration, renew func(co
 		ctx: ctx, cancel: cancel, expires: time.Now().Add(timeout),
 	}
 	// A timer rather than a goroutine: most work is done before it fires.
-	l.schedule(l.interval)
+	l.schedule(l.interval) //nolint:contextcheck // the lease has its own context, which stop ends
 	return l
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/internal/cli/demo"
+	"github.com/duroxide/duroxide-go/internal/cli/screen"
+	"github.com/duroxide/duroxide-go/internal/cli/timeline"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -44,7 +46,8 @@ func TestKill9(t *testing.T) {
 	kills := number(t, killsVariable, 15)
 	seed := uint64(number(t, seedVariable, int(time.Now().UnixNano()&0xffffff)))
 	t.Logf("%d kills; %s=%d repeats their moments", kills, seedVariable, seed)
-	const patience = 4 * time.Minute
+	// A second and a half for each kill is ten times what it takes.
+	patience := time.Minute + time.Duration(kills)*3*time.Second/2
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
@@ -242,8 +245,7 @@ func (k *killer) finish(ctx context.Context) {
 	process := k.startWorker(ctx)
 	for _, instance := range k.instances {
 		if _, err := k.client.Wait(ctx, instance.ID); err != nil {
-			k.t.Errorf("%s does not end: %v", instance.ID, err)
-			break
+			k.t.Fatalf("%s does not end: %v\n%s\nthe workers reported:\n%s", instance.ID, err, k.tell(instance.ID), k.stderr.String())
 		}
 	}
 	if err := process.Stop(); err != nil {
@@ -257,6 +259,17 @@ func (k *killer) finish(ctx context.Context) {
 	if depths.WorkerQueue != 0 {
 		k.t.Errorf("%d activities are still queued", depths.WorkerQueue)
 	}
+}
+
+// tell tells the history of an instance, for the report of a failure.
+func (k *killer) tell(instance string) string {
+	history, err := k.store.Read(context.WithoutCancel(k.t.Context()), instance)
+	if err != nil {
+		return err.Error()
+	}
+	var out bytes.Buffer
+	timeline.Write(screen.New(&out, os.Getenv), history, timeline.Options{Data: true})
+	return out.String()
 }
 
 // check looks at everything that is on record.

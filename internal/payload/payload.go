@@ -39,7 +39,7 @@ func encode(value any, t reflect.Type) (string, error) {
 	}
 	var text string
 	if len(data) == 0 || data[0] != '"' || json.Unmarshal(data, &text) != nil {
-		return string(data), nil
+		return string(data), nil //nolint:nilerr // what is no JSON string is stored as it is
 	}
 	switch {
 	case t == nil || isPlainString(t):

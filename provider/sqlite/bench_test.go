@@ -216,7 +216,7 @@ func event(instance string, id uint64, kind provider.EventKind) provider.Event {
 // fetch fetches a turn that must be there.
 func fetch(tb testing.TB, s *Store) *provider.FetchedOrchestration {
 	tb.Helper()
-	turn, err := s.FetchOrchestrationItem(tb.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute, PollTimeout: time.Minute})
+	turn, err := s.FetchOrchestrationItem(tb.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: time.Minute})
 	if err != nil || turn == nil {
 		tb.Fatalf("fetched %v, %v; want a turn", turn, err)
 	}

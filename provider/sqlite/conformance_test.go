@@ -12,30 +12,37 @@ import (
 
 func TestConformanceFile(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Config{
-		LongPolling: true,
-		Open: func(t *testing.T) providertest.Store {
+	providertest.Run(t, conformance(func(t *testing.T) providertest.Store {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "store.db")
+		hooks := withHooks(openFile(t, path, nil))
+		hooks.Reopen = func(t *testing.T) provider.Provider {
 			t.Helper()
-			path := filepath.Join(t.TempDir(), "store.db")
-			hooks := withHooks(openFile(t, path, nil))
-			hooks.Reopen = func(t *testing.T) provider.Provider {
-				t.Helper()
-				return openFile(t, path, nil)
-			}
-			return hooks
-		},
-	})
+			return openFile(t, path, nil)
+		}
+		return hooks
+	}))
 }
 
 func TestConformanceMemory(t *testing.T) {
 	t.Parallel()
-	providertest.Run(t, providertest.Config{
-		LongPolling: true,
-		Open: func(t *testing.T) providertest.Store {
-			t.Helper()
-			return withHooks(openMemory(t, nil))
-		},
-	})
+	if raceDetector {
+		t.Skip("races are looked for with files: there more happens at once")
+	}
+	providertest.Run(t, conformance(func(t *testing.T) providertest.Store {
+		t.Helper()
+		return withHooks(openMemory(t, nil))
+	}))
+}
+
+// conformance configures the kit. Its many stores run at once, so that a call may
+// take a while.
+func conformance(open func(t *testing.T) providertest.Store) providertest.Config {
+	config := providertest.Config{Open: open, LongPolling: true, ShortPollLimit: 500 * millisecond}
+	if raceDetector {
+		config.LockTimeout, config.ShortPollLimit = 3*second, 3*second
+	}
+	return config
 }
 
 // openFile opens a store that the test's end closes.

@@ -424,7 +424,7 @@ func TestEligibility(t *testing.T) {
 // is the same as without them. SQLite counts the steps.
 func TestFetchReadsNoMoreThanItTakes(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("fills a large queue")
 	}
 	crowds := map[string]func(t *testing.T, s *Store, i int){

@@ -1,0 +1,376 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+)
+
+// What each call puts into the queue.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	ctx := t.Context()
+	typed := orchestration.Named[map[string]int, int]("Typed")
+	run, err := client.Start(ctx, c, typed, "i", map[string]int{"sku": 7}, client.AtVersion("2.0.0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Instance() != "i" {
+		t.Errorf("instance %s", run.Instance())
+	}
+	for _, err := range []error{
+		c.StartNamed(ctx, "Untyped", "i", "plain"),
+		c.RaiseEvent(ctx, "i", "event", 42),
+		c.RaiseEvent(ctx, "i", "event", nil),
+		c.Enqueue(ctx, "i", "queue", `"quoted"`),
+		c.Cancel(ctx, "i", "reason"),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetched, err := store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []provider.WorkItem{
+		provider.StartOrchestrationItem{Instance: "i", Orchestration: "Typed", Input: `{"sku":7}`, Version: new("2.0.0"), ExecutionID: 1},
+		provider.StartOrchestrationItem{Instance: "i", Orchestration: "Untyped", Input: "plain", ExecutionID: 1},
+		provider.ExternalRaisedItem{Instance: "i", Name: "event", Data: "42"},
+		provider.ExternalRaisedItem{Instance: "i", Name: "event", Data: "null"},
+		provider.QueueMessageItem{Instance: "i", Name: "queue", Data: `"\"quoted\""`},
+		provider.CancelInstanceItem{Instance: "i", Reason: "reason"},
+	}
+	if diff := cmp.Diff(want, fetched.Item.Messages); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	c := client.New(openStore(t))
+	refusing := client.New(providerfault.New(openStore(t), providerfault.Rule{Fault: providerfault.Fault{Fail: providerfault.Refused()}}))
+	ctx := t.Context()
+	_, noName := client.Start(ctx, c, orchestration.Named[string, string](""), "i", "x")
+	_, noJSON := client.Start(ctx, c, orchestration.Named[float64, string]("O"), "i", math.NaN())
+	_, noStatus := refusing.Status(ctx, "i")
+	_, noKeys := refusing.KVAll(ctx, "i")
+	_, _, noKey := client.KV[int](ctx, refusing, "i", "k")
+	for _, test := range []struct {
+		err  error
+		is   error
+		want string
+	}{
+		{noName, provider.ErrInvalidArgument, `starting  "i": the orchestration has no name: invalid argument`},
+		{noJSON, nil, `starting O "i": json: unsupported value: NaN`},
+		{c.RaiseEvent(ctx, "i", "e", math.NaN()), nil, `raising event "e": data: json: unsupported value: NaN`},
+		{c.Enqueue(ctx, "i", "q", math.NaN()), nil, `enqueueing to "q": message: json: unsupported value: NaN`},
+		{refusing.StartNamed(ctx, "O", "i", ""), provider.ErrInvalidArgument, `starting O "i": enqueue_for_orchestrator: injected: refused`},
+		{refusing.RaiseEvent(ctx, "i", "e", ""), provider.ErrInvalidArgument, `raising event "e" for "i": enqueue_for_orchestrator: injected: refused`},
+		{refusing.Enqueue(ctx, "i", "q", ""), provider.ErrInvalidArgument, `enqueueing to "q" of "i": enqueue_for_orchestrator: injected: refused`},
+		{refusing.Cancel(ctx, "i", ""), provider.ErrInvalidArgument, `cancelling "i": enqueue_for_orchestrator: injected: refused`},
+		{noStatus, provider.ErrInvalidArgument, `reading the status of "i": read: injected: refused`},
+		{noKeys, provider.ErrInvalidArgument, `reading the keys of "i": get_kv_all_values: injected: refused`},
+		{noKey, provider.ErrInvalidArgument, `reading key "k" of "i": get_kv_value: injected: refused`},
+		{c.StartNamed(ctx, "O", "", ""), provider.ErrInvalidArgument, ""},
+	} {
+		if test.err == nil || test.is != nil && !errors.Is(test.err, test.is) || test.want != "" && test.err.Error() != test.want {
+			t.Errorf("error\n got %v\nwant %s", test.err, test.want)
+		}
+	}
+}
+
+func TestLifeOfAnInstance(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	ctx := deadline(t)
+	look := func(want client.Status) {
+		t.Helper()
+		got, err := c.Status(ctx, "i")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Instance = "i"
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+		if got.Finished() != (want.State == client.Completed) || got.Err() != nil {
+			t.Errorf("finished %t, %v", got.Finished(), got.Err())
+		}
+	}
+	look(client.Status{State: client.NotFound})
+	run, err := client.Start(ctx, c, stages, "i", "the end")
+	if err != nil {
+		t.Fatal(err)
+	}
+	look(client.Status{State: client.NotFound}) // until its first turn
+	work(t, store, stages)
+	running := client.Status{State: client.Running, Name: "Stages", Version: "1.0.0", ExecutionID: 1}
+	for version, status := range []*string{new("1"), new("2"), nil} {
+		s, err := c.WaitForCustomStatus(ctx, "i", uint64(version))
+		if err != nil {
+			t.Fatal(err)
+		}
+		running.CustomStatus, running.CustomStatusVersion = status, uint64(version)+1
+		want := running
+		want.Instance = "i"
+		if diff := cmp.Diff(want, s); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+		look(running)
+		if err := c.RaiseEvent(ctx, "i", "go", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output, err := run.Wait(ctx)
+	if err != nil || output != "the end" {
+		t.Errorf("%q, %v", output, err)
+	}
+	ended := running
+	ended.State, ended.Output = client.Completed, "the end"
+	look(ended)
+	// Waiting for a change that can no longer come ends at once.
+	s, err := c.WaitForCustomStatus(ctx, "i", 99)
+	if err != nil || !s.Finished() {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err = run.Status(ctx); err != nil || s.Output != "the end" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestFailedInstance(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	def := orchestration.New("Fails", func(*orchestration.Context, string) (string, error) { return "", errors.New("sold out") })
+	work(t, store, def)
+	run, err := client.Start(t.Context(), c, def, "i", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Wait(deadline(t))
+	failed, ok := errors.AsType[*client.FailedError](err)
+	if !ok || failed.Instance != "i" || failed.Error() != "sold out" || failed.Cancelled() {
+		t.Errorf("error %v", err)
+	}
+	s, err := c.Status(t.Context(), "i")
+	if err != nil || s.State != client.Failed || s.Err() == nil || s.Err().Error() != "sold out" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	def := orchestration.New("Keys", func(ctx *orchestration.Context, _ string) (string, error) {
+		orchestration.SetKV(ctx, "n", 7)
+		orchestration.SetKV(ctx, "s", "text")
+		return "", nil
+	})
+	work(t, store, def)
+	run, err := client.Start(t.Context(), c, def, "i", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if n, ok, err := client.KV[int](t.Context(), c, "i", "n"); n != 7 || !ok || err != nil {
+		t.Errorf("%d, %t, %v", n, ok, err)
+	}
+	if _, ok, err := client.KV[int](t.Context(), c, "i", "none"); ok || err != nil {
+		t.Errorf("%t, %v", ok, err)
+	}
+	want := `value of key "s" of "i": payload of 6 bytes is no int: cannot read JSON string at byte 6`
+	if _, ok, err := client.KV[int](t.Context(), c, "i", "s"); !ok || err == nil || err.Error() != want {
+		t.Errorf("%t, %v", ok, err)
+	}
+	all, err := c.KVAll(t.Context(), "i")
+	if diff := cmp.Diff(map[string]string{"n": "7", "s": `"text"`}, all); diff != "" || err != nil {
+		t.Errorf("keys (-want +got):\n%s\n%v", diff, err)
+	}
+}
+
+// A wait ends with its context and says for what it waited.
+func TestWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	c := client.New(openStore(t))
+	enough := errors.New("enough")
+	for what, wait := range map[string]func(ctx context.Context) error{
+		"end":           func(ctx context.Context) error { _, err := c.Wait(ctx, "nobody"); return err },
+		"custom status": func(ctx context.Context) error { _, err := c.WaitForCustomStatus(ctx, "nobody", 0); return err },
+		"result":        func(ctx context.Context) error { _, err := client.Attach[int](c, "nobody").Wait(ctx); return err },
+	} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, enough)
+		err := wait(ctx)
+		cancel()
+		if !errors.Is(err, enough) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// simple is a store with one instance, no management interface and, if it is given a
+// channel, notification.
+type simple struct {
+	provider.Provider
+	history func() ([]provider.Event, error)
+}
+
+func (s simple) Admin() provider.Admin { return nil }
+
+func (s simple) Read(context.Context, string) ([]provider.Event, error) { return s.history() }
+
+func (s simple) GetCustomStatus(context.Context, string, uint64) (*provider.CustomStatus, error) {
+	return nil, nil
+}
+
+type notifying struct {
+	simple
+	changed chan struct{}
+}
+
+func (s notifying) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
+	return s.changed, func() {}
+}
+
+func events(kinds ...provider.EventKind) []provider.Event {
+	var list []provider.Event
+	for i, kind := range kinds {
+		list = append(list, provider.Event{EventID: uint64(i + 1), InstanceID: "i", ExecutionID: 3, Kind: kind})
+	}
+	return list
+}
+
+// A change that comes with the end of the wait does not pass for a result. Once, a
+// wait that was woken and cancelled at the same time returned a zero value and no
+// error.
+func TestWaitCancelledWhileWoken(t *testing.T) {
+	t.Parallel()
+	woken := make(chan struct{})
+	close(woken)
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := client.New(notifying{changed: woken, simple: simple{history: func() ([]provider.Event, error) {
+			cancel()
+			return events(provider.OrchestrationStarted{}), nil
+		}}})
+		if output, err := client.Attach[string](c, "i").Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%q, %v", output, err)
+		}
+	}
+}
+
+// With notification a wait does not wait for its next poll.
+func TestWaitIsWoken(t *testing.T) {
+	t.Parallel()
+	changed := make(chan struct{})
+	looks := 0
+	c := client.New(notifying{changed: changed, simple: simple{history: func() ([]provider.Event, error) {
+		looks++
+		if looks == 1 {
+			close(changed)
+			return nil, nil
+		}
+		return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
+	}}})
+	if n, err := client.Attach[int](c, "i").Wait(deadline(t)); n != 7 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// A store in trouble is waited out; one that refuses is not.
+func TestWaitOnATroubledStore(t *testing.T) {
+	t.Parallel()
+	answers := []error{provider.Retryable("read", "busy", nil), provider.Retryable("read", "busy", nil), nil}
+	c := client.New(simple{history: func() ([]provider.Event, error) {
+		err := answers[0]
+		answers = answers[1:]
+		return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), err
+	}})
+	if n, err := client.Attach[int](c, "i").Wait(deadline(t)); n != 7 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	c = client.New(simple{history: func() ([]provider.Event, error) {
+		return nil, provider.Permanent("read", "corrupt", provider.ErrCorrupt)
+	}})
+	if _, err := c.Wait(deadline(t), "i"); !errors.Is(err, provider.ErrCorrupt) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestNoManagement(t *testing.T) {
+	t.Parallel()
+	if admin, err := client.New(simple{}).Admin(); admin != nil || !errors.Is(err, client.ErrManagementNotAvailable) {
+		t.Errorf("%v, %v", admin, err)
+	}
+	if admin, err := client.New(openStore(t)).Admin(); admin == nil || err != nil {
+		t.Errorf("%v, %v", admin, err)
+	}
+}
+
+// §7.16: what a history says about its instance.
+func TestStatusOfAHistory(t *testing.T) {
+	t.Parallel()
+	started := provider.OrchestrationStarted{Name: "O", Version: "1.2.0"}
+	failure := provider.Application{Kind: provider.AppCancelled, CancelReason: "r"}
+	base := client.Status{Instance: "i", Name: "O", Version: "1.2.0", ExecutionID: 3}
+	with := func(change func(*client.Status)) client.Status {
+		s := base
+		change(&s)
+		return s
+	}
+	for _, test := range []struct {
+		name  string
+		kinds []provider.EventKind
+		want  client.Status
+	}{
+		{"unknown", nil, client.Status{Instance: "i", State: client.NotFound}},
+		{"running", []provider.EventKind{started, provider.TimerCreated{}}, with(func(s *client.Status) { s.State = client.Running })},
+		{
+			"between two executions", []provider.EventKind{started, provider.OrchestrationContinuedAsNew{Input: "x"}},
+			with(func(s *client.Status) { s.State = client.Running }),
+		},
+		{
+			"completed, with cancellations behind",
+			[]provider.EventKind{started, provider.OrchestrationCompleted{Output: "o"}, provider.ActivityCancelRequested{}},
+			with(func(s *client.Status) { s.State, s.Output = client.Completed, "o" }),
+		},
+		{
+			"cancelled", []provider.EventKind{started, provider.OrchestrationFailed{Details: failure}},
+			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+		},
+		{
+			"continued and then poisoned",
+			[]provider.EventKind{started, provider.OrchestrationContinuedAsNew{}, provider.OrchestrationFailed{Details: failure}},
+			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+		},
+		{
+			"failed without a beginning that can be read", []provider.EventKind{provider.OrchestrationFailed{Details: failure}},
+			client.Status{Instance: "i", State: client.Failed, Failure: failure},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := client.New(simple{history: func() ([]provider.Event, error) { return events(test.kinds...), nil }})
+			got, err := c.Status(t.Context(), "i")
+			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+				t.Errorf("status (-want +got):\n%s\n%v", diff, err)
+			}
+		})
+	}
+}
