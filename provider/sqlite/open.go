@@ -152,7 +152,13 @@ func (w *writer) open(ctx context.Context, patience time.Duration, file bool) (e
 	if w.control, err = prepareControl(ctx, w.conn); err != nil {
 		return err
 	}
-	return w.look(ctx)
+	if err := w.look(ctx); err != nil {
+		return err
+	}
+	// From here on the writer waits for other processes itself; see begin.
+	w.patience = patience
+	_, err = w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0")
+	return err
 }
 
 // openReaders opens the connections that read.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -24,6 +25,8 @@ type writer struct {
 	queries *sqlitedb.Queries
 	control control
 	clock   func() int64
+	// patience is how long to wait for another process that writes.
+	patience time.Duration
 	// single switches groups off.
 	single bool
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
@@ -277,7 +280,7 @@ func (w *writer) execute(group []*job) {
 // itself records so and takes back its own changes; the error returned is one
 // that nobody's changes survived.
 func (w *writer) transaction(ctx context.Context, group []*job) error {
-	if _, err := w.control.begin.ExecContext(ctx); err != nil {
+	if err := w.begin(ctx); err != nil {
 		return err
 	}
 	for _, j := range group {
@@ -295,6 +298,27 @@ func (w *writer) transaction(ctx context.Context, group []*job) error {
 		return err
 	}
 	return nil
+}
+
+// The naps between tries to begin while another process writes.
+const (
+	shortestNap = 100 * time.Microsecond
+	longestNap  = time.Millisecond
+)
+
+// begin starts a transaction as soon as no other process has one, and gives up
+// after the patience configured. It naps for less than SQLite's own busy handler,
+// which sleeps for up to 100 ms between tries: beside a process that writes all the
+// time, that rarely hits one of the short pauses between its transactions.
+func (w *writer) begin(ctx context.Context) error {
+	start := time.Now()
+	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
+		_, err := w.control.begin.ExecContext(ctx)
+		if err == nil || !errors.Is(classify("", err), ErrBusy) || time.Since(start) >= w.patience {
+			return err
+		}
+		<-time.After(nap)
+	}
 }
 
 // run executes one call, in a savepoint unless it is alone.

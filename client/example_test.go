@@ -1,0 +1,128 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// Order is an orchestration that another package of the program might define.
+var Order = orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
+	approval := orchestration.WaitForEvent[bool](ctx, "approve")
+	ctx.SetCustomStatus("waiting for approval")
+	approved, err := approval.Await()
+	if err != nil {
+		return "", err
+	}
+	if !approved {
+		return "", errors.New("rejected")
+	}
+	orchestration.SetKV(ctx, "shelf", 12)
+	return item + " ordered", nil
+})
+
+// example gives a client for a store in memory that a worker in this process serves.
+func example(do func(ctx context.Context, c *client.Client) error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	store, err := sqlite.OpenMemory(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = w.Register(Order)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done := make(chan error)
+	go func() { done <- w.Run(ctx) }()
+	if err := do(ctx, client.New(store)); err != nil {
+		fmt.Println("error:", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		fmt.Println(err)
+	}
+}
+
+// Starting, following and answering an orchestration.
+func ExampleStart() {
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, Order, "order-1", "chair")
+		if err != nil {
+			return err
+		}
+		status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
+		if err != nil {
+			return err
+		}
+		fmt.Println(status.State, *status.CustomStatus)
+
+		if err := c.RaiseEvent(ctx, run.Instance(), "approve", true); err != nil {
+			return err
+		}
+		result, err := run.Wait(ctx)
+		if err != nil {
+			return err
+		}
+		shelf, _, err := client.KV[int](ctx, c, run.Instance(), "shelf")
+		fmt.Println(result, "for shelf", shelf)
+		return err
+	})
+	// Output:
+	// Running waiting for approval
+	// chair ordered for shelf 12
+}
+
+// A failure tells why; a cancelled orchestration is one too.
+func ExampleFailedError() {
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, Order, "order-1", "chair")
+		if err != nil {
+			return err
+		}
+		if err := c.Cancel(ctx, run.Instance(), "customer called"); err != nil {
+			return err
+		}
+		_, err = run.Wait(ctx)
+		if failed, ok := errors.AsType[*client.FailedError](err); ok {
+			fmt.Println(failed.Instance, failed.Cancelled(), failed)
+			return nil
+		}
+		return err
+	})
+	// Output: order-1 true canceled: customer called
+}
+
+// The id is all one needs to come back to an orchestration, in another process or
+// another year.
+func ExampleAttach() {
+	example(func(ctx context.Context, c *client.Client) error {
+		if err := c.StartNamed(ctx, "Order", "order-1", "table"); err != nil {
+			return err
+		}
+		// A message waits for its reader; an event needs somebody who waits for it.
+		if _, err := c.WaitForCustomStatus(ctx, "order-1", 0); err != nil {
+			return err
+		}
+		if err := c.RaiseEvent(ctx, "order-1", "approve", true); err != nil {
+			return err
+		}
+		result, err := client.Attach[string](c, "order-1").Wait(ctx)
+		fmt.Println(result)
+		return err
+	})
+	// Output: table ordered
+}
