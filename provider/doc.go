@@ -27,5 +27,8 @@
 // # Identity
 //
 // Ids are compared byte for byte. The execution and event numbers of an
-// instance start at 1. Doc comments cite the contract's sections as "§5.2".
+// instance start at 1.
+//
+// Doc comments cite the sections of docs/contract.md as "§5.2" and its known
+// pitfalls as "P17".
 package provider

@@ -172,7 +172,7 @@ SELECT CAST(coalesce(
               AND q.session_id IS NOT NULL
               AND q.tag IS ?1
             ORDER BY q.id
-            LIMIT 100
+            LIMIT 20
         ) AS n
         WHERE NOT EXISTS (
             SELECT 1

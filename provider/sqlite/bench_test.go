@@ -188,6 +188,95 @@ func nextTurn(turn *provider.FetchedOrchestration) provider.AckOrchestrationPara
 	return ack
 }
 
+// BenchmarkAmongMany runs a turn and an activity in a store that holds 100,000 rows
+// which may not be fetched, for one reason each. It should not matter.
+func BenchmarkAmongMany(b *testing.B) {
+	const many = 100_000
+	ctx := b.Context()
+	other := &provider.SessionFetchConfig{OwnerID: "other", LockTimeout: time.Hour}
+	activity := func(change func(*provider.ActivityExecuteItem)) provider.ActivityExecuteItem {
+		item := provider.ActivityExecuteItem{Instance: "crowd", ExecutionID: 1, ID: 1, Name: "Charge", Input: payload}
+		change(&item)
+		return item
+	}
+	for _, crowd := range []struct {
+		name string
+		add  func(s *Store, i int) error
+	}{
+		{"nothing", nil},
+		{"future timers", func(s *Store, i int) error {
+			return s.EnqueueForOrchestrator(ctx, start(fmt.Sprint("timer", i)), time.Hour)
+		}},
+		{"messages of a locked instance", func(s *Store, i int) error {
+			err := s.EnqueueForOrchestrator(ctx, start("locked"), 0)
+			if i == 0 {
+				fetch(b, s)
+			}
+			return err
+		}},
+		{"messages for unknown instances", func(s *Store, i int) error {
+			return s.EnqueueForOrchestrator(ctx, provider.CancelInstanceItem{Instance: fmt.Sprint("unknown", i)}, 0)
+		}},
+		{"activities with another tag", func(s *Store, _ int) error {
+			return s.EnqueueForWorker(ctx, activity(func(a *provider.ActivityExecuteItem) { a.Tag = new("other") }))
+		}},
+		{"activities of another's session", func(s *Store, i int) error {
+			err := s.EnqueueForWorker(ctx, activity(func(a *provider.ActivityExecuteItem) { a.SessionID = new("other") }))
+			if i == 0 {
+				_, err = s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: time.Hour, Session: other})
+			}
+			return err
+		}},
+	} {
+		b.Run(crowd.name, func(b *testing.B) {
+			s := openMemory(b, nil)
+			create(b, s, "me", 9)
+			if crowd.add != nil {
+				for i := range many {
+					must(b, crowd.add(s, i))
+				}
+			}
+			b.ResetTimer()
+			for i := range b.N {
+				turnAndActivity(b, s, uint64(i)+2)
+			}
+		})
+	}
+}
+
+// turnAndActivity runs a turn of instance "me" that schedules an activity, and the
+// activity.
+func turnAndActivity(b *testing.B, s *Store, id uint64) {
+	b.Helper()
+	ctx := b.Context()
+	must(b, s.EnqueueForOrchestrator(ctx, provider.ExternalRaisedItem{Instance: "me", Name: "go", Data: payload}, 0))
+	must(b, s.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
+		LockToken: fetch(b, s).LockToken, ExecutionID: 1,
+		WorkerItems: []provider.WorkItem{
+			provider.ActivityExecuteItem{Instance: "me", ExecutionID: 1, ID: id, Name: "Charge", Input: payload},
+		},
+	}))
+	work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{
+		LockTimeout: time.Minute, Session: &provider.SessionFetchConfig{OwnerID: "bench", LockTimeout: time.Minute},
+	})
+	if err != nil || work == nil {
+		b.Fatalf("fetched %v, %v", work, err)
+	}
+	must(b, s.AckWorkItem(ctx, work.LockToken, nil))
+}
+
+// BenchmarkRead reads a history of ten events, and a status that has not changed.
+func BenchmarkRead(b *testing.B) {
+	concurrently(b, func(b *testing.B, s *Store) {
+		create(b, s, "i", 9)
+	}, func(b *testing.B, s *Store, _ int) {
+		_, err := s.Read(b.Context(), "i")
+		must(b, err)
+		_, err = s.GetCustomStatus(b.Context(), "i", 0)
+		must(b, err)
+	})
+}
+
 // BenchmarkEmptyFetch looks for work where there is none.
 func BenchmarkEmptyFetch(b *testing.B) {
 	concurrently(b, nil, func(b *testing.B, s *Store, _ int) {

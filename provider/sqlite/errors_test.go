@@ -89,7 +89,7 @@ func TestClassify(t *testing.T) {
 		t.Errorf("no error became %v", got)
 	}
 	known := provider.Permanent("other_call", "text", provider.ErrNotFound)
-	if got := classify("some_call", fmt.Errorf("wrapped: %w", known)); got != known {
+	if got := provider.AsError(classify("some_call", fmt.Errorf("wrapped: %w", known))); got != known {
 		t.Errorf("a classified error became %v", got)
 	}
 	for _, transient := range []error{context.Canceled, context.DeadlineExceeded, driver.ErrBadConn} {

@@ -78,3 +78,31 @@ func TestTokenOfAnotherHandle(t *testing.T) {
 		t.Errorf("%d messages are left", n)
 	}
 }
+
+// A handle that writes without a pause starves no other: between two of its
+// transactions there is a gap, and begin finds it long before the patience ends.
+func TestBusyHandleStarvesNobody(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	hog := openFile(t, path, nil)
+	quit := make(chan struct{})
+	var hogs sync.WaitGroup
+	for i := range 8 {
+		hogs.Go(func() {
+			for {
+				select {
+				case <-quit:
+					return
+				default:
+					must(t, hog.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("hog", i)), 0))
+				}
+			}
+		})
+	}
+	meek := openFile(t, path, &Config{BusyTimeout: 20 * second})
+	for i := range 50 {
+		must(t, meek.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("meek", i)), 0))
+	}
+	close(quit)
+	hogs.Wait()
+}

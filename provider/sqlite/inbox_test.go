@@ -166,7 +166,7 @@ func errorsOf(errs ...error) error {
 
 // each runs a query on the writer's connection, within the present transaction.
 func each(ctx context.Context, s *Store, query string, row func(scan func(...any))) error {
-	rows, err := s.writer.conn.QueryContext(ctx, query)
+	rows, err := s.writer.conn.QueryContext(ctx, query) //nolint:sqlclosecheck // closed below
 	if err != nil {
 		return err
 	}

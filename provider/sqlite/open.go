@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 		_ = w.close()
 		return nil, err
 	}
-	return newStore(settings, w, r), nil
+	return newStore(settings, w, r), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 
 // OpenMemory opens a new, empty database in memory. It shares nothing with any
@@ -57,7 +57,7 @@ func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStore(settings, w, nil), nil
+	return newStore(settings, w, nil), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 
 // newStore starts what runs in the background.
@@ -114,6 +114,7 @@ func pragmas(config Config, readOnly bool) string {
 		// 16 MiB of pages per connection.
 		"cache_size(-16384)",
 		"temp_store(MEMORY)",
+		"wal_autocheckpoint(4000)",
 	}
 	if readOnly {
 		// A reader that wrote would do so behind the writer's back.

@@ -244,7 +244,7 @@ func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) err
 		return err
 	}
 	t.reports = append(t.reports, func() {
-		log.Warn("dropped queue messages of an instance that does not exist", "instance_id", instance, "count", count)
+		log.WarnContext(ctx, "dropped queue messages of an instance that does not exist", "instance_id", instance, "count", count)
 	})
 	return t.unlock(ctx, instance)
 }
@@ -283,7 +283,7 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) er
 func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.AddDeadLetterParams) error {
 	letter.CreatedAt = t.now
 	t.reports = append(t.reports, func() {
-		log.Error("set a message aside that cannot be decoded: see table dead_letters",
+		log.ErrorContext(ctx, "set a message aside that cannot be decoded: see table dead_letters",
 			"queue", letter.Queue, "queue_id", letter.QueueID, "instance_id", letter.InstanceID, "error", letter.Error)
 	})
 	return t.AddDeadLetter(ctx, letter)

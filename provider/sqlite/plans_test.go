@@ -143,7 +143,7 @@ func TestNoParameterWasOverlooked(t *testing.T) {
 				continue // between the statements
 			}
 			header, statement, _ := strings.Cut(text, "\n")
-			for _, line := range strings.Split(statement, "\n") {
+			for line := range strings.SplitSeq(statement, "\n") {
 				line, _, _ = strings.Cut(line, "--")
 				if found := overlooked.FindString(line); found != "" {
 					t.Errorf("%s: %s holds %q", filepath.Base(file), header, found)

@@ -71,7 +71,8 @@ var (
 	someSession = rapid.SampledFrom([]*string{nil, nil, new("s1"), new("s2"), new("s3")})
 	someOwner   = rapid.SampledFrom([]string{"ann", "bob"})
 	someFilter  = rapid.SampledFrom([]provider.TagFilter{
-		{}, provider.AnyTag(), provider.NoActivities(),
+		{},
+		provider.AnyTag(), provider.NoActivities(),
 		tagged(provider.Tags("gpu")), tagged(provider.Tags("", "eu")), tagged(provider.DefaultAndTags("eu", "none")),
 	})
 	someLease = rapid.Int64Range(1, 400)

@@ -135,7 +135,7 @@ func prepareControl(ctx context.Context, conn *sql.Conn) (control, error) {
 		{&c.undo, "ROLLBACK TO call"},
 		{&c.dataVersion, "PRAGMA data_version"},
 	} {
-		stmt, err := conn.PrepareContext(ctx, p.text)
+		stmt, err := conn.PrepareContext(ctx, p.text) //nolint:sqlclosecheck // control.close does
 		if err != nil {
 			return c, err
 		}
@@ -276,8 +276,8 @@ func (w *writer) execute(group []*job) {
 	w.answer(live)
 }
 
-// transaction runs the group between BEGIN and COMMIT. A call that fails by
-// itself records so and takes back its own changes; the error returned is one
+// transaction runs the group between BEGIN and COMMIT. A call of several that fails
+// by itself records so and takes back its own changes; the error returned is one
 // that nobody's changes survived.
 func (w *writer) transaction(ctx context.Context, group []*job) error {
 	if err := w.begin(ctx); err != nil {
@@ -288,10 +288,6 @@ func (w *writer) transaction(ctx context.Context, group []*job) error {
 			w.rollback(ctx)
 			return err
 		}
-	}
-	if len(group) == 1 && group[0].err != nil {
-		w.rollback(ctx)
-		return nil
 	}
 	if _, err := w.control.commit.ExecContext(ctx); err != nil {
 		w.rollback(ctx)
@@ -321,7 +317,8 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 }
 
-// run executes one call, in a savepoint unless it is alone.
+// run executes one call, in a savepoint unless it is alone: then its failure is the
+// transaction's.
 func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 	if shared {
 		if _, err := w.control.savepoint.ExecContext(ctx); err != nil {
@@ -336,7 +333,7 @@ func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 		j.err = classify(j.operation, err)
 	}
 	if !shared {
-		return nil
+		return err
 	}
 	if err != nil {
 		// After a full disk or an I/O error SQLite may have rolled everything
