@@ -22,7 +22,7 @@ func ExampleNew() {
 		// The same on every attempt, and nowhere else.
 		key := fmt.Sprintf("%s/%d/%d", info.Instance, info.ExecutionID, info.ActivityID)
 		payments[key] = cents
-		activity.Logger(ctx).Info("charged", "attempt", info.Attempt)
+		activity.Logger(ctx).InfoContext(ctx, "charged", "attempt", info.Attempt)
 		return "receipt " + key, nil
 	}
 	definition := activity.New("Charge", charge) // for worker.Register and orchestration.Activity
@@ -46,7 +46,7 @@ func ExampleNew() {
 // A long activity watches its context, which ends when the result is no longer
 // wanted, when the lease is lost, or when the worker has to stop.
 func ExampleDefinition() {
-	poll := activity.New("WaitForPayment", func(ctx context.Context, order string) (bool, error) {
+	poll := activity.New("WaitForPayment", func(ctx context.Context, _ string) (bool, error) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {

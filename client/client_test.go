@@ -342,7 +342,8 @@ func TestStatusOfAHistory(t *testing.T) {
 		{"unknown", nil, client.Status{Instance: "i", State: client.NotFound}},
 		{"running", []provider.EventKind{started, provider.TimerCreated{}}, with(func(s *client.Status) { s.State = client.Running })},
 		{
-			"between two executions", []provider.EventKind{started, provider.OrchestrationContinuedAsNew{Input: "x"}},
+			"between two executions",
+			[]provider.EventKind{started, provider.OrchestrationContinuedAsNew{Input: "x"}},
 			with(func(s *client.Status) { s.State = client.Running }),
 		},
 		{
@@ -351,7 +352,8 @@ func TestStatusOfAHistory(t *testing.T) {
 			with(func(s *client.Status) { s.State, s.Output = client.Completed, "o" }),
 		},
 		{
-			"cancelled", []provider.EventKind{started, provider.OrchestrationFailed{Details: failure}},
+			"cancelled",
+			[]provider.EventKind{started, provider.OrchestrationFailed{Details: failure}},
 			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
 		},
 		{
@@ -360,7 +362,8 @@ func TestStatusOfAHistory(t *testing.T) {
 			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
 		},
 		{
-			"failed without a beginning that can be read", []provider.EventKind{provider.OrchestrationFailed{Details: failure}},
+			"failed without a beginning that can be read",
+			[]provider.EventKind{provider.OrchestrationFailed{Details: failure}},
 			client.Status{Instance: "i", State: client.Failed, Failure: failure},
 		},
 	} {

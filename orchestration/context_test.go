@@ -79,7 +79,7 @@ func TestLoggerIsSilentOnReplay(t *testing.T) {
 
 func TestSelectOfNothing(t *testing.T) {
 	t.Parallel()
-	def := orchestration.New("Nothing", func(ctx *orchestration.Context, _ string) (string, error) {
+	def := orchestration.New("Nothing", func(*orchestration.Context, string) (string, error) {
 		return fmt.Sprint(orchestration.Select()), nil
 	})
 	e := newEngine(t, def)

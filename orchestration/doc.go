@@ -30,4 +30,9 @@
 // [NewGUID], [UTCNow], [Timer], [Join] and [Select]. Code that asks for something
 // else than the record holds fails the orchestration with an error that says what
 // was expected and what came.
+//
+// The function is left in the midst of a wait whenever it has nothing more to do for
+// the moment, and its deferred calls run each time; recover sees nothing then. So a
+// deferred call may release what the function itself holds, and asks for nothing:
+// clean-up that matters is an activity after the error.
 package orchestration

@@ -402,7 +402,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 
 func TestDetachedOrchestrationsLiveOn(t *testing.T) {
 	t.Parallel()
-	audit := orchestration.New("Audit", func(ctx *orchestration.Context, what string) (string, error) {
+	audit := orchestration.New("Audit", func(ctx *orchestration.Context, _ string) (string, error) {
 		return orchestration.WaitForEvent[string](ctx, "seal").Await()
 	})
 	def := orchestration.New("Order", func(ctx *orchestration.Context, id string) (string, error) {
@@ -518,7 +518,7 @@ func TestPanics(t *testing.T) {
 // error does not quote it.
 func TestPayloadsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	takesNumber := orchestration.New("TakesNumber", func(ctx *orchestration.Context, n int) (string, error) {
+	takesNumber := orchestration.New("TakesNumber", func(ctx *orchestration.Context, _ int) (string, error) {
 		return orchestration.WaitForEvent[string](ctx, "never").Await()
 	})
 	wantsNumber := orchestration.New("WantsNumber", func(ctx *orchestration.Context, from string) (string, error) {

@@ -85,8 +85,8 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 
 // Select waits for the first of the futures and returns its index; of several
 // that are ready at once, the lowest. The others are dropped: activities and
-// sub-orchestrations are cancelled, waits are taken back. At least one future is
-// needed.
+// sub-orchestrations are cancelled, waits are taken back. One that is ready as well
+// keeps its result, which can still be awaited. At least one future is needed.
 func Select(futures ...Awaitable) int {
 	winner := Any(futures...)
 	for i, f := range futures {

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,6 +32,13 @@ func TestUnreliableStore(t *testing.T) {
 		{"answer to a turn lost", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: lost}}},
 		{"every turn committed twice", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Fault: providerfault.Fault{Repeat: 1}}}},
 		{"lock lost at the ack", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: providerfault.Fault{Fail: providerfault.LockLost()}}}},
+		{"turn refused, and its failure too", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 2, Fault: providerfault.Fault{Fail: providerfault.Refused()}}}},
+		{"nothing can be handed back", []providerfault.Rule{
+			{Operation: providerfault.AckOrchestrationItem, Times: 6, Fault: busy},
+			{Operation: providerfault.AckWorkItem, Times: 6, Fault: busy},
+			{Operation: providerfault.AbandonOrchestrationItem, Fault: busy},
+			{Operation: providerfault.AbandonWorkItem, Fault: busy},
+		}},
 		{"activity's ack not accepted at first", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 3, Fault: busy}}},
 		{"activity's ack never accepted within the tries", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 6, Fault: busy}}},
 		{"answer to an activity's ack lost", []providerfault.Rule{{Operation: providerfault.AckWorkItem, Times: 1, Fault: lost}}},
@@ -263,13 +271,19 @@ func TestDuplicateStartBesideContinueAsNew(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
-	var inSession, most atomic.Int32
+	var mu sync.Mutex
+	inSession, most := 0, 0
 	who := func(worker string) activity.Definition[string, string] {
-		return activity.New("Who", func(ctx context.Context, _ string) (string, error) {
-			n := inSession.Add(1)
-			defer inSession.Add(-1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
-			}
+		return activity.New("Who", func(context.Context, string) (string, error) {
+			mu.Lock()
+			inSession++
+			most = max(most, inSession)
+			mu.Unlock()
+			defer func() {
+				mu.Lock()
+				inSession--
+				mu.Unlock()
+			}()
 			return worker, nil
 		})
 	}
@@ -307,8 +321,10 @@ func TestSessions(t *testing.T) {
 			}
 		}
 	}
-	if most.Load() > 2 {
-		t.Errorf("%d sessions at a time in two workers that take one each", most.Load())
+	mu.Lock()
+	defer mu.Unlock()
+	if most > 2 {
+		t.Errorf("%d sessions at a time in two workers that take one each", most)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -59,17 +60,12 @@ func TestChaos(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	var mu sync.Mutex
-	dice := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test that can be repeated
+	dice := rand.New(rand.NewPCG(seed, 0))
 	oneIn := func(n int, operations ...providerfault.Operation) func(call providerfault.Call) bool {
 		return func(call providerfault.Call) bool {
 			mu.Lock()
 			defer mu.Unlock()
-			for _, operation := range operations {
-				if call.Operation == operation {
-					return dice.IntN(n) == 0
-				}
-			}
-			return false
+			return slices.Contains(operations, call.Operation) && dice.IntN(n) == 0
 		}
 	}
 	acks := []providerfault.Operation{providerfault.AckOrchestrationItem, providerfault.AckWorkItem}

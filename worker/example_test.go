@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
@@ -22,9 +19,12 @@ var (
 		return "small " + picture, nil
 	})
 	publish = orchestration.New("Publish", func(ctx *orchestration.Context, picture string) (string, error) {
-		return orchestration.Activity(ctx, resize, picture, orchestration.WithTag("gpu")).Await()
+		return orchestration.Activity(ctx, resize, picture).Await()
 	})
 )
+
+// quiet is for the examples' output; leave Options.Logger out to see what goes on.
+var quiet = slog.New(slog.DiscardHandler)
 
 // A whole program: a store, a worker, and a client.
 func Example() {
@@ -37,8 +37,7 @@ func Example() {
 	}
 	defer store.Close()
 
-	anything := worker.Options{Tags: provider.AnyTag(), Logger: slog.New(slog.DiscardHandler)}
-	w, err := worker.New(store, anything)
+	w, err := worker.New(store, worker.Options{Logger: quiet})
 	if err == nil {
 		err = w.Register(publish, resize)
 	}
@@ -62,49 +61,92 @@ func Example() {
 	// <nil> <nil>
 }
 
-// A worker in a process of its own, which ends in order when it is told to.
+// A worker in a process of its own ends in order when its context does. In a real one
+// that is
+//
+//	signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 func ExampleWorker_Run() {
-	serve := func(store provider.Provider) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		w, err := worker.New(store, worker.Options{
-			ActivityConcurrency: 16,
-			ShutdownTimeout:     10 * time.Second, // then another worker takes over what is left
-		})
-		if err != nil {
-			return err
-		}
-		if err := w.Register(publish, resize); err != nil {
-			return err
-		}
-		return w.Run(ctx)
+	store, err := sqlite.OpenMemory(context.Background(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	_ = serve
+	defer store.Close()
+	w, err := worker.New(store, worker.Options{
+		ActivityConcurrency: 16,
+		ShutdownTimeout:     10 * time.Second, // then another worker takes over what is left
+		Logger:              quiet,
+	})
+	if err == nil {
+		err = w.Register(publish, resize)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	fmt.Println("ended:", w.Run(ctx))
+	// Output: ended: <nil>
 }
 
-// Activities that need a certain machine carry a tag, and a worker there asks for it.
+// Activities that need a certain machine carry a tag, orchestration.WithTag("gpu"),
+// and a worker there asks for it.
 func ExampleOptions_tags() {
 	gpu, err := provider.Tags("gpu")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_ = worker.Options{Tags: gpu, OrchestrationConcurrency: -1} // the machine with the card
-	_ = worker.Options{}                                        // every other
+	there := worker.Options{Tags: gpu, OrchestrationConcurrency: -1} // the machine with the card
+	elsewhere := worker.Options{}                                    // every other
+	tag := "gpu"
+	fmt.Println(there.Tags.Matches(&tag), there.Tags.Matches(nil))
+	fmt.Println(elsewhere.Tags.Matches(&tag), elsewhere.Tags.Matches(nil))
+	// Output:
+	// true false
+	// false true
 }
 
-// A new version beside the old one: instances under way keep to theirs. A pin holds
-// new ones back until every process has the new code.
+// A new version stands beside the old one, and instances under way keep to theirs. A
+// pin holds new instances back until every process has the new code.
 func ExampleWorker_Pin() {
-	v2 := orchestration.New("Publish", func(ctx *orchestration.Context, picture string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	store, err := sqlite.OpenMemory(ctx, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+
+	second := orchestration.New("Publish", func(ctx *orchestration.Context, picture string) (string, error) {
 		return orchestration.Activity(ctx, resize, "bright "+picture).Await()
 	}).WithVersion("2.0.0")
-
-	register := func(w *worker.Worker) error {
-		if err := w.Register(publish, v2, resize); err != nil {
-			return err
-		}
-		return w.Pin("Publish", "1.0.0")
+	w, err := worker.New(store, worker.Options{Logger: quiet})
+	if err == nil {
+		err = w.Register(publish, second, resize)
 	}
-	_ = register
+	if err == nil {
+		err = w.Pin("Publish", "1.0.0")
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done := make(chan error)
+	go func() { done <- w.Run(ctx) }()
+	for _, options := range [][]client.StartOption{nil, {client.AtVersion("2.0.0")}} {
+		run, err := client.Start(ctx, client.New(store), publish, fmt.Sprint("publish-", len(options)), "cat.png", options...)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(run.Wait(ctx))
+	}
+	cancel()
+	<-done
+	// Output:
+	// small cat.png <nil>
+	// small bright cat.png <nil>
 }

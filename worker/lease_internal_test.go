@@ -158,7 +158,7 @@ func TestFetchBackoff(t *testing.T) {
 	})
 }
 
-// §7.1: 1, 2, 4, 8, 16, 32, 60, 60 … s
+// §7.1: 1, 2, 4, 8, 16, 32, 60, 60 … s.
 func TestUnregisteredDelay(t *testing.T) {
 	t.Parallel()
 	options, err := Options{}.withDefaults()

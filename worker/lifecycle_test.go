@@ -27,7 +27,8 @@ func TestInvalidOptions(t *testing.T) {
 		{"negative lease", worker.Options{ActivityLockTimeout: -1}, "ActivityLockTimeout is negative"},
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
 		{
-			"sessions that idle out while their activity runs", worker.Options{SessionIdleTimeout: 25 * time.Second},
+			"sessions that idle out while their activity runs",
+			worker.Options{SessionIdleTimeout: 25 * time.Second},
 			"SessionIdleTimeout (25s) must exceed the interval at which activities are renewed (25s)",
 		},
 	} {
@@ -304,7 +305,7 @@ func TestActivityContext(t *testing.T) {
 	var got activity.Info
 	look := activity.New("Look", func(ctx context.Context, _ string) (string, error) {
 		got, _ = activity.InfoFrom(ctx)
-		activity.Logger(ctx).Info("looking")
+		activity.Logger(ctx).InfoContext(ctx, "looking")
 		name, version := activity.Caller(ctx)
 		return name + " " + version, nil
 	})

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			child := orchestration.New("Child", func(ctx *orchestration.Context, text string) (string, error) {
+			child := orchestration.New("Child", func(ctx *orchestration.Context, _ string) (string, error) {
 				return orchestration.Activity(ctx, echo, "x").Await()
 			})
 			family := parent(child)
@@ -97,10 +98,8 @@ func TestPoisonedActivity(t *testing.T) {
 		Fault: providerfault.Fault{Fail: providerfault.Refused()},
 	})
 	def := orchestration.New("Calls", func(ctx *orchestration.Context, _ string) (string, error) {
-		if _, err := orchestration.Activity(ctx, echo, "x").Await(); err != nil {
-			return "saw " + err.Error(), nil
-		}
-		return "", nil
+		_, err := orchestration.Activity(ctx, echo, "x").Await()
+		return fmt.Sprint("saw ", err), nil
 	})
 	runWorker(t, store, worker.Options{MaxAttempts: 2}, def, echo)
 	details := failure(t, start(t, store, def, ""))

@@ -242,15 +242,15 @@ WHERE worker_queue.id IN (
     WHERE q.ready = 0
       AND coalesce(q.locked_until, q.visible_at) <= ?1
     ORDER BY coalesce(q.locked_until, q.visible_at)
-    LIMIT ?2
+    LIMIT 256
 )
 `
 
 // Makes activities fetchable whose delay or lease has ended: those that have
 // waited longest, if there are many. The lease's token stays until the next fetch:
-// an abandon may still present it.
-func (q *Queries) ReadyDueWork(ctx context.Context, now *int64, maxRows int64) (int64, error) {
-	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now, maxRows)
+// an abandon may still present it. As for the limit, see ResetDueInboxes.
+func (q *Queries) ReadyDueWork(ctx context.Context, now *int64) (int64, error) {
+	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now)
 	if err != nil {
 		return 0, err
 	}

@@ -60,6 +60,17 @@ type benchStore struct {
 	// file is the SQLite file below it, empty when there is none, and synchronous the
 	// degree of its durability.
 	file, synchronous string
+	// commits is nil without a file.
+	commits *rig.CommitCounter
+}
+
+// close closes the store and then, in that order, the counter.
+func (s benchStore) close() error {
+	err := s.Close()
+	if s.commits != nil {
+		err = errors.Join(err, s.commits.Close())
+	}
+	return err
 }
 
 // parityDocument is what `bench parity --json` prints.
@@ -126,7 +137,7 @@ func (a *app) benchParity(ctx context.Context, f parityFlags) error {
 		}
 		for _, slots := range f.slots {
 			p, err := rig.RunParity(ctx, rig.ParityConfig{
-				Store: store.Store, File: store.file, Slots: slots, InFlight: f.inFlight,
+				Store: store.Store, Commits: store.commits, Slots: slots, InFlight: f.inFlight,
 				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
 			})
 			if err != nil {
@@ -281,26 +292,40 @@ func (a *app) withBenchStore(ctx context.Context, storeURL string, run func(benc
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 		storeURL = "sqlite:" + filepath.Join(dir, "bench.db") + "?" + options
 	}
+	measured, err := a.openBenchStore(ctx, storeURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, measured.close()) }()
+	return run(measured)
+}
+
+func (a *app) openBenchStore(ctx context.Context, storeURL string) (benchStore, error) {
 	store, err := a.env.Stores.Open(ctx, storeURL, true)
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+		return benchStore{}, fmt.Errorf("opening the store: %w", err)
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	measured := benchStore{Store: store}
-	if place, ok := strings.CutPrefix(storeURL, "sqlite:"); ok {
-		p, err := parseSQLite(place)
-		if err != nil {
-			return err
-		}
-		if p.path != memory {
-			measured.file = p.path
-		}
-		measured.synchronous = "full"
-		if p.config.Synchronous == sqlite.Normal {
-			measured.synchronous = "normal"
-		}
+	s := benchStore{Store: store}
+	place, ok := strings.CutPrefix(storeURL, "sqlite:")
+	if !ok {
+		return s, nil
 	}
-	return run(measured)
+	p, err := parseSQLite(place)
+	if err != nil {
+		return s, errors.Join(err, store.Close())
+	}
+	s.synchronous = "full"
+	if p.config.Synchronous == sqlite.Normal {
+		s.synchronous = "normal"
+	}
+	if p.path == memory {
+		return s, nil
+	}
+	s.file = p.path
+	if s.commits, err = rig.OpenCommitCounter(p.path); err != nil {
+		return s, errors.Join(err, store.Close())
+	}
+	return s, nil
 }
 
 // errorLog logs errors of the worker only.

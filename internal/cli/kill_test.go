@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -133,7 +134,7 @@ func (k *killer) start(ctx context.Context, round int) {
 		k.mu.Lock()
 		k.instances = append(k.instances, instance)
 		k.mu.Unlock()
-		if err := instance.Start(ctx, k.client, instance.ID); err != nil {
+		if err := unlessBusy(ctx, func() error { return instance.Start(ctx, k.client, instance.ID) }); err != nil {
 			k.t.Fatal(err)
 		}
 	}
@@ -229,12 +230,22 @@ func (k *killer) approveWaiting(ctx context.Context, approved map[string]bool) {
 		history, err := k.store.Read(ctx, instance.ID)
 		for _, event := range history {
 			if _, waits := event.Kind.(provider.ExternalSubscribed); waits && err == nil {
-				err = demo.Approve(ctx, k.client, instance.ID, "Ada")
+				err = unlessBusy(ctx, func() error { return demo.Approve(ctx, k.client, instance.ID, "Ada") })
 				approved[instance.ID] = true
 			}
 		}
 		if err != nil && ctx.Err() == nil {
 			k.t.Errorf("approving %s: %v", instance.ID, err)
+		}
+	}
+}
+
+// unlessBusy repeats a call as long as the worker process keeps the file locked for
+// itself. Nothing of such a call has been stored.
+func unlessBusy(ctx context.Context, call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, sqlite.ErrBusy) || ctx.Err() != nil {
+			return err
 		}
 	}
 }

@@ -31,7 +31,9 @@ func TestCancellation(t *testing.T) {
 			fn:       func(f flow, _ string) (string, error) { return f.await(f.activity("A", "")) },
 			messages: []provider.WorkItem{cancel("user")},
 			want: []any{
-				started, requested, provider.ActivityScheduled{Name: "A"}, cancelled,
+				started, requested,
+				provider.ActivityScheduled{Name: "A"},
+				cancelled,
 				to(3, provider.ActivityCancelRequested{Reason: "orchestration_terminal_failed"}),
 			},
 			ids: []uint64{3},

@@ -347,11 +347,11 @@ func TestQueues(t *testing.T) {
 		t.Parallel()
 		p := &play{t: t, fn: do(func(f flow, _ string) (string, error) {
 			f.text(f.activity("A", ""))
-			text := ""
+			var texts []string
 			for range 3 {
-				text += f.text(f.dequeue("q"))
+				texts = append(texts, f.text(f.dequeue("q")))
 			}
-			return text, nil
+			return strings.Join(texts, ""), nil
 		})}
 		p.turn(queued("q", "1"), queued("other", "x"))
 		p.turn(queued("q", "2"))
@@ -441,7 +441,7 @@ func TestOrderOfTheLastEvents(t *testing.T) {
 func TestCustomStatusAndKeysAreVisibleAtOnce(t *testing.T) {
 	t.Parallel()
 	var seen []string
-	p := &play{t: t, fn: do(func(f flow, _ string) (string, error) {
+	fn := do(func(f flow, _ string) (string, error) {
 		seen = nil
 		look := func() {
 			status := "none"
@@ -463,12 +463,11 @@ func TestCustomStatusAndKeysAreVisibleAtOnce(t *testing.T) {
 		f.Emit(replay.ClearAllKV{})
 		look()
 		return strings.Join(seen, ", "), nil
-	})}
-	begin := newTurn(p.fn, nil)
+	})
+	begin := newTurn(fn, nil)
 	begin.Started.InitialCustomStatus = new("0")
 	begin.KV = map[string]provider.KVEntry{"old": {Value: "x"}}
-	p.past = after(nil, run(t, begin))
-	last := newTurn(p.fn, p.past, activityDone(4, ""))
+	last := newTurn(fn, after(nil, run(t, begin)), activityDone(4, ""))
 	last.KV = begin.KV
 	result := run(t, last)
 	want := `0 "" false 1, 1 "v" true 2, none "" false 1, none "" false 0`

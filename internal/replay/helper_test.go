@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -274,7 +275,7 @@ func execute(id uint64, name, input string) provider.WorkItem {
 
 // after appends a result's delta to a history, as an ack does.
 func after(past []provider.Event, result *replay.Result) []provider.Event {
-	return append(past[:len(past):len(past)], result.HistoryDelta...)
+	return append(slices.Clip(past), result.HistoryDelta...)
 }
 
 // background is for runs whose context the test itself ends.

@@ -9,9 +9,6 @@ func (e *engine) receive() {
 	for _, event := range e.events {
 		in.note(event)
 	}
-	if in.ended {
-		return
-	}
 	for _, message := range e.turn.Messages {
 		in.accept(message)
 		if e.failure != nil {
@@ -28,7 +25,6 @@ type inbox struct {
 	// done are the schedules that have a completion, recorded or in this batch.
 	done            map[uint64]bool
 	cancelRequested bool
-	ended           bool
 }
 
 func (in *inbox) note(event provider.Event) {
@@ -43,7 +39,6 @@ func (in *inbox) note(event provider.Event) {
 	case provider.OrchestrationCancelRequested:
 		in.cancelRequested = true
 	}
-	in.ended = in.ended || event.Terminal()
 }
 
 func (in *inbox) accept(message provider.WorkItem) {

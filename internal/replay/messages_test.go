@@ -68,7 +68,8 @@ func TestMessagesBecomeEvents(t *testing.T) {
 				raised("x", "1"), queued("q", "2"), timerFired(3), activityDone(2, "a"), childDone(4, "c"),
 			},
 			want: []any{
-				provider.ExternalEvent{Name: "x", Data: "1"}, provider.QueueEventDelivered{Name: "q", Data: "2"},
+				provider.ExternalEvent{Name: "x", Data: "1"},
+				provider.QueueEventDelivered{Name: "q", Data: "2"},
 				to(3, provider.TimerFired{FireAtMs: now}), to(2, provider.ActivityCompleted{Result: "a"}),
 				to(4, provider.SubOrchestrationCompleted{Result: "c"}),
 			},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"testing"
 
@@ -312,7 +313,7 @@ func (s *simulator) run(batch []provider.WorkItem) *replay.Result {
 
 // ack commits a turn as a store does (§5.2).
 func (s *simulator) ack(result *replay.Result) {
-	s.history = append(s.history[:len(s.history):len(s.history)], result.HistoryDelta...)
+	s.history = append(slices.Clip(s.history), result.HistoryDelta...)
 	s.checkHistory(result.Outcome)
 	for _, e := range entries(result.HistoryDelta) {
 		s.told = append(s.told, timeless(e))
@@ -373,10 +374,7 @@ func (s *simulator) cancelChild(child string) {
 
 // finishKV merges the execution's changes into the snapshot of the next.
 func (s *simulator) finishKV() {
-	merged := map[string]provider.KVEntry{}
-	for key, entry := range s.kv {
-		merged[key] = entry
-	}
+	merged := maps.Clone(s.kv)
 	for _, event := range s.history {
 		switch k := event.Kind.(type) {
 		case provider.KeyValueSet:

@@ -52,7 +52,7 @@ func call(ctx context.Context, store provider.Provider, method string) error {
 		in = append(in, reflect.Zero(m.Type().In(i)))
 	}
 	out := m.Call(in)
-	err, _ := out[len(out)-1].Interface().(error)
+	err, _ := reflect.TypeAssert[error](out[len(out)-1])
 	return err
 }
 

@@ -17,8 +17,10 @@ func TestUnusablePaths(t *testing.T) {
 	dir := t.TempDir()
 	refused(t, dir, ErrCannotOpen, false)
 	refused(t, filepath.Join(dir, "missing", "store.db"), ErrCannotOpen, false)
-	if _, err := Open(t.Context(), "", nil); !errors.Is(err, provider.ErrInvalidArgument) {
-		t.Errorf("the empty path gave %v", err)
+	for _, path := range []string{"", ":memory:"} {
+		if _, err := Open(t.Context(), path, nil); !errors.Is(err, provider.ErrInvalidArgument) {
+			t.Errorf("the path %q gave %v", path, err)
+		}
 	}
 }
 
@@ -54,7 +56,9 @@ func TestReadOnlyConnection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	must(t, openFile(t, path, nil).Close())
 	config := (*Config)(nil).withDefaults()
-	_, err := openWriter(t.Context(), fileDSN(path)+"?mode=ro&"+pragmas(config, false), config, true)
+	dsn, err := fileDSN(path)
+	must(t, err)
+	_, err = openWriter(t.Context(), dsn+"?mode=ro&"+pragmas(config, false), config, true)
 	if !errors.Is(err, ErrReadOnly) || provider.IsRetryable(err) {
 		t.Errorf("error %v; want a permanent %v", err, ErrReadOnly)
 	}

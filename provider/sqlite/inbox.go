@@ -39,14 +39,11 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 	return nil
 }
 
-// duePortion bounds what one fetch makes fetchable that has come due. When very
-// many timers fire at once, everybody else gets a turn in between.
-const duePortion = 256
-
-// refreshDue refreshes instances of which a lease or delay has ended, at most
-// duePortion, and returns how many.
+// refreshDue refreshes instances of which a lease or delay has ended and returns how
+// many. When very many timers fire at once it is a portion of them, so that everybody
+// else gets a turn in between.
 func (t *tx) refreshDue(ctx context.Context) (int, error) {
-	due, err := t.ResetDueInboxes(ctx, &t.now, duePortion)
+	due, err := t.ResetDueInboxes(ctx, &t.now)
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,9 @@ import (
 // raw opens a file with the bare driver.
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(driverName, fileDSN(path)+"?_pragma=busy_timeout(5000)")
+	dsn, err := fileDSN(path)
+	must(t, err)
+	db, err := sql.Open(driverName, dsn+"?_pragma=busy_timeout(5000)")
 	must(t, err)
 	// One connection, so that a transaction can be begun by hand.
 	db.SetMaxOpenConns(1)

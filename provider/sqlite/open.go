@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	// The driver registers itself as "sqlite".
@@ -34,7 +35,10 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
-	dsn := fileDSN(path)
+	dsn, err := fileDSN(path)
+	if err != nil {
+		return nil, err
+	}
 	w, err := openWriter(ctx, dsn+"?"+pragmas(settings, false), settings, true)
 	if err != nil {
 		return nil, err
@@ -78,8 +82,8 @@ func newStore(config Config, w *writer, r *readers) *Store {
 
 // checkPath says in words what SQLite would only call "unable to open".
 func checkPath(path string) error {
-	if path == "" {
-		return invalid(openOperation, "the path must not be empty; for a database in memory call OpenMemory")
+	if path == "" || path == ":memory:" {
+		return invalid(openOperation, "the path must name a file; for a database in memory call OpenMemory")
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return provider.Permanent(openOperation,
@@ -94,9 +98,19 @@ func checkPath(path string) error {
 }
 
 // fileDSN is the path as a URI without query, in which no character of the path
-// means anything to the driver.
-func fileDSN(path string) string {
-	return (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}).String()
+// means anything to the driver or to SQLite.
+func fileDSN(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", provider.Permanent(openOperation,
+			fmt.Sprintf("cannot open database file: %v; pass an absolute path", err), fmt.Errorf("%w: %w", ErrCannotOpen, err))
+	}
+	slashed := filepath.ToSlash(absolute)
+	if !strings.HasPrefix(slashed, "/") {
+		// A drive letter comes first.
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String(), nil
 }
 
 // pragmas is the query of a DSN: the settings every new connection starts with.
@@ -114,7 +128,6 @@ func pragmas(config Config, readOnly bool) string {
 		// 16 MiB of pages per connection.
 		"cache_size(-16384)",
 		"temp_store(MEMORY)",
-		"wal_autocheckpoint(4000)",
 	}
 	if readOnly {
 		// A reader that wrote would do so behind the writer's back.

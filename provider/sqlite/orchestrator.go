@@ -115,7 +115,7 @@ func (t *tx) dueOrNextTurn(
 			return nil, err
 		}
 		found, err := t.nextTurn(ctx, log, lockFor, versions)
-		if found != nil || err != nil || due < duePortion {
+		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
 	}

@@ -116,13 +116,13 @@ func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error)
 // there is something to fetch.
 func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
 	for {
-		due, err := t.ReadyDueWork(ctx, &t.now, duePortion)
+		due, err := t.ReadyDueWork(ctx, &t.now)
 		if err != nil {
 			return nil, err
 		}
 		t.activities += int(due)
 		found, err := t.nextWork(ctx, log, f)
-		if found != nil || err != nil || due < duePortion {
+		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
 	}

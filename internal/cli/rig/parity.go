@@ -30,8 +30,8 @@ const FanOut = 5
 // ParityConfig is one configuration of rig A.
 type ParityConfig struct {
 	Store provider.Provider
-	// File is the SQLite file below the store, empty when there is none.
-	File string
+	// Commits counts the transactions below the store, nil when nothing does.
+	Commits *CommitCounter
 	// Slots is the number of turns and of activities at a time.
 	Slots int
 	// InFlight is the number of orchestrations that are started and not ended.
@@ -88,7 +88,10 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	defer stop()
-	commitsBefore, countable := Commits(config.File)
+	before, err := config.commits()
+	if err != nil {
+		return Parity{}, err
+	}
 	rss := WatchRSS(ctx)
 	defer rss.Stop()
 
@@ -102,7 +105,10 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	elapsed := time.Since(began)
-	commitsAfter, _ := Commits(config.File)
+	after, err := config.commits()
+	if err != nil {
+		return Parity{}, err
+	}
 	rss.Stop()
 	stop()
 
@@ -122,12 +128,20 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	if config.Activity > 0 {
 		p.Cap = float64(config.Slots) / (FanOut * config.Activity.Seconds())
 	}
-	if countable {
-		commits := float64(commitsAfter - commitsBefore)
+	if config.Commits != nil {
+		commits := float64(after - before)
 		perOrchestration, perSecond := commits/n, commits/elapsed.Seconds()
 		p.Commits, p.CommitsPerSecond = &perOrchestration, &perSecond
 	}
 	return p, nil
+}
+
+// commits reads the count of transactions, 0 when nothing counts.
+func (c ParityConfig) commits() (uint32, error) {
+	if c.Commits == nil {
+		return 0, nil
+	}
+	return c.Commits.Commits()
 }
 
 // The work of rig A: five activities side by side, and a join.

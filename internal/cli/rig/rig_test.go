@@ -18,27 +18,31 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func openStore(t *testing.T) (store *sqlite.Store, file string) {
+func openStore(t *testing.T) (store *sqlite.Store, commits *CommitCounter, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "a b#%c.db")
 	store, err := sqlite.Open(t.Context(), file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	commits, err = OpenCommitCounter(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		if err := errors.Join(store.Close(), commits.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return store, file
+	return store, commits, file
 }
 
 func TestParity(t *testing.T) {
 	t.Parallel()
-	store, file := openStore(t)
+	store, commits, _ := openStore(t)
 	const window = 200 * time.Millisecond
 	p, err := RunParity(t.Context(), ParityConfig{
-		Store: store, File: file, Slots: 2, InFlight: 3, Window: window, Activity: time.Millisecond,
+		Store: store, Commits: commits, Slots: 2, InFlight: 3, Window: window, Activity: time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -72,7 +76,7 @@ func TestParity(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	store, _ := openStore(t)
+	store, _, _ := openStore(t)
 	observed := 0
 	m, err := RunMemory(t.Context(), MemoryConfig{
 		Store: store, Orchestrations: 80, InFlight: 4, Slots: 2, Logger: slog.New(slog.DiscardHandler),
@@ -88,11 +92,11 @@ func TestMemory(t *testing.T) {
 
 func TestInterruptedRunsEnd(t *testing.T) {
 	t.Parallel()
-	store, file := openStore(t)
+	store, commits, _ := openStore(t)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
 	defer cancel()
 	_, err := RunParity(ctx, ParityConfig{
-		Store: store, File: file, Slots: 1, InFlight: 1, Window: time.Hour, Logger: slog.New(slog.DiscardHandler),
+		Store: store, Commits: commits, Slots: 1, InFlight: 1, Window: time.Hour, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
 		t.Error("no error")
@@ -102,11 +106,8 @@ func TestInterruptedRunsEnd(t *testing.T) {
 // TestCommitsAreCounted compares SQLite's own count with what was committed.
 func TestCommitsAreCounted(t *testing.T) {
 	t.Parallel()
-	store, file := openStore(t)
-	before, ok := Commits(file)
-	if !ok {
-		t.Fatal("there is no count")
-	}
+	store, commits, _ := openStore(t)
+	before := count(t, commits)
 	const calls = 7
 	for range calls {
 		err := store.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: "nobody"}, 0)
@@ -114,26 +115,32 @@ func TestCommitsAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if after, _ := Commits(file); after-before != calls {
+	if after := count(t, commits); after-before != calls {
 		t.Errorf("%d commits counted, want %d", after-before, calls)
 	}
-	if _, ok := Commits(""); ok {
-		t.Error("no file has a count")
-	}
-	if _, ok := Commits(filepath.Join(t.TempDir(), "none.db")); ok {
+	if _, err := OpenCommitCounter(filepath.Join(t.TempDir(), "none.db")); err == nil {
 		t.Error("a missing file has a count")
 	}
 }
 
+func count(t *testing.T, commits *CommitCounter) uint32 {
+	t.Helper()
+	n, err := commits.Commits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
 	t.Parallel()
-	store, file := openStore(t)
-	before, _ := Commits(file)
+	store, counter, file := openStore(t)
+	before := count(t, counter)
 	rate, err := RawCommitRate(t.Context(), file, "full", 50*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, _ := Commits(file)
+	after := count(t, counter)
 	if commits := float64(after - before); rate <= 0 || commits < rate*0.05*0.5 {
 		t.Errorf("%g commits/s claimed over 50 ms, %g counted", rate, commits)
 	}
@@ -155,7 +162,7 @@ func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
 // TestCounterPassesEveryCallOn calls every method of Provider through a counter.
 func TestCounterPassesEveryCallOn(t *testing.T) {
 	t.Parallel()
-	store, _ := openStore(t)
+	store, _, _ := openStore(t)
 	counter := Count(store)
 	calls := 0
 	for method := range reflect.TypeFor[provider.Provider]().Methods() {
@@ -187,7 +194,7 @@ func TestCounterPassesEveryCallOn(t *testing.T) {
 
 func TestCounterTellsWritesFromReads(t *testing.T) {
 	t.Parallel()
-	store, _ := openStore(t)
+	store, _, _ := openStore(t)
 	counter := Count(store)
 	ctx := t.Context()
 	fetch := func() *provider.FetchedOrchestration {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"time"
@@ -15,25 +14,40 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// Commits returns how many transactions the SQLite file has seen since its
-// write-ahead log was opened, from SQLite's own count in the shared memory beside
-// the file (https://sqlite.org/walformat.html, iChange). Only the difference of
-// two readings means something. ok is false when there is no such count.
-func Commits(file string) (n uint32, ok bool) {
-	if file == "" {
-		return 0, false
-	}
+// CommitCounter counts the transactions that a SQLite file has seen, by SQLite's
+// own count in the shared memory beside the file
+// (https://sqlite.org/walformat.html, iChange).
+type CommitCounter struct {
+	index *os.File
+}
+
+// OpenCommitCounter opens the counter of a file that a store has open in
+// write-ahead log mode.
+//
+// Close it after the store, never before: when a process closes any descriptor of
+// a file, POSIX takes all the locks away that the process has on that file. SQLite
+// keeps its locks on this one, and without them another process that closes the
+// database believes to be the last and removes the log.
+func OpenCommitCounter(file string) (*CommitCounter, error) {
 	index, err := os.Open(file + "-shm")
 	if err != nil {
-		return 0, false
+		return nil, fmt.Errorf("counting commits: %w", err)
 	}
-	defer func() { _ = index.Close() }() // it was only read
-	var header [12]byte
-	if _, err := io.ReadFull(index, header[:]); err != nil {
-		return 0, false
-	}
-	return binary.NativeEndian.Uint32(header[8:]), true
+	return &CommitCounter{index}, nil
 }
+
+// Commits returns the count. Only the difference of two means something.
+func (c *CommitCounter) Commits() (uint32, error) {
+	var count [4]byte
+	const at = 8
+	if _, err := c.index.ReadAt(count[:], at); err != nil {
+		return 0, fmt.Errorf("counting commits: %w", err)
+	}
+	return binary.NativeEndian.Uint32(count[:]), nil
+}
+
+// Close closes the counter. See [OpenCommitCounter].
+func (c *CommitCounter) Close() error { return c.index.Close() }
 
 // RawCommitRate measures how many transactions a second the file takes when
 // nothing else is asked of it: one connection, one updated row of 100 bytes each,

@@ -4,7 +4,7 @@ VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @work_item
 
 -- Makes activities fetchable whose delay or lease has ended: those that have
 -- waited longest, if there are many. The lease's token stays until the next fetch:
--- an abandon may still present it.
+-- an abandon may still present it. As for the limit, see ResetDueInboxes.
 --
 -- name: ReadyDueWork :execrows
 UPDATE worker_queue
@@ -15,7 +15,7 @@ WHERE worker_queue.id IN (
     WHERE q.ready = 0
       AND coalesce(q.locked_until, q.visible_at) <= @now
     ORDER BY coalesce(q.locked_until, q.visible_at)
-    LIMIT @max_rows
+    LIMIT 256
 );
 
 -- The oldest activity without a session that has the tag; a NULL tag is the tag

@@ -1,0 +1,130 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// lockedBuffer is written by a worker and read by a test.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// Whatever goes wrong, the log says what and where, and nothing of what people put
+// into their orchestrations.
+func TestLogHoldsNoPayloads(t *testing.T) {
+	t.Parallel()
+	const secret = "secret-4711"
+	reveal := activity.New("Reveal", func(_ context.Context, how string) (string, error) {
+		switch how {
+		case "error " + secret:
+			return "", errors.New(secret)
+		case "panic " + secret:
+			panic(secret)
+		}
+		return secret, nil
+	})
+	def := orchestration.New("Whispers", func(ctx *orchestration.Context, how string) (string, error) {
+		orchestration.SetKV(ctx, "key", secret)
+		ctx.SetCustomStatus(secret)
+		switch {
+		case strings.HasPrefix(how, "panic here"):
+			panic(secret)
+		case strings.HasPrefix(how, "fail here"):
+			return "", errors.New(secret)
+		case strings.HasPrefix(how, "big"):
+			orchestration.SetKV(ctx, "key", strings.Repeat(secret, 10_000))
+		case strings.HasPrefix(how, "unknown"):
+			return orchestration.Activity(ctx, activity.Named[string, string]("Nobody"), secret).Await()
+		case strings.HasPrefix(how, "no number"):
+			_, err := orchestration.Activity(ctx, activity.Named[string, int]("Reveal"), secret).Await()
+			return "", err
+		case strings.HasPrefix(how, "forget"):
+			for range 25 {
+				orchestration.Activity(ctx, reveal, secret)
+			}
+			_, _ = orchestration.WaitForEvent[string](ctx, "enough").Await()
+			return "", orchestration.ContinueAsNew(ctx, "fail here "+secret)
+		}
+		return orchestration.Activity(ctx, reveal, how).Await()
+	})
+	changes := 0
+	unsteady := orchestration.New("Unsteady", func(ctx *orchestration.Context, _ string) (string, error) {
+		changes++
+		return orchestration.Activity(ctx, reveal, fmt.Sprint(secret, changes)).Await()
+	})
+	var log lockedBuffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	store := providerfault.New(openStore(t),
+		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
+		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
+	runWorker(t, store, worker.Options{
+		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1,
+	}, def, unsteady, reveal)
+	c := client.New(store)
+	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
+		if err := c.StartNamed(t.Context(), "Whispers", how, how+secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waitForStatus(t, store, "forget ")
+	for range 30 {
+		if err := c.Enqueue(t.Context(), "forget ", "unread", secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raise(t, store, "forget ", "enough")
+	run := start(t, store, unsteady, secret)
+	if _, ok := failure(t, run).(provider.Configuration); !ok {
+		t.Error("the unsteady orchestration did not break determinism")
+	}
+	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
+		if _, err := c.Wait(deadline(t), how); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.RaiseEvent(t.Context(), how, "late", secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, secret) {
+			t.Errorf("the log reveals: %s", line)
+		}
+	}
+	for _, want := range []string{
+		"an orchestration function panicked", "an activity panicked", "activity failed", "orchestration failed",
+		"no handler is registered for the activity", "an activity was fetched too often and fails", "nondeterministic: history has event 2",
+		"continue-as-new left queue messages behind",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q", want)
+		}
+	}
+}
