@@ -36,6 +36,9 @@ func Named[I, O any](name string) Definition[I, O] {
 // WithVersion returns the definition under another version, "major.minor.patch".
 // An instance stays with the version it was started with; register the old
 // version beside the new one, in rising order, until its instances are done.
+//
+// The version counts for registering. Starts leave the choice to the worker, which
+// takes the latest or the pinned one; [AtVersion] and client.AtVersion ask for one.
 func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	d.version = version
 	return d

@@ -48,8 +48,8 @@ func (e *engine) applySchedule(event provider.Event) {
 	}
 	h := e.env.emitted[0]
 	if !matches(h.action, event.Kind) {
-		e.nondeterministicf("history has event %d, %s, where the code asks for %s",
-			event.EventID, describe(event.Kind), describeAction(h.action))
+		e.nondeterministicf("history has event %d, %s, where the code asks for %s%s",
+			event.EventID, describe(event.Kind), describeAction(h.action), difference(h.action, event.Kind))
 		return
 	}
 	e.env.emitted = e.env.emitted[1:]

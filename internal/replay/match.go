@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"hash/crc32"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -120,10 +119,43 @@ func routing(session, tag *string) string {
 	return text
 }
 
-// size distinguishes payloads without showing them.
+// size says how long a payload is, without showing it.
 func size(payload string) string {
-	return fmt.Sprintf("%d bytes (checksum %08x)", len(payload), checksum(payload))
+	if len(payload) == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", len(payload))
 }
 
-// checksum lets a reader see that two payloads of the same size differ.
-func checksum(payload string) uint32 { return crc32.ChecksumIEEE([]byte(payload)) }
+// difference says where two payloads part, as neither may be shown. It is empty
+// when something else is the difference.
+func difference(action Action, recorded provider.EventKind) string {
+	asked := action.event(&Handle{})
+	if asked == nil || asked.Type() != recorded.Type() {
+		return ""
+	}
+	a, b := payloadOf(asked), payloadOf(recorded)
+	if a == b {
+		return ""
+	}
+	at := 0
+	for at < len(a) && at < len(b) && a[at] == b[at] {
+		at++
+	}
+	return fmt.Sprintf("; the payloads differ from byte %d on", at)
+}
+
+// payloadOf is the text that describe gives only the size of.
+func payloadOf(kind provider.EventKind) string {
+	switch k := kind.(type) {
+	case provider.ActivityScheduled:
+		return k.Input
+	case provider.SubOrchestrationScheduled:
+		return k.Input
+	case provider.OrchestrationChained:
+		return k.Input
+	case provider.KeyValueSet:
+		return k.Value
+	}
+	return ""
+}
