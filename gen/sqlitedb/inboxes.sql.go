@@ -257,11 +257,13 @@ func (q *Queries) RefreshInbox(ctx context.Context, now *int64, instanceID strin
 
 const RenewInbox = `-- name: RenewInbox :execrows
 UPDATE inboxes
-SET locked_until = ?1, wake_at = ?1
+SET locked_until = ?1, head_id = NULL, wake_at = ?1
 WHERE lock_token = ?2
   AND locked_until > ?3
 `
 
+// Without a head, as under any lease: there would be one if the clock was set back
+// after the lease had seemed to end.
 func (q *Queries) RenewInbox(ctx context.Context, lockedUntil *int64, lockToken *string, now *int64) (int64, error) {
 	result, err := q.exec(ctx, q.renewInboxStmt, RenewInbox, lockedUntil, lockToken, now)
 	if err != nil {

@@ -327,12 +327,14 @@ func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
 
 const RenewWork = `-- name: RenewWork :one
 UPDATE worker_queue
-SET locked_until = ?1
+SET locked_until = ?1, ready = 0
 WHERE lock_token = ?2
   AND locked_until > ?3
 RETURNING session_id
 `
 
+// Not ready, as under any lease: it would be if the clock was set back after the
+// lease had seemed to end.
 func (q *Queries) RenewWork(ctx context.Context, lockedUntil *int64, lockToken *string, now *int64) (*string, error) {
 	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork, lockedUntil, lockToken, now)
 	var session_id *string

@@ -12,7 +12,15 @@ import (
 // opAckOrchestration labels the acknowledgement's errors.
 const opAckOrchestration = "ack_orchestration_item"
 
-// AckOrchestrationItem implements [provider.Provider].
+// AckOrchestrationItem implements [provider.Provider] (§5.2). All of the turn's
+// effects become durable together, or none does.
+//
+// Whatever can be checked or encoded without the database is, before the transaction:
+// the connection that writes is what everybody shares.
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
+// [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
+// lock is still held.
 func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
 	result, err := newTurnResult(params)
 	if err != nil {
@@ -38,7 +46,7 @@ type turnResult struct {
 	cancelled string
 }
 
-// newTurnResult checks and encodes.
+// newTurnResult checks and encodes what the turn hands in.
 func newTurnResult(params provider.AckOrchestrationParams) (*turnResult, error) {
 	r := &turnResult{token: params.LockToken, metadata: params.Metadata}
 	if err := checkNumber(opAckOrchestration, "execution id", params.ExecutionID); err != nil {
@@ -84,7 +92,9 @@ func checkMetadata(m provider.ExecutionMetadata) error {
 	return nil
 }
 
-// readEvents picks out the events that change more than the history.
+// readEvents picks out the events that change more than the history: of the updates
+// of the custom status only the last counts (step 9), of those of the key-value map
+// each in its turn (step 10).
 func (r *turnResult) readEvents(events []provider.Event) {
 	for _, event := range events {
 		switch kind := event.Kind.(type) {
@@ -96,7 +106,7 @@ func (r *turnResult) readEvents(events []provider.Event) {
 	}
 }
 
-// activityList encodes activities for CancelWork.
+// activityList encodes activities for CancelWork, as [instance, execution, activity].
 func activityList(activities []provider.ActivityRef) (string, error) {
 	if len(activities) == 0 {
 		return "", nil
@@ -123,7 +133,9 @@ func jsonList[T any](operation string, list []T) (string, error) {
 	return string(text), nil
 }
 
-// store carries the turn out, in the order of §5.2.
+// store carries the turn out. The instance is the one the token locks, not one that
+// the caller names (step 1). The order is that of §5.2 except that what touches the
+// same row is done at once.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
 	held, err := t.findLock(ctx, opAckOrchestration, r.token)
 	if err != nil {
@@ -151,7 +163,7 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 }
 
 // storeInstance brings the instance and execution rows up to date (steps 3 to 6,
-// 9 and 16).
+// 9 and 16). Without a name and version it creates no instance; an execution, always.
 func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 	m := r.metadata
 	if m.OrchestrationName != nil && m.OrchestrationVersion != nil {
@@ -181,7 +193,8 @@ func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 	return t.TouchInstance(ctx, touch)
 }
 
-// pin binds an execution to a framework version.
+// pin binds an execution to a framework version, whatever it was bound to before
+// (step 5).
 func (t *tx) pin(ctx context.Context, instance string, execution int64, v provider.Version) error {
 	major, minor, patch := int64(v.Major), int64(v.Minor), int64(v.Patch)
 	if err := t.AddFrameworkVersion(ctx, major, minor, patch); err != nil {
@@ -198,7 +211,8 @@ func (r *turnResult) storeHistory(ctx context.Context, t *tx) error {
 	return t.appendEvents(ctx, opAckOrchestration, r.instance, r.execution, r.history)
 }
 
-// storeStatus ends the execution or sets its status back (step 8).
+// storeStatus ends the execution, or sets it running again (step 8). Every end has a
+// time, continuing as new included, so that pruning by time finds it (pitfall P29).
 func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 	status := r.metadata.Status
 	if status == nil {
@@ -230,8 +244,8 @@ func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
 	return t.CancelWork(ctx, r.cancelled)
 }
 
-// storeMessages sends what the turn has to say (step 14). The instance's own inbox
-// is refreshed when the turn ends.
+// storeMessages sends what the turn has to say (step 14) and refreshes each inbox it
+// goes to, once. The instance's own is refreshed when the turn ends.
 func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 	var others []string
 	for _, m := range r.messages {

@@ -15,21 +15,23 @@ func instanceNotFound(operation, instance string) error {
 	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
 }
 
-// ListInstances implements [provider.Admin].
+// ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
+// millisecond the later created.
 func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
 	return readList(ctx, s, "list_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListInstances(ctx)
 	})
 }
 
-// ListInstancesByStatus implements [provider.Admin].
+// ListInstancesByStatus implements [provider.Admin] (§6.4). Instances whose current
+// execution has no row are not listed.
 func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
 	return readList(ctx, s, "list_instances_by_status", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListInstancesByStatus(ctx, string(status))
 	})
 }
 
-// ListChildren implements [provider.Admin].
+// ListChildren implements [provider.Admin] (§6.12), in the order of their creation.
 func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, error) {
 	return readList(ctx, s, "list_children", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListChildren(ctx, &instance)
@@ -48,7 +50,7 @@ func readList[T any](
 	return list, err
 }
 
-// ListExecutions implements [provider.Admin].
+// ListExecutions implements [provider.Admin] (§6.5).
 func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
 	rows, err := readList(ctx, s, "list_executions", func(ctx context.Context, q *sqlitedb.Queries) ([]int64, error) {
 		return q.ListExecutions(ctx, instance)
@@ -63,19 +65,20 @@ func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, 
 	return ids, nil
 }
 
-// ReadHistory implements [provider.Admin].
+// ReadHistory implements [provider.Admin] (§6.6). Error: [provider.ErrCorrupt].
 func (s *Store) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readLatest(ctx, "read_history", instance)
 }
 
-// ReadHistoryWithExecutionID implements [provider.Admin].
+// ReadHistoryWithExecutionID implements [provider.Admin] (§6.6). Error:
+// [provider.ErrCorrupt].
 func (s *Store) ReadHistoryWithExecutionID(
 	ctx context.Context, instance string, executionID uint64,
 ) ([]provider.Event, error) {
 	return s.readExecution(ctx, "read_history_with_execution_id", instance, executionID)
 }
 
-// LatestExecutionID implements [provider.Admin].
+// LatestExecutionID implements [provider.Admin] (§6.7). Error: [provider.ErrNotFound].
 func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
 	const operation = "latest_execution_id"
 	var latest int64
@@ -88,7 +91,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	return uint64(latest), err
 }
 
-// GetInstanceInfo implements [provider.Admin].
+// GetInstanceInfo implements [provider.Admin] (§6.8). Error: [provider.ErrNotFound].
 func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	const operation = "get_instance_info"
 	var info provider.InstanceInfo
@@ -119,7 +122,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	return info, err
 }
 
-// GetExecutionInfo implements [provider.Admin].
+// GetExecutionInfo implements [provider.Admin] (§6.9). Error: [provider.ErrNotFound].
 func (s *Store) GetExecutionInfo(
 	ctx context.Context, instance string, executionID uint64,
 ) (provider.ExecutionInfo, error) {
@@ -149,7 +152,8 @@ func (s *Store) GetExecutionInfo(
 	return info, err
 }
 
-// GetSystemMetrics implements [provider.Admin].
+// GetSystemMetrics implements [provider.Admin] (§6.10). It counts rows, all of them:
+// call it every minute, not every second.
 func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
 	var metrics provider.SystemMetrics
 	err := s.readSnapshot(ctx, "get_system_metrics", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -175,8 +179,8 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 	return metrics, err
 }
 
-// GetQueueDepths implements [provider.Admin]. Future timers and other messages
-// that are still hidden count.
+// GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
+// timers and other messages that are still hidden count.
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	var depths provider.QueueDepths
 	err := s.readSnapshot(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -192,7 +196,7 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 	return depths, err
 }
 
-// GetParentID implements [provider.Admin].
+// GetParentID implements [provider.Admin] (§6.13). Error: [provider.ErrNotFound].
 func (s *Store) GetParentID(ctx context.Context, instance string) (*string, error) {
 	const operation = "get_parent_id"
 	var parent *string
@@ -206,7 +210,8 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 	return parent, err
 }
 
-// GetInstanceTree implements [provider.Admin].
+// GetInstanceTree implements [provider.Admin] (§6.14). A cycle of parents, which nobody
+// should have made, does not keep it busy.
 func (s *Store) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
 	ids, err := readList(ctx, s, "get_instance_tree", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListTree(ctx, instance)

@@ -10,7 +10,11 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// DeleteInstance implements [provider.Admin].
+// DeleteInstance implements [provider.Admin] (§6.15). The tree is collected and deleted
+// in one transaction, so that no child can slip in between.
+//
+// Errors: [provider.ErrNotFound]; [provider.ErrSubOrchestration], also with force;
+// [provider.ErrStillRunning] without it.
 func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
 	const operation = "delete_instance"
 	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
@@ -30,7 +34,10 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	})
 }
 
-// DeleteInstancesAtomic implements [provider.Admin].
+// DeleteInstancesAtomic implements [provider.Admin] (§6.16).
+//
+// Errors: [provider.ErrStillRunning] without force, [provider.ErrOrphanedChild] with
+// and without. After either nothing was deleted.
 func (s *Store) DeleteInstancesAtomic(
 	ctx context.Context, instances []string, force bool,
 ) (provider.DeleteInstanceResult, error) {
@@ -43,7 +50,7 @@ func (s *Store) DeleteInstancesAtomic(
 	})
 }
 
-// DeleteInstanceBulk implements [provider.Admin]. Each root and its descendants
+// DeleteInstanceBulk implements [provider.Admin] (§6.17). Each root and its descendants
 // are a transaction of their own; after an error the result counts what was
 // deleted before it.
 func (s *Store) DeleteInstanceBulk(
@@ -117,7 +124,10 @@ func (t *tx) deleteTree(
 	return t.deleteList(ctx, operation, tree, force)
 }
 
-// deleteList deletes instances with all they have, after the checks of §6.16.
+// deleteList deletes instances with all they have, after the checks of §6.16. With the
+// inbox goes the lease: a turn in progress cannot bring the instance back (pitfall
+// P19). With the queues go messages of the old life, which a new instance of the same
+// id must not get (pitfall P20). Sessions stay: they belong to workers.
 func (t *tx) deleteList(
 	ctx context.Context, operation string, instances []string, force bool,
 ) (provider.DeleteInstanceResult, error) {

@@ -17,14 +17,14 @@ func (s selection) prunable(ctx context.Context, q *sqlitedb.Queries) ([]string,
 	return q.ListPrunable(ctx, s.completedBefore, s.instances, s.limit)
 }
 
-// PruneExecutions implements [provider.Admin].
+// PruneExecutions implements [provider.Admin] (§6.18). Error: [provider.ErrNotFound].
 func (s *Store) PruneExecutions(
 	ctx context.Context, instance string, options provider.PruneOptions,
 ) (provider.PruneResult, error) {
 	return s.prune(ctx, "prune_executions", instance, options)
 }
 
-// PruneExecutionsBulk implements [provider.Admin]. Each instance is a transaction
+// PruneExecutionsBulk implements [provider.Admin] (§6.19). Each instance is a transaction
 // of its own; after an error the result counts what was deleted before it.
 func (s *Store) PruneExecutionsBulk(
 	ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions,
@@ -51,7 +51,9 @@ func (s *Store) PruneExecutionsBulk(
 	return sum, nil
 }
 
-// prune deletes old executions of one instance (§6.18).
+// prune deletes old executions of one instance (§6.18), and nothing else of it: the
+// key-value map belongs to the instance, not to the execution that wrote it (pitfall
+// P15).
 func (s *Store) prune(
 	ctx context.Context, operation, instance string, options provider.PruneOptions,
 ) (provider.PruneResult, error) {

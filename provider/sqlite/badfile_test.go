@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -140,6 +141,64 @@ func TestWaitsForAnotherProcess(t *testing.T) {
 	}
 	run(t, other, "COMMIT")
 	must(t, <-done)
+}
+
+// Switching a new file to the write-ahead log needs it for oneself, which SQLite's
+// busy timeout does not cover.
+func TestWaitsToSwitchTheLog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, os.WriteFile(path, nil, 0o600))
+	other := raw(t, path)
+	run(t, other, "BEGIN")
+	if n := number(t, other, "SELECT count(*) FROM sqlite_schema"); n != 0 {
+		t.Fatalf("%d tables in a new file", n)
+	}
+	refused(t, path, ErrBusy, true)
+
+	opened := make(chan error, 1)
+	go func() {
+		store, err := Open(t.Context(), path, nil)
+		if err == nil {
+			err = store.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		t.Errorf("opening did not wait: %v", err)
+	case <-after(50 * millisecond):
+	}
+	run(t, other, "COMMIT")
+	must(t, <-opened)
+}
+
+// Waiting for the lock ends with the context.
+func TestOpenHeedsItsContext(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	must(t, os.WriteFile(path, nil, 0o600))
+	other := raw(t, path)
+	run(t, other, "BEGIN EXCLUSIVE")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := Open(ctx, path, &Config{BusyTimeout: time.Hour})
+	contextEnded(t, err, context.DeadlineExceeded)
+	if took := time.Since(begin); took > 10*second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// Where there can be no write-ahead log, such as in memory or on some network drives,
+// a file is refused.
+func TestNoWriteAheadLog(t *testing.T) {
+	t.Parallel()
+	config := (*Config)(nil).withDefaults()
+	_, err := openWriter(t.Context(), "file::memory:?"+pragmas(config, false), config, true)
+	if !errors.Is(err, ErrCannotOpen) || provider.IsRetryable(err) {
+		t.Errorf("error %v; want a permanent %v", err, ErrCannotOpen)
+	}
 }
 
 // A turn that finds the disk full leaves everything as it was, and succeeds when

@@ -8,17 +8,20 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Read implements [provider.Provider].
+// Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].
 func (s *Store) Read(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readLatest(ctx, "read", instance)
 }
 
-// ReadWithExecution implements [provider.Provider].
+// ReadWithExecution implements [provider.Provider] (§5.6). Error:
+// [provider.ErrCorrupt].
 func (s *Store) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
 	return s.readExecution(ctx, "read_with_execution", instance, executionID)
 }
 
-// readLatest reads the history of the highest execution.
+// readLatest reads the history of the highest execution there is a row for, which is
+// not always the current one of an instance: an execution may have been written
+// without the instance.
 func (s *Store) readLatest(ctx context.Context, operation, instance string) ([]provider.Event, error) {
 	var execution int64
 	var rows []sqlitedb.ReadExecutionRow
@@ -32,6 +35,7 @@ func (s *Store) readLatest(ctx context.Context, operation, instance string) ([]p
 	return finishRead(operation, instance, uint64(execution), rows, err)
 }
 
+// readExecution reads the history of one execution.
 func (s *Store) readExecution(
 	ctx context.Context, operation, instance string, executionID uint64,
 ) ([]provider.Event, error) {
@@ -43,7 +47,8 @@ func (s *Store) readExecution(
 	return finishRead(operation, instance, executionID, rows, err)
 }
 
-// finishRead decodes what was read, after the transaction.
+// finishRead decodes what was read, after the transaction. One event that cannot be
+// decoded fails the call: a history with a hole would be worse than none (pitfall P8).
 func finishRead(
 	operation, instance string, executionID uint64, rows []sqlitedb.ReadExecutionRow, err error,
 ) ([]provider.Event, error) {
@@ -57,7 +62,10 @@ func finishRead(
 	return events, nil
 }
 
-// AppendWithExecution implements [provider.Provider].
+// AppendWithExecution implements [provider.Provider] (§5.7).
+//
+// Errors: [provider.ErrDuplicateEvent], after which none of the events was stored;
+// [provider.ErrInvalidArgument] for an event, execution or instance without id.
 func (s *Store) AppendWithExecution(
 	ctx context.Context, instance string, executionID uint64, events []provider.Event,
 ) error {
@@ -112,7 +120,7 @@ func encodeEvents(operation string, events []provider.Event) ([]sqlitedb.AppendE
 	return rows, nil
 }
 
-// appendEvents inserts; it never replaces.
+// appendEvents inserts. It never replaces, and reads nothing back (pitfall P10).
 func (t *tx) appendEvents(
 	ctx context.Context, operation, instance string, execution int64, rows []sqlitedb.AppendEventParams,
 ) error {

@@ -8,8 +8,17 @@ import (
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 )
 
+// An inbox is the stored answer to "may this instance be fetched?". Every
+// transaction that adds or removes a message, ends a lease, or changes an instance
+// or its execution calls refresh for the instances concerned, once, after
+// everything else. The rules themselves stand in RefreshInbox, in SQL; that they
+// are the contract's is what TestInboxesFollowTheRules checks.
+
 // send stores a message, visible after delay and not before its own time. The
 // caller refreshes the inbox, once for all messages of an instance.
+//
+// A timer's due time comes from the runtime's clock, which in this store is the
+// clock of the same host, so it can be taken as it is (§2.1).
 func (t *tx) send(ctx context.Context, m message, delay int64) error {
 	return t.EnqueueMessage(ctx, sqlitedb.EnqueueMessageParams{
 		InstanceID: m.instance,
@@ -20,11 +29,12 @@ func (t *tx) send(ctx context.Context, m message, delay int64) error {
 	})
 }
 
-// refresh stores anew whether the instance may be fetched (§5.1).
+// refresh stores anew whether the instance may be fetched (§5.1), and notes for the
+// rest of the process what has come of it.
 func (t *tx) refresh(ctx context.Context, instance string) error {
 	inbox, err := t.RefreshInbox(ctx, &t.now, instance)
 	if errors.Is(err, sql.ErrNoRows) {
-		// Leased, or without messages.
+		// Leased, or without messages: nothing to answer.
 		return nil
 	}
 	if err != nil {
@@ -53,36 +63,4 @@ func (t *tx) refreshDue(ctx context.Context) (int, error) {
 		}
 	}
 	return len(due), nil
-}
-
-// unlock ends the instance's lease.
-func (t *tx) unlock(ctx context.Context, instance string) error {
-	gone, err := t.DeleteEmptyInbox(ctx, instance)
-	if err != nil || gone == 1 {
-		return err
-	}
-	if err := t.UnlockInbox(ctx, instance); err != nil {
-		return err
-	}
-	return t.refresh(ctx, instance)
-}
-
-// lock is an instance's lease. It may have ended.
-type lock struct {
-	token, instance string
-	// since and until bound it.
-	since, until int64
-}
-
-// findLock returns the lease that the token opens.
-func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error) {
-	inbox, err := t.GetInboxByToken(ctx, &token)
-	if errors.Is(err, sql.ErrNoRows) {
-		return lock{}, invalidToken(operation,
-			"the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted")
-	}
-	if err != nil {
-		return lock{}, err
-	}
-	return lock{token: token, instance: inbox.InstanceID, since: *inbox.LockedAt, until: *inbox.LockedUntil}, nil
 }

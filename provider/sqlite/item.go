@@ -6,7 +6,7 @@ import (
 )
 
 // The values of orchestrator_queue.kind: what the rules about instances without a
-// row distinguish.
+// row distinguish. Queries name them as numbers.
 const (
 	kindQueueMessage  = 0
 	kindContinueAsNew = 1
@@ -14,21 +14,25 @@ const (
 	kindOther         = 3
 )
 
-// message is an item for the orchestrator queue, ready to be stored.
+// message is an item for the orchestrator queue, checked and encoded before the
+// transaction that stores it.
 type message struct {
 	instance string
 	kind     int64
-	body     string
-	// notBefore is a timer's due time, 0 for other items.
+	// body is the item's JSON.
+	body string
+	// notBefore is a timer's due time in milliseconds, 0 for other items.
 	notBefore int64
 }
 
 // newMessage checks and encodes an item for the orchestrator queue.
 func newMessage(operation string, item provider.WorkItem) (message, error) {
-	m := message{kind: kindOther}
+	body, err := encodeItem(operation, item)
+	if err != nil {
+		return message{}, err
+	}
+	m := message{instance: item.Target(), kind: kindOther, body: body}
 	switch typed := item.(type) {
-	case nil:
-		return message{}, invalid(operation, "a work item is nil")
 	case provider.ActivityExecuteItem:
 		return message{}, invalid(operation,
 			"ActivityExecute of instance %q belongs to the worker queue, not to the orchestrator queue", typed.Instance)
@@ -44,36 +48,23 @@ func newMessage(operation string, item provider.WorkItem) (message, error) {
 		}
 		m.notBefore = int64(typed.FireAtMs)
 	}
-	m.instance = item.Target()
-	if err := checkID(operation, "instance id", m.instance); err != nil {
-		return message{}, err
-	}
-	body, err := provider.EncodeWorkItem(item)
-	if err != nil {
-		return message{}, invalid(operation, "%s of instance %q cannot be encoded: %v", item.Variant(), m.instance, err)
-	}
-	m.body = string(body)
-	return m, nil
+	return m, checkID(operation, "instance id", m.instance)
 }
 
 // newWork checks and encodes an item for the worker queue. The time is left to the
 // transaction that stores it.
 func newWork(operation string, item provider.WorkItem) (sqlitedb.EnqueueWorkParams, error) {
-	var none sqlitedb.EnqueueWorkParams
-	if item == nil {
-		return none, invalid(operation, "a work item is nil")
+	body, err := encodeItem(operation, item)
+	if err != nil {
+		return sqlitedb.EnqueueWorkParams{}, err
 	}
 	activity, ok := item.(provider.ActivityExecuteItem)
 	if !ok {
-		return none, invalid(operation,
+		return sqlitedb.EnqueueWorkParams{}, invalid(operation,
 			"%s of instance %q belongs to the orchestrator queue, not to the worker queue", item.Variant(), item.Target())
 	}
 	if err := checkActivity(operation, activity); err != nil {
-		return none, err
-	}
-	body, err := provider.EncodeWorkItem(activity)
-	if err != nil {
-		return none, invalid(operation, "activity %d of instance %q cannot be encoded: %v", activity.ID, activity.Instance, err)
+		return sqlitedb.EnqueueWorkParams{}, err
 	}
 	return sqlitedb.EnqueueWorkParams{
 		InstanceID:  activity.Instance,
@@ -81,11 +72,25 @@ func newWork(operation string, item provider.WorkItem) (sqlitedb.EnqueueWorkPara
 		ActivityID:  int64(activity.ID),
 		SessionID:   activity.SessionID,
 		Tag:         activity.Tag,
-		WorkItem:    string(body),
+		WorkItem:    body,
 	}, nil
 }
 
-// checkActivity checks what becomes columns.
+// encodeItem encodes an item and refuses what is none: nil, and a type that is not
+// one of the eleven, such as a pointer to one.
+func encodeItem(operation string, item provider.WorkItem) (string, error) {
+	if item == nil {
+		return "", invalid(operation, "a work item is nil")
+	}
+	body, err := provider.EncodeWorkItem(item)
+	if err != nil {
+		return "", invalid(operation, "a work item of type %T cannot be encoded: %v", item, err)
+	}
+	return string(body), nil
+}
+
+// checkActivity checks what becomes columns. Sessions and tags may be empty, which
+// is not the same as absent.
 func checkActivity(operation string, activity provider.ActivityExecuteItem) error {
 	if err := checkID(operation, "instance id", activity.Instance); err != nil {
 		return err

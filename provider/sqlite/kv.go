@@ -34,7 +34,8 @@ func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
 	return t.DeleteDelta(ctx, r.instance)
 }
 
-// storeValue applies one change.
+// storeValue applies one change to the delta. Clearing leaves a tombstone, also for a
+// key that never existed: it has to hide what the store may have.
 func (t *tx) storeValue(ctx context.Context, instance string, kind provider.EventKind) error {
 	switch change := kind.(type) {
 	case provider.KeyValueSet:
@@ -49,7 +50,8 @@ func (t *tx) storeValue(ctx context.Context, instance string, kind provider.Even
 	return nil
 }
 
-// GetKVValue implements [provider.Provider].
+// GetKVValue implements [provider.Provider] (§5.17): what the running execution has
+// made of the key, else what earlier ones left.
 func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
 	var value *string
 	err := s.read(ctx, "get_kv_value", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
@@ -62,7 +64,7 @@ func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, 
 	return value, err
 }
 
-// GetKVAllValues implements [provider.Provider].
+// GetKVAllValues implements [provider.Provider] (§5.18), with the same view.
 func (s *Store) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
 	var values map[string]string
 	err := s.read(ctx, "get_kv_all_values", func(ctx context.Context, q *sqlitedb.Queries) error {

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 	scripts "github.com/duroxide/duroxide-go/sql"
@@ -53,8 +52,9 @@ func migrations() ([]migration, error) {
 //
 // Any number of processes may do this to one file at once. The immediate
 // transaction lets one in at a time, and what it finds decides; a process that
-// dies halfway leaves nothing behind.
-func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file bool) error {
+// dies halfway leaves nothing behind. Who finds the file locked gets [ErrBusy] and
+// may begin again.
+func migrate(ctx context.Context, conn *sql.Conn, file bool) error {
 	list, err := migrations()
 	if err != nil {
 		return provider.Permanent(openOperation, err.Error(), err)
@@ -69,7 +69,7 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 		return err
 	}
 	if file {
-		if err := useWriteAheadLog(ctx, conn, patience); err != nil {
+		if err := useWriteAheadLog(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -98,6 +98,7 @@ func migrate(ctx context.Context, conn *sql.Conn, patience time.Duration, file b
 // creating the schema at this moment.
 func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 	var application, version, tables int
+	// The header's two numbers, and whether there is anything beside it.
 	for _, ask := range []struct {
 		query  string
 		answer *int
@@ -107,7 +108,7 @@ func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 		{"SELECT count(*) FROM sqlite_schema", &tables},
 	} {
 		if err := conn.QueryRowContext(ctx, ask.query).Scan(ask.answer); err != nil {
-			return 0, classify(openOperation, err)
+			return 0, err
 		}
 	}
 	switch {
@@ -126,29 +127,18 @@ func inspect(ctx context.Context, conn *sql.Conn, known int) (int, error) {
 }
 
 // useWriteAheadLog switches the file to the write-ahead log, which is a property
-// of the file. SQLite's busy timeout does not cover the switch, which needs the
-// file for itself for a moment.
-func useWriteAheadLog(ctx context.Context, conn *sql.Conn, patience time.Duration) error {
-	deadline := time.Now().Add(patience)
-	for {
-		var mode string
-		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
-		if err == nil && mode == "wal" {
-			return nil
-		}
-		if err == nil {
-			return provider.Permanent(openOperation, fmt.Sprintf(
-				"cannot open database file: its file system does not support SQLite's write-ahead log (journal mode is %q); use a local disk",
-				mode), ErrCannotOpen)
-		}
-		err = classify(openOperation, err)
-		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
-			return err
-		}
-		if err := sleep(ctx, 10*time.Millisecond); err != nil {
-			return provider.ContextError(ctx, openOperation)
-		}
+// of the file and needs it for oneself for a moment.
+func useWriteAheadLog(ctx context.Context, conn *sql.Conn) error {
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+		return err
 	}
+	if mode != "wal" {
+		return provider.Permanent(openOperation, fmt.Sprintf(
+			"cannot open database file: its file system does not support SQLite's write-ahead log (journal mode is %q); use a local disk",
+			mode), ErrCannotOpen)
+	}
+	return nil
 }
 
 // errUnchanged makes inTransaction roll back what was only tried.
@@ -176,7 +166,7 @@ const beginWrite = "BEGIN IMMEDIATE"
 // inTransaction runs f in a transaction.
 func inTransaction(ctx context.Context, conn *sql.Conn, begin string, f func() error) error {
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
-		return classify(openOperation, err)
+		return err
 	}
 	err := f()
 	if err == nil {
@@ -185,19 +175,6 @@ func inTransaction(ctx context.Context, conn *sql.Conn, begin string, f func() e
 	if err != nil {
 		// Also when the context has ended: the transaction must not stay open.
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		return classify(openOperation, err)
 	}
-	return nil
-}
-
-// sleep waits for d, or for the end of the context, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return err
 }

@@ -64,7 +64,8 @@ func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
 	return newStore(settings, w, nil), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 
-// newStore starts what runs in the background.
+// newStore starts what runs in the background: the writer and the watch. Both end with
+// Close.
 func newStore(config Config, w *writer, r *readers) *Store {
 	s := &Store{
 		log:        config.Logger,
@@ -121,9 +122,15 @@ func pragmas(config Config, readOnly bool) string {
 	if config.Synchronous == Normal {
 		synchronous = "NORMAL"
 	}
+	// The writer waits for other processes by itself, see its method begin; a
+	// reader hardly ever has to.
+	var patience time.Duration
+	if readOnly {
+		patience = config.BusyTimeout
+	}
 	list := []string{
 		// First: it governs the others.
-		fmt.Sprintf("busy_timeout(%d)", config.BusyTimeout.Milliseconds()),
+		fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()),
 		"synchronous(" + synchronous + ")",
 		// 16 MiB of pages per connection.
 		"cache_size(-16384)",
@@ -136,15 +143,44 @@ func pragmas(config Config, readOnly bool) string {
 	return url.Values{"_pragma": list}.Encode()
 }
 
-// openWriter opens the connection that writes, and brings the schema up to date.
+// openWriter opens the connection that writes, and brings the schema up to date. A
+// file that another process has locked is tried again and again until the patience
+// configured is over: SQLite's own busy timeout does not cover every step, and does
+// not heed the context.
 func openWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
+	deadline := time.Now().Add(config.BusyTimeout)
+	for {
+		w, err := tryOpenWriter(ctx, dsn, config, file)
+		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
+			return w, err
+		}
+		if err := sleep(ctx, longestNap); err != nil {
+			return nil, provider.ContextError(ctx, openOperation)
+		}
+	}
+}
+
+// sleep waits for d, or for the end of the context, whose error it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tryOpenWriter is one try of openWriter.
+func tryOpenWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
 	db, err := sql.Open(driverName, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db, clock: config.now, single: config.DisableGroupCommit}
-	if err := w.open(ctx, config.BusyTimeout, file); err != nil {
+	w := &writer{db: db, clock: config.now, patience: config.BusyTimeout, single: config.DisableGroupCommit}
+	if err := w.open(ctx, file); err != nil {
 		// That closing fails too is no news.
 		_ = w.closeAll()
 		return nil, classify(openOperation, err)
@@ -153,11 +189,11 @@ func openWriter(ctx context.Context, dsn string, config Config, file bool) (*wri
 }
 
 // open connects, migrates and prepares.
-func (w *writer) open(ctx context.Context, patience time.Duration, file bool) (err error) {
+func (w *writer) open(ctx context.Context, file bool) (err error) {
 	if w.conn, err = w.db.Conn(ctx); err != nil {
 		return err
 	}
-	if err := migrate(ctx, w.conn, patience, file); err != nil {
+	if err := migrate(ctx, w.conn, file); err != nil {
 		return err
 	}
 	if w.queries, err = sqlitedb.Prepare(ctx, w.conn); err != nil {
@@ -166,16 +202,11 @@ func (w *writer) open(ctx context.Context, patience time.Duration, file bool) (e
 	if w.control, err = prepareControl(ctx, w.conn); err != nil {
 		return err
 	}
-	if err := w.look(ctx); err != nil {
-		return err
-	}
-	// From here on the writer waits for other processes itself; see begin.
-	w.patience = patience
-	_, err = w.conn.ExecContext(ctx, "PRAGMA busy_timeout = 0")
-	return err
+	return w.look(ctx)
 }
 
-// openReaders opens the connections that read.
+// openReaders opens the connections that read. The pool opens each when it is needed
+// and prepares each statement on it at its first use.
 func openReaders(ctx context.Context, dsn string, config Config) (*readers, error) {
 	db, err := sql.Open(driverName, dsn)
 	if err != nil {

@@ -7,7 +7,11 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// EnqueueForOrchestrator implements [provider.Provider].
+// EnqueueForOrchestrator implements [provider.Provider] (§5.9). It adds a row for any
+// instance, whether that exists or not, each time it is called.
+//
+// Error: [provider.ErrInvalidArgument] for an ActivityExecute, an item without
+// instance, or a negative delay.
 func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
 	m, err := newMessage(operation, item)
@@ -26,7 +30,10 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 	})
 }
 
-// EnqueueForWorker implements [provider.Provider].
+// EnqueueForWorker implements [provider.Provider] (§5.8).
+//
+// Error: [provider.ErrInvalidArgument] for anything but an ActivityExecute of an
+// instance.
 func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
 	const operation = "enqueue_for_worker"
 	work, err := newWork(operation, item)

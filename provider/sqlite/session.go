@@ -8,7 +8,11 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// RenewSessionLock implements [provider.Provider].
+// RenewSessionLock implements [provider.Provider] (§5.14). A session that has expired
+// is not revived, and one that has been idle is left to expire.
+//
+// Error: [provider.ErrInvalidArgument] when ExtendFor is not positive or IdleTimeout
+// is negative.
 func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (int, error) {
 	const operation = "renew_session_lock"
 	if len(params.OwnerIDs) == 0 {
@@ -41,7 +45,8 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	return int(renewed), nil
 }
 
-// CleanupOrphanedSessions implements [provider.Provider].
+// CleanupOrphanedSessions implements [provider.Provider] (§5.15). The idle timeout is
+// unused: what expired without activities has nobody who could miss it.
 func (s *Store) CleanupOrphanedSessions(ctx context.Context, _ time.Duration) (int, error) {
 	var deleted int64
 	err := s.write(ctx, "cleanup_orphaned_sessions", func(ctx context.Context, t *tx) (err error) {

@@ -9,7 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// GetCustomStatus implements [provider.Provider].
+// GetCustomStatus implements [provider.Provider] (§5.16). It is made to be polled: the
+// same version costs one index seek.
 func (s *Store) GetCustomStatus(
 	ctx context.Context, instance string, lastSeenVersion uint64,
 ) (*provider.CustomStatus, error) {
@@ -28,7 +29,11 @@ func (s *Store) GetCustomStatus(
 	return status, err
 }
 
-// GetInstanceStats implements [provider.Provider].
+// GetInstanceStats implements [provider.Provider] (§5.19). Sizes are UTF-8 bytes, and
+// the key-value map is measured as GetKVAllValues shows it (pitfall P30).
+//
+// Error: [provider.ErrCorrupt] when event 1, which tells how many messages the
+// execution began with, cannot be decoded.
 func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
 	const operation = "get_instance_stats"
 	var stats *provider.InstanceStats

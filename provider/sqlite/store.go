@@ -77,7 +77,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// enter counts a call in. Every call that returns nil is followed by leave.
+// enter counts a call in, so that Close can wait for it. Every call that returns nil
+// is followed by leave.
 func (s *Store) enter(operation string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +146,8 @@ func (s *Store) readInTurn(
 	}})
 }
 
-// readers is the pool of connections for reading.
+// readers is the pool of connections for reading. They see what is committed, at once,
+// and never wait for the writer nor it for them.
 type readers struct {
 	db      *sql.DB
 	queries *sqlitedb.Queries

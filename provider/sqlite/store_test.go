@@ -78,6 +78,17 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	}
 }
 
+func TestNameAndVersion(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	if s.Name() != "sqlite" || s.Version() != Version || s.Admin() == nil {
+		t.Errorf("the store calls itself %q %q, admin %v", s.Name(), s.Version(), s.Admin())
+	}
+	if _, err := provider.ParseVersion(Version); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMemoryIsPrivate(t *testing.T) {
 	t.Parallel()
 	a, b := openMemory(t, nil), openMemory(t, nil)
@@ -138,6 +149,8 @@ func TestInvalidArguments(t *testing.T) {
 	}
 	for name, call := range map[string]func() error{
 		"nil message":           func() error { return s.EnqueueForOrchestrator(ctx, nil, 0) },
+		"pointer":               func() error { return s.EnqueueForOrchestrator(ctx, new(start("i")), 0) },
+		"nil pointer":           func() error { return s.EnqueueForWorker(ctx, (*provider.ActivityExecuteItem)(nil)) },
 		"nil work":              func() error { return s.EnqueueForWorker(ctx, nil) },
 		"empty instance":        func() error { return s.EnqueueForOrchestrator(ctx, start(""), 0) },
 		"instance not UTF-8":    func() error { return s.EnqueueForOrchestrator(ctx, start("\xff"), 0) },

@@ -22,6 +22,7 @@ type watch struct {
 	finished sync.WaitGroup
 }
 
+// startWatch starts it. An interval of 0 or less never looks for other processes.
 func startWatch(s *Store, interval time.Duration) *watch {
 	w := &watch{store: s, interval: interval, poke: make(chan struct{}, 1), quit: make(chan struct{})}
 	s.instances.changed = w.notify
@@ -30,6 +31,8 @@ func startWatch(s *Store, interval time.Duration) *watch {
 	return w
 }
 
+// notify makes it look at the lists again: somebody has begun to wait, or an earlier
+// time has become known.
 func (w *watch) notify() {
 	select {
 	case w.poke <- struct{}{}:
@@ -42,6 +45,8 @@ func (w *watch) stop() {
 	w.finished.Wait()
 }
 
+// run is the goroutine. Each round wakes whom it is time to wake, asks for other
+// processes' writes if that is due, and sleeps until the next of either.
 func (w *watch) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -59,6 +64,7 @@ func (w *watch) run() {
 				nap = min(nap, w.interval-since)
 			}
 		}
+		// Without anybody waiting there is no alarm: only a notice ends the sleep.
 		var alarm <-chan time.Time
 		if waiting {
 			timer.Reset(nap)
@@ -88,7 +94,9 @@ func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
 	return nap, waiting
 }
 
-// pollOthers wakes everybody if another process has written.
+// pollOthers wakes everybody if another process has written: what it wrote, and for
+// how many, is not known. There are as many waiting fetches as the worker has slots,
+// and they run as one transaction, which changes nothing and so costs no flush.
 func (w *watch) pollOthers(ctx context.Context) {
 	changed, err := w.store.writer.changedElsewhere(ctx)
 	// On trouble too: the fetches will meet it and report it.
@@ -98,7 +106,8 @@ func (w *watch) pollOthers(ctx context.Context) {
 	}
 }
 
-// published is what the writer calls after each transaction.
+// published is what the writer calls after each transaction, when its effects can be
+// seen by everybody.
 func (s *Store) published(e effects) {
 	if e.instances > 0 {
 		s.instances.signal(e.instances)

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -16,8 +15,14 @@ import (
 // opFetchWork labels the fetch's errors.
 const opFetchWork = "fetch_work_item"
 
-// FetchWorkItem implements [provider.Provider]. It honours PollTimeout. When ctx
-// ends while the activity is being locked, the lock is given back.
+// FetchWorkItem implements [provider.Provider] (§5.10).
+//
+// It honours PollTimeout, as [Store.FetchOrchestrationItem] does. When ctx ends while
+// an activity is being locked, the lock and the attempt are given back at once; the
+// session, if it was claimed, stays claimed until its lease ends.
+//
+// Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session
+// owner without a name, and trouble with the database.
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	f, err := newWorkFetch(params)
 	if err != nil {
@@ -34,7 +39,7 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 		func(woken bool) (*provider.FetchedWorkItem, int64, error) { return s.lockWork(ctx, f, woken) })
 }
 
-// workFetch is what a fetch is looking for.
+// workFetch is what a fetch is looking for, checked.
 type workFetch struct {
 	// lockFor is the activity's lease, sessionFor the session's, in milliseconds.
 	lockFor, sessionFor int64
@@ -65,7 +70,8 @@ func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 }
 
 // lockWork is one try of a fetch. It returns when a try that finds nothing is
-// worth repeating; a try that was woken wants to know that in any case.
+// worth repeating; a try that was woken wants to know that in any case, because the
+// time for which it was woken has been used up.
 func (s *Store) lockWork(ctx context.Context, f workFetch, woken bool) (*provider.FetchedWorkItem, int64, error) {
 	// Not to be read when the call was left: it may still be under way.
 	var outcome struct {
@@ -96,7 +102,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch, woken bool) (*provide
 }
 
 // nextActivityWake returns when the next activity may become fetchable by itself,
-// 0 for never.
+// 0 for never: when its delay or lease ends, or the lease of the session it belongs to.
 func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error) {
 	wakeAt, err := t.NextWorkWake(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -128,7 +134,9 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 	}
 }
 
-// nextWork locks activities until one can be decoded.
+// nextWork locks activities until one can be decoded. Nobody can be faster: there is
+// one writer at a time, so what was found is still there to be locked, and its
+// session still free.
 func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
 	for {
 		id, err := t.findWork(ctx, f)
@@ -157,6 +165,7 @@ func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*prov
 			}
 			t.activityWake = earlier(t.activityWake, end)
 		}
+		// Others that wait look again when this lease ends.
 		t.activityWake = earlier(t.activityWake, until)
 		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
 	}
@@ -175,7 +184,9 @@ func (t *tx) setWorkAside(
 	return t.DeleteWork(ctx, id)
 }
 
-// findWork returns the oldest activity that fits, 0 for none.
+// findWork returns the oldest activity that fits, 0 for none. The oldest of each tag
+// is one index seek away, with and without sessions; the oldest of all is the least
+// of those.
 func (t *tx) findWork(ctx context.Context, f workFetch) (int64, error) {
 	tags, err := t.tagsOf(ctx, f.tags)
 	if err != nil {
@@ -223,108 +234,4 @@ func (t *tx) tagsOf(ctx context.Context, filter provider.TagFilter) ([]*string, 
 		tags = append(tags, &tag)
 	}
 	return tags, nil
-}
-
-// AckWorkItem implements [provider.Provider].
-func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
-	const operation = "ack_work_item"
-	var m message
-	switch completion.(type) {
-	case nil, provider.ActivityCompletedItem, provider.ActivityFailedItem:
-	default:
-		return invalid(operation, "an activity ends with ActivityCompleted or ActivityFailed, not with %s", completion.Variant())
-	}
-	if completion != nil {
-		var err error
-		if m, err = newMessage(operation, completion); err != nil {
-			return err
-		}
-	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		session, err := t.FinishWork(ctx, &lockToken, &t.now)
-		if err := t.afterWork(ctx, operation, lockToken, session, err); err != nil {
-			return err
-		}
-		if completion == nil {
-			return nil
-		}
-		if err := t.send(ctx, m, 0); err != nil {
-			return err
-		}
-		return t.refresh(ctx, m.instance)
-	})
-}
-
-// RenewWorkItemLock implements [provider.Provider].
-func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	const operation = "renew_work_item_lock"
-	lockFor, err := lease(operation, "extendFor", extendFor)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		until := t.now + lockFor
-		t.activityWake = earlier(t.activityWake, until)
-		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
-		return t.afterWork(ctx, operation, lockToken, session, err)
-	})
-}
-
-// afterWork turns "no such live lease" into the reason, and otherwise stamps the
-// session that the activity belongs to.
-func (t *tx) afterWork(ctx context.Context, operation, token string, session *string, err error) error {
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return t.workLockLost(ctx, operation, token)
-	case err != nil || session == nil:
-		return err
-	}
-	return t.StampSession(ctx, t.now, *session)
-}
-
-// workLockLost says why a token opens nothing.
-func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
-	expired, err := t.WorkTokenExists(ctx, &token)
-	if err != nil {
-		return err
-	}
-	if expired {
-		return provider.Permanent(operation,
-			"Activity lock expired: the activity took longer than its lease and will be delivered again", provider.ErrLockExpired)
-	}
-	return invalidToken(operation,
-		"the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it")
-}
-
-// AbandonWorkItem implements [provider.Provider].
-func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
-	const operation = "abandon_work_item"
-	hideFor, err := delay(operation, "Delay", params.Delay)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		return t.abandonWork(ctx, operation, params.LockToken, hideFor, params.IgnoreAttempt)
-	})
-}
-
-// abandonWork puts the activity back (§5.13).
-func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
-	found, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
-		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), LockToken: &token,
-	})
-	if err != nil {
-		return err
-	}
-	if found == 0 {
-		return provider.Permanent(operation,
-			"Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it",
-			provider.ErrInvalidLockToken)
-	}
-	if hideFor == 0 {
-		t.activities++
-	} else {
-		t.activityWake = earlier(t.activityWake, t.now+hideFor)
-	}
-	return nil
 }

@@ -98,7 +98,7 @@ func TestTimelines(t *testing.T) {
 		"data":     {everyKind(), timeline.Options{Data: true}},
 		"folded":   {fanOut(), timeline.Options{Fold: true, Data: true}},
 		"unfolded": {fanOut(), timeline.Options{}},
-		"cut in a fold": {fanOut(), timeline.Options{Fold: true, Cuts: []timeline.Cut{
+		"cut": {fanOut(), timeline.Options{Fold: true, Cuts: []timeline.Cut{
 			{Events: 8, Text: "the worker was killed"}, {Events: 10, Text: "and again"},
 		}}},
 		"empty": {nil, timeline.Options{}},

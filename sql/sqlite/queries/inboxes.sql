@@ -163,9 +163,12 @@ SELECT instance_id, locked_until, locked_at
 FROM inboxes
 WHERE lock_token = @lock_token;
 
+-- Without a head, as under any lease: there would be one if the clock was set back
+-- after the lease had seemed to end.
+--
 -- name: RenewInbox :execrows
 UPDATE inboxes
-SET locked_until = @locked_until, wake_at = @locked_until
+SET locked_until = @locked_until, head_id = NULL, wake_at = @locked_until
 WHERE lock_token = @lock_token
   AND locked_until > @now;
 

@@ -151,9 +151,12 @@ WHERE lock_token = @lock_token
   AND locked_until > @now
 RETURNING session_id;
 
+-- Not ready, as under any lease: it would be if the clock was set back after the
+-- lease had seemed to end.
+--
 -- name: RenewWork :one
 UPDATE worker_queue
-SET locked_until = @locked_until
+SET locked_until = @locked_until, ready = 0
 WHERE lock_token = @lock_token
   AND locked_until > @now
 RETURNING session_id;

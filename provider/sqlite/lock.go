@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// lock is an instance's lease. It may have ended: as long as nobody else has taken
+// the instance, the token still finds it.
+type lock struct {
+	token, instance string
+	// since and until bound it, in milliseconds.
+	since, until int64
+}
+
+// findLock returns the lease that the token opens. Error:
+// [provider.ErrInvalidLockToken].
+func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error) {
+	inbox, err := t.GetInboxByToken(ctx, &token)
+	if errors.Is(err, sql.ErrNoRows) {
+		return lock{}, invalidToken(operation,
+			"the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted")
+	}
+	if err != nil {
+		return lock{}, err
+	}
+	return lock{token: token, instance: inbox.InstanceID, since: *inbox.LockedAt, until: *inbox.LockedUntil}, nil
+}
+
+// unlock ends the instance's lease, whoever has it.
+func (t *tx) unlock(ctx context.Context, instance string) error {
+	// Most turns leave no message behind, and then there is nothing to compute.
+	gone, err := t.DeleteEmptyInbox(ctx, instance)
+	if err != nil || gone == 1 {
+		return err
+	}
+	if err := t.UnlockInbox(ctx, instance); err != nil {
+		return err
+	}
+	return t.refresh(ctx, instance)
+}
+
+// AbandonOrchestrationItem implements [provider.Provider] (§5.3). Only messages that
+// the token holds are touched: not the instance's timers, nor what arrived since
+// (pitfall P21).
+//
+// Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
+// negative Delay.
+func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
+	const operation = "abandon_orchestration_item"
+	hideFor, err := delay(operation, "Delay", params.Delay)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		return t.abandonTurn(ctx, operation, params.LockToken, hideFor, params.IgnoreAttempt)
+	})
+}
+
+// abandonTurn puts the batch back, hidden for so many milliseconds, and ends the
+// lease. That the lease may have ended by itself does not matter.
+func (t *tx) abandonTurn(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
+	held, err := t.findLock(ctx, operation, token)
+	if err != nil {
+		return err
+	}
+	params := sqlitedb.UnlockMessagesParams{
+		InstanceID: held.instance, LockedAt: held.since, LockToken: &token, GiveBack: toInt(ignoreAttempt),
+	}
+	// Without a delay each message keeps the time it has: a new one would change
+	// nothing but the order (pitfall P23).
+	if hideFor > 0 {
+		params.VisibleAt = new(t.now + hideFor)
+	}
+	if err := t.UnlockMessages(ctx, params); err != nil {
+		return err
+	}
+	return t.unlock(ctx, held.instance)
+}
+
+// toInt is a truth value as SQL has it.
+func toInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// RenewOrchestrationItemLock implements [provider.Provider] (§5.4). The lease's new
+// end counts from now, and may be earlier than the old one.
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
+// [provider.ErrInvalidArgument] when extendFor is not positive.
+func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	const operation = "renew_orchestration_item_lock"
+	lockFor, err := lease(operation, "extendFor", extendFor)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		until := t.now + lockFor
+		t.instanceWake = earlier(t.instanceWake, until)
+		renewed, err := t.RenewInbox(ctx, &until, &lockToken, &t.now)
+		if err != nil || renewed == 1 {
+			return err
+		}
+		// Nothing was renewed: is the token unknown, or too late?
+		if _, err := t.findLock(ctx, operation, lockToken); err != nil {
+			return err
+		}
+		return instanceLockExpired(operation)
+	})
+}
+
+// instanceLockExpired is a lease on an instance that has ended.
+func instanceLockExpired(operation string) error {
+	return provider.Permanent(operation,
+		"Instance lock expired: the turn took longer than its lease; its messages will be delivered again",
+		provider.ErrLockExpired)
+}

@@ -1,0 +1,230 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// turn is a locked instance whose history is still to be decoded.
+type turn struct {
+	provider.FetchedOrchestration
+	// history is that of Item.ExecutionID, in order.
+	history []sqlitedb.ReadExecutionRow
+}
+
+// openTurn takes the messages of an instance just locked and finds out what the
+// turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
+// when there is no turn to run.
+func (t *tx) openTurn(ctx context.Context, log *slog.Logger, instance, token string) (*turn, error) {
+	found := &turn{}
+	found.LockToken = token
+	found.Item.Instance = instance
+	if err := t.takeMessages(ctx, log, found); err != nil {
+		return nil, err
+	}
+	if len(found.Item.Messages) == 0 {
+		// None of them could be decoded.
+		return nil, t.unlock(ctx, instance)
+	}
+	row, err := t.GetInstanceContext(ctx, instance)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t.openUnknown(ctx, log, found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The row's word is final: a start among the messages is a duplicate, and a
+	// ContinueAsNew belongs to the execution that the runtime is about to begin.
+	found.Item.OrchestrationName = row.OrchestrationName
+	found.Item.Version = orUnknown(row.OrchestrationVersion)
+	found.Item.ExecutionID = uint64(row.CurrentExecutionID)
+	return found, t.loadState(ctx, found, row.HasValues)
+}
+
+// openUnknown resolves the context of an instance without a row: from its history
+// if that has a start event, else from the message that starts it. Queue messages
+// alone belong to nobody and are dropped.
+//
+// Anything else is put back as if it had not been fetched. The rules of the inbox
+// keep such instances from being fetched at all; it takes a start that could not be
+// decoded to get here.
+func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*turn, error) {
+	item := &found.Item
+	item.Version = provider.UnknownVersion
+	item.ExecutionID = 1
+	starts := nameFromStart(item)
+	execution, err := t.LatestStartedExecution(ctx, item.Instance)
+	switch {
+	case err == nil:
+		item.ExecutionID = uint64(execution)
+		if err := t.loadState(ctx, found, true); err != nil {
+			return nil, err
+		}
+		found.nameFromHistory()
+		return found, nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	case starts:
+		return found, t.loadSnapshot(ctx, found)
+	case onlyQueueMessages(item.Messages):
+		return nil, t.dropOrphans(ctx, log, found)
+	}
+	return nil, t.abandonTurn(ctx, opFetchOrchestration, found.LockToken, 0, true)
+}
+
+// nameFromStart takes name and version from the first message that starts an
+// execution, wherever it stands in the batch (pitfall P6), and reports whether
+// there is one.
+func nameFromStart(item *provider.OrchestrationItem) bool {
+	for _, m := range item.Messages {
+		switch m := m.(type) {
+		case provider.StartOrchestrationItem:
+			item.OrchestrationName, item.Version = m.Orchestration, orUnknown(m.Version)
+			return true
+		case provider.ContinueAsNewItem:
+			item.OrchestrationName, item.Version = m.Orchestration, orUnknown(m.Version)
+			return true
+		}
+	}
+	return false
+}
+
+// nameFromHistory takes name and version from the history's start event. If that
+// cannot be decoded, decodeHistory will say so.
+func (found *turn) nameFromHistory() {
+	for _, row := range found.history {
+		event, err := provider.DecodeEvent([]byte(row.EventData))
+		if err != nil {
+			return
+		}
+		if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
+			found.Item.OrchestrationName, found.Item.Version = started.Name, started.Version
+			return
+		}
+	}
+}
+
+// orUnknown is the version to report for one that may not have been recorded.
+func orUnknown(version *string) string {
+	if version == nil {
+		return provider.UnknownVersion
+	}
+	return *version
+}
+
+// onlyQueueMessages reports whether nothing but mailbox messages has arrived.
+func onlyQueueMessages(messages []provider.WorkItem) bool {
+	return !slices.ContainsFunc(messages, func(m provider.WorkItem) bool {
+		_, ok := m.(provider.QueueMessageItem)
+		return !ok
+	})
+}
+
+// dropOrphans deletes the batch of an instance that nobody has started. Kept, it
+// would be fetched again and again (pitfall P3).
+func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) error {
+	instance, count := found.Item.Instance, len(found.Item.Messages)
+	if err := t.DeleteBatch(ctx, instance, t.now, &found.LockToken); err != nil {
+		return err
+	}
+	t.reports = append(t.reports, func() {
+		log.WarnContext(ctx, "dropped queue messages of an instance that does not exist", "instance_id", instance, "count", count)
+	})
+	return t.unlock(ctx, instance)
+}
+
+// takeMessages gives the turn the instance's visible messages, in the order of
+// their arrival, and counts the attempt. A message that cannot be decoded is set
+// aside: the turn goes on without it rather than fail for ever.
+func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) error {
+	rows, err := t.LockMessages(ctx, &found.LockToken, found.Item.Instance, t.now)
+	if err != nil {
+		return err
+	}
+	// RETURNING promises no order.
+	slices.SortFunc(rows, func(a, b sqlitedb.LockMessagesRow) int { return cmp.Compare(a.ID, b.ID) })
+	for _, row := range rows {
+		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		if err != nil {
+			if err := t.setMessageAside(ctx, log, found.Item.Instance, row, err); err != nil {
+				return err
+			}
+			continue
+		}
+		found.Item.Messages = append(found.Item.Messages, item)
+		// Each message counts its own attempts; the batch reports the most.
+		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
+	}
+	return nil
+}
+
+// setMessageAside moves a message out of the orchestrator queue.
+func (t *tx) setMessageAside(
+	ctx context.Context, log *slog.Logger, instance string, row sqlitedb.LockMessagesRow, cause error,
+) error {
+	if err := t.setAside(ctx, log, sqlitedb.AddDeadLetterParams{
+		Queue: "orchestrator", QueueID: row.ID, InstanceID: instance, WorkItem: row.WorkItem, Error: cause.Error(),
+	}); err != nil {
+		return err
+	}
+	return t.DeleteMessage(ctx, row.ID)
+}
+
+// setAside keeps a message of either queue that cannot be decoded (§5.1, §5.10), for
+// somebody to look at. The caller deletes it from its queue.
+func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.AddDeadLetterParams) error {
+	letter.CreatedAt = t.now
+	t.reports = append(t.reports, func() {
+		log.ErrorContext(ctx, "set a message aside that cannot be decoded: see table dead_letters",
+			"queue", letter.Queue, "queue_id", letter.QueueID, "instance_id", letter.InstanceID, "error", letter.Error)
+	})
+	return t.AddDeadLetter(ctx, letter)
+}
+
+// loadState reads the execution's history and, if there may be one, the snapshot
+// of the key-value map.
+func (t *tx) loadState(ctx context.Context, found *turn, values bool) error {
+	var err error
+	found.history, err = t.ReadExecution(ctx, found.Item.Instance, int64(found.Item.ExecutionID))
+	if err != nil || !values {
+		return err
+	}
+	return t.loadSnapshot(ctx, found)
+}
+
+// loadSnapshot reads the key-value map as the execution found it. What the
+// execution itself has changed stands in the delta and is left out: replay will
+// make the same changes again (pitfall P14).
+func (t *tx) loadSnapshot(ctx context.Context, found *turn) error {
+	rows, err := t.ReadSnapshot(ctx, found.Item.Instance)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	found.Item.KVSnapshot = make(map[string]provider.KVEntry, len(rows))
+	for _, row := range rows {
+		found.Item.KVSnapshot[row.Key] = provider.KVEntry{Value: row.Value, LastUpdatedAtMs: uint64(row.LastUpdatedAtMs)}
+	}
+	return nil
+}
+
+// decodeHistory decodes the events, or says why that is impossible: then the item
+// carries neither history nor snapshot, and the lock stands, so that the runtime
+// can count the attempts and in the end fail the instance (§5.1, pitfalls P8, P9).
+func (found *turn) decodeHistory() {
+	item := &found.Item
+	events, err := decodeEvents(item.Instance, item.ExecutionID, found.history)
+	if err != nil {
+		item.HistoryError = fmt.Errorf("%s%w", deserializeFailed, err)
+		item.KVSnapshot = nil
+		return
+	}
+	item.History = events
+}

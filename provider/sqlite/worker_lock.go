@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion
+// change places in one transaction: it is never both queued and completed, nor
+// neither.
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
+// [provider.ErrInvalidArgument] for a completion that is none.
+func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
+	const operation = "ack_work_item"
+	var m message
+	switch completion.(type) {
+	case nil, provider.ActivityCompletedItem, provider.ActivityFailedItem:
+	default:
+		return invalid(operation, "an activity ends with ActivityCompleted or ActivityFailed, not with %T", completion)
+	}
+	if completion != nil {
+		var err error
+		if m, err = newMessage(operation, completion); err != nil {
+			return err
+		}
+	}
+	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		session, err := t.FinishWork(ctx, &lockToken, &t.now)
+		if err := t.afterWork(ctx, operation, lockToken, session, err); err != nil {
+			return err
+		}
+		if completion == nil {
+			return nil
+		}
+		if err := t.send(ctx, m, 0); err != nil {
+			return err
+		}
+		return t.refresh(ctx, m.instance)
+	})
+}
+
+// RenewWorkItemLock implements [provider.Provider] (§5.12).
+//
+// Errors: [provider.ErrInvalidLockToken], which after a cancellation is how the
+// worker learns of it, and [provider.ErrLockExpired]; both match
+// [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
+func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	const operation = "renew_work_item_lock"
+	lockFor, err := lease(operation, "extendFor", extendFor)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		until := t.now + lockFor
+		t.activityWake = earlier(t.activityWake, until)
+		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
+		return t.afterWork(ctx, operation, lockToken, session, err)
+	})
+}
+
+// afterWork ends a call on an activity's lease: it turns "no such live lease" into
+// the reason, and otherwise stamps the session that the activity belongs to, if that
+// is still live (§5.11, §5.12).
+func (t *tx) afterWork(ctx context.Context, operation, token string, session *string, err error) error {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return t.workLockLost(ctx, operation, token)
+	case err != nil || session == nil:
+		return err
+	}
+	return t.StampSession(ctx, t.now, *session)
+}
+
+// workLockLost says why a token opens nothing.
+func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
+	expired, err := t.WorkTokenExists(ctx, &token)
+	if err != nil {
+		return err
+	}
+	if expired {
+		return provider.Permanent(operation,
+			"Activity lock expired: the activity took longer than its lease and will be delivered again", provider.ErrLockExpired)
+	}
+	return invalidToken(operation,
+		"the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it")
+}
+
+// AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
+// session and its tag, and the owner keeps the session.
+//
+// Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
+// negative Delay.
+func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	const operation = "abandon_work_item"
+	hideFor, err := delay(operation, "Delay", params.Delay)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		return t.abandonWork(ctx, operation, params.LockToken, hideFor, params.IgnoreAttempt)
+	})
+}
+
+// abandonWork puts the activity back, hidden for so many milliseconds. That the lease
+// may have ended by itself does not matter as long as nobody else took it.
+func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
+	found, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
+		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), LockToken: &token,
+	})
+	if err != nil {
+		return err
+	}
+	if found == 0 {
+		return provider.Permanent(operation,
+			"Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it",
+			provider.ErrInvalidLockToken)
+	}
+	if hideFor == 0 {
+		t.activities++
+	} else {
+		t.activityWake = earlier(t.activityWake, t.now+hideFor)
+	}
+	return nil
+}
