@@ -26,9 +26,6 @@ func TestConformanceFile(t *testing.T) {
 
 func TestConformanceMemory(t *testing.T) {
 	t.Parallel()
-	if raceDetector {
-		t.Skip("races are looked for with files: there more happens at once")
-	}
 	providertest.Run(t, conformance(func(t *testing.T) providertest.Store {
 		t.Helper()
 		return withHooks(openMemory(t, nil))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -366,6 +367,10 @@ func (w *writer) answer(group []*job) {
 		close(j.done)
 	}
 	w.published(sum)
+	// Those who have just been answered go first: most of them are about to call
+	// again, and what they ask for then joins the next group instead of the one
+	// after it. Measured with rig A at 2:2 and 4:4: a third more orchestrations.
+	runtime.Gosched()
 }
 
 // takeBack queues the undo of a job whose caller has gone.
