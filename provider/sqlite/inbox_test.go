@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -415,57 +413,6 @@ func TestEligibility(t *testing.T) {
 			}
 			if got := depth(t, s); got != c.left {
 				t.Errorf("%d messages are left, want %d", got, c.left)
-			}
-		})
-	}
-}
-
-// Thousands of instances that may not be fetched cost a fetch nothing: what it reads
-// is the same as without them. SQLite counts the steps.
-func TestFetchReadsNoMoreThanItTakes(t *testing.T) {
-	t.Parallel()
-	if testing.Short() || raceDetector {
-		t.Skip("fills a large queue")
-	}
-	crowds := map[string]func(t *testing.T, s *Store, i int){
-		"future timers": func(t *testing.T, s *Store, i int) {
-			must(t, s.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("t", i)), time.Hour))
-		},
-		"unknown instances": func(t *testing.T, s *Store, i int) {
-			must(t, s.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: fmt.Sprint("u", i)}, 0))
-		},
-		"a locked instance": func(t *testing.T, s *Store, i int) {
-			must(t, s.EnqueueForOrchestrator(t.Context(), start("l"), 0))
-			if i == 0 {
-				fetch(t, s)
-			}
-		},
-		"timers of the fetched instance": func(t *testing.T, s *Store, _ int) {
-			must(t, s.EnqueueForOrchestrator(t.Context(), start("me"), time.Hour))
-		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(crowds)) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := openMemory(t, nil)
-			create(t, s, "me", 0)
-			turn := func() time.Duration {
-				best := time.Hour
-				for range 20 {
-					must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "me", Name: "e"}, 0))
-					begin := time.Now()
-					must(t, s.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: fetch(t, s).LockToken, ExecutionID: 1}))
-					best = min(best, time.Since(begin))
-				}
-				return best
-			}
-			alone := turn()
-			for i := range 5000 {
-				crowds[name](t, s, i)
-			}
-			// Reading them would take a hundred times as long.
-			if crowded := turn(); crowded > 10*alone {
-				t.Errorf("a turn takes %v among 5,000 others, %v alone", crowded, alone)
 			}
 		})
 	}
