@@ -108,28 +108,29 @@ func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFun
 // this child (P40). nil means that nobody waits any more.
 func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (provider.WorkItem, error) {
 	if message == nil {
-		return nil, nil //nolint:nilnil // no parent, no message
+		return nil, nil // no parent, no message
 	}
 	ctx, cancel := t.settling(ctx)
 	defer cancel()
 	history, err := t.worker.store.Read(ctx, message.Target())
 	if err != nil {
 		if errors.Is(err, provider.ErrCorrupt) {
-			return nil, nil //nolint:nilnil // a parent that cannot be replayed cannot be told
+			return nil, nil // a parent that cannot be replayed cannot be told
 		}
 		return nil, err
 	}
+	execution := func(id uint64) uint64 {
+		return replay.ExecutionOfChild(history, id, message.Target(), t.item.Instance)
+	}
 	switch m := message.(type) {
 	case provider.SubOrchCompletedItem:
-		m.ParentExecutionID = replay.ExecutionOfChild(history, m.ParentID, m.ParentInstance, t.item.Instance)
-		if m.ParentExecutionID != 0 {
+		if m.ParentExecutionID = execution(m.ParentID); m.ParentExecutionID != 0 {
 			return m, nil
 		}
 	case provider.SubOrchFailedItem:
-		m.ParentExecutionID = replay.ExecutionOfChild(history, m.ParentID, m.ParentInstance, t.item.Instance)
-		if m.ParentExecutionID != 0 {
+		if m.ParentExecutionID = execution(m.ParentID); m.ParentExecutionID != 0 {
 			return m, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // the parent has moved on
+	return nil, nil // the parent has moved on
 }

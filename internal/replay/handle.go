@@ -95,9 +95,6 @@ func (h *Handle) Result() (text string, ok bool) {
 // Dropped reports whether the handle was dropped by a select.
 func (h *Handle) Dropped() bool { return h.dropped }
 
-// EventID is the event that scheduled the action, 0 before it is recorded.
-func (h *Handle) EventID() uint64 { return h.eventID }
-
 func (h *Handle) resolve(result string) { h.resolved, h.result = true, result }
 
 func (h *Handle) fail(details provider.ErrorDetails) {
