@@ -14,6 +14,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/duroxide/duroxide-go/tools/internal/drift"
 )
 
 // repair is the command that makes -verify succeed. It is printed with every complaint.
@@ -62,13 +64,13 @@ func run(ctx context.Context, root string, generate generator, verify bool, out 
 	if err != nil {
 		return err
 	}
-	have, err := readTree(root, genFolder)
+	have, err := drift.ReadTree(root, genFolder)
 	if err != nil {
 		return err
 	}
-	differences := compare(want, have)
+	differences := drift.Compare(want, have)
 	if !verify {
-		return apply(root, want, differences, out)
+		return drift.Apply(root, want, differences, out)
 	}
 	if len(differences) == 0 {
 		fmt.Fprintf(out, "%s/ is up to date (%d files)\n", genFolder, len(want))

@@ -7,12 +7,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/duroxide/duroxide-go/tools/internal/drift"
 )
 
 const (
 	configFile = "sqlc.yaml"
 	sqlFolder  = "sql"
 )
+
+// plugin is the name of our own sqlc plugin: of its command and of its package beside this one.
+const plugin = "sqlc-gen-tsql"
 
 // A generator writes what the sqlc.yaml at config asks for, beside that file. Its working directory is root.
 type generator func(ctx context.Context, root, config string) error
@@ -22,17 +29,61 @@ type generator func(ctx context.Context, root, config string) error
 // It is built without cgo: that leaves out PostgreSQL's parser in C, which nothing here needs, so that the same sqlc
 // runs whether or not a machine has a C compiler, and a first build takes about a fifth less time.
 func sqlc(ctx context.Context, root, config string) error {
+	tools, err := buildPlugin(ctx, filepath.Join(root, "tools"), config)
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/go.mod", "sqlc", "generate", "--file", config)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("sqlc generate: %w\n%s", err, output)
 	}
 	return nil
 }
 
+// buildPlugin builds our plugin from the module at tools, if the configuration runs it, into a folder beside that file
+// which the caller removes with it, and returns the folder: sqlc finds the command there rather than an older one that
+// a developer has installed.
+func buildPlugin(ctx context.Context, tools, config string) (string, error) {
+	bin := filepath.Join(filepath.Dir(config), "bin")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		return "", err
+	}
+	if runs, err := runsPlugin(text); err != nil || !runs {
+		return bin, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./"+plugin)
+	cmd.Dir = tools
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", plugin, err, output)
+	}
+	return bin, nil
+}
+
+// runsPlugin reports whether a sqlc configuration has our plugin.
+func runsPlugin(config []byte) (bool, error) {
+	var c struct {
+		Plugins []struct {
+			Process struct {
+				Cmd string `yaml:"cmd"`
+			} `yaml:"process"`
+		} `yaml:"plugins"`
+	}
+	if err := yaml.Unmarshal(config, &c); err != nil {
+		return false, fmt.Errorf("%s: %w", configFile, err)
+	}
+	for _, p := range c.Plugins {
+		if p.Process.Cmd == plugin {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // generateTree runs generate on a copy of the inputs and returns what it wrote below gen/.
-func generateTree(ctx context.Context, root string, generate generator) (written tree, err error) {
+func generateTree(ctx context.Context, root string, generate generator) (written drift.Tree, err error) {
 	scratch, err := os.MkdirTemp("", "duroxide-generate-")
 	if err != nil {
 		return nil, err
@@ -45,7 +96,7 @@ func generateTree(ctx context.Context, root string, generate generator) (written
 	if err := generate(ctx, root, filepath.Join(scratch, configFile)); err != nil {
 		return nil, err
 	}
-	written, err = readTree(scratch, genFolder)
+	written, err = drift.ReadTree(scratch, genFolder)
 	if err == nil && len(written) == 0 {
 		// Taken at its word, an empty result would empty gen/.
 		err = fmt.Errorf("%s wrote no file below %s/", configFile, genFolder)

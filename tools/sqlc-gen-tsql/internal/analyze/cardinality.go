@@ -1,0 +1,293 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// cardinality says how many rows a SELECT has.
+func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinality {
+	rows := Many
+	switch {
+	case s.group != nil && s.group.whole:
+		rows = One
+		if q.Having != nil {
+			rows = Optional
+		}
+	case a.reachesAll(s, q.Where, from, nil) && !(s.group != nil && s.group.nullable):
+		rows = Optional
+		if from.some && q.Where == nil && q.GroupBy == nil {
+			rows = One
+		}
+	}
+	if t := q.Top; t != nil {
+		switch {
+		case isOne(t.N) && !t.Percent && !t.WithTies:
+			rows = max(rows, Optional)
+		case rows == One && isZero(t.N), rows == One && !isNumber(t.N):
+			rows = Optional
+		}
+	}
+	return rows
+}
+
+// isOne, isZero and isNumber look at the literal in TOP and FETCH.
+func isOne(x syntax.Expr) bool  { return isInt(x, "1") }
+func isZero(x syntax.Expr) bool { return isInt(x, "0") }
+
+func isNumber(x syntax.Expr) bool {
+	lit, ok := unparen(x).(*syntax.Literal)
+	return ok && lit.Kind == syntax.IntLiteral
+}
+
+func isInt(x syntax.Expr, value string) bool {
+	lit, ok := unparen(x).(*syntax.Literal)
+	return ok && lit.Kind == syntax.IntLiteral && lit.Value == value
+}
+
+// resultKeys returns the sets of result columns that no two rows share: the keys of each table that determines the rows
+// of all others, the grouped columns, and all columns after DISTINCT.
+func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *result) [][]string {
+	names := map[place]string{} // under which a source's column is in the result
+	for i, x := range out.items {
+		if x == nil {
+			continue
+		}
+		if ref, ok := unparen(x).(*syntax.ColumnRef); ok {
+			if at, ok := a.local(s, ref); ok {
+				names[at] = out.columns[i].Name
+			}
+		}
+	}
+	a.starNames(s, q, names)
+	var keys [][]string
+	add := func(columns []place) {
+		var key []string
+		for _, c := range columns {
+			name := names[c]
+			if name == "" {
+				return
+			}
+			key = append(key, name)
+		}
+		if len(key) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	switch {
+	case s.group != nil:
+		if !s.group.nullable && len(s.group.items) == 0 {
+			add(s.group.columns)
+		}
+	default:
+		for _, src := range s.sources {
+			if !a.reachesAll(s, q.Where, from, src) {
+				continue
+			}
+			for _, key := range src.keys {
+				add(src.places(key))
+			}
+		}
+	}
+	if q.Distinct {
+		all := make([]string, len(out.columns))
+		for i, c := range out.columns {
+			all[i] = c.Name
+		}
+		if !slices.Contains(all, "") {
+			keys = append(keys, all)
+		}
+	}
+	return keys
+}
+
+// starNames adds the columns that a star brings into the result.
+func (a *analyzer) starNames(s *scope, q *syntax.Select, names map[place]string) {
+	for _, item := range q.Items {
+		star, ok := item.X.(*syntax.Star)
+		if !ok {
+			continue
+		}
+		for _, src := range s.qualified(star.Qualifier) {
+			for i, c := range src.columns {
+				names[place{src, i}] = c.Name
+			}
+		}
+	}
+}
+
+// places returns the columns of a key.
+func (src *source) places(key []string) []place {
+	out := make([]place, len(key))
+	for i, name := range key {
+		out[i] = place{src, src.column(name)}
+	}
+	return out
+}
+
+// An equality fixes a column as soon as the columns of the other side are fixed.
+type equality struct {
+	column place
+	needs  []place
+}
+
+// reachesAll reports whether the conditions leave at most one row: of each table at most one, because a key of it is
+// compared with constants or with columns of rows that are fixed already. With start, the row of that table is given.
+func (a *analyzer) reachesAll(s *scope, where syntax.Expr, from joined, start *source) bool {
+	return !from.full && len(a.reaches(s, where, from, start)) == len(from.sources)
+}
+
+// reaches returns the tables of which at most one row is left.
+func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *source) map[*source]bool {
+	fixed := map[place]bool{}
+	reached := map[*source]bool{}
+	reach := func(src *source) {
+		reached[src] = true
+		for i := range src.columns {
+			fixed[place{src, i}] = true
+		}
+	}
+	if start != nil {
+		reach(start)
+	}
+	equalities := a.equalities(s, where, from)
+	for changed := true; changed; {
+		changed = false
+		for _, eq := range equalities {
+			if !fixed[eq.column] && allFixed(fixed, eq.needs) {
+				fixed[eq.column], changed = true, true
+			}
+		}
+		for _, src := range from.sources {
+			if reached[src] || !src.isFixed(fixed) {
+				continue
+			}
+			reach(src)
+			changed = true
+		}
+	}
+	return reached
+}
+
+// isFixed reports whether a table has one row at most, or its row is determined by fixed columns.
+func (src *source) isFixed(fixed map[place]bool) bool {
+	return !src.bad && (src.rows != Many || slices.ContainsFunc(src.keys, func(key []string) bool {
+		return len(key) > 0 && allFixed(fixed, src.places(key))
+	}))
+}
+
+func allFixed(fixed map[place]bool, places []place) bool {
+	return !slices.ContainsFunc(places, func(p place) bool { return !fixed[p] })
+}
+
+// equalities collects the comparisons that hold for every row of the result.
+func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equality {
+	var out []equality
+	collect := func(at *scope, cond syntax.Expr, only []*source) {
+		for _, c := range conjuncts(cond) {
+			for _, eq := range a.equality(at, c) {
+				if only == nil || slices.Contains(only, eq.column.source) {
+					out = append(out, eq)
+				}
+			}
+		}
+	}
+	if where != nil {
+		collect(s, where, nil)
+	}
+	for _, b := range from.bounds {
+		collect(b.scope, b.cond, b.only)
+	}
+	return out
+}
+
+// conjuncts splits a condition at its ANDs.
+func conjuncts(x syntax.Expr) []syntax.Expr {
+	x = unparen(x)
+	if l, ok := x.(*syntax.Logical); ok && l.Op == "AND" {
+		return append(conjuncts(l.X), conjuncts(l.Y)...)
+	}
+	return []syntax.Expr{x}
+}
+
+// equality reads column = expression, in both directions.
+func (a *analyzer) equality(s *scope, cond syntax.Expr) []equality {
+	c, ok := cond.(*syntax.Compare)
+	if !ok || c.Op != "=" && c.Op != "IS NOT DISTINCT FROM" {
+		return nil
+	}
+	var out []equality
+	for _, side := range [][2]syntax.Expr{{c.X, c.Y}, {c.Y, c.X}} {
+		ref, ok := unparen(side[0]).(*syntax.ColumnRef)
+		if !ok {
+			continue
+		}
+		at, ok := a.local(s, ref)
+		if !ok {
+			continue
+		}
+		needs, pure := a.dependencies(s, side[1])
+		if pure && a.keepsApart(s, at, side[1]) {
+			out = append(out, equality{column: at, needs: needs})
+		}
+	}
+	return out
+}
+
+// dependencies returns the columns on which an expression depends. It is not pure if it may have another value each
+// time, or compares otherwise than the column does: a subquery, a function such as NEWID, a COLLATE.
+func (a *analyzer) dependencies(s *scope, x syntax.Expr) (needs []place, pure bool) {
+	pure = true
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.ColumnRef:
+			if at, ok := a.local(s, n); ok {
+				needs = append(needs, at)
+			}
+			return false
+		case *syntax.Subquery, *syntax.Collate, *syntax.NextValue:
+			pure = false
+		case *syntax.Call:
+			pure = pure && len(n.Name.Parts) == 1 && !isVolatile(n)
+		}
+		return pure
+	})
+	return needs, pure
+}
+
+// isVolatile reports functions that are computed anew for each row.
+func isVolatile(c *syntax.Call) bool {
+	switch strings.ToUpper(c.Name.Parts[0].Value) {
+	case "NEWID", "RAND", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM":
+		return true
+	default:
+		return c.Over != nil
+	}
+}
+
+// keepsApart reports whether different values of the column stay different in a comparison with the expression. They
+// don't when the column is converted to a type of another family: both '5' and '05' equal 5.
+func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
+	column := at.source.columns[at.column].Type
+	var other typed
+	a.quietly(func() { other = a.expr(s, x) })
+	return !other.bad() && (column.Kind == other.Type.Kind || family(column) != 0 && family(column) == family(other.Type) ||
+		column.Precedence() < other.Type.Precedence())
+}
+
+// family numbers the groups of types whose conversions lose nothing that tells two values apart.
+func family(t sqltype.Type) int {
+	switch {
+	case t.IsCharacter():
+		return 1
+	case t.IsExactInteger(), t.Kind == sqltype.Bit, t.Kind == sqltype.Decimal, t.IsMoney():
+		return 2
+	case t.IsBinary():
+		return 3
+	default:
+		return 0
+	}
+}

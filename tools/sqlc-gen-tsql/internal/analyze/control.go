@@ -1,0 +1,357 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// The ids of findings about statements.
+const (
+	ruleStatement = "statement" // a statement that has no place where it stands, or that cannot be checked
+	ruleFlow      = "flow"      // BREAK, GOTO and the like without their counterpart
+)
+
+// A module is what a body of statements belongs to; it decides which of them make sense.
+type module int
+
+const (
+	inProcedure module = iota
+	inFunction         // scalar, or a multi-statement table function
+	inTrigger
+	inScript // between GO lines, outside any module
+)
+
+// String names the module in a message.
+func (m module) String() string {
+	return [...]string{"procedure", "function", "trigger", "script"}[m]
+}
+
+// A body is what is found out about the statements of a module.
+type body struct {
+	module module
+	graph  *graph
+	status bool    // a RETURN says something else than 0
+	throws thrown  // the error numbers of its own statements
+	calls  []*body // the procedures it calls
+	// insertExec is the first INSERT … EXEC; a procedure with one cannot itself be the source of another.
+	insertExec *syntax.Insert
+
+	// What program.shape made of the graph; broken says that it reported something, which callers need not repeat.
+	results        []ResultSet
+	flow           Flow
+	shaped, broken bool
+}
+
+// A walker follows the statements of one body. Every method that takes a statement also takes the node that control
+// comes from and returns the one it goes on from: nowhere after a RETURN. Statements that no path reaches are checked
+// like all others.
+type walker struct {
+	*program
+	e       *env
+	body    *body
+	returns sqltype.Type // of a scalar function
+	caught  int          // where an error leads: the beginning of the CATCH around, or nowhere
+	catches int          // how many CATCH blocks are around
+	nested  int          // how many statements are around that may run their parts or not
+	loops   []loop
+	labels  map[string]*jump
+	scopes  []*syntax.TryCatch // the TRY and CATCH blocks around; GOTO cannot lead into one
+}
+
+// A loop is a WHILE around the statement.
+type loop struct {
+	again, out int // where CONTINUE and BREAK lead
+}
+
+// A jump is a label that was met, as such or in a GOTO.
+type jump struct {
+	node    int
+	defined bool
+	scopes  []*syntax.TryCatch
+	gotos   []*syntax.Goto
+	from    [][]*syntax.TryCatch // of each GOTO
+}
+
+// node makes a point from which an error leads to the CATCH around.
+func (w *walker) node() int {
+	n := w.body.graph.node()
+	w.body.graph.pass(n, w.caught)
+	return n
+}
+
+// fail reports something about a statement.
+func (w *walker) fail(at syntax.Node, rule, fix, format string, args ...any) {
+	w.a.found.Add(w.e.file, at.Range(), rule, fix, format, args...)
+}
+
+// stmts follows statements in their order.
+func (w *walker) stmts(list []syntax.Stmt, at int) int {
+	for _, s := range list {
+		at = w.stmt(s, at)
+	}
+	return at
+}
+
+// stmt follows one statement.
+func (w *walker) stmt(s syntax.Stmt, at int) int {
+	switch s := s.(type) {
+	case *syntax.SelectStmt, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Merge:
+		return w.data(s, at)
+	case *syntax.Exec:
+		return w.exec(s, at)
+	case *syntax.Block:
+		return w.stmts(s.Stmts, at)
+	case *syntax.If:
+		return w.branch(s, at)
+	case *syntax.While:
+		return w.while(s, at)
+	case *syntax.TryCatch:
+		return w.tryCatch(s, at)
+	case *syntax.Return:
+		return w.ret(s, at)
+	case *syntax.Break, *syntax.Continue:
+		return w.leaveLoop(s, at)
+	case *syntax.Goto:
+		return w.jump(s, at)
+	case *syntax.Label:
+		return w.land(s, at)
+	case *syntax.Throw:
+		return w.throw(s, at)
+	case *syntax.Raiserror:
+		return w.raiserror(s, at)
+	default:
+		w.plain(s)
+		return at
+	}
+}
+
+// branch follows IF. Both ways are possible, whatever the condition.
+func (w *walker) branch(s *syntax.If, at int) int {
+	w.a.condition(w.e, s.Cond)
+	w.nested++
+	then, otherwise := w.stmt(s.Then, at), at
+	if s.Else != nil {
+		otherwise = w.stmt(s.Else, at)
+	}
+	w.nested--
+	return w.join(then, otherwise)
+}
+
+// join is where two ways come together.
+func (w *walker) join(x, y int) int {
+	switch {
+	case x == y, y == nowhere:
+		return x
+	case x == nowhere:
+		return y
+	}
+	n := w.node()
+	w.body.graph.pass(x, n)
+	w.body.graph.pass(y, n)
+	return n
+}
+
+// while follows a loop, which may be left before its first turn.
+func (w *walker) while(s *syntax.While, at int) int {
+	w.a.condition(w.e, s.Cond)
+	l := loop{again: w.node(), out: w.node()}
+	w.body.graph.pass(at, l.again)
+	w.body.graph.pass(l.again, l.out)
+	w.loops = append(w.loops, l)
+	w.nested++
+	end := w.stmt(s.Body, l.again)
+	w.nested--
+	w.loops = w.loops[:len(w.loops)-1]
+	w.body.graph.pass(end, l.again)
+	return l.out
+}
+
+// tryCatch follows TRY … CATCH. Every point of the TRY leads to the CATCH, also the last: its set may have been sent in
+// part, columns first, when an error ends it.
+func (w *walker) tryCatch(s *syntax.TryCatch, at int) int {
+	outer := w.caught
+	catch := w.node()
+	w.caught = catch
+	w.scopes = append(w.scopes, s)
+	begin := w.node()
+	w.body.graph.pass(at, begin)
+	w.nested++
+	end := w.stmts(s.Try, begin)
+
+	w.caught = outer
+	// The CATCH is a scope of its own: a GOTO in the TRY cannot lead into it, nor the other way round.
+	w.scopes[len(w.scopes)-1] = &syntax.TryCatch{Span: s.Span}
+	w.catches++
+	recovered := w.stmts(s.Catch, catch)
+	w.catches--
+	w.nested--
+	w.scopes = w.scopes[:len(w.scopes)-1]
+	return w.join(end, recovered)
+}
+
+// leaveLoop follows BREAK and CONTINUE.
+func (w *walker) leaveLoop(s syntax.Stmt, at int) int {
+	if len(w.loops) == 0 {
+		w.fail(s, ruleFlow, "", "there is no WHILE around this statement")
+		return nowhere
+	}
+	l := w.loops[len(w.loops)-1]
+	if _, ok := s.(*syntax.Break); ok {
+		w.body.graph.pass(at, l.out)
+	} else {
+		w.body.graph.pass(at, l.again)
+	}
+	return nowhere
+}
+
+// labelled returns the jump of a name, which may be met in a GOTO before or after the label itself.
+func (w *walker) labelled(name syntax.Ident) *jump {
+	key := catalog.Fold(name.Value)
+	if w.labels[key] == nil {
+		w.labels[key] = &jump{node: w.body.graph.node()}
+	}
+	return w.labels[key]
+}
+
+// jump follows GOTO. One that leads backward makes a loop like any other: what matters is whether sets are in it.
+func (w *walker) jump(s *syntax.Goto, at int) int {
+	j := w.labelled(s.Label)
+	j.gotos = append(j.gotos, s)
+	j.from = append(j.from, slices.Clone(w.scopes))
+	w.body.graph.pass(at, j.node)
+	return nowhere
+}
+
+// land follows a label.
+func (w *walker) land(s *syntax.Label, at int) int {
+	j := w.labelled(s.Label)
+	if j.defined {
+		w.fail(s, ruleFlow, "", "the label %s is there twice", s.Label.Value)
+		return at
+	}
+	j.defined, j.scopes = true, slices.Clone(w.scopes)
+	w.body.graph.pass(j.node, w.caught)
+	w.body.graph.pass(at, j.node)
+	return j.node
+}
+
+// checkLabels reports GOTOs that lead to no label, or into a TRY or CATCH block.
+func (w *walker) checkLabels() {
+	for _, j := range w.labels {
+		for i, s := range j.gotos {
+			switch {
+			case !j.defined:
+				w.fail(s, ruleFlow, "", "there is no label %s", s.Label.Value)
+			case len(j.scopes) > len(j.from[i]) || !slices.Equal(j.scopes, j.from[i][:len(j.scopes)]):
+				w.fail(s, ruleFlow, "", "GOTO cannot lead into a TRY or CATCH block, where %s is", s.Label.Value)
+			}
+		}
+	}
+}
+
+// ret follows RETURN.
+func (w *walker) ret(s *syntax.Return, at int) int {
+	w.body.graph.pass(at, exit)
+	if s.X == nil {
+		if w.returns.Kind != sqltype.Invalid {
+			w.fail(s, ruleFlow, "return a value", "a scalar function must return a value")
+		}
+		return nowhere
+	}
+	x := w.a.scalar(w.e, s.X)
+	switch {
+	case w.body.module == inProcedure:
+		w.a.argument(w.e, x, sqltype.Type{Kind: sqltype.Int}, true, s.X.Range(), "the return status")
+		w.body.status = w.body.status || !isStatusZero(s.X)
+	case w.returns.Kind != sqltype.Invalid:
+		w.a.argument(w.e, x, w.returns, true, s.X.Range(), "the value of the function")
+	default:
+		w.fail(s, ruleFlow, "leave the value out", "a %s returns no value", w.body.module)
+	}
+	return nowhere
+}
+
+// isStatusZero reports whether an expression is the literal 0, which is what T-SQL returns by itself.
+func isStatusZero(x syntax.Expr) bool {
+	n, ok := intLiteral(x)
+	return ok && n == 0
+}
+
+// data follows the statements that read and write rows.
+func (w *walker) data(s syntax.Stmt, at int) int {
+	if insert, ok := s.(*syntax.Insert); ok && insert.Exec != nil {
+		w.insertExec(insert)
+	}
+	w.refuseInFunction(s)
+	w.fires(s)
+	return w.yield(s, at, func() (rowset, bool) {
+		sel, ok := s.(*syntax.SelectStmt)
+		if !ok {
+			return w.a.dml(w.e, s)
+		}
+		r := w.a.query(w.e, sel.Query)
+		return r, !r.none
+	})
+}
+
+// refuseInFunction reports what changes tables in a function, which may only change its own table variables.
+func (w *walker) refuseInFunction(s syntax.Stmt) {
+	var target syntax.TableSource
+	switch s := s.(type) {
+	case *syntax.Insert:
+		target = s.Target
+	case *syntax.Update:
+		target = s.Target
+	case *syntax.Delete:
+		target = s.Target
+	}
+	ref, ok := target.(*syntax.TableRef)
+	if !ok || w.body.module != inFunction {
+		return
+	}
+	if name, err := w.cat.Resolve(ref.Name); err == nil && w.cat.Table(name) != nil {
+		w.fail(ref, ruleStatement, "make it a procedure", "a function cannot change a table")
+	}
+}
+
+// yield makes the link for a statement that may send a set; infer says what it sends, if it does.
+func (w *walker) yield(s syntax.Stmt, at int, infer func() (rowset, bool)) int {
+	var r rowset
+	var sends bool
+	found := w.a.quietly(func() { r, sends = infer() })
+	if !sends {
+		*w.a.found = append(*w.a.found, found...)
+		return at
+	}
+	set := w.override(s, r, found)
+	return w.sendSet(s, at, set)
+}
+
+// sendSet makes the link for a set.
+func (w *walker) sendSet(s syntax.Stmt, at int, set ResultSet) int {
+	switch w.body.module {
+	case inFunction:
+		w.fail(s, ruleStatement, "assign to variables, or insert into the table that is returned", "a function cannot send a result set")
+		return at
+	case inTrigger:
+		w.fail(s, ruleShape, "write to a table instead", "a trigger that sends a result set disturbs every statement on its table")
+		return at
+	case inScript:
+		w.fail(s, ruleStatement, "remove it, or put it in a file of queries under -- name: SomeName :many", "nobody reads this result set of a script")
+		return at
+	case inProcedure:
+	}
+	if at == nowhere {
+		return nowhere
+	}
+	to := w.node()
+	w.body.graph.send(at, to, sender{set, site{w.e.file, s.Range()}})
+	return to
+}
+
+// A part is a span as a node, for findings about parts that have no node of their own.
+type part struct{ diag.Span }

@@ -1,0 +1,100 @@
+package analyze
+
+import (
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+// env is what the statements of a body see besides the catalog: variables, table variables, temp tables and cursors.
+// T-SQL declarations are visible from where they stand to the end of the batch, whatever the blocks, so a body needs
+// one env; a child env is for trying something out. Temp tables that a calling procedure made are not seen: a body that
+// relies on them cannot be checked by itself.
+type env struct {
+	parent  *env
+	file    *diag.File
+	vars    map[string]variable
+	tables  map[string]*catalog.Table // table variables (with the @) and temp tables (with the #)
+	cursors map[string]rowset
+	infer   *inference     // of an annotated query; nil elsewhere
+	trigger *catalog.Table // the table whose inserted and deleted a trigger's body sees
+}
+
+// variable is a scalar variable, a parameter, or a cursor variable.
+type variable struct {
+	Type sqltype.Type
+	// NotNull says that the variable is never NULL. Variables of procedures always may be: whether one is assigned
+	// before it is read, and never NULL again, would take a flow analysis that a reader could not follow.
+	NotNull bool
+	Span    diag.Span
+}
+
+// rowset is what a query yields.
+type rowset struct {
+	Columns []Column
+	Rows    Cardinality
+	bad     bool // a finding has been reported
+	// none says that no rows go to the client: SELECT … INTO and SELECT @v = … .
+	none bool
+}
+
+// newEnv returns an env for statements of a file; its parent may be nil.
+func newEnv(parent *env, file *diag.File) *env {
+	e := &env{
+		parent:  parent,
+		file:    file,
+		vars:    map[string]variable{},
+		tables:  map[string]*catalog.Table{},
+		cursors: map[string]rowset{},
+	}
+	if parent != nil {
+		e.infer, e.trigger = parent.infer, parent.trigger
+	}
+	return e
+}
+
+// declare makes a scalar variable known; name is with its @.
+func (e *env) declare(name string, v variable) { e.vars[catalog.Fold(name)] = v }
+
+// declareTable makes a table variable or a temp table known; name is with its @ or #.
+func (e *env) declareTable(name string, t *catalog.Table) { e.tables[catalog.Fold(name)] = t }
+
+// declareCursor makes a cursor known with what its query yields.
+func (e *env) declareCursor(name string, r rowset) { e.cursors[catalog.Fold(name)] = r }
+
+// dropTable forgets a temp table.
+func (e *env) dropTable(name string) {
+	for at := e; at != nil; at = at.parent {
+		delete(at.tables, catalog.Fold(name))
+	}
+}
+
+// variable looks a scalar variable up.
+func (e *env) variable(name string) (variable, bool) {
+	for at := e; at != nil; at = at.parent {
+		if v, ok := at.vars[catalog.Fold(name)]; ok {
+			return v, true
+		}
+	}
+	return variable{}, false
+}
+
+// table looks a table variable or a temp table up.
+func (e *env) table(name string) (*catalog.Table, bool) {
+	for at := e; at != nil; at = at.parent {
+		if t, ok := at.tables[catalog.Fold(name)]; ok {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// cursor looks a cursor up.
+func (e *env) cursor(name string) (rowset, bool) {
+	for at := e; at != nil; at = at.parent {
+		if r, ok := at.cursors[catalog.Fold(name)]; ok {
+			return r, true
+		}
+	}
+	return rowset{}, false
+}

@@ -1,0 +1,513 @@
+package analyze
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// scalar types an expression that stands outside a query.
+func (a *analyzer) scalar(e *env, x syntax.Expr) typed {
+	return a.expr(&scope{env: e, clause: outside}, x)
+}
+
+// condition checks a condition that stands outside a query.
+func (a *analyzer) condition(e *env, x syntax.Expr) {
+	a.cond(&scope{env: e, clause: outside}, x)
+}
+
+// operand is an expression with what is known about it.
+type operand struct {
+	x syntax.Expr
+	typed
+}
+
+// expr types a scalar expression.
+func (a *analyzer) expr(s *scope, x syntax.Expr) typed {
+	if s.group != nil && !s.inAggregate && len(s.group.items) > 0 {
+		if t, ok := s.group.items[a.fingerprint(s, x)]; ok {
+			return t
+		}
+	}
+	switch x := x.(type) {
+	case *syntax.Literal:
+		return a.literal(s, x)
+	case *syntax.Paren:
+		return a.expr(s, x.X)
+	case *syntax.Variable:
+		return a.variable(s.env, x)
+	case *syntax.SystemVariable:
+		return a.systemVariable(s, x)
+	case *syntax.ColumnRef:
+		return a.column(s, x)
+	case *syntax.Unary:
+		return a.unary(s, x)
+	case *syntax.Binary:
+		return a.binary(s, x)
+	case *syntax.Case:
+		return a.caseExpr(s, x)
+	case *syntax.Cast:
+		return a.cast(s, x)
+	case *syntax.Call:
+		return a.call(s, x)
+	case *syntax.Subquery:
+		return a.scalarSubquery(s, x)
+	case *syntax.NextValue:
+		return a.nextValue(s, x)
+	case *syntax.AtTimeZone:
+		return a.atTimeZone(s, x)
+	case *syntax.Collate:
+		return a.collate(s, x)
+	default:
+		return a.fail(s.env, x.Range(), "use CASE WHEN … THEN 1 ELSE 0 END", "a condition stands where a value is expected")
+	}
+}
+
+// literal types a constant.
+func (a *analyzer) literal(s *scope, x *syntax.Literal) typed {
+	t := typed{literal: x}
+	var err error
+	switch x.Kind {
+	case syntax.NullLiteral:
+		t.Type, t.Nullable = sqltype.Type{Kind: sqltype.Null}, true
+	case syntax.IntLiteral:
+		t.Type, err = sqltype.IntLiteral(x.Value)
+	case syntax.DecimalLiteral:
+		t.Type, err = sqltype.DecimalLiteral(x.Value)
+	case syntax.FloatLiteral:
+		t.Type = sqltype.FloatLiteral()
+	case syntax.MoneyLiteral:
+		t.Type = sqltype.MoneyLiteral()
+	case syntax.StringLiteral:
+		t.Type = sqltype.StringLiteral(x.Value, false)
+	case syntax.NStringLiteral:
+		t.Type = sqltype.StringLiteral(x.Value, true)
+	case syntax.BinaryLiteral:
+		t.Type, err = sqltype.BinaryLiteral(x.Value)
+	default:
+		return a.fail(s.env, x.Span, "", "DEFAULT can't stand here")
+	}
+	if err != nil {
+		return a.fail(s.env, x.Span, "", "%v", err)
+	}
+	return t
+}
+
+// variable types @v. In an annotated query, one that nothing declares is a parameter.
+func (a *analyzer) variable(e *env, x *syntax.Variable) typed {
+	if v, ok := e.variable(x.Name); ok {
+		return typed{Type: v.Type, Nullable: !v.NotNull}
+	}
+	if _, ok := e.table(x.Name); ok {
+		return a.failName(e, x.Span, "read it in FROM", "%s is a table variable", x.Name)
+	}
+	if p := e.infer.use(x.Name, x.Span); p != nil {
+		return typed{Type: p.Type, Nullable: p.null(), param: p}
+	}
+	return a.failName(e, x.Span, suggest(x.Name, e.names()), "variable %s isn't declared", x.Name)
+}
+
+// systemVariable types @@name.
+func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
+	t, ok := systemVariables[strings.ToUpper(x.Name)]
+	if !ok {
+		return a.failName(s.env, x.Span, "", "%s is not known to the generator", x.Name)
+	}
+	return t
+}
+
+// unary types + - ~ .
+func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
+	t := a.expr(s, x.X)
+	if t.bad() {
+		return typed{}
+	}
+	result, err := sqltype.Unary(x.Op, t.Type)
+	if err != nil {
+		return a.fail(s.env, x.Span, "", "%v", err)
+	}
+	return typed{Type: result, Nullable: t.Nullable}
+}
+
+// binary types arithmetic and concatenation. A parameter beside a number is one of the same type; the length of one
+// beside a string could be anything.
+func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
+	l, r := a.expr(s, x.X), a.expr(s, x.Y)
+	if l.Type.IsNumeric() || r.Type.IsNumeric() {
+		a.pair(s.env, l, r, x.Span)
+	}
+	if l.bad() || r.bad() {
+		return typed{}
+	}
+	result, err := sqltype.Arithmetic(x.Op, l.Type, r.Type)
+	if err != nil {
+		return a.fail(s.env, x.Span, "CAST one of them", "%v", err)
+	}
+	return typed{Type: result, Nullable: l.Nullable || r.Nullable}
+}
+
+// caseExpr types CASE. Without ELSE it may be NULL.
+func (a *analyzer) caseExpr(s *scope, x *syntax.Case) typed {
+	var input typed
+	if x.Input != nil {
+		input = a.expr(s, x.Input)
+	}
+	var results []operand
+	for _, arm := range x.Whens {
+		if x.Input != nil {
+			a.comparable(s.env, input, a.expr(s, arm.When), arm.When.Range())
+		} else {
+			a.cond(s, arm.When)
+		}
+		results = append(results, operand{arm.Then, a.expr(s, arm.Then)})
+	}
+	if x.Else != nil {
+		results = append(results, operand{x.Else, a.expr(s, x.Else)})
+	}
+	t := a.unite(s.env, results)
+	if t.isNull() {
+		return a.fail(s.env, x.Span, "CAST one of them", "every result of this CASE is NULL, which has no type")
+	}
+	t.Nullable = t.Nullable || x.Else == nil
+	return t
+}
+
+// unite returns the type that all operands convert to. It is nullable if one of them is.
+func (a *analyzer) unite(e *env, list []operand) typed {
+	for i := range list {
+		for j := range list {
+			if list[i].param != nil && list[i].bad() && i != j {
+				a.pair(e, list[i].typed, list[j].typed, list[i].x.Range())
+			}
+		}
+	}
+	var out typed
+	for i, o := range list {
+		if o.bad() {
+			return typed{}
+		}
+		if i == 0 {
+			out = typed{Type: o.Type, Nullable: o.Nullable, literal: o.literal}
+			if len(list) > 1 {
+				out.literal = nil
+			}
+			continue
+		}
+		t, err := unionTypes(out, o.typed)
+		if err != nil {
+			return a.fail(e, o.x.Range(), "CAST it", "%v", err)
+		}
+		out.Type, out.Nullable = t, out.Nullable || o.Nullable
+	}
+	return out
+}
+
+// unionTypes is sqltype.Union of two expressions.
+func unionTypes(x, y typed) (sqltype.Type, error) { return sqltype.Union(x.Type, y.Type) }
+
+// cast types CAST, CONVERT and PARSE. The TRY forms yield NULL for what can't be converted.
+func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
+	t := a.expr(s, x.X)
+	if x.Style != nil {
+		a.expr(s, x.Style)
+	}
+	want, err := a.cat.CastType(x.Type)
+	if err != nil {
+		return a.fail(s.env, x.Type.Span, "", "%v", err)
+	}
+	if t.param != nil && t.bad() {
+		t.param.see(use{Type: want, at: x.Span})
+	}
+	if !t.bad() && !t.isNull() {
+		if err := sqltype.Castable(t.Type, want); err != nil {
+			return a.fail(s.env, x.Span, "", "%v", err)
+		}
+	}
+	if strings.HasSuffix(x.Func, "PARSE") && (want.IsCharacter() || want.IsBinary() || want.Kind == sqltype.UniqueIdentifier) {
+		return a.fail(s.env, x.Span, "use CAST", "%s makes numbers and dates of text, not %s", x.Func, want)
+	}
+	// What is converted matters for NULL only, and something was said about it if it is bad.
+	return typed{Type: want, Nullable: t.Nullable || strings.HasPrefix(x.Func, "TRY_")}
+}
+
+// scalarSubquery types a query that stands for one value: NULL when it has no row.
+func (a *analyzer) scalarSubquery(s *scope, x *syntax.Subquery) typed {
+	if f := x.Query.For; f != nil && f.Kind != "BROWSE" {
+		return a.document(s, x.Query)
+	}
+	out := a.subqueryValues(s, x.Query)
+	if len(out.columns) != 1 {
+		if out.bad {
+			return typed{}
+		}
+		return a.fail(s.env, x.Span, "", "a subquery that stands for a value has one column, not %d", len(out.columns))
+	}
+	c := out.columns[0]
+	return typed{Type: c.Type, Nullable: c.Nullable || out.rows != One, param: out.values[0].param}
+}
+
+// document types SELECT … FOR JSON and FOR XML as a value: NULL when the query has no row. JSON takes its keys from
+// the names of the columns.
+func (a *analyzer) document(s *scope, q *syntax.Query) typed {
+	out := a.queryIn(s, q)
+	if out.bad {
+		return typed{}
+	}
+	if q.For.Kind == "JSON" {
+		if !a.checkNames(s.env, out.columns, "of FOR JSON") {
+			return typed{}
+		}
+		return typed{Type: typeNVarCharMax, Nullable: out.rows != One}
+	}
+	for _, o := range q.For.Options {
+		if o.Name == "TYPE" {
+			return typed{Type: typeXML, Nullable: true}
+		}
+	}
+	return typed{Type: typeNVarCharMax, Nullable: true}
+}
+
+// nextValue types NEXT VALUE FOR a sequence.
+func (a *analyzer) nextValue(s *scope, x *syntax.NextValue) typed {
+	if x.Over != nil {
+		a.window(s, x.Over)
+	}
+	name, err := a.cat.Resolve(x.Sequence)
+	if err != nil {
+		return a.failName(s.env, x.Sequence.Span, "", "%v", err)
+	}
+	seq := a.cat.Sequence(name)
+	if seq == nil {
+		return a.failName(s.env, x.Sequence.Span, a.nearest(name), "no script defines a sequence %s", name)
+	}
+	return typed{Type: seq.Type}
+}
+
+// atTimeZone types x AT TIME ZONE zone: a datetimeoffset with the fractional digits of x.
+func (a *analyzer) atTimeZone(s *scope, x *syntax.AtTimeZone) typed {
+	t := a.expr(s, x.X)
+	zone := a.takes(s, x.Zone, typeSysname, "the name of a time zone")
+	if t.bad() || zone.bad() {
+		return typed{}
+	}
+	scale, ok := fraction(t.Type)
+	if !ok || t.Type.Kind == sqltype.Date || t.Type.Kind == sqltype.Time {
+		return a.fail(s.env, x.X.Range(), "CAST it to datetime2", "AT TIME ZONE takes a point in time, not %s", t.Type)
+	}
+	return typed{Type: dateTimeOffset(scale), Nullable: t.Nullable || zone.Nullable}
+}
+
+// fraction returns the fractional digits of a date or time type.
+func fraction(t sqltype.Type) (int, bool) {
+	switch t.Kind {
+	case sqltype.DateTime:
+		return 3, true
+	case sqltype.SmallDateTime, sqltype.Date:
+		return 0, true
+	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		return t.Scale, true
+	default:
+		return 0, false
+	}
+}
+
+// collate types x COLLATE name, which changes comparisons and no type.
+func (a *analyzer) collate(s *scope, x *syntax.Collate) typed {
+	t := a.expr(s, x.X)
+	if t.bad() || t.isNull() {
+		return typed{Type: t.Type, Nullable: t.Nullable, param: t.param}
+	}
+	if !t.Type.IsCharacter() {
+		return a.fail(s.env, x.Span, "", "COLLATE is for text, not for %s", t.Type)
+	}
+	return typed{Type: t.Type, Nullable: t.Nullable}
+}
+
+// takes types an expression for a place that takes one type.
+func (a *analyzer) takes(s *scope, x syntax.Expr, want sqltype.Type, what string) typed {
+	t := a.expr(s, x)
+	if t.param != nil && t.bad() {
+		t.param.see(use{Type: want, at: x.Range()})
+		return t
+	}
+	if t.bad() || t.isNull() {
+		return t
+	}
+	if err := sqltype.Assignable(t.Type, want); err != nil {
+		return a.fail(s.env, x.Range(), "CAST it to "+want.String(), "%s is %s: %v", what, want, err)
+	}
+	return t
+}
+
+// comparable checks that two operands can be compared; a parameter takes the type of what it is compared with.
+func (a *analyzer) comparable(e *env, x, y typed, at diag.Span) {
+	a.pair(e, x, y, at)
+	if x.bad() || y.bad() || x.isNull() || y.isNull() {
+		return
+	}
+	if err := sqltype.Comparable(x.Type, y.Type); err != nil {
+		a.fail(e, at, "CAST one of them", "%v", err)
+	}
+}
+
+// cond checks a condition.
+func (a *analyzer) cond(s *scope, x syntax.Expr) {
+	switch x := x.(type) {
+	case *syntax.Paren:
+		a.cond(s, x.X)
+	case *syntax.Not:
+		a.cond(s, x.X)
+	case *syntax.Logical:
+		a.cond(s, x.X)
+		a.cond(s, x.Y)
+	case *syntax.Compare:
+		a.comparable(s.env, a.expr(s, x.X), a.expr(s, x.Y), x.Span)
+	case *syntax.Between:
+		v := a.expr(s, x.X)
+		a.comparable(s.env, v, a.expr(s, x.Low), x.Low.Range())
+		a.comparable(s.env, v, a.expr(s, x.High), x.High.Range())
+	case *syntax.In:
+		a.in(s, x)
+	case *syntax.Quantified:
+		a.comparable(s.env, a.expr(s, x.X), a.single(s, x.Query), x.Span)
+	case *syntax.Like:
+		a.like(s, x)
+	case *syntax.IsNull:
+		a.expr(s, x.X)
+	case *syntax.Exists:
+		// The columns mean nothing, but what they name must be there.
+		a.subqueryValues(s, x.Query)
+	case *syntax.UpdateTest:
+		a.updateTest(s, x)
+	case *syntax.Call:
+		a.fullText(s, x)
+	default:
+		if t := a.expr(s, x); !t.bad() {
+			a.fail(s.env, x.Range(), "compare it: … = 1", "a value stands where a condition is expected")
+		}
+	}
+}
+
+// in checks x IN (…).
+func (a *analyzer) in(s *scope, x *syntax.In) {
+	v := a.expr(s, x.X)
+	if x.Query != nil {
+		a.comparable(s.env, v, a.single(s, x.Query), x.Span)
+		return
+	}
+	for _, item := range x.List {
+		a.comparable(s.env, v, a.expr(s, item), item.Range())
+	}
+}
+
+// single types a subquery that must have one column.
+func (a *analyzer) single(s *scope, q *syntax.Query) typed {
+	out := a.subqueryValues(s, q)
+	if len(out.columns) == 1 {
+		return out.values[0]
+	}
+	if out.bad {
+		return typed{}
+	}
+	return a.fail(s.env, q.Span, "", "this subquery must have one column, not %d", len(out.columns))
+}
+
+// like checks x LIKE pattern.
+func (a *analyzer) like(s *scope, x *syntax.Like) {
+	v, pattern := a.expr(s, x.X), a.expr(s, x.Pattern)
+	if x.Escape != nil {
+		a.takes(s, x.Escape, nvarchar(1), "ESCAPE")
+	}
+	a.pair(s.env, v, pattern, x.Span)
+	for _, o := range []operand{{x.X, v}, {x.Pattern, pattern}} {
+		if o.bad() || o.isNull() {
+			continue
+		}
+		if err := sqltype.Assignable(o.Type, typeNVarCharMax); err != nil {
+			a.fail(s.env, o.x.Range(), "CAST it to nvarchar", "LIKE takes text, not %s", o.Type)
+		}
+	}
+}
+
+// updateTest checks UPDATE (column) of a trigger.
+func (a *analyzer) updateTest(s *scope, x *syntax.UpdateTest) {
+	t := s.env.trigger
+	if t == nil {
+		a.fail(s.env, x.Span, "", "UPDATE (…) is known only in a trigger")
+		return
+	}
+	if t.Column(x.Column.Value) == nil {
+		a.failName(s.env, x.Column.Span, "", "%s has no column %s", t.Name, x.Column.Value)
+	}
+}
+
+// fullText checks CONTAINS and FREETEXT, the only functions that are conditions.
+func (a *analyzer) fullText(s *scope, x *syntax.Call) {
+	name := strings.ToUpper(lastPart(x.Name).Value)
+	if len(x.Name.Parts) != 1 || name != "CONTAINS" && name != "FREETEXT" {
+		if t := a.expr(s, x); !t.bad() {
+			a.fail(s.env, x.Span, "compare it: … = 1", "a value stands where a condition is expected")
+		}
+		return
+	}
+	for _, arg := range x.Args {
+		a.expr(s, arg)
+	}
+}
+
+// names returns the variables and table variables that statements see, for suggestions.
+func (e *env) names() []string {
+	var names []string
+	for at := e; at != nil; at = at.parent {
+		for name := range at.vars {
+			names = append(names, name)
+		}
+		for name := range at.tables {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// functionArguments checks a call of a function that a script defines.
+func (a *analyzer) functionArguments(s *scope, c *syntax.Call, f *catalog.Function) {
+	if len(c.Args) != len(f.Params) {
+		a.fail(s.env, c.Span, "pass DEFAULT for what may be left out", "%s takes %s, not %d",
+			f.Name, count(len(f.Params), "argument"), len(c.Args))
+		return
+	}
+	for i, arg := range c.Args {
+		p := f.Params[i]
+		if lit, ok := arg.(*syntax.Literal); ok && lit.Kind == syntax.DefaultLiteral {
+			if p.Default == nil {
+				a.fail(s.env, lit.Span, "", "%s of %s has no default", p.Name, f.Name)
+			}
+			continue
+		}
+		if p.Table != nil {
+			a.tableArgument(s, arg, p)
+			continue
+		}
+		a.argument(s.env, a.expr(s, arg), p.Type, false, arg.Range(), p.Name+" of "+f.Name.String())
+	}
+}
+
+// tableArgument checks a table-valued argument: a variable of the very table type.
+func (a *analyzer) tableArgument(s *scope, arg syntax.Expr, p catalog.Param) {
+	v, ok := arg.(*syntax.Variable)
+	if !ok {
+		a.fail(s.env, arg.Range(), "", "%s is a table: pass a variable of type %s", p.Name, p.Table.Name)
+		return
+	}
+	s.env.infer.takesTable(v.Name, v.Span)
+	t, ok := s.env.table(v.Name)
+	switch {
+	case !ok:
+		a.failName(s.env, v.Span, suggest(v.Name, s.env.names()), "table variable %s isn't declared", v.Name)
+	case t.Name.Key() != p.Table.Name.Key():
+		a.fail(s.env, v.Span, "", "%s is a %s, not a %s", p.Name, p.Table.Name, t.Name)
+	}
+}

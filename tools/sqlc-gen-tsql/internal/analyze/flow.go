@@ -1,0 +1,192 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+)
+
+// ruleShape is the id of findings about the result sets of a body: their order, their columns, what cannot be told apart.
+const ruleShape = "shape"
+
+// maxSets bounds how many statements of one procedure, those of the procedures it calls included, may yield sets. Calls
+// are followed into their callees, so a few procedures that call each other twice would multiply without end.
+const maxSets = 200
+
+// A graph is the flow of control of a body as far as result sets go. Its nodes are points between statements; a link
+// leads from one to another, and either sends one set to the client or nothing. Any path from the entry to the exit is
+// taken for possible: conditions are not evaluated, not even constant ones.
+//
+// A path that ends in an error has no way to the exit and so drops out of the answer by itself: its caller gets an
+// error, whatever came before.
+type graph struct {
+	links [][]link
+	sets  []sender // in the order of the walk
+}
+
+// A sender is a statement that sends a set.
+type sender struct {
+	ResultSet
+	by site // the statement of this body: the EXEC for a set of a procedure that it calls
+}
+
+// A link is one way from a node to another.
+type link struct {
+	to  int
+	set int // index into graph.sets; noSet when nothing is sent
+}
+
+const noSet = -1
+
+// Every graph has these two nodes.
+const (
+	entry = iota // before the first statement
+	exit         // after the last, or after RETURN
+)
+
+// nowhere is the node of code that no path reaches, such as what follows RETURN. Links from and to it are not made.
+const nowhere = -1
+
+func newGraph() *graph {
+	return &graph{links: make([][]link, 2)}
+}
+
+// node adds a point.
+func (g *graph) node() int {
+	g.links = append(g.links, nil)
+	return len(g.links) - 1
+}
+
+// pass lets control go from one point to another without sending anything.
+func (g *graph) pass(from, to int) {
+	l := link{to: to, set: noSet}
+	if from != nowhere && to != nowhere && from != to && !slices.Contains(g.links[from], l) {
+		g.links[from] = append(g.links[from], l)
+	}
+}
+
+// send lets a set be sent on the way from one point to another.
+func (g *graph) send(from, to int, set sender) {
+	if from == nowhere || to == nowhere {
+		return
+	}
+	g.sets = append(g.sets, set)
+	g.links[from] = append(g.links[from], link{to: to, set: len(g.sets) - 1})
+}
+
+// splice puts a copy of the callee's graph between two points, for the call at by. Every point of the copy also leads to
+// caught, unless that is nowhere: a callee can fail anywhere.
+func (g *graph) splice(callee *graph, by site, from, to, caught int) {
+	if from == nowhere {
+		return
+	}
+	live := callee.live()
+	at := make([]int, len(callee.links))
+	for n := range callee.links {
+		switch n {
+		case entry:
+			at[n] = from
+		case exit:
+			at[n] = to
+		default:
+			at[n] = g.node()
+			g.pass(at[n], caught)
+		}
+	}
+	for n, links := range callee.links {
+		for _, l := range links {
+			switch {
+			case l.set == noSet:
+				g.pass(at[n], at[l.to])
+			case caught != nowhere || live[n] && live[l.to]:
+				// With a CATCH around the call, a set counts even if the callee then fails.
+				g.send(at[n], at[l.to], sender{callee.sets[l.set].ResultSet, by})
+			}
+		}
+	}
+}
+
+// reach marks the nodes that can be reached from one, itself included. next lists the neighbours of a node.
+func reach(from, nodes int, next func(int) []int) []bool {
+	seen := make([]bool, nodes)
+	seen[from] = true
+	for todo := []int{from}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, m := range next(n) {
+			if !seen[m] {
+				seen[m] = true
+				todo = append(todo, m)
+			}
+		}
+	}
+	return seen
+}
+
+// after lists where the links of a node lead.
+func (g *graph) after(n int) []int {
+	var to []int
+	for _, l := range g.links[n] {
+		to = append(to, l.to)
+	}
+	return to
+}
+
+// live marks the nodes that lie on a path from the entry to the exit.
+func (g *graph) live() []bool {
+	back := make([][]int, len(g.links))
+	for n, links := range g.links {
+		for _, l := range links {
+			back[l.to] = append(back[l.to], n)
+		}
+	}
+	live := reach(entry, len(g.links), g.after)
+	ends := reach(exit, len(g.links), func(n int) []int { return back[n] })
+	for n := range live {
+		live[n] = live[n] && ends[n]
+	}
+	return live
+}
+
+// returns reports whether any call comes to an end without an error.
+func (g *graph) returns() bool { return g.live()[entry] }
+
+// repeated lists the sets that a call can send more than once, because the statement lies on a cycle.
+func (g *graph) repeated() []int {
+	live := g.live()
+	var sets []int
+	for n, links := range g.links {
+		for _, l := range links {
+			if l.set == noSet || !live[n] || !live[l.to] {
+				continue
+			}
+			if reach(l.to, len(g.links), g.after)[n] {
+				sets = append(sets, l.set)
+			}
+		}
+	}
+	slices.Sort(sets)
+	return sets
+}
+
+// shape says what a client of the body sees: the result sets and in which order they can come. What a client could not
+// make sense of is reported to found, and the answer is then empty.
+func (g *graph) shape(found *diag.List) ([]ResultSet, Flow) {
+	if again := g.repeated(); len(again) > 0 {
+		for _, s := range again {
+			found.Add(g.sets[s].by.file, g.sets[s].by.span, ruleShape,
+				"collect the rows in a table variable and select from it once, after the loop",
+				"this statement is in a loop, so the number of result sets is unknown")
+		}
+		return nil, Flow{States: []State{{Final: true}}}
+	}
+	m, ok := g.determinise()
+	if !ok {
+		first := g.sets[0].by
+		found.Add(first.file, first.span, ruleShape, "split the procedure",
+			"the result sets from here on can come in more than %d different orders", maxStates)
+		return nil, Flow{States: []State{{Final: true}}}
+	}
+	results := m.results(g.sets, found)
+	return results, m.flow()
+}

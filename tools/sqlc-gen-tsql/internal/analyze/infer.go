@@ -1,0 +1,206 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+// inference finds the types of an annotated query's parameters, which nothing declares, from the places where they
+// stand:
+//
+//   - compared or united with an expression that has a type (=, IN, BETWEEN, LIKE, CASE, COALESCE, UNION), it has that
+//     type, also when it reaches the comparison as a column of a derived table;
+//   - stored in a column or passed to a parameter, it has the type of that, and may be NULL if the column may;
+//   - beside a number in arithmetic, it is such a number;
+//   - where only one type makes sense (TOP, a function's argument, CAST), it has that type.
+//
+// Literals give no type: @p = 1 may mean any number. All places must agree.
+type inference struct {
+	params map[string]*inferred
+	order  []*inferred // by first use
+	nulls  map[string]bool
+	given  map[string]Param
+}
+
+// inferred is one parameter.
+type inferred struct {
+	name string       // as first written, with the @
+	at   diag.Span    // where it is used first
+	Type sqltype.Type // Invalid as long as it is not known
+	uses []use        // of the present run
+	// asked says that gen:null names the parameter.
+	asked    bool
+	stores   bool // it is stored somewhere
+	refuses  bool // it is stored where NULL is refused
+	reported bool
+}
+
+// use is a place that says what type a parameter has.
+type use struct {
+	Type     sqltype.Type
+	at       diag.Span
+	stores   bool // the parameter is stored there
+	nullable bool // and may be NULL there
+}
+
+// newInference returns an inference for a query whose directives say the given types (gen:param, may be nil) and name
+// the given parameters as nullable (gen:null); names are with the @.
+func newInference(given []Param, nulls []string) *inference {
+	in := &inference{params: map[string]*inferred{}, nulls: map[string]bool{}, given: map[string]Param{}}
+	for _, name := range nulls {
+		in.nulls[catalog.Fold(name)] = true
+	}
+	for _, p := range given {
+		in.given[catalog.Fold(p.Name)] = p
+	}
+	return in
+}
+
+// use notes that a variable occurs. It returns the parameter, or nil outside of annotated queries.
+func (in *inference) use(name string, at diag.Span) *inferred {
+	if in == nil {
+		return nil
+	}
+	key := catalog.Fold(name)
+	p := in.params[key]
+	if p == nil {
+		given := in.given[key]
+		p = &inferred{name: name, at: at, Type: given.Type, asked: in.nulls[key] || given.Nullable}
+		in.params[key] = p
+		in.order = append(in.order, p)
+	}
+	if at.From < p.at.From { // FROM and WHERE are read before the select list
+		p.name, p.at = name, at
+	}
+	return p
+}
+
+// see notes what a place says about the parameter.
+func (p *inferred) see(u use) {
+	if p.Type.Kind == sqltype.Invalid {
+		p.uses = append(p.uses, u)
+	}
+	if u.stores {
+		p.stores = true
+		p.refuses = p.refuses || !u.nullable
+	}
+}
+
+// null reports whether the parameter may be NULL: because a directive says so, or because it is stored in columns that
+// may be.
+func (p *inferred) null() bool { return p.asked || p.stores && !p.refuses }
+
+// pair lets a parameter without a type take that of what it is compared with.
+func (a *analyzer) pair(_ *env, x, y typed, at diag.Span) {
+	if x.param != nil && x.bad() && y.tells() {
+		x.param.see(use{Type: y.Type, at: at})
+	}
+	if y.param != nil && y.bad() && x.tells() {
+		y.param.see(use{Type: x.Type, at: at})
+	}
+}
+
+// tells reports whether an expression says what type a parameter beside it has.
+func (t typed) tells() bool { return !t.bad() && !t.isNull() && t.literal == nil }
+
+// argument checks a value for a parameter or a column of a known type: EXEC arguments and the like. A parameter of an
+// annotated query takes that type; nullable says whether it may then be NULL.
+func (a *analyzer) argument(e *env, x typed, want sqltype.Type, nullable bool, at diag.Span, what string) {
+	if x.param != nil && want.Kind != sqltype.Invalid {
+		x.param.see(use{Type: want, at: at, stores: true, nullable: nullable})
+	}
+	if x.bad() || x.isNull() || want.Kind == sqltype.Invalid {
+		return
+	}
+	if err := sqltype.Assignable(x.Type, want); err != nil {
+		a.fail(e, at, "CAST it to "+want.String(), "%s: %v", what, err)
+	}
+}
+
+// inferParams finds the parameters that the statements run checks use; e.infer must be set. It calls run with a child
+// of e until all types are known, or no more can be found out; only the findings of the last call are reported, and
+// a parameter whose type cannot be found is one too. The parameters come in the order of their first use.
+func (a *analyzer) inferParams(e *env, run func(e *env)) []Param {
+	for {
+		before := e.infer.stored()
+		inner := newEnv(e, e.file)
+		for _, p := range e.infer.given {
+			if p.Table != nil {
+				inner.declareTable(p.Name, p.Table)
+			}
+		}
+		for _, p := range e.infer.order {
+			p.uses = nil
+		}
+		found := a.quietly(func() { run(inner) })
+		if !a.resolve(e) && e.infer.stored() == before {
+			*a.found = append(*a.found, found...)
+			return a.inferredParams(e, len(found) > 0)
+		}
+	}
+}
+
+// stored counts what is known about the parameters that are stored: the next run may come to other nullabilities when
+// it has changed.
+func (in *inference) stored() int {
+	n := 0
+	for _, p := range in.order {
+		if p.stores {
+			n++
+		}
+		if p.refuses {
+			n++
+		}
+	}
+	return n
+}
+
+// takesTable notes that a table parameter occurs, if directives give the parameter such a type.
+func (in *inference) takesTable(name string, at diag.Span) {
+	if in != nil && in.given[catalog.Fold(name)].Table != nil {
+		in.use(name, at)
+	}
+}
+
+// resolve gives the parameters of which all places agree their type, and reports whether there were any.
+func (a *analyzer) resolve(e *env) bool {
+	found := false
+	for _, p := range e.infer.order {
+		if p.Type.Kind != sqltype.Invalid || len(p.uses) == 0 || p.reported {
+			continue
+		}
+		first := p.uses[0]
+		i := slices.IndexFunc(p.uses, func(u use) bool { return u.Type != first.Type })
+		if i < 0 {
+			p.Type, found = first.Type, true
+			continue
+		}
+		p.reported = true
+		line, column := e.file.Position(first.at.From)
+		a.fail(e, p.uses[i].at, "say which: -- gen:param "+p.name+" "+first.Type.String(),
+			"%s is %s here and %s in line %d, column %d", p.name, p.uses[i].Type, first.Type, line, column)
+	}
+	return found
+}
+
+// inferredParams reports the parameters without a type, and returns all. After other findings it reports none: what is
+// wrong may be the very place that says the type.
+func (a *analyzer) inferredParams(e *env, wrong bool) []Param {
+	slices.SortFunc(e.infer.order, func(p, q *inferred) int { return cmp.Compare(p.at.From, q.at.From) })
+	var params []Param
+	for _, p := range e.infer.order {
+		given := e.infer.given[catalog.Fold(p.name)]
+		if p.Type.Kind == sqltype.Invalid && given.Table == nil && !p.reported && !wrong {
+			p.reported = true
+			a.fail(e, p.at, "add -- gen:param "+p.name+" <type>", "nothing here says what type %s has", p.name)
+		}
+		params = append(params, Param{
+			Name: p.name, Type: p.Type, Table: given.Table, Nullable: given.Table == nil && p.null(), Span: p.at,
+		})
+	}
+	return params
+}

@@ -1,0 +1,148 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// ruleParam is the id of findings about parameters.
+const ruleParam = "param"
+
+// procedureBody returns what the statements of a procedure do. It is not done while they are being walked, which a
+// call sees that leads back to the procedure itself.
+func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
+	if b, known := p.bodies[proc]; known {
+		return b, !p.walking[proc]
+	}
+	b = &body{module: inProcedure, graph: newGraph()}
+	p.bodies[proc] = b
+	p.walking[proc] = true
+	w := p.walker(proc.File, b)
+	for _, param := range proc.Params {
+		w.declare(param)
+	}
+	w.walk(proc.Def.Body)
+	delete(p.walking, proc)
+	if len(b.graph.sets) > 0 {
+		for _, s := range p.recursive[proc] {
+			p.a.found.Add(s.file, s.span, ruleShape, "collect the rows in a table variable, or use a loop or a recursive CTE",
+				"%s calls itself here and sends result sets, so that their number is unknown", proc.Name)
+		}
+	}
+	return b, true
+}
+
+// shape says what a client of a body sees, and reports at the first time what is wrong with that.
+func (p *program) shape(b *body) ([]ResultSet, Flow) {
+	if !b.shaped {
+		var found diag.List
+		b.results, b.flow = b.graph.shape(&found)
+		b.shaped, b.broken = true, len(found) > 0
+		*p.a.found = append(*p.a.found, found...)
+	}
+	return b.results, b.flow
+}
+
+// walker prepares the walk over the statements of a module.
+func (p *program) walker(file *diag.File, b *body) *walker {
+	return &walker{program: p, e: newEnv(nil, file), body: b, caught: nowhere, labels: map[string]*jump{}}
+}
+
+// walk follows all statements of the body.
+func (w *walker) walk(stmts []syntax.Stmt) {
+	w.body.graph.pass(w.stmts(stmts, entry), exit)
+	w.checkLabels()
+}
+
+// declare makes a parameter known to the statements.
+func (w *walker) declare(p catalog.Param) {
+	if p.Table != nil {
+		w.e.declareTable(p.Name, p.Table)
+		return
+	}
+	w.e.declare(p.Name, variable{Type: p.Type, Span: p.Span})
+}
+
+// procedure describes one procedure to its callers.
+func (p *program) procedure(proc *catalog.Procedure) *Procedure {
+	b, _ := p.procedureBody(proc)
+	out := &Procedure{
+		Place:  proc.Place,
+		Name:   proc.Name,
+		Doc:    p.headers[proc].Doc,
+		Params: p.params(proc),
+		Status: b.status,
+		Errors: b.raised().sorted(),
+	}
+	if proc.Def.External {
+		p.a.found.Add(proc.File, proc.Span, ruleStatement, "exclude it, or call it from a procedure with WITH RESULT SETS",
+			"%s is written in another language, so that its result sets are unknown", proc.Name)
+	}
+	out.Results, out.Flow = p.shape(b)
+	return out
+}
+
+// params describes the parameters of a procedure.
+func (p *program) params(proc *catalog.Procedure) []Param {
+	w := p.walker(proc.File, &body{module: inProcedure, graph: newGraph()})
+	params := make([]Param, len(proc.Params))
+	for i := range proc.Params {
+		params[i] = w.param(&proc.Params[i])
+	}
+	set := p.directives[proc.File]
+	if set == nil {
+		return params
+	}
+	for _, d := range set.InHeader(proc.Def, directive.Null) {
+		set.Use(d)
+		for _, name := range d.Params {
+			w.allowNull(d, params, name)
+		}
+	}
+	for _, d := range set.InHeader(proc.Def, directive.Param) {
+		set.Use(d)
+		w.fail(d, ruleOverride, "remove it", "the parameters of a procedure are declared; gen:param is for queries")
+	}
+	return params
+}
+
+// param describes one parameter and checks its declaration.
+func (w *walker) param(p *catalog.Param) Param {
+	out := Param{Name: p.Name, Type: p.Type, Table: p.Table, Output: p.Output, Span: p.Span}
+	switch {
+	case p.Type.Kind == sqltype.Cursor:
+		w.fail(part{p.Span}, ruleParam, "send a result set, or take a table type", "a client cannot pass a cursor")
+	case p.Table != nil && p.Output:
+		w.fail(part{p.Span}, ruleParam, "", "the table-valued parameter %s cannot be OUTPUT", p.Name)
+	}
+	if p.Default == nil {
+		return out
+	}
+	out.Optional, out.Default = true, w.e.file.Slice(p.Default.Range())
+	if l, ok := p.Default.(*syntax.Literal); ok && l.Kind == syntax.NullLiteral {
+		out.Nullable = true
+		return out
+	}
+	w.a.argument(w.e, w.a.scalar(w.e, p.Default), p.Type, true, p.Default.Range(), "the parameter "+p.Name)
+	return out
+}
+
+// allowNull applies one name of a gen:null.
+func (w *walker) allowNull(d *directive.Directive, params []Param, name string) {
+	i := slices.IndexFunc(params, func(p Param) bool { return catalog.Fold(p.Name) == catalog.Fold(name) })
+	switch {
+	case i < 0:
+		w.fail(d, ruleOverride, "", "gen:null names %s, which is no parameter", name)
+	case params[i].Table != nil:
+		w.fail(d, ruleOverride, "", "gen:null names %s, but a table is never NULL", name)
+	case params[i].Nullable:
+		w.fail(d, ruleOverride, "remove it", "gen:null names %s, which may be NULL without saying", name)
+	default:
+		params[i].Nullable = true
+	}
+}

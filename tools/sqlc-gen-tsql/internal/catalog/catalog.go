@@ -1,0 +1,181 @@
+// Package catalog collects what a set of scripts defines: tables with their columns and keys, types, views, functions,
+// procedures, sequences and synonyms. It types what is written with a type; what a view or a function returns is the
+// business of package analyze.
+package catalog
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// A Name is a schema-qualified name with the spelling of its definition.
+type Name struct {
+	Schema, Name string
+}
+
+// String returns schema.name.
+func (n Name) String() string { return n.Schema + "." + n.Name }
+
+// Key returns the form under which names are the same: T-SQL names differ in case only on servers set up to be so,
+// and there two objects whose names differ only in case are refused by the catalog.
+func (n Name) Key() string { return Fold(n.Schema) + "." + Fold(n.Name) }
+
+// Fold returns the form of an identifier under which names are compared.
+func Fold(s string) string { return strings.ToLower(s) }
+
+// A Catalog holds the objects of all scripts by [Name.Key].
+type Catalog struct {
+	DefaultSchema string // what an unqualified name belongs to: "dbo" unless configured
+	Tables        map[string]*Table
+	TableTypes    map[string]*Table
+	AliasTypes    map[string]*AliasType
+	Views         map[string]*View
+	Functions     map[string]*Function
+	Procedures    map[string]*Procedure
+	Sequences     map[string]*Sequence
+	Synonyms      map[string]*Synonym
+	Order         []Object // every object in the order of its definition
+}
+
+// An Object is anything that has a name in the catalog.
+type Object interface {
+	ObjectName() Name
+	Where() Place
+}
+
+// A Place is where an object is defined. Embedding it makes a struct know where it stands.
+type Place struct {
+	File *diag.File
+	Span diag.Span
+}
+
+// Where returns the place itself.
+func (p Place) Where() Place { return p }
+
+// A Table is a table or a table type. Temp tables and table variables are tables too, made while a body is analyzed.
+type Table struct {
+	Place
+	Name    Name
+	Columns []Column
+	Keys    []Key // primary key first; unique constraints and unique unfiltered indexes
+	Indexes []Index
+	Type    bool   // a table type
+	Doc     string // the comment above the definition
+}
+
+// A Column is one column of a table.
+type Column struct {
+	Name       string
+	Type       sqltype.Type
+	Nullable   bool
+	Identity   bool
+	Computed   bool // its type is [sqltype.Invalid] until analyze has typed Expr
+	Expr       syntax.Expr
+	Generated  bool // rowversion and GENERATED ALWAYS columns: never inserted
+	HasDefault bool
+	Collation  string
+	Span       diag.Span
+	Doc        string // the comment at the end of its line or above it
+}
+
+// A Key is a set of columns that no two rows share.
+type Key struct {
+	Name    string
+	Primary bool
+	Columns []string
+}
+
+// An Index is any index, for vet.
+type Index struct {
+	Name      string
+	Unique    bool
+	Clustered bool
+	Columns   []string
+	Include   []string
+	Filtered  bool
+	Options   []syntax.Option
+	Span      diag.Span
+}
+
+// An AliasType is CREATE TYPE … FROM.
+type AliasType struct {
+	Place
+	Name    Name
+	Type    sqltype.Type
+	NotNull bool
+}
+
+// A View is a view; analyze types its columns.
+type View struct {
+	Place
+	Name Name
+	Def  *syntax.CreateView
+}
+
+// A Function is a scalar, inline or multi-statement table function.
+type Function struct {
+	Place
+	Name    Name
+	Def     *syntax.CreateFunction
+	Params  []Param
+	Returns sqltype.Type // of a scalar function
+	Table   *Table       // of a multi-statement table function
+}
+
+// A Procedure is a stored procedure.
+type Procedure struct {
+	Place
+	Name   Name
+	Def    *syntax.CreateProcedure
+	Script *syntax.Script
+	Batch  *syntax.Batch
+	Params []Param
+}
+
+// A Param is a parameter of a function or a procedure.
+type Param struct {
+	Name     string // with the @
+	Type     sqltype.Type
+	Table    *Table // of a table-valued parameter
+	Default  syntax.Expr
+	Output   bool
+	ReadOnly bool
+	Span     diag.Span
+}
+
+// A Sequence is CREATE SEQUENCE.
+type Sequence struct {
+	Place
+	Name Name
+	Type sqltype.Type
+}
+
+// A Synonym stands for another object.
+type Synonym struct {
+	Place
+	Name, For Name
+}
+
+// ObjectName returns the table's name.
+func (t *Table) ObjectName() Name { return t.Name }
+
+// ObjectName returns the type's name.
+func (t *AliasType) ObjectName() Name { return t.Name }
+
+// ObjectName returns the view's name.
+func (v *View) ObjectName() Name { return v.Name }
+
+// ObjectName returns the function's name.
+func (f *Function) ObjectName() Name { return f.Name }
+
+// ObjectName returns the procedure's name.
+func (p *Procedure) ObjectName() Name { return p.Name }
+
+// ObjectName returns the sequence's name.
+func (s *Sequence) ObjectName() Name { return s.Name }
+
+// ObjectName returns the synonym's own name.
+func (s *Synonym) ObjectName() Name { return s.Name }

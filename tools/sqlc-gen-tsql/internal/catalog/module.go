@@ -1,0 +1,197 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// define enters an object if its name is free.
+func (b *builder) define(o Object, how replace) {
+	if b.free(o, how) {
+		b.c.add(o)
+	}
+}
+
+func (b *builder) createType(s *syntax.CreateType) {
+	name, ok := b.resolve(s.Name)
+	if !ok {
+		return
+	}
+	if s.Table != nil {
+		t := b.table(name, s.Table)
+		t.Place, t.Type, t.Doc = b.place(s.Name), true, b.doc(s.Span)
+		b.define(t, create)
+		return
+	}
+	base, table, err := b.c.Type(s.From)
+	switch {
+	case err != nil:
+		b.fail(s.From.Span, "", "%v", err)
+		return
+	case table != nil || !base.IsScalar():
+		b.fail(s.From.Span, "name a built-in type", "%s can't be the base of a type", base)
+		return
+	}
+	notNull := s.NotNull || sqltype.IsSysname(typeText(s.From))
+	b.define(&AliasType{Place: b.place(s.Name), Name: name, Type: base, NotNull: notNull}, create)
+}
+
+func (b *builder) createView(s *syntax.CreateView) {
+	if name, ok := b.resolve(s.Name); ok {
+		b.define(&View{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
+	}
+}
+
+func (b *builder) createFunction(s *syntax.CreateFunction) {
+	if name, ok := b.resolve(s.Name); ok {
+		b.define(&Function{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
+	}
+}
+
+func (b *builder) createProcedure(s *syntax.CreateProcedure) {
+	if name, ok := b.resolve(s.Name); ok {
+		p := &Procedure{Place: b.place(s.Name), Name: name, Def: s, Script: b.script, Batch: b.batch}
+		b.define(p, form(s.OrAlter, s.Alter))
+	}
+}
+
+func (b *builder) createSequence(s *syntax.CreateSequence) {
+	name, ok := b.resolve(s.Name)
+	if !ok {
+		return
+	}
+	t := sqltype.Type{Kind: sqltype.BigInt}
+	if s.Type != nil {
+		var err error
+		t, _, err = b.c.Type(s.Type)
+		if err != nil {
+			b.fail(s.Type.Span, "", "%v", err)
+		} else if !t.IsExactInteger() && (t.Kind != sqltype.Decimal || t.Scale != 0) {
+			b.fail(s.Type.Span, "use an integer type or decimal(n,0)", "a sequence can't be of type %s", t)
+		}
+	}
+	b.define(&Sequence{Place: b.place(s.Name), Name: name, Type: t}, create)
+}
+
+func (b *builder) createSynonym(s *syntax.CreateSynonym) {
+	name, ok := b.resolve(s.Name)
+	if !ok {
+		return
+	}
+	target, err := b.c.Resolve(s.For)
+	if err != nil {
+		b.fail(s.For.Span, "", "%v", err)
+		return
+	}
+	b.define(&Synonym{Place: b.place(s.Name), Name: name, For: target}, create)
+}
+
+// resolveParams gives procedures and functions their parameters, and functions what they return.
+func (b *builder) resolveParams() {
+	for _, o := range b.c.Order {
+		switch o := o.(type) {
+		case *Procedure:
+			o.Params = b.params(o.File, o.Def.Params)
+		case *Function:
+			o.Params = b.params(o.File, o.Def.Params)
+			b.returns(o)
+		}
+	}
+}
+
+// returns resolves what a function returns.
+func (b *builder) returns(f *Function) {
+	switch {
+	case f.Def.Returns != nil:
+		t, table, err := b.c.Type(f.Def.Returns)
+		if err != nil {
+			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, "", "%v", err)
+		} else if table != nil || !t.IsScalar() {
+			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, "", "a function can't return %s", t)
+		}
+		f.Returns = t
+	case f.Def.Table != nil:
+		table, found := b.c.TableFromDef(f.File, Name{Name: f.Def.TableVariable}, f.Def.Table)
+		b.found = append(b.found, found...)
+		f.Table = table
+	}
+}
+
+// params resolves the parameters of a module in a file.
+func (b *builder) params(file *diag.File, defs []*syntax.Param) []Param {
+	params := make([]Param, 0, len(defs))
+	seen := map[string]bool{}
+	for _, d := range defs {
+		if seen[Fold(d.Name)] {
+			b.found.Add(file, d.Span, ruleCatalog, "rename one of them", "there are two parameters %s", d.Name)
+			continue
+		}
+		seen[Fold(d.Name)] = true
+		p := Param{Name: d.Name, Default: d.Default, Output: d.Output, ReadOnly: d.ReadOnly, Span: d.Span}
+		var err error
+		p.Type, p.Table, err = b.c.Type(d.Type)
+		switch {
+		case err != nil:
+			b.found.Add(file, d.Type.Span, ruleCatalog, "", "%v", err)
+		case p.Table != nil && !d.ReadOnly:
+			b.found.Add(file, d.Span, ruleCatalog, "add READONLY", "%s is of the table type %s and must be READONLY", d.Name, p.Type)
+		case p.Table == nil && d.ReadOnly:
+			b.found.Add(file, d.Span, ruleCatalog, "leave READONLY out", "only table types are READONLY, and %s is %s", d.Name, p.Type)
+		}
+		params = append(params, p)
+	}
+	return params
+}
+
+// drop removes objects. What isn't there is an error unless the statement, or an IF around it, allows for that.
+func (b *builder) drop(s *syntax.Drop) {
+	if s.Kind == "INDEX" {
+		b.dropIndex(s)
+		return
+	}
+	sorts, known := droppable[s.Kind]
+	if !known {
+		return // schemas, triggers, roles and so on are not in the catalog
+	}
+	for _, n := range s.Names {
+		name, ok := b.resolve(n)
+		if !ok {
+			continue
+		}
+		o := b.c.object(name)
+		if s.Kind == "TYPE" {
+			o = b.c.typeObject(name)
+		}
+		switch {
+		case o != nil && slices.Contains(sorts, sortOf(o)):
+			b.c.remove(o)
+		case o != nil:
+			b.fail(n.Span, "", "%s is %s, defined at %s", name, sortOf(o), position(o))
+		case !s.IfExists && b.guard == nil:
+			b.fail(n.Span, "add IF EXISTS, or remove the statement", "there is no %s to drop", name)
+		}
+	}
+}
+
+// droppable says what each kind of DROP removes.
+var droppable = map[string][]string{
+	"TABLE":     {"a table"},
+	"VIEW":      {"a view"},
+	"PROCEDURE": {"a procedure"},
+	"FUNCTION":  {"a function"},
+	"TYPE":      {"a table type", "an alias type"},
+	"SEQUENCE":  {"a sequence"},
+	"SYNONYM":   {"a synonym"},
+}
+
+// doc returns the comment above a definition, or above the IF around it.
+func (b *builder) doc(at diag.Span) string {
+	if text := directive.Doc(b.script, at); text != "" || b.guard == nil {
+		return text
+	}
+	return directive.Doc(b.script, b.guard.Span)
+}

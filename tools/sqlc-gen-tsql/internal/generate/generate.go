@@ -1,0 +1,173 @@
+// Package generate composes the stages of the generator: what a set of scripts and options comes to. It reads and writes
+// nothing; its result depends on its arguments alone, so that it is the same on every machine.
+package generate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
+)
+
+// A Role says what a script is there for. A script can have several.
+type Role int
+
+// The roles. What a script defines counts whatever its role; only in one with the role Queries do statements outside
+// of procedures have to be annotated queries.
+const (
+	Schema Role = 1 << iota
+	Procedures
+	Queries
+	// Any is the role of a script about which nothing was said: it holds queries if it annotates one.
+	Any
+)
+
+// A Source is one script.
+type Source struct {
+	Name string // slash-separated, relative to the configuration
+	Text string
+	Role Role
+}
+
+// A Result is what the scripts come to. Its parts are there as far as the findings let them.
+type Result struct {
+	Catalog *catalog.Catalog
+	Program *analyze.Program
+	Files   map[string][]byte // the Go files by name; nil if there are findings
+}
+
+// Run generates. Findings of all stages are returned at once, sorted.
+func Run(sources []Source, c config.Config) (Result, diag.List) {
+	front := read(sources, c)
+	result := Result{Catalog: front.catalog}
+	var bad diag.List
+	result.Program, bad = analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: c.Exclude})
+	front.add(bad)
+	if len(front.findings) > 0 {
+		front.findings.Sort()
+		return result, front.findings
+	}
+	pkg, findings := model.Build(result.Program, c.Model)
+	if len(findings) > 0 {
+		findings.Sort()
+		return result, findings
+	}
+	files, err := render.Files(pkg)
+	if err != nil {
+		// The text of the templates is wrong, not the scripts: only a test of ours should ever see this.
+		findings.Add(nil, diag.Span{}, "internal", "please report it", "%s", err)
+		return result, findings
+	}
+	result.Files = files
+	return result, nil
+}
+
+// Vet applies the lint rules. Those that need to know what procedures yield say nothing when that isn't known; why it
+// isn't is a finding of Run. Scripts that can't be read are findings here too.
+func Vet(sources []Source, c config.Config) diag.List {
+	front := read(sources, c)
+	if len(front.findings) == 0 {
+		program, bad := analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: c.Exclude})
+		if len(bad) > 0 {
+			program = nil
+		}
+		front.findings = vet.Run(vet.Input{
+			Scripts:    front.scripts,
+			Directives: front.directives,
+			Catalog:    front.catalog,
+			Program:    program,
+			Options:    c.Vet,
+		})
+	}
+	front.findings.Sort()
+	return front.findings
+}
+
+// A front is what the stages before the analysis make of the scripts.
+type front struct {
+	scripts    []*syntax.Script
+	directives []*directive.Set
+	sources    []analyze.Source
+	catalog    *catalog.Catalog
+	findings   diag.List
+	torn       map[*diag.File]bool // the files that could not be read whole
+}
+
+// read parses the scripts and collects what they define.
+func read(sources []Source, c config.Config) *front {
+	f := &front{torn: map[*diag.File]bool{}}
+	for _, source := range sources {
+		// A checkout with other line ends must not change what is generated: text of a query goes into the Go code.
+		file := diag.NewFile(source.Name, strings.ReplaceAll(source.Text, "\r\n", "\n"))
+		script, bad := syntax.Parse(file)
+		f.torn[file] = len(bad) > 0
+		f.findings = append(f.findings, bad...)
+		set, bad := directive.Read(script)
+		f.findings = append(f.findings, bad...)
+		f.scripts = append(f.scripts, script)
+		f.directives = append(f.directives, set)
+		f.sources = append(f.sources, analyze.Source{
+			Script:     script,
+			Directives: set,
+			Queries:    source.Role&Queries != 0 || source.Role&Any != 0 && annotates(set),
+		})
+	}
+	var bad diag.List
+	f.catalog, bad = catalog.Build(f.scripts, f.directives, catalog.Options{DefaultSchema: c.DefaultSchema})
+	f.add(bad)
+	return f
+}
+
+// add takes the findings of a stage that builds on what was read. If something could not be read, those that may only
+// be its echo are left out: all in the same file, and names that are unknown, perhaps because they are defined there.
+func (f *front) add(findings diag.List) {
+	whole := true
+	for _, torn := range f.torn {
+		whole = whole && !torn
+	}
+	for _, d := range findings {
+		echo := d.File == nil || f.torn[d.File] || d.Rule == "name"
+		if whole || !echo {
+			f.findings = append(f.findings, d)
+		}
+	}
+}
+
+// annotates reports whether a script has annotated queries.
+func annotates(set *directive.Set) bool {
+	return slices.ContainsFunc(set.All, func(d *directive.Directive) bool { return d.Kind == directive.Query })
+}
+
+// Merge puts sources that were named several times together, each at its first place with all its roles.
+func Merge(sources []Source) []Source {
+	var merged []Source
+	at := map[string]int{}
+	for _, source := range sources {
+		if i, ok := at[source.Name]; ok {
+			merged[i].Role |= source.Role
+			continue
+		}
+		at[source.Name] = len(merged)
+		merged = append(merged, source)
+	}
+	return merged
+}
+
+// SortedNames returns the names of files in order.
+func SortedNames(files map[string][]byte) []string {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	return names
+}

@@ -1,0 +1,222 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+)
+
+// deep opens a transaction that survives what a procedure does to it: it is nested, so that one COMMIT too many doesn't
+// commit, and after a ROLLBACK the next statement that writes begins another one.
+const deep = `SET LOCK_TIMEOUT 5000; SET IMPLICIT_TRANSACTIONS ON;
+BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION;`
+
+// undo ends it.
+const undo = `IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET IMPLICIT_TRANSACTIONS OFF; SET LOCK_TIMEOUT -1;`
+
+// deployment holds the numbers of errors that say that a procedure doesn't fit the database it is in: an object or a
+// column is missing, arguments don't fit, or the SET options are wrong.
+var deployment = []int32{201, 206, 207, 208, 1934, 2812, 8144, 8145, 8146}
+
+// attempt executes a batch and takes back what it did.
+func (v *verifier) attempt(ctx context.Context, batch string) (sets []set, err error) {
+	ctx, cancel := context.WithTimeout(ctx, v.options.Timeout)
+	defer cancel()
+	if _, err := v.conn.ExecContext(ctx, deep); err != nil {
+		return nil, err
+	}
+	sets, err = v.sets(ctx, batch)
+	if _, undone := v.conn.ExecContext(context.WithoutCancel(ctx), undo); undone != nil {
+		return sets, errors.Join(err, undone)
+	}
+	if err != nil {
+		err = survivedError{err}
+	}
+	return sets, err
+}
+
+// procedures executes every procedure and compares what comes back.
+func (v *verifier) procedures(ctx context.Context) error {
+	for _, p := range v.program.Procedures {
+		if v.isMissing("procedure", p.Name) {
+			continue
+		}
+		run := &run{verifier: v, procedure: p, what: "procedure " + p.Name.String(), seen: map[int]bool{}}
+		if err := run.all(ctx); err != nil {
+			return fmt.Errorf("procedure %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+// A run holds what the executions of one procedure have shown.
+type run struct {
+	*verifier
+	procedure *analyze.Procedure
+	what      string
+	seen      map[int]bool // result sets by index
+	failures  []string     // how executions ended, for those that failed
+}
+
+// all executes the procedure with one list of arguments after another until every result set has been seen.
+func (r *run) all(ctx context.Context) error {
+	if r.traits.describe {
+		if err := r.described(ctx); err != nil {
+			return err
+		}
+	}
+	calls := calls(r.procedure, r.cat.Procedures[r.procedure.Name.Key()])
+	for i, call := range calls[:min(len(calls), r.options.Calls)] {
+		if i > 0 && len(r.seen) == len(r.procedure.Results) {
+			break
+		}
+		if err := r.once(ctx, call); err != nil {
+			return err
+		}
+	}
+	r.report.Counts.ResultSets += len(r.seen)
+	for i := range r.procedure.Results {
+		if !r.seen[i] {
+			r.report.unseen(r.what, "%s %s%s%s", setName(r.procedure, i), listColumns(r.procedure.Results[i].Columns),
+				r.whereSet(i), r.because())
+		}
+	}
+	return nil
+}
+
+// whereSet returns " at line n".
+func (r *run) whereSet(i int) string {
+	s := r.procedure.Results[i]
+	if s.File == nil {
+		return ""
+	}
+	line, _ := s.File.Position(s.Span.From)
+	return fmt.Sprintf(" of line %d", line)
+}
+
+// because says how executions failed, if one did.
+func (r *run) because() string {
+	if len(r.failures) == 0 {
+		return ""
+	}
+	return "; executions ended with: " + strings.Join(r.failures, "; ")
+}
+
+// once executes the procedure and follows its result sets through the flow.
+func (r *run) once(ctx context.Context, call string) error {
+	sets, err := r.attempt(ctx, call)
+	state := 0
+	for _, s := range sets {
+		edge := r.next(state, s)
+		if edge == nil {
+			return nil // reported
+		}
+		r.seen[edge.Set] = true
+		state = edge.To
+	}
+	switch {
+	case err == nil && !r.procedure.Flow.States[state].Final:
+		r.report.drift(r.what, r.procedure.Place, "result sets", "another one after "+count(len(sets), "set")+": "+r.expected(state),
+			"the call ended")
+	case err == nil:
+	case slices.Contains(r.procedure.Errors, number(err)):
+		r.failed(err) // it is meant to
+	case slices.Contains(deployment, number(err)):
+		r.report.drift(r.what, r.procedure.Place, "execution", "runs", fmt.Sprintf("error %d: %s", number(err), brief(err)))
+	default:
+		r.failed(err)
+	}
+	return dead(ctx, err)
+}
+
+// failed remembers how an execution ended.
+func (r *run) failed(err error) {
+	text := brief(err)
+	if n := number(err); n != 0 {
+		text = fmt.Sprintf("%d %s", n, text)
+	}
+	if !slices.Contains(r.failures, text) {
+		r.failures = append(r.failures, text)
+	}
+}
+
+// next finds the edge that a result set takes and compares its columns. It returns nil, and reports, if there is none.
+func (r *run) next(state int, s set) *analyze.Edge {
+	edges := r.procedure.Flow.States[state].Edges
+	for i, e := range edges {
+		if sameNames(r.procedure.Results[e.Set].Columns, s) {
+			want := r.procedure.Results[e.Set]
+			r.columns(r.what, catalog.Place{File: want.File, Span: want.Span}, setName(r.procedure, e.Set), want.Columns, s.columns)
+			return &edges[i]
+		}
+	}
+	r.report.drift(r.what, r.procedure.Place, "result sets", r.expected(state), "("+strings.Join(s.names(), ", ")+")")
+	return nil
+}
+
+// expected lists what may come in a state.
+func (r *run) expected(state int) string {
+	var options []string
+	for _, e := range r.procedure.Flow.States[state].Edges {
+		options = append(options, listColumns(r.procedure.Results[e.Set].Columns))
+	}
+	if r.procedure.Flow.States[state].Final {
+		options = append(options, "the end")
+	}
+	return strings.Join(options, " or ")
+}
+
+// describeQuery describes the first result set of a procedure without executing it.
+const describeQuery = `SELECT name, system_type_name, is_nullable, error_number
+FROM sys.dm_exec_describe_first_result_set_for_object(OBJECT_ID(@p1), 0) ORDER BY column_ordinal`
+
+// described compares the first result set with the server's own description, if it has one: it fails on temp tables
+// and on branches that differ, which is what executing is for.
+func (r *run) described(ctx context.Context) error {
+	s, err := r.descriptions(ctx, describeQuery, quote(r.procedure.Name))
+	if err != nil || len(s.columns) == 0 {
+		return dead(ctx, err)
+	}
+	for _, e := range r.procedure.Flow.States[0].Edges {
+		if sameNames(r.procedure.Results[e.Set].Columns, s) {
+			r.next(0, s)
+			r.seen[e.Set] = true
+		}
+	}
+	return nil
+}
+
+// errUndescribed reports that the server can't describe something.
+var errUndescribed = errors.New("not described")
+
+// descriptions reads name, type, nullability and error number of columns.
+func (v *verifier) descriptions(ctx context.Context, query string, args ...any) (set, error) {
+	var s set
+	err := v.each(ctx, query, args, func(scan func(...any) error) error {
+		var name, raw *string
+		var nullable *bool
+		var failed *int
+		if err := scan(&name, &raw, &nullable, &failed); err != nil {
+			return err
+		}
+		if failed != nil && *failed != 0 || name == nil || raw == nil || nullable == nil {
+			s.columns = nil
+			return errUndescribed
+		}
+		c := column{name: *name, raw: *raw, Type: writtenType(*raw), nullable: no}
+		if *nullable {
+			c.nullable = yes
+		}
+		s.columns = append(s.columns, c)
+		return nil
+	})
+	if errors.Is(err, errUndescribed) {
+		return set{}, nil
+	}
+	return s, err
+}

@@ -1,0 +1,78 @@
+// Package live compares what the scripts say with what a server has: parameters, the columns of every result set,
+// nullability, tables and table types, the text of modules and the options they were created under, permissions, and
+// objects that are missing or that nobody wrote.
+//
+// It changes nothing: procedures are executed with harmless arguments in a transaction that is rolled back. Two things
+// survive a rollback on any server, consumed identity and sequence values and what a procedure does outside of the
+// database, so run it against a server where these don't matter.
+//
+// What a server can't tell is listed as not checked, with the reason. Whether it can is found out by asking, not by its
+// name: the servers that speak T-SQL differ, and they change.
+package live
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+)
+
+// Options say what to look at besides the program.
+type Options struct {
+	// Grantee is a user or a role that must be allowed to execute every procedure. Empty: permissions are not checked.
+	Grantee string
+	// Timeout bounds one execution of a procedure; 10 seconds if zero.
+	Timeout time.Duration
+	// Calls bounds how often a procedure is executed to see its result sets; 32 if zero.
+	Calls int
+}
+
+// Verify compares a program and the catalog it was made from with the database that a connection is in. An error means
+// that the comparison could not be finished; differences are in the report.
+func Verify(
+	ctx context.Context, conn *sql.Conn, p *analyze.Program, cat *catalog.Catalog, o Options,
+) (*Report, error) {
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Calls == 0 {
+		o.Calls = 32
+	}
+	v := &verifier{conn: conn, program: p, cat: cat, options: o, report: &Report{}}
+	for _, step := range []struct {
+		what string
+		run  func(context.Context) error
+	}{
+		{"asking the server what it can do", v.probe},
+		{"looking for objects", v.objects},
+		{"comparing modules", v.modules},
+		{"comparing tables", v.tables},
+		{"comparing parameters", v.parameters},
+		{"comparing permissions", v.grants},
+		{"comparing result sets", v.procedures},
+		{"comparing queries", v.queries},
+	} {
+		if err := step.run(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", step.what, err)
+		}
+	}
+	v.report.sort()
+	return v.report, nil
+}
+
+// A verifier is the state of one Verify.
+type verifier struct {
+	conn    *sql.Conn
+	program *analyze.Program
+	cat     *catalog.Catalog
+	options Options
+	report  *Report
+	traits  traits
+	missing map[string]bool // keys of the objects that the server doesn't have; no further complaint about them
+}
+
+// quote returns a name as it stands in any statement.
+func quote(n catalog.Name) string { return bracket(n.Schema) + "." + bracket(n.Name) }

@@ -1,0 +1,314 @@
+package live_test
+
+import (
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live/livetest"
+)
+
+// shop is what the tests below deploy and then change on the server.
+const shop = `CREATE SCHEMA shop;
+GO
+CREATE TABLE shop.orders (
+    id bigint NOT NULL PRIMARY KEY,
+    customer nvarchar(50) NULL,
+    total decimal(10, 2) NOT NULL,
+    placed_at datetime2(3) NOT NULL
+);
+GO
+CREATE TYPE shop.id_list AS TABLE (id bigint NOT NULL PRIMARY KEY, note nvarchar(20) NULL);
+GO
+CREATE VIEW shop.big_orders AS SELECT o.id, o.total FROM shop.orders AS o WHERE o.total > 100;
+GO
+-- find_orders lists orders.
+CREATE PROCEDURE shop.find_orders
+    @mode int,
+    @customer nvarchar(50) = NULL,
+    @found int OUTPUT,
+    @ids shop.id_list READONLY
+AS
+BEGIN
+    SET NOCOUNT ON;
+    IF @mode = 7
+    BEGIN
+        SELECT o.id, o.total FROM shop.big_orders AS o;
+        RETURN;
+    END;
+    IF @mode > 90 THROW 50001, N'No such mode.', 1;
+    SELECT o.id, o.customer, o.placed_at FROM shop.orders AS o WHERE o.customer = @customer;
+    SELECT i.id, i.note FROM @ids AS i;
+    SET @found = 1;
+END;
+GO
+-- add_order stores an order.
+CREATE PROCEDURE shop.add_order @id bigint, @total decimal(10, 2)
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO shop.orders (id, total, placed_at) OUTPUT inserted.id VALUES (@id, @total, '20000101');
+END;
+GO
+`
+
+const shopQueries = `-- name: GetOrder :one
+SELECT o.id, o.customer FROM shop.orders AS o WHERE o.id = @id;
+
+-- name: DropOrder :execrows
+DELETE FROM shop.orders WHERE id = @id;
+`
+
+// program generates from the scripts above.
+func program(t *testing.T) generate.Result {
+	t.Helper()
+	c := config.Default()
+	c.Model.Package = "db"
+	result, findings := generate.Run([]generate.Source{
+		{Name: "shop.sql", Text: shop, Role: generate.Schema},
+		{Name: "queries.sql", Text: shopQueries, Role: generate.Queries},
+	}, c)
+	if len(findings) > 0 {
+		t.Fatal(findings.Format())
+	}
+	return result
+}
+
+// deploy makes a database with the scripts, then executes the batches of a change there.
+func deploy(t *testing.T, change string) *sql.Conn {
+	t.Helper()
+	conn := livetest.Database(t)
+	if err := livetest.Apply(t.Context(), conn, "shop.sql", shop); err != nil {
+		t.Fatal(err)
+	}
+	for batch := range strings.SplitSeq(change, "\nGO\n") {
+		if batch != "" {
+			livetest.Exec(t, conn, batch)
+		}
+	}
+	return conn
+}
+
+// procedures have these bodies in the scripts; a case that replaces one has to leave the rest of it alone.
+const (
+	addOrderBody = `
+AS
+BEGIN
+    SET NOCOUNT ON;
+    INSERT INTO shop.orders (id, total, placed_at) OUTPUT inserted.id VALUES (@id, @total, '20000101');
+END;`
+	findOrdersHead = `CREATE PROCEDURE shop.find_orders
+    @mode int,
+    @customer nvarchar(50) = NULL,
+    @found int OUTPUT,
+    @ids shop.id_list READONLY
+AS
+BEGIN
+    SET NOCOUNT ON;`
+)
+
+// A change that somebody makes on the server shows as exactly the differences listed, and as nothing else.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change string
+		want   []string
+		// excuse begins a note that something wasn't checked. A server that needs it doesn't see the differences.
+		excuse string
+	}{
+		"none": {},
+		"a parameter's type": {
+			change: "DROP PROCEDURE shop.add_order\nGO\nCREATE PROCEDURE shop.add_order @id int, @total decimal(10, 2)" + addOrderBody,
+			want: []string{
+				"procedure shop.add_order: parameter @id: bigint, not int",
+				"procedure shop.add_order: text, from line 1 of it: " +
+					"CREATE PROCEDURE shop.add_order @id bigint, @total decimal(10, 2), not " +
+					"CREATE PROCEDURE shop.add_order @id int, @total decimal(10, 2)",
+			},
+		},
+		"parameters come and go": {
+			change: "DROP PROCEDURE shop.add_order\nGO\n" +
+				"CREATE PROCEDURE shop.add_order @id bigint OUTPUT, @sum decimal(10, 2)\n" +
+				"AS INSERT INTO shop.orders (id, total, placed_at) OUTPUT inserted.id VALUES (1, @sum, '20000101');",
+			want: []string{
+				"procedure shop.add_order: execution …",
+				"procedure shop.add_order: parameter @id: bigint, not bigint output",
+				"procedure shop.add_order: parameter @sum: not defined, not decimal",
+				"procedure shop.add_order: parameter @total: defined, not missing",
+				"procedure shop.add_order: text …",
+			},
+		},
+		"a column's type": {
+			change: "DROP PROCEDURE shop.find_orders\nGO\n" + findOrdersHead + `
+    IF @mode = 7
+    BEGIN
+        SELECT CAST(o.id AS int) AS id, o.total FROM shop.big_orders AS o;
+        RETURN;
+    END;
+    SELECT o.id, CAST(o.customer AS varchar(50)) AS customer, o.placed_at FROM shop.orders AS o;
+    SELECT i.id, i.note FROM @ids AS i;
+END;`,
+			want: []string{
+				"procedure shop.find_orders: result set 1, column id: bigint, not int",
+				"procedure shop.find_orders: result set 2, column customer: nvarchar(50), not varchar(50)",
+				"procedure shop.find_orders: text …",
+			},
+		},
+		"a column's name": {
+			change: "DROP PROCEDURE shop.find_orders\nGO\n" + findOrdersHead + `
+    SELECT o.id, o.customer AS client, o.placed_at FROM shop.orders AS o;
+END;`,
+			want: []string{
+				"procedure shop.find_orders: result sets: (id, total) or (id, customer, placed_at), not (id, client, placed_at)",
+				"procedure shop.find_orders: text …",
+			},
+		},
+		"a result set less": {
+			change: "DROP PROCEDURE shop.find_orders\nGO\n" + findOrdersHead + `
+    SELECT o.id, o.customer, o.placed_at FROM shop.orders AS o;
+END;`,
+			want: []string{
+				"procedure shop.find_orders: result sets: another one after 1 set: (id, note), not the call ended",
+				"procedure shop.find_orders: text …",
+			},
+		},
+		"a result set more": {
+			change: "DROP PROCEDURE shop.add_order\nGO\nCREATE PROCEDURE shop.add_order @id bigint, @total decimal(10, 2)" +
+				"\nAS\nBEGIN\n    SELECT @id AS id;\n    SELECT 1 AS more;\nEND;",
+			want: []string{
+				"procedure shop.add_order: result sets: the end, not (more)",
+				"procedure shop.add_order: text …",
+			},
+		},
+		"a NULL where none was expected": {
+			change: `DROP VIEW shop.big_orders
+GO
+CREATE VIEW shop.big_orders AS SELECT CAST(1 AS bigint) AS id, CAST(NULL AS decimal(10, 2)) AS total`,
+			want: []string{
+				"procedure shop.find_orders: result set 1, column total: not null, not a row has NULL",
+				"view shop.big_orders: text …",
+			},
+		},
+		"a table's columns": {
+			change: `DROP PROCEDURE shop.add_order
+GO
+DROP VIEW shop.big_orders
+GO
+DROP TABLE shop.orders
+GO
+CREATE TABLE shop.orders (
+    id bigint NOT NULL PRIMARY KEY,
+    customer nvarchar(50) NOT NULL,
+    total decimal(12, 2) NOT NULL,
+    placed_at datetime2(3) NOT NULL,
+    note varchar(10) NULL
+)`,
+			want: []string{
+				"procedure shop.add_order: defined, not missing",
+				"table shop.orders: column customer: nvarchar(50) null, not nvarchar(50) not null",
+				"table shop.orders: column note: not defined, not varchar(10) null",
+				"table shop.orders: column total: decimal(10,2) not null, not decimal(12,2) not null",
+				"view shop.big_orders: defined, not missing",
+			},
+		},
+		"a table type": {
+			change: `DROP PROCEDURE shop.find_orders
+GO
+DROP TYPE shop.id_list
+GO
+CREATE TYPE shop.id_list AS TABLE (note nvarchar(30) NULL, id bigint NOT NULL PRIMARY KEY)`,
+			want: []string{
+				"procedure shop.find_orders: defined, not missing",
+				"type shop.id_list: column id: in place 1, not in place 2",
+				"type shop.id_list: column note: in place 2, not in place 1",
+				"type shop.id_list: column note: nvarchar(20) null, not nvarchar(30) null",
+			},
+		},
+		"a text": {
+			change: "DROP PROCEDURE shop.add_order\nGO\n-- Deployed by hand.\nCREATE   PROC shop.add_order @id bigint, @total decimal(10, 2)" +
+				strings.Replace(addOrderBody, "20000101", "20010101", 1),
+			want: []string{
+				"procedure shop.add_order: text, from line 5 of it: " +
+					"INSERT INTO shop.orders (id, total, placed_at) OUTPUT inserted.id VALUES (@id, @total, '20000101');, not " +
+					"INSERT INTO shop.orders (id, total, placed_at) OUTPUT inserted.id VALUES (@id, @total, '20010101');",
+			},
+		},
+		"the same text, deployed otherwise": {
+			change: "DROP PROCEDURE shop.add_order\nGO\n/* by a tool */\r\ncreate PROC shop.add_order @id bigint, @total decimal(10, 2)" +
+				strings.ReplaceAll(addOrderBody, "\n", "\r\n") + "\n-- the end\n",
+		},
+		"options of a module": {
+			change: "DROP PROCEDURE shop.add_order\nGO\nSET QUOTED_IDENTIFIER OFF\nGO\n" +
+				"CREATE PROCEDURE shop.add_order @id bigint, @total decimal(10, 2)" + addOrderBody + "\nGO\nSET QUOTED_IDENTIFIER ON",
+			want:   []string{"procedure shop.add_order: created under: QUOTED_IDENTIFIER ON, not QUOTED_IDENTIFIER OFF"},
+			excuse: "SET QUOTED_IDENTIFIER of modules",
+		},
+		"missing and extra procedures": {
+			change: "DROP PROCEDURE shop.add_order\nGO\nCREATE PROCEDURE shop.add_orders AS RETURN 1",
+			want: []string{
+				"procedure shop.add_order: defined, not missing",
+				"procedure shop.add_orders: not defined, not there",
+			},
+		},
+		"a column of a query": {
+			change: "DROP VIEW shop.big_orders\nGO\nDROP TABLE shop.orders\nGO\n" +
+				"CREATE TABLE shop.orders (id int NOT NULL, customer nvarchar(50) NULL, total decimal(10, 2) NOT NULL, placed_at datetime2(3) NOT NULL)" +
+				"\nGO\nCREATE VIEW shop.big_orders AS SELECT o.id, o.total FROM shop.orders AS o WHERE o.total > 100;",
+			want: []string{
+				"procedure shop.add_order: result set 1, column id: bigint, not int",
+				"procedure shop.find_orders: result set 1, column id: bigint, not int",
+				"procedure shop.find_orders: result set 2, column id: bigint, not int",
+				"query GetOrder: result, column id: bigint, not int",
+				"table shop.orders: column id: bigint not null, not int not null",
+			},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := deploy(t, c.change)
+			result := program(t)
+			report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, note := range report.Unchecked {
+				if c.excuse != "" && strings.HasPrefix(note.Text, c.excuse) {
+					t.Logf("the server can't tell: %s", note.Text)
+					c.want = nil
+				}
+			}
+			if diff := cmp.Diff(c.want, differences(report, c.want)); diff != "" {
+				var out strings.Builder
+				report.Print(&out)
+				t.Errorf("(-expected +actual):\n%s\nthe report:\n%s", diff, out.String())
+			}
+		})
+	}
+}
+
+// differences writes one line each, sorted; what an expected line that ends in … leaves out is left out here too.
+func differences(report *live.Report, want []string) []string {
+	var lines []string
+	for _, d := range report.Drift {
+		line := d.Object
+		if d.Part != "" {
+			line += ": " + d.Part
+		}
+		line += ": " + d.Want + ", not " + d.Have
+		for _, w := range want {
+			if start, ok := strings.CutSuffix(w, " …"); ok && strings.HasPrefix(line, start) {
+				line = w
+			}
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,128 @@
+// Package livetest gives a test a database of its own on the server that the environment names.
+package livetest
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	mssql "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// Variable names the environment variable with the connection string. It has to be of somebody who may create databases.
+const Variable = "DUROXIDE_TEST_MSSQL"
+
+// Babelfish is the name of the server that runs T-SQL on PostgreSQL; Server returns it or "sqlserver".
+const Babelfish = "babelfish"
+
+// Database creates a database for a test and returns a connection to it; the end of the test drops it. Without a server
+// the test is skipped.
+func Database(t testing.TB) *sql.Conn {
+	t.Helper()
+	dsn := os.Getenv(Variable)
+	if dsn == "" {
+		t.Skipf("NOT RUN: set %s to the connection string of a server to run this", Variable)
+	}
+	config, err := msdsn.Parse(dsn)
+	if err != nil {
+		t.Fatalf("%s can't be parsed", Variable) // the error may quote the password
+	}
+	name := "sgt_" + strings.ToLower(rand.Text()[:12])
+	server := sql.OpenDB(mssql.NewConnectorConfig(config))
+	if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("creating a database: %v", err)
+	}
+	t.Cleanup(func() {
+		//nolint:usetesting // the test's own context is cancelled by now
+		if _, err := server.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+			t.Errorf("dropping %s: %v", name, err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	config.Database = name
+	db := sql.OpenDB(mssql.NewConnectorConfig(config))
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	conn, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if Server(t, conn) == Babelfish {
+		// What it would otherwise refuse as unknown to it, rowversion above all, is no business of the shapes.
+		Exec(t, conn, "EXEC sp_babelfish_configure 'escape_hatch%', 'ignore'")
+	}
+	return conn
+}
+
+// Server says what kind of server this is.
+func Server(t testing.TB, conn *sql.Conn) string {
+	t.Helper()
+	var babelfish sql.NullInt64
+	row := conn.QueryRowContext(t.Context(), "SELECT CAST(SERVERPROPERTY('Babelfish') AS int)")
+	if err := row.Scan(&babelfish); err != nil {
+		t.Fatal(err)
+	}
+	if babelfish.Int64 == 1 {
+		return Babelfish
+	}
+	return "sqlserver"
+}
+
+// Exec executes a batch.
+func Exec(t testing.TB, conn *sql.Conn, batch string) {
+	t.Helper()
+	if _, err := conn.ExecContext(t.Context(), batch); err != nil {
+		t.Fatalf("%v\n%s", err, batch)
+	}
+}
+
+// orAlter is how a script says that a module may exist already. It never does in a database of a test's own, and
+// Babelfish doesn't know the words.
+var orAlter = regexp.MustCompile(`(?i)^CREATE\s+OR\s+ALTER\b`)
+
+// Apply executes a script; annotated queries are left out. Modules go to the server whole, with the comments in front of
+// them, as a tool that deploys scripts would send them.
+func Apply(ctx context.Context, conn *sql.Conn, name, text string) error {
+	file := diag.NewFile(name, text)
+	script, findings := syntax.Parse(file)
+	if len(findings) > 0 {
+		return fmt.Errorf("%s", findings.Format())
+	}
+	directives, findings := directive.Read(script)
+	if len(findings) > 0 {
+		return fmt.Errorf("%s", findings.Format())
+	}
+	for _, batch := range script.Batches {
+		for _, stmt := range batch.Stmts {
+			if len(directives.Above(stmt.Range(), directive.Query)) > 0 {
+				continue
+			}
+			statement := orAlter.ReplaceAllString(file.Slice(stmt.Range()), "CREATE")
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				line, _ := file.Position(stmt.Range().From)
+				return fmt.Errorf("%s:%d: %w", name, line, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+// traits are what a server turned out to tell.
+type traits struct {
+	// nullability: the metadata of rows says which columns can't be NULL.
+	nullability bool
+	// odd holds the kinds of expressions that the server types otherwise than T-SQL is defined, with an example. A
+	// difference between such kinds says nothing about drift.
+	odd map[kinds]string
+	// describe: procedures can be described without executing them.
+	describe bool
+}
+
+// kinds is a pair of what T-SQL makes of an expression and what this server says.
+type kinds struct {
+	want, have sqltype.Kind
+}
+
+// expressions are typed by the server to find out whether its types mean anything. All of them are constants: what
+// comes from a column is compared with the column.
+var expressions = []struct {
+	text string
+	want sqltype.Type
+}{
+	{"N'a' + N'b'", sqltype.Type{Kind: sqltype.NVarChar, Length: 2}},
+	{"'a' + 'b'", sqltype.Type{Kind: sqltype.VarChar, Length: 2}},
+	{"0x01 + 0x02", sqltype.Type{Kind: sqltype.VarBinary, Length: 2}},
+	{"CAST('a' AS char(1)) + CAST('b' AS char(1))", sqltype.Type{Kind: sqltype.Char, Length: 2}},
+	{"CAST(1 AS decimal(10, 2)) * CAST(1 AS bigint)", sqltype.Type{Kind: sqltype.Decimal, Precision: 30, Scale: 2}},
+	{"SUM(CAST(1 AS decimal(10, 2)))", sqltype.Type{Kind: sqltype.Decimal, Precision: 38, Scale: 2}},
+	{"1e0", sqltype.Type{Kind: sqltype.Float}},
+	{"$1 * 2", sqltype.Type{Kind: sqltype.Money}},
+	{"CAST(1 AS smallint) + CAST(1 AS tinyint)", sqltype.Type{Kind: sqltype.SmallInt}},
+	{"CAST(1 AS tinyint) + CAST(1 AS tinyint)", sqltype.Type{Kind: sqltype.TinyInt}},
+	{"CAST(1 AS real) + CAST(1 AS real)", sqltype.Type{Kind: sqltype.Real}},
+	{"AVG(CAST(1 AS real))", sqltype.Type{Kind: sqltype.Float}},
+	{"ISNULL(CAST(NULL AS varchar(3)), 'abcdef')", sqltype.Type{Kind: sqltype.VarChar, Length: 3}},
+	{"CASE WHEN 1 = 1 THEN 'a' ELSE N'b' END", sqltype.Type{Kind: sqltype.NVarChar, Length: 1}},
+	{"CAST(N'a' AS nchar(2))", sqltype.Type{Kind: sqltype.NChar, Length: 2}},
+	{"CAST(0x01 AS binary(2))", sqltype.Type{Kind: sqltype.Binary, Length: 2}},
+	{"CAST('2000-01-01' AS smalldatetime)", sqltype.Type{Kind: sqltype.SmallDateTime}},
+	{"CAST(1 AS smallmoney)", sqltype.Type{Kind: sqltype.SmallMoney}},
+}
+
+// probe finds out what the server tells.
+func (v *verifier) probe(ctx context.Context) error {
+	var version string
+	if err := v.conn.QueryRowContext(ctx, "SELECT @@VERSION").Scan(&version); err != nil {
+		return err
+	}
+	v.report.Server, _, _ = strings.Cut(version, "\n")
+	v.report.Server = strings.TrimSpace(v.report.Server)
+	v.traits.odd = map[kinds]string{}
+
+	columns, err := v.shape(ctx, "SELECT 1 AS one")
+	if err != nil {
+		return err
+	}
+	v.traits.nullability = len(columns) == 1 && columns[0].nullable == no
+	if !v.traits.nullability {
+		v.report.unchecked("", "nullability of result columns: the server says of the constant 1 that it may be NULL; "+
+			"that of the tables is compared instead")
+	}
+	for _, e := range expressions {
+		columns, err := v.shape(ctx, "SELECT "+e.text+" AS x")
+		if err != nil || len(columns) != 1 || columns[0].Type == e.want {
+			continue // what it can't compute it can't return either
+		}
+		v.traits.odd[kinds{e.want.Kind, columns[0].Type.Kind}] = fmt.Sprintf("it types %s as %s", e.text, columns[0].Type)
+	}
+	_, err = v.conn.ExecContext(ctx, "SELECT TOP (0) name FROM sys.dm_exec_describe_first_result_set(N'SELECT 1 AS x', NULL, 0)")
+	v.traits.describe = err == nil
+	if err := dead(ctx, err); err != nil {
+		return err
+	}
+	if !v.traits.describe {
+		v.report.unchecked("", "result sets without executing procedures: %s", brief(err))
+	}
+	return nil
+}
+
+// shape executes a statement and returns the columns of its first result set.
+func (v *verifier) shape(ctx context.Context, statement string) ([]column, error) {
+	sets, err := v.sets(ctx, statement)
+	if len(sets) == 0 {
+		return nil, errors.Join(err, dead(ctx, err))
+	}
+	return sets[0].columns, dead(ctx, err)
+}
+
+// dead returns the error if no further statement can be executed after it: one that didn't come from the server, unless
+// the connection has been used since.
+func dead(ctx context.Context, err error) error {
+	switch {
+	case err == nil, ctx.Err() == nil && (number(err) != 0 || errors.Is(err, errUndescribed)):
+		return nil
+	case errors.As(err, new(survivedError)) && ctx.Err() == nil:
+		return nil
+	default:
+		return err
+	}
+}
+
+// survivedError is an error after which the connection still worked.
+type survivedError struct{ error }
+
+func (e survivedError) Unwrap() error { return e.error }

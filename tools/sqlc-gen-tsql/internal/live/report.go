@@ -1,0 +1,136 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+)
+
+// A Report is the result of a comparison.
+type Report struct {
+	Server    string // the first line of what the server says of itself
+	Drift     []Difference
+	Unseen    []Note // result sets that no execution came to, so that nothing is known about them
+	Unchecked []Note // what the server can't tell
+	Counts    Counts
+}
+
+// Counts says how much was compared.
+type Counts struct {
+	Procedures, Parameters, ResultSets, Queries, Tables, Modules int
+}
+
+// A Difference is one thing that is not as the scripts say.
+type Difference struct {
+	Object string // "procedure shop.get_order"
+	Part   string // "parameter @id"; empty if it is about the object itself
+	Want   string // what the scripts say
+	Have   string // what the server has
+	Place  catalog.Place
+}
+
+// A Note says why something was not compared.
+type Note struct {
+	Object string // empty if it is about everything
+	Text   string
+}
+
+// drift records a difference.
+func (r *Report) drift(object string, place catalog.Place, part, want, have string) {
+	r.Drift = append(r.Drift, Difference{Object: object, Part: part, Want: want, Have: have, Place: place})
+}
+
+// unchecked records what could not be compared.
+func (r *Report) unchecked(object, format string, args ...any) {
+	r.Unchecked = append(r.Unchecked, Note{Object: object, Text: fmt.Sprintf(format, args...)})
+}
+
+// unseen records a result set that didn't come.
+func (r *Report) unseen(object, format string, args ...any) {
+	r.Unseen = append(r.Unseen, Note{Object: object, Text: fmt.Sprintf(format, args...)})
+}
+
+// sort orders everything by object, so that two runs print the same, and drops repetitions.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Drift, func(a, b Difference) int { return cmp.Compare(a.Object, b.Object) })
+	r.Drift = slices.Compact(r.Drift)
+	for _, notes := range []*[]Note{&r.Unseen, &r.Unchecked} {
+		slices.SortStableFunc(*notes, func(a, b Note) int { return cmp.Compare(a.Object, b.Object) })
+		*notes = slices.Compact(*notes)
+	}
+}
+
+// Print writes the report for people: differences first, grouped by object.
+func (r *Report) Print(w io.Writer) {
+	fmt.Fprintf(w, "server: %s\n", r.Server)
+	last := ""
+	for _, d := range r.Drift {
+		if d.Object != last {
+			fmt.Fprintf(w, "%s%s\n", d.Object, where(d.Place))
+			last = d.Object
+		}
+		if d.Part != "" {
+			fmt.Fprintf(w, "  %s\n", d.Part)
+		}
+		fmt.Fprintf(w, "    scripts: %s\n    server:  %s\n", d.Want, d.Have)
+	}
+	printNotes(w, "not seen", r.Unseen)
+	printNotes(w, "not checked", r.Unchecked)
+	fmt.Fprintf(w, "compared: %s\n", r.Counts)
+	if len(r.Drift) == 0 {
+		fmt.Fprintln(w, "no drift")
+	} else {
+		fmt.Fprintf(w, "drift: %s\n", count(len(r.Drift), "difference"))
+	}
+}
+
+func printNotes(w io.Writer, title string, notes []Note) {
+	for _, n := range notes {
+		if n.Object == "" {
+			fmt.Fprintf(w, "%s: %s\n", title, n.Text)
+		} else {
+			fmt.Fprintf(w, "%s: %s: %s\n", title, n.Object, n.Text)
+		}
+	}
+}
+
+// String lists the counts that are not zero.
+func (c Counts) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{
+		{c.Procedures, "procedure"}, {c.Parameters, "parameter"}, {c.ResultSets, "result set"},
+		{c.Queries, "querie"}, {c.Tables, "table"}, {c.Modules, "module text"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, count(p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.ReplaceAll(strings.Join(parts, ", "), "1 querie,", "1 query,")
+}
+
+// count writes a number with a noun in its right form.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// where returns " (file:line)".
+func where(p catalog.Place) string {
+	if p.File == nil {
+		return ""
+	}
+	line, _ := p.File.Position(p.Span.From)
+	return fmt.Sprintf(" (%s:%d)", p.File.Name, line)
+}

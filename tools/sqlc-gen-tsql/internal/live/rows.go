@@ -1,0 +1,156 @@
+package live
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+// answer is yes, no, or not known.
+type answer int
+
+const (
+	unknown answer = iota
+	yes
+	no
+)
+
+// column is a column as a server describes it.
+type column struct {
+	name     string
+	Type     sqltype.Type // Invalid if the server has a type that T-SQL doesn't
+	raw      string       // the server's name of the type
+	nullable answer
+	null     bool // a NULL was in it
+}
+
+// set is a result set that came.
+type set struct {
+	columns []column
+}
+
+// names returns the columns' names.
+func (s set) names() []string {
+	names := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// sets executes a batch and returns the result sets that came, up to an error.
+func (v *verifier) sets(ctx context.Context, batch string) ([]set, error) {
+	rows, err := v.conn.QueryContext(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has the error
+	var sets []set
+	for {
+		types, err := rows.ColumnTypes()
+		if err != nil {
+			return sets, err
+		}
+		if len(types) > 0 { // without columns it is the count of an INSERT
+			s := set{columns: make([]column, len(types))}
+			for i, t := range types {
+				s.columns[i] = describe(t)
+			}
+			sets = append(sets, s)
+			if err := findNulls(rows, s.columns); err != nil {
+				return sets, err
+			}
+		}
+		if !rows.NextResultSet() {
+			return sets, rows.Err()
+		}
+	}
+}
+
+// findNulls reads all rows of a set and remembers which columns had a NULL.
+func findNulls(rows *sql.Rows, columns []column) error {
+	values := make([]any, len(columns))
+	targets := make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		for i, value := range values {
+			columns[i].null = columns[i].null || value == nil
+		}
+	}
+	return nil // rows.Err is asked after the last set
+}
+
+// describe turns the driver's description of a column into ours.
+func describe(t *sql.ColumnType) column {
+	c := column{name: t.Name(), raw: t.DatabaseTypeName()}
+	if nullable, ok := t.Nullable(); ok {
+		c.nullable = no
+		if nullable {
+			c.nullable = yes
+		}
+	}
+	length, _ := t.Length()
+	precision, scale, _ := t.DecimalSize()
+	c.Type = serverType(c.raw, int(length), int(precision), int(scale))
+	return c
+}
+
+// longest is from where a length that a server reports means (max); the driver reports 2 GB for it, in characters.
+const longest = 1 << 29
+
+// serverType makes a type of a server's name for it and its facets; lengths are in characters for national types.
+func serverType(name string, length, precision, scale int) sqltype.Type {
+	t, err := sqltype.Parse(strings.ToLower(name), nil)
+	if err != nil {
+		return sqltype.Type{}
+	}
+	switch t.Kind {
+	case sqltype.Char, sqltype.VarChar, sqltype.NChar, sqltype.NVarChar, sqltype.Binary, sqltype.VarBinary:
+		t.Length = length
+		if length < 0 || length >= longest {
+			t.Length = sqltype.Max
+		}
+	case sqltype.Decimal:
+		t.Precision, t.Scale = precision, scale
+	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		t.Scale = scale
+	}
+	return t
+}
+
+// metadataType makes a type of a row of sys.columns or sys.parameters, whose lengths are in bytes.
+func metadataType(name string, bytes, precision, scale int) sqltype.Type {
+	t := serverType(name, bytes, precision, scale)
+	if (t.Kind == sqltype.NChar || t.Kind == sqltype.NVarChar) && t.Length > 0 {
+		t.Length /= 2
+	}
+	return t
+}
+
+// number returns the number of a server's error, or 0 if it comes from somewhere else.
+func number(err error) int32 {
+	var e mssql.Error
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// brief returns the first line of an error.
+func brief(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimPrefix(line, "mssql: ")
+}
+
+// bracket quotes an identifier.
+func bracket(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+// columnQuery reads the columns of tables and of table types, in order. A column of an alias type is shown with the
+// type that it stands for, as the scripts' are.
+const columnQuery = `SELECT s.name, o.name, o.kind, c.name,
+  CASE WHEN t.is_user_defined = 1 AND b.name IS NOT NULL THEN b.name ELSE t.name END,
+  CAST(c.max_length AS int), CAST(c.precision AS int), CAST(c.scale AS int), c.is_nullable
+FROM (
+  SELECT object_id, schema_id, name, 'table' AS kind FROM sys.tables
+  UNION ALL
+  SELECT type_table_object_id, schema_id, name, 'type' FROM sys.table_types
+) AS o
+INNER JOIN sys.schemas AS s ON s.schema_id = o.schema_id
+INNER JOIN sys.columns AS c ON c.object_id = o.object_id
+LEFT JOIN sys.types AS t ON t.user_type_id = c.user_type_id
+LEFT JOIN sys.types AS b ON b.user_type_id = t.system_type_id
+ORDER BY 1, 2, c.column_id`
+
+// tables compares the columns of tables and of table types. What is inferred about columns of results is made of them,
+// their nullability above all, which no server knows of expressions as well as the analysis does.
+func (v *verifier) tables(ctx context.Context) error {
+	have := map[key][]column{}
+	err := v.each(ctx, columnQuery, nil, func(scan func(...any) error) error {
+		var n catalog.Name
+		var kind string
+		var c column
+		var bytes, precision, scale int
+		var nullable bool
+		if err := scan(&n.Schema, &n.Name, &kind, &c.name, &c.raw, &bytes, &precision, &scale, &nullable); err != nil {
+			return err
+		}
+		c.Type = metadataType(c.raw, bytes, precision, scale)
+		c.nullable = no
+		if nullable {
+			c.nullable = yes
+		}
+		k := key{kind, n.Key()}
+		have[k] = append(have[k], c)
+		return nil
+	})
+	if err != nil {
+		v.report.unchecked("", "columns of tables and of table types: %s", brief(err))
+		return dead(ctx, err)
+	}
+	for _, object := range v.cat.Order {
+		if t, ok := object.(*catalog.Table); ok && !v.isMissing(kindOf(t), t.Name) {
+			v.report.Counts.Tables++
+			v.table(t, have[key{kindOf(t), t.Name.Key()}])
+		}
+	}
+	return nil
+}
+
+// table compares one of them. The order of columns counts for types, whose rows are sent by position.
+func (v *verifier) table(t *catalog.Table, have []column) {
+	what := kindOf(t) + " " + t.Name.String()
+	byName := map[string]int{}
+	for i, c := range have {
+		byName[catalog.Fold(c.name)] = i
+	}
+	for i, want := range t.Columns {
+		part := "column " + want.Name
+		at, ok := byName[catalog.Fold(want.Name)]
+		delete(byName, catalog.Fold(want.Name))
+		switch {
+		case !ok:
+			v.report.drift(what, t.Place, part, "defined", "missing")
+			continue
+		case t.Type && at != i:
+			v.report.drift(what, t.Place, part, fmt.Sprintf("in place %d", i+1), fmt.Sprintf("in place %d", at+1))
+		}
+		if want.Computed || want.Type.Kind == sqltype.Invalid {
+			continue // its type is that of an expression
+		}
+		got := have[at]
+		if want.Type != got.Type || want.Nullable != (got.nullable == yes) {
+			v.report.drift(what, t.Place, part, typed(want.Type, want.Nullable), typed(got.Type, got.nullable == yes))
+		}
+	}
+	for _, c := range have {
+		if _, left := byName[catalog.Fold(c.name)]; left {
+			v.report.drift(what, t.Place, "column "+c.name, "not defined", typed(c.Type, c.nullable == yes))
+		}
+	}
+}
+
+// typed writes a type with its nullability.
+func typed(t sqltype.Type, nullable bool) string {
+	if nullable {
+		return t.String() + " null"
+	}
+	return t.String() + " not null"
+}

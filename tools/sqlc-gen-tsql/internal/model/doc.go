@@ -1,0 +1,92 @@
+package model
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+)
+
+// docWidth is how long a line of a comment may be.
+const docWidth = 110
+
+// doc writes the comment of a method from the one in the script.
+func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []string {
+	lines := first(m.Name, m.SQLName, strings.TrimSpace(text))
+	if text == "" {
+		lines = []string{m.Name + " " + otherwise + "."}
+	}
+	if m.Stream >= 0 && m.Result != nil {
+		lines = append(lines, "", "What else it returns is in result: complete when all rows have been read without an error,",
+			"and incomplete if the loop is left before.")
+	}
+	switch m.Command {
+	case analyze.CommandOne:
+		lines = append(lines, "", "Without a row the error is [sql.ErrNoRows], wrapped.")
+	case analyze.CommandExecRows:
+		lines = append(lines, "", "It returns how many rows were changed.")
+	case analyze.CommandBatch:
+		lines = append(lines, "", "It runs once for each element, as many as fit into a round trip at a time, and returns how many rows",
+			"were changed. It stops at the first error, and what ran before stays done: for all or nothing, use",
+			"[Queries.WithTx].")
+	}
+	var names []string
+	for _, n := range numbers {
+		if name := b.errors[n]; name != "" {
+			names = append(names, "["+name+"]")
+		}
+	}
+	if len(names) > 0 {
+		lines = append(lines, "")
+		lines = append(lines, wrap("Errors: "+strings.Join(names, ", ")+".")...)
+	}
+	return lines
+}
+
+// first makes a text begin with the name of what it describes. "Returns an order." and "get_order returns an order."
+// become "GetOrder returns an order."; in front of any other text stands a sentence of its own.
+func first(goName, sqlName, text string) []string {
+	word, rest, _ := strings.Cut(text, " ")
+	bare := sqlName[strings.LastIndexByte(sqlName, '.')+1:]
+	switch {
+	case strings.EqualFold(word, goName), strings.EqualFold(word, bare), strings.EqualFold(word, sqlName):
+		text = strings.TrimSpace(goName + " " + rest)
+	case verb(strings.TrimRight(word, ".,:")):
+		text = strings.TrimSpace(goName + " " + strings.ToLower(word) + " " + rest)
+	case text != "":
+		text = goName + " is " + sqlName + ".\n\n" + text
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, wrap(strings.TrimRight(line, " \t\r"))...)
+	}
+	return lines
+}
+
+// verb guesses whether a capitalized word begins a sentence about what something does.
+func verb(word string) bool {
+	if len(word) < 3 || !strings.HasSuffix(word, "s") || strings.HasSuffix(word, "ss") || word == "This" {
+		return false
+	}
+	for i, r := range word {
+		if !unicode.IsLetter(r) || unicode.IsUpper(r) != (i == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// wrap breaks a line that is too long, and indents what follows as the line is.
+func wrap(line string) []string {
+	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	var lines []string
+	for len(line) > docWidth {
+		at := strings.LastIndexByte(line[:docWidth], ' ')
+		if at <= len(indent) {
+			break
+		}
+		lines = append(lines, line[:at])
+		line = indent + strings.TrimLeft(line[at:], " ")
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,319 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+)
+
+// procedure builds the method that calls a procedure.
+func (b *builder) procedure(p *analyze.Procedure, goName string) *Method {
+	m := &Method{Name: goName, SQLName: p.Name.String(), Status: p.Status, Stream: -1}
+	b.claim(b.methods, p.Place, goName, "procedure "+m.SQLName)
+	results := scope{}
+	m.Params, m.Args = b.params(m, p.Place, p.Params)
+	for i, set := range p.Results {
+		m.Sets = append(m.Sets, b.set(m, p, i, results))
+		if !set.Stream {
+			continue
+		}
+		if m.Stream >= 0 {
+			b.found.Add(set.File, set.Span, "shape", "read the other one as a slice (:many)",
+				"procedure %s streams two result sets, and only one can be", m.SQLName)
+		}
+		m.Stream = i
+	}
+	b.flow(m, p)
+	b.result(m, p.Place, results)
+	m.Doc = b.doc(m, p.Doc, "calls procedure "+m.SQLName, p.Errors)
+	m.Statement = b.call(p, m.Args)
+	return m
+}
+
+// query builds the method that runs an annotated query.
+func (b *builder) query(q *analyze.Query, goName string) *Method {
+	m := &Method{Name: goName, SQLName: q.Name, Command: q.Command, Stream: -1}
+	b.claim(b.methods, q.Place, goName, "query "+q.Name)
+	m.Params, m.Args = b.params(m, q.Place, q.Params)
+	switch q.Command {
+	case analyze.CommandOne, analyze.CommandMany:
+		m.Sets = []Set{b.rows(q, m)}
+	case analyze.CommandBatch:
+		b.checkBatch(q, m)
+	}
+	if m.Sequence = b.options.Sequences && q.Command == analyze.CommandMany; m.Sequence {
+		b.claim(b.methods, q.Place, goName+"Seq", "the sequence of query "+q.Name)
+	}
+	m.Doc = b.doc(m, q.Doc, "runs query "+q.Name, q.Errors)
+	m.Statement = b.text(q, m.Args)
+	return m
+}
+
+// checkBatch refuses a :batch without parameters to repeat it for, or with some that can't be repeated.
+func (b *builder) checkBatch(q *analyze.Query, m *Method) {
+	if m.Params == nil {
+		b.found.Add(q.File, q.Span, "type", "use :exec", "query %s is a :batch without parameters", q.Name)
+	}
+	for _, a := range m.Args {
+		if a.Table != nil {
+			b.found.Add(q.File, q.Span, "type", "use :exec, the table already holds many rows",
+				"query %s is a :batch with the table @%s", q.Name, a.Name)
+		}
+	}
+}
+
+// params builds the params struct.
+func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*Struct, []Arg) {
+	if len(params) == 0 {
+		return nil, nil
+	}
+	s := &Struct{Name: m.Name + "Params", Doc: "holds the arguments of [Queries." + m.Name + "]."}
+	b.claim(b.exported, at, s.Name, "the params of "+m.SQLName)
+	fields := scope{}
+	args := make([]Arg, 0, len(params))
+	for _, p := range params {
+		place := catalog.Place{File: at.File, Span: p.Span}
+		arg, field, ok := b.param(m, place, p)
+		if !ok {
+			continue
+		}
+		b.claim(fields, place, arg.Field, "parameter "+p.Name)
+		s.Fields = append(s.Fields, field)
+		args = append(args, arg)
+	}
+	b.documents(args)
+	return s, args
+}
+
+// param builds an argument and its field.
+func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Field, bool) {
+	b.checkParamName(at, p.Name)
+	arg := Arg{Name: strings.TrimPrefix(p.Name, "@"), Field: b.name(at, m.SQLName, p.Name)}
+	if strings.HasPrefix(strings.ToLower(arg.Name), "gen_") {
+		b.found.Add(at.File, at.Span, "name", "name it otherwise", "names like %s are for parameters of generated calls", p.Name)
+	}
+	if p.Table != nil {
+		arg.Mode, arg.Table = TableArg, b.table(p.Table)
+		return arg, Field{Name: arg.Field, Type: "[]" + arg.Table.Name}, true
+	}
+	g, ok := b.typeOf(at, "parameter "+p.Name+" of "+m.SQLName, p)
+	if !ok {
+		return arg, Field{}, false
+	}
+	arg.Type, arg.SQLNull = g, b.pkg.Nulls == NullsSQL
+	field := Field{Name: arg.Field}
+	nullDefault := strings.EqualFold(p.Default, "null")
+	switch {
+	case p.Output:
+		b.checkOutput(at, m, p)
+		arg.Mode, field.Type = Output, b.pkg.nullable(g)
+		field.Doc = "in and out"
+	case p.Optional && p.Nullable && !nullDefault:
+		arg.Mode, field.Type = OptionalNull, "*sql.Null["+g.Name+"]"
+		field.Doc = "nil: the default, " + oneLine(p.Default)
+	case p.Optional:
+		arg.Mode, field.Type = OptionalArg, "*"+g.Name
+		if g.Bytes() {
+			field.Type = g.Name
+		}
+		field.Doc = "nil: the default, " + oneLine(p.Default)
+	case p.Nullable:
+		arg.Mode, field.Type = Nullable, b.pkg.nullable(g)
+	default:
+		arg.Mode, field.Type = Required, g.Name
+	}
+	return arg, field, true
+}
+
+// checkOutput refuses what a parameter can't bring back.
+func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
+	switch p.Type.Kind {
+	case "xml", "text", "ntext", "image":
+		b.found.Add(at.File, at.Span, "type", "return it in a result set",
+			"the driver can't receive the output parameter %s of %s, of type %s", p.Name, m.SQLName, p.Type.Kind)
+	}
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// documents names the parameters that carry the JSON of tables, apart from all others.
+func (b *builder) documents(args []Arg) {
+	for i, a := range args {
+		if a.Mode == TableArg && b.pkg.Tables == TablesJSON {
+			args[i].Document = unused(args, a.Name+"_json")
+		}
+	}
+}
+
+// unused returns a name that no argument has.
+func unused(args []Arg, name string) string {
+	for slices.ContainsFunc(args, func(a Arg) bool { return strings.EqualFold(a.Name, name) }) {
+		name += "_"
+	}
+	return name
+}
+
+// set builds a result set of a procedure.
+func (b *builder) set(m *Method, p *analyze.Procedure, i int, results scope) Set {
+	r := p.Results[i]
+	at := catalog.Place{File: r.File, Span: r.Span}
+	s := Set{Rows: r.Rows, Maybe: r.Maybe}
+	infix := ""
+	switch {
+	case r.Name != "":
+		s.Field = b.name(at, m.SQLName, r.Name)
+		infix = s.Field
+	case len(p.Results) > 1:
+		s.Field = fmt.Sprintf("Set%d", i+1)
+		infix = s.Field
+	case r.Rows == analyze.Many:
+		s.Field = "Rows"
+	default:
+		s.Field = "Row"
+	}
+	if !r.Stream {
+		b.claim(results, at, s.Field, fmt.Sprintf("result set %d of %s", i+1, m.SQLName))
+	}
+	if r.Maybe {
+		s.Returned = s.Field + "Returned"
+		b.claim(results, at, s.Returned, "whether there is a "+s.Field)
+	}
+	b.row(m, at, &s, m.Name+infix+"Row", r.Columns)
+	return s
+}
+
+// rows builds the result set of a query. A row of one column is just that value.
+func (b *builder) rows(q *analyze.Query, m *Method) Set {
+	s := Set{Rows: analyze.Many}
+	if q.Command == analyze.CommandOne {
+		s.Rows = analyze.One
+	}
+	b.row(m, q.Place, &s, m.Name+"Row", q.Columns)
+	if len(s.Values) == 1 {
+		v := s.Values[0]
+		delete(b.exported, s.Row.Name)
+		s.Type = v.Type.Name
+		if v.Nullable {
+			s.Type = b.pkg.nullable(v.Type)
+		}
+		s.Row, s.Values = nil, []Value{{Type: v.Type, Nullable: v.Nullable}}
+	}
+	return s
+}
+
+// row builds the struct of a row.
+func (b *builder) row(m *Method, at catalog.Place, s *Set, goName string, columns []analyze.Column) {
+	s.Type = goName
+	s.Row = &Struct{Name: goName, Doc: "is a row that [Queries." + m.Name + "] returns."}
+	b.claim(b.exported, at, goName, "a row of "+m.SQLName)
+	fields := scope{}
+	for _, c := range columns {
+		place := catalog.Place{File: at.File, Span: c.Span}
+		if c.Span == (diag.Span{}) {
+			place = at
+		}
+		field := b.name(place, m.SQLName, c.Name)
+		b.claim(fields, place, field, "column "+c.Name)
+		g, ok := b.typeOf(place, "column "+c.Name+" of "+m.SQLName, analyze.Param{Type: c.Type})
+		if !ok {
+			continue
+		}
+		goType := g.Name
+		if c.Nullable {
+			goType = b.pkg.nullable(g)
+		}
+		s.Columns = append(s.Columns, c.Name)
+		s.Row.Fields = append(s.Row.Fields, Field{Name: field, Type: goType})
+		s.Values = append(s.Values, Value{Field: field, Type: g, Nullable: c.Nullable})
+	}
+}
+
+// result builds the result struct of a procedure.
+func (b *builder) result(m *Method, at catalog.Place, fields scope) {
+	s := &Struct{Name: m.Name + "Result", Doc: "is what [Queries." + m.Name + "] returns."}
+	for i, set := range m.Sets {
+		if i != m.Stream {
+			goType := map[analyze.Cardinality]string{analyze.Many: "[]", analyze.Optional: "*"}[set.Rows] + set.Type
+			s.Fields = append(s.Fields, Field{Name: set.Field, Type: goType})
+		}
+		if set.Maybe {
+			s.Fields = append(s.Fields, Field{Name: set.Returned, Type: "bool", Doc: "false: the call yielded no " + set.Field})
+		}
+	}
+	for _, a := range m.Args {
+		if a.Mode == Output {
+			b.claim(fields, at, a.Field, "output parameter @"+a.Name)
+			s.Fields = append(s.Fields, Field{Name: a.Field, Type: b.pkg.nullable(a.Type)})
+		}
+	}
+	if m.Status {
+		b.claim(fields, at, "ReturnStatus", "the return status")
+		s.Fields = append(s.Fields, Field{Name: "ReturnStatus", Type: "int32"})
+	}
+	if len(s.Fields) > 0 {
+		b.claim(b.exported, at, s.Name, "the result of "+m.SQLName)
+		m.Result = s
+	}
+}
+
+// flow keeps the order of the result sets unless it is that of the text.
+func (b *builder) flow(m *Method, p *analyze.Procedure) {
+	f := p.Flow
+	if len(f.States) == 0 {
+		return
+	}
+	linear := len(f.States) == len(p.Results)+1
+	for i, s := range f.States {
+		last := i == len(p.Results)
+		linear = linear && s.Final == last && (last && len(s.Edges) == 0 || len(s.Edges) == 1 && s.Edges[0] == analyze.Edge{Set: i, To: i + 1})
+		b.checkState(m, p, i)
+	}
+	if !linear {
+		m.Flow = &f
+	}
+}
+
+// checkState refuses result sets that can't be told apart, or that would come twice.
+func (b *builder) checkState(m *Method, p *analyze.Procedure, state int) {
+	seen := map[string]bool{}
+	for _, e := range p.Flow.States[state].Edges {
+		r := p.Results[e.Set]
+		var key strings.Builder
+		for _, c := range r.Columns {
+			key.WriteString(catalog.Fold(c.Name) + "\x00")
+		}
+		if seen[key.String()] {
+			b.found.Add(r.File, r.Span, "shape", "name a column differently",
+				"procedure %s can yield this result set or another with the same columns, and a client can't tell which", m.SQLName)
+		}
+		seen[key.String()] = true
+		if comesAgain(p.Flow, e.To, e.Set) {
+			b.found.Add(r.File, r.Span, "shape", "collect the rows in a table variable and return them once",
+				"procedure %s can yield this result set more than once", m.SQLName)
+		}
+	}
+}
+
+// comesAgain says whether a set can come in or behind a state.
+func comesAgain(f analyze.Flow, state, set int) bool {
+	visited := make([]bool, len(f.States))
+	for todo := []int{state}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if visited[at] {
+			continue
+		}
+		visited[at] = true
+		for _, e := range f.States[at].Edges {
+			if e.Set == set {
+				return true
+			}
+			todo = append(todo, e.To)
+		}
+	}
+	return false
+}

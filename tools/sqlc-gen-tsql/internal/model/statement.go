@@ -1,0 +1,185 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+)
+
+func sortTables(tables []*Table) {
+	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// A text is T-SQL being written that knows where it names a schema.
+type text struct {
+	strings.Builder
+	schemas []analyze.SchemaName
+}
+
+// object writes the quoted name of an object.
+func (t *text) object(schema, name string) {
+	from := t.Len()
+	t.WriteString(quote(schema))
+	t.schemas = append(t.schemas, analyze.SchemaName{From: from, To: t.Len(), Schema: schema})
+	t.WriteString("." + quote(name))
+}
+
+// fill declares the variables of table arguments and fills them from their documents.
+func (t *text) fill(args []Arg) {
+	for _, a := range args {
+		if a.Mode != TableArg {
+			continue
+		}
+		t.WriteString("DECLARE @" + a.Name + " ")
+		schema := a.Table.Schema
+		t.schemas = append(t.schemas, analyze.SchemaName{From: t.Len(), To: t.Len() + schema.To, Schema: schema.Schema})
+		t.WriteString(a.Table.Text + ";\nINSERT INTO @" + a.Name + " (" + a.Table.columns + ")\nSELECT " + a.Table.values +
+			"\nFROM OPENJSON(@" + a.Document + ") WITH (" + a.Table.with + ");\n")
+	}
+}
+
+// byText says that an output parameter is sent in another form than its own: not every server converts it back.
+func byText(p analyze.Param) bool { return p.Output && p.Type.Kind == sqltype.Decimal }
+
+// batched says that a procedure can't be called by its name only: a table comes as a document, and what is sent as
+// text needs a variable of its own type.
+func (b *builder) batched(p *analyze.Procedure) bool {
+	return slices.ContainsFunc(p.Params, func(p analyze.Param) bool {
+		return byText(p) || p.Output && p.Type.Kind == sqltype.Char || p.Table != nil && b.pkg.Tables == TablesJSON
+	})
+}
+
+// call returns the statement that calls a procedure.
+func (b *builder) call(p *analyze.Procedure, args []Arg) Statement {
+	var t text
+	if !b.batched(p) {
+		t.object(p.Name.Schema, p.Name.Name)
+		return Statement{Text: t.String(), Schemas: t.schemas}
+	}
+	if b.pkg.Tables == TablesTVP && slices.ContainsFunc(args, func(a Arg) bool { return a.Table != nil }) {
+		b.found.Add(p.File, p.Span, "type", "use the option tables: json",
+			"procedure %s has a table and an output parameter that can't be called together in the driver's own form", p.Name)
+		return Statement{}
+	}
+	c := caller{params: map[string]analyze.Param{}, args: args}
+	for _, param := range p.Params {
+		c.params[strings.TrimPrefix(param.Name, "@")] = param
+	}
+	c.fill(args)
+	c.locals()
+	c.WriteString("EXEC ")
+	if p.Status {
+		c.WriteString("@" + StatusParam + " = ")
+	}
+	c.object(p.Name.Schema, p.Name.Name)
+	c.assign()
+	if p.Status {
+		c.declare(StatusParam, "int OUTPUT")
+	}
+	return Statement{
+		Text:     c.String(),
+		Schemas:  c.schemas,
+		Batch:    true,
+		Decls:    strings.Join(c.decls, ", "),
+		Optional: c.optional,
+		Tail:     c.tail.String(),
+	}
+}
+
+// StatusParam carries the return status of a procedure that is called in a batch.
+const StatusParam = "gen_status"
+
+// A caller writes the batch that calls a procedure.
+type caller struct {
+	text
+	params   map[string]analyze.Param
+	args     []Arg
+	decls    []string
+	optional []Decl
+	tail     strings.Builder // what follows the call
+}
+
+func (c *caller) declare(name, decl string) { c.decls = append(c.decls, "@"+name+" "+decl) }
+
+// local names the variable that stands for an output parameter sent as text.
+func (c *caller) local(a Arg) string { return unused(c.args, a.Name+"_value") }
+
+// textDecl holds any decimal: 38 digits, a sign and a point.
+const textDecl = "nvarchar(40)"
+
+// locals declares the variables for what is sent as text.
+func (c *caller) locals() {
+	for _, a := range c.args {
+		if byText(c.params[a.Name]) {
+			c.WriteString("DECLARE @" + c.local(a) + " " + a.Type.Decl + " = @" + a.Name + ";\n")
+		}
+	}
+}
+
+// assign writes the arguments of the EXEC. Those that may be left out are added when it is run.
+func (c *caller) assign() {
+	separator := " "
+	for _, a := range c.args {
+		value, decl := a.Name, a.Type.Decl
+		switch {
+		case a.Mode == TableArg:
+			c.declare(a.Document, "nvarchar(max)")
+			decl = ""
+		case a.Mode == OptionalArg, a.Mode == OptionalNull:
+			c.optional = append(c.optional, Decl{Name: a.Name, Type: decl})
+			continue
+		case byText(c.params[a.Name]):
+			value, decl = c.local(a), textDecl
+			c.tail.WriteString(";\nSET @" + a.Name + " = @" + value)
+		}
+		if a.Mode == Output {
+			decl += " OUTPUT"
+		}
+		if decl != "" {
+			c.declare(a.Name, decl)
+		}
+		c.WriteString(separator + "@" + a.Name + " = @" + value)
+		if a.Mode == Output {
+			c.WriteString(" OUTPUT")
+		}
+		separator = ", "
+	}
+}
+
+// text returns the statement of a query.
+func (b *builder) text(q *analyze.Query, args []Arg) Statement {
+	var t text
+	var s Statement
+	if b.pkg.Tables == TablesJSON && slices.ContainsFunc(args, func(a Arg) bool { return a.Mode == TableArg }) {
+		// The rows of the argument don't count as rows of the query.
+		t.WriteString("SET NOCOUNT ON;\n")
+		t.fill(args)
+		t.WriteString("SET NOCOUNT OFF;\n")
+	}
+	s.Schemas = t.schemas
+	for _, at := range q.SchemaNames {
+		at.From, at.To = at.From+t.Len(), at.To+t.Len()
+		s.Schemas = append(s.Schemas, at)
+	}
+	var decls []string
+	for _, a := range args {
+		name, decl := a.Name, a.Type.Decl
+		if a.Mode == TableArg {
+			name, decl = a.Document, "nvarchar(max)"
+			if b.pkg.Tables == TablesTVP {
+				b.found.Add(q.File, q.Span, "type", "use the option tables: json",
+					"query %s has the table @%s, which can't be sent in the driver's own form", q.Name, a.Name)
+			}
+		}
+		decls = append(decls, "@"+name+" "+decl)
+		if q.Command == analyze.CommandBatch {
+			s.Repeat = append(s.Repeat, Decl{Name: name, Type: decl})
+		}
+	}
+	t.WriteString(q.Text)
+	s.Text, s.Batch, s.Decls = t.String(), true, strings.Join(decls, ", ")
+	return s
+}

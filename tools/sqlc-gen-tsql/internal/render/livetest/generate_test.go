@@ -1,0 +1,70 @@
+package livetest_test
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated packages")
+
+// variants are the generated packages by the folder that they are in.
+var variants = map[string]model.Options{
+	"livedb": {Package: "livedb", Sequences: true},
+	"nulldb": {Package: "nulldb", Nulls: model.NullsSQL, Sequences: true},
+}
+
+// TestGenerated says that the packages that the other tests run are what the generator writes.
+func TestGenerated(t *testing.T) {
+	for folder, options := range variants {
+		m, found := model.Build(program(), options)
+		if len(found) > 0 {
+			t.Fatal(found.Format())
+		}
+		files, err := render.Files(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rendertest.Check(files); err != nil {
+			t.Error(err)
+		}
+		if *update {
+			write(t, folder, files)
+		}
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) != len(files) {
+			t.Errorf("%s holds %d files, and %d are generated: run go test -update", folder, len(entries), len(files))
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			on, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil || string(on) != string(files[name]) {
+				t.Errorf("%s/%s is not what is generated (%v): run go test -update", folder, name, err)
+			}
+		}
+	}
+}
+
+func write(t *testing.T, folder string, files map[string][]byte) {
+	t.Helper()
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+-- The objects that the tests of generated code run on. GO stands alone on its line.
+CREATE SCHEMA gen_live;
+GO
+CREATE TABLE gen_live.items (
+    id      bigint        NOT NULL PRIMARY KEY,
+    name    nvarchar(50)  NOT NULL,
+    price   decimal(18,4) NOT NULL,
+    note    nvarchar(max) NULL,
+    made_at datetime2(3)  NOT NULL,
+    data    varbinary(10) NULL
+);
+GO
+CREATE TYPE gen_live.item_list AS TABLE (
+    id      bigint           NOT NULL,
+    name    nvarchar(50)     NOT NULL,
+    price   decimal(38,10)   NULL,
+    note    nvarchar(max)    NULL,
+    data    varbinary(max)   NULL,
+    code    varchar(20)      NULL,
+    flag    bit              NULL,
+    tiny    tinyint          NULL,
+    small   smallint         NULL,
+    whole   int              NULL,
+    ratio   float            NULL,
+    narrow  real             NULL,
+    cash    money            NULL,
+    guid    uniqueidentifier NULL,
+    day     date             NULL,
+    clock   time(6)          NULL,
+    at2     datetime2(6)     NULL,
+    at1     datetime         NULL,
+    ats     smalldatetime    NULL,
+    ato     datetimeoffset(6) NULL
+);
+GO
+CREATE TYPE gen_live.id_list AS TABLE (id bigint NOT NULL PRIMARY KEY, label nvarchar(20) NULL);
+GO
+CREATE PROCEDURE gen_live.echo_types
+    @a bit, @b tinyint, @c smallint, @d int, @e bigint, @f real, @g float, @h decimal(38,10), @i money, @j smallmoney,
+    @k char(5), @l varchar(20), @m nchar(5), @n nvarchar(20), @o nvarchar(max), @p binary(4), @q varbinary(10),
+    @r uniqueidentifier, @s date, @t time(6), @u datetime2(6), @v datetime, @w smalldatetime, @x datetimeoffset(6), @y xml
+AS
+SELECT @a AS a, @b AS b, @c AS c, @d AS d, @e AS e, @f AS f, @g AS g, @h AS h, @i AS i, @j AS j, @k AS k, @l AS l,
+       @m AS m, @n AS n, @o AS o, @p AS p, @q AS q, @r AS r, @s AS s, @t AS t, @u AS u, @v AS v, @w AS w, @x AS x, @y AS y;
+GO
+CREATE PROCEDURE gen_live.bounce
+    @a bit OUTPUT, @b tinyint OUTPUT, @c smallint OUTPUT, @d int OUTPUT, @e bigint OUTPUT, @f real OUTPUT, @g float OUTPUT,
+    @i money OUTPUT, @j smallmoney OUTPUT, @l varchar(20) OUTPUT, @m nchar(5) OUTPUT, @n nvarchar(20) OUTPUT,
+    @o nvarchar(max) OUTPUT, @q varbinary(10) OUTPUT, @r uniqueidentifier OUTPUT, @s date OUTPUT, @t time(6) OUTPUT,
+    @u datetime2(6) OUTPUT, @v datetime OUTPUT, @w smalldatetime OUTPUT, @x datetimeoffset(6) OUTPUT, @clear bit
+AS
+IF @clear = 1
+    SELECT @a = NULL, @b = NULL, @c = NULL, @d = NULL, @e = NULL, @f = NULL, @g = NULL, @i = NULL, @j = NULL, @l = NULL,
+           @m = NULL, @n = NULL, @o = NULL, @q = NULL, @r = NULL, @s = NULL, @t = NULL, @u = NULL, @v = NULL, @w = NULL, @x = NULL;
+GO
+CREATE PROCEDURE gen_live.bounce_text @h decimal(38,10) OUTPUT, @k char(5) OUTPUT, @add decimal(38,10) = NULL
+AS
+BEGIN
+    SET @h = @h + @add;
+    RETURN 7;
+END
+GO
+CREATE PROCEDURE gen_live.flow @which int, @seen int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET @seen = @which;
+    IF @which = 0 RETURN 3;
+    IF @which = 9 SELECT 1 AS surprise;
+    SELECT @which AS chosen;
+    IF @which = 1
+        SELECT v AS n FROM (VALUES (1), (2), (3)) AS t (v) ORDER BY v;
+    ELSE IF @which = 2
+        SELECT N'x' AS word WHERE 1 = 0;
+    ELSE IF @which = 5
+    BEGIN
+        SELECT 1 AS n;
+        THROW 50010, N'the lock is lost', 1;
+    END
+    ELSE IF @which = 6
+        SELECT N'x' AS word UNION ALL SELECT N'y';
+    RETURN 0;
+END
+GO
+CREATE PROCEDURE gen_live.save_items @items gen_live.item_list READONLY, @factor int = 1, @count int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SELECT id, name, price, note, data, code, flag, tiny, small, whole, ratio, narrow, cash, guid, day, clock, at2, at1, ats, ato
+    FROM @items ORDER BY id;
+    SELECT @count = COUNT(*) * @factor FROM @items;
+    RETURN 4;
+END
+GO
+CREATE PROCEDURE gen_live.count_to @n int, @total int OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SELECT N'head' AS title;
+    WITH numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 100)
+    SELECT a.n + 100 * (b.n - 1) AS n FROM numbers AS a CROSS JOIN numbers AS b WHERE a.n + 100 * (b.n - 1) <= @n ORDER BY 1;
+    SET @total = @n;
+END
+GO
+CREATE PROCEDURE gen_live.nothing AS SET NOCOUNT ON;
+GO

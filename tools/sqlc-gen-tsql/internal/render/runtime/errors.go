@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	mssql "github.com/microsoft/go-mssqldb"
+)
+
+// ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on
+// the server are not those of the scripts. Deploy them, or regenerate the package.
+var ErrShape = errors.New(packageName + ": unexpected result sets")
+
+// ErrArgument says that an argument doesn't fit its parameter. Nothing was sent.
+var ErrArgument = errors.New(packageName + ": argument out of range")
+
+// A failure is the error of a call: a text that names the statement and never an argument, and what is behind it.
+type failure struct {
+	text   string
+	causes []error
+}
+
+// misshapen returns an error that is ErrShape.
+func misshapen(format string, args ...any) error {
+	return &failure{text: fmt.Sprintf(format, args...) + "; regenerate", causes: []error{ErrShape}}
+}
+
+func (f *failure) Error() string   { return f.text }
+func (f *failure) Unwrap() []error { return f.causes }
+
+// failure returns the error of a call.
+func (s *statement) failure(text string, causes ...error) error {
+	return &failure{text: packageName + ": " + s.name + ": " + text, causes: causes}
+}
+
+// failed returns the error of a call that the driver or the reading of its result ended with.
+func (s *statement) failed(ctx context.Context, err error) error {
+	causes := []error{err}
+	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
+		causes = append(causes, done)
+	}
+	var reported mssql.Error
+	if errors.As(err, &reported) {
+		if meaning := sentinel(reported); meaning != nil {
+			causes = append(causes, meaning)
+		}
+	}
+	return s.failure(err.Error(), causes...)
+}
+
+// sentinel returns the error that stands for a number. Others may follow the one that matters, such as the complaint
+// that the number of open transactions has changed.
+func sentinel(reported mssql.Error) error {
+	if err := sentinels[reported.Number]; err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(reported.All) {
+		if err := sentinels[e.Number]; err != nil {
+			return err
+		}
+	}
+	return nil
+}

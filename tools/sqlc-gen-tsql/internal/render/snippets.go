@@ -1,0 +1,162 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
+)
+
+// argument writes the statement that adds an argument to a call.
+func argument(a model.Arg, args, params string) string {
+	value := params + a.Field
+	add := func(function string) string {
+		return fmt.Sprintf("%s(%s, %s, %s, %s)", function, args, strconv.Quote(a.Name), a.Type.Kind, value)
+	}
+	bytes := a.Type.Bytes()
+	switch a.Mode {
+	case model.Required:
+		return add("required")
+	case model.OptionalNull:
+		return add("optionalNull")
+	case model.TableArg:
+		return tableArgument(a, args, value)
+	case model.Nullable:
+		return add("nullable" + variant(a, bytes))
+	case model.OptionalArg:
+		if bytes {
+			return add("optionalBytes")
+		}
+		return add("optional")
+	case model.Output:
+		return "out" + a.Field + " := " + add("output"+variant(a, bytes))
+	default:
+		panic(fmt.Sprintf("unknown mode %d", a.Mode))
+	}
+}
+
+// variant is the end of the name of the function that takes a value that may be NULL.
+func variant(a model.Arg, bytes bool) string {
+	switch {
+	case bytes:
+		return "Bytes"
+	case a.SQLNull:
+		return "SQL"
+	default:
+		return ""
+	}
+}
+
+func tableArgument(a model.Arg, args, value string) string {
+	if a.Document == "" {
+		return fmt.Sprintf("sendTVP(%s, %s, q.text(&%s), %s, (*%s).tvp)", args, strconv.Quote(a.Name), a.Table.Statement, value, a.Table.Name)
+	}
+	return fmt.Sprintf("sendTable(%s, %s, %s, %s, (*%s).put)", args, strconv.Quote(a.Name), strconv.Quote(a.Document), value, a.Table.Name)
+}
+
+// column writes the statement that adds a value to the row of a table argument.
+func column(c model.TableColumn) string {
+	function := "column"
+	if c.Nullable {
+		function += "Null" + variant(model.Arg{SQLNull: c.SQLNull}, c.Type.Bytes())
+	}
+	return fmt.Sprintf("%s(t, %s, %s, r.%s)", function, strconv.Quote(c.Name), c.Type.Kind, c.Field)
+}
+
+// wireName is the struct that the driver's form of a table is made of.
+func wireName(t *model.Table) string { return "tvp" + t.Name }
+
+// wireType is what the driver takes for a column.
+func wireType(c model.TableColumn) string {
+	if c.Nullable && !c.Skipped {
+		return c.Type.TVPNull
+	}
+	return c.Type.TVP
+}
+
+// tvpField writes a field of that struct. A column that is skipped is there, so that those behind it are in their
+// places, and the driver leaves it to the server.
+func tvpField(c model.TableColumn) string {
+	if !c.Skipped {
+		return c.Field + " " + wireType(c)
+	}
+	goType := wireType(c)
+	if goType == "" {
+		goType = "int32"
+	}
+	return "_ " + goType + " `tvp:\"@identity\"`"
+}
+
+// tvpValue writes the value of a field of that struct.
+func tvpValue(c model.TableColumn) string {
+	value := "r." + c.Field
+	call := func(function string) string {
+		return fmt.Sprintf("%s[%s](t, %s, %s, %s)", function, wireType(c), strconv.Quote(c.Name), c.Type.Kind, value)
+	}
+	switch {
+	case c.Nullable && c.Type.Bytes():
+		return call("tvpBytes")
+	case c.Nullable && c.SQLNull:
+		value = "pointer(" + value + ")"
+		return call("tvpNull")
+	case c.Nullable:
+		return call("tvpNull")
+	case wireType(c) == "sql.NullString":
+		value = "&" + value
+		return call("tvpNull")
+	default:
+		return call("tvpColumn")
+	}
+}
+
+// literal writes a string: as it is if it has several lines.
+func literal(s string) string {
+	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
+// message is the text of a sentinel behind the name of the package.
+func message(s *model.Sentinel) string {
+	if s.Text == "" {
+		return strconv.Quote(fmt.Sprintf(": error %d", s.Number))
+	}
+	return strconv.Quote(": " + strings.TrimSuffix(s.Text, "."))
+}
+
+// comment writes text behind the beginning of a comment.
+func comment(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n// ") }
+
+// comments writes lines as a comment.
+func comments(lines []string) string {
+	var out strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(strings.TrimRight("// "+line, " "))
+	}
+	return out.String()
+}
+
+// columns writes the names of columns, in lines of a readable length.
+func columns(names []string) string {
+	var out strings.Builder
+	width := 0
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		if width += len(name) + 4; width > 100 {
+			out.WriteString("\n")
+			width = 0
+		}
+		out.WriteString(strconv.Quote(name))
+	}
+	if strings.Contains(out.String(), "\n") {
+		return "\n" + out.String() + ",\n"
+	}
+	return out.String()
+}

@@ -1,0 +1,86 @@
+package sqltype
+
+import "fmt"
+
+// Union returns the type of a value that is one of two: the branches of CASE and IIF, the arguments of COALESCE, the
+// rows of VALUES, the sides of UNION, EXCEPT and INTERSECT. The kind is that of the higher precedence, and the facets
+// hold both: the longer length, the most integral and the most fractional digits. NULL takes the other's type.
+// With [Invalid], the result is Invalid and no error: one was reported where it came from.
+func Union(a, b Type) (Type, error) { return combine(a, b) }
+
+// combine finds the type that both operands are converted to, by precedence.
+func combine(a, b Type) (Type, error) {
+	if a.Kind == Invalid || b.Kind == Invalid {
+		return Type{}, nil
+	}
+	for _, t := range []Type{a, b} {
+		if t.Kind == Table || t.Kind == Cursor {
+			return Type{}, fmt.Errorf("%s is not a value", t)
+		}
+	}
+	high, low := a, b
+	if a.Precedence() > b.Precedence() {
+		high, low = b, a
+	}
+	switch {
+	case high == low, low.Kind == Null:
+		return high, nil
+	case convert(low, high) == explicit:
+		return Type{}, fmt.Errorf("%s and %s don't mix: %s becomes %s only by CAST", a, b, low, high)
+	case convert(low, high) == never:
+		return Type{}, fmt.Errorf("%s and %s don't mix: there is no conversion", a, b)
+	}
+	return widen(high, low), nil
+}
+
+// widen makes room in a type for the values of one that is converted to it.
+func widen(high, low Type) Type {
+	switch {
+	case high.Kind == Decimal:
+		if other, ok := low.asDecimal(); ok {
+			return unionDecimal(high, other)
+		}
+	case kinds[high.Kind].facet == scaleFacet:
+		high.Scale = max(high.Scale, fraction(low))
+	case high.in(classCharacter, classNational, classBinary):
+		return widenLength(high, low)
+	}
+	return high
+}
+
+// fraction returns how many fractional digits of a second a type has.
+func fraction(t Type) int {
+	if t.Kind == DateTime {
+		return 3
+	}
+	if kinds[t.Kind].facet == scaleFacet {
+		return t.Scale
+	}
+	return 0
+}
+
+// widenLength makes a type with a length hold another that converts to it. A fixed length that can't be declared
+// becomes a varying one.
+func widenLength(high, low Type) Type {
+	if high.IsMax() || low.IsMax() {
+		return Type{Kind: varying(high.Kind), Length: Max}
+	}
+	high.Length = min(max(high.Length, low.Length), kinds[high.Kind].limit)
+	return high
+}
+
+// unionDecimal holds the values of two decimals. If that takes more than 38 digits, fractional ones give way.
+func unionDecimal(a, b Type) Type {
+	integral := max(a.Precision-a.Scale, b.Precision-b.Scale)
+	scale := max(a.Scale, b.Scale)
+	return squeeze(integral, integral+scale, scale)
+}
+
+// squeeze bounds a precision by 38 and leaves the scale what the integral digits leave of it.
+func squeeze(integral, precision, scale int) Type {
+	if precision > maxPrecision {
+		precision = maxPrecision
+		scale = min(scale, maxPrecision-integral)
+	}
+	return Type{Kind: Decimal, Precision: precision, Scale: scale}
+}

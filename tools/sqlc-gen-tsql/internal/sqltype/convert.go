@@ -1,0 +1,193 @@
+package sqltype
+
+import "fmt"
+
+// conversion says how a value of one type becomes one of another.
+type conversion int
+
+const (
+	never    conversion = iota // error 529 or 206: not even CAST does it
+	explicit                   // only CAST and CONVERT do it
+	implicit                   // T-SQL does it by itself
+)
+
+// targets lists, for a class, what it converts to by itself and what only with CAST; all else is refused. It is the
+// matrix of Microsoft's documentation of CAST and CONVERT. A conversion between members of the same class is implicit.
+type targets struct {
+	implicit, explicit []class
+}
+
+// Groups of classes that appear together in the matrix.
+var (
+	stringClasses   = []class{classCharacter, classNational}
+	numberClasses   = []class{classBit, classInteger, classDecimal, classMoney, classApprox}
+	exactClasses    = []class{classBit, classInteger, classDecimal, classMoney}
+	temporalClasses = []class{classDate, classTime, classDateTime, classDateTime2}
+)
+
+// join concatenates groups of classes.
+func join(groups ...[]class) []class {
+	var all []class
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// number is what every numeric type converts to.
+var fromNumber = targets{
+	implicit: join(numberClasses, stringClasses, []class{classBinary, classDateTime, classRowVersion, classVariant}),
+}
+
+var matrix = map[class]targets{
+	classBit:     fromNumber,
+	classInteger: fromNumber,
+	classDecimal: fromNumber,
+	classMoney:   fromNumber,
+	// Real and float are the two numbers that rowversion is not made of.
+	classApprox: {
+		implicit: join(numberClasses, stringClasses, []class{classBinary, classDateTime, classVariant}),
+	},
+	classCharacter: {
+		implicit: join(stringClasses, numberClasses, temporalClasses, []class{
+			classGUID, classText, classNText, classImage, classXML, classVariant, classHierarchy, classSpatial,
+		}),
+		explicit: []class{classBinary, classRowVersion},
+	},
+	classNational: {
+		implicit: join(stringClasses, numberClasses, temporalClasses, []class{
+			classGUID, classText, classNText, classXML, classVariant, classHierarchy, classSpatial,
+		}),
+		explicit: []class{classBinary, classRowVersion},
+	},
+	classText:  {implicit: join(stringClasses, []class{classNText, classXML})},
+	classNText: {implicit: join(stringClasses, []class{classText, classXML})},
+	classBinary: {
+		implicit: join(stringClasses, exactClasses, []class{
+			classDateTime, classGUID, classImage, classRowVersion, classVariant, classXML, classSpatial,
+		}),
+		explicit: []class{classDate, classTime, classDateTime2, classHierarchy},
+	},
+	classImage: {implicit: []class{classBinary, classRowVersion}},
+	classDate: {
+		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
+		explicit: []class{classBinary},
+	},
+	classTime: {
+		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
+		explicit: []class{classBinary},
+	},
+	classDateTime: {
+		implicit: join(stringClasses, temporalClasses, []class{classVariant}),
+		explicit: join(numberClasses, []class{classBinary, classRowVersion}),
+	},
+	classDateTime2: {
+		implicit: join(stringClasses, temporalClasses, []class{classVariant}),
+		explicit: []class{classBinary},
+	},
+	classGUID: {implicit: join(stringClasses, []class{classBinary, classVariant})},
+	classRowVersion: {
+		implicit: join(exactClasses, []class{classCharacter, classBinary, classDateTime, classImage}),
+	},
+	classXML:       {explicit: join(stringClasses, []class{classBinary})},
+	classHierarchy: {explicit: join(stringClasses, []class{classBinary})},
+	classSpatial:   {explicit: join(stringClasses, []class{classBinary})},
+	classVariant: {explicit: join(stringClasses, numberClasses, temporalClasses, []class{
+		classBinary, classGUID,
+	})},
+}
+
+// convert looks the matrix up.
+func convert(from, to Type) conversion {
+	switch {
+	case !to.IsScalar() || !from.IsScalar() && from.Kind != Null:
+		return never
+	case from.Kind == Null:
+		return implicit
+	case from.class() == to.class():
+		return sameClass(from, to)
+	case to.Kind == SQLVariant && from.IsLOB():
+		return never // a variant holds up to 8,016 bytes
+	}
+	row := matrix[from.class()]
+	for _, c := range row.implicit {
+		if c == to.class() {
+			return implicit
+		}
+	}
+	for _, c := range row.explicit {
+		if c == to.class() {
+			return explicit
+		}
+	}
+	return never
+}
+
+// sameClass is convert within a class: all are implicit but those between the two spatial types, which don't mix.
+func sameClass(from, to Type) conversion {
+	if from.in(classSpatial) && from.Kind != to.Kind {
+		return never
+	}
+	return implicit
+}
+
+// Assignable returns nil if a value of one type may be stored in another without CAST, else an error that says what to
+// do. It is about types only: the value may still be too long or out of range. Between a table type and a parameter,
+// the names must be the same. Whether anything converts to or from [Invalid] is not known, so nothing is refused.
+func Assignable(from, to Type) error {
+	if from.Kind == Invalid || to.Kind == Invalid {
+		return nil
+	}
+	if from.Kind == Table || to.Kind == Table || from.Kind == Cursor || to.Kind == Cursor {
+		if from == to {
+			return nil
+		}
+		return fmt.Errorf("%s is not %s", from, to)
+	}
+	switch convert(from, to) {
+	case implicit:
+		return nil
+	case explicit:
+		return fmt.Errorf("%s doesn't convert to %s by itself: write CAST(… AS %s)", from, to, to)
+	default:
+		return fmt.Errorf("%s doesn't convert to %s", from, to)
+	}
+}
+
+// Castable returns nil if CAST and CONVERT take a value of one type to another. As with [Assignable], what is not known
+// is not refused.
+func Castable(from, to Type) error {
+	if from.Kind == Invalid || to.Kind == Invalid || convert(from, to) != never {
+		return nil
+	}
+	return fmt.Errorf("%s can't be converted to %s, not even by CAST", from, to)
+}
+
+// Comparable returns nil if = < > and the like may stand between values of the two types. text, ntext, image, xml and
+// the spatial types are never compared, and a time only with times and strings.
+func Comparable(a, b Type) error {
+	for _, t := range []Type{a, b} {
+		if t.in(classText, classNText, classImage, classXML, classSpatial, classTable, classCursor) {
+			return fmt.Errorf("%s can't be compared%s", t, comparisonAdvice(t))
+		}
+	}
+	if a.IsTemporal() && b.IsTemporal() && a.in(classTime) != b.in(classTime) {
+		return fmt.Errorf("%s can't be compared with %s: CAST one of them", a, b)
+	}
+	_, err := combine(a, b)
+	return err
+}
+
+// comparisonAdvice says what to compare instead.
+func comparisonAdvice(t Type) string {
+	switch t.class() {
+	case classText:
+		return ": CAST it to varchar(max)"
+	case classNText, classXML:
+		return ": CAST it to nvarchar(max)"
+	case classImage:
+		return ": CAST it to varbinary(max)"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,371 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+)
+
+// dataStatement reads a statement that reads or changes rows, or returns nil if none begins with t, the next token.
+func (p *parser) dataStatement(t token) Stmt {
+	switch {
+	case t.is("SELECT"):
+		q := p.query()
+		return &SelectStmt{Span: q.Span, Query: q}
+	case t.is("WITH"):
+		p.next()
+		with := p.ctes()
+		return p.change(t.Span, with)
+	case t.is("UPDATE") && p.peekN(1).is("STATISTICS"):
+		return p.other(2)
+	case t.isAny("INSERT", "UPDATE", "DELETE", "MERGE"):
+		return p.change(t.Span, nil)
+	case t.is("TRUNCATE"):
+		p.next()
+		p.expect("TABLE")
+		table := p.objectName()
+		if w := p.peek(); w.is("WITH") {
+			p.fail(w.Span, "", "TRUNCATE of partitions isn't supported")
+		}
+		return &Truncate{Span: p.from(t.Span), Table: table}
+	default:
+		return nil
+	}
+}
+
+// change reads the statement that common table expressions, if there are any, belong to.
+func (p *parser) change(start diag.Span, with []*CTE) Stmt {
+	switch t := p.peek(); {
+	case t.is("INSERT"):
+		return p.insert(start, with)
+	case t.is("UPDATE"):
+		return p.update(start, with)
+	case t.is("DELETE"):
+		return p.deleteStmt(start, with)
+	case t.is("MERGE"):
+		return p.merge(start, with)
+	case t.isAny("SELECT", "("):
+		q := p.queryAfterWith(start, with)
+		return &SelectStmt{Span: q.Span, Query: q}
+	default:
+		p.failExpected("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE")
+		return nil
+	}
+}
+
+// insert reads INSERT [TOP] [INTO] target [(columns)] [OUTPUT …] source.
+func (p *parser) insert(start diag.Span, with []*CTE) Stmt {
+	p.next()
+	s := &Insert{With: with, Top: p.top()}
+	p.accept("INTO")
+	s.Target = p.target("the name of a table")
+	s.Columns = p.insertColumns()
+	s.Output = p.output()
+	switch t := p.peek(); {
+	case t.is("VALUES"):
+		p.next()
+		s.Rows = p.valueRows()
+		p.checkRows(s)
+	case t.is("DEFAULT"):
+		p.next()
+		p.expect("VALUES")
+		s.Default = true
+	case t.isAny("EXEC", "EXECUTE"):
+		s.Exec = p.exec()
+	case t.isAny("SELECT", "("):
+		s.Query = p.query()
+	case t.is("WITH"):
+		p.fail(t.Span, "write WITH … before INSERT", "expected VALUES or SELECT, found WITH")
+	default:
+		p.failExpected("VALUES", "SELECT", "EXEC", "DEFAULT VALUES")
+	}
+	s.Options = p.hints()
+	s.Span = p.from(start)
+	return s
+}
+
+// checkRows compares the number of values with that of the columns. All rows have as many as the first.
+func (p *parser) checkRows(s *Insert) {
+	if n := len(s.Columns); n > 0 && len(s.Rows) > 0 && len(s.Rows[0]) != n {
+		row := s.Rows[0]
+		at := row[0].Range().Until(row[len(row)-1].Range())
+		p.report(at, "", "expected as many values as there are columns, %d, found %d", n, len(row))
+	}
+}
+
+// hints reads OPTION (…) at the end of a statement, if it is there.
+func (p *parser) hints() []Option {
+	if p.peek().is("OPTION") {
+		return p.queryOptions()
+	}
+	return nil
+}
+
+// target reads the table that is changed: a name with hints, or a table variable.
+func (p *parser) target(what string) TableSource {
+	t := p.peek()
+	if t.kind == tokenVariable {
+		p.next()
+		return &VariableTable{Span: t.Span, Name: t.value}
+	}
+	if t.isAny("OPENQUERY", "OPENROWSET", "OPENDATASOURCE") {
+		p.fail(t.Span, "", "changing rows through %s isn't supported", t.upper)
+	}
+	r := &TableRef{Name: p.qualifiedName(what, 4)}
+	if p.peek().is("WITH") && p.peekN(1).is("(") {
+		r.Hints = p.tableHints()
+	}
+	r.Span = p.from(t.Span)
+	return r
+}
+
+// insertColumns reads (a, b, …) unless the parenthesis begins a query.
+func (p *parser) insertColumns() []Ident {
+	if !p.peek().is("(") || startsQuery(p.peekN(1)) || p.peekN(1).is("(") {
+		return nil
+	}
+	p.next()
+	columns := []Ident{p.name("the name of a column")}
+	for p.accept(",") {
+		columns = append(columns, p.name("the name of a column"))
+	}
+	if t := p.peek(); t.is(".") {
+		p.fail(t.Span, "leave the qualifier out", "the columns of INSERT are plain names")
+	}
+	p.expectClose("the list of columns")
+	return columns
+}
+
+// output reads OUTPUT items [INTO target [(columns)]] and a second OUTPUT after one with INTO. Without any it returns nil.
+func (p *parser) output() *Output {
+	start := p.peek().Span
+	if !p.accept("OUTPUT") {
+		return nil
+	}
+	o := &Output{Items: p.selectItems()}
+	if p.accept("INTO") {
+		o.Into = p.target("the name of a table")
+		o.IntoColumns = p.insertColumns()
+		if t := p.peek(); t.is("OUTPUT") {
+			if o.Then = p.output(); o.Then.Into != nil {
+				p.fail(t.Span, "", "of two OUTPUT clauses only the first can have INTO")
+			}
+		}
+	}
+	o.Span = p.from(start)
+	return o
+}
+
+// update reads UPDATE [TOP] target SET … [OUTPUT …] [FROM …] [WHERE …].
+func (p *parser) update(start diag.Span, with []*CTE) Stmt {
+	p.next()
+	s := &Update{With: with, Top: p.top(), Target: p.target("the name of a table")}
+	p.refuseAlias("UPDATE")
+	p.expect("SET")
+	s.Set = p.assignments()
+	s.Output = p.output()
+	if p.accept("FROM") {
+		s.From = p.tableSources()
+	}
+	s.Where, s.Cursor = p.where()
+	s.Options = p.hints()
+	p.refuseMisplacedClause()
+	s.Span = p.from(start)
+	return s
+}
+
+// refuseAlias reports an alias of a target, which is declared in FROM instead.
+func (p *parser) refuseAlias(verb string) {
+	if t := p.peek(); t.is("AS") || t.isName() && !t.is("OUTPUT") && !p.endsStatement() {
+		p.fail(t.Span, "name the table with its alias in FROM, and the alias here", "the target of %s has no alias", verb)
+	}
+}
+
+// refuseMisplacedClause reports a clause of UPDATE or DELETE that stands after one that it must precede.
+func (p *parser) refuseMisplacedClause() {
+	if t := p.peek(); t.isAny("OUTPUT", "FROM", "WHERE", "ORDER", "GROUP") {
+		p.fail(t.Span, "the order is SET, OUTPUT, FROM, WHERE, OPTION", "%s can't stand here", t.upper)
+	}
+}
+
+// where reads WHERE condition or WHERE CURRENT OF cursor.
+func (p *parser) where() (cond Expr, cursor string) {
+	if !p.accept("WHERE") {
+		return nil, ""
+	}
+	if p.accept("CURRENT", "OF") {
+		return nil, p.cursorName()
+	}
+	return p.condition(), ""
+}
+
+// assignments reads the elements of SET.
+func (p *parser) assignments() []Assignment {
+	list := []Assignment{p.assignment()}
+	for p.accept(",") {
+		list = append(list, p.assignment())
+	}
+	return list
+}
+
+// assignment reads column = x, @v = x or @v = column = x.
+func (p *parser) assignment() Assignment {
+	start := p.peek().Span
+	var a Assignment
+	if p.peek().kind == tokenVariable {
+		a.Variable = p.variable()
+		a.Op = p.assignOp()
+		if a.Op == "=" && p.assignedColumnNext() {
+			a.Column = p.assignedColumn()
+			a.Op = p.assignOp()
+		}
+	} else {
+		a.Column = p.assignedColumn()
+		a.Op = p.assignOp()
+	}
+	a.X = p.exprOrDefault()
+	a.Span = p.from(start)
+	return a
+}
+
+func (p *parser) assignOp() string {
+	if !isAssignment(p.peek()) {
+		p.failExpected("=")
+	}
+	return p.next().value
+}
+
+// assignedColumnNext reports whether a name and an assignment operator are next, as after "@v =".
+func (p *parser) assignedColumnNext() bool {
+	n := 0
+	for p.peekN(n).isName() && p.peekN(n+1).is(".") {
+		n += 2
+	}
+	return p.peekN(n).isName() && isAssignment(p.peekN(n+1))
+}
+
+// assignedColumn reads the column that is set.
+func (p *parser) assignedColumn() *ColumnRef {
+	name := p.qualifiedName("the name of a column", 4)
+	last := name.Parts[len(name.Parts)-1]
+	if t := p.peek(); t.is("(") && !last.Quoted && strings.EqualFold(last.Value, "WRITE") {
+		p.fail(last.Span, "write column = STUFF(column, …)", "the .WRITE clause isn't supported")
+	}
+	return &ColumnRef{Span: name.Span, Parts: name.Parts}
+}
+
+// deleteStmt reads DELETE [TOP] [FROM] target [OUTPUT …] [FROM …] [WHERE …].
+func (p *parser) deleteStmt(start diag.Span, with []*CTE) Stmt {
+	p.next()
+	s := &Delete{With: with, Top: p.top()}
+	p.accept("FROM")
+	s.Target = p.target("the name of a table")
+	p.refuseAlias("DELETE")
+	s.Output = p.output()
+	if p.accept("FROM") {
+		s.From = p.tableSources()
+	}
+	s.Where, s.Cursor = p.where()
+	s.Options = p.hints()
+	p.refuseMisplacedClause()
+	s.Span = p.from(start)
+	return s
+}
+
+// merge reads MERGE, which is the one statement that must end with a semicolon.
+func (p *parser) merge(start diag.Span, with []*CTE) Stmt {
+	p.next()
+	s := &Merge{With: with, Top: p.top()}
+	p.accept("INTO")
+	s.Target = p.target("the name of a table")
+	p.targetAlias(s.Target)
+	p.expect("USING")
+	s.Source = p.tableSource()
+	p.expect("ON")
+	s.On = p.condition()
+	for p.peek().is("WHEN") {
+		s.Actions = append(s.Actions, p.mergeAction())
+	}
+	if len(s.Actions) == 0 {
+		p.failExpected("WHEN")
+	}
+	s.Output = p.output()
+	s.Options = p.hints()
+	s.Span = p.from(start)
+	if t := p.peek(); !t.is(";") {
+		p.report(t.Span, "end MERGE with a semicolon", "expected ;, found %s", t.describe())
+	}
+	return s
+}
+
+// targetAlias reads [AS] alias of the target of MERGE.
+func (p *parser) targetAlias(target TableSource) {
+	if !p.accept("AS") && (!p.peek().isName() || p.peek().is("USING")) {
+		return
+	}
+	alias := p.name("an alias")
+	switch t := target.(type) {
+	case *TableRef:
+		t.Alias = &alias
+		t.Span = p.from(t.Span)
+	case *VariableTable:
+		t.Alias = &alias
+		t.Span = p.from(t.Span)
+	}
+}
+
+// mergeAction reads WHEN [NOT] MATCHED [BY …] [AND condition] THEN action.
+func (p *parser) mergeAction() MergeAction {
+	start := p.next().Span
+	a := MergeAction{When: "MATCHED"}
+	if p.accept("NOT") {
+		a.When = "NOT MATCHED BY TARGET"
+	}
+	p.expect("MATCHED")
+	if a.When != "MATCHED" && p.accept("BY") {
+		if p.accept("SOURCE") {
+			a.When = "NOT MATCHED BY SOURCE"
+		} else {
+			p.expect("TARGET")
+		}
+	}
+	if p.accept("AND") {
+		a.And = p.condition()
+	}
+	p.expect("THEN")
+	p.mergeThen(&a)
+	a.Span = p.from(start)
+	return a
+}
+
+// mergeThen reads what follows THEN: rows that exist are updated or deleted, those that don't are inserted.
+func (p *parser) mergeThen(a *MergeAction) {
+	t := p.peek()
+	inserts := a.When == "NOT MATCHED BY TARGET"
+	switch {
+	case inserts && t.is("INSERT"):
+		p.next()
+		a.Columns = p.insertColumns()
+		if p.accept("DEFAULT", "VALUES") {
+			break
+		}
+		p.expect("VALUES")
+		from := p.peek().Span
+		rows := p.valueRows()
+		if len(rows) != 1 {
+			p.fail(p.from(from), "", "MERGE inserts one row at a time, found %d", len(rows))
+		}
+		a.Values = rows[0]
+	case !inserts && t.is("UPDATE"):
+		p.next()
+		p.expect("SET")
+		a.Set = p.assignments()
+	case !inserts && t.is("DELETE"):
+		p.next()
+	case inserts:
+		p.failExpected("INSERT")
+	default:
+		p.failExpected("UPDATE", "DELETE")
+	}
+	a.Action = t.upper
+}

@@ -1,0 +1,243 @@
+package syntax
+
+import "github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+
+// moduleForm says how a module's definition begins.
+type moduleForm struct {
+	start          diag.Span
+	orAlter, alter bool
+}
+
+// module reads a procedure, function, view or trigger after CREATE, CREATE OR ALTER or ALTER. It returns nil if none is
+// next.
+func (p *parser) module(form moduleForm) Stmt {
+	switch t := p.peek(); {
+	case t.isAny("PROCEDURE", "PROC"):
+		return p.procedure(form)
+	case t.is("FUNCTION"):
+		return p.function(form)
+	case t.is("VIEW"):
+		return p.view(form)
+	case t.is("TRIGGER"):
+		return p.trigger(form)
+	default:
+		return nil
+	}
+}
+
+// procedure reads a procedure, whose body is the rest of the batch.
+func (p *parser) procedure(form moduleForm) Stmt {
+	p.next()
+	s := &CreateProcedure{OrAlter: form.orAlter, Alter: form.alter}
+	s.Name = p.qualifiedName("the name of a procedure", 2)
+	p.refuseNumber()
+	s.Params = p.procedureParams()
+	s.Options = p.bareOptions("RECOMPILE", "ENCRYPTION", "NATIVE_COMPILATION", "SCHEMABINDING")
+	p.accept("FOR", "REPLICATION")
+	as := p.peek()
+	p.expect("AS")
+	s.AsPos = as.Span
+	if s.External = p.external(); !s.External {
+		s.Body = p.statements(bodyScope)
+	}
+	s.Span = p.from(form.start)
+	return s
+}
+
+// external reads EXTERNAL NAME assembly.class.method, and reports whether it was there.
+func (p *parser) external() bool {
+	if !p.accept("EXTERNAL", "NAME") {
+		return false
+	}
+	p.qualifiedName("the name of a method", 3)
+	p.expectEnd("EXTERNAL NAME")
+	return true
+}
+
+// procedureParams reads the parameters, which may stand in parentheses.
+func (p *parser) procedureParams() []*Param {
+	if p.accept("(") {
+		var params []*Param
+		if !p.peek().is(")") {
+			params = p.params()
+		}
+		p.expectClose("the list of parameters")
+		return params
+	}
+	if p.peek().kind == tokenVariable {
+		return p.params()
+	}
+	return nil
+}
+
+// params reads parameters separated by commas.
+func (p *parser) params() []*Param {
+	params := []*Param{p.param()}
+	for p.accept(",") {
+		params = append(params, p.param())
+	}
+	return params
+}
+
+// param reads @name [AS] type [VARYING] [NULL|NOT NULL] [= default] [OUTPUT] [READONLY].
+func (p *parser) param() *Param {
+	t := p.peek()
+	if t.kind != tokenVariable {
+		p.failExpected("a parameter")
+	}
+	p.next()
+	x := &Param{Name: t.value}
+	p.accept("AS")
+	x.Type = p.typeOrCursor()
+	x.Varying = p.accept("VARYING")
+	x.NotNull = p.nullability() == NullRefused
+	if p.accept("=") {
+		x.Default = p.paramDefault()
+	}
+	for more := true; more; {
+		switch {
+		case p.accept("OUTPUT"), p.accept("OUT"):
+			x.Output = true
+		case p.accept("READONLY"):
+			x.ReadOnly = true
+		default:
+			more = false
+		}
+	}
+	x.Span = p.from(t.Span)
+	return x
+}
+
+// paramDefault reads a constant. A bare word is a string.
+func (p *parser) paramDefault() Expr {
+	t := p.peek()
+	if t.isName() && !p.peekN(1).isAny("(", ".") {
+		p.next()
+		return &Literal{Span: t.Span, Kind: StringLiteral, Value: t.value}
+	}
+	x := p.expr()
+	if _, ok := x.(*SystemVariable); !ok && !isConstant(x) {
+		p.fail(x.Range(), "make NULL the default and replace it in the body", "the default of a parameter is a constant or NULL")
+	}
+	return x
+}
+
+// function reads a scalar, inline or multi-statement function.
+func (p *parser) function(form moduleForm) Stmt {
+	p.next()
+	s := &CreateFunction{OrAlter: form.orAlter, Alter: form.alter}
+	s.Name = p.qualifiedName("the name of a function", 2)
+	p.expect("(")
+	if !p.peek().is(")") {
+		s.Params = p.params()
+	}
+	p.expectClose("the list of parameters")
+	p.expect("RETURNS")
+	inline := p.returns(s)
+	s.Options = p.bareOptions("ENCRYPTION", "SCHEMABINDING", "NATIVE_COMPILATION", "RETURNS NULL ON NULL INPUT",
+		"CALLED ON NULL INPUT", "INLINE")
+	p.accept("AS")
+	s.External = p.external()
+	switch {
+	case s.External:
+	case inline:
+		s.Inline = p.inlineBody()
+		s.Span = p.from(form.start)
+		p.expectEnd("the query of an inline function")
+		return s
+	default:
+		if t := p.peek(); !t.is("BEGIN") {
+			p.failExpected("BEGIN")
+		}
+		s.Body = []Stmt{p.begin()}
+		s.Span = p.from(form.start)
+		p.expectEnd("the END of a function")
+		return s
+	}
+	s.Span = p.from(form.start)
+	return s
+}
+
+// returns reads what a function returns, and reports whether that is the table of one query.
+func (p *parser) returns(s *CreateFunction) (inline bool) {
+	switch t := p.peek(); {
+	case t.kind == tokenVariable:
+		p.next()
+		p.expect("TABLE")
+		s.TableVariable = t.value
+		s.Table = p.tableDef()
+	case t.is("TABLE"):
+		p.next()
+		return true
+	default:
+		s.Returns = p.typeName()
+	}
+	return false
+}
+
+// inlineBody reads RETURN query or RETURN (query), where only the latter may be a query with common table expressions
+// in parentheses.
+func (p *parser) inlineBody() *Query {
+	p.expect("RETURN")
+	if !p.peek().is("(") || !p.peekN(1).is("WITH") {
+		return p.query()
+	}
+	p.next()
+	q := p.query()
+	p.expectClose("RETURN (")
+	return q
+}
+
+// view reads a view.
+func (p *parser) view(form moduleForm) Stmt {
+	p.next()
+	s := &CreateView{OrAlter: form.orAlter, Alter: form.alter}
+	s.Name = p.qualifiedName("the name of a view", 2)
+	if p.peek().is("(") {
+		s.Columns = p.identList()
+	}
+	s.Options = p.bareOptions("ENCRYPTION", "SCHEMABINDING", "VIEW_METADATA")
+	p.expect("AS")
+	s.Query = p.query()
+	s.CheckOption = p.accept("WITH", "CHECK", "OPTION")
+	s.Span = p.from(form.start)
+	p.expectEnd("the query of a view")
+	return s
+}
+
+// trigger reads a trigger, whose body is the rest of the batch.
+func (p *parser) trigger(form moduleForm) Stmt {
+	p.next()
+	s := &CreateTrigger{OrAlter: form.orAlter, Alter: form.alter}
+	s.Name = p.qualifiedName("the name of a trigger", 2)
+	p.expect("ON")
+	if !p.accept("DATABASE") && !p.accept("ALL", "SERVER") {
+		s.Table = p.objectName()
+	}
+	p.bareOptions("ENCRYPTION", "SCHEMABINDING", "NATIVE_COMPILATION")
+	switch {
+	case p.accept("FOR"), p.accept("AFTER"):
+	case p.accept("INSTEAD", "OF"):
+		s.InsteadOf = true
+	default:
+		p.failExpected("AFTER", "FOR", "INSTEAD OF")
+	}
+	for more := true; more; more = p.accept(",") {
+		event := p.peek()
+		if s.Table != nil && !event.isAny("INSERT", "UPDATE", "DELETE") {
+			p.failExpected("INSERT", "UPDATE", "DELETE")
+		}
+		if event.kind != tokenWord || event.is("AS") {
+			p.failExpected("an event")
+		}
+		s.Events = append(s.Events, p.next().upper)
+	}
+	p.accept("WITH", "APPEND")
+	p.accept("NOT", "FOR", "REPLICATION")
+	p.expect("AS")
+	if !p.external() {
+		s.Body = p.statements(bodyScope)
+	}
+	s.Span = p.from(form.start)
+	return s
+}

@@ -1,0 +1,127 @@
+package syntax
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+)
+
+// ruleSyntax is the id of every finding of this package.
+const ruleSyntax = "syntax"
+
+// maxFindings is where the parser gives a file up: a file of another language would yield one finding per line.
+const maxFindings = 200
+
+// maxDepth bounds how deep expressions, queries and blocks may nest, so that hostile text cannot exhaust the stack.
+const maxDepth = 200
+
+// Parse reads a file. The tree holds every statement that could be read; findings tell of all that could not.
+func Parse(file *diag.File) (*Script, diag.List) {
+	p := &parser{file: file}
+	p.tokens, p.comments = lex(file, &p.found)
+	script := p.script()
+	script.Comments = p.comments
+	p.found.Sort()
+	return script, p.found
+}
+
+// parser walks over the tokens of one file. Productions return nodes; on an error they call fail, which unwinds to the
+// statement that is being read.
+type parser struct {
+	file     *diag.File
+	tokens   []token // ends with a tokenEOF
+	comments []Comment
+	at       int // index of the next token
+	depth    int
+	links    int // operators of the expression that is being read
+	tallest  int // height of the highest expression within it
+	joins    int // joins and set operations of the outermost query
+	queries  int // how many queries are being read, one within another
+	found    diag.List
+}
+
+// syntaxError is what fail panics with; only statement recovers it.
+type syntaxError struct{}
+
+// peek returns the next token, and peekN the one n tokens further on.
+func (p *parser) peek() token { return p.tokens[p.at] }
+
+func (p *parser) peekN(n int) token {
+	return p.tokens[min(p.at+n, len(p.tokens)-1)]
+}
+
+// next consumes a token. At the end of the file it stays there.
+func (p *parser) next() token {
+	t := p.tokens[p.at]
+	if t.kind != tokenEOF {
+		p.at++
+	}
+	return t
+}
+
+// accept consumes the given words or marks if they all come next, in this order.
+func (p *parser) accept(words ...string) bool {
+	for i, w := range words {
+		if !p.peekN(i).is(w) {
+			return false
+		}
+	}
+	p.at += len(words)
+	return true
+}
+
+// expect consumes the given words or marks, in this order, or fails.
+func (p *parser) expect(words ...string) {
+	for _, w := range words {
+		if !p.peek().is(w) {
+			p.failExpected(w)
+		}
+		p.next()
+	}
+}
+
+// fail reports an error at a place and gives up the present statement.
+func (p *parser) fail(at diag.Span, fix, format string, args ...any) {
+	p.found.Add(p.file, at, ruleSyntax, fix, format, args...)
+	panic(syntaxError{})
+}
+
+// failExpected reports that something else than the next token was expected. Several candidates are joined by "or".
+func (p *parser) failExpected(what ...string) {
+	t := p.peek()
+	p.fail(t.Span, "", "expected %s, found %s", strings.Join(what, " or "), t.describe())
+}
+
+// from returns the span from a start to the end of the last consumed token.
+func (p *parser) from(start diag.Span) diag.Span {
+	if p.at == 0 {
+		return start
+	}
+	return diag.Span{From: start.From, To: max(p.tokens[p.at-1].To, start.From)}
+}
+
+// enter counts one level of nesting; the caller defers leave. When it fails, the deferred calls run while the statement
+// is given up, and recoverStmt restores the depth in any case.
+func (p *parser) enter() {
+	p.depth++
+	if p.depth > maxDepth {
+		p.fail(p.peek().Span, "split the statement", "nested more than %d levels deep", maxDepth)
+	}
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// script reads batches until the end of the file.
+func (p *parser) script() *Script {
+	script := &Script{File: p.file}
+	for {
+		batch := p.batch()
+		if len(batch.Stmts) > 0 {
+			script.Batches = append(script.Batches, batch)
+		}
+		if p.peek().kind == tokenEOF {
+			return script
+		}
+		p.next() // GO
+	}
+}

@@ -1,0 +1,167 @@
+package vet_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
+)
+
+func TestKeysAndPayloads(t *testing.T) {
+	t.Parallel()
+	const bin = " COLLATE Latin1_General_100_BIN2"
+	check(t, "T5", vet.Options{}, []ruleCase{
+		{"just fits", "CREATE TABLE dbo.t (a nvarchar(400) NOT NULL, b varbinary(100) NOT NULL, PRIMARY KEY (a, b));", nil},
+		{"one byte too long", "CREATE TABLE dbo.t (a nvarchar(400) NOT NULL, b varbinary(101) NOT NULL, PRIMARY KEY (a, b));", []string{"1 T5"}},
+		{"nonclustered has more", "CREATE TABLE dbo.t (a nvarchar(850) NOT NULL PRIMARY KEY NONCLUSTERED);", nil},
+		{"an index made later", "CREATE TABLE dbo.t (a nvarchar(400) NOT NULL, b nvarchar(451) NOT NULL);\nCREATE INDEX i ON dbo.t (a, b) INCLUDE (a);", []string{"2 T5"}},
+		{"no limit", "CREATE TABLE dbo.t (a nvarchar(max) NOT NULL UNIQUE);", []string{"1 T5"}},
+		{"a table type", "CREATE TYPE dbo.t AS TABLE (a nvarchar(451) NOT NULL PRIMARY KEY);", []string{"1 T5"}},
+		{"an inline index, and a primary key that leaves it the clustering", "CREATE TABLE dbo.t (a nvarchar(500) NOT NULL PRIMARY KEY, b int NOT NULL, INDEX i UNIQUE CLUSTERED (b));", nil},
+		{"numbers and times", "CREATE TABLE dbo.t (a decimal(38, 2) NOT NULL, b datetimeoffset(7) NOT NULL, c varchar(873) NOT NULL, PRIMARY KEY (a, b, c));\nCREATE TABLE dbo.u (a decimal(38, 2) NOT NULL, b datetimeoffset(7) NOT NULL, c varchar(874) NOT NULL, PRIMARY KEY (a, b, c));", []string{"2 T5"}},
+	})
+	check(t, "T6", vet.Options{}, []ruleCase{
+		{"versions", "CREATE TYPE dbo.a_v1 AS TABLE (id int);\nCREATE TYPE dbo.a_v12 AS TABLE (id int);\nCREATE TYPE dbo.a_v AS TABLE (id int);", []string{"3 T6-name"}},
+		{"an alias type has none", "CREATE TYPE dbo.name FROM nvarchar(50);", nil},
+		{"DROP TYPE IF EXISTS", "DROP TYPE IF EXISTS dbo.a_v1;", []string{"1 T6-drop"}},
+		{"other drops", "DROP TABLE dbo.users;", nil},
+		{"in a body", proc("DROP TYPE dbo.a_v1;"), []string{"2 T6-drop"}},
+	})
+	check(t, "T4", vet.Options{Payloads: []string{"payload"}}, []ruleCase{
+		{"OPENJSON with members of any length", proc("SELECT j.payload, j.id FROM OPENJSON(@name) WITH (payload nvarchar(max), id nvarchar(20)) AS j;"), nil},
+		{"a payload that is cut off", proc("SELECT j.Payload FROM OPENJSON(@name)\nWITH (Payload nvarchar(4000)) AS j;"), []string{"3 T4-member"}},
+		{"varchar loses characters", proc("SELECT j.payload FROM OPENJSON(@name) WITH (payload varchar(max)) AS j;"), []string{"2 T4-member"}},
+		{"AS JSON is always whole", proc("SELECT j.payload FROM OPENJSON(@name) WITH (payload nvarchar(max) AS JSON) AS j;"), nil},
+		{"the members of a list", proc("SELECT j.value FROM OPENJSON(@name) AS j;"), nil},
+		{"JSON functions", proc("SELECT JSON_QUERY(@name) AS a,\nJSON_MODIFY(@name, '$.a', 1) AS b, ISJSON(@name) AS c;"), []string{"2 T4-json", "3 T4-json"}},
+		{"texts glued together", "SELECT STRING_AGG(name, N',') AS a FROM dbo.users;\nSELECT (SELECT name FROM dbo.users FOR XML PATH('')) AS a;", []string{"1 T4-json", "2 T4-json"}},
+	})
+	check(t, "T3", vet.Options{}, []ruleCase{
+		{"once for a column in two keys", "CREATE TABLE dbo.t (a nvarchar(5) NOT NULL PRIMARY KEY, b int NOT NULL, UNIQUE (b, a));", []string{"1 T3"}},
+		{"BIN2, and numbers", "CREATE TABLE dbo.t (a nvarchar(5)" + bin + " NOT NULL PRIMARY KEY, b int NOT NULL, UNIQUE (b, a));", nil},
+		{"text outside of keys", "CREATE TABLE dbo.t (a nvarchar(5) NOT NULL, b int NOT NULL PRIMARY KEY);", nil},
+		{"an index made later", "CREATE TABLE dbo.t (a varchar(5) NOT NULL);\nCREATE INDEX i ON dbo.t (a);", []string{"1 T3"}},
+		{"a table type", "CREATE TYPE dbo.t AS TABLE (a nvarchar(5) COLLATE Latin1_General_BIN NOT NULL PRIMARY KEY);", []string{"1 T3"}},
+	})
+}
+
+func TestBabelfish(t *testing.T) {
+	t.Parallel()
+	check(t, "B", vet.Options{Portability: []string{vet.Babelfish}}, []ruleCase{
+		{"inline indexes of columns and types", "CREATE TABLE dbo.t (a int INDEX i);\nCREATE TYPE dbo.y AS TABLE (a int, INDEX i (a));", []string{"1 B1", "2 B1"}},
+		{"ALTER COLUMN to NULL works", "ALTER TABLE dbo.users ALTER COLUMN code varchar(20) NULL;", nil},
+		{"EXECUTE AS CALLER works", "CREATE PROCEDURE dbo.q WITH EXECUTE AS CALLER AS SELECT 1 AS a;", nil},
+		{"a write through a derived table", "UPDATE d SET name = N'' FROM (SELECT TOP (1) id, name FROM dbo.users) AS d;\nUPDATE u SET name = N'' FROM dbo.users AS u, (SELECT 1 AS a) AS d WHERE u.id = d.a;", []string{"1 B4"}},
+		{"a CTE in the source only", "WITH c AS (SELECT TOP (1) id FROM dbo.users) UPDATE u SET name = N'' FROM dbo.users AS u JOIN c ON c.id = u.id;", nil},
+		{"SET of a variable alone works", proc("UPDATE dbo.users SET @n = id, name = N'';"), nil},
+		{"a JOIN without OUTPUT works", "UPDATE u SET name = N'' FROM dbo.users AS u JOIN dbo.orders AS o ON o.user_id = u.id;", nil},
+		{"deleted works in DELETE", "DELETE dbo.users OUTPUT deleted.id;\nUPDATE dbo.users SET name = N'' OUTPUT deleted.*;", []string{"2 B9"}},
+		{"CREATE OR ALTER of procedures is left to the migrator", "CREATE OR ALTER PROCEDURE dbo.q AS SELECT 1 AS a;\nGO\nALTER PROCEDURE dbo.q AS SELECT 1 AS a;\nGO\nCREATE OR ALTER FUNCTION dbo.f () RETURNS int AS BEGIN RETURN 1; END;", []string{"3 B10", "5 B10"}},
+		{"DATALENGTH of nothing", proc("IF DATALENGTH(@name) = 0 SET @n = 1; IF DATALENGTH(@name) <> DATALENGTH(RTRIM(@name)) SET @n = 2;"), nil},
+		{"datetimeoffset outside of table types", "CREATE TABLE dbo.t (a datetimeoffset NOT NULL);", nil},
+	})
+	check(t, "B", vet.Options{}, []ruleCase{
+		{"off unless the scripts must run there", "ALTER TABLE dbo.users ALTER COLUMN code varchar(20) NOT NULL;", nil},
+	})
+}
+
+func TestQueriesRead(t *testing.T) {
+	t.Parallel()
+	check(t, "P2", vet.Options{}, []ruleCase{
+		{"a write that nobody generates for", "DELETE dbo.users;", nil},
+		{"each query by itself", "-- name: A :one\nSELECT name FROM dbo.users WHERE id = 1;\n\n-- Deletes.\n-- name: B :exec\nDELETE dbo.users;", []string{"6 P2"}},
+		{"SELECT INTO writes", "-- name: A :exec\nSELECT id INTO dbo.copy FROM dbo.users;\n\n-- name: B :exec\nSELECT id INTO #copy FROM dbo.users;", []string{"2 P2"}},
+		{"a CTE", "-- name: A :many\nWITH c AS (SELECT u.id FROM dbo.users AS u) SELECT c.id FROM c;", nil},
+		{"a MERGE", "-- name: A :exec\nMERGE dbo.users AS t USING dbo.lines AS s ON t.id = s.line WHEN MATCHED THEN DELETE;", []string{"2 P2"}},
+	})
+}
+
+func TestSuppressions(t *testing.T) {
+	t.Parallel()
+	const star = "SELECT * FROM dbo.users;"
+	for _, c := range []struct {
+		name, text string
+		options    vet.Options
+		want       []string
+	}{
+		{"above", "-- vet:allow P3-star: a test\n" + star, vet.Options{}, []string{}},
+		{"at the end of the line", star + " -- vet:allow P3-star: a test", vet.Options{}, []string{}},
+		{"by the family", "-- vet:allow P3: a test\n" + star, vet.Options{}, []string{}},
+		{"in any case of letters", "-- vet:allow p3-star: a test\n" + star, vet.Options{}, []string{}},
+		{"among other comments", "-- Lists.\n-- vet:allow P3-star: a test\n-- Users.\n" + star, vet.Options{}, []string{}},
+		{"another rule's", "-- vet:allow P4: a test\n" + star, vet.Options{}, []string{"1 allow", "2 P3-star"}},
+		{"too far away", "-- vet:allow P3-star: a test\n\n" + star, vet.Options{}, []string{"1 allow", "3 P3-star"}},
+		{"no such rule", "-- vet:allow P3-stra: a test\nSELECT id FROM dbo.users;", vet.Options{}, []string{"1 allow"}},
+		{"twice the same", "-- vet:allow P3-star: a test\n-- vet:allow P3: again\n" + star, vet.Options{}, []string{"2 allow"}},
+		{"of a rule that is off", "-- vet:allow P4-merge: a test\nSELECT id FROM dbo.users;", vet.Options{}, []string{}},
+		{"of a rule that is switched off", "-- vet:allow P3: a test\n" + star, vet.Options{Disable: []string{"P3"}}, []string{}},
+		{"of a rule that is on", "-- vet:allow P4-merge: a test\nSELECT id FROM dbo.users;", vet.Options{Enable: []string{"P4-merge"}}, []string{"1 allow"}},
+		{"about a whole procedure", "-- vet:allow P1-settings: a test\nCREATE PROCEDURE dbo.p AS DELETE dbo.users;", vet.Options{}, []string{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, run(t, c.text, c.options)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		options    vet.Options
+		want       []string
+	}{
+		{"unknown ids", "", vet.Options{Enable: []string{"P4-merg"}, Disable: []string{"X1"}}, []string{"0 options", "0 options"}},
+		{"an unknown server", "", vet.Options{Portability: []string{"oracle"}}, []string{"0 options"}},
+		{"all", "WAITFOR DELAY '0:00:01';", vet.Options{Enable: []string{"all"}}, []string{"1 P4-waitfor"}},
+		{"nothing", "SELECT * FROM users;", vet.Options{Disable: []string{"all"}}, []string{}},
+		{"off wins", "WAITFOR DELAY '0:00:01';", vet.Options{Enable: []string{"all"}, Disable: []string{"P4"}}, []string{}},
+		{"numbers of one's own", "THROW 70001, N'x', 1;", vet.Options{ErrorMin: 70000, ErrorMax: 79999}, []string{}},
+		{"prefixes of one's own", "CREATE PROCEDURE dbo.weed AS SET NOCOUNT ON; SET XACT_ABORT ON; DELETE dbo.users;", vet.Options{Enable: []string{"Q7"}, PurgePrefixes: []string{"weed"}}, []string{"1 Q7-priority", "1 Q7-top"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, run(t, c.text, c.options)); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestQueue runs every rule, with every option set, over procedures that do it right.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/queue.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := vet.Run(input(t, string(text), vet.Options{
+		Enable: []string{"all"}, Disable: []string{"B10"}, Portability: []string{vet.Babelfish},
+		Schema:     "shop",
+		LockTokens: []string{"lock_token"}, LockedUntil: []string{"locked_until"}, Payloads: []string{"payload"},
+		QueueTables: []string{"jobs"}, HotTables: []string{"jobs", "owners"}, LockOrder: []string{"owners", "jobs", "done"},
+		IsolationGuard: "shop.check_isolation",
+	}))
+	if len(found) > 0 {
+		t.Errorf("correct procedures are reported:\n%s", found.Format())
+	}
+}
+
+// TestNothingIsNeeded runs every rule without a catalog, directives and a program: a front end that stopped early.
+func TestNothingIsNeeded(t *testing.T) {
+	t.Parallel()
+	for _, rule := range vet.Rules() {
+		options := rule.Example
+		options.Enable = []string{"all"}
+		for _, text := range []string{rule.Bad, rule.Good} {
+			in := input(t, text, options)
+			in.Catalog, in.Directives = nil, nil
+			vet.Run(in)
+		}
+	}
+}

@@ -1,0 +1,414 @@
+package vet
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// nameRules are about what is read, and under which name.
+var nameRules = []Rule{
+	{
+		ID:    "P3-schema",
+		Title: "Every object is written with its schema",
+		Reason: "What an unqualified name means depends on who asks, so its plan can't be shared between users, and a name " +
+			"that is looked up twice may be found twice. With the option schema, no other schema may be named.",
+		Bad:   "CREATE PROCEDURE dbo.list_users AS SELECT id FROM users;",
+		Good:  "CREATE PROCEDURE dbo.list_users AS SELECT id FROM dbo.users;",
+		check: checkSchemas,
+	},
+	{
+		ID:    "P3-text",
+		Title: "The schema's name stands in front of objects only, never in a string",
+		Reason: "Where a schema per tenant is put into the scripts, names in strings are not found and go on meaning the " +
+			"first one.",
+		Bad:     "CREATE FUNCTION shop.ready() RETURNS int AS BEGIN RETURN OBJECT_ID(N'shop.orders'); END;",
+		Good:    "CREATE FUNCTION shop.ready() RETURNS int AS BEGIN RETURN (SELECT COUNT(*) FROM shop.orders); END;",
+		Needs:   "schema",
+		Example: Options{Schema: "shop"},
+		check:   checkSchemaText,
+	},
+	{
+		ID:    "P3-dynamic",
+		Title: "No dynamic SQL in procedures",
+		Reason: "Nobody can type, check or grant what is put together at run time, and a string that comes from outside is " +
+			"executed.",
+		Bad:      "CREATE PROCEDURE dbo.count_rows @t sysname AS EXEC (N'SELECT COUNT(*) FROM dbo.' + @t);",
+		Good:     "CREATE PROCEDURE dbo.count_rows AS SELECT COUNT(*) AS users FROM dbo.users;",
+		Optional: true,
+		check:    checkDynamic,
+	},
+	{
+		ID:     "P3-star",
+		Title:  "No SELECT *",
+		Reason: "A column that is added to the table changes the result under every caller.",
+		Bad:    "CREATE PROCEDURE dbo.list_users AS SELECT * FROM dbo.users;",
+		Good:   "CREATE PROCEDURE dbo.list_users AS SELECT id, name FROM dbo.users;",
+		check:  checkStars,
+	},
+	{
+		ID:    "P3-qualify",
+		Title: "Where more than one table is read, every column is qualified",
+		Reason: "An unqualified name in a subquery that doesn't exist there silently means the column of the outer query, " +
+			"and a column that is added to one table makes statements on two ambiguous.",
+		Bad:   "SELECT id FROM dbo.users WHERE id IN (SELECT user_id FROM dbo.orders);",
+		Good:  "SELECT id FROM dbo.users WHERE id IN (SELECT o.user_id FROM dbo.orders AS o);",
+		check: checkQualified,
+	},
+	{
+		ID:     "P3-named",
+		Title:  "Every column of a result has a name",
+		Reason: "A column without one can't be read by name, nor generated code for it.",
+		Bad:    "CREATE PROCEDURE dbo.count_users AS SELECT COUNT(*) FROM dbo.users;",
+		Good:   "CREATE PROCEDURE dbo.count_users AS SELECT COUNT(*) AS users FROM dbo.users;",
+		check:  checkNamed,
+	},
+}
+
+func checkSchemas(p *pass) {
+	for _, u := range p.units {
+		for ref, source := range u.sources {
+			// A name that stands for an alias of FROM, a CTE or a temp table needs no schema.
+			t, ok := ref.(*syntax.TableRef)
+			if ok && source.kind == objectSource && (source.ref == t || len(t.Name.Parts) > 1) {
+				p.checkSchema(u, "table", t.Name)
+			}
+		}
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			p.checkDefinition(u, n)
+			return true
+		})
+	}
+}
+
+// checkDefinition looks at the names of objects outside of FROM.
+func (p *pass) checkDefinition(u *unit, n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.CreateTable:
+		p.checkSchema(u, "table", n.Name)
+	case *syntax.AlterTable:
+		p.checkSchema(u, "table", n.Name)
+	case *syntax.Truncate:
+		p.checkSchema(u, "table", n.Table)
+	case *syntax.CreateIndex:
+		p.checkSchema(u, "table", n.Table)
+	case *syntax.CreateType:
+		p.checkSchema(u, "type", n.Name)
+	case *syntax.CreateView:
+		p.checkSchema(u, "view", n.Name)
+	case *syntax.CreateFunction:
+		p.checkSchema(u, "function", n.Name)
+	case *syntax.CreateProcedure:
+		p.checkSchema(u, "procedure", n.Name)
+	case *syntax.CreateTrigger:
+		p.checkSchema(u, "trigger", n.Name)
+		p.checkSchema(u, "table", n.Table)
+	case *syntax.CreateSequence:
+		p.checkSchema(u, "sequence", n.Name)
+	case *syntax.NextValue:
+		p.checkSchema(u, "sequence", n.Sequence)
+	case *syntax.Exec:
+		p.checkSchema(u, "procedure", n.Name)
+	case *syntax.Select:
+		p.checkSchema(u, "table", n.Into)
+	case *syntax.Constraint:
+		p.checkSchema(u, "table", n.References)
+	case *syntax.TypeName:
+		if key, ok := u.key(n.Name); ok && (u.catalog.TableTypes[key] != nil || u.catalog.AliasTypes[key] != nil) {
+			p.checkSchema(u, "type", n.Name)
+		}
+	case *syntax.Drop:
+		p.checkDrop(u, n)
+	}
+}
+
+// schemaObjects are the kinds of DROP whose names have a schema.
+var schemaObjects = map[string]bool{
+	"TABLE": true, "VIEW": true, "PROCEDURE": true, "PROC": true, "FUNCTION": true, "TYPE": true, "SEQUENCE": true,
+	"TRIGGER": true, "SYNONYM": true,
+}
+
+func (p *pass) checkDrop(u *unit, n *syntax.Drop) {
+	if schemaObjects[n.Kind] {
+		for _, name := range n.Names {
+			p.checkSchema(u, strings.ToLower(n.Kind), name)
+		}
+	}
+	p.checkSchema(u, "table", n.On)
+}
+
+// checkSchema looks at one name, which may be nil.
+func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
+	if n == nil || strings.HasPrefix(last(n).Value, "#") {
+		return
+	}
+	if len(n.Parts) == 1 {
+		if system := catalog.Fold(n.Parts[0].Value); strings.HasPrefix(system, "sp_") || strings.HasPrefix(system, "xp_") {
+			if what == "procedure" {
+				return // a system procedure, or a matter for P4-prefix
+			}
+		}
+		schema := p.Options.Schema
+		if schema == "" {
+			schema = "dbo"
+		}
+		p.report(u, n.Span, "write "+schema+"."+n.Parts[0].Value, "%s %s is named without its schema", what, n.Parts[0].Value)
+		return
+	}
+	schema := n.Parts[len(n.Parts)-2].Value
+	switch {
+	case p.Options.Schema == "" || same(schema, "sys") || same(schema, "INFORMATION_SCHEMA"):
+	case len(n.Parts) > 2:
+		p.report(u, n.Span, "", "%s is in another database", nameText(n))
+	case !same(schema, p.Options.Schema):
+		p.report(u, n.Span, "", "%s is not in schema %s", nameText(n), p.Options.Schema)
+	}
+}
+
+func checkSchemaText(p *pass) {
+	if p.Options.Schema == "" {
+		return
+	}
+	for _, u := range p.units {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Throw, *syntax.Raiserror, *syntax.Print: // texts for people
+				return false
+			case *syntax.Literal:
+				if n.Kind == syntax.StringLiteral || n.Kind == syntax.NStringLiteral {
+					p.checkText(u, n)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// checkText reports a string that is the schema's name, or has it in front of a dot.
+func (p *pass) checkText(u *unit, n *syntax.Literal) {
+	text, schema := catalog.Fold(n.Value), catalog.Fold(p.Options.Schema)
+	if containsWord(text, schema+".") || strings.Contains(text, "["+schema+"]") || text == schema ||
+		containsWord(text, "schema "+schema) || qualifies(text, schema) {
+		p.report(u, n.Span, "name the object itself", "the name of schema %s stands in a string", p.Options.Schema)
+	}
+}
+
+// qualifies says whether a word stands in a text with a name behind its dot.
+func qualifies(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word+".")
+		if i < 0 {
+			return false
+		}
+		from, to := at+i, at+i+len(word)+1
+		if (from == 0 || !isWordByte(text[from-1])) && to < len(text) && (isWordByte(text[to]) || text[to] == '[') {
+			return true
+		}
+		at = to
+	}
+}
+
+func checkDynamic(p *pass) {
+	for _, u := range p.modules() {
+		for n := range syntax.All[*syntax.Exec](u.node) {
+			switch {
+			case len(n.SQL) > 0:
+				p.report(u, n.Span, "write the statement itself", "EXECUTE of a string")
+			case n.ProcVar != nil:
+				p.report(u, n.Span, "call procedures by name", "EXECUTE of a procedure that a variable names")
+			case n.Name != nil && same(last(n.Name).Value, "sp_executesql"):
+				p.report(u, n.Span, "write the statement itself", "sp_executesql")
+			}
+		}
+	}
+}
+
+func checkStars(p *pass) {
+	for _, u := range p.units {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Exists:
+				return !bareStar(n.Query)
+			case *syntax.Star:
+				p.report(u, n.Span, "list the columns", "%s instead of a list of columns", u.script.File.Slice(n.Span))
+			}
+			return true
+		})
+	}
+}
+
+// bareStar says that a query of EXISTS selects nothing but *, which reads no columns.
+func bareStar(q *syntax.Query) bool {
+	body, ok := q.Body.(*syntax.Select)
+	if !ok || len(body.Items) != 1 {
+		return false
+	}
+	_, star := body.Items[0].X.(*syntax.Star)
+	return star
+}
+
+func checkQualified(p *pass) {
+	for _, u := range p.units {
+		for n, ref := range u.refs {
+			if len(n.Parts) > 1 || ref.visible < 2 || ref.exempt || strings.HasPrefix(n.Parts[0].Value, "$") {
+				continue
+			}
+			name, fix := n.Parts[0].Value, "write its table or alias before it"
+			if ref.source != nil && ref.source.name != "" {
+				fix = "write " + ref.source.name + "." + name
+			}
+			p.report(u, n.Span, fix, "column %s is not qualified, and %s are read here", name, plural(ref.visible, "table"))
+		}
+	}
+}
+
+func checkNamed(p *pass) {
+	for _, u := range p.units {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.SelectStmt:
+				p.checkResultNames(u, n.Query.Body, nil)
+			case *syntax.CreateView:
+				p.checkResultNames(u, n.Query.Body, n.Columns)
+			case *syntax.CreateFunction:
+				if n.Inline != nil {
+					p.checkResultNames(u, n.Inline.Body, nil)
+				}
+			case *syntax.Output:
+				if n.Into == nil {
+					p.checkItemNames(u, n.Items)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// checkResultNames looks at the first SELECT of a query, which names the columns unless the view does.
+func (p *pass) checkResultNames(u *unit, b syntax.QueryBody, names []syntax.Ident) {
+	switch b := b.(type) {
+	case *syntax.Select:
+		if len(names) == 0 {
+			p.checkItemNames(u, b.Items)
+		}
+	case *syntax.SetOperation:
+		p.checkResultNames(u, b.X, names)
+	case *syntax.ParenQuery:
+		p.checkResultNames(u, b.Query.Body, names)
+	}
+}
+
+func (p *pass) checkItemNames(u *unit, items []syntax.SelectItem) {
+	for i, item := range items {
+		switch item.X.(type) {
+		case *syntax.ColumnRef, *syntax.Star:
+			continue
+		}
+		if item.Alias == nil && item.Variable == nil {
+			at := diag.Span{From: item.From, To: item.To}
+			p.report(u, at, "give it one with AS", "column %d of the result has no name", i+1)
+		}
+	}
+}
+
+// forbiddenRules name what is not used at all.
+var forbiddenRules = []Rule{
+	{
+		ID:     "P4-prefix",
+		Title:  "No procedure is called sp_…",
+		Reason: "The server looks for such names in master first, and one day it may find one there.",
+		Bad:    "CREATE PROCEDURE dbo.sp_one AS SELECT 1 AS one;",
+		Good:   "CREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
+		check: func(p *pass) {
+			for _, u := range p.procedures() {
+				if strings.HasPrefix(catalog.Fold(last(u.name).Value), "sp_") {
+					p.report(u, last(u.name).Span, "leave the sp_ out", "the prefix sp_ is the system's")
+				}
+			}
+		},
+	},
+	{
+		ID:       "P4-merge",
+		Title:    "No MERGE",
+		Reason:   "MERGE without HOLDLOCK races with itself, and has a list of wrong results that were never repaired.",
+		Bad:      "MERGE dbo.users AS t USING dbo.arrivals AS a ON t.id = a.id WHEN MATCHED THEN UPDATE SET name = a.name;",
+		Good:     "UPDATE t SET name = a.name FROM dbo.users AS t JOIN dbo.arrivals AS a ON t.id = a.id;",
+		Optional: true,
+		check:    forbid("MERGE", "write UPDATE and INSERT", func(n syntax.Node) bool { return is[*syntax.Merge](n) }),
+	},
+	{
+		ID:       "P4-cursor",
+		Title:    "No cursors",
+		Reason:   "Row by row takes locks one at a time, in the order of the rows, and a statement does the same at once.",
+		Bad:      "DECLARE c CURSOR FOR SELECT id FROM dbo.users;",
+		Good:     "DECLARE @ids TABLE (id int);\nINSERT @ids (id) SELECT id FROM dbo.users;",
+		Optional: true,
+		check:    forbid("a cursor", "write one statement over the set", func(n syntax.Node) bool { return is[*syntax.CursorStmt](n) }),
+	},
+	{
+		ID:     "P4-nolock",
+		Title:  "No dirty reads: neither NOLOCK nor READ UNCOMMITTED",
+		Reason: "Such a read returns rows that never existed, misses rows that do, and fails with 601 when a page moves.",
+		Bad:    "SELECT name FROM dbo.users WITH (NOLOCK);",
+		Good:   "SELECT name FROM dbo.users;",
+		check:  checkDirtyReads,
+	},
+	{
+		ID:       "P4-waitfor",
+		Title:    "No WAITFOR",
+		Reason:   "It holds a connection, and whatever locks the session has, while it does nothing.",
+		Bad:      "WAITFOR DELAY '00:00:01';",
+		Good:     "SELECT id FROM dbo.timers WHERE due <= 17;",
+		Optional: true,
+		check:    forbid("WAITFOR", "let the caller wait", func(n syntax.Node) bool { return is[*syntax.Waitfor](n) }),
+	},
+	{
+		ID:       "P4-goto",
+		Title:    "No GOTO",
+		Reason:   "Neither a reader nor a tool can say what holds at a label.",
+		Bad:      "CREATE PROCEDURE dbo.one AS\nGOTO done;\ndone: SELECT 1 AS one;",
+		Good:     "CREATE PROCEDURE dbo.one AS\nSELECT 1 AS one;",
+		Optional: true,
+		check:    forbid("GOTO", "write IF, WHILE or RETURN", func(n syntax.Node) bool { return is[*syntax.Goto](n) }),
+	},
+}
+
+// is says whether a node has a type.
+func is[N syntax.Node](n syntax.Node) bool {
+	_, ok := n.(N)
+	return ok
+}
+
+// forbid makes a check that reports the nodes which match.
+func forbid(what, fix string, matches func(syntax.Node) bool) func(*pass) {
+	return func(p *pass) {
+		for _, u := range p.units {
+			syntax.Walk(u.node, func(n syntax.Node) bool {
+				if matches(n) {
+					p.report(u, n.Range(), fix, "%s", what)
+				}
+				return true
+			})
+		}
+	}
+}
+
+func checkDirtyReads(p *pass) {
+	for _, u := range p.units {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Option:
+				if n.Name == "NOLOCK" || n.Name == "READUNCOMMITTED" {
+					p.report(u, n.Span, "leave the hint out", "%s reads what was never committed", n.Name)
+				}
+			case *syntax.SetOption:
+				if n.Name == "TRANSACTION ISOLATION LEVEL" && n.Value == "READ UNCOMMITTED" {
+					p.report(u, n.Span, "READ COMMITTED is the default", "READ UNCOMMITTED reads what was never committed")
+				}
+			}
+			return true
+		})
+	}
+}

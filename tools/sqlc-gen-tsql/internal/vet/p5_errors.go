@@ -1,0 +1,357 @@
+package vet
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// errorRules are about what a caller learns when something goes wrong.
+var errorRules = []Rule{
+	{
+		ID:    "P5-number",
+		Title: "THROW raises a number that is written out, from 50001 to 59999 unless configured",
+		Reason: "Callers tell errors apart by number. One that is computed has no name, and 50000 is what RAISERROR raises " +
+			"for every text.",
+		Bad:   "CREATE PROCEDURE dbo.fail AS THROW 50000, N'nothing there', 1;",
+		Good:  "CREATE PROCEDURE dbo.fail AS THROW 50010, N'nothing there', 1;",
+		check: checkNumbers,
+	},
+	{
+		ID:       "P5-raiserror",
+		Title:    "Errors are raised by THROW, not by RAISERROR",
+		Reason:   "RAISERROR goes on with the next statement outside of TRY, ignores XACT_ABORT, and has one number for all texts.",
+		Bad:      "CREATE PROCEDURE dbo.fail AS RAISERROR (N'nothing there', 16, 1);",
+		Good:     "CREATE PROCEDURE dbo.fail AS THROW 50010, N'nothing there', 1;",
+		Optional: true,
+		check:    checkRaiserror,
+	},
+	{
+		ID:     "P5-documented",
+		Title:  "Where a header lists errors, it lists those that are thrown, and no others",
+		Reason: "The list becomes the names that a caller compares with; a number that is missing there has none.",
+		Bad:    "-- Fails.\n-- Errors:\n--   50010 gone: it is not there\nCREATE PROCEDURE dbo.fail AS THROW 50011, N'busy', 1;",
+		Good:   "-- Fails.\n-- Errors:\n--   50010 gone: it is not there\nCREATE PROCEDURE dbo.fail AS THROW 50010, N'gone', 1;",
+		check:  checkDocumented,
+	},
+	{
+		ID:    "P5-meaning",
+		Title: "One number, one name, in all scripts",
+		Reason: "A number that means two things can't be handled (durabletask-mssql uses 50000 and 50001 for two things " +
+			"each).",
+		Bad: "-- A.\n-- Errors:\n--   50010 gone: x\nCREATE PROCEDURE dbo.a AS THROW 50010, N'x', 1;\nGO\n" +
+			"-- B.\n-- Errors:\n--   50010 busy: y\nCREATE PROCEDURE dbo.b AS THROW 50010, N'y', 1;",
+		Good: "-- A.\n-- Errors:\n--   50010 gone: x\nCREATE PROCEDURE dbo.a AS THROW 50010, N'x', 1;\nGO\n" +
+			"-- B.\n-- Errors:\n--   50011 busy: y\nCREATE PROCEDURE dbo.b AS THROW 50011, N'y', 1;",
+		check: checkMeanings,
+	},
+	{
+		ID:    "P5-swallow",
+		Title: "CATCH throws, unless it has looked at ERROR_NUMBER()",
+		Reason: "An error that ends in CATCH is a success for the caller. What is expected is told from what isn't by its " +
+			"number, and everything else is thrown on.",
+		Bad: `CREATE PROCEDURE dbo.try_it AS
+BEGIN TRY
+    EXEC dbo.do_it;
+END TRY
+BEGIN CATCH
+    PRINT ERROR_MESSAGE();
+END CATCH;`,
+		Good: `CREATE PROCEDURE dbo.try_it AS
+BEGIN TRY
+    EXEC dbo.do_it;
+END TRY
+BEGIN CATCH
+    IF ERROR_NUMBER() <> 2627 THROW;
+END CATCH;`,
+		check: checkCatches(swallowed, "throw on what is not expected: IF ERROR_NUMBER() NOT IN (…) THROW;",
+			"CATCH can end without throwing, and the caller takes it for a success"),
+	},
+	{
+		ID:     "P5-rethrow",
+		Title:  "CATCH gives no error another number without having looked at its own",
+		Reason: "A deadlock or a time-out under another's number is neither retried nor understood.",
+		Bad: `CREATE PROCEDURE dbo.try_it AS
+BEGIN TRY
+    EXEC dbo.do_it;
+END TRY
+BEGIN CATCH
+    THROW 50010, N'it failed', 1;
+END CATCH;`,
+		Good: `CREATE PROCEDURE dbo.try_it AS
+BEGIN TRY
+    EXEC dbo.do_it;
+END TRY
+BEGIN CATCH
+    IF ERROR_NUMBER() = 2627 THROW 50010, N'it exists', 1;
+    THROW;
+END CATCH;`,
+		check: checkCatches(renumbered, "THROW; without arguments raises the error as it was",
+			"an error of any kind gets a number of another meaning here"),
+	},
+}
+
+func checkNumbers(p *pass) {
+	for _, u := range p.units {
+		for n := range syntax.All[*syntax.Throw](u.node) {
+			if n.Number == nil {
+				continue
+			}
+			number, literal := intValue(n.Number)
+			switch {
+			case !literal:
+				p.report(u, n.Number.Range(), "write the number", "THROW of a number that isn't written out")
+			case number < p.Options.ErrorMin || number > p.Options.ErrorMax:
+				p.report(u, n.Number.Range(), "", "THROW %d: numbers are from %d to %d", number, p.Options.ErrorMin, p.Options.ErrorMax)
+			}
+		}
+	}
+}
+
+// raises says whether a RAISERROR is an error: severity 10 and less is a message. A severity that can't be seen counts.
+func raises(n *syntax.Raiserror) bool {
+	if len(n.Args) < 2 {
+		return true
+	}
+	severity, literal := intValue(n.Args[1])
+	return !literal || severity > 10
+}
+
+func checkRaiserror(p *pass) {
+	for _, u := range p.units {
+		for n := range syntax.All[*syntax.Raiserror](u.node) {
+			if raises(n) {
+				p.report(u, n.Span, "THROW a number of its own", "RAISERROR instead of THROW")
+			}
+		}
+	}
+}
+
+// thrown returns where a unit throws which numbers of its own.
+func (u *unit) thrown() map[int64]diag.Span {
+	out := map[int64]diag.Span{}
+	for n := range syntax.All[*syntax.Throw](u.node) {
+		if n.Number == nil {
+			continue
+		}
+		number, literal := intValue(n.Number)
+		if _, seen := out[number]; literal && !seen {
+			out[number] = n.Number.Range()
+		}
+	}
+	return out
+}
+
+func checkDocumented(p *pass) {
+	for _, u := range p.procedures() {
+		if !u.hasSection("errors") {
+			continue
+		}
+		thrown := u.thrown()
+		listed := map[int64]bool{}
+		for _, e := range u.header.Errors {
+			listed[int64(e.Number)] = true
+			if _, own := thrown[int64(e.Number)]; !own && !p.callee(u, e.Number) {
+				p.report(u, e.Span, "delete the line", "%s does not throw %d", nameText(u.name), e.Number)
+			}
+		}
+		for number, at := range thrown {
+			if !listed[number] {
+				p.report(u, at, "add it to the section Errors", "the header does not list error %d", number)
+			}
+		}
+	}
+}
+
+// callee says whether a number may come from a procedure that is called: the analysis knows, and without it every call
+// may throw anything.
+func (p *pass) callee(u *unit, number int32) bool {
+	if program := p.program(u); program != nil {
+		return slices.Contains(program.Errors, number)
+	}
+	for range syntax.All[*syntax.Exec](u.node) {
+		return true
+	}
+	return false
+}
+
+func checkMeanings(p *pass) {
+	type first struct {
+		u *unit
+		directive.ErrorName
+	}
+	numbers, names := map[int32]first{}, map[string]first{}
+	for _, u := range p.procedures() {
+		for _, e := range u.header.Errors {
+			if e.Name == "" {
+				continue
+			}
+			number, known := numbers[e.Number]
+			name, used := names[catalog.Fold(e.Name)]
+			switch {
+			case known && !same(number.Name, e.Name):
+				p.report(u, e.Span, "", "%d is %s here and %s in %s", e.Number, e.Name, number.Name, nameText(number.u.name))
+			case used && name.Number != e.Number:
+				p.report(u, e.Span, "", "%s is %d here and %d in %s", e.Name, e.Number, name.Number, nameText(name.u.name))
+			}
+			if !known {
+				numbers[e.Number] = first{u, e}
+			}
+			if !used {
+				names[catalog.Fold(e.Name)] = first{u, e}
+			}
+		}
+	}
+}
+
+// errorMask is the set of states in which CATCH may be: whether it has looked at the error's number or not.
+type errorMask uint8
+
+const (
+	unexamined errorMask = 1 << iota
+	examined
+)
+
+// catchEvent is what a CATCH can do to an error.
+type catchEvent int
+
+const (
+	swallowed catchEvent = iota
+	renumbered
+)
+
+// catchFlow follows the control flow of one CATCH.
+type catchFlow struct {
+	numbers map[string]bool // variables that hold ERROR_NUMBER()
+	loops   int
+	event   func(catchEvent, diag.Span)
+}
+
+// checkCatches makes a check that reports one kind of event in every CATCH.
+func checkCatches(kind catchEvent, fix, message string) func(*pass) {
+	return func(p *pass) {
+		for _, u := range p.modules() {
+			numbers := errorNumberVariables(u.node)
+			for tc := range syntax.All[*syntax.TryCatch](u.node) {
+				f := &catchFlow{numbers: numbers, event: func(e catchEvent, at diag.Span) {
+					if e == kind {
+						p.report(u, at, fix, "%s", message)
+					}
+				}}
+				if f.run(tc.Catch, unexamined)&unexamined != 0 {
+					f.event(swallowed, catchSpan(tc))
+				}
+			}
+		}
+	}
+}
+
+// errorNumberVariables returns the variables that ERROR_NUMBER() is assigned to.
+func errorNumberVariables(n syntax.Node) map[string]bool {
+	out := map[string]bool{}
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.VarDecl:
+			if n.Init != nil && calls(n.Init, "ERROR_NUMBER") {
+				out[n.Name] = true
+			}
+		case *syntax.SetVariable:
+			if calls(n.X, "ERROR_NUMBER") {
+				out[n.Variable.Name] = true
+			}
+		case *syntax.SelectItem:
+			if n.Variable != nil && calls(n.X, "ERROR_NUMBER") {
+				out[n.Variable.Name] = true
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func (f *catchFlow) run(list []syntax.Stmt, in errorMask) errorMask {
+	for _, s := range list {
+		if in == 0 {
+			return 0
+		}
+		in = f.stmt(s, in)
+	}
+	return in
+}
+
+func (f *catchFlow) stmt(s syntax.Stmt, in errorMask) errorMask {
+	switch s := s.(type) {
+	case *syntax.Block:
+		return f.run(s.Stmts, in)
+	case *syntax.If:
+		if in != 0 && f.examines(s.Cond) {
+			in = examined
+		}
+		out := f.stmt(s.Then, in)
+		if s.Else != nil {
+			return out | f.stmt(s.Else, in)
+		}
+		return out | in
+	case *syntax.While:
+		f.loops++
+		out := f.stmt(s.Body, in)
+		f.loops--
+		return in | out
+	case *syntax.TryCatch: // its CATCH is looked at by itself
+		return f.run(s.Try, in) | f.run(s.Catch, in)
+	case *syntax.Throw:
+		if s.Number != nil && in&unexamined != 0 {
+			f.event(renumbered, s.Span)
+		}
+		return 0
+	case *syntax.Raiserror:
+		if !raises(s) {
+			return in
+		}
+		if in&unexamined != 0 {
+			f.event(renumbered, s.Span)
+		}
+		return 0
+	case *syntax.Return, *syntax.Goto:
+		return f.leave(s, in)
+	case *syntax.Break, *syntax.Continue:
+		if f.loops > 0 {
+			return in // within the CATCH
+		}
+		return f.leave(s, in)
+	default:
+		return in
+	}
+}
+
+// leave is a jump out of the CATCH.
+func (f *catchFlow) leave(s syntax.Stmt, in errorMask) errorMask {
+	if in&unexamined != 0 {
+		f.event(swallowed, s.Range())
+	}
+	return 0
+}
+
+// examines says whether a condition asks which error it is.
+func (f *catchFlow) examines(x syntax.Expr) bool {
+	if calls(x, "ERROR_NUMBER") {
+		return true
+	}
+	for v := range syntax.All[*syntax.Variable](x) {
+		if f.numbers[v.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// hasSection says whether a header has one of the sections.
+func (u *unit) hasSection(titles ...string) bool {
+	return slices.ContainsFunc(u.header.Sections, func(s string) bool {
+		return slices.Contains(titles, strings.TrimSpace(s))
+	})
+}

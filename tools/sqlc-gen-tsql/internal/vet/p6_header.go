@@ -1,0 +1,259 @@
+package vet
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// headerRules are about the comment above a procedure, which is its documentation in SQL and in Go.
+var headerRules = []Rule{
+	{
+		ID:       "P6-header",
+		Title:    "A procedure has a header comment whose first sentence says what it does",
+		Reason:   "The sentence is the documentation of the generated method, and what a reviewer checks the text against.",
+		Bad:      "CREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
+		Good:     "-- Returns one.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
+		Optional: true,
+		check:    checkHeaders,
+	},
+	{
+		ID:       "P6-results",
+		Title:    "The header has a section Result sets if and only if the procedure returns some",
+		Reason:   "Callers read result sets by position; their order and meaning are a contract.",
+		Bad:      "-- Returns one.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
+		Good:     "-- Returns one.\n-- Result sets:\n--   1. the number\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
+		Optional: true,
+		check:    checkResultSections,
+	},
+	{
+		ID:       "P6-errors",
+		Title:    "The header has a section Errors if the procedure throws",
+		Reason:   "The numbers are part of the contract, and their names come from there.",
+		Bad:      "-- Fails.\nCREATE PROCEDURE dbo.fail AS THROW 50010, N'gone', 1;",
+		Good:     "-- Fails.\n-- Errors:\n--   50010 gone: it is not there\nCREATE PROCEDURE dbo.fail AS THROW 50010, N'gone', 1;",
+		Optional: true,
+		check:    checkErrorSections,
+	},
+	{
+		ID:     "P6-locks",
+		Title:  "The header of a procedure that writes several tables states the order in which it locks them",
+		Reason: "Two procedures that lock the same tables in another order deadlock, and nobody sees it in either text.",
+		Bad: `-- Pays.
+CREATE PROCEDURE dbo.pay @id int AS
+SET NOCOUNT ON; SET XACT_ABORT ON;
+BEGIN TRY
+    BEGIN TRANSACTION;
+    UPDATE dbo.orders SET paid = 1 WHERE id = @id;
+    INSERT dbo.payments (order_id) VALUES (@id);
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;`,
+		Good: `-- Pays.
+-- Locks: orders, payments.
+CREATE PROCEDURE dbo.pay @id int AS
+SET NOCOUNT ON; SET XACT_ABORT ON;
+BEGIN TRY
+    BEGIN TRANSACTION;
+    UPDATE dbo.orders SET paid = 1 WHERE id = @id;
+    INSERT dbo.payments (order_id) VALUES (@id);
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;`,
+		Optional: true,
+		check:    checkLockSections,
+	},
+	{
+		ID:    "P6-hints",
+		Title: "Every hint has its reason: in the header, on its line or on the line above",
+		Reason: "A hint overrules the server for good. Whoever meets it later must be able to tell whether the reason still " +
+			"holds.",
+		Bad:      "-- Lists users.\nCREATE PROCEDURE dbo.list_users AS\n\nSELECT name FROM dbo.users WITH (INDEX (by_name));",
+		Good:     "-- Lists users.\nCREATE PROCEDURE dbo.list_users AS\n\n-- Sorted already.\nSELECT name FROM dbo.users WITH (INDEX (by_name));",
+		Optional: true,
+		check:    checkHints,
+	},
+}
+
+func checkHeaders(p *pass) {
+	for _, u := range p.procedures() {
+		if strings.TrimSpace(u.header.Doc) == "" {
+			p.report(u, u.name.Span, "write a sentence above CREATE PROCEDURE", "%s has no header comment", nameText(u.name))
+		}
+	}
+}
+
+// program returns what the analysis says about a procedure, nil if there is none.
+func (s *session) program(u *unit) *analyze.Procedure {
+	if s.Program == nil || u.name == nil {
+		return nil
+	}
+	for i := range s.Program.Procedures {
+		if proc := s.Program.Procedures[i]; proc.File == u.script.File && proc.Name.Key() == u.fullName().Key() {
+			return proc
+		}
+	}
+	return nil
+}
+
+// fullName returns the schema-qualified name of a module.
+func (u *unit) fullName() catalog.Name {
+	if u.catalog != nil {
+		if name, err := u.catalog.Resolve(u.name); err == nil {
+			return name
+		}
+	}
+	return catalog.Name{Name: last(u.name).Value}
+}
+
+func checkResultSections(p *pass) {
+	for _, u := range p.procedures() {
+		program := p.program(u)
+		if program == nil {
+			continue
+		}
+		has, wants := u.hasSection("result sets", "result set", "results", "result"), len(program.Results) > 0
+		switch {
+		case wants && !has:
+			p.report(u, u.name.Span, "add Result sets: to the header, with a line for each",
+				"the header of %s does not say what its %s hold", nameText(u.name), plural(len(program.Results), "result set"))
+		case has && !wants:
+			p.report(u, u.name.Span, "delete the section", "the header of %s lists result sets, and it returns none", nameText(u.name))
+		}
+	}
+}
+
+func checkErrorSections(p *pass) {
+	for _, u := range p.procedures() {
+		throws := len(u.thrown()) > 0
+		if program := p.program(u); program != nil {
+			throws = len(program.Errors) > 0
+		}
+		if throws && !u.hasSection("errors") {
+			p.report(u, u.name.Span, "add Errors: to the header, with a line <number> <name>: <text> for each",
+				"the header of %s does not list its errors", nameText(u.name))
+		}
+	}
+}
+
+func checkLockSections(p *pass) {
+	for _, u := range p.procedures() {
+		tables := map[string]bool{}
+		for _, s := range u.writes() {
+			source, _ := u.target(s)
+			if name := source.tableName(); name.Name != "" {
+				tables[name.Key()] = true
+			}
+		}
+		if len(tables) > 1 && !u.hasSection("locks", "lock order") {
+			p.report(u, u.name.Span, "add Locks: to the header, with the tables in order",
+				"the header of %s does not state in which order it locks %d tables", nameText(u.name), len(tables))
+		}
+	}
+}
+
+func checkHints(p *pass) {
+	for _, u := range p.modules() {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.TableRef:
+				p.explainHints(u, n.Hints)
+			case *syntax.Query:
+				p.explainHints(u, n.Options)
+			case *syntax.Insert:
+				p.explainHints(u, n.Options)
+			case *syntax.Update:
+				p.explainHints(u, n.Options)
+			case *syntax.Delete:
+				p.explainHints(u, n.Options)
+			case *syntax.Merge:
+				p.explainHints(u, n.Options)
+			case *syntax.Join:
+				if n.Hint != "" && !u.explained(n.Y.Range(), n.Hint) {
+					p.report(u, n.Y.Range(), "say why in a comment", "nothing says why the join is a %s join", n.Hint)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// explainHints reports hints without a reason. RECOMPILE has a rule of its own.
+func (p *pass) explainHints(u *unit, hints []syntax.Option) {
+	for _, h := range hints {
+		if h.Name != "RECOMPILE" && !u.explained(h.Span, h.Name) {
+			p.report(u, h.Span, "say why in a comment", "nothing says why %s is here", h.Name)
+		}
+	}
+}
+
+// planRules are about plans that are made for one call.
+var planRules = []Rule{{
+	ID:     "Q9",
+	Title:  "RECOMPILE has its reason in a comment",
+	Reason: "It spends milliseconds of processor time on every call; what is called often should have one plan that fits all.",
+	Bad:    "CREATE PROCEDURE dbo.find @a int AS\n\nSELECT id FROM dbo.users WHERE a = @a\nOPTION (RECOMPILE);",
+	Good: "CREATE PROCEDURE dbo.find @a int AS\n\nSELECT id FROM dbo.users WHERE a = @a\n" +
+		"OPTION (RECOMPILE); -- once a night, over all or nothing",
+	Optional: true,
+	check: func(p *pass) {
+		for _, u := range p.units {
+			for o := range syntax.All[*syntax.Option](u.node) {
+				if o.Name == "RECOMPILE" && !u.explained(o.Span, o.Name) {
+					p.report(u, o.Span, "say why in a comment, or leave it out", "nothing says why this is compiled on every call")
+				}
+			}
+		}
+	},
+}}
+
+// spellingRules matter where names that differ in case are different.
+var spellingRules = []Rule{{
+	ID:     "P8",
+	Title:  "A name is written as it was defined",
+	Reason: "On a case-sensitive database another spelling is another name, and the script fails there only.",
+	Bad: "CREATE TABLE dbo.Users (Id int NOT NULL PRIMARY KEY);\nGO\n" +
+		"CREATE PROCEDURE dbo.find @id int AS SELECT id FROM dbo.Users WHERE Id = @id;",
+	Good: "CREATE TABLE dbo.Users (Id int NOT NULL PRIMARY KEY);\nGO\n" +
+		"CREATE PROCEDURE dbo.find @id int AS SELECT Id FROM dbo.Users WHERE Id = @id;",
+	check: checkSpelling,
+}}
+
+func checkSpelling(p *pass) {
+	for _, u := range p.units {
+		for _, use := range u.uses {
+			if use.written != use.defined {
+				p.report(u, use.at, "write "+use.defined, "%s %s is defined as %s", use.what, use.written, use.defined)
+			}
+		}
+		for n := range syntax.All[*syntax.ObjectName](u.node) {
+			p.checkSystemSpelling(u, n)
+		}
+	}
+}
+
+// checkSystemSpelling looks at the names of the system, which are lower case but for INFORMATION_SCHEMA.
+func (p *pass) checkSystemSpelling(u *unit, n *syntax.ObjectName) {
+	for i, part := range n.Parts {
+		want := part.Value
+		switch folded := catalog.Fold(part.Value); {
+		case i == len(n.Parts)-1 && (folded == "sysname" || folded == "sp_executesql"):
+			want = folded
+		case i == len(n.Parts)-2 && folded == "sys":
+			want = folded
+		case i == len(n.Parts)-2 && folded == "information_schema":
+			want = "INFORMATION_SCHEMA"
+		}
+		if want != part.Value {
+			p.report(u, part.Span, "write "+want, "%s is %s on a case-sensitive server", part.Value, want)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package vet
+
+import (
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// typeRules are about values that change their type on the way to a column.
+var typeRules = []Rule{
+	{
+		ID:    "T1-unicode",
+		Title: "A varchar column is not compared with nvarchar",
+		Reason: "The column is converted, row by row, and its index is scanned instead of searched (go-mssqldb #40, TypeORM " +
+			"#10131).",
+		Bad: "CREATE TABLE dbo.users (code varchar(10) NOT NULL PRIMARY KEY);\nGO\n" +
+			"SELECT code FROM dbo.users WHERE code = N'x';",
+		Good: "CREATE TABLE dbo.users (code varchar(10) NOT NULL PRIMARY KEY);\nGO\n" +
+			"SELECT code FROM dbo.users WHERE code = 'x';",
+		check: checkUnicode,
+	},
+	{
+		ID:    "T1-param",
+		Title: "A parameter has exactly the type and the length of its column",
+		Reason: "A shorter parameter cuts its argument off in silence, so that two ids become one; another type converts, and " +
+			"may scan.",
+		Bad: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY, code varchar(10) NOT NULL);\nGO\n" +
+			"CREATE PROCEDURE dbo.find @code varchar(5) AS SELECT id FROM dbo.users WHERE code = @code;",
+		Good: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY, code varchar(10) NOT NULL);\nGO\n" +
+			"CREATE PROCEDURE dbo.find @code varchar(10) AS SELECT id FROM dbo.users WHERE code = @code;",
+		check: checkParameters,
+	},
+}
+
+// pair is a column and what it is compared with or gets.
+type pair struct {
+	column   *catalog.Column
+	value    syntax.Expr
+	at       diag.Span
+	compared bool // rather than assigned
+}
+
+// pairs calls f for every comparison of a column, and every assignment to one, in a unit.
+func (u *unit) pairs(f func(pair)) {
+	compare := func(x, y syntax.Expr, at diag.Span) {
+		if c := u.columnOf(x); c != nil {
+			f(pair{c, y, at, true})
+		}
+		if c := u.columnOf(y); c != nil {
+			f(pair{c, x, at, true})
+		}
+	}
+	syntax.Walk(u.node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Compare:
+			compare(n.X, n.Y, n.Span)
+		case *syntax.Like:
+			compare(n.X, n.Pattern, n.Span)
+		case *syntax.Between:
+			compare(n.X, n.Low, n.Span)
+			compare(n.X, n.High, n.Span)
+		case *syntax.In:
+			for _, x := range n.List {
+				compare(n.X, x, n.Span)
+			}
+		case *syntax.Assignment:
+			if n.Column != nil && n.Op == "=" {
+				if c := u.columnOf(n.Column); c != nil {
+					f(pair{c, n.X, n.Span, false})
+				}
+			}
+		case *syntax.Insert:
+			u.insertPairs(n, f)
+		}
+		return true
+	})
+}
+
+// insertPairs goes through the values of an INSERT with a list of columns.
+func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
+	target := u.sources[n.Target]
+	if target == nil {
+		return
+	}
+	row := func(values []syntax.Expr) {
+		for i, x := range values {
+			if i < len(n.Columns) && x != nil {
+				if c := columnOf(target.table, n.Columns[i].Value); c != nil && c.Type.Kind != sqltype.Invalid {
+					f(pair{c, x, x.Range(), false})
+				}
+			}
+		}
+	}
+	for _, values := range n.Rows {
+		row(values)
+	}
+	if n.Query == nil {
+		return
+	}
+	if body, ok := n.Query.Body.(*syntax.Select); ok {
+		values := make([]syntax.Expr, len(body.Items))
+		for i := range body.Items {
+			values[i] = body.Items[i].X
+		}
+		row(values)
+	}
+}
+
+// columnOf returns the column that an expression is, if its type is known.
+func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
+	x = unparen(x)
+	if c, ok := x.(*syntax.Collate); ok {
+		x = unparen(c.X)
+	}
+	ref, ok := x.(*syntax.ColumnRef)
+	if !ok {
+		return nil
+	}
+	if c := u.refs[ref].column; c != nil && c.Type.Kind != sqltype.Invalid {
+		return c
+	}
+	return nil
+}
+
+// typeOf returns the type of the simple expressions, Invalid for all others.
+func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
+	switch x := unparen(x).(type) {
+	case *syntax.Literal:
+		if x.Kind == syntax.NStringLiteral {
+			return sqltype.Type{Kind: sqltype.NVarChar}
+		}
+	case *syntax.Variable:
+		return u.vars[catalog.Fold(x.Name)].Type
+	case *syntax.Cast:
+		if u.catalog != nil && x.Type != nil {
+			if t, err := u.catalog.CastType(x.Type); err == nil {
+				return t
+			}
+		}
+	case *syntax.ColumnRef, *syntax.Collate:
+		if c := u.columnOf(x); c != nil {
+			return c.Type
+		}
+	}
+	return sqltype.Type{}
+}
+
+func isByteText(t sqltype.Type) bool { return t.Kind == sqltype.Char || t.Kind == sqltype.VarChar }
+
+func isUnicode(t sqltype.Type) bool { return t.Kind == sqltype.NChar || t.Kind == sqltype.NVarChar }
+
+func checkUnicode(p *pass) {
+	for _, u := range p.units {
+		u.pairs(func(x pair) {
+			if x.compared && isByteText(x.column.Type) && isUnicode(u.typeOf(x.value)) {
+				p.report(u, x.at, "give both sides the same type", "column %s is %s, and is compared with nvarchar",
+					x.column.Name, x.column.Type)
+			}
+		})
+	}
+}
+
+func checkParameters(p *pass) {
+	for _, u := range p.procedures() {
+		u.pairs(func(x pair) {
+			v, ok := unparen(x.value).(*syntax.Variable)
+			if !ok {
+				return
+			}
+			declared := u.vars[catalog.Fold(v.Name)]
+			if !declared.param || declared.Type.Kind == sqltype.Invalid || declared.Type == x.column.Type ||
+				x.compared && isByteText(x.column.Type) && isUnicode(declared.Type) { // a matter for T1-unicode
+				return
+			}
+			p.report(u, v.Span, "declare it "+x.column.Type.String(), "%s is %s, and column %s is %s",
+				v.Name, declared.Type, x.column.Name, x.column.Type)
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package vet
+
+import (
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// timeRules are about clocks and arithmetic with times.
+var timeRules = []Rule{
+	{
+		ID:    "T2-overflow",
+		Title: "No DATEADD or DATEDIFF whose int overflows",
+		Reason: "Milliseconds overflow an int after 24.8 days, and seconds since 1970 in 2038 (durabletask-mssql #98, #155). " +
+			"DATEDIFF_BIG does not; DATEADD takes a remainder and whole days.",
+		Bad:   "DECLARE @now bigint = DATEDIFF(MILLISECOND, '19700101', SYSUTCDATETIME());",
+		Good:  "DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());",
+		check: checkOverflow,
+	},
+	{
+		ID:       "T2-utc",
+		Title:    "The clock is SYSUTCDATETIME()",
+		Reason:   "Local time jumps twice a year, and servers stand in different zones.",
+		Bad:      "DECLARE @now datetime2 = SYSDATETIME();",
+		Good:     "DECLARE @now datetime2 = SYSUTCDATETIME();",
+		Optional: true,
+		check:    checkUTC,
+	},
+	{
+		ID:    "T2-once",
+		Title: "A procedure reads the clock once",
+		Reason: "Two reads are two times, and what was due by the first may not be by the second. In a loop it may be read " +
+			"again, for a time budget.",
+		Bad: "CREATE PROCEDURE dbo.due AS\nDECLARE @a datetime2 = SYSUTCDATETIME();\n" +
+			"SELECT id FROM dbo.timers WHERE due BETWEEN @a AND SYSUTCDATETIME();",
+		Good: "CREATE PROCEDURE dbo.due AS\nDECLARE @a datetime2 = SYSUTCDATETIME();\n" +
+			"SELECT id FROM dbo.timers WHERE due <= @a;",
+		Optional: true,
+		check:    checkClockReads,
+	},
+	{
+		ID:       "T2-column",
+		Title:    "Times are stored as bigint, milliseconds since 1970",
+		Reason:   "Nothing converts, rounds or has a zone on the way, in any driver or server.",
+		Bad:      "CREATE TABLE dbo.timers (id int NOT NULL PRIMARY KEY, due datetime2(3) NOT NULL);",
+		Good:     "CREATE TABLE dbo.timers (id int NOT NULL PRIMARY KEY, due bigint NOT NULL);",
+		Optional: true,
+		check:    checkTimeColumns,
+	},
+}
+
+// datePart returns the unit of a date function, spelled out.
+func datePart(c *syntax.Call) string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	ref, ok := c.Args[0].(*syntax.ColumnRef)
+	if !ok {
+		return ""
+	}
+	switch part := catalog.Fold(ref.Parts[0].Value); part {
+	case "second", "ss", "s":
+		return "second"
+	case "millisecond", "ms":
+		return "millisecond"
+	case "microsecond", "mcs":
+		return "microsecond"
+	case "nanosecond", "ns":
+		return "nanosecond"
+	default:
+		return part
+	}
+}
+
+func checkOverflow(p *pass) {
+	for _, u := range p.units {
+		for c := range syntax.All[*syntax.Call](u.node) {
+			switch callName(c) {
+			case "DATEDIFF":
+				p.checkDateDiff(u, c)
+			case "DATEADD":
+				p.checkDateAdd(u, c)
+			}
+		}
+	}
+}
+
+// checkDateDiff reports a difference in small units, or in seconds since a fixed day.
+func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
+	part := datePart(c)
+	small := part == "millisecond" || part == "microsecond" || part == "nanosecond"
+	epoch := len(c.Args) == 3 && (is[*syntax.Literal](unparen(c.Args[1])) || is[*syntax.Literal](unparen(c.Args[2])))
+	if small || part == "second" && epoch {
+		p.report(u, c.Span, "write DATEDIFF_BIG", "DATEDIFF in %ss overflows an int", part)
+	}
+}
+
+// checkDateAdd reports a number of small units that may be more than an int: an int variable, a constant and a
+// remainder are not.
+func (p *pass) checkDateAdd(u *unit, c *syntax.Call) {
+	part := datePart(c)
+	if len(c.Args) != 3 || part != "second" && part != "millisecond" && part != "microsecond" {
+		return
+	}
+	switch x := unparen(c.Args[1]).(type) {
+	case *syntax.Literal:
+		return
+	case *syntax.Unary:
+		if is[*syntax.Literal](unparen(x.X)) || u.fitsInt(x.X) {
+			return
+		}
+	case *syntax.Binary:
+		if x.Op == "%" {
+			return
+		}
+	default:
+		if u.fitsInt(x) {
+			return
+		}
+	}
+	p.report(u, c.Args[1].Range(), "add whole days first, then the remainder: x % 86400000",
+		"DATEADD takes an int, and this number of %ss may be more", part)
+}
+
+// fitsInt says whether a variable or column is no wider than int.
+func (u *unit) fitsInt(x syntax.Expr) bool {
+	switch u.typeOf(x).Kind {
+	case sqltype.Int, sqltype.SmallInt, sqltype.TinyInt:
+		return true
+	default:
+		return false
+	}
+}
+
+func checkUTC(p *pass) {
+	for _, u := range p.units {
+		for c := range syntax.All[*syntax.Call](u.node) {
+			switch callName(c) {
+			case "GETDATE", "SYSDATETIME", "CURRENT_TIMESTAMP", "CURRENT_DATE":
+				p.report(u, c.Span, "SYSUTCDATETIME()", "%s is local time", callName(c))
+			}
+		}
+	}
+}
+
+// clocks are the functions that read the clock.
+var clocks = map[string]bool{
+	"GETDATE": true, "SYSDATETIME": true, "CURRENT_TIMESTAMP": true, "CURRENT_DATE": true, "SYSDATETIMEOFFSET": true,
+	"GETUTCDATE": true, "SYSUTCDATETIME": true,
+}
+
+func checkClockReads(p *pass) {
+	for _, u := range p.procedures() {
+		reads := 0
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.Call); ok && clocks[callName(c)] {
+				if reads++; reads > 1 {
+					p.report(u, c.Span, "keep the first reading in a variable", "the clock is read again")
+				}
+			}
+			return !is[*syntax.While](n)
+		})
+	}
+}
+
+func checkTimeColumns(p *pass) {
+	for _, u := range p.units {
+		syntax.Walk(u.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.ColumnDef:
+				if n.Type != nil && u.temporal(n.Type) {
+					p.report(u, n.Span, "bigint, milliseconds since 1970", "column %s holds a time as %s", n.Name.Value,
+						u.script.File.Slice(n.Type.Span))
+				}
+			case *syntax.ResultSetDef:
+				return false
+			}
+			return true
+		})
+	}
+}
+
+// temporal says whether a type is one of times, rather than of whole days.
+func (u *unit) temporal(t *syntax.TypeName) bool {
+	if u.catalog == nil {
+		return false
+	}
+	switch typ, _, _ := u.catalog.Type(t); typ.Kind {
+	case sqltype.DateTime, sqltype.DateTime2, sqltype.SmallDateTime, sqltype.DateTimeOffset, sqltype.Time:
+		return true
+	default:
+		return false
+	}
+}

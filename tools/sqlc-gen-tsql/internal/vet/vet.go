@@ -1,0 +1,182 @@
+// Package vet checks scripts against rules that no compiler knows: habits that deadlock, lose a transaction, scan a
+// table or break on another server. Each rule is a unit of its own with the reason for it, an example that breaks it and
+// one that keeps it; the tests run both.
+//
+// A finding is suppressed where it stands by a comment that names the rule and says why:
+//
+//	-- vet:allow P4-merge: one writer, and the whole set in one statement
+//
+// A suppression that names no rule, gives no reason or suppresses nothing is a finding itself.
+package vet
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// Input is what the rules look at.
+type Input struct {
+	Scripts    []*syntax.Script
+	Directives []*directive.Set // one for each script, in the same order; nil if nobody read them
+	Catalog    *catalog.Catalog
+	Program    *analyze.Program // nil if the analysis failed: rules that need it say nothing
+	Options    Options
+}
+
+// Options say which rules apply and what they can't know by themselves. A rule that needs an option which isn't set says
+// nothing.
+type Options struct {
+	// Enable and Disable hold ids of rules ("P4-merge"), of families ("P4"), or "all". Disable wins.
+	Enable, Disable []string
+	// Portability names other servers that the scripts must run on. There is one so far: "babelfish".
+	Portability []string
+
+	Schema             string // the schema that every object is in
+	ErrorMin, ErrorMax int64  // the numbers that THROW may raise; 50001 to 59999 if not set
+
+	LockTokens  []string // columns that hold the token of a lease: "lock_token"
+	LockedUntil []string // columns that hold its end: "locked_until"
+	Payloads    []string // members of JSON documents that hold payloads of any length
+
+	QueueTables []string // tables that are claimed from
+	HotTables   []string // tables that must not have foreign keys
+	LockOrder   []string // the order in which tables are locked, everywhere
+
+	PurgePrefixes  []string // how procedures that delete in bulk are called; purge_, prune_ and delete_ if not set
+	IsolationGuard string   // procedure or function that refuses SNAPSHOT and SERIALIZABLE sessions
+}
+
+// Babelfish is the value of Options.Portability for T-SQL on PostgreSQL.
+const Babelfish = "babelfish"
+
+// defaults fills in what has a default.
+func (o Options) defaults() Options {
+	if o.ErrorMin == 0 {
+		o.ErrorMin = 50001
+	}
+	if o.ErrorMax == 0 {
+		o.ErrorMax = 59999
+	}
+	if o.PurgePrefixes == nil {
+		o.PurgePrefixes = []string{"purge_", "prune_", "delete_"}
+	}
+	return o
+}
+
+// A Rule is one check.
+type Rule struct {
+	ID     string // "P4-merge": the family of tsql-rules, and what in it
+	Title  string // what is demanded, in one line
+	Reason string // why
+	Bad    string // a script that breaks this rule and no other
+	Good   string // the same as it should be
+	// Optional rules are matters of opinion, or of a design that not everybody shares: off unless enabled.
+	Optional bool
+	// Needs names the option without which the rule says nothing; Example holds what Bad and Good assume.
+	Needs   string
+	Example Options
+
+	check func(*pass)
+}
+
+// families holds all rules; Rules sorts them.
+var families = [][]Rule{
+	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules,
+	claimRules, leaseRules, tableRules, purgeRules, planRules, upsertRules, isolationRules,
+	typeRules, timeRules, keyRules, payloadRules, babelfishRules,
+}
+
+// Rules returns every rule in the order of their ids.
+func Rules() []Rule {
+	rules := slices.Concat(families...)
+	slices.SortFunc(rules, func(a, b Rule) int { return compareIDs(a.ID, b.ID) })
+	return rules
+}
+
+// compareIDs orders P2 before P10 and P3 before P3-star.
+func compareIDs(a, b string) int {
+	letterA, numberA, restA := splitID(a)
+	letterB, numberB, restB := splitID(b)
+	return cmp.Or(cmp.Compare(letterA, letterB), cmp.Compare(numberA, numberB), cmp.Compare(restA, restB))
+}
+
+func splitID(id string) (letter string, number int, rest string) {
+	family, rest, _ := strings.Cut(id, "-")
+	number, err := strconv.Atoi(family[1:])
+	if err != nil {
+		return id, 0, ""
+	}
+	return family[:1], number, rest
+}
+
+// family returns "P4" of "P4-merge".
+func family(id string) string {
+	name, _, _ := strings.Cut(id, "-")
+	return name
+}
+
+// Run applies the rules and returns what they found, sorted. Suppressed findings are left out; suppressions that
+// suppressed nothing are findings.
+func Run(in Input) diag.List {
+	in.Options = in.Options.defaults()
+	s := newSession(in)
+	var out diag.List
+	s.checkOptions(&out)
+	for _, rule := range Rules() {
+		if s.enabled(rule) {
+			rule.check(&pass{session: s, rule: rule})
+		}
+	}
+	s.suppress(&out)
+	out.Sort()
+	return out
+}
+
+// enabled says whether a rule applies under the options.
+func (s *session) enabled(r Rule) bool {
+	names := func(list []string) bool {
+		return slices.ContainsFunc(list, func(id string) bool { return id == "all" || id == r.ID || id == family(r.ID) })
+	}
+	return !names(s.Options.Disable) && (!r.Optional || names(s.Options.Enable))
+}
+
+// checkOptions reports ids and servers that don't exist.
+func (s *session) checkOptions(out *diag.List) {
+	ids := ruleNames()
+	for _, id := range slices.Concat(s.Options.Enable, s.Options.Disable) {
+		if id != "all" && !slices.Contains(ids, id) {
+			out.Add(nil, diag.Span{}, "vet/options", meant(directive.Nearest(id, ids)), "there is no rule %s", id)
+		}
+	}
+	for _, server := range s.Options.Portability {
+		if server != Babelfish {
+			out.Add(nil, diag.Span{}, "vet/options", "the one that is known is "+Babelfish, "unknown server %s", server)
+		}
+	}
+}
+
+// ruleNames returns the ids of all rules and of their families.
+func ruleNames() []string {
+	var names []string
+	for _, r := range Rules() {
+		names = append(names, r.ID, family(r.ID))
+	}
+	slices.SortFunc(names, compareIDs)
+	return slices.Compact(names)
+}
+
+// meant words a suggestion; it is empty when there is none.
+func meant(name string) string {
+	if name == "" {
+		return "sqlc-gen-tsql vet -rules lists the rules"
+	}
+	return "probably " + name + " is meant"
+}

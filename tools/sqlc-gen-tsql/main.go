@@ -1,0 +1,105 @@
+// Command sqlc-gen-tsql writes typed Go for T-SQL procedures and queries. From .sql files alone it finds out the type
+// of every parameter, of every column of every result set, and the numbers of the errors; what it can't find out it
+// says, with the place and the reason.
+//
+// It runs by itself, or as a process plugin of sqlc. The README describes both.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+)
+
+// What the command's exit code says.
+const (
+	exitFine  = 0
+	exitFound = 1 // there are findings, or drift
+	exitUsage = 2 // the command was called wrongly, or a file or a server could not be reached
+)
+
+// errFound ends a command that has printed what it found.
+var errFound = errors.New("found")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := (&app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, dir: ".", getenv: os.Getenv}).run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// An app is the command with everything it reaches the world through.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	dir            string // the working directory
+	getenv         func(string) string
+}
+
+// A command is one verb of the command line.
+type command struct {
+	name, usage, short string
+	run                func(*app, context.Context, []string) error
+}
+
+// commands are the verbs in the order of the help. A function, because help prints them.
+func commands() []command {
+	return []command{
+		{"generate", "generate [flags] [file.sql …]", "write the Go files; with -verify, only say what would change", (*app).generate},
+		{"diff", "diff [flags] [file.sql …]", "show what generate would change, line by line", (*app).diff},
+		{"vet", "vet [flags] [file.sql …]", "apply the lint rules", (*app).vet},
+		{"verify", "verify [flags] [file.sql …]", "compare with a server: parameters, result sets, types, texts, grants", (*app).verify},
+		{"rules", "rules [id …]", "list the lint rules, or explain some", (*app).rules},
+		{"version", "version", "print the version", (*app).version},
+	}
+}
+
+// run carries out a command line and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		a.help(a.stderr)
+		return exitUsage
+	}
+	if args[0] == pluginMethod {
+		return a.plugin()
+	}
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		a.help(a.stdout)
+		return exitFine
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return a.exitCode(c, c.run(a, ctx, args[1:]))
+		}
+	}
+	fmt.Fprintf(a.stderr, "sqlc-gen-tsql: unknown command %s\n", args[0])
+	a.help(a.stderr)
+	return exitUsage
+}
+
+// exitCode reports what ended a command, unless the command has done so already.
+func (a *app) exitCode(c command, err error) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitFine
+	case errors.Is(err, errFound):
+		return exitFound
+	default:
+		fmt.Fprintf(a.stderr, "sqlc-gen-tsql %s: %s\n", c.name, err)
+		return exitUsage
+	}
+}
+
+func (a *app) help(w io.Writer) {
+	fmt.Fprint(w, "sqlc-gen-tsql writes typed Go for T-SQL procedures and queries.\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  sqlc-gen-tsql %-32s %s\n", c.usage, c.short)
+	}
+	fmt.Fprint(w, "\nWithout files a command reads sqlc-gen-tsql.yaml. The exit code is 0 if all is well, 1 if something was found,\n"+
+		"2 if the command could not do its work. sqlc-gen-tsql generate -h lists flags and configuration.\n")
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
+)
+
+// vet applies the lint rules.
+func (a *app) vet(_ context.Context, args []string) error {
+	in, err := a.parse(flag.NewFlagSet("vet", flag.ContinueOnError), args)
+	if err != nil {
+		return err
+	}
+	findings := generate.Vet(in.sources, in.config)
+	if len(findings) == 0 {
+		fmt.Fprintf(a.stdout, "%d files, nothing found\n", len(in.sources))
+	}
+	return a.report(findings)
+}
+
+// rules lists the lint rules; those that are named, it explains.
+func (a *app) rules(_ context.Context, ids []string) error {
+	for _, rule := range vet.Rules() {
+		if len(ids) == 0 {
+			note := ""
+			if rule.Optional {
+				note = " (off unless enabled)"
+			}
+			fmt.Fprintf(a.stdout, "%-16s %s%s\n", rule.ID, rule.Title, note)
+		}
+	}
+	for _, id := range ids {
+		known := false
+		for _, rule := range vet.Rules() {
+			if rule.ID == id || strings.HasPrefix(rule.ID, id+".") {
+				a.explain(rule)
+				known = true
+			}
+		}
+		if !known {
+			return fmt.Errorf("there is no rule %s; rules without an id lists them", id)
+		}
+	}
+	return nil
+}
+
+// explain prints all there is to say about a rule.
+func (a *app) explain(rule vet.Rule) {
+	fmt.Fprintf(a.stdout, "%s: %s\n\n%s\n", rule.ID, rule.Title, rule.Reason)
+	if rule.Needs != "" {
+		fmt.Fprintf(a.stdout, "\nIt says nothing unless the option %s is set.\n", rule.Needs)
+	}
+	fmt.Fprintf(a.stdout, "\nBad:\n%s\nGood:\n%s\n", indent(rule.Bad), indent(rule.Good))
+}
+
+// indent moves a script to the right.
+func indent(script string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(script), "\n", "\n    ") + "\n"
+}
+
+// version prints which build this is.
+func (a *app) version(context.Context, []string) error {
+	version := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	fmt.Fprintln(a.stdout, "sqlc-gen-tsql", version)
+	return nil
+}
