@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/duroxide/duroxide-go/tools/internal/drift"
 )
 
 // fakeGenerator writes the given files beside the configuration, as sqlc would.
@@ -163,6 +165,72 @@ func TestNothingGeneratedLeavesTheTreeAlone(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(root, "gen/db/db.go")); err != nil {
 				t.Error(err)
+			}
+		})
+	}
+}
+
+// The real sqlc finds our plugin, which is built for it because the configuration names it, and everything is written
+// relative to the configuration.
+func TestSQLCRunsThePlugin(t *testing.T) {
+	t.Parallel()
+	scratch := t.TempDir()
+	writeFiles(t, scratch, map[string]string{
+		"sqlc.yaml": `version: "2"
+plugins:
+  - name: tsql
+    process:
+      cmd: sqlc-gen-tsql
+sql:
+  - engine: sqlite
+    schema: sql/sqlite/schema.sql
+    queries: sql/sqlite/query.sql
+    codegen:
+      - plugin: tsql
+        out: gen/mssqldb
+        options:
+          package: mssqldb
+          schema: [sql/schema/*.sql]
+          procedures: [sql/procedures/*.sql]
+`,
+		"sql/sqlite/schema.sql":       "CREATE TABLE t (id INTEGER);\n",
+		"sql/sqlite/query.sql":        "-- name: Count :one\nSELECT COUNT(*) FROM t;\n",
+		"sql/schema/0001_notes.sql":   "CREATE TABLE dbo.notes (id int NOT NULL PRIMARY KEY, body nvarchar(max) NULL);\n",
+		"sql/procedures/add_note.sql": "CREATE PROCEDURE dbo.add_note @id int AS INSERT INTO dbo.notes (id) VALUES (@id);\n",
+	})
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlc(t.Context(), root, filepath.Join(scratch, configFile)); err != nil {
+		t.Fatal(err)
+	}
+	written, err := drift.ReadTree(scratch, genFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"gen/mssqldb/db.go", "gen/mssqldb/add_note.sql.go"} {
+		if _, ok := written[name]; !ok {
+			t.Errorf("%s was not written", name)
+		}
+	}
+}
+
+func TestConfigurationThatRunsThePlugin(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		config string
+		want   bool
+	}{
+		"none":    {config: "version: \"2\"\n"},
+		"another": {config: "plugins: [{name: x, process: {cmd: sqlc-gen-x}}]\n"},
+		"ours":    {config: "plugins: [{name: x, wasm: {url: file://x}}, {name: y, process: {cmd: sqlc-gen-tsql}}]\n", want: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := runsPlugin([]byte(c.config)); got != c.want || err != nil {
+				t.Errorf("runsPlugin = %t, %v; want %t", got, err, c.want)
 			}
 		})
 	}

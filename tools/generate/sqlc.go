@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -21,31 +23,40 @@ const (
 // plugin is the name of our own sqlc plugin: of its command and of its package beside this one.
 const plugin = "sqlc-gen-tsql"
 
-// A generator writes what the sqlc.yaml at config asks for, beside that file. Its working directory is root.
+// A generator writes what the sqlc.yaml at config asks for, beside that file. The repository is at root.
 type generator func(ctx context.Context, root, config string) error
 
-// sqlc is the generator that is pinned in tools/go.mod.
+// sqlc is the generator that is pinned in tools/go.mod. It runs in the folder of the configuration, to which the paths
+// of plugins are relative as its own are.
 //
 // It is built without cgo: that leaves out PostgreSQL's parser in C, which nothing here needs, so that the same sqlc
 // runs whether or not a machine has a C compiler, and a first build takes about a fifth less time.
 func sqlc(ctx context.Context, root, config string) error {
-	tools, err := buildPlugin(ctx, filepath.Join(root, "tools"), config)
+	tool := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/go.mod", "-n", "sqlc") // builds it and says where
+	tool.Dir = root
+	tool.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var problems bytes.Buffer
+	tool.Stderr = &problems
+	path, err := tool.Output()
+	if err != nil {
+		return fmt.Errorf("building sqlc: %w\n%s", err, &problems)
+	}
+	plugins, err := buildPlugin(ctx, root, config)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/go.mod", "sqlc", "generate", "--file", config)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd := exec.CommandContext(ctx, strings.TrimSpace(string(path)), "generate", "--file", config)
+	cmd.Dir = filepath.Dir(config)
+	cmd.Env = append(os.Environ(), "PATH="+plugins+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("sqlc generate: %w\n%s", err, output)
 	}
 	return nil
 }
 
-// buildPlugin builds our plugin from the module at tools, if the configuration runs it, into a folder beside that file
-// which the caller removes with it, and returns the folder: sqlc finds the command there rather than an older one that
-// a developer has installed.
-func buildPlugin(ctx context.Context, tools, config string) (string, error) {
+// buildPlugin builds our plugin if the configuration runs it, into a folder beside that file which the caller removes
+// with it, and returns the folder. sqlc finds the command there rather than an older one that somebody has installed.
+func buildPlugin(ctx context.Context, root, config string) (string, error) {
 	bin := filepath.Join(filepath.Dir(config), "bin")
 	text, err := os.ReadFile(config)
 	if err != nil {
@@ -55,7 +66,7 @@ func buildPlugin(ctx context.Context, tools, config string) (string, error) {
 		return bin, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./"+plugin)
-	cmd.Dir = tools
+	cmd.Dir = filepath.Join(root, "tools")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", plugin, err, output)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
 )
 
 // A golden case is a txtar file below testdata/golden. It begins with a sentence on what it is about; then come
@@ -27,7 +28,8 @@ import (
 //
 // and what they come to, written by go test -run TestGolden -update:
 //
-//	want/name.go  the Go files; db.go, the same for all, only in a case that has it already
+//	want/name.go  the Go files that come from the scripts: one for each of these, types.go, and the sentinels of errors.go;
+//	              what is the same in every package only in a case that has it already
 //	diagnostics   the findings, if there are any
 //
 // Read what -update has written before you commit it: it is the specification.
@@ -139,12 +141,21 @@ func (g *golden) got(result generate.Result, findings diag.List) []txtar.File {
 	}
 	var files []txtar.File
 	for _, name := range generate.SortedNames(result.Files) {
-		if name != "db.go" || g.has("want/db.go") {
-			files = append(files, txtar.File{Name: "want/" + name, Data: result.Files[name]})
+		text := result.Files[name]
+		whole := strings.HasSuffix(name, ".sql.go") || name == "types.go" || g.has("want/"+name)
+		if !whole && name == "errors.go" {
+			text = sentinels.Find(text)
+			whole = len(result.Program.Errors) > 0
+		}
+		if whole {
+			files = append(files, txtar.File{Name: "want/" + name, Data: text})
 		}
 	}
 	return files
 }
+
+// sentinels finds the part of errors.go that comes from the scripts.
+var sentinels = regexp.MustCompile(`(?s)// sentinels are .*?\n\n(?:// [^\n]*\nvar Err[^\n]*packageName \+ ": [^\n]*\n\n)*`)
 
 func (g *golden) has(name string) bool {
 	for _, f := range g.archive.Files {
@@ -196,7 +207,7 @@ func TestGolden(t *testing.T) {
 					g.path, d)
 			}
 			if len(findings) == 0 {
-				if err := checkTypes(result.Files); err != nil {
+				if err := rendertest.Check(result.Files); err != nil {
 					t.Errorf("the generated code doesn't compile: %v", err)
 				}
 			}

@@ -37,7 +37,7 @@ func (a *app) verify(ctx context.Context, args []string) error {
 	if *dsn == "" {
 		return errors.New("name a database: -dsn sqlserver://user@host?database=name, or the same in " + dsnVariable)
 	}
-	result, findings := generate.Run(in.sources, in.config)
+	result, findings := generate.Analyze(in.sources, in.config)
 	if err := a.report(findings); err != nil {
 		return err
 	}

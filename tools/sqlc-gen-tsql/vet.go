@@ -38,7 +38,7 @@ func (a *app) rules(_ context.Context, ids []string) error {
 	for _, id := range ids {
 		known := false
 		for _, rule := range vet.Rules() {
-			if rule.ID == id || strings.HasPrefix(rule.ID, id+".") {
+			if rule.ID == id || strings.HasPrefix(rule.ID, id+"-") {
 				a.explain(rule)
 				known = true
 			}

@@ -14,7 +14,9 @@ import (
 // ruleQuery is the id of findings about annotated queries.
 const ruleQuery = "query"
 
-// queries describes the annotated queries of a file.
+// queries describes the annotated queries of a file, in sqlc's style: a comment "-- name: GetOrder :one" directly above
+// one statement. As in sqlc, a query that is :one may find several rows, of which the first counts; the commands tell
+// what the method of the query returns, and only whether there are rows at all is checked.
 func (p *program) queries(src Source) []*Query {
 	var out []*Query
 	for _, batch := range src.Script.Batches {
@@ -90,6 +92,7 @@ func (p *program) annotated(script *syntax.Script, s syntax.Stmt, d *directive.D
 		return nil
 	}
 	span := s.Range()
+	// The span of a statement begins with its first word, so that comments above it are left out.
 	text := strings.TrimRight(script.File.Slice(span), "; \t\r\n")
 	q := &Query{
 		Place:   catalog.Place{File: script.File, Span: span},
@@ -199,6 +202,7 @@ func (w *walker) inferred(s syntax.Stmt, run func(*env)) []Param {
 			nulls = append(nulls, name)
 		}
 	}
+	// Whether a directive is needed shows when the query is typed without it.
 	infer := func(given []Param, nulls []string) []Param {
 		e := newEnv(nil, w.e.file)
 		e.infer = newInference(given, nulls)

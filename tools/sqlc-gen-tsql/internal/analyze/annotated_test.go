@@ -139,6 +139,24 @@ q.sql:1:1 query: a definition does not belong in a file of queries`},
 -- name: X :exec
 DECLARE @a int;`, want: `
 q.sql:2:1 query: a query is one SELECT, INSERT, UPDATE, DELETE or MERGE`},
+		{name: "errors of a trigger", definitions: `
+CREATE TRIGGER dbo.t ON dbo.orders AFTER DELETE AS THROW 50020, N'no', 1;`, queries: `
+-- name: X :exec
+DELETE dbo.orders;`, want: `
+X :exec() errors 50020`},
+		{name: "insert exec", queries: `
+-- name: X :exec
+INSERT dbo.log (line) EXEC dbo.p;`, want: `
+q.sql:2:1 query: INSERT … EXEC cannot be an annotated query`},
+		{name: "select into", queries: `
+-- name: X :exec
+SELECT id INTO #t FROM dbo.orders;`, want: `
+X :exec()`},
+		{name: "merge", queries: `
+-- name: X :execrows
+MERGE dbo.orders AS o USING (SELECT @id AS id, @note AS note) AS n ON n.id = o.id
+WHEN MATCHED THEN UPDATE SET note = n.note;`, want: `
+X :execrows(@id bigint, @note nvarchar(100) null)`},
 		{name: "set option", queries: `
 SET QUOTED_IDENTIFIER ON;
 -- name: X :exec

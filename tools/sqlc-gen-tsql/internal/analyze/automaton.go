@@ -17,6 +17,17 @@ const maxStates = 2000
 
 // An automaton is a graph seen from the client, who knows nothing but the names of the columns of the sets that came so
 // far. From each state at most one edge has given names. It has no cycles, and every state leads to a final one.
+//
+// It comes about in three stages:
+//
+//   - determinise: a state is the set of all nodes at which control may stand after what the client has seen. Two
+//     statements that may come next and have the same columns are one edge: nobody can tell them apart.
+//   - results: edges that the same statement can be the sender of are one field of the result, so that a set with an
+//     optional one before it has one field and not two. A field takes one set of a call at most.
+//   - flow: states that are followed by the same are made one, which gives the smallest table to generate.
+//
+// An example: IF … SELECT 1 AS a; SELECT 2 AS b; has the edges 0 -a-> 1, 1 -b-> 2 and 0 -b-> 2. The two edges b have one
+// sender and are one field, always there; a is flagged Maybe.
 type automaton struct {
 	final []bool // of each state; state 0 is the beginning
 	edges []step // ordered by the state they leave
@@ -46,6 +57,7 @@ func (g *graph) determinise() (*automaton, bool) {
 		return &automaton{final: []bool{false}}, true
 	}
 	m := &automaton{}
+	// The graph's live part alone counts: a set on the way to an error belongs to no call that succeeds.
 	var subsets [][]int // of each state: the nodes that control may stand at, as far as they matter
 	number := map[string]int{}
 	state := func(nodes []int) int {
@@ -60,6 +72,7 @@ func (g *graph) determinise() (*automaton, bool) {
 		}
 		return s
 	}
+	// States are made while edges are: the loop ends when no edge leads to a new one.
 	state([]int{entry})
 	for s := 0; s < len(subsets) && s <= maxStates; s++ {
 		for _, next := range g.leaving(subsets[s], live) {
@@ -120,6 +133,7 @@ func (g *graph) leaving(nodes []int, live []bool) []leave {
 			by[name].sets = append(by[name].sets, l.set)
 		}
 	}
+	// The order of the statements, not that of the map: two runs must number the states alike.
 	var out []leave
 	for _, l := range by {
 		slices.Sort(l.sets)
@@ -168,6 +182,7 @@ func (m *automaton) group(sets []sender) [][]int {
 			}
 		}
 	}
+	// Whether two groups can become one depends on all of their steps, so the order matters; it is that of the keys.
 	apart := m.exclusive()
 	for _, key := range slices.Sorted(maps.Keys(akin)) {
 		for i, x := range akin[key] {
@@ -221,6 +236,7 @@ func all(xs, ys []int, holds func(x, y int) bool) bool {
 
 // avoids reports whether a call can succeed without filling a field.
 func (m *automaton) avoids(field int) bool {
+	// What is left when the field's edges are taken away: does a way to an end remain?
 	next := make([][]int, len(m.final))
 	for _, e := range m.edges {
 		if e.field != field {
@@ -257,6 +273,7 @@ func merge(sets []sender, senders []int, found *diag.List) ResultSet {
 				return out
 			}
 		}
+		// Cardinalities are ordered from the weakest: many, optional, one.
 		out.Rows = min(out.Rows, other.Rows)
 		out.Stream = out.Stream || other.Stream
 	}
@@ -293,7 +310,9 @@ func names(columns []Column) string {
 	return strings.Join(out, ", ")
 }
 
-// wider returns the type that holds values of two types of one kind.
+// wider returns the type that holds the values of two types of one kind: the greater length, scale, and number of digits
+// before the point. Types of two kinds have none, though T-SQL would convert one to the other within a statement: what
+// arrives at the client is a value of either kind.
 func wider(a, b sqltype.Type) (sqltype.Type, bool) {
 	switch {
 	case a == b || b.Kind == sqltype.Invalid:
@@ -308,6 +327,7 @@ func wider(a, b sqltype.Type) (sqltype.Type, bool) {
 	} else {
 		a.Length = max(a.Length, b.Length)
 	}
+	// decimal(5,1) and decimal(4,3) have 4 and 1 digits before the point: decimal(7,3) holds both.
 	whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
 	a.Scale = max(a.Scale, b.Scale)
 	if a.Kind == sqltype.Decimal {
@@ -360,6 +380,8 @@ func (m *automaton) minimise() ([]int, []State) {
 	for _, e := range m.edges {
 		out[e.from] = append(out[e.from], e)
 	}
+	// A state's class is known once those of its successors are, and there are no cycles: depth first, classes by what
+	// follows.
 	class := make([]int, len(m.final))
 	known := map[string]int{}
 	var states []State

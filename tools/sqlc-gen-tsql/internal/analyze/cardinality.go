@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// cardinality says how many rows a SELECT has.
+// cardinality says how many rows a SELECT has. It says One or Optional only when that follows from the text and the keys,
+// for any rows that the tables may hold.
 func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinality {
 	rows := Many
 	switch {
@@ -17,7 +18,11 @@ func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinal
 		if q.Having != nil {
 			rows = Optional
 		}
-	case a.reachesAll(s, q.Where, from, nil) && !(s.group != nil && s.group.nullable):
+	case s.group != nil && s.group.nullable:
+		// ROLLUP and its like add rows for the totals.
+	case s.group != nil && a.groupsOnce(s, q.Where, from):
+		rows = Optional
+	case a.reachesAll(s, q.Where, from, nil):
 		rows = Optional
 		if from.some && q.Where == nil && q.GroupBy == nil {
 			rows = One
@@ -32,6 +37,15 @@ func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinal
 		}
 	}
 	return rows
+}
+
+// groupsOnce reports whether all rows fall into one group, because every grouped column is fixed.
+func (a *analyzer) groupsOnce(s *scope, where syntax.Expr, from joined) bool {
+	if from.full || len(s.group.items) > 0 {
+		return false
+	}
+	_, fixed := a.reaches(s, where, from, nil)
+	return allFixed(fixed, s.group.columns)
 }
 
 // isOne, isZero and isNumber look at the literal in TOP and FETCH.
@@ -51,46 +65,24 @@ func isInt(x syntax.Expr, value string) bool {
 // resultKeys returns the sets of result columns that no two rows share: the keys of each table that determines the rows
 // of all others, the grouped columns, and all columns after DISTINCT.
 func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *result) [][]string {
-	names := map[place]string{} // under which a source's column is in the result
-	for i, x := range out.items {
-		if x == nil {
-			continue
-		}
-		if ref, ok := unparen(x).(*syntax.ColumnRef); ok {
-			if at, ok := a.local(s, ref); ok {
-				names[at] = out.columns[i].Name
-			}
-		}
-	}
-	a.starNames(s, q, names)
+	names := a.resultNames(s, q, out)
 	var keys [][]string
 	add := func(columns []place) {
-		var key []string
-		for _, c := range columns {
-			name := names[c]
-			if name == "" {
-				return
-			}
-			key = append(key, name)
-		}
-		if len(key) > 0 {
+		if key := rename(columns, names); len(key) > 0 {
 			keys = append(keys, key)
 		}
 	}
-	switch {
-	case s.group != nil:
-		if !s.group.nullable && len(s.group.items) == 0 {
-			add(s.group.columns)
-		}
-	default:
+	if s.group == nil {
 		for _, src := range s.sources {
-			if !a.reachesAll(s, q.Where, from, src) {
+			if len(src.keys) == 0 || !a.reachesAll(s, q.Where, from, src) {
 				continue
 			}
 			for _, key := range src.keys {
 				add(src.places(key))
 			}
 		}
+	} else if !s.group.nullable && len(s.group.items) == 0 {
+		add(s.group.columns)
 	}
 	if q.Distinct {
 		all := make([]string, len(out.columns))
@@ -104,8 +96,38 @@ func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *resu
 	return keys
 }
 
+// rename returns the names of columns in a result, nil if one of them isn't there.
+func rename(columns []place, names map[place]string) []string {
+	var key []string
+	for _, c := range columns {
+		name := names[c]
+		if name == "" {
+			return nil
+		}
+		key = append(key, name)
+	}
+	return key
+}
+
+// resultNames returns the names that the columns of the sources have in the result.
+func (a *analyzer) resultNames(s *scope, q *syntax.Select, out *result) map[place]string {
+	names := map[place]string{}
+	for i, x := range out.items {
+		if x == nil {
+			continue // of a star
+		}
+		if ref, ok := unparen(x).(*syntax.ColumnRef); ok {
+			if at, ok := a.local(s, ref); ok {
+				names[at] = out.columns[i].Name
+			}
+		}
+	}
+	starNames(s, q, names)
+	return names
+}
+
 // starNames adds the columns that a star brings into the result.
-func (a *analyzer) starNames(s *scope, q *syntax.Select, names map[place]string) {
+func starNames(s *scope, q *syntax.Select, names map[place]string) {
 	for _, item := range q.Items {
 		star, ok := item.X.(*syntax.Star)
 		if !ok {
@@ -137,11 +159,16 @@ type equality struct {
 // reachesAll reports whether the conditions leave at most one row: of each table at most one, because a key of it is
 // compared with constants or with columns of rows that are fixed already. With start, the row of that table is given.
 func (a *analyzer) reachesAll(s *scope, where syntax.Expr, from joined, start *source) bool {
-	return !from.full && len(a.reaches(s, where, from, start)) == len(from.sources)
+	if from.full {
+		return false
+	}
+	reached, _ := a.reaches(s, where, from, start)
+	return len(reached) == len(from.sources)
 }
 
-// reaches returns the tables of which at most one row is left.
-func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *source) map[*source]bool {
+// reaches returns the tables of which at most one row is left, and the columns that have one value at most. It goes on
+// until nothing new comes out: a fixed key fixes its table's columns, which fix what is compared with them.
+func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *source) (map[*source]bool, map[place]bool) {
 	fixed := map[place]bool{}
 	reached := map[*source]bool{}
 	reach := func(src *source) {
@@ -169,7 +196,7 @@ func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *sour
 			changed = true
 		}
 	}
-	return reached
+	return reached, fixed
 }
 
 // isFixed reports whether a table has one row at most, or its row is determined by fixed columns.
@@ -278,7 +305,8 @@ func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
 		column.Precedence() < other.Type.Precedence())
 }
 
-// family numbers the groups of types whose conversions lose nothing that tells two values apart.
+// family numbers the groups of types among which conversions lose nothing that tells two values apart. It is 0 for types
+// of no such group: float, where large integers meet, and the date types, which may lose fractions of a second.
 func family(t sqltype.Type) int {
 	switch {
 	case t.IsCharacter():

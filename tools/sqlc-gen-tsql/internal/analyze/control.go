@@ -46,9 +46,14 @@ type body struct {
 	shaped, broken bool
 }
 
-// A walker follows the statements of one body. Every method that takes a statement also takes the node that control
-// comes from and returns the one it goes on from: nowhere after a RETURN. Statements that no path reaches are checked
-// like all others.
+// A walker follows the statements of one body and draws the graph of its result sets along the way. What the statements
+// say is checked by the analyzer; the walker knows what they do to the flow of control.
+//
+// Every body is walked once, in the order of the text. That is also the order in which T-SQL makes variables and temp
+// tables known, whatever the blocks and branches.
+//
+// Every method that takes a statement also takes the node that control comes from and returns the one it goes on from:
+// nowhere after a RETURN. Statements that no path reaches are checked like all others.
 type walker struct {
 	*program
 	e       *env
@@ -133,6 +138,7 @@ func (w *walker) stmt(s syntax.Stmt, at int) int {
 func (w *walker) branch(s *syntax.If, at int) int {
 	w.a.condition(w.e, s.Cond)
 	w.nested++
+	// Without ELSE the second way is to go on directly.
 	then, otherwise := w.stmt(s.Then, at), at
 	if s.Else != nil {
 		otherwise = w.stmt(s.Else, at)
@@ -158,6 +164,7 @@ func (w *walker) join(x, y int) int {
 // while follows a loop, which may be left before its first turn.
 func (w *walker) while(s *syntax.While, at int) int {
 	w.a.condition(w.e, s.Cond)
+	// The condition is tested at again: before the first turn and after each.
 	l := loop{again: w.node(), out: w.node()}
 	w.body.graph.pass(at, l.again)
 	w.body.graph.pass(l.again, l.out)
@@ -173,6 +180,7 @@ func (w *walker) while(s *syntax.While, at int) int {
 // tryCatch follows TRY … CATCH. Every point of the TRY leads to the CATCH, also the last: its set may have been sent in
 // part, columns first, when an error ends it.
 func (w *walker) tryCatch(s *syntax.TryCatch, at int) int {
+	// An error in the CATCH leads outward, so the beginning of the CATCH is a point of the surroundings.
 	outer := w.caught
 	catch := w.node()
 	w.caught = catch
@@ -183,6 +191,7 @@ func (w *walker) tryCatch(s *syntax.TryCatch, at int) int {
 	end := w.stmts(s.Try, begin)
 
 	w.caught = outer
+	// From here on nodes lead to the CATCH further out, if there is one.
 	// The CATCH is a scope of its own: a GOTO in the TRY cannot lead into it, nor the other way round.
 	w.scopes[len(w.scopes)-1] = &syntax.TryCatch{Span: s.Span}
 	w.catches++
@@ -244,6 +253,7 @@ func (w *walker) checkLabels() {
 	for _, j := range w.labels {
 		for i, s := range j.gotos {
 			switch {
+			// A label is visible in its own block and further in, as a name would be.
 			case !j.defined:
 				w.fail(s, ruleFlow, "", "there is no label %s", s.Label.Value)
 			case len(j.scopes) > len(j.from[i]) || !slices.Equal(j.scopes, j.from[i][:len(j.scopes)]):
@@ -264,6 +274,7 @@ func (w *walker) ret(s *syntax.Return, at int) int {
 	}
 	x := w.a.scalar(w.e, s.X)
 	switch {
+	// RETURN NULL is 0 with a warning, and a nullable status is not refused for it.
 	case w.body.module == inProcedure:
 		w.a.argument(w.e, x, sqltype.Type{Kind: sqltype.Int}, true, s.X.Range(), "the return status")
 		w.body.status = w.body.status || !isStatusZero(s.X)
@@ -320,6 +331,7 @@ func (w *walker) refuseInFunction(s syntax.Stmt) {
 
 // yield makes the link for a statement that may send a set; infer says what it sends, if it does.
 func (w *walker) yield(s syntax.Stmt, at int, infer func() (rowset, bool)) int {
+	// The findings wait: gen:columns may answer those about columns that cannot be typed.
 	var r rowset
 	var sends bool
 	found := w.a.quietly(func() { r, sends = infer() })
@@ -345,6 +357,7 @@ func (w *walker) sendSet(s syntax.Stmt, at int, set ResultSet) int {
 		return at
 	case inProcedure:
 	}
+	// Unreachable statements have been checked; there is no way to draw.
 	if at == nowhere {
 		return nowhere
 	}

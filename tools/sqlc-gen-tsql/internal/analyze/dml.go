@@ -27,7 +27,7 @@ func (a *analyzer) dml(e *env, s syntax.Stmt) (rowset, bool) {
 	}
 }
 
-// insert checks INSERT.
+// insert checks INSERT. The number of rows is that of VALUES or of the query; triggers are not looked at.
 func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 	sc := &scope{env: e, clause: inValues}
 	a.with(sc, s.With)
@@ -138,13 +138,13 @@ func (a *analyzer) insertColumns(e *env, target *source, names []syntax.Ident) [
 	return columns
 }
 
-// checkWritable refuses columns that the server fills. An identity column can be filled between SET IDENTITY_INSERT ON
-// and OFF, which is not for this check to know.
+// checkWritable refuses columns that only the server fills. An identity column can be filled between SET IDENTITY_INSERT
+// ON and OFF, and a GENERATED ALWAYS one while its period is dropped, which is not for this check to know.
 func (a *analyzer) checkWritable(e *env, name syntax.Ident, c *catalog.Column) bool {
 	switch {
 	case c.Computed:
 		a.fail(e, name.Span, "leave it out", "column %s is computed", c.Name)
-	case c.Generated:
+	case c.Type.Kind == sqltype.RowVersion:
 		a.fail(e, name.Span, "leave it out", "column %s is filled by the server", c.Name)
 	default:
 		return true
@@ -225,13 +225,14 @@ func (a *analyzer) storeExpr(s *scope, target *source, column int, x syntax.Expr
 	}
 }
 
-// storeValue checks that a value fits into a column: its type, NULL, and the length of a literal.
+// storeValue checks that a value fits into a column: its type, NULL, and the length of a literal. The rest shows when
+// the statement runs.
 func (a *analyzer) storeValue(e *env, target *source, column int, v typed, at diag.Span) {
 	if column < 0 {
 		return
 	}
 	c := target.columns[column]
-	if d := target.definition(column); d != nil && d.Generated && !v.bad() && !v.isNull() {
+	if c.Type.Kind == sqltype.RowVersion && target.table != nil && !v.bad() && !v.isNull() {
 		a.fail(e, at, "write DEFAULT", "column %s is filled by the server", c.Name)
 		return
 	}
@@ -264,7 +265,8 @@ func (a *analyzer) checkMissing(e *env, target *source, at diag.Span, columns []
 	}
 }
 
-// update checks UPDATE.
+// update checks UPDATE. In OUTPUT, inserted holds the new values and deleted the old ones; a refinement by WHERE says
+// nothing about either.
 func (a *analyzer) update(e *env, s *syntax.Update) (rowset, bool) {
 	sc, target, from := a.changed(e, s.With, s.Top, s.Target, s.From)
 	set := sc.in(inSet)
@@ -327,13 +329,15 @@ func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syn
 		return Optional
 	}
 	// A row is changed once, however many rows of other tables it meets: that it is the only one will do.
-	if top != nil && isOne(top.N) && !top.Percent || a.reaches(sc, where, from, nil)[target] && !from.full {
+	reached, _ := a.reaches(sc, where, from, nil)
+	if top != nil && isOne(top.N) && !top.Percent || reached[target] && !from.full {
 		return Optional
 	}
 	return Many
 }
 
-// assignment checks one element of SET and returns the index of the column, or -1.
+// assignment checks one element of SET and returns the index of the column, or -1. The forms are column = x, @v = x and
+// @v = column = x, each also with a compound operator.
 func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) int {
 	column := -1
 	if as.Column != nil {
@@ -376,7 +380,7 @@ func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) in
 // compound types x op= y.
 func (a *analyzer) compound(e *env, op string, x, y typed, at diag.Span) typed {
 	if x.Type.IsNumeric() {
-		a.pair(e, x, y, at)
+		pair(x, y, at)
 	}
 	if x.bad() || y.bad() {
 		return typed{}
@@ -388,7 +392,8 @@ func (a *analyzer) compound(e *env, op string, x, y typed, at diag.Span) typed {
 	return typed{Type: t, Nullable: x.Nullable || y.Nullable}
 }
 
-// merge checks MERGE.
+// merge checks MERGE. In OUTPUT, inserted is NULL for rows that were deleted, deleted for those that were inserted, and
+// the source for those that it doesn't have.
 func (a *analyzer) merge(e *env, s *syntax.Merge) (rowset, bool) {
 	sc := &scope{env: e, clause: inFrom}
 	a.with(sc, s.With)
@@ -504,7 +509,8 @@ func (a *analyzer) declareStmt(e *env, s *syntax.Declare) {
 	}
 }
 
-// declareTyped declares a variable of a type, which may be a table type.
+// declareTyped declares a variable of a type, which may be a table type. A type that is not known is reported once: the
+// variable is then there with no type.
 func (a *analyzer) declareTyped(e *env, v syntax.VarDecl) {
 	t, table, err := a.cat.Type(v.Type)
 	if err != nil {

@@ -16,7 +16,9 @@ type env struct {
 	vars    map[string]variable
 	tables  map[string]*catalog.Table // table variables (with the @) and temp tables (with the #)
 	cursors map[string]rowset
-	infer   *inference     // of an annotated query; nil elsewhere
+	infer   *inference // of an annotated query; nil elsewhere
+	// schema is that of the module, where the server looks for names without one before it looks in the default schema.
+	schema  string
 	trigger *catalog.Table // the table whose inserted and deleted a trigger's body sees
 }
 
@@ -48,7 +50,7 @@ func newEnv(parent *env, file *diag.File) *env {
 		cursors: map[string]rowset{},
 	}
 	if parent != nil {
-		e.infer, e.trigger = parent.infer, parent.trigger
+		e.infer, e.trigger, e.schema = parent.infer, parent.trigger, parent.schema
 	}
 	return e
 }

@@ -60,7 +60,12 @@ var systemProcedures = map[string]string{
 	"xp_logevent":               "a line in a log",
 }
 
-// exec follows EXECUTE.
+// exec follows EXECUTE. There are four cases:
+//
+//   - a procedure of the scripts: its own flow takes the place of the call, and its parameters are known;
+//   - a procedure of the server that is known to send nothing;
+//   - dynamic SQL, or a procedure that nobody here knows: WITH RESULT SETS or gen:columns says what is sent;
+//   - anything in a script: nobody reads it.
 func (w *walker) exec(s *syntax.Exec, at int) int {
 	w.status(s)
 	if w.body.module == inFunction {
@@ -152,6 +157,7 @@ func (w *walker) defined(s *syntax.Exec, at int) int {
 
 // call follows the EXEC of a procedure of the scripts.
 func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
+	// The callee is walked now, if it has not been: the order of the scripts does not matter.
 	b, done := w.procedureBody(callee)
 	w.body.calls = append(w.body.calls, b)
 	if !done {
@@ -160,7 +166,7 @@ func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
 		return at
 	}
 	if _, _ = w.shape(b); b.broken {
-		return at
+		return at // reported where it is wrong, and not once more in every caller
 	}
 	if s.ResultSets != nil && !s.ResultSets.Undefined {
 		return w.redefined(s, b, at)
@@ -173,6 +179,7 @@ func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
 		w.fail(s, ruleShape, "collect rows in a table variable", "with this call the procedure has more than %d statements that send sets", maxSets)
 		return at
 	}
+	// A copy, so that two calls are two steps of the caller with results of their own.
 	to := w.node()
 	w.body.graph.splice(w.renamed(s, b), site{w.e.file, s.Span}, at, to, w.caught)
 	return to
@@ -226,6 +233,8 @@ func (w *walker) redefined(s *syntax.Exec, callee *body, at int) int {
 		w.fail(rs, ruleOverride, "remove the clause", "the procedure is known to send no result set")
 		return w.silent(s, callee, at)
 	}
+	// The server fails a call that sends more or fewer sets than are defined, so every way through the callee must send
+	// exactly as many.
 	steps, ok := flow.steps()
 	if !ok || len(steps) != len(rs.Sets) {
 		w.fail(rs, ruleOverride, "define as many sets as the procedure sends in every case",
@@ -239,6 +248,7 @@ func (w *walker) redefined(s *syntax.Exec, callee *body, at int) int {
 			needed = true
 			continue
 		}
+		// Each set that can come in this place has to fit the one definition.
 		for _, f := range fields {
 			w.fits(&rs.Sets[i], columns, results[f].Columns)
 			needed = needed || !sameColumns(columns, results[f].Columns)
@@ -321,6 +331,7 @@ func sameColumns(xs, ys []Column) bool {
 
 // arguments checks the arguments of a call against the parameters of a procedure.
 func (w *walker) arguments(s *syntax.Exec, callee *catalog.Procedure) {
+	// Positional arguments come first, which the parser has checked.
 	given := make([]bool, len(callee.Params))
 	for i := range s.Args {
 		arg := &s.Args[i]
@@ -375,6 +386,7 @@ func (w *walker) argument(arg *syntax.ExecArg, callee *catalog.Procedure, p *cat
 	}
 	x := w.looseArgument(arg)
 	w.a.argument(w.e, x, p.Type, true, arg.X.Range(), "the parameter "+p.Name)
+	// OUTPUT is an assignment the other way round, and any procedure can leave NULL in it.
 	if v, ok := arg.X.(*syntax.Variable); ok && arg.Output && p.Output {
 		w.a.assignVariable(w.e, v, "=", typed{Type: p.Type, Nullable: true}, arg)
 	}
@@ -474,6 +486,7 @@ func (w *walker) insertSets(s *syntax.Insert, callee *body) {
 				site{r.File, r.Span}, count(len(r.Columns), "column"), count(len(columns), "column"))
 			continue
 		}
+		// What the callee sends is stored as the rows of a query would be.
 		var out result
 		for _, c := range r.Columns {
 			c.Span = s.Exec.Span

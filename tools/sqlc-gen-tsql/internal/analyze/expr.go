@@ -25,7 +25,7 @@ type operand struct {
 	typed
 }
 
-// expr types a scalar expression.
+// expr types a scalar expression. In a grouped query, one that is written as in GROUP BY is the grouped value.
 func (a *analyzer) expr(s *scope, x syntax.Expr) typed {
 	if s.group != nil && !s.inAggregate && len(s.group.items) > 0 {
 		if t, ok := s.group.items[a.fingerprint(s, x)]; ok {
@@ -119,7 +119,7 @@ func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
 	return t
 }
 
-// unary types + - ~ .
+// unary types + - ~, which change no NULL.
 func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
 	t := a.expr(s, x.X)
 	if t.bad() {
@@ -137,7 +137,7 @@ func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
 func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 	l, r := a.expr(s, x.X), a.expr(s, x.Y)
 	if l.Type.IsNumeric() || r.Type.IsNumeric() {
-		a.pair(s.env, l, r, x.Span)
+		pair(l, r, x.Span)
 	}
 	if l.bad() || r.bad() {
 		return typed{}
@@ -175,12 +175,13 @@ func (a *analyzer) caseExpr(s *scope, x *syntax.Case) typed {
 	return t
 }
 
-// unite returns the type that all operands convert to. It is nullable if one of them is.
+// unite returns the type that all operands convert to, that of the highest precedence with room for all. It is nullable
+// if one of them is.
 func (a *analyzer) unite(e *env, list []operand) typed {
 	for i := range list {
 		for j := range list {
 			if list[i].param != nil && list[i].bad() && i != j {
-				a.pair(e, list[i].typed, list[j].typed, list[i].x.Range())
+				pair(list[i].typed, list[j].typed, list[i].x.Range())
 			}
 		}
 	}
@@ -275,7 +276,7 @@ func (a *analyzer) nextValue(s *scope, x *syntax.NextValue) typed {
 	if x.Over != nil {
 		a.window(s, x.Over)
 	}
-	name, err := a.cat.Resolve(x.Sequence)
+	name, err := a.resolve(s.env, x.Sequence)
 	if err != nil {
 		return a.failName(s.env, x.Sequence.Span, "", "%v", err)
 	}
@@ -326,7 +327,7 @@ func (a *analyzer) collate(s *scope, x *syntax.Collate) typed {
 	return typed{Type: t.Type, Nullable: t.Nullable}
 }
 
-// takes types an expression for a place that takes one type.
+// takes types an expression for a place that takes one type, such as TOP. What converts by itself will do.
 func (a *analyzer) takes(s *scope, x syntax.Expr, want sqltype.Type, what string) typed {
 	t := a.expr(s, x)
 	if t.param != nil && t.bad() {
@@ -344,7 +345,7 @@ func (a *analyzer) takes(s *scope, x syntax.Expr, want sqltype.Type, what string
 
 // comparable checks that two operands can be compared; a parameter takes the type of what it is compared with.
 func (a *analyzer) comparable(e *env, x, y typed, at diag.Span) {
-	a.pair(e, x, y, at)
+	pair(x, y, at)
 	if x.bad() || y.bad() || x.isNull() || y.isNull() {
 		return
 	}
@@ -379,7 +380,9 @@ func (a *analyzer) cond(s *scope, x syntax.Expr) {
 		a.expr(s, x.X)
 	case *syntax.Exists:
 		// The columns mean nothing, but what they name must be there.
-		a.subqueryValues(s, x.Query)
+		inner := *s
+		inner.exists = true
+		a.subqueryValues(&inner, x.Query)
 	case *syntax.UpdateTest:
 		a.updateTest(s, x)
 	case *syntax.Call:
@@ -391,7 +394,7 @@ func (a *analyzer) cond(s *scope, x syntax.Expr) {
 	}
 }
 
-// in checks x IN (…).
+// in checks x IN (…). The list is compared element by element, so that each finding is at its own.
 func (a *analyzer) in(s *scope, x *syntax.In) {
 	v := a.expr(s, x.X)
 	if x.Query != nil {
@@ -415,13 +418,14 @@ func (a *analyzer) single(s *scope, q *syntax.Query) typed {
 	return a.fail(s.env, q.Span, "", "this subquery must have one column, not %d", len(out.columns))
 }
 
-// like checks x LIKE pattern.
+// like checks x LIKE pattern. A parameter for the pattern has the type of the column: with wildcards in it, it may have to
+// be longer, which gen:param can say.
 func (a *analyzer) like(s *scope, x *syntax.Like) {
 	v, pattern := a.expr(s, x.X), a.expr(s, x.Pattern)
 	if x.Escape != nil {
 		a.takes(s, x.Escape, nvarchar(1), "ESCAPE")
 	}
-	a.pair(s.env, v, pattern, x.Span)
+	pair(v, pattern, x.Span)
 	for _, o := range []operand{{x.X, v}, {x.Pattern, pattern}} {
 		if o.bad() || o.isNull() {
 			continue

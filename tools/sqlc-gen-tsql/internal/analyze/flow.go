@@ -80,6 +80,7 @@ func (g *graph) splice(callee *graph, by site, from, to, caught int) {
 	if from == nowhere {
 		return
 	}
+	// The callee's entry and exit are the caller's points; all others are new.
 	live := callee.live()
 	at := make([]int, len(callee.links))
 	for n := range callee.links {
@@ -134,6 +135,7 @@ func (g *graph) after(n int) []int {
 
 // live marks the nodes that lie on a path from the entry to the exit.
 func (g *graph) live() []bool {
+	// Forward from the entry, backward from the exit; what both reach is live.
 	back := make([][]int, len(g.links))
 	for n, links := range g.links {
 		for _, l := range links {

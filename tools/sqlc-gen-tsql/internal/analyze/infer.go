@@ -95,7 +95,7 @@ func (p *inferred) see(u use) {
 func (p *inferred) null() bool { return p.asked || p.stores && !p.refuses }
 
 // pair lets a parameter without a type take that of what it is compared with.
-func (a *analyzer) pair(_ *env, x, y typed, at diag.Span) {
+func pair(x, y typed, at diag.Span) {
 	if x.param != nil && x.bad() && y.tells() {
 		x.param.see(use{Type: y.Type, at: at})
 	}
@@ -137,7 +137,7 @@ func (a *analyzer) inferParams(e *env, run func(e *env)) []Param {
 			p.uses = nil
 		}
 		found := a.quietly(func() { run(inner) })
-		if !a.resolve(e) && e.infer.stored() == before {
+		if !a.settle(e) && e.infer.stored() == before {
 			*a.found = append(*a.found, found...)
 			return a.inferredParams(e, len(found) > 0)
 		}
@@ -166,8 +166,8 @@ func (in *inference) takesTable(name string, at diag.Span) {
 	}
 }
 
-// resolve gives the parameters of which all places agree their type, and reports whether there were any.
-func (a *analyzer) resolve(e *env) bool {
+// settle gives the parameters of which all places agree their type, and reports whether there were any.
+func (a *analyzer) settle(e *env) bool {
 	found := false
 	for _, p := range e.infer.order {
 		if p.Type.Kind != sqltype.Invalid || len(p.uses) == 0 || p.reported {

@@ -54,7 +54,10 @@ func (w *walker) override(s syntax.Stmt, r rowset, found diag.List) ResultSet {
 	return set
 }
 
-// columns applies the gen:columns above a statement, if there is one.
+// columns applies the gen:columns above a statement, if there is one. It is needed in two cases: inference could not type
+// a column, and its findings are answered by the directive; or it says NOT NULL of a column of which inference could only
+// say that it may be NULL. It cannot change what inference is sure of, and it cannot name a column: the server sends the
+// names that the statement has.
 func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag.List) {
 	d := w.directive(s, directive.Columns)
 	if d == nil {
@@ -67,6 +70,7 @@ func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag
 	if isDocument(s) || slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Name == "" }) {
 		return r, found // a column gets its name in the statement: the server sends it
 	}
+	// With SELECT * from an unknown table not even the number of columns is known.
 	unknown := r.bad
 	for _, c := range r.Columns {
 		unknown = unknown || !isKnown(c.Type)
@@ -167,6 +171,7 @@ func (w *walker) nameSet(d *directive.Directive, set *ResultSet, known bool) {
 	if d.Command == "" {
 		return
 	}
+	// A stronger word than what was inferred is a promise of the author; the same word, or a weaker one, is a mistake.
 	rows, ok := rowCommands[d.Command]
 	switch {
 	case !ok:
@@ -197,6 +202,7 @@ func (w *walker) definedColumns(def *syntax.ResultSetDef) ([]Column, bool) {
 		}
 		return tableColumns(table), true
 	case def.Object != nil:
+		// AS OBJECT means the columns of a table, a view or a table function: what SELECT * from it sends.
 		star := &syntax.Select{
 			Span:  def.Span,
 			Items: []syntax.SelectItem{{Span: def.Span, X: &syntax.Star{Span: def.Span}}},

@@ -28,7 +28,7 @@ func (w *walker) plain(s syntax.Stmt) {
 	case *syntax.CursorStmt:
 		w.cursor(s)
 	case *syntax.Permission:
-		// GRANT in a procedure sends nothing and changes no type.
+		// No type depends on it. GRANT in a procedure sends nothing and changes no type.
 	case *syntax.Use:
 		w.use(s)
 	case *syntax.Other:
@@ -164,7 +164,7 @@ func (w *walker) transaction(s *syntax.Transaction) {
 
 // truncate checks TRUNCATE TABLE.
 func (w *walker) truncate(s *syntax.Truncate) {
-	// An empty TRUNCATE has the same target as a DELETE without a condition.
+	// TRUNCATE looks its table up as a DELETE without a condition does.
 	target := &syntax.TableRef{Span: s.Table.Span, Name: s.Table}
 	w.a.dml(w.e, &syntax.Delete{Span: s.Span, Target: target})
 }
@@ -228,7 +228,7 @@ func (w *walker) definition(s syntax.Stmt) {
 		}
 	case *syntax.CreateIndex:
 		if isTemp(s.Table) {
-			return // of a temp table: no type depends on it
+			return // an index of a temp table: no type depends on it
 		}
 	case *syntax.Drop:
 		if w.drop(s) {

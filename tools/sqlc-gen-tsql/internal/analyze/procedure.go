@@ -28,6 +28,7 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 	}
 	w.walk(proc.Def.Body)
 	delete(p.walking, proc)
+	// A call that led back here was taken for silent, which is right if the procedure is.
 	if len(b.graph.sets) > 0 {
 		for _, s := range p.recursive[proc] {
 			p.a.found.Add(s.file, s.span, ruleShape, "collect the rows in a table variable, or use a loop or a recursive CTE",
@@ -123,6 +124,7 @@ func (w *walker) param(p *catalog.Param) Param {
 	if p.Default == nil {
 		return out
 	}
+	// A parameter with a default can be left out of the call; NULL as the default says that NULL means something.
 	out.Optional, out.Default = true, w.e.file.Slice(p.Default.Range())
 	if l, ok := p.Default.(*syntax.Literal); ok && l.Kind == syntax.NullLiteral {
 		out.Nullable = true

@@ -97,6 +97,9 @@ FETCH NEXT FROM d INTO @id;`, want: `
 		{name: "dropped temp table", definitions: `
 CREATE PROCEDURE dbo.p AS CREATE TABLE #t (a int NOT NULL); DROP TABLE #t; SELECT a FROM #t;`, want: `
 1:90 name: temp table #t isn't known here`},
+		{name: "in another language", definitions: `
+CREATE PROCEDURE dbo.p AS EXTERNAL NAME lib.class.method;`, want: `
+1:18 statement: dbo.p is written in another language, so that its result sets are unknown`},
 		{name: "set rowcount", definitions: `CREATE PROCEDURE dbo.p AS SET ROWCOUNT 10;`, want: `
 1:27 statement: SET ROWCOUNT cuts result sets, and may not apply to INSERT, UPDATE and DELETE in the next version; use TOP`},
 		{name: "set unknown", definitions: `CREATE PROCEDURE dbo.p AS SET NOCOUNT ON; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET DEADLOCK_PRIORITY LOW; SET LOCK_TIMEOUT 5000;`, want: `

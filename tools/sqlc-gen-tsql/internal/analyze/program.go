@@ -59,6 +59,7 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 	for _, src := range scripts {
 		p.directives[src.Script.File] = src.Directives
 	}
+	// Triggers first: whatever changes a table calls them.
 	for _, src := range scripts {
 		for t := range syntax.All[*syntax.CreateTrigger](src.Script) {
 			p.trigger(src.Script.File, t)
@@ -134,8 +135,11 @@ func (p *program) ignore(proc *catalog.Procedure) {
 	if set == nil {
 		return
 	}
+	// Directives of vet stay: an excluded procedure is linted all the same.
 	for _, d := range set.InHeader(proc.Def) {
-		set.Use(d)
+		if d.Kind != directive.Allow {
+			set.Use(d)
+		}
 	}
 	for _, d := range set.All {
 		if d.Kind != directive.Allow && proc.Def.From <= d.From && d.To <= proc.Def.To {
@@ -147,6 +151,7 @@ func (p *program) ignore(proc *catalog.Procedure) {
 // script checks the statements of a schema file that belong to no module. They see the variables of their batch.
 func (p *program) script(script *syntax.Script) {
 	for _, batch := range script.Batches {
+		// A batch has variables and temp tables of its own.
 		w := p.walker(script.File, &body{module: inScript, graph: newGraph()})
 		for _, s := range batch.Stmts {
 			w.stmt(s, entry)
@@ -209,6 +214,7 @@ func (p *program) checkFunction(f *catalog.Function) {
 		return
 	}
 	w := p.walker(f.File, &body{module: inFunction, graph: newGraph()})
+	// A table function returns the rows in its variable, and RETURN stands alone.
 	w.returns = f.Returns
 	for _, param := range f.Params {
 		w.declare(param)

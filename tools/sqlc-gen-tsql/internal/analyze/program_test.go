@@ -295,6 +295,9 @@ func renderProgram(p *Program, found diag.List) string {
 		if q.Columns != nil {
 			fmt.Fprintf(&out, ": %s", renderColumns(q.Columns))
 		}
+		if len(q.Errors) > 0 {
+			fmt.Fprintf(&out, " errors %s", strings.Trim(fmt.Sprint(q.Errors), "[]"))
+		}
 		out.WriteString("\n")
 	}
 	for _, e := range p.Errors {

@@ -75,14 +75,11 @@ func (a *analyzer) subqueryValues(s *scope, q *syntax.Query) result {
 		a.fail(s.env, q.For.Span, "", "FOR %s makes one document of the rows; it can stand only where a value stands", q.For.Kind)
 		out.bad = true
 	}
-	if len(q.OrderBy) > 0 && q.Offset == nil && q.For == nil && (out.selected == nil || out.selected.Top == nil) {
-		a.fail(s.env, q.OrderBy[0].Span.Until(q.OrderBy[len(q.OrderBy)-1].Span), "remove it, or say how many rows: TOP (n)",
-			"ORDER BY has no meaning here: the rows of a subquery have no order")
-	}
 	return out
 }
 
-// queryIn types a query in a scope: its common table expressions, its body, and what follows.
+// queryIn types a query in a scope: its common table expressions, its body, and what follows. OFFSET and FETCH can make
+// the rows fewer, never more.
 func (a *analyzer) queryIn(s *scope, q *syntax.Query) result {
 	with := *s
 	a.with(&with, q.With)
@@ -117,7 +114,7 @@ func (a *analyzer) with(s *scope, list []*syntax.CTE) {
 			rel = a.recursion(s, c, set)
 		} else {
 			rel = a.subquery(s, c.Query)
-			a.rename(s.env, &rel, c.Columns, c.Name.Span)
+			a.rename(s.env, &rel, c.Columns)
 		}
 		if !rel.bad {
 			rel.bad = !a.checkNames(s.env, rel.columns, "of "+c.Name.Value)
@@ -150,7 +147,7 @@ func (a *analyzer) recursion(s *scope, c *syntax.CTE, set *syntax.SetOperation) 
 		a.fail(s.env, set.Span, "write UNION ALL", "a common table expression that reads itself needs UNION ALL")
 		anchor.bad = true
 	}
-	a.rename(s.env, &anchor, c.Columns, c.Name.Span)
+	a.rename(s.env, &anchor, c.Columns)
 	if anchor.bad {
 		return anchor
 	}
@@ -211,7 +208,8 @@ func (a *analyzer) body(s *scope, b syntax.QueryBody) result {
 	}
 }
 
-// setOperation types UNION, EXCEPT and INTERSECT. The names are those of the first query.
+// setOperation types UNION, EXCEPT and INTERSECT. The names are those of the first query. Without ALL no two rows are
+// the same, so that all columns together are a key.
 func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 	x, y := a.body(s, op.X), a.body(s, op.Y)
 	out := result{relation: relation{bad: x.bad || y.bad}}
@@ -221,7 +219,7 @@ func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 	}
 	if len(x.columns) == len(y.columns) {
 		for i := range x.columns {
-			a.pair(s.env, x.values[i], y.values[i], y.columns[i].Span)
+			pair(x.values[i], y.values[i], y.columns[i].Span)
 		}
 	}
 	if out.bad {
@@ -251,7 +249,8 @@ func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 	return out
 }
 
-// uniteColumns types one column of a set operation.
+// uniteColumns types one column of a set operation. What EXCEPT leaves are rows of the first query, and what INTERSECT
+// leaves is in both, so that a column that is never NULL in one of them is not NULL.
 func (a *analyzer) uniteColumns(e *env, op *syntax.SetOperation, i int, at diag.Span, x, y typed) typed {
 	if x.bad() || y.bad() {
 		return typed{}
@@ -320,10 +319,11 @@ func (a *analyzer) isSelected(out *result, x syntax.Expr) bool {
 
 func lastIdent(ref *syntax.ColumnRef) string { return ref.Parts[len(ref.Parts)-1].Value }
 
-// selectBody types one SELECT, in the order in which its clauses take effect.
+// selectBody types one SELECT, in the order in which its clauses take effect: FROM, WHERE, GROUP BY, HAVING, the select
+// list. Aliases of the list are therefore unknown to all of them; only ORDER BY, which comes later, sees them.
 func (a *analyzer) selectBody(outer *scope, q *syntax.Select) result {
 	s := outer.inner()
-	s.windows = q.Windows
+	s.windows, s.exists = q.Windows, outer.exists
 	from := a.from(s, q.From)
 	if q.Where != nil {
 		a.cond(s.in(inWhere), q.Where)
@@ -357,7 +357,8 @@ func (a *analyzer) top(outer *scope, t *syntax.Top) {
 	a.takes(outer.in(inTop), t.N, want, "TOP")
 }
 
-// groups checks GROUP BY and, if rows are grouped, limits what the clauses after it may refer to.
+// groups checks GROUP BY and, if rows are grouped, limits what the clauses after it may refer to: the grouped columns,
+// the grouped expressions as they are written, and aggregates.
 func (a *analyzer) groups(s *scope, q *syntax.Select) {
 	if q.GroupBy == nil {
 		if a.hasAggregate(q) {
@@ -442,7 +443,8 @@ func (a *analyzer) refine(s *scope, cond syntax.Expr) {
 	}
 }
 
-// selectList types the columns of a SELECT.
+// selectList types the columns of a SELECT. Those without a name stay without one here: whoever reads them decides
+// whether that matters.
 func (a *analyzer) selectList(s *scope, q *syntax.Select) result {
 	out := result{selectScope: s, selected: q}
 	list := s.in(inList)
@@ -487,7 +489,7 @@ func itemName(item syntax.SelectItem) string {
 	return ""
 }
 
-// star expands * and t.* .
+// star expands * and t.* from what is known of the tables, in the order of FROM. Below EXISTS it stands for nothing.
 func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	sources := s.qualified(star.Qualifier)
 	switch {
@@ -501,7 +503,10 @@ func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	}
 	for _, src := range sources {
 		out.bad = out.bad || src.bad
-		if src.table != nil && src.table.Name.IsSystem() {
+		if s.exists {
+			continue
+		}
+		if src.isSystem() {
 			a.fail(s.env, star.Span, "list the columns", "not all columns of %s are known to the generator", src.table.Name)
 			out.bad = true
 			return

@@ -199,6 +199,8 @@ var statementCases = []struct{ text, want string }{
 	{`SELECT COUNT(*) AS n FROM dbo.orders`, `one; n int`},
 	{`SELECT COUNT(*) AS n FROM dbo.orders HAVING COUNT(*) > 1`, `optional; n int`},
 	{`SELECT customer, COUNT(*) AS n FROM dbo.orders WHERE id = 1 GROUP BY customer`, `optional; customer nvarchar(50); n int`},
+	{`SELECT customer, COUNT(*) AS n FROM dbo.orders WHERE customer = N'x' GROUP BY customer`, `optional; customer nvarchar(50); n int`},
+	{`SELECT customer, note, COUNT(*) AS n FROM dbo.orders WHERE customer = N'x' GROUP BY customer, note`, `many; customer nvarchar(50); note nvarchar(100) null; n int`},
 	{`SELECT d.n, o.id FROM (SELECT COUNT(*) AS n FROM dbo.lines) AS d LEFT JOIN dbo.orders o ON o.id = d.n`, `one; n int; id bigint null`},
 	{`SELECT d.n, o.id FROM (SELECT COUNT(*) AS n FROM dbo.lines) AS d JOIN dbo.orders o ON o.id = d.n`, `optional; n int; id bigint`},
 	{`SELECT d.customer, d.n FROM (SELECT customer, COUNT(*) AS n FROM dbo.orders GROUP BY customer) AS d WHERE d.customer = N'x'`, `optional; customer nvarchar(50); n int`},

@@ -69,7 +69,9 @@ func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relatio
 	}
 	a.relations[o] = nil
 	var rel relation
-	a.loudly(func() { rel = compute(newEnv(nil, o.Where().File)) })
+	e := newEnv(nil, o.Where().File)
+	e.schema = o.ObjectName().Schema
+	a.loudly(func() { rel = compute(e) })
 	a.relations[o] = &rel
 	return rel
 }
@@ -78,7 +80,7 @@ func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relatio
 func (a *analyzer) viewRelation(v *catalog.View) relation {
 	return a.once(v, func(e *env) relation {
 		rel := a.subquery(&scope{env: e, clause: inFrom}, v.Def.Query)
-		if a.rename(e, &rel, v.Def.Columns, v.Def.Name.Span) && !a.checkNames(e, rel.columns, "of view "+v.Name.String()) {
+		if a.rename(e, &rel, v.Def.Columns) && !a.checkNames(e, rel.columns, "of view "+v.Name.String()) {
 			rel.bad = true
 		}
 		return rel
@@ -133,10 +135,10 @@ func (a *analyzer) functionTable(s *scope, f *syntax.FunctionTable) *source {
 	return src
 }
 
-// userTable types a call of a table function that a script defines.
+// userTable types a call of a table function that a script defines. What it yields doesn't depend on the arguments.
 func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 	broken := relation{bad: true}
-	full, err := a.cat.Resolve(c.Name)
+	full, err := a.resolve(s.env, c.Name)
 	if err != nil {
 		a.failName(s.env, c.Name.Span, "", "%v", err)
 		return broken

@@ -47,6 +47,7 @@ type scope struct {
 	// inAggregate says that the argument of an aggregate is being typed: there the rows are those that are grouped.
 	inAggregate bool
 	merge       bool // OUTPUT of a MERGE, which has $action
+	exists      bool // directly below EXISTS, where * stands for no columns
 }
 
 // source is one table of a FROM clause.
@@ -103,7 +104,8 @@ func (s *scope) in(c clause) *scope {
 	return &inner
 }
 
-// column types a reference to a column.
+// column types a reference to a column. Outside of aggregates, a grouped query has only the grouped ones; the check is the
+// same for a subquery's reference to the grouped query around it.
 func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 	name := ref.Parts[len(ref.Parts)-1].Value
 	if strings.HasPrefix(name, "$") || len(ref.Parts) == 1 && !ref.Parts[0].Quoted && (same(name, "IDENTITYCOL") || same(name, "ROWGUIDCOL")) {
@@ -156,14 +158,26 @@ func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 		case slices.ContainsFunc(candidates, func(src *source) bool { return src.bad }):
 			return place{}, nil, false
 		case len(ref.Parts) > 1 && len(candidates) > 0:
-			a.failName(s.env, name.Span, suggest(name.Value, columnNames(candidates)),
-				"%s has no column %s", refText(ref.Parts[:len(ref.Parts)-1]), name.Value)
+			a.failColumn(s.env, name, candidates[0], refText(ref.Parts[:len(ref.Parts)-1]))
 			return place{}, nil, false
 		}
 	}
 	a.failUnknownColumn(s, ref)
 	return place{}, nil, false
 }
+
+// failColumn reports a column that a table hasn't. Of the server's own views, not all are known.
+func (a *analyzer) failColumn(e *env, name syntax.Ident, src *source, called string) {
+	fix := suggest(name.Value, columnNames([]*source{src}))
+	if src.isSystem() {
+		a.failName(e, name.Span, fix, "column %s of %s is not known to the generator", name.Value, src.table.Name)
+		return
+	}
+	a.failName(e, name.Span, fix, "%s has no column %s", called, name.Value)
+}
+
+// isSystem reports the server's own views.
+func (src *source) isSystem() bool { return src.table != nil && src.table.Name.IsSystem() }
 
 // qualified returns the sources that a qualifier may mean; all without one.
 func (s *scope) qualified(qualifier []syntax.Ident) []*source {
@@ -195,13 +209,18 @@ func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place
 		"column %s is ambiguous: it is in %s", refText(ref.Parts), strings.Join(tables, " and "))
 }
 
-// failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column.
+// failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column. A variable of that name
+// whose @ was forgotten is suggested too.
 func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	var sources []*source
 	for at := s; at != nil; at = at.outer {
 		sources = append(sources, at.sources...)
 	}
 	name := ref.Parts[len(ref.Parts)-1]
+	if len(ref.Parts) > 2 && a.isColumn(s, ref.Parts[:len(ref.Parts)-1]) {
+		a.fail(s.env, ref.Span, "CAST the column to text, or leave it to the client", "properties of columns (%s) aren't known to the generator", refText(ref.Parts))
+		return
+	}
 	if len(ref.Parts) > 1 {
 		qualifier := ref.Parts[len(ref.Parts)-2]
 		var names []string
@@ -220,6 +239,10 @@ func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	}
 	if len(sources) == 0 {
 		a.failName(s.env, ref.Span, fix, "column %s stands where no table is read", name.Value)
+		return
+	}
+	if len(sources) == 1 && sources[0].isSystem() {
+		a.failColumn(s.env, name, sources[0], "")
 		return
 	}
 	a.failName(s.env, ref.Span, fix, "no table of this statement has a column %s", name.Value)

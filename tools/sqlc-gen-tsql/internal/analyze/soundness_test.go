@@ -67,6 +67,9 @@ func statement(rng *rand.Rand, depth int, inLoop bool) act {
 		name := string(rune('a' + rng.IntN(4)))
 		return act{"SELECT 1 AS " + name + ";", func(p *play) outcome {
 			p.sent = append(p.sent, name)
+			if p.rng.IntN(20) == 0 {
+				return failed // with some rows sent already
+			}
 			return goesOn
 		}}
 	case 3:

@@ -62,7 +62,8 @@ func (a *analyzer) checkExposed(e *env, sources []*source) {
 	}
 }
 
-// source reads one element of a FROM clause. What s holds as its own sources is the left side of an APPLY.
+// source reads one element of a FROM clause. s is what surrounds the element: the query further out and, on the right of
+// an APPLY, the tables on its left. Tables that merely stand beside it in FROM are not seen, as the server has it.
 func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 	var one *source
 	switch src := src.(type) {
@@ -90,7 +91,8 @@ func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 	return joined{sources: []*source{one}, some: one.rows == One}
 }
 
-// join reads both sides of a join and its condition.
+// join reads both sides of a join and its condition, which sees the tables of both sides and no others. The side of an
+// outer join that may be missing has columns that may be NULL, whatever their definition.
 func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 	left := a.source(s, j.X)
 	inner := s
@@ -133,7 +135,8 @@ func makeNullable(sources []*source) {
 	}
 }
 
-// tableRef finds what a name in FROM stands for: a common table expression, a temp table, a table or a view.
+// tableRef finds what a name in FROM stands for: a common table expression, a temp table, a table or a view. The first
+// hides the others, but has no schema.
 func (a *analyzer) tableRef(s *scope, ref *syntax.TableRef) *source {
 	src := &source{at: ref.Span, name: lastPart(ref.Name).Value}
 	if ref.Alias != nil {
@@ -147,7 +150,7 @@ func (a *analyzer) tableRef(s *scope, ref *syntax.TableRef) *source {
 	}
 	src.relation, src.table = a.object(s.env, ref.Name)
 	if ref.Alias == nil && !isTemp(ref.Name) {
-		if name, err := a.cat.Resolve(ref.Name); err == nil {
+		if name, err := a.resolve(s.env, ref.Name); err == nil {
 			src.schema = name.Schema
 		}
 	}
@@ -169,7 +172,7 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 		rel := a.tableRelation(e.trigger)
 		return rel, nil
 	}
-	full, err := a.cat.Resolve(name)
+	full, err := a.resolve(e, name)
 	if err != nil {
 		a.failName(e, name.Span, "", "%v", err)
 		return broken, nil
@@ -183,11 +186,27 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	case *catalog.Function:
 		a.failName(e, name.Span, "write the arguments in parentheses", "%s is a function", o.Name)
 	case nil:
+		if full.IsSystem() {
+			a.failName(e, name.Span, "", "%s is not known to the generator", full)
+			return broken, nil
+		}
 		a.failName(e, name.Span, a.nearest(full), "no script defines a table or a view %s", full)
 	default:
 		a.failName(e, name.Span, "", "%s is no table and no view", full)
 	}
 	return broken, nil
+}
+
+// resolve qualifies a name as the server does: in a module, an object of the module's own schema comes first.
+func (a *analyzer) resolve(e *env, name *syntax.ObjectName) (catalog.Name, error) {
+	full, err := a.cat.Resolve(name)
+	if err != nil || e.schema == "" || len(name.Parts) > 1 {
+		return full, err
+	}
+	if own := (catalog.Name{Schema: e.schema, Name: full.Name}); a.cat.Lookup(own) != nil {
+		return own, nil
+	}
+	return full, nil
 }
 
 // nearest returns a fix that names what a misspelt object may have meant, or "".
@@ -234,7 +253,7 @@ func (a *analyzer) named(s *scope, rel relation, alias *syntax.Ident, names []sy
 	if alias != nil {
 		src.name = alias.Value
 	}
-	if !a.rename(s.env, &src.relation, names, at) {
+	if !a.rename(s.env, &src.relation, names) {
 		return src
 	}
 	a.checkNames(s.env, src.columns, "in "+cmp.Or(src.name, "a table of FROM"))
@@ -242,7 +261,7 @@ func (a *analyzer) named(s *scope, rel relation, alias *syntax.Ident, names []sy
 }
 
 // rename puts the names of a column list in place of those of a relation. The list must be as long as the relation.
-func (a *analyzer) rename(e *env, rel *relation, names []syntax.Ident, at diag.Span) bool {
+func (a *analyzer) rename(e *env, rel *relation, names []syntax.Ident) bool {
 	if len(names) == 0 || rel.bad && len(rel.columns) == 0 {
 		return !rel.bad
 	}
@@ -319,7 +338,8 @@ func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 	return rel
 }
 
-// pivot types PIVOT and UNPIVOT over the columns of what they read.
+// pivot types PIVOT and UNPIVOT over the columns of what they read: those that the clause doesn't name stay, those that it
+// uses go, and new ones come.
 func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 	from := a.source(s, p.X)
 	out := &source{at: p.Span}

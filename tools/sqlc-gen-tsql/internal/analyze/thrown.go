@@ -51,6 +51,7 @@ func (w *walker) throw(s *syntax.Throw, at int) int {
 	for _, x := range []syntax.Expr{s.Number, s.Message, s.State} {
 		w.a.scalar(w.e, x)
 	}
+	// A number in a variable is allowed, and then not known; the header can list what it may be.
 	n, ok := intLiteral(s.Number)
 	switch {
 	case !ok:
@@ -80,13 +81,14 @@ func (w *walker) raiserror(s *syntax.Raiserror, at int) int {
 			message = t
 		}
 	}
+	// A severity in a variable can mean either: both ways are drawn.
 	severity, known := intLiteral(s.Args[1])
 	if known && severity < leastSeverity {
 		return at // a message, not an error
 	}
 	n, literal := intLiteral(s.Args[0])
 	switch {
-	case message.Type.IsCharacter():
+	case message.Type.IsCharacter(): // also in a variable: a text is always 50000
 		w.body.throws.add(firstUserError)
 	case !literal:
 		w.body.throws.dynamic = true
@@ -156,6 +158,7 @@ type bookedError struct {
 // enter notes the errors that a header lists. One number has one name and one meaning, wherever it is listed.
 func (b *errorBook) enter(file *diag.File, listed []directive.ErrorName, found *diag.List) {
 	for _, e := range listed {
+		// The first header that lists a number decides; the others must say the same.
 		other, known := b.byNumber[e.Number]
 		named, taken := b.byName[e.Name]
 		switch {

@@ -92,6 +92,7 @@ func (e *editor) alterColumn(d *syntax.ColumnDef) {
 		e.fail(d.Span, "drop the column and add it anew", "column %s is computed and can't be altered", col.Name)
 		return
 	}
+	// The server sets all three anew: a collation or NOT NULL that isn't repeated is lost.
 	t, refused := e.columnType(d)
 	col.Type, col.Collation = t, d.Collation
 	switch d.Null {
@@ -123,11 +124,12 @@ func (e *editor) dropColumns(names []syntax.Ident, tolerant bool) {
 			}
 			continue
 		}
-		name := col.Name
+		name := col.Name // col points into the slice that is about to change
 		if i := slices.IndexFunc(e.t.Indexes, func(i Index) bool {
 			return slices.Contains(i.Columns, name) || slices.Contains(i.Include, name)
 		}); i >= 0 {
 			e.fail(id.Span, "drop the key or the index first", "column %s is in %s", name, describeIndex(e.t.Indexes[i]))
+			continue
 		}
 		e.t.Columns = slices.DeleteFunc(e.t.Columns, func(c Column) bool { return c.Name == name })
 	}
@@ -175,6 +177,7 @@ func (b *builder) createIndex(s *syntax.CreateIndex) {
 // dropIndex removes an index: DROP INDEX i ON t, or the old DROP INDEX t.i.
 func (b *builder) dropIndex(s *syntax.Drop) {
 	for _, n := range s.Names {
+		// The old form names the table as the index's qualifier.
 		table := s.On
 		if table == nil {
 			table = &syntax.ObjectName{Span: n.Span, Parts: n.Parts[:len(n.Parts)-1]}

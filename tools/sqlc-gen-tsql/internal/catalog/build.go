@@ -45,6 +45,7 @@ func Build(scripts []*syntax.Script, _ []*directive.Set, options Options) (*Cata
 	return b.c, b.found
 }
 
+// newCatalog returns an empty catalog.
 func newCatalog(schema string) *Catalog {
 	return &Catalog{
 		DefaultSchema: schema,
@@ -68,10 +69,12 @@ type builder struct {
 	found  diag.List
 }
 
+// fail reports what is wrong in the script that is being read.
 func (b *builder) fail(at diag.Span, fix, format string, args ...any) {
 	b.found.Add(b.script.File, at, ruleCatalog, fix, format, args...)
 }
 
+// stmts applies statements in their order.
 func (b *builder) stmts(list []syntax.Stmt) {
 	for _, s := range list {
 		b.stmt(s)
@@ -86,6 +89,7 @@ func (b *builder) stmt(s syntax.Stmt) {
 	case *syntax.Block:
 		b.stmts(s.Stmts)
 	case *syntax.TryCatch:
+		// CATCH is for what went wrong, which nothing does here.
 		b.stmts(s.Try)
 	case *syntax.CreateTable:
 		b.createTable(s)
@@ -114,6 +118,7 @@ func (b *builder) stmt(s syntax.Stmt) {
 
 // conditional takes the branch that defines something as executed.
 func (b *builder) conditional(s *syntax.If) {
+	// The outermost IF stays the guard: its comment is the one that describes what is inside.
 	outer := b.guard
 	if outer == nil {
 		b.guard = s
@@ -205,14 +210,17 @@ func (b *builder) free(o Object, how replace) bool {
 	was, sort := old.ObjectName(), sortOf(old)
 	same := sort == sortOf(o)
 	switch {
+	// First of all, because it is wrong under a condition too: on a server whose collation tells case apart these are two
+	// objects, and on others one.
 	case was != name:
 		b.fail(at, "write "+was.String()+" in all places",
 			"%s differs only in case from %s %s, defined at %s", name, sort, was, position(old))
 	case how != create && same:
+		// The replacement stands where it is written, since what comes between may matter to it.
 		b.c.remove(old)
 		return true
 	case b.guard != nil && same:
-		// The condition asks for this.
+		// IF OBJECT_ID(…) IS NULL: the server would skip the statement, and the first definition stays.
 	case how != create:
 		b.fail(at, "", "%s is %s, defined at %s", name, sort, position(old))
 	default:

@@ -16,6 +16,7 @@ func (b *builder) define(o Object, how replace) {
 	}
 }
 
+// createType enters an alias type or a table type.
 func (b *builder) createType(s *syntax.CreateType) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -32,7 +33,7 @@ func (b *builder) createType(s *syntax.CreateType) {
 	case err != nil:
 		b.fail(s.From.Span, "", "%v", err)
 		return
-	case table != nil || !base.IsScalar():
+	case table != nil || !base.IsScalar() || !builtin(s.From):
 		b.fail(s.From.Span, "name a built-in type", "%s can't be the base of a type", base)
 		return
 	}
@@ -40,18 +41,21 @@ func (b *builder) createType(s *syntax.CreateType) {
 	b.define(&AliasType{Place: b.place(s.Name), Name: name, Type: base, NotNull: notNull}, create)
 }
 
+// createView enters a view. What it returns is found out by package analyze.
 func (b *builder) createView(s *syntax.CreateView) {
 	if name, ok := b.resolve(s.Name); ok {
 		b.define(&View{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
 	}
 }
 
+// createFunction enters a function; resolveParams completes it.
 func (b *builder) createFunction(s *syntax.CreateFunction) {
 	if name, ok := b.resolve(s.Name); ok {
 		b.define(&Function{Place: b.place(s.Name), Name: name, Def: s}, form(s.OrAlter, s.Alter))
 	}
 }
 
+// createProcedure enters a procedure; resolveParams completes it.
 func (b *builder) createProcedure(s *syntax.CreateProcedure) {
 	if name, ok := b.resolve(s.Name); ok {
 		p := &Procedure{Place: b.place(s.Name), Name: name, Def: s, Script: b.script, Batch: b.batch}
@@ -59,6 +63,7 @@ func (b *builder) createProcedure(s *syntax.CreateProcedure) {
 	}
 }
 
+// createSequence enters a sequence, which is one of bigint unless it says otherwise.
 func (b *builder) createSequence(s *syntax.CreateSequence) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -77,6 +82,7 @@ func (b *builder) createSequence(s *syntax.CreateSequence) {
 	b.define(&Sequence{Place: b.place(s.Name), Name: name, Type: t}, create)
 }
 
+// createSynonym enters a synonym. What it stands for need not exist yet, or at all.
 func (b *builder) createSynonym(s *syntax.CreateSynonym) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -115,6 +121,7 @@ func (b *builder) returns(f *Function) {
 		}
 		f.Returns = t
 	case f.Def.Table != nil:
+		// The table is known by the name of its variable, as in the function's body.
 		table, found := b.c.TableFromDef(f.File, Name{Name: f.Def.TableVariable}, f.Def.Table)
 		b.found = append(b.found, found...)
 		f.Table = table

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
@@ -13,6 +14,7 @@ import (
 // what is there is not known.
 func (c *Catalog) Resolve(name *syntax.ObjectName) (Name, error) {
 	parts := name.Parts
+	// From the right: the object, its schema, its database, its server. "db..t" leaves the schema out.
 	n := Name{Schema: c.DefaultSchema, Name: parts[len(parts)-1].Value}
 	if len(parts) > 1 && parts[len(parts)-2].Value != "" {
 		n.Schema = parts[len(parts)-2].Value
@@ -37,6 +39,7 @@ func (n Name) IsSystem() bool {
 
 // object returns the object of that name as it was defined, types left out; nil if there is none.
 func (c *Catalog) object(name Name) Object {
+	// A map's nil pointer must not become a non-nil Object, hence the repetition.
 	key := name.Key()
 	if o, ok := c.Tables[key]; ok {
 		return o
@@ -191,19 +194,31 @@ func (c *Catalog) typeRefusesNull(t *syntax.TypeName) bool {
 	return ok && alias.NotNull
 }
 
-// unknownType says that a type isn't known, and which one may be meant.
+// unknownType says that a type isn't known, and which one may be meant: one of the scripts, with its schema if the
+// unknown one has any, or a built-in one.
 func (c *Catalog) unknownType(t *syntax.TypeName, name Name) error {
-	known := sqltype.Names()
+	word, qualified := Fold(typeText(t)), len(t.Name.Parts) > 1
+	if qualified {
+		word = name.Key()
+	}
+	spelling := map[string]string{}
+	for _, builtin := range sqltype.Names() {
+		spelling[builtin] = builtin
+	}
 	for _, o := range c.Order {
-		if isType(o) {
-			known = append(known, Fold(o.ObjectName().String()), Fold(o.ObjectName().Name))
+		switch n := o.ObjectName(); {
+		case !isType(o):
+		case qualified:
+			spelling[n.Key()] = n.String()
+		default:
+			spelling[Fold(n.Name)] = n.Name
 		}
 	}
 	_, err := sqltype.Parse(typeText(t), nil) // it knows types of later servers
-	if len(t.Name.Parts) > 1 || err == nil {
+	if qualified || err == nil {
 		err = fmt.Errorf("unknown type %s", name)
 	}
-	if near := nearest(Fold(typeText(t)), known); near != "" {
+	if near := spelling[nearest(word, slices.Collect(maps.Keys(spelling)))]; near != "" {
 		return fmt.Errorf("%w; did you mean %s?", err, near)
 	}
 	return err

@@ -39,6 +39,7 @@ func (b *builder) table(name Name, def *syntax.TableDef) *Table {
 	return t
 }
 
+// createTable enters a table. Its name is tried first, so that a table that is skipped has no findings of its own.
 func (b *builder) createTable(s *syntax.CreateTable) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -62,6 +63,7 @@ type editor struct {
 	found  diag.List
 }
 
+// fail reports what is wrong with the table's definition.
 func (e *editor) fail(at diag.Span, fix, format string, args ...any) {
 	e.found.Add(e.file, at, ruleCatalog, fix, format, args...)
 }
@@ -80,6 +82,7 @@ func (e *editor) add(def *syntax.TableDef) {
 	for i := range def.Columns {
 		e.column(def, &def.Columns[i], keyed[Fold(def.Columns[i].Name.Value)])
 	}
+	// Constraints come after all columns, of which they may name any.
 	for i := range def.Columns {
 		d := &def.Columns[i]
 		for _, k := range d.Constraint {
@@ -112,10 +115,12 @@ func (e *editor) column(def *syntax.TableDef, d *syntax.ColumnDef, keyed bool) {
 		Name: d.Name.Value, Identity: d.Identity, Generated: d.Generated != "", HasDefault: d.Default != nil,
 		Collation: d.Collation, Span: d.Name.Span, Computed: d.Computed != nil, Expr: d.Computed,
 	}
-	refused := false // by the type
+	// A type may be NOT NULL by itself. A computed column has none; package analyze finds it.
+	refused := false
 	if d.Type != nil {
 		col.Type, refused = e.columnType(d)
 	}
+	// The server writes a new value on every change, as it does for the columns of a temporal table.
 	if col.Type.Kind == sqltype.RowVersion {
 		col.Generated = true
 	}
@@ -136,6 +141,7 @@ func (e *editor) column(def *syntax.TableDef, d *syntax.ColumnDef, keyed bool) {
 	e.t.Columns = append(e.t.Columns, col)
 }
 
+// nullRefuser says why a column can't be NULL.
 func nullRefuser(keyed bool) string {
 	if keyed {
 		return "in the primary key"
@@ -189,6 +195,7 @@ func (e *editor) names(columns []syntax.IndexColumn) []string {
 	return e.idents(idents)
 }
 
+// idents is names for columns without an order, such as those of INCLUDE.
 func (e *editor) idents(columns []syntax.Ident) []string {
 	names := make([]string, 0, len(columns))
 	for _, id := range columns {
@@ -222,7 +229,7 @@ func (e *editor) constraint(k syntax.Constraint, columns []string) {
 	case "UNIQUE":
 		e.key(k, columns)
 	case "DEFAULT":
-		if k.For == nil {
+		if k.For == nil { // not in a table's definition
 			break
 		}
 		if col := e.t.Column(k.For.Value); col != nil {
@@ -272,6 +279,7 @@ func (e *editor) key(k syntax.Constraint, columns []string) {
 	}
 }
 
+// hasOption reports whether an option is among those given.
 func hasOption(options []syntax.Option, name string) bool {
 	return slices.ContainsFunc(options, func(o syntax.Option) bool { return o.Name == name })
 }

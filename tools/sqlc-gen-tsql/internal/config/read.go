@@ -80,7 +80,7 @@ var vetFields = []field{
 	vetText("schema", "the schema that every object is in", func(v *vet.Options) *string { return &v.Schema }),
 	vetNumber("error_min", "the lowest number that THROW may raise; 50001 if not set",
 		func(v *vet.Options) *int64 { return &v.ErrorMin }),
-	vetNumber("error_max", "the highest; 59999 if not set", func(v *vet.Options) *int64 { return &v.ErrorMax }),
+	vetNumber("error_max", "the highest", func(v *vet.Options) *int64 { return &v.ErrorMax }),
 	vetList("lock_tokens", "columns that hold the token of a lease", func(v *vet.Options) *[]string { return &v.LockTokens }),
 	vetList("locked_until", "columns that hold the end of a lease", func(v *vet.Options) *[]string { return &v.LockedUntil }),
 	vetList("payloads", "members of JSON documents that can be of any length",

@@ -50,6 +50,7 @@ func TrailingDoc(script *syntax.Script, at diag.Span) string {
 func HeaderOf(script *syntax.Script, proc *syntax.CreateProcedure) (Header, diag.List) {
 	outer, inner := headerBlocks(script, proc)
 	all := lines(script, outer)
+	// One of the two: put together, text about the first statement would continue a list of errors.
 	if join(prose(all)) == "" {
 		all = lines(script, inner)
 	}
@@ -75,6 +76,7 @@ func (h *Header) sections(file *diag.File, rest []line, found *diag.List) {
 			title := strings.ToLower(m[1])
 			h.Sections = append(h.Sections, title)
 			inside = title == "errors"
+			// Text behind the title is the section's first line.
 			l.text, l.From = m[2], l.To-diag.Pos(len(m[2]))
 		}
 		if inside {
@@ -143,6 +145,7 @@ func lines(script *syntax.Script, comments []syntax.Comment) []line {
 		for text := range strings.Lines(c.Text) {
 			to := from + diag.Pos(len(text))
 			l := trim(line{Span: diag.Span{From: from, To: to}, text: text})
+			// A star with a blank behind it is decoration; "*bold*" is text.
 			if !c.Line && (l.text == "*" || strings.HasPrefix(l.text, "* ")) {
 				l = trim(line{Span: diag.Span{From: l.From + 1, To: l.To}, text: l.text[1:]})
 			}

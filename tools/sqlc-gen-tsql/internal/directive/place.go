@@ -21,6 +21,7 @@ func lineEnd(text string, at diag.Pos) diag.Pos {
 	return diag.Pos(len(text))
 }
 
+// blank reports whether a text is nothing but white space.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // before returns how many comments of a script begin before a place.
@@ -36,6 +37,7 @@ func trailing(script *syntax.Script, i int) bool {
 	text := script.File.Text
 	start := lineStart(text, script.Comments[i].From)
 	for {
+		// From right to left over the comments that stand on the line.
 		from := script.Comments[i].From
 		if from < start {
 			return false // the line begins inside a comment
@@ -60,6 +62,7 @@ func above(script *syntax.Script, at diag.Span) []syntax.Comment {
 	if i > 0 && script.Comments[i-1].To > edge {
 		edge = script.Comments[i-1].To
 	}
+	// From bottom to top: edge is where the part that has been read begins.
 	last := i
 	for i > 0 {
 		c := script.Comments[i-1]

@@ -43,6 +43,7 @@ func Read(script *syntax.Script) (*Set, diag.List) {
 		if !ok {
 			continue
 		}
+		// A comment's text begins behind its two delimiting characters.
 		r := reader{file: script.File, comment: c, found: &found}
 		r.rest = diag.Span{From: c.From + 2 + diag.Pos(len(word)), To: c.From + 2 + diag.Pos(len(c.Text))}
 		d := &Directive{Span: c.Span, Kind: kindOf(word), Trailing: behind}
@@ -105,6 +106,7 @@ func (r *reader) read(d *Directive) bool {
 	case Allow:
 		return r.allow(d)
 	}
+	// No directive. It may be one but for its case or a blank, or be misspelt.
 	word := string(d.Kind)
 	joined := strings.ToLower(strings.Join(strings.Fields(word), ""))
 	if slices.Contains(words, joined) {
@@ -217,6 +219,7 @@ func (r *reader) param(d *Directive) bool {
 	if blank(r.file.Slice(r.rest)) {
 		return r.fail(r.comment.Span, "the form is "+form, "gen:param gives %s no type", name)
 	}
+	// The type ends where the grammar says so: "double precision", "decimal (10, 2)".
 	t, rest, found := syntax.ParseType(r.file, r.rest)
 	if t == nil || len(found) > 0 {
 		*r.found = append(*r.found, found...)
@@ -279,6 +282,7 @@ func (r *reader) columns(d *Directive) bool {
 // allow reads "P4: reason".
 func (r *reader) allow(d *Directive) bool {
 	const form = "-- vet:allow P4: why it is right here"
+	// The reason may contain colons, and in a block comment go over several lines.
 	rule, reason, found := strings.Cut(r.file.Slice(r.rest), ":")
 	d.Rule, d.Reason = strings.TrimSpace(rule), strings.Join(strings.Fields(reason), " ")
 	switch {

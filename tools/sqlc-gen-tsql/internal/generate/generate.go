@@ -45,16 +45,22 @@ type Result struct {
 	Files   map[string][]byte // the Go files by name; nil if there are findings
 }
 
-// Run generates. Findings of all stages are returned at once, sorted.
-func Run(sources []Source, c config.Config) (Result, diag.List) {
+// Analyze finds out what procedures and queries take and yield. Findings of all stages are returned at once, sorted.
+func Analyze(sources []Source, c config.Config) (Result, diag.List) {
 	front := read(sources, c)
 	result := Result{Catalog: front.catalog}
 	var bad diag.List
 	result.Program, bad = analyze.Analyze(front.catalog, front.sources, analyze.Options{Exclude: c.Exclude})
 	front.add(bad)
-	if len(front.findings) > 0 {
-		front.findings.Sort()
-		return result, front.findings
+	front.findings.Sort()
+	return result, front.findings
+}
+
+// Run generates.
+func Run(sources []Source, c config.Config) (Result, diag.List) {
+	result, findings := Analyze(sources, c)
+	if len(findings) > 0 {
+		return result, findings
 	}
 	pkg, findings := model.Build(result.Program, c.Model)
 	if len(findings) > 0 {
@@ -99,17 +105,17 @@ type front struct {
 	sources    []analyze.Source
 	catalog    *catalog.Catalog
 	findings   diag.List
-	torn       map[*diag.File]bool // the files that could not be read whole
+	tears      tears
 }
 
 // read parses the scripts and collects what they define.
 func read(sources []Source, c config.Config) *front {
-	f := &front{torn: map[*diag.File]bool{}}
+	f := &front{tears: tears{at: map[*diag.File][]diag.Span{}, scripts: map[*diag.File]*syntax.Script{}}}
 	for _, source := range sources {
 		// A checkout with other line ends must not change what is generated: text of a query goes into the Go code.
 		file := diag.NewFile(source.Name, strings.ReplaceAll(source.Text, "\r\n", "\n"))
 		script, bad := syntax.Parse(file)
-		f.torn[file] = len(bad) > 0
+		f.tears.add(script, bad)
 		f.findings = append(f.findings, bad...)
 		set, bad := directive.Read(script)
 		f.findings = append(f.findings, bad...)
@@ -127,16 +133,10 @@ func read(sources []Source, c config.Config) *front {
 	return f
 }
 
-// add takes the findings of a stage that builds on what was read. If something could not be read, those that may only
-// be its echo are left out: all in the same file, and names that are unknown, perhaps because they are defined there.
+// add takes the findings of a stage that builds on what was read.
 func (f *front) add(findings diag.List) {
-	whole := true
-	for _, torn := range f.torn {
-		whole = whole && !torn
-	}
 	for _, d := range findings {
-		echo := d.File == nil || f.torn[d.File] || d.Rule == "name"
-		if whole || !echo {
+		if !f.tears.echo(d) {
 			f.findings = append(f.findings, d)
 		}
 	}

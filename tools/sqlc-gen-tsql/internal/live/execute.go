@@ -121,7 +121,7 @@ func (r *run) once(ctx context.Context, call string) error {
 	}
 	switch {
 	case err == nil && !r.procedure.Flow.States[state].Final:
-		r.report.drift(r.what, r.procedure.Place, "result sets", "another one after "+count(len(sets), "set")+": "+r.expected(state),
+		r.report.drift(r.what, r.procedure.Place, "result sets", "another one after "+count(len(sets), "set", "sets")+": "+r.expected(state),
 			"the call ended")
 	case err == nil:
 	case slices.Contains(r.procedure.Errors, number(err)):

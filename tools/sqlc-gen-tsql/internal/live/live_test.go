@@ -68,12 +68,10 @@ DELETE FROM shop.orders WHERE id = @id;
 // program generates from the scripts above.
 func program(t *testing.T) generate.Result {
 	t.Helper()
-	c := config.Default()
-	c.Model.Package = "db"
-	result, findings := generate.Run([]generate.Source{
+	result, findings := generate.Analyze([]generate.Source{
 		{Name: "shop.sql", Text: shop, Role: generate.Schema},
 		{Name: "queries.sql", Text: shopQueries, Role: generate.Queries},
-	}, c)
+	}, config.Default())
 	if len(findings) > 0 {
 		t.Fatal(findings.Format())
 	}
@@ -311,4 +309,114 @@ func differences(report *live.Report, want []string) []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// Nothing that a procedure does stays: not what it wrote before it failed, not what it wrote after a ROLLBACK of its
+// own, and not what it committed once too often.
+func TestVerifyLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	const script = `CREATE TABLE dbo.log (n int NOT NULL);
+GO
+CREATE PROCEDURE dbo.fails AS
+BEGIN
+    INSERT INTO dbo.log (n) VALUES (1);
+    THROW 50001, N'It fails.', 1;
+END;
+GO
+CREATE PROCEDURE dbo.rolls_back AS
+BEGIN
+    BEGIN TRANSACTION;
+    INSERT INTO dbo.log (n) VALUES (2);
+    ROLLBACK TRANSACTION;
+    INSERT INTO dbo.log (n) VALUES (3);
+END;
+GO
+CREATE PROCEDURE dbo.commits AS
+BEGIN
+    INSERT INTO dbo.log (n) VALUES (4);
+    COMMIT TRANSACTION;
+    INSERT INTO dbo.log (n) VALUES (5);
+END;
+`
+	conn := livetest.Database(t)
+	if err := livetest.Apply(t.Context(), conn, "a.sql", script); err != nil {
+		t.Fatal(err)
+	}
+	result, findings := generate.Analyze([]generate.Source{{Name: "a.sql", Text: script, Role: generate.Schema}}, config.Default())
+	if len(findings) > 0 {
+		t.Fatal(findings.Format())
+	}
+	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Drift) > 0 {
+		t.Errorf("drift: %v", differences(report, nil))
+	}
+	var rows, open int
+	if err := conn.QueryRowContext(t.Context(), "SELECT COUNT(*), @@TRANCOUNT FROM dbo.log").Scan(&rows, &open); err != nil {
+		t.Fatal(err)
+	}
+	if rows != 0 || open != 0 {
+		t.Errorf("%d rows and %d transactions were left behind", rows, open)
+	}
+}
+
+// What no execution comes to is listed with the reason, and is not counted as equal.
+func TestVerifySaysWhatItDidNotSee(t *testing.T) {
+	t.Parallel()
+	const script = `CREATE TABLE dbo.t (n int NOT NULL);
+GO
+CREATE PROCEDURE dbo.deep AS
+BEGIN
+    IF EXISTS (SELECT 1 FROM dbo.t)
+        SELECT t.n FROM dbo.t AS t;
+END;
+GO
+CREATE PROCEDURE dbo.guarded @token int AS
+BEGIN
+    IF @token % 7919 <> 7000
+        THROW 50001, N'This is not the token.', 1;
+    SELECT t.n FROM dbo.t AS t;
+END;
+`
+	conn := livetest.Database(t)
+	if err := livetest.Apply(t.Context(), conn, "a.sql", script); err != nil {
+		t.Fatal(err)
+	}
+	result, findings := generate.Analyze([]generate.Source{{Name: "a.sql", Text: script, Role: generate.Schema}}, config.Default())
+	if len(findings) > 0 {
+		t.Fatal(findings.Format())
+	}
+	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []live.Note{
+		{Object: "procedure dbo.deep", Text: "result set 1 (n) of line 6"},
+		{Object: "procedure dbo.guarded", Text: "result set 1 (n) of line 13; executions ended with: 50001 This is not the token."},
+	}
+	if diff := cmp.Diff(want, report.Unseen); diff != "" || len(report.Drift) > 0 {
+		t.Errorf("drift %v, not seen (-want +got):\n%s", report.Drift, diff)
+	}
+}
+
+// A grantee without permission is drift; a server that keeps no permissions says so.
+func TestVerifyPermissions(t *testing.T) {
+	t.Parallel()
+	conn := deploy(t, "CREATE ROLE runtime\nGO\nGRANT EXECUTE ON shop.add_order TO runtime")
+	result := program(t)
+	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{Grantee: "runtime"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, note := range report.Unchecked {
+		if strings.HasPrefix(note.Text, "permissions of runtime: ") {
+			t.Skipf("NOT RUN: the server can't tell: %s", note.Text)
+		}
+	}
+	want := []string{"procedure shop.find_orders: permission: EXECUTE granted to runtime, not not granted, or denied"}
+	if diff := cmp.Diff(want, differences(report, nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }

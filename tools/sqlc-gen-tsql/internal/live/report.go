@@ -84,7 +84,7 @@ func (r *Report) Print(w io.Writer) {
 	if len(r.Drift) == 0 {
 		fmt.Fprintln(w, "no drift")
 	} else {
-		fmt.Fprintf(w, "drift: %s\n", count(len(r.Drift), "difference"))
+		fmt.Fprintf(w, "drift: %s\n", count(len(r.Drift), "difference", "differences"))
 	}
 }
 
@@ -102,28 +102,32 @@ func printNotes(w io.Writer, title string, notes []Note) {
 func (c Counts) String() string {
 	var parts []string
 	for _, p := range []struct {
-		n    int
-		what string
+		n         int
+		one, many string
 	}{
-		{c.Procedures, "procedure"}, {c.Parameters, "parameter"}, {c.ResultSets, "result set"},
-		{c.Queries, "querie"}, {c.Tables, "table"}, {c.Modules, "module text"},
+		{c.Procedures, "procedure", "procedures"},
+		{c.Parameters, "parameter", "parameters"},
+		{c.ResultSets, "result set", "result sets"},
+		{c.Queries, "query", "queries"},
+		{c.Tables, "table", "tables"},
+		{c.Modules, "module text", "module texts"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, count(p.n, p.what))
+			parts = append(parts, count(p.n, p.one, p.many))
 		}
 	}
 	if len(parts) == 0 {
 		return "nothing"
 	}
-	return strings.ReplaceAll(strings.Join(parts, ", "), "1 querie,", "1 query,")
+	return strings.Join(parts, ", ")
 }
 
 // count writes a number with a noun in its right form.
-func count(n int, noun string) string {
+func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // where returns " (file:line)".

@@ -117,7 +117,7 @@ func serverType(name string, length, precision, scale int) sqltype.Type {
 	switch t.Kind {
 	case sqltype.Char, sqltype.VarChar, sqltype.NChar, sqltype.NVarChar, sqltype.Binary, sqltype.VarBinary:
 		t.Length = length
-		if length < 0 || length >= longest {
+		if length <= 0 || length >= longest { // 0 is what some report instead
 			t.Length = sqltype.Max
 		}
 	case sqltype.Decimal:

@@ -59,7 +59,7 @@ func (b *builder) checkBatch(q *analyze.Query, m *Method) {
 		b.found.Add(q.File, q.Span, "type", "use :exec", "query %s is a :batch without parameters", q.Name)
 	}
 	for _, a := range m.Args {
-		if a.Table != nil {
+		if a.Table != nil { // its rows are the elements already
 			b.found.Add(q.File, q.Span, "type", "use :exec, the table already holds many rows",
 				"query %s is a :batch with the table @%s", q.Name, a.Name)
 		}

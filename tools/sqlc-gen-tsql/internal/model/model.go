@@ -94,7 +94,6 @@ type Statement struct {
 	Decls    string
 	Optional []Decl // parameters that are passed only if they are given
 	Tail     string
-	Repeat   []Decl // parameters of a :batch
 }
 
 // A Decl is the declaration of a parameter.
@@ -151,9 +150,6 @@ type Table struct {
 	Schema    analyze.SchemaName
 	Statement string // the variable that holds its name
 	Columns   []TableColumn
-	columns   string // of an INSERT
-	values    string // of the SELECT from its document
-	with      string // of OPENJSON
 }
 
 // A TableColumn is a column of a table type. The server fills in those that are skipped.

@@ -36,8 +36,7 @@ func (t *text) fill(args []Arg) {
 		t.WriteString("DECLARE @" + a.Name + " ")
 		schema := a.Table.Schema
 		t.schemas = append(t.schemas, analyze.SchemaName{From: t.Len(), To: t.Len() + schema.To, Schema: schema.Schema})
-		t.WriteString(a.Table.Text + ";\nINSERT INTO @" + a.Name + " (" + a.Table.columns + ")\nSELECT " + a.Table.values +
-			"\nFROM OPENJSON(@" + a.Document + ") WITH (" + a.Table.with + ");\n")
+		t.WriteString(a.Table.Text + ";\n" + a.document().insert(a.Name, ""))
 	}
 }
 
@@ -152,18 +151,6 @@ func (c *caller) assign() {
 // text returns the statement of a query.
 func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 	var t text
-	var s Statement
-	if b.pkg.Tables == TablesJSON && slices.ContainsFunc(args, func(a Arg) bool { return a.Mode == TableArg }) {
-		// The rows of the argument don't count as rows of the query.
-		t.WriteString("SET NOCOUNT ON;\n")
-		t.fill(args)
-		t.WriteString("SET NOCOUNT OFF;\n")
-	}
-	s.Schemas = t.schemas
-	for _, at := range q.SchemaNames {
-		at.From, at.To = at.From+t.Len(), at.To+t.Len()
-		s.Schemas = append(s.Schemas, at)
-	}
 	var decls []string
 	for _, a := range args {
 		name, decl := a.Name, a.Type.Decl
@@ -172,14 +159,28 @@ func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 			if b.pkg.Tables == TablesTVP {
 				b.found.Add(q.File, q.Span, "type", "use the option tables: json",
 					"query %s has the table @%s, which can't be sent in the driver's own form", q.Name, a.Name)
+				return Statement{}
 			}
 		}
 		decls = append(decls, "@"+name+" "+decl)
-		if q.Command == analyze.CommandBatch {
-			s.Repeat = append(s.Repeat, Decl{Name: name, Type: decl})
-		}
 	}
-	t.WriteString(q.Text)
-	s.Text, s.Batch, s.Decls = t.String(), true, strings.Join(decls, ", ")
-	return s
+	after := ""
+	switch {
+	case q.Command == analyze.CommandBatch:
+		var before string
+		before, after = repeated(args)
+		t.WriteString(before)
+		decls = []string{"@" + batchDocument + " nvarchar(max)", "@" + batchChanged + " bigint OUTPUT"}
+	case slices.ContainsFunc(args, func(a Arg) bool { return a.Mode == TableArg }):
+		// The rows of the argument don't count as rows of the query.
+		t.WriteString("SET NOCOUNT ON;\n")
+		t.fill(args)
+		t.WriteString("SET NOCOUNT OFF;\n")
+	}
+	for _, at := range q.SchemaNames {
+		at.From, at.To = at.From+t.Len(), at.To+t.Len()
+		t.schemas = append(t.schemas, at)
+	}
+	t.WriteString(q.Text + after)
+	return Statement{Text: t.String(), Schemas: t.schemas, Batch: true, Decls: strings.Join(decls, ", ")}
 }

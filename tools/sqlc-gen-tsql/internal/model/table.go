@@ -39,7 +39,6 @@ func (b *builder) table(t *catalog.Table) *Table {
 		b.found.Add(t.File, t.Span, "type", "give it a column that is not filled in by the server",
 			"the table type %s has no column to be sent", t.Name)
 	}
-	table.texts(t)
 	b.pkg.Types = append(b.pkg.Types, table)
 	sortTables(b.pkg.Types)
 	return table
@@ -75,64 +74,4 @@ func (b *builder) tableColumn(t *catalog.Table, table *Table, fields scope, c ca
 	}
 	table.Columns = append(table.Columns, column)
 	table.Fields = append(table.Fields, Field{Name: column.Field, Type: goType, Doc: oneLine(c.Doc)})
-}
-
-// texts writes the parts of the INSERT that fills a table variable from a document, which has an array for each row.
-func (t *Table) texts(def *catalog.Table) {
-	var columns, values, with []string
-	for _, c := range def.Columns {
-		i := len(columns)
-		if i == len(t.Fields) {
-			break
-		}
-		if column := t.sent(c.Name); column == nil {
-			continue
-		}
-		name := quote(c.Name)
-		columns = append(columns, name)
-		value, decl := name, declaration(c.Type)
-		switch c.Type.Kind {
-		case sqltype.Binary, sqltype.VarBinary:
-			// Hexadecimal digits rather than base64: not every server decodes that.
-			value, decl = fmt.Sprintf("CONVERT(%s, %s, 1)", decl, name), "varchar(max)"
-		case sqltype.Image:
-			value, decl = fmt.Sprintf("CONVERT(varbinary(max), %s, 1)", name), "varchar(max)"
-		case sqltype.Text:
-			decl = "varchar(max)"
-		case sqltype.NText, sqltype.XML:
-			decl = "nvarchar(max)"
-		}
-		values = append(values, value)
-		with = append(with, fmt.Sprintf("%s %s '$[%d]'", name, decl, i))
-	}
-	t.columns, t.values, t.with = list(columns), list(values), list(with)
-}
-
-// list joins items in lines of a readable length.
-func list(items []string) string {
-	var out strings.Builder
-	width := 0
-	for i, item := range items {
-		switch {
-		case i == 0:
-		case width+len(item) > docWidth:
-			out.WriteString(",\n    ")
-			width = 0
-		default:
-			out.WriteString(", ")
-		}
-		out.WriteString(item)
-		width += len(item) + 2
-	}
-	return out.String()
-}
-
-// sent returns the column of that name unless it is skipped.
-func (t *Table) sent(name string) *TableColumn {
-	for i, c := range t.Columns {
-		if c.Name == name && !c.Skipped {
-			return &t.Columns[i]
-		}
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ type GoType struct {
 	Name string // as it is written: "mssql.UniqueIdentifier"
 	Kind string // the kind of package render/runtime that puts it on the wire: "sqlNVarChar(50)"
 	Decl string // the T-SQL type: "nvarchar(50)"
+	SQL  sqltype.Type
 	// UTC says that a result has no offset and is in UTC.
 	UTC bool
 	// TVP and TVPNull are what the driver's own table arguments take; empty if it can't send the type exactly.
@@ -101,7 +102,7 @@ func goType(t sqltype.Type) (g GoType, fix string) {
 	decl := declaration(t)
 	switch {
 	case t.Kind == sqltype.Decimal:
-		return GoType{Name: "decimal.Decimal", Kind: fmt.Sprintf("sqlDecimal{%d, %d}", t.Precision, t.Scale), Decl: decl}, ""
+		return GoType{Name: "decimal.Decimal", Kind: fmt.Sprintf("sqlDecimal{%d, %d}", t.Precision, t.Scale), Decl: decl, SQL: t}, ""
 	case sized[t.Kind].Name != "":
 		g = sized[t.Kind]
 		g.Kind += "(" + length(t.Length, "maxLength") + ")"
@@ -115,6 +116,7 @@ func goType(t sqltype.Type) (g GoType, fix string) {
 	if g.Decl == "" {
 		g.Decl = decl
 	}
+	g.SQL = t
 	return g, ""
 }
 

@@ -64,18 +64,30 @@ func (n names) add(other names) {
 // is harmless.
 func mentioned(node ast.Node) names {
 	found := names{plain: map[string]bool{}, selected: map[string]bool{}}
+	members := map[*ast.Ident]bool{} // names of fields and methods, which stand for no declaration
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			found.selected[n.Sel.Name] = true
+			members[n.Sel] = true
 		case *ast.InterfaceType:
 			for _, m := range n.Methods.List {
 				for _, name := range m.Names {
 					found.selected[name.Name] = true
 				}
 			}
+		case *ast.Field:
+			for _, name := range n.Names {
+				members[name] = true
+			}
+		case *ast.KeyValueExpr:
+			if name, ok := n.Key.(*ast.Ident); ok {
+				members[name] = true
+			}
 		case *ast.Ident:
-			found.plain[n.Name] = true
+			if !members[n] {
+				found.plain[n.Name] = true
+			}
 		}
 		return true
 	})

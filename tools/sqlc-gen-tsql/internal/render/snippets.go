@@ -9,10 +9,10 @@ import (
 )
 
 // argument writes the statement that adds an argument to a call.
-func argument(a model.Arg, args, params string) string {
-	value := params + a.Field
+func argument(a model.Arg) string {
+	value := "p." + a.Field
 	add := func(function string) string {
-		return fmt.Sprintf("%s(%s, %s, %s, %s)", function, args, strconv.Quote(a.Name), a.Type.Kind, value)
+		return fmt.Sprintf("%s(&a, %s, %s, %s)", function, strconv.Quote(a.Name), a.Type.Kind, value)
 	}
 	bytes := a.Type.Bytes()
 	switch a.Mode {
@@ -21,7 +21,7 @@ func argument(a model.Arg, args, params string) string {
 	case model.OptionalNull:
 		return add("optionalNull")
 	case model.TableArg:
-		return tableArgument(a, args, value)
+		return tableArgument(a, value)
 	case model.Nullable:
 		return add("nullable" + variant(a, bytes))
 	case model.OptionalArg:
@@ -48,11 +48,11 @@ func variant(a model.Arg, bytes bool) string {
 	}
 }
 
-func tableArgument(a model.Arg, args, value string) string {
+func tableArgument(a model.Arg, value string) string {
 	if a.Document == "" {
-		return fmt.Sprintf("sendTVP(%s, %s, q.text(&%s), %s, (*%s).tvp)", args, strconv.Quote(a.Name), a.Table.Statement, value, a.Table.Name)
+		return fmt.Sprintf("sendTVP(&a, %s, q.text(&%s), %s, (*%s).tvp)", strconv.Quote(a.Name), a.Table.Statement, value, a.Table.Name)
 	}
-	return fmt.Sprintf("sendTable(%s, %s, %s, %s, (*%s).put)", args, strconv.Quote(a.Name), strconv.Quote(a.Document), value, a.Table.Name)
+	return fmt.Sprintf("sendTable(&a, %s, %s, %s, (*%s).put)", strconv.Quote(a.Name), strconv.Quote(a.Document), value, a.Table.Name)
 }
 
 // column writes the statement that adds a value to the row of a table argument.
@@ -62,6 +62,11 @@ func column(c model.TableColumn) string {
 		function += "Null" + variant(model.Arg{SQLNull: c.SQLNull}, c.Type.Bytes())
 	}
 	return fmt.Sprintf("%s(t, %s, %s, r.%s)", function, strconv.Quote(c.Name), c.Type.Kind, c.Field)
+}
+
+// element writes the statement that adds an argument of a :batch.
+func element(a model.Arg) string {
+	return column(model.TableColumn{Name: a.Name, Field: a.Field, Type: a.Type, Nullable: a.Mode == model.Nullable, SQLNull: a.SQLNull})
 }
 
 // wireName is the struct that the driver's form of a table is made of.

@@ -13,15 +13,18 @@ func Sum(t Type) (Type, error) { return total("SUM", t, 0) }
 // integers is an integer.
 func Avg(t Type) (Type, error) { return total("AVG", t, 6) }
 
+// total is SUM and AVG; scale is the least scale of the result for decimals.
 func total(function string, t Type, scale int) (Type, error) {
 	switch t.Kind {
 	case Invalid:
 		return Type{}, nil
 	case TinyInt, SmallInt, Int:
+		// A sum beyond int is an overflow at run time, however small the values are.
 		return Type{Kind: Int}, nil
 	case BigInt:
 		return Type{Kind: BigInt}, nil
 	case Decimal:
+		// The integral digits give way without a word: AVG of decimal(38,0) has 32 of them.
 		return Type{Kind: Decimal, Precision: maxPrecision, Scale: max(t.Scale, scale)}, nil
 	case SmallMoney, Money:
 		return Type{Kind: Money}, nil
@@ -74,6 +77,7 @@ func StringAgg(t Type) (Type, error) {
 		}
 		return Type{Kind: kind, Length: kinds[kind].limit}, nil
 	case t.IsNumeric(), t.IsTemporal(), t.Kind == UniqueIdentifier:
+		// These are converted to nvarchar first.
 		return Type{Kind: NVarChar, Length: kinds[NVarChar].limit}, nil
 	default:
 		return Type{}, fmt.Errorf("STRING_AGG doesn't take %s: CAST it to nvarchar(max)", t)

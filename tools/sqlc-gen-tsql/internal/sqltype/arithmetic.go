@@ -36,6 +36,7 @@ func Arithmetic(op string, a, b Type) (Type, error) {
 	case "||":
 		return concatenate(op, a, b)
 	}
+	// + is concatenation only between strings or between binaries; beside a number, a string is a number.
 	if op == "+" && (a.in(classCharacter, classNational) && b.in(classCharacter, classNational) || a.in(classBinary) && b.in(classBinary)) {
 		return concatenate(op, a, b)
 	}
@@ -110,6 +111,7 @@ func Unary(op string, a Type) (Type, error) {
 func bitwise(op string, a, b Type) (Type, error) {
 	whole := func(t Type) bool { return t.IsExactInteger() || t.Kind == Bit }
 	bits := func(t Type) bool { return whole(t) || t.in(classBinary) }
+	// Two binaries are refused by the server as well: one side has to be a number.
 	if !bits(a) || !bits(b) || !whole(a) && !whole(b) {
 		return Type{}, fmt.Errorf("%s %s %s: the operands are integers, and at most one is binary", a, op, b)
 	}
@@ -132,7 +134,7 @@ func concatenate(op string, a, b Type) (Type, error) {
 	if !text && !bytes {
 		return Type{}, fmt.Errorf("%s %s %s: concatenate strings with strings and binaries with binaries, or CAST one side", a, op, b)
 	}
-	sum := a.Length + b.Length
+	sum := a.Length + b.Length // meaningless if one is Max; then the result is Max and it isn't used
 	high, err := combine(a, b)
 	if err != nil || high.IsMax() {
 		return high, err
@@ -150,6 +152,7 @@ func compute(op string, a, b Type) (Type, error) {
 	if err != nil {
 		return Type{}, fmt.Errorf("%s %s %s: %w", a, op, b, err)
 	}
+	// Every other kind is its own result: int / int truncates, and smallmoney + smallmoney may overflow.
 	if high.Kind != Decimal {
 		return high, nil
 	}
@@ -183,17 +186,18 @@ func computable(op string, a, b Type) error {
 }
 
 // decimalResult applies the documented rules for the result of decimal arithmetic. In each, p is the precision and s
-// the scale that hold every result; beyond 38 digits, something gives way.
+// the scale that hold every result; beyond 38 digits, something gives way:
+// https://learn.microsoft.com/sql/t-sql/data-types/precision-scale-and-length-transact-sql
 func decimalResult(op string, a, b Type) Type {
 	p1, s1, p2, s2 := a.Precision, a.Scale, b.Precision, b.Scale
 	integral := max(p1-s1, p2-s2)
 	switch op {
-	case "*":
+	case "*": // digits add up, and the documented rule adds one more
 		return reduce(p1+p2+1, s1+s2)
-	case "/":
+	case "/": // enough fractional digits to tell quotients apart, at least six
 		s := max(6, s1+p2+1)
 		return reduce(p1-s1+s2+s, s)
-	case "%":
+	case "%": // smaller than the divisor and no larger than the dividend
 		s := max(s1, s2)
 		return squeeze(min(p1-s1, p2-s2), min(p1-s1, p2-s2)+s, s)
 	default: // + and -: one more integral digit for the carry, which is the first to go

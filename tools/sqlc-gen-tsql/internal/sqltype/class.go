@@ -54,7 +54,11 @@ type kindInfo struct {
 	limit int
 }
 
-// kinds is the table of the built-in types, in the order of precedence.
+// kinds is the table of the built-in types, in the order of precedence:
+// https://learn.microsoft.com/sql/t-sql/data-types/data-type-precedence-transact-sql
+//
+// The types that are made in .NET share the first rank with user-defined ones; they never mix. NULL comes last, so that
+// it takes any other type.
 var kinds = map[Kind]kindInfo{
 	HierarchyID:      {class: classHierarchy, rank: 1},
 	Geometry:         {class: classSpatial, rank: 1},
@@ -93,6 +97,7 @@ var kinds = map[Kind]kindInfo{
 	Cursor:           {class: classCursor},
 }
 
+// class returns the family of t; classNone for Invalid and for kinds that don't exist.
 func (t Type) class() class { return kinds[t.Kind].class }
 
 // in reports whether the type is of one of the classes.
@@ -153,7 +158,7 @@ func (t Type) asDecimal() (Type, bool) {
 	switch t.Kind {
 	case Decimal:
 		return t, true
-	case Bit:
+	case Bit: // undocumented, but one digit holds it
 		precision = 1
 	case TinyInt:
 		precision = 3

@@ -24,6 +24,7 @@ func combine(a, b Type) (Type, error) {
 	}
 	switch {
 	case high == low, low.Kind == Null:
+		// Two NULLs stay NULL: what that is depends on where it stands.
 		return high, nil
 	case convert(low, high) == explicit:
 		return Type{}, fmt.Errorf("%s and %s don't mix: %s becomes %s only by CAST", a, b, low, high)
@@ -37,6 +38,7 @@ func combine(a, b Type) (Type, error) {
 func widen(high, low Type) Type {
 	switch {
 	case high.Kind == Decimal:
+		// A string has no precision of its own: it is read as the other side's decimal.
 		if other, ok := low.asDecimal(); ok {
 			return unionDecimal(high, other)
 		}
@@ -50,7 +52,7 @@ func widen(high, low Type) Type {
 
 // fraction returns how many fractional digits of a second a type has.
 func fraction(t Type) int {
-	if t.Kind == DateTime {
+	if t.Kind == DateTime { // ticks of 1/300 second, shown with three digits
 		return 3
 	}
 	if kinds[t.Kind].facet == scaleFacet {

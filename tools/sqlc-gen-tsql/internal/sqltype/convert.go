@@ -34,11 +34,16 @@ func join(groups ...[]class) []class {
 	return all
 }
 
-// number is what every numeric type converts to.
+// fromNumber is what the exact numeric types convert to. A datetime is a number of days since 1900.
 var fromNumber = targets{
 	implicit: join(numberClasses, stringClasses, []class{classBinary, classDateTime, classRowVersion, classVariant}),
 }
 
+// matrix has a row for each class of source:
+// https://learn.microsoft.com/sql/t-sql/functions/cast-and-convert-transact-sql#implicit-conversions
+//
+// That table is a picture. Where it was not certain, such as between money and strings, the conversion is allowed: the
+// server still refuses what it doesn't do, while one refused here would stop a script that works.
 var matrix = map[class]targets{
 	classBit:     fromNumber,
 	classInteger: fromNumber,
@@ -60,8 +65,10 @@ var matrix = map[class]targets{
 		}),
 		explicit: []class{classBinary, classRowVersion},
 	},
+	// The old large objects convert to strings and to each other, and to nothing else.
 	classText:  {implicit: join(stringClasses, []class{classNText, classXML})},
 	classNText: {implicit: join(stringClasses, []class{classText, classXML})},
+	// Bytes become nearly anything; floating point is the exception, and the newer date types want a CAST.
 	classBinary: {
 		implicit: join(stringClasses, exactClasses, []class{
 			classDateTime, classGUID, classImage, classRowVersion, classVariant, classXML, classSpatial,
@@ -69,6 +76,7 @@ var matrix = map[class]targets{
 		explicit: []class{classDate, classTime, classDateTime2, classHierarchy},
 	},
 	classImage: {implicit: []class{classBinary, classRowVersion}},
+	// The types of 2008 convert to strings and to each other, a date to a time and back excepted, and never to numbers.
 	classDate: {
 		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
 		explicit: []class{classBinary},
@@ -77,6 +85,7 @@ var matrix = map[class]targets{
 		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
 		explicit: []class{classBinary},
 	},
+	// A number becomes a datetime by itself (see fromNumber), but a datetime becomes a number only by CAST.
 	classDateTime: {
 		implicit: join(stringClasses, temporalClasses, []class{classVariant}),
 		explicit: join(numberClasses, []class{classBinary, classRowVersion}),
@@ -89,6 +98,7 @@ var matrix = map[class]targets{
 	classRowVersion: {
 		implicit: join(exactClasses, []class{classCharacter, classBinary, classDateTime, classImage}),
 	},
+	// What is written as text in a script is read back from it only by CAST.
 	classXML:       {explicit: join(stringClasses, []class{classBinary})},
 	classHierarchy: {explicit: join(stringClasses, []class{classBinary})},
 	classSpatial:   {explicit: join(stringClasses, []class{classBinary})},

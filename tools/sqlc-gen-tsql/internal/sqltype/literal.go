@@ -15,6 +15,7 @@ func IntLiteral(text string) (Type, error) {
 	if _, err := strconv.ParseInt(text, 10, 32); err == nil {
 		return Type{Kind: Int}, nil
 	}
+	// Bigger ones are decimals even where bigint would hold them.
 	n := len(strings.TrimLeft(text, "0"))
 	if n > maxPrecision {
 		return Type{}, fmt.Errorf("the number has %d digits; decimal has at most %d", n, maxPrecision)

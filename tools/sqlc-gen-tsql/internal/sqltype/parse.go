@@ -82,6 +82,7 @@ func lookup(name string) (Kind, bool) {
 	return kind, ok
 }
 
+// parse is Parse with the length that one that is left out stands for.
 func parse(name string, args []string, length int) (Type, error) {
 	name = normalize(name)
 	if IsSysname(name) {
@@ -127,6 +128,7 @@ func noFacetError(kind Kind, args []string) error {
 	}
 }
 
+// parseLength resolves a character or binary type. The limits are those of a page, 8,000 bytes.
 func parseLength(kind Kind, args []string, length int) (Type, error) {
 	info := kinds[kind]
 	switch {
@@ -167,6 +169,7 @@ func varying(kind Kind) Kind {
 	}
 }
 
+// parseDecimal resolves decimal(p,s).
 func parseDecimal(args []string) (Type, error) {
 	t := Type{Kind: Decimal, Precision: 18}
 	if len(args) > 2 {
@@ -192,6 +195,7 @@ func parseDecimal(args []string) (Type, error) {
 	return t, nil
 }
 
+// parseScale resolves a type with fractional seconds.
 func parseScale(kind Kind, args []string) (Type, error) {
 	t := Type{Kind: kind, Scale: 7}
 	if len(args) == 0 {
@@ -216,6 +220,7 @@ func parseFloat(name string, args []string) (Type, error) {
 	if len(args) == 0 {
 		return Type{Kind: Float}, nil
 	}
+	// "double precision" is float(53) by itself and takes no number.
 	if len(args) > 1 || name != string(Float) {
 		return Type{}, fmt.Errorf("%s doesn't take (%s): write float(n) with n from 1 to 53", name, strings.Join(args, ","))
 	}
@@ -235,6 +240,7 @@ func parseFloat(name string, args []string) (Type, error) {
 
 // number reads a facet. T-SQL allows digits only.
 func number(kind Kind, what, text string) (int, error) {
+	// ParseUint refuses signs; 31 bits keep the number an int on every platform.
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
 		return 0, fmt.Errorf("%s(%s): the %s is not a number that it can have", kind, text, what)

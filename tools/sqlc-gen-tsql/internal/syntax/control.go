@@ -53,6 +53,7 @@ func (p *parser) ifStmt() Stmt {
 	start := p.next().Span
 	s := &If{Cond: p.condition()}
 	s.Then = p.single()
+	// Only one semicolon: a second would be an empty statement, and the ELSE without an IF.
 	if p.peek().is(";") && p.peekN(1).is("ELSE") {
 		p.next()
 	}
@@ -63,6 +64,7 @@ func (p *parser) ifStmt() Stmt {
 	return s
 }
 
+// while reads WHILE condition statement.
 func (p *parser) while() Stmt {
 	start := p.next().Span
 	s := &While{Cond: p.condition()}
@@ -152,6 +154,7 @@ func (p *parser) beginTransaction() Stmt {
 	start := p.next().Span
 	p.accept("DISTRIBUTED")
 	p.transactionWord()
+	// Only a transaction with a name can be marked in the log.
 	s := &Transaction{Verb: "BEGIN", Name: p.transactionName()}
 	if s.Name != "" && p.accept("WITH", "MARK") {
 		s.Mark = true
@@ -187,6 +190,7 @@ func (p *parser) transaction() Stmt {
 	return s
 }
 
+// transactionWord reads TRANSACTION or its short form.
 func (p *parser) transactionWord() {
 	if !p.accept("TRAN") && !p.accept("TRANSACTION") {
 		p.failExpected("TRANSACTION")
@@ -203,6 +207,7 @@ func (p *parser) transactionName() string {
 	return ""
 }
 
+// returnStmt reads RETURN [x]. That only procedures and functions return values is for a later stage to check.
 func (p *parser) returnStmt() Stmt {
 	s := &Return{Span: p.next().Span}
 	start := s.Span
@@ -213,7 +218,8 @@ func (p *parser) returnStmt() Stmt {
 	return s
 }
 
-// throw reads THROW [number, message, state].
+// throw reads THROW [number, message, state]. A semicolon must stand before it, since THROW is no keyword; see
+// checkSeparator.
 func (p *parser) throw() Stmt {
 	s := &Throw{Span: p.next().Span}
 	start := s.Span

@@ -31,6 +31,7 @@ var serverWords = map[string]int{
 	"SHUTDOWN": 1,
 }
 
+// splitAll divides phrases into their words.
 func splitAll(phrases ...string) [][]string {
 	list := make([][]string, len(phrases))
 	for i, phrase := range phrases {
@@ -67,7 +68,7 @@ func (p *parser) create() Stmt {
 		return s
 	}
 	t := p.peek()
-	switch {
+	switch { // what isn't a module
 	case form.orAlter:
 		p.fail(t.Span, "", "CREATE OR ALTER is for procedures, functions, views and triggers, not for %s", t.describe())
 	case t.is("TABLE"):
@@ -146,7 +147,10 @@ func (p *parser) createType(start diag.Span) Stmt {
 		s.From = p.typeName()
 		s.NotNull = p.nullability() == NullRefused
 	case p.accept("AS"):
-		p.expect("TABLE")
+		if t := p.peek(); !t.is("TABLE") {
+			p.fail(t.Span, "write AS TABLE, or FROM and a data type", "expected TABLE, found %s", t.describe())
+		}
+		p.next()
 		s.Table = p.tableDef()
 		if p.accept("WITH") {
 			s.Options = p.optionList()
@@ -194,6 +198,7 @@ func (p *parser) number() {
 	p.next()
 }
 
+// createSynonym reads CREATE SYNONYM name FOR object.
 func (p *parser) createSynonym(start diag.Span) Stmt {
 	p.next()
 	name := p.qualifiedName("the name of a synonym", 2)
@@ -247,7 +252,7 @@ func (p *parser) permission() Stmt {
 		s.Class = p.permissionClass()
 		s.On = p.objectName()
 	}
-	if !p.accept("TO") && !(verb.is("REVOKE") && p.accept("FROM")) {
+	if from := verb.is("REVOKE") && p.accept("FROM"); !from && !p.accept("TO") {
 		p.failExpected("TO")
 	}
 	s.To = []Ident{p.grantee()}
@@ -318,6 +323,7 @@ func (p *parser) drop() Stmt {
 	verb := p.next()
 	t := p.peek()
 	parts := dropKinds[t.upper]
+	// DROP DATABASE SCOPED CREDENTIAL and the like are not about a database of that name.
 	database := t.is("DATABASE") && p.peekN(1).isAny("SCOPED", "ENCRYPTION", "AUDIT")
 	switch {
 	case t.is("INDEX"):
@@ -423,6 +429,7 @@ func (p *parser) createIndex(start diag.Span) Stmt {
 	s.Name = p.name("the name of an index")
 	p.expect("ON")
 	s.Table = p.objectName()
+	// A clustered columnstore index holds all columns and names none.
 	if p.peek().is("(") || !s.Columnstore || !s.Clustered {
 		s.Columns = p.indexColumns()
 	}

@@ -22,7 +22,7 @@ var definitionCases = []parseCase{
 	{`ALTER TABLE t DROP COLUMN IF EXISTS a, b`, `[(AlterTable Name=t Other="DROP COLUMN" Names=[a b])]`},
 	{`ALTER TABLE t DROP CONSTRAINT x, COLUMN y`, `[(AlterTable Name=t Other="DROP CONSTRAINT" Names=[x]) (AlterTable Name=t Other="DROP COLUMN" Names=[y])]`},
 	{`ALTER TABLE t DROP x`, `[(AlterTable Name=t Other="DROP CONSTRAINT" Names=[x])]`},
-	{`ALTER TABLE t WITH CHECK CHECK CONSTRAINT ALL`, `[(AlterTable Name=t Other="CHECK CONSTRAINT")]`},
+	{`ALTER TABLE t WITH NOCHECK CHECK CONSTRAINT ALL`, `[(AlterTable Name=t Other="CHECK CONSTRAINT")]`},
 	{`ALTER TABLE t NOCHECK CONSTRAINT a, b`, `[(AlterTable Name=t Other="NOCHECK CONSTRAINT" Names=[a b])]`},
 	{`ALTER TABLE t SET (SYSTEM_VERSIONING = OFF); ALTER TABLE t REBUILD; ALTER TABLE t ENABLE TRIGGER ALL; ALTER TABLE t SWITCH TO u`, `[(AlterTable Name=t Other=SET) (AlterTable Name=t Other=REBUILD) (AlterTable Name=t Other="ENABLE TRIGGER") (AlterTable Name=t Other=SWITCH)]`},
 	{`CREATE UNIQUE CLUSTERED INDEX ix ON dbo.t (a, b DESC, c ASC) WITH (ALLOW_PAGE_LOCKS = OFF, ONLINE = ON)`, `[(CreateIndex Name=ix Unique Clustered Table=dbo.t Columns=[(IndexColumn Name=a) (IndexColumn Name=b Desc) (IndexColumn Name=c)] Options=[(Option Name=ALLOW_PAGE_LOCKS Value=OFF) (Option Name=ONLINE Value=ON)])]`},

@@ -58,10 +58,10 @@ func (p *parser) insert(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Insert{With: with, Top: p.top()}
 	p.accept("INTO")
-	s.Target = p.target("the name of a table")
+	s.Target = p.target()
 	s.Columns = p.insertColumns()
 	s.Output = p.output()
-	switch t := p.peek(); {
+	switch t := p.peek(); { // exactly one source
 	case t.is("VALUES"):
 		p.next()
 		s.Rows = p.valueRows()
@@ -102,7 +102,7 @@ func (p *parser) hints() []Option {
 }
 
 // target reads the table that is changed: a name with hints, or a table variable.
-func (p *parser) target(what string) TableSource {
+func (p *parser) target() TableSource {
 	t := p.peek()
 	if t.kind == tokenVariable {
 		p.next()
@@ -111,7 +111,7 @@ func (p *parser) target(what string) TableSource {
 	if t.isAny("OPENQUERY", "OPENROWSET", "OPENDATASOURCE") {
 		p.fail(t.Span, "", "changing rows through %s isn't supported", t.upper)
 	}
-	r := &TableRef{Name: p.qualifiedName(what, 4)}
+	r := &TableRef{Name: p.qualifiedName("the name of a table", 4)}
 	if p.peek().is("WITH") && p.peekN(1).is("(") {
 		r.Hints = p.tableHints()
 	}
@@ -144,7 +144,7 @@ func (p *parser) output() *Output {
 	}
 	o := &Output{Items: p.selectItems()}
 	if p.accept("INTO") {
-		o.Into = p.target("the name of a table")
+		o.Into = p.target()
 		o.IntoColumns = p.insertColumns()
 		if t := p.peek(); t.is("OUTPUT") {
 			if o.Then = p.output(); o.Then.Into != nil {
@@ -159,7 +159,7 @@ func (p *parser) output() *Output {
 // update reads UPDATE [TOP] target SET … [OUTPUT …] [FROM …] [WHERE …].
 func (p *parser) update(start diag.Span, with []*CTE) Stmt {
 	p.next()
-	s := &Update{With: with, Top: p.top(), Target: p.target("the name of a table")}
+	s := &Update{With: with, Top: p.top(), Target: p.target()}
 	p.refuseAlias("UPDATE")
 	p.expect("SET")
 	s.Set = p.assignments()
@@ -215,6 +215,7 @@ func (p *parser) assignment() Assignment {
 	if p.peek().kind == tokenVariable {
 		a.Variable = p.variable()
 		a.Op = p.assignOp()
+		// After "@v = c" a second operator makes c a column that is set, and without one it is a value.
 		if a.Op == "=" && p.assignedColumnNext() {
 			a.Column = p.assignedColumn()
 			a.Op = p.assignOp()
@@ -228,6 +229,7 @@ func (p *parser) assignment() Assignment {
 	return a
 }
 
+// assignOp reads = or a compound assignment operator.
 func (p *parser) assignOp() string {
 	if !isAssignment(p.peek()) {
 		p.failExpected("=")
@@ -259,7 +261,7 @@ func (p *parser) deleteStmt(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Delete{With: with, Top: p.top()}
 	p.accept("FROM")
-	s.Target = p.target("the name of a table")
+	s.Target = p.target()
 	p.refuseAlias("DELETE")
 	s.Output = p.output()
 	if p.accept("FROM") {
@@ -272,12 +274,12 @@ func (p *parser) deleteStmt(start diag.Span, with []*CTE) Stmt {
 	return s
 }
 
-// merge reads MERGE, which is the one statement that must end with a semicolon.
+// merge reads MERGE [TOP] [INTO] target [AS alias] USING source ON condition WHEN … [OUTPUT …].
 func (p *parser) merge(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Merge{With: with, Top: p.top()}
 	p.accept("INTO")
-	s.Target = p.target("the name of a table")
+	s.Target = p.target()
 	p.targetAlias(s.Target)
 	p.expect("USING")
 	s.Source = p.tableSource()
@@ -292,6 +294,7 @@ func (p *parser) merge(start diag.Span, with []*CTE) Stmt {
 	s.Output = p.output()
 	s.Options = p.hints()
 	s.Span = p.from(start)
+	// The one statement of T-SQL that must have its semicolon.
 	if t := p.peek(); !t.is(";") {
 		p.report(t.Span, "end MERGE with a semicolon", "expected ;, found %s", t.describe())
 	}

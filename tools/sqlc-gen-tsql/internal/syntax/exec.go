@@ -39,6 +39,7 @@ func (p *parser) exec() *Exec {
 	} else {
 		p.execProcedure(e)
 	}
+	// Any other WITH begins the next statement, which checkSeparator then complains about.
 	if p.peek().is("WITH") && p.peekN(1).isAny("RECOMPILE", "RESULT") {
 		p.next()
 		p.execOptions(e)
@@ -50,6 +51,7 @@ func (p *parser) exec() *Exec {
 // execText reads ('…' + @x, @argument, …) [AS USER = '…'] [AT server].
 func (p *parser) execText(e *Exec) {
 	p.next() // (
+	// What follows the first comma are arguments for the linked server; they are kept for their variables.
 	e.SQL = []Expr{p.expr()}
 	for p.accept(",") {
 		e.SQL = append(e.SQL, p.expr())
@@ -125,7 +127,7 @@ func (p *parser) beginsArgument() bool {
 	case tokenWord, tokenQuoted:
 		return t.isAny("DEFAULT", "NULL") || t.isName() && !p.endsStatement()
 	case tokenPunct:
-		return t.isAny("+", "-")
+		return t.isAny("+", "-") // of a number
 	case tokenEOF, tokenGo:
 		return false
 	default:
@@ -143,6 +145,7 @@ func (p *parser) execArg() ExecArg {
 	}
 	switch t := p.peek(); {
 	case t.isName() && !p.peekN(1).isAny("(", "."):
+		// A bare word is a string: EXEC sp_rename t, u.
 		p.next()
 		a.X = &Literal{Span: t.Span, Kind: StringLiteral, Value: t.value}
 	case t.is("DEFAULT"):

@@ -136,13 +136,14 @@ func allocated(file *diag.File) (bytes, objects uint64) {
 // one statement, and of text that is nothing but errors.
 func TestParseIsLinear(t *testing.T) { //nolint:paralleltest // it counts what the whole process allocates
 	const small, factor = 500_000, 10
+	//nolint:paralleltest // as above
 	for name, part := range map[string]struct{ head, text string }{
 		"batches":   {"", sample},
 		"body":      {"CREATE PROCEDURE p AS\n", "UPDATE dbo.t SET a = a + 1 WHERE b IN (1, 2, 3)\nIF @a = 1 BEGIN PRINT 'x' END ELSE SELECT 1\n"},
 		"statement": {"INSERT INTO t (a, b) VALUES (0, 0)", ",\n(1, N'text'), (@a, DEFAULT)"},
 		"errors":    {"", "SELCT 1 FROM t WHERE (a = 1\n"},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // as above
+		t.Run(name, func(t *testing.T) {
 			of := func(size int) *diag.File {
 				return diag.NewFile("t.sql", part.head+repeated(part.text, size).Text)
 			}

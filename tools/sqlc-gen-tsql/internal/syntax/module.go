@@ -34,6 +34,7 @@ func (p *parser) procedure(form moduleForm) Stmt {
 	s.Params = p.procedureParams()
 	s.Options = p.bareOptions("RECOMPILE", "ENCRYPTION", "NATIVE_COMPILATION", "SCHEMABINDING")
 	p.accept("FOR", "REPLICATION")
+	// Comments between this AS and the body belong to the procedure's description.
 	as := p.peek()
 	p.expect("AS")
 	s.AsPos = as.Span
@@ -88,7 +89,7 @@ func (p *parser) param() *Param {
 	p.next()
 	x := &Param{Name: t.value}
 	p.accept("AS")
-	x.Type = p.typeOrCursor()
+	x.Type = p.typeOrCursor() // CURSOR VARYING OUTPUT is a cursor parameter
 	x.Varying = p.accept("VARYING")
 	x.NotNull = p.nullability() == NullRefused
 	if p.accept("=") {
@@ -141,6 +142,7 @@ func (p *parser) function(form moduleForm) Stmt {
 	switch {
 	case s.External:
 	case inline:
+		// Unlike a procedure's, the text of the other modules ends by itself, and so must the batch.
 		s.Inline = p.inlineBody()
 		s.Span = p.from(form.start)
 		p.expectEnd("the query of an inline function")
@@ -199,6 +201,7 @@ func (p *parser) view(form moduleForm) Stmt {
 	s.Options = p.bareOptions("ENCRYPTION", "SCHEMABINDING", "VIEW_METADATA")
 	p.expect("AS")
 	s.Query = p.query()
+	// The query leaves a WITH alone that no parenthesis follows.
 	s.CheckOption = p.accept("WITH", "CHECK", "OPTION")
 	s.Span = p.from(form.start)
 	p.expectEnd("the query of a view")

@@ -86,7 +86,7 @@ func (p *parser) ident() Ident { return p.name("a name") }
 func (p *parser) name(what string) Ident {
 	t := p.peek()
 	if !t.isName() {
-		fix := ""
+		fix := "" // of a keyword there is a way
 		if t.kind == tokenWord {
 			fix = "write [" + t.value + "] if that is the name"
 		}
@@ -130,6 +130,7 @@ func (p *parser) qualifiedName(what string, parts int) *ObjectName {
 		n.Parts = append(n.Parts, p.namePart("a name after the dot"))
 	}
 	n.Span = p.from(start)
+	// Checked at the end, so that the message can name the whole.
 	if len(n.Parts) > parts {
 		p.fail(n.Span, "", "a name of %d parts; at most %d are possible here", len(n.Parts), parts)
 	}

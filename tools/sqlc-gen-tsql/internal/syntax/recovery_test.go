@@ -152,7 +152,7 @@ DELETE FROM t`,
 // TestBatches checks how GO divides a file.
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	const text = "PRINT 'a'\nGO\n\nGO\nPRINT 'b'; PRINT 'c'\ngo 3\nPRINT 'd'"
+	const text = "PRINT 'a'\nGO\n;\nGO\nPRINT 'b'; PRINT 'c'\ngo 3\nPRINT 'd'"
 	script, found := Parse(diag.NewFile("t.sql", text))
 	if len(found) > 0 {
 		t.Fatal(found.Format())

@@ -53,7 +53,7 @@ func (p *parser) statements(in scope) []Stmt {
 	lost := false // a statement could not be read
 	for first := true; ; first = false {
 		for p.accept(";") {
-			continue
+			continue // an empty statement
 		}
 		t := p.peek()
 		switch {
@@ -84,7 +84,7 @@ func (p *parser) statements(in scope) []Stmt {
 
 // attempt reads one statement, or returns nil when it can't.
 func (p *parser) attempt(in scope, first bool) Stmt {
-	var s Stmt
+	var s Stmt // stays nil when recoverStmt catches a fail
 	func() {
 		defer p.recoverStmt(p.depth, p.at, in)
 		p.checkSeparator(first)
@@ -110,6 +110,7 @@ func (p *parser) checkModule(in scope, first bool) {
 	switch {
 	case kind == "" || in == batchScope && first:
 	case in == batchScope:
+		// It is read nevertheless: a forgotten GO is one error, not as many as the module has lines.
 		p.report(p.peek().Span, "put GO before it", "%s must be the first statement of its batch", kind)
 	default:
 		p.fail(p.peek().Span, "put GO before it", "%s can't stand within other statements", kind)
@@ -160,6 +161,7 @@ func (p *parser) recoverStmt(depth, start int, in scope) {
 		panic(r)
 	}
 	p.depth = depth
+	// Errors in the body of a module are caught there, so one that arrives here stands in the header.
 	stop := max(p.at, start)
 	p.at = start
 	header := in == batchScope && p.moduleNext() != ""
@@ -227,12 +229,14 @@ func (p *parser) beginsLine(t token, start int) bool {
 	if slices.Contains(statementWords, t.upper) {
 		return true
 	}
+	// WITH and MERGE have clauses of statements; definitions have options and events that are spelt like statements.
 	failed := p.tokens[start]
 	if !isStatementStart(t) || failed.isAny("WITH", "MERGE", "CREATE", "ALTER", "GRANT", "DENY", "REVOKE") {
 		return false
 	}
 	switch t.upper {
 	case "SELECT", "EXEC", "EXECUTE":
+		// The source of an INSERT, the query of a cursor, or an operand of UNION.
 		if failed.isAny("INSERT", "DECLARE") || p.tokens[p.at-1].isAny("UNION", "ALL", "EXCEPT", "INTERSECT", "(") {
 			return false
 		}
@@ -264,6 +268,7 @@ func (p *parser) statement() Stmt {
 	case t.kind != tokenWord && t.kind != tokenQuoted:
 		p.fail(t.Span, "", "expected a statement, found %s", t.describe())
 	}
+	// Each family returns nil for words that begin none of its statements.
 	s := p.dataStatement(t)
 	if s == nil {
 		s = p.controlStatement(t)
@@ -303,6 +308,7 @@ func (p *parser) unknownStatement(t token) {
 	case t.kind == tokenWord && isReserved(t.upper):
 		p.fail(t.Span, "", "expected a statement, found %s", t.describe())
 	}
+	// A server would call a procedure of that name if the word were the first of its batch.
 	n := 0
 	for p.peekN(n+1).is(".") && p.peekN(n+2).isName() {
 		n += 2

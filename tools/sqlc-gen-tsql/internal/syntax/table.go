@@ -84,6 +84,7 @@ func (p *parser) columnDef() ColumnDef {
 	} else {
 		c.Type = p.typeName()
 	}
+	// Servers take options and constraints in any order, so a column ends where neither follows.
 	for p.columnOption(&c) || p.columnConstraint(&c) {
 		continue
 	}
@@ -182,7 +183,7 @@ func (p *parser) columnConstraint(c *ColumnDef) bool {
 	case p.accept("DEFAULT"):
 		c.Default = p.expr()
 		p.accept("WITH", "VALUES")
-	case name != nil && t.isAny("NULL", "NOT"):
+	case name != nil && t.isAny("NULL", "NOT"): // named, though the name is kept nowhere
 		p.columnNull(c)
 	case t.isAny("PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "REFERENCES"):
 		k := p.constraintBody(false)
@@ -350,6 +351,7 @@ func joined(names []Ident) string {
 func (p *parser) alterTable(start diag.Span) Stmt {
 	p.next()
 	s := &AlterTable{Name: p.qualifiedName("the name of a table", 3)}
+	// WITH CHECK is the default for what is added; only its opposite leaves a trace in the tree.
 	check := p.peek()
 	with := check.is("WITH") && p.peekN(1).isAny("CHECK", "NOCHECK")
 	if with {
@@ -443,7 +445,7 @@ func (p *parser) alterDrop(s *AlterTable, start diag.Span) Stmt {
 			p.next()
 			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP " + t.upper})
 			p.ifExists()
-		case len(parts) == 0:
+		case len(parts) == 0: // without a word a constraint is meant
 			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP CONSTRAINT"})
 			p.ifExists()
 		}

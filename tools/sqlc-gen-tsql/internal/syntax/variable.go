@@ -70,6 +70,7 @@ func (p *parser) variable() *Variable {
 // declare reads DECLARE of variables or of a cursor.
 func (p *parser) declare() Stmt {
 	start := p.next().Span
+	// Cursors have plain names, in contrast to variables that hold one.
 	if p.peek().isName() {
 		return p.declareCursor(start)
 	}
@@ -127,6 +128,7 @@ func (p *parser) cursorDefinition(start diag.Span, name string) Stmt {
 		"READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING") {
 		p.next()
 	}
+	// The query leaves a FOR that isn't FOR JSON, XML or BROWSE alone.
 	p.expect("FOR")
 	s := &CursorStmt{Verb: "DECLARE", Name: name, Query: p.query()}
 	if p.accept("FOR", "UPDATE") {
@@ -273,7 +275,7 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 		if prefix != "" && !t.isAny("IO", "TIME", "XML", "PROFILE") {
 			p.failExpected("IO", "TIME", "XML", "PROFILE")
 		}
-		if prefix == "" && !(t.kind == tokenWord && onOffOptions[t.upper]) {
+		if prefix == "" && (t.kind != tokenWord || !onOffOptions[t.upper]) {
 			p.failOption(t)
 		}
 		names = append(names, prefix+p.next().upper)
@@ -282,6 +284,7 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 		}
 	}
 	value := p.onOff()
+	// Each option is a statement of its own in the tree, so that nobody has to look for it in a list.
 	list := &several{Span: p.from(start)}
 	for _, name := range names {
 		list.stmts = append(list.stmts, &SetOption{Span: list.Span, Name: name, Value: value})
@@ -292,6 +295,7 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 	return list
 }
 
+// onOff reads ON or OFF.
 func (p *parser) onOff() string {
 	if !p.peek().isAny("ON", "OFF") {
 		p.failExpected("ON", "OFF")

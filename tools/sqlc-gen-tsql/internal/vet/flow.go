@@ -239,12 +239,20 @@ func leaves(s syntax.Stmt) bool {
 	}
 }
 
-// loop runs a body twice, which is enough for states to come round.
+// deepLoops is how deep loops may nest before their bodies are run once only. Running each twice doubles the work with
+// every level.
+const deepLoops = 6
+
+// loop runs a body until nothing changes any more, which twice is enough for.
 func (f *txFlow) loop(s *syntax.While, in txMask) txMask {
 	var broke, continued txMask
 	f.breaks, f.continues = append(f.breaks, &broke), append(f.continues, &continued)
 	for range 2 {
+		before := in
 		in |= f.stmt(s.Body, in) | continued
+		if in == before || len(f.breaks) > deepLoops {
+			break
+		}
 	}
 	f.breaks, f.continues = f.breaks[:len(f.breaks)-1], f.continues[:len(f.continues)-1]
 	if alwaysTrue(s.Cond) {

@@ -3,7 +3,6 @@ package vet
 import (
 	"maps"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -23,7 +22,7 @@ UPDATE dbo.users SET name = @name WHERE id = @id;`,
 	},
 	{
 		ID:    "P1-catch",
-		Title: "A transaction begins in TRY, and CATCH rolls it back before it throws: IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; THROW;",
+		Title: "CATCH rolls the transaction back before it throws: IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; THROW;",
 		Reason: "A THROW without a rollback leaves the transaction open on a pooled session, and the next caller works inside " +
 			"it (durabletask-mssql #217 to #219). An unconditional ROLLBACK fails when the error has ended the transaction.",
 		Bad: `CREATE PROCEDURE dbo.move @from int, @to int AS
@@ -50,10 +49,6 @@ BEGIN CATCH
     THROW;
 END CATCH;`,
 		check: checkEvents(map[txEventKind]eventText{
-			beginOutsideTry: {
-				"BEGIN TRANSACTION outside of TRY: an error leaves nobody to roll back",
-				"put it into BEGIN TRY … END TRY BEGIN CATCH IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; THROW; END CATCH",
-			},
 			throwOpen: {
 				"THROW leaves the transaction open",
 				"put IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; before it",
@@ -65,6 +60,35 @@ END CATCH;`,
 			rollbackUnchecked: {
 				"ROLLBACK in CATCH fails when the transaction has ended already, and hides the error",
 				"write IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;",
+			},
+		}),
+	},
+	{
+		ID:    "P1-try",
+		Title: "A transaction begins in TRY, or just before it",
+		Reason: "RAISERROR ignores XACT_ABORT, and what stands behind it runs on. A CATCH rolls back whatever the error was, where " +
+			"a reader sees it, in the same words everywhere.",
+		Bad: `CREATE PROCEDURE dbo.clear_basket AS
+SET NOCOUNT ON; SET XACT_ABORT ON;
+BEGIN TRANSACTION;
+DELETE dbo.basket;
+COMMIT TRANSACTION;`,
+		Good: `CREATE PROCEDURE dbo.clear_basket AS
+SET NOCOUNT ON; SET XACT_ABORT ON;
+BEGIN TRY
+    BEGIN TRANSACTION;
+    DELETE dbo.basket;
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;`,
+		Optional: true,
+		check: checkEvents(map[txEventKind]eventText{
+			beginOutsideTry: {
+				"BEGIN TRANSACTION outside of TRY",
+				"put it into BEGIN TRY … END TRY BEGIN CATCH IF XACT_STATE() <> 0 ROLLBACK TRANSACTION; THROW; END CATCH",
 			},
 		}),
 	},
@@ -234,57 +258,4 @@ func leadingSettings(body []syntax.Stmt) map[string]bool {
 		}
 	}
 	return on
-}
-
-// settingRules are about options that are frozen into a module when it is created.
-var settingRules = []Rule{{
-	ID:    "P7",
-	Title: "QUOTED_IDENTIFIER, ANSI_NULLS and their kin stay ON",
-	Reason: "They are stored with a procedure, and writing to a table with a filtered index, an indexed view or a computed " +
-		"key fails with error 1934 when one of them is off.",
-	Bad:   "SET QUOTED_IDENTIFIER OFF;\nGO\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
-	Good:  "SET QUOTED_IDENTIFIER ON;\nGO\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
-	check: checkModuleSettings,
-}}
-
-// wantedSettings are the values that filtered indexes demand.
-var wantedSettings = map[string]string{
-	"QUOTED_IDENTIFIER": "ON", "ANSI_NULLS": "ON", "ANSI_PADDING": "ON", "ANSI_WARNINGS": "ON", "ARITHABORT": "ON",
-	"CONCAT_NULL_YIELDS_NULL": "ON", "NUMERIC_ROUNDABORT": "OFF",
-}
-
-func checkModuleSettings(p *pass) {
-	for _, u := range p.units {
-		for set := range syntax.All[*syntax.SetOption](u.node) {
-			if want, ok := wantedSettings[set.Name]; ok && set.Value != want {
-				p.report(u, set.Span, "SET "+set.Name+" "+want, "SET %s %s", set.Name, set.Value)
-			}
-		}
-	}
-}
-
-// roundTripRules say what belongs into a procedure.
-var roundTripRules = []Rule{{
-	ID:    "P2",
-	Title: "An annotated query reads; what writes is a procedure",
-	Reason: "A write is a whole operation with its checks and its transaction, in one round trip and one place, rather than " +
-		"a statement that a client puts together with others.",
-	Bad:      "-- name: DeleteUser :exec\nDELETE dbo.users WHERE id = @id;",
-	Good:     "-- name: GetUser :one\nSELECT name FROM dbo.users WHERE id = @id;",
-	Optional: true,
-	check:    checkQueriesRead,
-}}
-
-func checkQueriesRead(p *pass) {
-	for _, u := range p.units {
-		set := p.sets[u.script.File]
-		if u.module() || set == nil {
-			continue
-		}
-		for _, s := range u.body {
-			if u.writesStored(s) && len(set.Above(s.Range(), directive.Query)) > 0 {
-				p.report(u, s.Range(), "make it a procedure", "this query writes")
-			}
-		}
-	}
 }

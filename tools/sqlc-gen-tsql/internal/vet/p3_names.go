@@ -1,10 +1,12 @@
 package vet
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -14,7 +16,8 @@ var nameRules = []Rule{
 		ID:    "P3-schema",
 		Title: "Every object is written with its schema",
 		Reason: "What an unqualified name means depends on who asks, so its plan can't be shared between users, and a name " +
-			"that is looked up twice may be found twice. With the option schema, no other schema may be named.",
+			"that is looked up twice may be found twice. Scripts that run once are left alone, unless the option schema says " +
+			"which schema everything is in.",
 		Bad:   "CREATE PROCEDURE dbo.list_users AS SELECT id FROM users;",
 		Good:  "CREATE PROCEDURE dbo.list_users AS SELECT id FROM dbo.users;",
 		check: checkSchemas,
@@ -69,6 +72,9 @@ var nameRules = []Rule{
 
 func checkSchemas(p *pass) {
 	for _, u := range p.units {
+		if p.Options.Schema == "" && !u.module() && !p.annotated(u) {
+			continue // a script that runs once: only who configures a schema wants it everywhere
+		}
 		for ref, source := range u.sources {
 			// A name that stands for an alias of FROM, a CTE or a temp table needs no schema.
 			t, ok := ref.(*syntax.TableRef)
@@ -81,6 +87,14 @@ func checkSchemas(p *pass) {
 			return true
 		})
 	}
+}
+
+// annotated says whether a batch holds annotated queries.
+func (s *session) annotated(u *unit) bool {
+	set := s.sets[u.script.File]
+	return set != nil && slices.ContainsFunc(u.body, func(stmt syntax.Stmt) bool {
+		return len(set.Above(stmt.Range(), directive.Query)) > 0
+	})
 }
 
 // checkDefinition looks at the names of objects outside of FROM.
@@ -310,105 +324,5 @@ func (p *pass) checkItemNames(u *unit, items []syntax.SelectItem) {
 			at := diag.Span{From: item.From, To: item.To}
 			p.report(u, at, "give it one with AS", "column %d of the result has no name", i+1)
 		}
-	}
-}
-
-// forbiddenRules name what is not used at all.
-var forbiddenRules = []Rule{
-	{
-		ID:     "P4-prefix",
-		Title:  "No procedure is called sp_…",
-		Reason: "The server looks for such names in master first, and one day it may find one there.",
-		Bad:    "CREATE PROCEDURE dbo.sp_one AS SELECT 1 AS one;",
-		Good:   "CREATE PROCEDURE dbo.one AS SELECT 1 AS one;",
-		check: func(p *pass) {
-			for _, u := range p.procedures() {
-				if strings.HasPrefix(catalog.Fold(last(u.name).Value), "sp_") {
-					p.report(u, last(u.name).Span, "leave the sp_ out", "the prefix sp_ is the system's")
-				}
-			}
-		},
-	},
-	{
-		ID:       "P4-merge",
-		Title:    "No MERGE",
-		Reason:   "MERGE without HOLDLOCK races with itself, and has a list of wrong results that were never repaired.",
-		Bad:      "MERGE dbo.users AS t USING dbo.arrivals AS a ON t.id = a.id WHEN MATCHED THEN UPDATE SET name = a.name;",
-		Good:     "UPDATE t SET name = a.name FROM dbo.users AS t JOIN dbo.arrivals AS a ON t.id = a.id;",
-		Optional: true,
-		check:    forbid("MERGE", "write UPDATE and INSERT", func(n syntax.Node) bool { return is[*syntax.Merge](n) }),
-	},
-	{
-		ID:       "P4-cursor",
-		Title:    "No cursors",
-		Reason:   "Row by row takes locks one at a time, in the order of the rows, and a statement does the same at once.",
-		Bad:      "DECLARE c CURSOR FOR SELECT id FROM dbo.users;",
-		Good:     "DECLARE @ids TABLE (id int);\nINSERT @ids (id) SELECT id FROM dbo.users;",
-		Optional: true,
-		check:    forbid("a cursor", "write one statement over the set", func(n syntax.Node) bool { return is[*syntax.CursorStmt](n) }),
-	},
-	{
-		ID:     "P4-nolock",
-		Title:  "No dirty reads: neither NOLOCK nor READ UNCOMMITTED",
-		Reason: "Such a read returns rows that never existed, misses rows that do, and fails with 601 when a page moves.",
-		Bad:    "SELECT name FROM dbo.users WITH (NOLOCK);",
-		Good:   "SELECT name FROM dbo.users;",
-		check:  checkDirtyReads,
-	},
-	{
-		ID:       "P4-waitfor",
-		Title:    "No WAITFOR",
-		Reason:   "It holds a connection, and whatever locks the session has, while it does nothing.",
-		Bad:      "WAITFOR DELAY '00:00:01';",
-		Good:     "SELECT id FROM dbo.timers WHERE due <= 17;",
-		Optional: true,
-		check:    forbid("WAITFOR", "let the caller wait", func(n syntax.Node) bool { return is[*syntax.Waitfor](n) }),
-	},
-	{
-		ID:       "P4-goto",
-		Title:    "No GOTO",
-		Reason:   "Neither a reader nor a tool can say what holds at a label.",
-		Bad:      "CREATE PROCEDURE dbo.one AS\nGOTO done;\ndone: SELECT 1 AS one;",
-		Good:     "CREATE PROCEDURE dbo.one AS\nSELECT 1 AS one;",
-		Optional: true,
-		check:    forbid("GOTO", "write IF, WHILE or RETURN", func(n syntax.Node) bool { return is[*syntax.Goto](n) }),
-	},
-}
-
-// is says whether a node has a type.
-func is[N syntax.Node](n syntax.Node) bool {
-	_, ok := n.(N)
-	return ok
-}
-
-// forbid makes a check that reports the nodes which match.
-func forbid(what, fix string, matches func(syntax.Node) bool) func(*pass) {
-	return func(p *pass) {
-		for _, u := range p.units {
-			syntax.Walk(u.node, func(n syntax.Node) bool {
-				if matches(n) {
-					p.report(u, n.Range(), fix, "%s", what)
-				}
-				return true
-			})
-		}
-	}
-}
-
-func checkDirtyReads(p *pass) {
-	for _, u := range p.units {
-		syntax.Walk(u.node, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.Option:
-				if n.Name == "NOLOCK" || n.Name == "READUNCOMMITTED" {
-					p.report(u, n.Span, "leave the hint out", "%s reads what was never committed", n.Name)
-				}
-			case *syntax.SetOption:
-				if n.Name == "TRANSACTION ISOLATION LEVEL" && n.Value == "READ UNCOMMITTED" {
-					p.report(u, n.Span, "READ COMMITTED is the default", "READ UNCOMMITTED reads what was never committed")
-				}
-			}
-			return true
-		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 var errorRules = []Rule{
 	{
 		ID:    "P5-number",
-		Title: "THROW raises a number that is written out, from 50001 to 59999 unless configured",
+		Title: "THROW raises a number that is written out and in the configured range, which begins at 50001 by default",
 		Reason: "Callers tell errors apart by number. One that is computed has no name, and 50000 is what RAISERROR raises " +
 			"for every text.",
 		Bad:   "CREATE PROCEDURE dbo.fail AS THROW 50000, N'nothing there', 1;",

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
@@ -96,12 +97,14 @@ func (s *session) program(u *unit) *analyze.Procedure {
 	if s.Program == nil || u.name == nil {
 		return nil
 	}
-	for i := range s.Program.Procedures {
-		if proc := s.Program.Procedures[i]; proc.File == u.script.File && proc.Name.Key() == u.fullName().Key() {
-			return proc
-		}
+	key := u.fullName().Key()
+	i := slices.IndexFunc(s.Program.Procedures, func(p *analyze.Procedure) bool {
+		return p.File == u.script.File && p.Name.Key() == key
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return s.Program.Procedures[i]
 }
 
 // fullName returns the schema-qualified name of a module.
@@ -191,69 +194,6 @@ func (p *pass) explainHints(u *unit, hints []syntax.Option) {
 	for _, h := range hints {
 		if h.Name != "RECOMPILE" && !u.explained(h.Span, h.Name) {
 			p.report(u, h.Span, "say why in a comment", "nothing says why %s is here", h.Name)
-		}
-	}
-}
-
-// planRules are about plans that are made for one call.
-var planRules = []Rule{{
-	ID:     "Q9",
-	Title:  "RECOMPILE has its reason in a comment",
-	Reason: "It spends milliseconds of processor time on every call; what is called often should have one plan that fits all.",
-	Bad:    "CREATE PROCEDURE dbo.find @a int AS\n\nSELECT id FROM dbo.users WHERE a = @a\nOPTION (RECOMPILE);",
-	Good: "CREATE PROCEDURE dbo.find @a int AS\n\nSELECT id FROM dbo.users WHERE a = @a\n" +
-		"OPTION (RECOMPILE); -- once a night, over all or nothing",
-	Optional: true,
-	check: func(p *pass) {
-		for _, u := range p.units {
-			for o := range syntax.All[*syntax.Option](u.node) {
-				if o.Name == "RECOMPILE" && !u.explained(o.Span, o.Name) {
-					p.report(u, o.Span, "say why in a comment, or leave it out", "nothing says why this is compiled on every call")
-				}
-			}
-		}
-	},
-}}
-
-// spellingRules matter where names that differ in case are different.
-var spellingRules = []Rule{{
-	ID:     "P8",
-	Title:  "A name is written as it was defined",
-	Reason: "On a case-sensitive database another spelling is another name, and the script fails there only.",
-	Bad: "CREATE TABLE dbo.Users (Id int NOT NULL PRIMARY KEY);\nGO\n" +
-		"CREATE PROCEDURE dbo.find @id int AS SELECT id FROM dbo.Users WHERE Id = @id;",
-	Good: "CREATE TABLE dbo.Users (Id int NOT NULL PRIMARY KEY);\nGO\n" +
-		"CREATE PROCEDURE dbo.find @id int AS SELECT Id FROM dbo.Users WHERE Id = @id;",
-	check: checkSpelling,
-}}
-
-func checkSpelling(p *pass) {
-	for _, u := range p.units {
-		for _, use := range u.uses {
-			if use.written != use.defined {
-				p.report(u, use.at, "write "+use.defined, "%s %s is defined as %s", use.what, use.written, use.defined)
-			}
-		}
-		for n := range syntax.All[*syntax.ObjectName](u.node) {
-			p.checkSystemSpelling(u, n)
-		}
-	}
-}
-
-// checkSystemSpelling looks at the names of the system, which are lower case but for INFORMATION_SCHEMA.
-func (p *pass) checkSystemSpelling(u *unit, n *syntax.ObjectName) {
-	for i, part := range n.Parts {
-		want := part.Value
-		switch folded := catalog.Fold(part.Value); {
-		case i == len(n.Parts)-1 && (folded == "sysname" || folded == "sp_executesql"):
-			want = folded
-		case i == len(n.Parts)-2 && folded == "sys":
-			want = folded
-		case i == len(n.Parts)-2 && folded == "information_schema":
-			want = "INFORMATION_SCHEMA"
-		}
-		if want != part.Value {
-			p.report(u, part.Span, "write "+want, "%s is %s on a case-sensitive server", part.Value, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package vet
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
@@ -14,11 +15,10 @@ import (
 // session is one run: the input, what all rules share, and the findings so far.
 type session struct {
 	Input
-	units  []*unit
-	sets   map[*diag.File]*directive.Set
-	keys   []index // of all tables; see indexes.go
-	found  diag.List
-	single map[string]bool // findings reported once per run
+	units []*unit
+	sets  map[*diag.File]*directive.Set
+	keys  []index // of all tables; see indexes.go
+	found diag.List
 }
 
 // A unit is code that runs as one: the body of a module, or a batch that defines none.
@@ -41,7 +41,7 @@ type pass struct {
 }
 
 func newSession(in Input) *session {
-	s := &session{Input: in, sets: map[*diag.File]*directive.Set{}, single: map[string]bool{}}
+	s := &session{Input: in, sets: map[*diag.File]*directive.Set{}}
 	for i, set := range in.Directives {
 		if set != nil && i < len(in.Scripts) {
 			s.sets[in.Scripts[i].File] = set
@@ -156,17 +156,19 @@ func (u *unit) explained(at diag.Span, word string) bool {
 	if u.proc != nil && containsWord(u.header.Text, word) {
 		return true
 	}
-	first, _ := u.script.File.Position(at.From)
-	last, _ := u.script.File.Position(at.To)
-	return slices.ContainsFunc(u.script.Comments, func(c syntax.Comment) bool {
-		text := strings.TrimSpace(c.Text)
-		if text == "" || strings.HasPrefix(text, "vet:") || strings.HasPrefix(text, "gen:") {
-			return false
+	line := func(p diag.Pos) int {
+		n, _ := u.script.File.Position(p)
+		return n
+	}
+	first, last, comments := line(at.From)-1, line(at.To), u.script.Comments
+	near := sort.Search(len(comments), func(i int) bool { return line(comments[i].To) >= first })
+	for ; near < len(comments) && line(comments[near].From) <= last; near++ {
+		text := strings.TrimSpace(comments[near].Text)
+		if text != "" && !strings.HasPrefix(text, "vet:") && !strings.HasPrefix(text, "gen:") {
+			return true
 		}
-		from, _ := u.script.File.Position(c.From)
-		to, _ := u.script.File.Position(c.To)
-		return to >= first-1 && from <= last
-	})
+	}
+	return false
 }
 
 // containsWord looks for a word without regard to case.

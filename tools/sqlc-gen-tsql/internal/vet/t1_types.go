@@ -21,15 +21,28 @@ var typeRules = []Rule{
 		check: checkUnicode,
 	},
 	{
-		ID:    "T1-param",
-		Title: "A parameter has exactly the type and the length of its column",
-		Reason: "A shorter parameter cuts its argument off in silence, so that two ids become one; another type converts, and " +
-			"may scan.",
+		ID:     "T1-length",
+		Title:  "A parameter is no shorter than its column",
+		Reason: "A longer argument is cut off in silence, so that two ids become one, or half of a text is stored.",
 		Bad: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY, code varchar(10) NOT NULL);\nGO\n" +
 			"CREATE PROCEDURE dbo.find @code varchar(5) AS SELECT id FROM dbo.users WHERE code = @code;",
 		Good: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY, code varchar(10) NOT NULL);\nGO\n" +
 			"CREATE PROCEDURE dbo.find @code varchar(10) AS SELECT id FROM dbo.users WHERE code = @code;",
-		check: checkParameters,
+		check: checkParameters(shorter),
+	},
+	{
+		ID:    "T1-param",
+		Title: "A parameter has exactly the type of its column",
+		Reason: "Another type converts, which may scan, round or fail; and what the generated code sends is what the parameter " +
+			"says.",
+		Bad: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY);\nGO\n" +
+			"CREATE PROCEDURE dbo.find @id int AS SELECT id FROM dbo.users WHERE id = @id;",
+		Good: "CREATE TABLE dbo.users (id bigint NOT NULL PRIMARY KEY);\nGO\n" +
+			"CREATE PROCEDURE dbo.find @id bigint AS SELECT id FROM dbo.users WHERE id = @id;",
+		Optional: true,
+		check: checkParameters(func(param, column sqltype.Type) bool {
+			return param != column && !shorter(param, column)
+		}),
 	},
 }
 
@@ -39,16 +52,17 @@ type pair struct {
 	value    syntax.Expr
 	at       diag.Span
 	compared bool // rather than assigned
+	local    bool // the column is a table variable's or a temp table's
 }
 
 // pairs calls f for every comparison of a column, and every assignment to one, in a unit.
 func (u *unit) pairs(f func(pair)) {
 	compare := func(x, y syntax.Expr, at diag.Span) {
 		if c := u.columnOf(x); c != nil {
-			f(pair{c, y, at, true})
+			f(pair{c, y, at, true, u.isLocal(x)})
 		}
 		if c := u.columnOf(y); c != nil {
-			f(pair{c, x, at, true})
+			f(pair{c, x, at, true, u.isLocal(y)})
 		}
 	}
 	syntax.Walk(u.node, func(n syntax.Node) bool {
@@ -67,7 +81,7 @@ func (u *unit) pairs(f func(pair)) {
 		case *syntax.Assignment:
 			if n.Column != nil && n.Op == "=" {
 				if c := u.columnOf(n.Column); c != nil {
-					f(pair{c, n.X, n.Span, false})
+					f(pair{c, n.X, n.Span, false, u.isLocal(n.Column)})
 				}
 			}
 		case *syntax.Insert:
@@ -87,7 +101,7 @@ func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
 		for i, x := range values {
 			if i < len(n.Columns) && x != nil {
 				if c := columnOf(target.table, n.Columns[i].Value); c != nil && c.Type.Kind != sqltype.Invalid {
-					f(pair{c, x, x.Range(), false})
+					f(pair{c, x, x.Range(), false, target.kind == localSource})
 				}
 			}
 		}
@@ -121,6 +135,12 @@ func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
 		return c
 	}
 	return nil
+}
+
+// isLocal says whether a column belongs to a table variable or a temp table.
+func (u *unit) isLocal(x syntax.Expr) bool {
+	ref, ok := unparen(x).(*syntax.ColumnRef)
+	return ok && u.refs[ref].source != nil && u.refs[ref].source.kind == localSource
 }
 
 // typeOf returns the type of the simple expressions, Invalid for all others.
@@ -161,20 +181,29 @@ func checkUnicode(p *pass) {
 	}
 }
 
-func checkParameters(p *pass) {
-	for _, u := range p.procedures() {
-		u.pairs(func(x pair) {
-			v, ok := unparen(x.value).(*syntax.Variable)
-			if !ok {
-				return
-			}
-			declared := u.vars[catalog.Fold(v.Name)]
-			if !declared.param || declared.Type.Kind == sqltype.Invalid || declared.Type == x.column.Type ||
-				x.compared && isByteText(x.column.Type) && isUnicode(declared.Type) { // a matter for T1-unicode
-				return
-			}
-			p.report(u, v.Span, "declare it "+x.column.Type.String(), "%s is %s, and column %s is %s",
-				v.Name, declared.Type, x.column.Name, x.column.Type)
-		})
+// shorter says whether a text or binary parameter can't hold every value of a column of its kind.
+func shorter(param, column sqltype.Type) bool {
+	alike := isText(param) && isText(column) || param.IsBinary() && column.IsBinary()
+	return alike && param.Length != sqltype.Max && (column.Length == sqltype.Max || param.Length < column.Length)
+}
+
+// checkParameters makes a check that reports parameters whose type doesn't go with that of a stored column.
+func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
+	return func(p *pass) {
+		for _, u := range p.procedures() {
+			u.pairs(func(x pair) {
+				v, ok := unparen(x.value).(*syntax.Variable)
+				if !ok || x.local {
+					return
+				}
+				declared := u.vars[catalog.Fold(v.Name)]
+				if !declared.param || declared.Type.Kind == sqltype.Invalid || !wrong(declared.Type, x.column.Type) ||
+					x.compared && isByteText(x.column.Type) && isUnicode(declared.Type) { // a matter for T1-unicode
+					return
+				}
+				p.report(u, v.Span, "declare it "+x.column.Type.String(), "%s is %s, and column %s is %s",
+					v.Name, declared.Type, x.column.Name, x.column.Type)
+			})
+		}
 	}
 }

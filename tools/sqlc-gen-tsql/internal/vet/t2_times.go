@@ -95,40 +95,47 @@ func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
 	}
 }
 
-// checkDateAdd reports a number of small units that may be more than an int: an int variable, a constant and a
-// remainder are not.
+// checkDateAdd reports a number of small units that may be more than an int.
 func (p *pass) checkDateAdd(u *unit, c *syntax.Call) {
 	part := datePart(c)
 	if len(c.Args) != 3 || part != "second" && part != "millisecond" && part != "microsecond" {
 		return
 	}
-	switch x := unparen(c.Args[1]).(type) {
-	case *syntax.Literal:
-		return
-	case *syntax.Unary:
-		if is[*syntax.Literal](unparen(x.X)) || u.fitsInt(x.X) {
-			return
-		}
-	case *syntax.Binary:
-		if x.Op == "%" {
-			return
-		}
-	default:
-		if u.fitsInt(x) {
-			return
-		}
+	if u.mayBeWide(c.Args[1]) {
+		p.report(u, c.Args[1].Range(), "add whole days first, then the remainder: x % 86400000",
+			"DATEADD takes an int, and this number of %ss may be more", part)
 	}
-	p.report(u, c.Args[1].Range(), "add whole days first, then the remainder: x % 86400000",
-		"DATEADD takes an int, and this number of %ss may be more", part)
 }
 
-// fitsInt says whether a variable or column is no wider than int.
-func (u *unit) fitsInt(x syntax.Expr) bool {
-	switch u.typeOf(x).Kind {
-	case sqltype.Int, sqltype.SmallInt, sqltype.TinyInt:
-		return true
+// mayBeWide says whether a number is known not to fit into an int: it is of a wider type, or a product. A remainder
+// fits, and what isn't known is left alone.
+func (u *unit) mayBeWide(x syntax.Expr) bool {
+	switch x := unparen(x).(type) {
+	case *syntax.Unary:
+		return u.mayBeWide(x.X)
+	case *syntax.Binary:
+		switch x.Op {
+		case "%":
+			return false
+		case "*":
+			a, literalA := intValue(x.X)
+			b, literalB := intValue(x.Y)
+			if literalA && (a == 1 || a == -1) || literalB && (b == 1 || b == -1) {
+				return u.mayBeWide(x.X) || u.mayBeWide(x.Y)
+			}
+			return !literalA || !literalB
+		default:
+			return u.mayBeWide(x.X) || u.mayBeWide(x.Y)
+		}
+	case *syntax.Call:
+		return callName(x) == "DATEDIFF_BIG"
 	default:
-		return false
+		switch u.typeOf(x).Kind {
+		case sqltype.BigInt, sqltype.Decimal, sqltype.Float, sqltype.Real:
+			return true
+		default:
+			return false
+		}
 	}
 }
 

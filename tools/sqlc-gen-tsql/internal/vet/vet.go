@@ -11,6 +11,7 @@ package vet
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ type Options struct {
 	Portability []string
 
 	Schema             string // the schema that every object is in
-	ErrorMin, ErrorMax int64  // the numbers that THROW may raise; 50001 to 59999 if not set
+	ErrorMin, ErrorMax int64  // the numbers that THROW may raise; from 50001 on if not set
 
 	LockTokens  []string // columns that hold the token of a lease: "lock_token"
 	LockedUntil []string // columns that hold its end: "locked_until"
@@ -63,7 +64,7 @@ func (o Options) defaults() Options {
 		o.ErrorMin = 50001
 	}
 	if o.ErrorMax == 0 {
-		o.ErrorMax = 59999
+		o.ErrorMax = math.MaxInt32
 	}
 	if o.PurgePrefixes == nil {
 		o.PurgePrefixes = []string{"purge_", "prune_", "delete_"}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
@@ -16,15 +18,23 @@ import (
 var update = flag.Bool("update", false, "rewrite the generated packages")
 
 // variants are the generated packages by the folder that they are in.
-var variants = map[string]model.Options{
-	"livedb": {Package: "livedb", Sequences: true},
-	"nulldb": {Package: "nulldb", Nulls: model.NullsSQL, Sequences: true},
+var variants = map[string]struct {
+	options model.Options
+	program *analyze.Program
+}{
+	"livedb": {model.Options{Package: "livedb", Sequences: true}, program()},
+	"nulldb": {model.Options{Package: "nulldb", Nulls: model.NullsSQL, Sequences: true}, program()},
+	"tvpdb": {
+		model.Options{Package: "tvpdb", Tables: model.TablesTVP},
+		&analyze.Program{Procedures: []*analyze.Procedure{echoIDs}, TableTypes: []*catalog.Table{idList}},
+	},
 }
 
 // TestGenerated says that the packages that the other tests run are what the generator writes.
 func TestGenerated(t *testing.T) {
-	for folder, options := range variants {
-		m, found := model.Build(program(), options)
+	t.Parallel()
+	for folder, v := range variants {
+		m, found := model.Build(v.program, v.options)
 		if len(found) > 0 {
 			t.Fatal(found.Format())
 		}

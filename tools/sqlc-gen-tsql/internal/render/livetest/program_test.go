@@ -88,6 +88,13 @@ var idList = &catalog.Table{
 	},
 }
 
+// echoIDs is by itself what the driver's own form of a table argument is tried with.
+var echoIDs = &analyze.Procedure{
+	Place: place, Name: name("echo_ids"),
+	Params:  []analyze.Param{{Name: "@ids", Table: idList, Type: sqltype.Type{Kind: sqltype.Table, Name: "gen_live.id_list"}}},
+	Results: []analyze.ResultSet{rowsOf(analyze.Many, "", column("id", plain(sqltype.BigInt), false), column("label", sized(sqltype.NVarChar, 20), true))},
+}
+
 // program is what run/schema.sql and the queries below come to.
 func program() *analyze.Program {
 	p := &analyze.Program{
@@ -161,6 +168,7 @@ func procedures() []*analyze.Procedure {
 				{Name: "Numbers", Stream: true, Columns: []analyze.Column{column("n", intType, false)}, File: script},
 			},
 		},
+		echoIDs,
 		{
 			Place: place, Name: name("echo_types"), Params: params("abcdefghijklmnopqrstuvwxy", analyze.Param{Nullable: true}),
 			Results: []analyze.ResultSet{echo},

@@ -17,10 +17,10 @@ var sentinels = map[int32]error{
 	50011: Err50011,
 }
 
-// ErrLockLost is error 50010: the lock is no longer held
+// ErrLockLost is error 50010: the lock is no longer held.
 var ErrLockLost = errors.New(packageName + ": the lock is no longer held")
 
-// Err50011 is error 50011
+// Err50011 is error 50011.
 var Err50011 = errors.New(packageName + ": error 50011")
 
 // ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on

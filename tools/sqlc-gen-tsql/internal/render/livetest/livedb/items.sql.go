@@ -14,12 +14,43 @@ import (
 
 var stmtAddItems = statement{
 	name: "AddItems",
-	text: `INSERT INTO gen_live.items (id, name, price, note, made_at, data)
-VALUES (@id, @name, @price, @note, @made_at, @data)`,
-	schemas: []schemaAt{{12, 20, "gen_live"}},
+	text: `SET NOCOUNT ON;
+DECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, [id] bigint, [name] nvarchar(50), [price] decimal(18, 4), [note] nvarchar(max), [made_at] datetime2(3),
+    [data] varbinary(10));
+INSERT INTO @gen_rows (gen_row, [id], [name], [price], [note], [made_at], [data])
+SELECT CAST(r.[key] AS int), w.[id],
+    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[price],
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[made_at], CONVERT(varbinary(10), w.[data], 1)
+FROM OPENJSON(@gen_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [id] bigint '$.c0', [name] nvarchar(100) '$.c1', [price] decimal(18, 4) '$.c2', [made_at] datetime2(3) '$.c4',
+    [data] nvarchar(22) '$.c5'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+) AS v;
+DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), @id bigint, @name nvarchar(50), @price decimal(18, 4), @note nvarchar(max), @made_at datetime2(3),
+    @data varbinary(10);
+SET @gen_changed = 0;
+BEGIN TRY
+WHILE @gen_row < @gen_count
+BEGIN
+SELECT @id = [id], @name = [name], @price = [price], @note = [note], @made_at = [made_at], @data = [data] FROM @gen_rows WHERE gen_row = @gen_row;
+INSERT INTO gen_live.items (id, name, price, note, made_at, data)
+VALUES (@id, @name, @price, @note, @made_at, @data)
+SET @gen_changed = @gen_changed + @@ROWCOUNT;
+SET @gen_row = @gen_row + 1;
+END
+END TRY
+BEGIN CATCH
+THROW;
+END CATCH`,
+	schemas: []schemaAt{{1735, 1743, "gen_live"}},
 	batch:   true,
-	decls:   "@id bigint, @name nvarchar(50), @price decimal(18, 4), @note nvarchar(max), @made_at datetime2(3), @data varbinary(10)",
-	repeat:  []param{{"id", "bigint"}, {"name", "nvarchar(50)"}, {"price", "decimal(18, 4)"}, {"note", "nvarchar(max)"}, {"made_at", "datetime2(3)"}, {"data", "varbinary(10)"}},
+	decls:   "@gen_json nvarchar(max), @gen_changed bigint OUTPUT",
 }
 
 // AddItemsParams holds the arguments of [Queries.AddItems].
@@ -38,15 +69,17 @@ type AddItemsParams struct {
 // were changed. It stops at the first error, and what ran before stays done: for all or nothing, use
 // [Queries.WithTx].
 func (q *Queries) AddItems(ctx context.Context, list []AddItemsParams) (int64, error) {
-	return q.execMany(ctx, &stmtAddItems, len(list), func(a *args, i int) {
-		p := &list[i]
-		required(a, "id", sqlBigInt{}, p.ID)
-		required(a, "name", sqlNVarChar(50), p.Name)
-		required(a, "price", sqlDecimal{18, 4}, p.Price)
-		nullable(a, "note", sqlNVarChar(maxLength), p.Note)
-		required(a, "made_at", sqlDateTime2{}, p.MadeAt)
-		nullableBytes(a, "data", sqlVarBinary(10), p.Data)
-	})
+	return execMany(ctx, q, &stmtAddItems, list, (*AddItemsParams).put)
+}
+
+// put adds the arguments to the document that carries them.
+func (r *AddItemsParams) put(t *table) {
+	column(t, "id", sqlBigInt{}, r.ID)
+	column(t, "name", sqlNVarChar(50), r.Name)
+	column(t, "price", sqlDecimal{18, 4}, r.Price)
+	columnNull(t, "note", sqlNVarChar(maxLength), r.Note)
+	column(t, "made_at", sqlDateTime2{}, r.MadeAt)
+	columnNullBytes(t, "data", sqlVarBinary(10), r.Data)
 }
 
 var stmtCountItems = statement{
@@ -80,8 +113,11 @@ var stmtCountOf = statement{
 	text: `SET NOCOUNT ON;
 DECLARE @ids [gen_live].[id_list];
 INSERT INTO @ids ([id], [label])
-SELECT [id], [label]
-FROM OPENJSON(@ids_json) WITH ([id] bigint '$[0]', [label] nvarchar(20) '$[1]');
+SELECT w.[id],
+    CASE WHEN CHARINDEX(N'~', w.[label] COLLATE Latin1_General_BIN2) = 0 THEN w.[label] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[label] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+FROM OPENJSON(@ids_json) WITH (
+    [id] bigint '$.c0', [label] nvarchar(40) '$.c1'
+) AS w;
 SET NOCOUNT OFF;
 SELECT COUNT(*) AS n FROM @ids AS i WHERE i.id > @more_than`,
 	schemas: []schemaAt{{29, 39, "gen_live"}},

@@ -236,6 +236,59 @@ func (q *Queries) CountTo(ctx context.Context, p CountToParams, result *CountToR
 	}
 }
 
+var stmtEchoIDs = statement{
+	name: "gen_live.echo_ids",
+	text: `DECLARE @ids [gen_live].[id_list];
+INSERT INTO @ids ([id], [label])
+SELECT w.[id],
+    CASE WHEN CHARINDEX(N'~', w.[label] COLLATE Latin1_General_BIN2) = 0 THEN w.[label] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[label] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+FROM OPENJSON(@ids_json) WITH (
+    [id] bigint '$.c0', [label] nvarchar(40) '$.c1'
+) AS w;
+EXEC [gen_live].[echo_ids] @ids = @ids`,
+	schemas: []schemaAt{{13, 23, "gen_live"}, {461, 471, "gen_live"}},
+	batch:   true,
+	decls:   "@ids_json nvarchar(max)",
+	sets: [][]string{
+		{"id", "label"},
+	},
+}
+
+// EchoIDsParams holds the arguments of [Queries.EchoIDs].
+type EchoIDsParams struct {
+	IDs []IDListRow
+}
+
+// EchoIDsRow is a row that [Queries.EchoIDs] returns.
+type EchoIDsRow struct {
+	ID    int64
+	Label *string
+}
+
+func scanEchoIDsRow(rows *sql.Rows, r *EchoIDsRow) error {
+	return rows.Scan(&r.ID, &r.Label)
+}
+
+// EchoIDsResult is what [Queries.EchoIDs] returns.
+type EchoIDsResult struct {
+	Rows []EchoIDsRow
+}
+
+// EchoIDs calls procedure gen_live.echo_ids.
+func (q *Queries) EchoIDs(ctx context.Context, p EchoIDsParams) (EchoIDsResult, error) {
+	a := newArgs(1)
+	sendTable(&a, "ids", "ids_json", p.IDs, (*IDListRow).put)
+	var r EchoIDsResult
+	err := q.call(ctx, &stmtEchoIDs, &a, func(_ int, rows *sql.Rows) (err error) {
+		r.Rows, err = readMany(rows, scanEchoIDsRow)
+		return err
+	})
+	if err != nil {
+		return EchoIDsResult{}, err
+	}
+	return r, nil
+}
+
 var stmtEchoTypes = statement{
 	name:    "gen_live.echo_types",
 	text:    "[gen_live].[echo_types]",
@@ -464,16 +517,29 @@ var stmtSaveItems = statement{
 	text: `DECLARE @items [gen_live].[item_list];
 INSERT INTO @items ([id], [name], [price], [note], [data], [code], [flag], [tiny], [small], [whole], [ratio], [narrow], [cash],
     [guid], [day], [clock], [at2], [at1], [ats], [ato])
-SELECT [id], [name], [price], [note], CONVERT(varbinary(max), [data], 1), [code], [flag], [tiny], [small], [whole],
-    [ratio], [narrow], [cash], [guid], [day], [clock], [at2], [at1], [ats], [ato]
-FROM OPENJSON(@items_json) WITH ([id] bigint '$[0]', [name] nvarchar(50) '$[1]', [price] decimal(38, 10) '$[2]', [note] nvarchar(max) '$[3]',
-    [data] varchar(max) '$[4]', [code] varchar(20) '$[5]', [flag] bit '$[6]', [tiny] tinyint '$[7]',
-    [small] smallint '$[8]', [whole] int '$[9]', [ratio] float '$[10]', [narrow] real '$[11]',
-    [cash] money '$[12]', [guid] uniqueidentifier '$[13]', [day] date '$[14]', [clock] time(6) '$[15]',
-    [at2] datetime2(6) '$[16]', [at1] datetime '$[17]', [ats] smalldatetime '$[18]',
-    [ato] datetimeoffset(6) '$[19]');
+SELECT w.[id],
+    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[price],
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CONVERT(varbinary(max), v.c4, 1),
+    CASE WHEN CHARINDEX(N'~', w.[code] COLLATE Latin1_General_BIN2) = 0 THEN w.[code] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[code] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[flag], w.[tiny], w.[small], w.[whole], w.[ratio], w.[narrow], w.[cash], w.[guid], w.[day], w.[clock],
+    w.[at2], w.[at1], w.[ats], w.[ato]
+FROM OPENJSON(@items_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [id] bigint '$.c0', [name] nvarchar(100) '$.c1', [price] decimal(38, 10) '$.c2', [code] nvarchar(40) '$.c5',
+    [flag] bit '$.c6', [tiny] tinyint '$.c7', [small] smallint '$.c8', [whole] int '$.c9', [ratio] float '$.c10',
+    [narrow] real '$.c11', [cash] money '$.c12', [guid] uniqueidentifier '$.c13', [day] date '$.c14',
+    [clock] time(6) '$.c15', [at2] datetime2(6) '$.c16', [at1] datetime '$.c17', [ats] smalldatetime '$.c18',
+    [ato] datetimeoffset(6) '$.c19'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3,
+    MAX(CASE WHEN p.[key] = N'c4' THEN p.[value] END) AS c4
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3', N'c4')
+) AS v;
 EXEC @gen_status = [gen_live].[save_items] @items = @items, @count = @count OUTPUT`,
-	schemas:  []schemaAt{{15, 25, "gen_live"}, {1005, 1015, "gen_live"}},
+	schemas:  []schemaAt{{15, 25, "gen_live"}, {2052, 2062, "gen_live"}},
 	batch:    true,
 	decls:    "@items_json nvarchar(max), @count int OUTPUT, @gen_status int OUTPUT",
 	optional: []param{{"factor", "int"}},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/nulldb"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/tvpdb"
 )
 
 //go:embed schema.sql
@@ -68,6 +69,7 @@ func TestLive(t *testing.T) {
 	t.Run("stream", func(t *testing.T) { testStream(t, q, db) })
 	t.Run("queries", func(t *testing.T) { testQueries(t, q, db) })
 	t.Run("tables", func(t *testing.T) { testTableArguments(t, q) })
+	t.Run("tvp", func(t *testing.T) { testTVP(t, tvpdb.New(db, tvpdb.WithSchema("gen_live", name))) })
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -259,13 +261,13 @@ func testStream(t *testing.T, q *livedb.Queries, db *sql.DB) {
 func testQueries(t *testing.T, q *livedb.Queries, db *sql.DB) {
 	at := time.Date(2024, 5, 1, 12, 0, 0, 123e6, time.FixedZone("", 7200))
 	var list []livedb.AddItemsParams
-	for i := range 250 { // two and a half round trips
+	for i := range 2500 { // two and a half round trips
 		list = append(list, livedb.AddItemsParams{ID: int64(i), Name: fmt.Sprint("n", i), Price: decimal.New(int64(i), -4), MadeAt: at})
 	}
-	if n := must(q.AddItems(t.Context(), list))(t); n != 250 {
+	if n := must(q.AddItems(t.Context(), list))(t); n != 2500 {
 		t.Errorf("added %d", n)
 	}
-	if n := must(q.CountItems(t.Context()))(t); n != 250 {
+	if n := must(q.CountItems(t.Context()))(t); n != 2500 {
 		t.Errorf("counted %d", n)
 	}
 	got := must(q.GetItem(t.Context(), livedb.GetItemParams{ID: 7}))(t)
@@ -277,34 +279,34 @@ func testQueries(t *testing.T, q *livedb.Queries, db *sql.DB) {
 		t.Errorf("got %v", err)
 	}
 	// The second of three is there already: the first stays, the third is not tried.
-	three := []livedb.AddItemsParams{{ID: 1000, MadeAt: at}, {ID: 1, MadeAt: at}, {ID: 1001, MadeAt: at}}
+	three := []livedb.AddItemsParams{{ID: 10000, MadeAt: at}, {ID: 1, MadeAt: at}, {ID: 10001, MadeAt: at}}
 	if _, err := q.AddItems(t.Context(), three); !strings.Contains(fmt.Sprint(err), "AddItems") {
 		t.Errorf("got %v", err)
 	}
-	if n := must(q.CountItems(t.Context()))(t); n != 251 {
+	if n := must(q.CountItems(t.Context()))(t); n != 2501 {
 		t.Errorf("counted %d", n)
 	}
 	tx := must(db.BeginTx(t.Context(), nil))(t)
-	if n := must(q.WithTx(tx).DropItem(t.Context(), livedb.DropItemParams{ID: 1000}))(t); n != 1 {
+	if n := must(q.WithTx(tx).DropItem(t.Context(), livedb.DropItemParams{ID: 10000}))(t); n != 1 {
 		t.Errorf("dropped %d", n)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Error(err)
 	}
-	if err := q.RenameItem(t.Context(), livedb.RenameItemParams{ID: 1000, Name: "😀"}); err != nil {
+	if err := q.RenameItem(t.Context(), livedb.RenameItemParams{ID: 10000, Name: "😀"}); err != nil {
 		t.Error(err)
 	}
-	names := must(q.ListNames(t.Context(), livedb.ListNamesParams{ID: 249}))(t)
-	if !reflect.DeepEqual(names, []string{"n249", "😀"}) {
+	names := must(q.ListNames(t.Context(), livedb.ListNamesParams{ID: 2499}))(t)
+	if !reflect.DeepEqual(names, []string{"n2499", "😀"}) {
 		t.Errorf("got %q", names)
 	}
-	for name, err := range q.ListNamesSeq(t.Context(), livedb.ListNamesParams{ID: 249}) {
-		if err != nil || name != "n249" {
+	for name, err := range q.ListNamesSeq(t.Context(), livedb.ListNamesParams{ID: 2499}) {
+		if err != nil || name != "n2499" {
 			t.Errorf("got %q, %v", name, err)
 		}
 		break
 	}
-	if list := must(q.ListNames(t.Context(), livedb.ListNamesParams{ID: 5000}))(t); list == nil || len(list) != 0 {
+	if list := must(q.ListNames(t.Context(), livedb.ListNamesParams{ID: 50000}))(t); list == nil || len(list) != 0 {
 		t.Errorf("got %v", list)
 	}
 	ids := []livedb.IDListRow{{ID: 1}, {ID: 2, Label: ptr("x")}, {ID: 3}}
@@ -318,7 +320,7 @@ func testTableArguments(t *testing.T, q *livedb.Queries) {
 	for i, e := range echoed() {
 		code := e.L
 		rows = append(rows, livedb.ItemListRow{
-			ID: int64(i), Name: []string{"", "\x01\t\r\n\"\\/\u2028\u2029😀", "]'--"}[i], Price: e.H, Note: e.O, Data: e.Q, Code: code,
+			ID: int64(i), Name: []string{"", "\t\r\n\"\\/\u2028\u2029😀~1~01\\u0041", "]'--"}[i], Price: e.H, Note: e.O, Data: e.Q, Code: code,
 			Flag: e.A, Tiny: e.B, Small: e.C, Whole: e.D, Ratio: e.G, Narrow: e.F, Cash: e.I, GUID: e.R, Day: e.S, Clock: e.T, At2: e.U,
 			At1: e.V, Ats: e.W, Ato: e.X,
 		})
@@ -341,6 +343,52 @@ func testTableArguments(t *testing.T, q *livedb.Queries) {
 		if int(*got.Count) != n || len(got.Items) != n || got.Items == nil {
 			t.Errorf("%d rows: got %d and %d", n, *got.Count, len(got.Items))
 		}
+	}
+}
+
+func testTVP(t *testing.T, q *tvpdb.Queries) {
+	rows := []tvpdb.IDListRow{{ID: 1}, {ID: 2, Label: ptr("\"é😀\"")}, {ID: 3, Label: ptr("")}}
+	for _, rows := range [][]tvpdb.IDListRow{rows, nil} {
+		got := must(q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: rows}))(t)
+		if len(got.Rows) != len(rows) {
+			t.Fatalf("got %d rows", len(got.Rows))
+		}
+		for i, row := range got.Rows {
+			if want := tvpdb.EchoIDsRow(rows[i]); !same(row, want) {
+				t.Errorf("got %+v", row)
+			}
+		}
+	}
+	_, err := q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: []tvpdb.IDListRow{{Label: ptr(strings.Repeat("x", 21))}}})
+	if !errors.Is(err, tvpdb.ErrArgument) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// BenchmarkTableArgument compares the two forms of a table argument on a server.
+func BenchmarkTableArgument(b *testing.B) {
+	db, name := server(b)
+	ours, driver := livedb.New(db, livedb.WithSchema("gen_live", name)), tvpdb.New(db, tvpdb.WithSchema("gen_live", name))
+	for _, n := range []int{1, 100, 10000} {
+		rows := make([]livedb.IDListRow, n)
+		theirs := make([]tvpdb.IDListRow, n)
+		for i := range rows {
+			rows[i] = livedb.IDListRow{ID: int64(i), Label: ptr("label")}
+			theirs[i] = tvpdb.IDListRow(rows[i])
+		}
+		report := func(b *testing.B) { b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s") }
+		b.Run(fmt.Sprintf("json/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				must(ours.EchoIDs(b.Context(), livedb.EchoIDsParams{IDs: rows}))(b)
+			}
+			report(b)
+		})
+		b.Run(fmt.Sprintf("tvp/%d", n), func(b *testing.B) {
+			for b.Loop() {
+				must(driver.EchoIDs(b.Context(), tvpdb.EchoIDsParams{IDs: theirs}))(b)
+			}
+			report(b)
+		})
 	}
 }
 
@@ -379,7 +427,7 @@ func TestArguments(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = q.AddItems(t.Context(), []livedb.AddItemsParams{{}, {Name: "\xff"}})
-	if want := "livedb: AddItems: element 1: argument"; !strings.HasPrefix(fmt.Sprint(err), want) || !errors.Is(err, livedb.ErrArgument) {
+	if want := "livedb: AddItems: argument of element 1: @name is not valid UTF-8"; !strings.HasPrefix(fmt.Sprint(err), want) || !errors.Is(err, livedb.ErrArgument) {
 		t.Errorf("got %v", err)
 	}
 	bad := livedb.New(nil, livedb.WithSchema("gen_live", ""))

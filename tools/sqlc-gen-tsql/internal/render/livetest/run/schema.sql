@@ -102,5 +102,7 @@ BEGIN
     SET @total = @n;
 END
 GO
+CREATE PROCEDURE gen_live.echo_ids @ids gen_live.id_list READONLY AS SELECT id, label FROM @ids ORDER BY id;
+GO
 CREATE PROCEDURE gen_live.nothing AS SET NOCOUNT ON;
 GO

@@ -193,6 +193,8 @@ func TestWrites(t *testing.T) {
 		{"through an alias", proc("UPDATE u SET name = N'' FROM dbo.users AS u WITH (UPDLOCK, SERIALIZABLE) WHERE u.id = @id;\nIF @@ROWCOUNT = 0 INSERT dbo.users (id) VALUES (@id);"), nil},
 		{"one hint only", proc("IF NOT EXISTS (SELECT 1 FROM dbo.users WITH (HOLDLOCK) WHERE id = @id)\nBEGIN INSERT dbo.users (id) VALUES (@id); END;"), []string{"2 Q10"}},
 		{"EXISTS with the INSERT in ELSE", proc("IF EXISTS (SELECT 1 FROM dbo.users WHERE id = @id) SET @n = 1;\nELSE INSERT dbo.users (id) VALUES (@id);"), []string{"2 Q10"}},
+		{"EXISTS, then an INSERT beside it", proc("IF EXISTS (SELECT 1 FROM dbo.users WHERE id = @id) INSERT dbo.users (id) VALUES (@id + 1);"), nil},
+		{"EXISTS that leaves", proc("IF EXISTS (SELECT 1 FROM dbo.users WHERE id = @id) RETURN;\nINSERT dbo.users (id) VALUES (@id);"), []string{"2 Q10"}},
 		{"a test of another table", proc("IF NOT EXISTS (SELECT 1 FROM dbo.orders WHERE id = @id) INSERT dbo.users (id) VALUES (@id);"), nil},
 		{"INSERT … WHERE NOT EXISTS", proc("INSERT dbo.users (id) SELECT @id\nWHERE NOT EXISTS (SELECT 1 FROM dbo.users AS u WHERE u.id = @id);"), []string{"3 Q10"}},
 		{"duplicates are handled", proc("BEGIN TRY IF NOT EXISTS (SELECT 1 FROM dbo.users WHERE id = @id) INSERT dbo.users (id) VALUES (@id); END TRY\nBEGIN CATCH IF ERROR_NUMBER() NOT IN (2601, 2627) THROW; END CATCH;"), nil},
@@ -221,11 +223,14 @@ func TestTypesAndTimes(t *testing.T) {
 		{"exact parameters", proc("UPDATE dbo.users SET name = @name WHERE id = @id;\nINSERT dbo.users (id, name) VALUES (@id, @name);"), nil},
 		{"a parameter of another integer", proc("SELECT state FROM dbo.orders WHERE id = @id;"), []string{"2 T1-param"}},
 		{"in INSERT, by position", proc("INSERT dbo.lines (order_id, line, item) SELECT 1, @id, @name;"), []string{"2 T1-param"}},
+		{"a shorter parameter, assigned and compared", "CREATE PROCEDURE dbo.q @a nvarchar(5), @b nvarchar(60) AS\nUPDATE dbo.users SET name = @a\nWHERE name = @a;\nUPDATE dbo.users SET name = @b;", []string{"2 T1-length", "3 T1-length", "4 T1-param"}},
+		{"a temp table is no contract", proc("CREATE TABLE #t (a bigint); INSERT #t (a) VALUES (@id);"), nil},
 		{"a local variable is its own business", proc("SELECT state FROM dbo.orders WHERE id = @n;"), nil},
 		{"an expression isn't compared", proc("SELECT state FROM dbo.orders WHERE id = @id + 1;"), nil},
 	})
 	check(t, "T2", vet.Options{}, []ruleCase{
 		{"an int variable and a constant fit", proc("SELECT DATEADD(SECOND, @n, born) AS a, DATEADD(ms, -5, born) AS b, DATEADD(DAY, state, born) AS c FROM dbo.users;"), nil},
+		{"the sign, and a difference, fit", proc("SELECT DATEADD(SECOND, @n * -1, born) AS a, DATEADD(SECOND, DATEDIFF(SECOND, born, born), born) AS b, DATEADD(ms, -@n, born) AS c FROM dbo.users;"), nil},
 		{"a product may not", proc("SELECT DATEADD(SECOND, @n * 60, born) AS a FROM dbo.users;"), []string{"2 T2-overflow"}},
 		{"a remainder does", proc("DECLARE @ms bigint; SELECT DATEADD(MILLISECOND, @ms % 86400000, DATEADD(DAY, @ms / 86400000, '19700101')) AS a;"), nil},
 		{"a bigint may not", proc("DECLARE @ms bigint;\nSELECT DATEADD(MILLISECOND, @ms, '19700101') AS a;"), []string{"3 T2-overflow"}},

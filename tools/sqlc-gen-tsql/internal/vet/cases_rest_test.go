@@ -2,10 +2,13 @@ package vet_test
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
 
@@ -80,23 +83,23 @@ func TestQueriesRead(t *testing.T) {
 
 func TestSuppressions(t *testing.T) {
 	t.Parallel()
-	const star = "SELECT * FROM dbo.users;"
+	const dirty = "SELECT id FROM dbo.users WITH (NOLOCK);"
 	for _, c := range []struct {
 		name, text string
 		options    vet.Options
 		want       []string
 	}{
-		{"above", "-- vet:allow P3-star: a test\n" + star, vet.Options{}, []string{}},
-		{"at the end of the line", star + " -- vet:allow P3-star: a test", vet.Options{}, []string{}},
-		{"by the family", "-- vet:allow P3: a test\n" + star, vet.Options{}, []string{}},
-		{"in any case of letters", "-- vet:allow p3-star: a test\n" + star, vet.Options{}, []string{}},
-		{"among other comments", "-- Lists.\n-- vet:allow P3-star: a test\n-- Users.\n" + star, vet.Options{}, []string{}},
-		{"another rule's", "-- vet:allow P4: a test\n" + star, vet.Options{}, []string{"1 allow", "2 P3-star"}},
-		{"too far away", "-- vet:allow P3-star: a test\n\n" + star, vet.Options{}, []string{"1 allow", "3 P3-star"}},
-		{"no such rule", "-- vet:allow P3-stra: a test\nSELECT id FROM dbo.users;", vet.Options{}, []string{"1 allow"}},
-		{"twice the same", "-- vet:allow P3-star: a test\n-- vet:allow P3: again\n" + star, vet.Options{}, []string{"2 allow"}},
+		{"above", "-- vet:allow P4-nolock: a test\n" + dirty, vet.Options{}, []string{}},
+		{"at the end of the line", dirty + " -- vet:allow P4-nolock: a test", vet.Options{}, []string{}},
+		{"by the family", "-- vet:allow P4: a test\n" + dirty, vet.Options{}, []string{}},
+		{"in any case of letters", "-- vet:allow p4-nolock: a test\n" + dirty, vet.Options{}, []string{}},
+		{"among other comments", "-- Lists.\n-- vet:allow P4-nolock: a test\n-- Users.\n" + dirty, vet.Options{}, []string{}},
+		{"another rule's", "-- vet:allow P3: a test\n" + dirty, vet.Options{}, []string{"1 allow", "2 P4-nolock"}},
+		{"too far away", "-- vet:allow P4-nolock: a test\n\n" + dirty, vet.Options{}, []string{"1 allow", "3 P4-nolock"}},
+		{"no such rule", "-- vet:allow P4-nolokc: a test\nSELECT id FROM dbo.users;", vet.Options{}, []string{"1 allow"}},
+		{"twice the same", "-- vet:allow P4-nolock: a test\n-- vet:allow P4: again\n" + dirty, vet.Options{}, []string{"2 allow"}},
 		{"of a rule that is off", "-- vet:allow P4-merge: a test\nSELECT id FROM dbo.users;", vet.Options{}, []string{}},
-		{"of a rule that is switched off", "-- vet:allow P3: a test\n" + star, vet.Options{Disable: []string{"P3"}}, []string{}},
+		{"of a rule that is switched off", "-- vet:allow P4: a test\n" + dirty, vet.Options{Disable: []string{"P4"}}, []string{}},
 		{"of a rule that is on", "-- vet:allow P4-merge: a test\nSELECT id FROM dbo.users;", vet.Options{Enable: []string{"P4-merge"}}, []string{"1 allow"}},
 		{"about a whole procedure", "-- vet:allow P1-settings: a test\nCREATE PROCEDURE dbo.p AS DELETE dbo.users;", vet.Options{}, []string{}},
 	} {
@@ -121,7 +124,8 @@ func TestOptions(t *testing.T) {
 		{"all", "WAITFOR DELAY '0:00:01';", vet.Options{Enable: []string{"all"}}, []string{"1 P4-waitfor"}},
 		{"nothing", "SELECT * FROM users;", vet.Options{Disable: []string{"all"}}, []string{}},
 		{"off wins", "WAITFOR DELAY '0:00:01';", vet.Options{Enable: []string{"all"}, Disable: []string{"P4"}}, []string{}},
-		{"numbers of one's own", "THROW 70001, N'x', 1;", vet.Options{ErrorMin: 70000, ErrorMax: 79999}, []string{}},
+		{"numbers of one's own", "THROW 60001, N'x', 1;", vet.Options{ErrorMax: 59999}, []string{"1 P5-number"}},
+		{"more numbers", "THROW 70001, N'x', 1;", vet.Options{ErrorMin: 70000, ErrorMax: 79999}, []string{}},
 		{"prefixes of one's own", "CREATE PROCEDURE dbo.weed AS SET NOCOUNT ON; SET XACT_ABORT ON; DELETE dbo.users;", vet.Options{Enable: []string{"Q7"}, PurgePrefixes: []string{"weed"}}, []string{"1 Q7-priority", "1 Q7-top"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,22 +137,64 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestQueue runs every rule, with every option set, over procedures that do it right.
+// TestQueue runs every rule, with every option set, over procedures that do it right, and over the same with one thing
+// changed.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/queue.sql")
+	file, err := os.ReadFile("testdata/queue.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := vet.Run(input(t, string(text), vet.Options{
-		Enable: []string{"all"}, Disable: []string{"B10"}, Portability: []string{vet.Babelfish},
+	text := string(file)
+	options := vet.Options{
+		Enable: []string{"all"}, Portability: []string{vet.Babelfish},
 		Schema:     "shop",
 		LockTokens: []string{"lock_token"}, LockedUntil: []string{"locked_until"}, Payloads: []string{"payload"},
 		QueueTables: []string{"jobs"}, HotTables: []string{"jobs", "owners"}, LockOrder: []string{"owners", "jobs", "done"},
 		IsolationGuard: "shop.check_isolation",
-	}))
-	if len(found) > 0 {
+	}
+	if found := vet.Run(input(t, text, options)); len(found) > 0 {
 		t.Errorf("correct procedures are reported:\n%s", found.Format())
+	}
+	for _, c := range []struct{ old, mutant, want string }{
+		{"SET XACT_ABORT ON;\nDECLARE @now bigint", "DECLARE @now bigint", "P1-settings"},
+		{"IF XACT_STATE() <> 0\n        ROLLBACK TRANSACTION;\n    THROW", "THROW", "P1-catch"},
+		{"            COMMIT TRANSACTION;\n            RETURN;", "            RETURN;", "P1-open"},
+		{"FROM shop.done AS d WHERE d.job_id", "FROM done AS d WHERE d.job_id", "P3-schema"},
+		{"WHERE j.owner_id = @owner_id", "WHERE owner_id = @owner_id", ""},
+		{"WHERE d.job_id < j.job_id", "WHERE d.job_id < job_id", "P3-qualify"},
+		{"--   50010 lock_lost: the", "--   50011 lock_lost: the", "P5-documented"},
+		{"IF @error NOT IN (2601, 2627)\n        THROW;", "PRINT @error;", "P5-swallow"},
+		{"-- Claims the next job that is due.\n-- Result", "-- Result", "P6-header"},
+		{"-- Locks: jobs, done.\n", "", "P6-locks"},
+		{"-- Hints: UPDLOCK and HOLDLOCK", "-- Hints: UPDLOCK", "P6-hints"},
+		{"j.visible_at <= @now", "j.Visible_at <= @now", "P8"},
+		{"READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)", "READPAST, UPDLOCK, ROWLOCK)", "Q1"},
+		{"        AND locked_until > @now;", "        ;", "Q3"},
+		{"    IF @@ROWCOUNT = 0\n    BEGIN\n        -- Answered", "    IF @now = 0\n    BEGIN\n        -- Answered", "Q3-rowcount"},
+		{"CONSTRAINT pk_jobs PRIMARY KEY CLUSTERED (job_id) WITH (ALLOW_PAGE_LOCKS = OFF)", "CONSTRAINT pk_jobs PRIMARY KEY CLUSTERED (job_id)", "Q5"},
+		{"    job_id bigint NOT NULL,", "    job_id bigint NOT NULL REFERENCES shop.jobs (job_id),", "Q6-foreign-key"},
+		{"DELETE TOP (1000) d", "DELETE d", "Q7-top"},
+		{"SET DEADLOCK_PRIORITY LOW;\n", "", "Q7-priority"},
+		{"WITH (UPDLOCK, HOLDLOCK)", "", "Q10"},
+		{"EXEC shop.check_isolation;\n", "", "Q12-guard"},
+		{"@owner_id nvarchar(200),", "@owner_id nvarchar(100),", "T1-length"},
+		{"    @job_id bigint,\n    @token  uniqueidentifier", "    @job_id int,\n    @token  uniqueidentifier", "T1-param"},
+		{"DATEDIFF_BIG", "DATEDIFF", "T2-overflow"},
+		{"SYSUTCDATETIME());\nDECLARE @tries", "GETDATE());\nDECLARE @tries", "T2-utc"},
+		{"COLLATE Latin1_General_100_BIN2 NOT NULL,\n    lock_token", "NOT NULL,\n    lock_token", "T3"},
+		{"job_list_v1", "job_list", "T6-name"},
+		{"OUTPUT inserted.job_id, inserted.owner_id", "OUTPUT deleted.job_id, inserted.owner_id", "B9"},
+	} {
+		if !strings.Contains(text, c.old) {
+			t.Errorf("queue.sql doesn't contain %q", c.old)
+		}
+		found := vet.Run(input(t, strings.ReplaceAll(text, c.old, c.mutant), options))
+		if c.want == "" && len(found) > 0 || c.want != "" && !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+			return d.Rule == "vet/"+c.want
+		}) {
+			t.Errorf("%q instead of %q: want %q, got\n%s", c.mutant, c.old, c.want, found.Format())
+		}
 	}
 }
 

@@ -1,3 +1,0 @@
-package main
-
-func checkTypes(map[string][]byte) error { return nil }

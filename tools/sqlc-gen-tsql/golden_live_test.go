@@ -1,0 +1,82 @@
+package main
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live/livetest"
+)
+
+// TestGoldenLive deploys every golden case that comes to code to a database of its own and demands that the server's
+// shapes are the inferred ones. What a server can't run or types in its own way, the case says itself.
+func TestGoldenLive(t *testing.T) {
+	t.Parallel()
+	var count struct{ run, skipped, unseen, unchecked atomic.Int32 }
+	var server string
+	t.Run("probe", func(t *testing.T) { server = livetest.Server(t, livetest.Database(t)) })
+	if server == "" {
+		t.SkipNow() // the subtest has said why
+	}
+	t.Run("cases", func(t *testing.T) {
+		for _, name := range goldenPaths(t) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				g := readGolden(t, name)
+				if !g.positive() {
+					return
+				}
+				if _, skip := g.skips[server]; skip {
+					count.skipped.Add(1)
+					return
+				}
+				report := verifyGolden(t, g)
+				count.run.Add(1)
+				count.unseen.Add(int32(len(report.Unseen)))
+				for _, note := range report.Unchecked {
+					if note.Object != "" {
+						count.unchecked.Add(1)
+					}
+				}
+				if len(report.Drift) > 0 {
+					var out strings.Builder
+					report.Print(&out)
+					t.Errorf("%s", out.String())
+				}
+			})
+		}
+	})
+	t.Logf("%s: %d cases have the inferred shapes, %d are marked as not for it; %d result sets were not reached, %d columns "+
+		"not comparable", server, count.run.Load(), count.skipped.Load(), count.unseen.Load(), count.unchecked.Load())
+}
+
+// verifyGolden deploys a case and compares.
+func verifyGolden(t *testing.T, g *golden) *live.Report {
+	t.Helper()
+	conn := livetest.Database(t)
+	schemas := map[string]bool{"dbo": true}
+	result, findings := generate.Run(g.sources, g.config)
+	if len(findings) > 0 {
+		t.Fatal(findings.Format())
+	}
+	for _, s := range g.sources {
+		// Few cases care about schemas, so that one that uses another need not create it.
+		for _, object := range result.Catalog.Order {
+			name := object.ObjectName().Schema
+			if key := strings.ToLower(name); !schemas[key] && !strings.Contains(strings.ToLower(s.Text), "create schema") {
+				livetest.Exec(t, conn, "CREATE SCHEMA ["+name+"]")
+				schemas[key] = true
+			}
+		}
+		if err := livetest.Apply(t.Context(), conn, s.Name, s.Text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}

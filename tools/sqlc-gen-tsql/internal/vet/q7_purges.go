@@ -1,0 +1,106 @@
+package vet
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// purgeRules are about procedures that delete in bulk.
+var purgeRules = []Rule{
+	{
+		ID:    "Q7-top",
+		Title: "A purge deletes at most 1,000 rows at a time",
+		Reason: "From 5,000 locks on, a statement locks the whole table; and what is cut off by a time-out has deleted nothing " +
+			"(durabletask-mssql #137, #297). Which procedures purge is told by their names.",
+		Bad: `CREATE PROCEDURE dbo.purge_log @before bigint AS
+SET NOCOUNT ON; SET XACT_ABORT ON; SET DEADLOCK_PRIORITY LOW;
+DELETE dbo.log WHERE at < @before;`,
+		Good: `CREATE PROCEDURE dbo.purge_log @before bigint AS
+SET NOCOUNT ON; SET XACT_ABORT ON; SET DEADLOCK_PRIORITY LOW;
+DELETE TOP (1000) dbo.log WHERE at < @before;`,
+		Optional: true,
+		check:    checkPurgeTop,
+	},
+	{
+		ID:     "Q7-priority",
+		Title:  "A purge gives way: SET DEADLOCK_PRIORITY LOW",
+		Reason: "When a purge and real work deadlock, the purge can be repeated.",
+		Bad: `CREATE PROCEDURE dbo.purge_log @before bigint AS
+SET NOCOUNT ON; SET XACT_ABORT ON;
+DELETE TOP (1000) dbo.log WHERE at < @before;`,
+		Good: `CREATE PROCEDURE dbo.purge_log @before bigint AS
+SET NOCOUNT ON; SET XACT_ABORT ON; SET DEADLOCK_PRIORITY LOW;
+DELETE TOP (1000) dbo.log WHERE at < @before;`,
+		Optional: true,
+		check:    checkPurgePriority,
+	},
+}
+
+// purges calls f for every bulk delete of a procedure that is named like a purge. A row that its key names is no bulk.
+func (p *pass) purges(f func(u *unit, deletes []*syntax.Delete)) {
+	for _, u := range p.procedures() {
+		name := catalog.Fold(last(u.name).Value)
+		if !slices.ContainsFunc(p.Options.PurgePrefixes, func(s string) bool { return strings.HasPrefix(name, catalog.Fold(s)) }) {
+			continue
+		}
+		var deletes []*syntax.Delete
+		for d := range syntax.All[*syntax.Delete](u.node) {
+			if u.writesStored(d) && (d.Top != nil || !u.oneRow(d)) {
+				deletes = append(deletes, d)
+			}
+		}
+		if len(deletes) > 0 {
+			f(u, deletes)
+		}
+	}
+}
+
+// oneRow says whether a DELETE without other tables names its row by a key, outside of OR.
+func (u *unit) oneRow(d *syntax.Delete) bool {
+	source, _ := u.target(d)
+	if source == nil || source.table == nil || len(d.From) > 1 {
+		return false
+	}
+	fixed := map[string]bool{}
+	for _, c := range conjuncts(d.Where) {
+		if eq, ok := c.(*syntax.Compare); ok && eq.Op == "=" {
+			for _, side := range []syntax.Expr{eq.X, eq.Y} {
+				if ref, ok := unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].column != nil {
+					fixed[catalog.Fold(u.refs[ref].column.Name)] = true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool {
+		return !slices.ContainsFunc(k.Columns, func(c string) bool { return !fixed[catalog.Fold(c)] })
+	})
+}
+
+// purgeBatch is how many rows a purge may delete at once.
+const purgeBatch = 1000
+
+func checkPurgeTop(p *pass) {
+	p.purges(func(u *unit, deletes []*syntax.Delete) {
+		for _, d := range deletes {
+			if d.Top == nil {
+				p.report(u, head(u, d), "DELETE TOP (1000), in a loop", "a purge without TOP")
+			} else if n, ok := intValue(d.Top.N); ok && n > purgeBatch || d.Top.Percent {
+				p.report(u, d.Top.Span, "TOP (1000), in a loop", "a purge of more than %d rows at once", purgeBatch)
+			}
+		}
+	})
+}
+
+func checkPurgePriority(p *pass) {
+	p.purges(func(u *unit, _ []*syntax.Delete) {
+		for set := range syntax.All[*syntax.SetOption](u.node) {
+			if set.Name == "DEADLOCK_PRIORITY" && (set.Value == "LOW" || strings.HasPrefix(set.Value, "-")) {
+				return
+			}
+		}
+		p.report(u, u.name.Span, "SET DEADLOCK_PRIORITY LOW;", "%s does not give way in a deadlock", nameText(u.name))
+	})
+}
