@@ -54,6 +54,7 @@ test-tools: ## Run the tests of the tools
 .PHONY: fuzz
 fuzz: ## Fuzz every fuzz target for FUZZTIME each
 	go run -C tools ./fuzz -time $(FUZZTIME)
+	go run -C tools ./fuzz -dir . -time $(FUZZTIME)
 
 .PHONY: cover
 cover: ## Measure how much of the library the tests reach, into coverage.html
@@ -64,6 +65,7 @@ cover: ## Measure how much of the library the tests reach, into coverage.html
 .PHONY: bench
 bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: duroxide bench)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem ./...
+	go test -C tools -run='^$$' -bench='$(BENCH)' -benchmem ./...
 
 .PHONY: demo
 demo: ## See orchestrations survive the death of their worker

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
@@ -38,11 +41,31 @@ func readSources(dir string, c config.Config) ([]generate.Source, error) {
 				if err != nil {
 					return nil, err
 				}
-				sources = append(sources, generate.Source{Name: name, Text: string(text), Role: group.role})
+				sources = append(sources, generate.Source{Name: name, Text: decode(text), Role: group.role})
 			}
 		}
 	}
 	return generate.Merge(sources), nil
+}
+
+// decode turns a file into text. The tools of SQL Server write UTF-16 unless told otherwise, and begin it with a mark.
+func decode(content []byte) string {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(content, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(content, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return string(content)
+	}
+	units := make([]uint16, 0, len(content)/2)
+	for pair := range slices.Chunk(content[2:], 2) {
+		if len(pair) == 2 {
+			units = append(units, order.Uint16(pair))
+		}
+	}
+	return string(utf16.Decode(units))
 }
 
 // match returns the files below dir that a pattern names, sorted, with slashes. A folder stands for the .sql files in

@@ -158,7 +158,7 @@ func (a *app) generate(_ context.Context, args []string) error {
 		return drift.Apply(in.dir, want, differences, a.stdout)
 	}
 	if len(differences) == 0 {
-		fmt.Fprintf(a.stdout, "%s is up to date (%d files)\n", in.config.Out, len(want))
+		fmt.Fprintf(a.stdout, "%s is up to date (%s)\n", in.config.Out, filesOf(len(want)))
 		return nil
 	}
 	for _, d := range differences {

@@ -29,7 +29,7 @@ import (
 // and what they come to, written by go test -run TestGolden -update:
 //
 //	want/name.go  the Go files that come from the scripts: one for each of these, types.go, and the sentinels of errors.go;
-//	              what is the same in every package only in a case that has it already
+//	              all files, what is the same in every package too, only in a case that has want/db.go
 //	diagnostics   the findings, if there are any
 //
 // Read what -update has written before you commit it: it is the specification.
@@ -142,14 +142,14 @@ func (g *golden) got(result generate.Result, findings diag.List) []txtar.File {
 	var files []txtar.File
 	for _, name := range generate.SortedNames(result.Files) {
 		text := result.Files[name]
-		whole := strings.HasSuffix(name, ".sql.go") || name == "types.go" || g.has("want/"+name)
-		if !whole && name == "errors.go" {
+		switch {
+		case g.has("want/db.go"), strings.HasSuffix(name, ".sql.go"), name == "types.go":
+		case name == "errors.go" && len(result.Program.Errors) > 0:
 			text = sentinels.Find(text)
-			whole = len(result.Program.Errors) > 0
+		default:
+			continue
 		}
-		if whole {
-			files = append(files, txtar.File{Name: "want/" + name, Data: text})
-		}
+		files = append(files, txtar.File{Name: "want/" + name, Data: text})
 	}
 	return files
 }
@@ -180,13 +180,13 @@ func (g *golden) wanted() []txtar.File {
 // rewrite stores what a case has come to.
 func (g *golden) rewrite(t *testing.T, got []txtar.File) {
 	t.Helper()
-	files := got
-	for i := len(g.archive.Files) - 1; i >= 0; i-- {
-		if f := g.archive.Files[i]; f.Name != "diagnostics" && !strings.HasPrefix(f.Name, "want/") {
-			files = append([]txtar.File{f}, files...)
+	var files []txtar.File
+	for _, f := range g.archive.Files {
+		if f.Name != "diagnostics" && !strings.HasPrefix(f.Name, "want/") {
+			files = append(files, f)
 		}
 	}
-	text := txtar.Format(&txtar.Archive{Comment: g.archive.Comment, Files: files})
+	text := txtar.Format(&txtar.Archive{Comment: g.archive.Comment, Files: append(files, got...)})
 	if err := os.WriteFile(g.path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (a *app) answer() ([]byte, error) {
 	}
 	sources, err := readSources(a.dir, c)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (paths are relative to the folder that sqlc runs in)", err)
 	}
 	result, findings := generate.Run(sources, c)
 	if err := a.report(findings); err != nil {

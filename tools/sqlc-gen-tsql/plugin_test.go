@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sqlc-dev/plugin-sdk-go/plugin"
 	"google.golang.org/protobuf/proto"
 )
@@ -73,7 +71,7 @@ func TestPlugin(t *testing.T) {
 		"no file": {
 			options: `{"package": "db", "schema": "sql/schemas.sql"}`,
 			code:    exitUsage,
-			stderr:  "sqlc-gen-tsql as a plugin: schema: no file matches sql/schemas.sql\n",
+			stderr:  "sqlc-gen-tsql as a plugin: schema: no file matches sql/schemas.sql (paths are relative to the folder that sqlc runs in)\n",
 		},
 		"findings": {
 			options: `{"package": "db", "procedures": "sql/get_note.sql"}`,
@@ -171,55 +169,5 @@ func build(t *testing.T, output, pkg string) {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, text)
-	}
-}
-
-// TestMain lets scripts run the command.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sqlc-gen-tsql": main})
-}
-
-// TestScripts runs the command as people do: testdata/script.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", ContinueOnError: true})
-}
-
-// TestMatch says which files a pattern names.
-func TestMatch(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{
-		"p/a.sql": "", "p/b.sql": "", "p/b.txt": "", "p/deep/c.sql": "", "p/deep/er/d.sql": "", "up.sql": "", "q/x.sql": "",
-	})
-	cases := map[string]struct {
-		dir, pattern string
-		want         []string
-		err          string
-	}{
-		"stars":          {dir: "p", pattern: "*.sql", want: []string{"a.sql", "b.sql"}},
-		"a folder":       {pattern: "p", want: []string{"p/a.sql", "p/b.sql"}},
-		"the folder":     {dir: "p", pattern: ".", want: []string{"a.sql", "b.sql"}},
-		"any depth":      {pattern: "p/**/*.sql", want: []string{"p/a.sql", "p/b.sql", "p/deep/c.sql", "p/deep/er/d.sql"}},
-		"a folder below": {pattern: "p/*/*.sql", want: []string{"p/deep/c.sql"}},
-		"a file":         {pattern: "p/b.txt", want: []string{"p/b.txt"}},
-		"above":          {dir: "p", pattern: "../up.sql", want: []string{"../up.sql"}},
-		"beside":         {dir: "p", pattern: "../q/*.sql", want: []string{"../q/x.sql"}},
-		"nothing":        {pattern: "r/*.sql", err: "no file matches r/*.sql"},
-		"empty":          {pattern: "p/*.go", err: "no file matches p/*.go"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := match(filepath.Join(dir, c.dir), c.pattern)
-			if text := ""; err != nil {
-				text = err.Error()
-				if text != c.err {
-					t.Errorf("error %q; want %q", text, c.err)
-				}
-			} else if d := cmp.Diff(c.want, got); d != "" || c.err != "" {
-				t.Errorf("want error %q, or (-want +got):\n%s", c.err, d)
-			}
-		})
 	}
 }

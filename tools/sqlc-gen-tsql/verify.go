@@ -76,7 +76,7 @@ func withoutSecrets(err error, dsn string) error {
 			text = strings.ReplaceAll(text, password, "(the password)")
 		}
 	}
-	for _, part := range strings.Split(dsn, ";") {
+	for part := range strings.SplitSeq(dsn, ";") {
 		key, value, _ := strings.Cut(part, "=")
 		if k := strings.ToLower(strings.TrimSpace(key)); (k == "password" || k == "pwd") && value != "" {
 			text = strings.ReplaceAll(text, value, "(the password)")

@@ -19,9 +19,17 @@ func (a *app) vet(_ context.Context, args []string) error {
 	}
 	findings := generate.Vet(in.sources, in.config)
 	if len(findings) == 0 {
-		fmt.Fprintf(a.stdout, "%d files, nothing found\n", len(in.sources))
+		fmt.Fprintf(a.stdout, "nothing found in %s\n", filesOf(len(in.sources)))
 	}
 	return a.report(findings)
+}
+
+// filesOf counts files for people.
+func filesOf(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 // rules lists the lint rules; those that are named, it explains.

@@ -57,6 +57,9 @@ func (p *program) annotation(file *diag.File, s syntax.Stmt) *directive.Directiv
 
 // unannotated checks a statement of a queries file that has no name.
 func (p *program) unannotated(file *diag.File, s syntax.Stmt, last *directive.Directive) {
+	if set := p.directives[file]; set != nil && set.Misread(s.Range()) {
+		return // the annotation is reported
+	}
 	w := p.walker(file, &body{module: inScript, graph: newGraph()})
 	switch s := s.(type) {
 	case *syntax.SetOption:

@@ -160,7 +160,7 @@ func (m *automaton) results(sets []sender, found *diag.List) []ResultSet {
 		}
 		slices.Sort(senders)
 		senders = slices.Compact(senders)
-		results[i] = merge(sets, senders, found)
+		results[i] = merge(sets, senders, m.apart(i, senders), found)
 		results[i].Maybe = m.avoids(i)
 	}
 	oneNameEach(results, found)
@@ -252,9 +252,20 @@ func (m *automaton) avoids(field int) bool {
 	return false
 }
 
+// apart reports whether a call fills no other field with what the senders of one send: they could all have one name.
+func (m *automaton) apart(field int, senders []int) bool {
+	return !slices.ContainsFunc(m.edges, func(e step) bool {
+		return e.field != field && slices.ContainsFunc(e.sets, func(s int) bool { return slices.Contains(senders, s) })
+	})
+}
+
 // merge makes one field of the sets that a client cannot tell apart. They must agree on the types of their columns.
-func merge(sets []sender, senders []int, found *diag.List) ResultSet {
+func merge(sets []sender, senders []int, apart bool, found *diag.List) ResultSet {
 	first := sets[senders[0]]
+	fix := "give one of them a column more"
+	if apart {
+		fix += ", or use one name for both"
+	}
 	out := first.ResultSet
 	out.Columns = slices.Clone(out.Columns)
 	for _, i := range senders[1:] {
@@ -262,7 +273,7 @@ func merge(sets []sender, senders []int, found *diag.List) ResultSet {
 		if out.Name == "" {
 			out.Name = other.Name
 		} else if other.Name != "" && other.Name != out.Name {
-			found.Add(other.by.file, other.by.span, ruleShape, "give one of them a column more, or use one name for both",
+			found.Add(other.by.file, other.by.span, ruleShape, fix,
 				"a client cannot tell this result set from %s at %s: both have the columns %s", out.Name, first.by, names(out.Columns))
 		}
 		for c := range out.Columns {

@@ -59,6 +59,7 @@ type walker struct {
 	e       *env
 	body    *body
 	returns sqltype.Type // of a scalar function
+	scalar  bool         // it is one, whether or not the type of what it returns is known
 	caught  int          // where an error leads: the beginning of the CATCH around, or nowhere
 	catches int          // how many CATCH blocks are around
 	nested  int          // how many statements are around that may run their parts or not
@@ -280,7 +281,7 @@ func (w *walker) ret(s *syntax.Return, at int) int {
 		w.body.status = w.body.status || !isStatusZero(s.X)
 	case w.returns.Kind != sqltype.Invalid:
 		w.a.argument(w.e, x, w.returns, true, s.X.Range(), "the value of the function")
-	default:
+	case !w.scalar:
 		w.fail(s, ruleFlow, "leave the value out", "a %s returns no value", w.body.module)
 	}
 	return nowhere
@@ -362,7 +363,7 @@ func (w *walker) sendSet(s syntax.Stmt, at int, set ResultSet) int {
 		return nowhere
 	}
 	to := w.node()
-	w.body.graph.send(at, to, sender{set, site{w.e.file, s.Range()}})
+	w.body.graph.send(at, to, sender{set, site{w.e.file, s.Range()}, w.caught})
 	return to
 }
 

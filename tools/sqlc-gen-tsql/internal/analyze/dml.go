@@ -74,6 +74,9 @@ func (a *analyzer) target(s *scope, t syntax.TableSource, found []*source) *sour
 			return &source{relation: relation{bad: true}}
 		}
 		src := a.variableTable(s, v)
+		if s.env.rows(v.Name) {
+			a.fail(s.env, v.Span, "copy its rows into a table variable and change that", "%s is READONLY", v.Name)
+		}
 		for _, other := range found {
 			if src.table != nil && other.table == src.table {
 				return other

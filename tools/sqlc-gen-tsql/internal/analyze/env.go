@@ -11,12 +11,14 @@ import (
 // one env; a child env is for trying something out. Temp tables that a calling procedure made are not seen: a body that
 // relies on them cannot be checked by itself.
 type env struct {
-	parent  *env
-	file    *diag.File
-	vars    map[string]variable
-	tables  map[string]*catalog.Table // table variables (with the @) and temp tables (with the #)
-	cursors map[string]rowset
-	infer   *inference // of an annotated query; nil elsewhere
+	parent *env
+	file   *diag.File
+	vars   map[string]variable
+	tables map[string]*catalog.Table // table variables (with the @) and temp tables (with the #)
+	// readonly holds the table-valued parameters among the tables.
+	readonly map[string]bool
+	cursors  map[string]rowset
+	infer    *inference // of an annotated query; nil elsewhere
 	// schema is that of the module, where the server looks for names without one before it looks in the default schema.
 	schema  string
 	trigger *catalog.Table // the table whose inserted and deleted a trigger's body sees
@@ -43,11 +45,12 @@ type rowset struct {
 // newEnv returns an env for statements of a file; its parent may be nil.
 func newEnv(parent *env, file *diag.File) *env {
 	e := &env{
-		parent:  parent,
-		file:    file,
-		vars:    map[string]variable{},
-		tables:  map[string]*catalog.Table{},
-		cursors: map[string]rowset{},
+		parent:   parent,
+		file:     file,
+		vars:     map[string]variable{},
+		tables:   map[string]*catalog.Table{},
+		readonly: map[string]bool{},
+		cursors:  map[string]rowset{},
 	}
 	if parent != nil {
 		e.infer, e.trigger, e.schema = parent.infer, parent.trigger, parent.schema
@@ -60,6 +63,12 @@ func (e *env) declare(name string, v variable) { e.vars[catalog.Fold(name)] = v 
 
 // declareTable makes a table variable or a temp table known; name is with its @ or #.
 func (e *env) declareTable(name string, t *catalog.Table) { e.tables[catalog.Fold(name)] = t }
+
+// declareRows makes a table-valued parameter known.
+func (e *env) declareRows(name string, t *catalog.Table) {
+	e.declareTable(name, t)
+	e.readonly[catalog.Fold(name)] = true
+}
 
 // declareCursor makes a cursor known with what its query yields.
 func (e *env) declareCursor(name string, r rowset) { e.cursors[catalog.Fold(name)] = r }
@@ -89,6 +98,16 @@ func (e *env) table(name string) (*catalog.Table, bool) {
 		}
 	}
 	return nil, false
+}
+
+// rows reports whether a table is a table-valued parameter, which can't be changed.
+func (e *env) rows(name string) bool {
+	for at := e; at != nil; at = at.parent {
+		if at.readonly[catalog.Fold(name)] {
+			return true
+		}
+	}
+	return false
 }
 
 // cursor looks a cursor up.

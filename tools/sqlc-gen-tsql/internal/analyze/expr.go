@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
@@ -114,7 +116,8 @@ func (a *analyzer) variable(e *env, x *syntax.Variable) typed {
 func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
 	t, ok := systemVariables[strings.ToUpper(x.Name)]
 	if !ok {
-		return a.failName(s.env, x.Span, "", "%s is not known to the generator", x.Name)
+		fix := suggest(strings.ToUpper(x.Name), slices.Sorted(maps.Keys(systemVariables)))
+		return a.failName(s.env, x.Span, fix, "%s is not known to the generator", x.Name)
 	}
 	return t
 }
@@ -144,7 +147,7 @@ func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 	}
 	result, err := sqltype.Arithmetic(x.Op, l.Type, r.Type)
 	if err != nil {
-		return a.fail(s.env, x.Span, "CAST one of them", "%v", err)
+		return a.fail(s.env, x.Span, "", "%v", err) // it says what to do
 	}
 	return typed{Type: result, Nullable: l.Nullable || r.Nullable}
 }
@@ -199,7 +202,7 @@ func (a *analyzer) unite(e *env, list []operand) typed {
 		}
 		t, err := unionTypes(out, o.typed)
 		if err != nil {
-			return a.fail(e, o.x.Range(), "CAST it", "%v", err)
+			return a.fail(e, o.x.Range(), "CAST them to one type", "%v", err)
 		}
 		out.Type, out.Nullable = t, out.Nullable || o.Nullable
 	}
@@ -338,9 +341,17 @@ func (a *analyzer) takes(s *scope, x syntax.Expr, want sqltype.Type, what string
 		return t
 	}
 	if err := sqltype.Assignable(t.Type, want); err != nil {
-		return a.fail(s.env, x.Range(), "CAST it to "+want.String(), "%s is %s: %v", what, want, err)
+		return a.fail(s.env, x.Range(), castAdvice(t.Type, want), "%s is %s: %v", what, want, err)
 	}
 	return t
+}
+
+// castAdvice says to write a CAST where there is one.
+func castAdvice(from, to sqltype.Type) string {
+	if sqltype.Castable(from, to) != nil {
+		return ""
+	}
+	return "CAST it to " + to.String()
 }
 
 // comparable checks that two operands can be compared; a parameter takes the type of what it is compared with.
@@ -479,8 +490,11 @@ func (e *env) names() []string {
 // functionArguments checks a call of a function that a script defines.
 func (a *analyzer) functionArguments(s *scope, c *syntax.Call, f *catalog.Function) {
 	if len(c.Args) != len(f.Params) {
-		a.fail(s.env, c.Span, "pass DEFAULT for what may be left out", "%s takes %s, not %d",
-			f.Name, count(len(f.Params), "argument"), len(c.Args))
+		fix := ""
+		if len(c.Args) < len(f.Params) && f.Params[len(c.Args)].Default != nil {
+			fix = "pass DEFAULT for what may be left out"
+		}
+		a.fail(s.env, c.Span, fix, "%s takes %s, not %d", f.Name, count(len(f.Params), "argument"), len(c.Args))
 		return
 	}
 	for i, arg := range c.Args {

@@ -27,7 +27,8 @@ type graph struct {
 // A sender is a statement that sends a set.
 type sender struct {
 	ResultSet
-	by site // the statement of this body: the EXEC for a set of a procedure that it calls
+	by     site // the statement of this body: the EXEC for a set of a procedure that it calls
+	caught int  // where an error among its rows leads: the beginning of the CATCH around, or nowhere
 }
 
 // A link is one way from a node to another.
@@ -101,7 +102,13 @@ func (g *graph) splice(callee *graph, by site, from, to, caught int) {
 				g.pass(at[n], at[l.to])
 			case caught != nowhere || live[n] && live[l.to]:
 				// With a CATCH around the call, a set counts even if the callee then fails.
-				g.send(at[n], at[l.to], sender{callee.sets[l.set].ResultSet, by})
+				set := callee.sets[l.set]
+				if set.by = by; set.caught == nowhere {
+					set.caught = caught
+				} else {
+					set.caught = at[set.caught]
+				}
+				g.send(at[n], at[l.to], set)
 			}
 		}
 	}
@@ -171,6 +178,17 @@ func (g *graph) repeated() []int {
 	return sets
 }
 
+// cutShort weakens the sets of one row whose error a CATCH swallows: the server has sent their columns by then, but no
+// row, and the call succeeds.
+func (g *graph) cutShort() {
+	live := g.live()
+	for i := range g.sets {
+		if s := &g.sets[i]; s.Rows == One && s.caught != nowhere && live[s.caught] {
+			s.Rows = Optional
+		}
+	}
+}
+
 // shape says what a client of the body sees: the result sets and in which order they can come. What a client could not
 // make sense of is reported to found, and the answer is then empty.
 func (g *graph) shape(found *diag.List) ([]ResultSet, Flow) {
@@ -182,6 +200,7 @@ func (g *graph) shape(found *diag.List) ([]ResultSet, Flow) {
 		}
 		return nil, Flow{States: []State{{Final: true}}}
 	}
+	g.cutShort()
 	m, ok := g.determinise()
 	if !ok {
 		first := g.sets[0].by

@@ -191,7 +191,7 @@ func (a *analyzer) placement(s *scope, c *syntax.Call, f builtin) *scope {
 	case c.Over != nil && !s.clause.windows():
 		return bad("compute it in a derived table", "%s OVER can't stand in %s", name, s.clause)
 	case c.Over != nil:
-		return s.in(inHaving) // an aggregate may be its argument, but no other window function
+		return s.in(inWindow) // an aggregate may be its argument, but no other window function
 	case f.use == ofGrouped && s.group == nil:
 		return bad("", "%s needs GROUP BY", name)
 	case f.use == ofGroup && s.inAggregate:
@@ -345,7 +345,7 @@ func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin) bool {
 
 // window checks OVER (…). In a grouped query it sees the groups, aggregates included.
 func (a *analyzer) window(s *scope, w *syntax.Window) {
-	inner := s.in(inHaving)
+	inner := s.in(inWindow)
 	if w.Name != "" && !slices.ContainsFunc(s.windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) }) {
 		a.failName(s.env, w.Span, "", "no WINDOW clause defines %s", w.Name)
 	}

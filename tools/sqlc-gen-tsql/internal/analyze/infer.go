@@ -117,7 +117,7 @@ func (a *analyzer) argument(e *env, x typed, want sqltype.Type, nullable bool, a
 		return
 	}
 	if err := sqltype.Assignable(x.Type, want); err != nil {
-		a.fail(e, at, "CAST it to "+want.String(), "%s: %v", what, err)
+		a.fail(e, at, castAdvice(x.Type, want), "%s: %v", what, err)
 	}
 }
 

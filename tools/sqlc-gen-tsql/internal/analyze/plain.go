@@ -14,7 +14,7 @@ func (w *walker) plain(s syntax.Stmt) {
 	case *syntax.Declare:
 		w.a.declareStmt(w.e, s)
 	case *syntax.SetVariable:
-		w.a.assignVariable(w.e, s.Variable, s.Op, w.a.scalar(w.e, s.X), s)
+		w.a.assignVariable(w.e, s.Variable, s.Op, w.a.scalar(w.e, s.X), s.X)
 	case *syntax.SetOption:
 		w.setOption(s)
 	case *syntax.Print:
@@ -237,6 +237,7 @@ func (w *walker) definition(s syntax.Stmt) {
 	case *syntax.AlterTable:
 		if isTemp(s.Name) {
 			w.fail(s, ruleStatement, "create the table with all its columns", "changes of a temp table are not followed")
+			w.e.declareTable(lastPart(s.Name).Value, nil) // nobody knows its columns now
 			return
 		}
 	}

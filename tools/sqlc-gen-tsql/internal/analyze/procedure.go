@@ -63,7 +63,7 @@ func (w *walker) walk(stmts []syntax.Stmt) {
 // declare makes a parameter known to the statements.
 func (w *walker) declare(p catalog.Param) {
 	if p.Table != nil {
-		w.e.declareTable(p.Name, p.Table)
+		w.e.declareRows(p.Name, p.Table)
 		return
 	}
 	w.e.declare(p.Name, variable{Type: p.Type, Span: p.Span})

@@ -215,7 +215,7 @@ func (p *program) checkFunction(f *catalog.Function) {
 	}
 	w := p.walker(f.File, &body{module: inFunction, graph: newGraph()})
 	// A table function returns the rows in its variable, and RETURN stands alone.
-	w.returns = f.Returns
+	w.returns, w.scalar = f.Returns, f.Def.Returns != nil
 	for _, param := range f.Params {
 		w.declare(param)
 	}
@@ -249,7 +249,7 @@ func tableTypes(out *Program) []*catalog.Table {
 // homeless says of each kind of directive where it would have belonged.
 var homeless = map[directive.Kind]string{
 	directive.Query:   "directly above the one statement that it names, in a file of queries",
-	directive.Null:    "in the header of a procedure, or above an annotated query",
+	directive.Null:    "above CREATE PROCEDURE or directly behind its AS, or above an annotated query",
 	directive.Param:   "above an annotated query",
 	directive.Result:  "directly above a statement of a procedure that sends a result set; an annotated query needs none",
 	directive.Columns: "directly above a statement that sends a result set",

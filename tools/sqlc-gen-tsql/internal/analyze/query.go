@@ -199,13 +199,48 @@ func (a *analyzer) body(s *scope, b syntax.QueryBody) result {
 	case *syntax.Select:
 		return a.selectBody(s, b)
 	case *syntax.SetOperation:
-		return a.setOperation(s, b)
+		first := firstSelect(b)
+		if first == nil || first.Into == nil {
+			return a.setOperation(s, b)
+		}
+		// INTO stands in the first query, and the table takes what the whole operation yields.
+		out := a.setOperation(s, withoutInto(b))
+		a.selectInto(s, first, &out)
+		return out
 	case *syntax.ParenQuery:
 		return a.subqueryValues(s, b.Query)
 	default:
 		a.fail(s.env, b.Range(), "", "this kind of query isn't supported")
 		return result{relation: relation{bad: true}}
 	}
+}
+
+// firstSelect returns the query that a set operation begins with; nil if that is in parentheses.
+func firstSelect(op *syntax.SetOperation) *syntax.Select {
+	for {
+		switch x := op.X.(type) {
+		case *syntax.SetOperation:
+			op = x
+		case *syntax.Select:
+			return x
+		default:
+			return nil
+		}
+	}
+}
+
+// withoutInto copies a set operation without the INTO of its first query.
+func withoutInto(op *syntax.SetOperation) *syntax.SetOperation {
+	plain := *op
+	switch x := op.X.(type) {
+	case *syntax.SetOperation:
+		plain.X = withoutInto(x)
+	case *syntax.Select:
+		first := *x
+		first.Into = nil
+		plain.X = &first
+	}
+	return &plain
 }
 
 // setOperation types UNION, EXCEPT and INTERSECT. The names are those of the first query. Without ALL no two rows are
@@ -257,7 +292,7 @@ func (a *analyzer) uniteColumns(e *env, op *syntax.SetOperation, i int, at diag.
 	}
 	t, err := unionTypes(x, y)
 	if err != nil {
-		return a.fail(e, at, "CAST one of them", "column %d of %s: %v", i+1, op.Op, err)
+		return a.fail(e, at, "CAST them to one type", "column %d of %s: %v", i+1, op.Op, err)
 	}
 	out := typed{Type: t, Nullable: x.Nullable || y.Nullable}
 	switch op.Op {
@@ -544,7 +579,7 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 			c.Type = typeInt
 		}
 		table.Columns = append(table.Columns, catalog.Column{
-			Name: c.Name, Type: c.Type, Span: c.Span, Nullable: c.Nullable || !a.createdNotNull(s, out.items[i]),
+			Name: c.Name, Type: c.Type, Span: c.Span, Nullable: c.Nullable || i >= len(out.items) || !a.createdNotNull(s, out.items[i]),
 		})
 	}
 	s.env.declareTable(name, table)
@@ -552,7 +587,7 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 
 // createdNotNull reports whether SELECT … INTO makes a column NOT NULL of an expression that is never NULL. Rows with
 // NULL may come later into any other, so it is nullable for us too: only plain columns, literals and ISNULL are taken
-// over, and not when it was WHERE that kept the NULLs out.
+// over, and not when it was WHERE that kept the NULLs out. Of UNION and its like, nothing is.
 func (a *analyzer) createdNotNull(s *scope, x syntax.Expr) bool {
 	switch x := unparen(x).(type) {
 	case *syntax.Literal:
@@ -586,7 +621,8 @@ func (a *analyzer) fingerprint(s *scope, x syntax.Expr) string {
 	at := x.Range().From
 	copyTo := func(to diag.Pos) {
 		if to > at {
-			out.WriteString(strings.ToLower(strings.Join(strings.Fields(file.Slice(diag.Span{From: at, To: to})), "")))
+			text := withoutComments(file.Slice(diag.Span{From: at, To: to}))
+			out.WriteString(strings.ToLower(strings.Join(strings.Fields(text), "")))
 		}
 	}
 	syntax.Walk(x, func(n syntax.Node) bool {
@@ -609,5 +645,30 @@ func (a *analyzer) fingerprint(s *scope, x syntax.Expr) string {
 		return true
 	})
 	copyTo(x.Range().To)
+	return out.String()
+}
+
+// withoutComments returns a text that holds no strings without its comments, in each place of which is a blank.
+func withoutComments(text string) string {
+	var out strings.Builder
+	for depth := 0; text != ""; {
+		switch {
+		case strings.HasPrefix(text, "/*"):
+			depth++
+			text = text[2:]
+		case depth > 0 && strings.HasPrefix(text, "*/"):
+			depth--
+			text = text[2:]
+			out.WriteByte(' ')
+		case depth == 0 && strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+			out.WriteByte(' ')
+		default:
+			if depth == 0 {
+				out.WriteByte(text[0])
+			}
+			text = text[1:]
+		}
+	}
 	return out.String()
 }

@@ -175,7 +175,7 @@ func (a *analyzer) openJSON(s *scope, f *syntax.FunctionTable) relation {
 		return relation{columns: []Column{
 			{Name: "key", Type: nvarchar(4000), Span: at},
 			{Name: "value", Type: typeNVarCharMax, Nullable: true, Span: at},
-			{Name: "type", Type: typeInt, Span: at},
+			{Name: "type", Type: typeTinyInt, Span: at},
 		}}
 	}
 	var rel relation

@@ -39,7 +39,7 @@ CREATE VIEW app.v AS SELECT a.id AS a, b.id AS b FROM a CROSS JOIN b;`,
 CREATE TABLE dbo.a (id int NOT NULL, d date NOT NULL, twice AS (d * 2), next AS (id + 1), more AS (next + 1));`,
 			`SELECT id, twice, next FROM dbo.a`,
 			"many; id int; twice unknown; next int; " +
-				"2:65 type: date can't be an operand of * (multiply): use DATEADD or DATEDIFF (schema.sql) | CAST one of them; " +
+				"2:65 type: date can't be an operand of * (multiply): use DATEADD or DATEDIFF (schema.sql); " +
 				"2:100 name: no table of this statement has a column next (schema.sql)",
 		},
 		{

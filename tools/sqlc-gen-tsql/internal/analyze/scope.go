@@ -21,6 +21,7 @@ const (
 	inWhere   clause = "WHERE"
 	inGroupBy clause = "GROUP BY"
 	inHaving  clause = "HAVING"
+	inWindow  clause = "a window function" // its arguments, and what OVER names
 	inList    clause = "the select list"
 	inOrderBy clause = "ORDER BY"
 	inSet     clause = "SET"
@@ -32,7 +33,9 @@ const (
 )
 
 // aggregates reports whether an aggregate may stand there, and windows whether a window function may.
-func (c clause) aggregates() bool { return c == inList || c == inHaving || c == inOrderBy }
+func (c clause) aggregates() bool {
+	return c == inList || c == inHaving || c == inOrderBy || c == inWindow
+}
 func (c clause) windows() bool    { return c == inList || c == inOrderBy }
 
 // scope is what an expression sees. A subquery's scope has that of the query around it as its outer one.
@@ -101,6 +104,7 @@ func (s *scope) inner() *scope {
 func (s *scope) in(c clause) *scope {
 	inner := *s
 	inner.clause = c
+	inner.exists = s.exists && c == inList
 	return &inner
 }
 

@@ -162,8 +162,10 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	broken := relation{bad: true}
 	last := lastPart(name).Value
 	if isTemp(name) {
-		if t, ok := e.table(last); ok {
+		if t, ok := e.table(last); t != nil {
 			return a.tableRelation(t), t
+		} else if ok {
+			return broken, nil
 		}
 		a.failName(e, name.Span, "create it in the same procedure", "temp table %s isn't known here", last)
 		return broken, nil
@@ -380,7 +382,7 @@ func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 // 0 when counted.
 func (a *analyzer) pivotColumns(in *scope, p *syntax.Pivot, find func(*syntax.ColumnRef) (Column, bool)) []Column {
 	group := in.in(inList)
-	group.group = &grouping{}
+	group.group = &grouping{whole: true} // of perhaps no rows
 	total := a.expr(group, p.Aggregate)
 	for _, arg := range p.Aggregate.Args {
 		if ref, ok := arg.(*syntax.ColumnRef); ok {

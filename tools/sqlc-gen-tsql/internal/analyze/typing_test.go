@@ -98,7 +98,7 @@ func (ty typing) run(e *env) (rows rowset, sent bool) {
 		case *syntax.Declare:
 			ty.a.declareStmt(e, s)
 		case *syntax.SetVariable:
-			ty.a.assignVariable(e, s.Variable, s.Op, ty.a.scalar(e, s.X), s)
+			ty.a.assignVariable(e, s.Variable, s.Op, ty.a.scalar(e, s.X), s.X)
 		case *syntax.CreateTable:
 			ty.a.createTemp(e, s)
 		case *syntax.If:

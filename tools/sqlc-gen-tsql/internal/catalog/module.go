@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
@@ -34,7 +35,7 @@ func (b *builder) createType(s *syntax.CreateType) {
 		b.fail(s.From.Span, "", "%v", err)
 		return
 	case table != nil || !base.IsScalar() || !builtin(s.From):
-		b.fail(s.From.Span, "name a built-in type", "%s can't be the base of a type", base)
+		b.fail(s.From.Span, "name a built-in type", "%s can't be the base of a type", b.script.File.Slice(s.From.Span))
 		return
 	}
 	notNull := s.NotNull || sqltype.IsSysname(typeText(s.From))
@@ -179,7 +180,7 @@ func (b *builder) drop(s *syntax.Drop) {
 		case o != nil:
 			b.fail(n.Span, "", "%s is %s, defined at %s", name, sortOf(o), position(o))
 		case !s.IfExists && b.guard == nil:
-			b.fail(n.Span, "add IF EXISTS, or remove the statement", "there is no %s to drop", name)
+			b.fail(n.Span, "add IF EXISTS, or remove the statement", "there is no %s %s to drop", strings.ToLower(s.Kind), name)
 		}
 	}
 }

@@ -217,6 +217,8 @@ func (c *Catalog) unknownType(t *syntax.TypeName, name Name) error {
 	_, err := sqltype.Parse(typeText(t), nil) // it knows types of later servers
 	if qualified || err == nil {
 		err = fmt.Errorf("unknown type %s", name)
+	} else if sqltype.HasSubstitute(word) {
+		return err
 	}
 	if near := spelling[nearest(word, slices.Collect(maps.Keys(spelling)))]; near != "" {
 		return fmt.Errorf("%w; did you mean %s?", err, near)
@@ -237,13 +239,16 @@ func (c *Catalog) Nearest(name Name) string {
 	for _, o := range c.Order {
 		n := o.ObjectName()
 		switch {
-		case isType(o):
+		case isType(o), n.Key() == name.Key(): // a synonym that leads nowhere is no suggestion for itself
 			continue
 		case Fold(n.Name) == Fold(name.Name):
 			return n.String()
 		}
-		spelling[n.Key()] = n.String()
-		known = append(known, n.Key())
+		// The schema doesn't count: with it, dbo.a would be near to dbo.b. Of two schemas, the one that was written wins.
+		if key := Fold(n.Name); spelling[key] == "" || Fold(n.Schema) == Fold(name.Schema) {
+			spelling[key] = n.String()
+			known = append(known, key)
+		}
 	}
-	return spelling[nearest(name.Key(), known)]
+	return spelling[nearest(Fold(name.Name), known)]
 }

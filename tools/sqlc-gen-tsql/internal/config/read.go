@@ -24,14 +24,14 @@ type field struct {
 
 // fields are the keys in the order in which they are documented.
 var fields = []field{
-	{"package", text(func(c *Config) *string { return &c.Model.Package }, packageProblem), "name of the Go package"},
+	{"package", text(func(c *Config) *string { return &c.Model.Package }, packageProblem), "name of the Go package; must be set"},
 	{
 		"out", text(func(c *Config) *string { return &c.Out }, folderProblem),
-		"folder for the Go files; sqlc has an out of its own for plugins",
+		"folder for the Go files; must be set, except in sqlc, which has an out of its own for plugins",
 	},
 	{
 		"schema", texts(func(c *Config) *[]string { return &c.Schema }, patternProblem),
-		"scripts that define tables, types, views and functions",
+		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders) or folders",
 	},
 	{
 		"procedures", texts(func(c *Config) *[]string { return &c.Procedures }, patternProblem),
@@ -60,27 +60,28 @@ var fields = []field{
 	},
 	{
 		"schema_in_names", flag(func(c *Config) *bool { return &c.Model.SchemaInNames }),
-		"true: the schema is part of every method's name, not only where two schemas share one",
+		"true: the schema is part of every method's name, not only where two schemas share one; false if not set",
 	},
 	{
 		"sequences", flag(func(c *Config) *bool { return &c.Model.Sequences }),
-		"true: every :many query gets a second method that yields its rows one by one",
+		"true: every :many query gets a second method that yields its rows one by one; false if not set",
 	},
 	{
 		"portability", texts(func(c *Config) *[]string { return &c.Vet.Portability }, oneOf(vet.Babelfish)),
-		"other servers that the scripts must run on: babelfish",
+		"other servers that the scripts must run on: babelfish; none if not set",
 	},
 	{"vet", section("vet.", vetFields), "options of the lint rules, see below"},
 }
 
 // vetFields are the keys below vet.
 var vetFields = []field{
-	vetList("enable", "rules or families that are off unless asked for", func(v *vet.Options) *[]string { return &v.Enable }),
-	vetList("disable", "rules or families not to apply", func(v *vet.Options) *[]string { return &v.Disable }),
+	vetList("enable", "rules or families (P6, or all) that are off unless asked for",
+		func(v *vet.Options) *[]string { return &v.Enable }),
+	vetList("disable", "rules or families not to apply; wins over enable", func(v *vet.Options) *[]string { return &v.Disable }),
 	vetText("schema", "the schema that every object is in", func(v *vet.Options) *string { return &v.Schema }),
 	vetNumber("error_min", "the lowest number that THROW may raise; 50001 if not set",
 		func(v *vet.Options) *int64 { return &v.ErrorMin }),
-	vetNumber("error_max", "the highest", func(v *vet.Options) *int64 { return &v.ErrorMax }),
+	vetNumber("error_max", "the highest; 2147483647 if not set", func(v *vet.Options) *int64 { return &v.ErrorMax }),
 	vetList("lock_tokens", "columns that hold the token of a lease", func(v *vet.Options) *[]string { return &v.LockTokens }),
 	vetList("locked_until", "columns that hold the end of a lease", func(v *vet.Options) *[]string { return &v.LockedUntil }),
 	vetList("payloads", "members of JSON documents that can be of any length",
@@ -89,9 +90,9 @@ var vetFields = []field{
 	vetList("hot_tables", "tables that must not have foreign keys", func(v *vet.Options) *[]string { return &v.HotTables }),
 	vetList("lock_order", "the order in which tables are locked, everywhere",
 		func(v *vet.Options) *[]string { return &v.LockOrder }),
-	vetList("purge_prefixes", "how procedures that delete in bulk are called",
+	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
 		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
-	vetText("isolation_guard", "what refuses sessions under SNAPSHOT and SERIALIZABLE",
+	vetText("isolation_guard", "the procedure or function that refuses sessions under SNAPSHOT and SERIALIZABLE",
 		func(v *vet.Options) *string { return &v.IsolationGuard }),
 }
 

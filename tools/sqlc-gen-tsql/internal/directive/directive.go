@@ -70,8 +70,9 @@ type Set struct {
 	File *diag.File
 	All  []*Directive // in the order of the text
 
-	script *syntax.Script
-	used   map[*Directive]bool
+	script  *syntax.Script
+	used    map[*Directive]bool
+	misread []diag.Span // comments that are meant to be directives and can't be read
 }
 
 // Above returns the directives that speak about what begins at a place: those in the contiguous comment block directly
@@ -98,6 +99,11 @@ func (s *Set) Allows(at diag.Span, rule string) *Directive {
 		}
 	}
 	return nil
+}
+
+// Misread reports whether something has above it a comment that is meant to be a directive and can't be read.
+func (s *Set) Misread(at diag.Span) bool {
+	return slices.ContainsFunc(above(s.script, at), func(c syntax.Comment) bool { return slices.Contains(s.misread, c.Span) })
 }
 
 // Use marks a directive as used.

@@ -49,6 +49,8 @@ func Read(script *syntax.Script) (*Set, diag.List) {
 		d := &Directive{Span: c.Span, Kind: kindOf(word), Trailing: behind}
 		if r.read(d) {
 			set.All = append(set.All, d)
+		} else {
+			set.misread = append(set.misread, c.Span)
 		}
 	}
 	return set, found

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
@@ -113,7 +114,7 @@ func read(sources []Source, c config.Config) *front {
 	f := &front{tears: tears{at: map[*diag.File][]diag.Span{}, scripts: map[*diag.File]*syntax.Script{}}}
 	for _, source := range sources {
 		// A checkout with other line ends must not change what is generated: text of a query goes into the Go code.
-		file := diag.NewFile(source.Name, strings.ReplaceAll(source.Text, "\r\n", "\n"))
+		file := f.file(source.Name, strings.ReplaceAll(source.Text, "\r\n", "\n"))
 		script, bad := syntax.Parse(file)
 		f.tears.add(script, bad)
 		f.findings = append(f.findings, bad...)
@@ -131,6 +132,29 @@ func read(sources []Source, c config.Config) *front {
 	f.catalog, bad = catalog.Build(f.scripts, f.directives, catalog.Options{DefaultSchema: c.DefaultSchema})
 	f.add(bad)
 	return f
+}
+
+// file makes a file of a script's text. Text in a code page is one finding, and is read on as far as its ASCII goes.
+func (f *front) file(name, text string) *diag.File {
+	if utf8.ValidString(text) {
+		return diag.NewFile(name, text)
+	}
+	readable := []byte(text)
+	first := -1
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			readable[i] = '?'
+			if first < 0 {
+				first = i
+			}
+		}
+		i += size
+	}
+	file := diag.NewFile(name, string(readable))
+	at := diag.Span{From: diag.Pos(first), To: diag.Pos(first + 1)}
+	f.findings.Add(file, at, "syntax", "save the file as UTF-8 or UTF-16", "this character is not UTF-8")
+	return file
 }
 
 // add takes the findings of a stage that builds on what was read.

@@ -175,45 +175,51 @@ func moment(t sqltype.Type) string {
 // asks for less or more.
 func compared(param string, def *catalog.Procedure) []string {
 	var values []string
-	add := func(constants ...syntax.Expr) {
-		for _, c := range constants {
-			if text, ok := constant(c, def.File); ok {
-				values = append(values, text)
-			}
-		}
-	}
 	is := func(x syntax.Expr) bool {
 		v, ok := x.(*syntax.Variable)
 		return ok && strings.EqualFold(v.Name, param)
 	}
 	syntax.Walk(def.Def, func(node syntax.Node) bool {
-		switch n := node.(type) {
-		case *syntax.Compare:
-			if is(n.X) {
-				add(n.Y)
-				values = append(values, neighbours(n.Op, n.Y)...)
-			} else if is(n.Y) {
-				add(n.X)
-				values = append(values, neighbours(n.Op, n.X)...)
+		for _, x := range comparedIn(node, is) {
+			if text, ok := constant(x, def.File); ok {
+				values = append(values, text)
 			}
-		case *syntax.In:
-			if is(n.X) {
-				add(n.List...)
-			}
-		case *syntax.Between:
-			if is(n.X) {
-				add(n.Low, n.High)
-			}
-		case *syntax.Case:
-			for _, when := range n.Whens {
-				if n.Input != nil && is(n.Input) {
-					add(when.When)
-				}
-			}
+		}
+		if c, ok := node.(*syntax.Compare); ok && (is(c.X) || is(c.Y)) {
+			values = append(values, neighbours(c.Op, c.X)...)
+			values = append(values, neighbours(c.Op, c.Y)...)
 		}
 		return true
 	})
 	return values
+}
+
+// comparedIn returns what a node compares something with.
+func comparedIn(node syntax.Node, is func(syntax.Expr) bool) []syntax.Expr {
+	switch n := node.(type) {
+	case *syntax.Compare:
+		if is(n.X) || is(n.Y) {
+			return []syntax.Expr{n.X, n.Y}
+		}
+	case *syntax.In:
+		if is(n.X) {
+			return n.List
+		}
+	case *syntax.Between:
+		if is(n.X) {
+			return []syntax.Expr{n.Low, n.High}
+		}
+	case *syntax.Case:
+		if n.Input == nil || !is(n.Input) {
+			return nil
+		}
+		var list []syntax.Expr
+		for _, when := range n.Whens {
+			list = append(list, when.When)
+		}
+		return list
+	}
+	return nil
 }
 
 // constant returns the text of a literal that can be passed as an argument.

@@ -16,8 +16,8 @@ import (
 const deep = `SET LOCK_TIMEOUT 5000; SET IMPLICIT_TRANSACTIONS ON;
 BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION;`
 
-// undo ends it.
-const undo = `IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET IMPLICIT_TRANSACTIONS OFF; SET LOCK_TIMEOUT -1;`
+// undo ends it, after the mode in which nothing is executed, which an error may have left switched on.
+const undo = `SET FMTONLY OFF; IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET IMPLICIT_TRANSACTIONS OFF; SET LOCK_TIMEOUT -1;`
 
 // deployment holds the numbers of errors that say that a procedure doesn't fit the database it is in: an object or a
 // column is missing, arguments don't fit, or the SET options are wrong.
@@ -113,8 +113,12 @@ func (r *run) once(ctx context.Context, call string) error {
 	state := 0
 	for _, s := range sets {
 		edge := r.next(state, s)
+		if edge == nil && err != nil {
+			break // what precedes an error is no result
+		}
 		if edge == nil {
-			return nil // reported
+			r.report.drift(r.what, r.procedure.Place, "result sets", r.expected(state), "("+strings.Join(s.names(), ", ")+")")
+			return nil
 		}
 		r.seen[edge.Set] = true
 		state = edge.To
@@ -145,7 +149,7 @@ func (r *run) failed(err error) {
 	}
 }
 
-// next finds the edge that a result set takes and compares its columns. It returns nil, and reports, if there is none.
+// next finds the edge that a result set takes and compares its columns. It returns nil if there is none.
 func (r *run) next(state int, s set) *analyze.Edge {
 	edges := r.procedure.Flow.States[state].Edges
 	for i, e := range edges {
@@ -155,7 +159,6 @@ func (r *run) next(state int, s set) *analyze.Edge {
 			return &edges[i]
 		}
 	}
-	r.report.drift(r.what, r.procedure.Place, "result sets", r.expected(state), "("+strings.Join(s.names(), ", ")+")")
 	return nil
 }
 

@@ -71,11 +71,9 @@ GO
 -- gen:null @kind
 CREATE PROCEDURE dbo.p @mode int, @kind varchar(5), @ids dbo.ids READONLY, @most int = 10, @n int OUTPUT
 AS
-BEGIN
-    IF @mode = 7 OR @mode IN (8) RETURN 1;
-    IF @mode > 20 RETURN 2;
-    SET @n = CASE @kind WHEN 'cat' THEN 1 ELSE 2 END;
-END;
+IF @mode = 7 OR @mode IN (8) RETURN 1;
+IF @mode > 20 RETURN 2;
+SET @n = CASE @kind WHEN 'cat' THEN 1 ELSE 2 END;
 `}}, config.Default())
 	if len(findings) > 0 {
 		t.Fatal(findings.Format())

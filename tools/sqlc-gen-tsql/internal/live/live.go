@@ -50,6 +50,7 @@ func Verify(
 		{"looking for objects", v.objects},
 		{"comparing modules", v.modules},
 		{"comparing tables", v.tables},
+		{"comparing alias types", v.aliases},
 		{"comparing parameters", v.parameters},
 		{"comparing permissions", v.grants},
 		{"comparing result sets", v.procedures},

@@ -86,7 +86,7 @@ func (v *verifier) oldParameters(ctx context.Context, reason string) error {
 			got := parameter{name: name, output: fmt.Sprint(mode) == "2", vague: true}
 			got.Type = serverType(raw, int(length.Int64), int(precision.Int64), int(scale.Int64+fraction.Int64))
 			if got.Type.Kind == sqltype.Invalid {
-				got.table = raw
+				got.Type, got.table = v.namedType(raw)
 			}
 			have = append(have, got)
 			return err
@@ -99,6 +99,17 @@ func (v *verifier) oldParameters(ctx context.Context, reason string) error {
 	}
 	v.report.unchecked("", "precision and scale of parameters, READONLY, schemas of their types: %s", reason)
 	return nil
+}
+
+// namedType returns what a type stands for that is an alias in the scripts, or the name of another one. The source
+// doesn't tell its schema; alias types themselves are compared elsewhere.
+func (v *verifier) namedType(name string) (sqltype.Type, string) {
+	for _, alias := range v.cat.AliasTypes {
+		if catalog.Fold(alias.Name.Name) == catalog.Fold(name) {
+			return alias.Type, ""
+		}
+	}
+	return sqltype.Type{}, name
 }
 
 // parameterTraits say what a source of parameters tells.

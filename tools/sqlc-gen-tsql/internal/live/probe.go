@@ -47,6 +47,9 @@ var expressions = []struct {
 	{"CASE WHEN 1 = 1 THEN 'a' ELSE N'b' END", sqltype.Type{Kind: sqltype.NVarChar, Length: 1}},
 	{"CAST(N'a' AS nchar(2))", sqltype.Type{Kind: sqltype.NChar, Length: 2}},
 	{"CAST(0x01 AS binary(2))", sqltype.Type{Kind: sqltype.Binary, Length: 2}},
+	{"MAX(CAST('2000-01-01' AS datetime2(3)))", sqltype.Type{Kind: sqltype.DateTime2, Scale: 3}},
+	{"MAX(CAST('2000-01-01' AS datetimeoffset(0)))", sqltype.Type{Kind: sqltype.DateTimeOffset}},
+	{"MAX(CAST('12:00' AS time(0)))", sqltype.Type{Kind: sqltype.Time}},
 	{"CAST('2000-01-01' AS smalldatetime)", sqltype.Type{Kind: sqltype.SmallDateTime}},
 	{"CAST(1 AS smallmoney)", sqltype.Type{Kind: sqltype.SmallMoney}},
 }

@@ -124,6 +124,7 @@ func serverType(name string, length, precision, scale int) sqltype.Type {
 		t.Precision, t.Scale = precision, scale
 	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
 		t.Scale = scale
+	default: // has no facets
 	}
 	return t
 }
@@ -139,17 +140,20 @@ func metadataType(name string, bytes, precision, scale int) sqltype.Type {
 
 // number returns the number of a server's error, or 0 if it comes from somewhere else.
 func number(err error) int32 {
-	var e mssql.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[mssql.Error](err); ok {
 		return e.Number
 	}
 	return 0
 }
 
-// brief returns the first line of an error.
+// brief returns the first line of an error, without the number if it has one.
 func brief(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimPrefix(line, "mssql: ")
+	text := err.Error()
+	if e, ok := errors.AsType[mssql.Error](err); ok {
+		text = e.Message
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }
 
 // bracket quotes an identifier.

@@ -59,6 +59,45 @@ func (v *verifier) tables(ctx context.Context) error {
 	return nil
 }
 
+// aliasQuery reads the types that stand for others.
+const aliasQuery = `SELECT s.name, t.name, b.name,
+  CAST(t.max_length AS int), CAST(t.precision AS int), CAST(t.scale AS int)
+FROM sys.types AS t
+INNER JOIN sys.schemas AS s ON s.schema_id = t.schema_id
+INNER JOIN sys.types AS b ON b.user_type_id = t.system_type_id
+WHERE t.is_user_defined = 1 AND t.is_table_type = 0`
+
+// aliases compares what alias types stand for.
+func (v *verifier) aliases(ctx context.Context) error {
+	if len(v.cat.AliasTypes) == 0 {
+		return nil
+	}
+	have := map[string]sqltype.Type{}
+	err := v.each(ctx, aliasQuery, nil, func(scan func(...any) error) error {
+		var n catalog.Name
+		var raw string
+		var bytes, precision, scale int
+		err := scan(&n.Schema, &n.Name, &raw, &bytes, &precision, &scale)
+		have[n.Key()] = metadataType(raw, bytes, precision, scale)
+		return err
+	})
+	if err != nil {
+		v.report.unchecked("", "alias types: %s", brief(err))
+		return dead(ctx, err)
+	}
+	for key, alias := range v.cat.AliasTypes {
+		what := "type " + alias.Name.String()
+		switch got, there := have[key]; {
+		case v.isMissing("type", alias.Name):
+		case !there:
+			v.report.unchecked(what, "what it stands for: the server doesn't say")
+		case got != alias.Type:
+			v.report.drift(what, alias.Place, "stands for", alias.Type.String(), got.String())
+		}
+	}
+	return nil
+}
+
 // table compares one of them. The order of columns counts for types, whose rows are sent by position.
 func (v *verifier) table(t *catalog.Table, have []column) {
 	what := kindOf(t) + " " + t.Name.String()

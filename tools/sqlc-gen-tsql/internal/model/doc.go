@@ -29,6 +29,7 @@ func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []stri
 		lines = append(lines, "", "It runs once for each element, as many as fit into a round trip at a time, and returns how many rows",
 			"were changed. It stops at the first error, and what ran before stays done: for all or nothing, use",
 			"[Queries.WithTx].")
+	default:
 	}
 	var names []string
 	for _, n := range numbers {
@@ -43,8 +44,24 @@ func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []stri
 	return lines
 }
 
+// purpose says what the method of a query does when its script doesn't.
+func purpose(q *analyze.Query) string {
+	switch q.Command {
+	case analyze.CommandOne:
+		return "returns the first row that its query finds"
+	case analyze.CommandMany:
+		return "returns the rows that its query finds"
+	default:
+		verb, _, _ := strings.Cut(strings.Join(strings.Fields(q.Text), " "), " ")
+		if verb = strings.ToUpper(verb); verb == "WITH" { // common table expressions come before the verb
+			return "runs its statement"
+		}
+		return "runs its " + verb + " statement"
+	}
+}
+
 // first makes a text begin with the name of what it describes. "Returns an order." and "get_order returns an order."
-// become "GetOrder returns an order."; in front of any other text stands a sentence of its own.
+// become "GetOrder returns an order."; in front of any other text stands the name with a colon.
 func first(goName, sqlName, text string) []string {
 	word, rest, _ := strings.Cut(text, " ")
 	bare := sqlName[strings.LastIndexByte(sqlName, '.')+1:]
@@ -54,7 +71,7 @@ func first(goName, sqlName, text string) []string {
 	case verb(strings.TrimRight(word, ".,:")):
 		text = strings.TrimSpace(goName + " " + strings.ToLower(word) + " " + rest)
 	case text != "":
-		text = goName + " is " + sqlName + ".\n\n" + text
+		text = goName + ": " + text
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

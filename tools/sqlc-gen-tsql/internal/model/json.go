@@ -174,6 +174,7 @@ func repeated(args []Arg) (before, after string) {
 			decl = "nvarchar(max)"
 		case sqltype.Image:
 			decl = "varbinary(max)"
+		default:
 		}
 		columns = append(columns, quote(a.Name)+" "+decl)
 		variables = append(variables, "@"+a.Name+" "+decl)
@@ -185,7 +186,7 @@ func repeated(args []Arg) (before, after string) {
 		"SET @" + batchChanged + " = 0;\nBEGIN TRY\nWHILE @gen_row < @gen_count\nBEGIN\n" +
 		"SELECT " + list(assigned) + " FROM @gen_rows WHERE gen_row = @gen_row;\n"
 	// An error does not end a batch by itself: THROW does.
-	after = "\nSET @" + batchChanged + " = @" + batchChanged + " + @@ROWCOUNT;\nSET @gen_row = @gen_row + 1;\nEND\nEND TRY\n" +
-		"BEGIN CATCH\nTHROW;\nEND CATCH"
+	after = "\nSET @" + batchChanged + " = @" + batchChanged + " + @@ROWCOUNT;\nSET @gen_row = @gen_row + 1;\nEND;\n" +
+		"END TRY\nBEGIN CATCH\nTHROW;\nEND CATCH"
 	return before, after
 }

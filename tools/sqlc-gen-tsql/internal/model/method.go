@@ -44,11 +44,12 @@ func (b *builder) query(q *analyze.Query, goName string) *Method {
 		m.Sets = []Set{b.rows(q, m)}
 	case analyze.CommandBatch:
 		b.checkBatch(q, m)
+	default:
 	}
 	if m.Sequence = b.options.Sequences && q.Command == analyze.CommandMany; m.Sequence {
 		b.claim(b.methods, q.Place, goName+"Seq", "the sequence of query "+q.Name)
 	}
-	m.Doc = b.doc(m, q.Doc, "runs query "+q.Name, q.Errors)
+	m.Doc = b.doc(m, q.Doc, purpose(q), q.Errors)
 	m.Statement = b.text(q, m.Args)
 	return m
 }
@@ -135,6 +136,7 @@ func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
 	case "xml", "text", "ntext", "image":
 		b.found.Add(at.File, at.Span, "type", "return it in a result set",
 			"the driver can't receive the output parameter %s of %s, of type %s", p.Name, m.SQLName, p.Type.Kind)
+	default:
 	}
 }
 

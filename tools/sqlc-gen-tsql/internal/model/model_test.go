@@ -82,11 +82,13 @@ func TestFindings(t *testing.T) {
 		"batch of nothing": {&analyze.Program{Queries: []*analyze.Query{{Place: place, Name: "Q", Command: analyze.CommandBatch}}}, model.Options{}, "query Q is a :batch without parameters"},
 		"same columns": {
 			withSets(analyze.Flow{States: []analyze.State{{Edges: []analyze.Edge{{Set: 0, To: 1}, {Set: 1, To: 1}}}, {Final: true}}}, set("a"), set("A")),
-			model.Options{}, "procedure dbo.p can yield this result set or another with the same columns",
+			model.Options{},
+			"procedure dbo.p can yield this result set or another with the same columns",
 		},
 		"again": {
 			withSets(analyze.Flow{States: []analyze.State{{Edges: []analyze.Edge{{Set: 0, To: 1}}}, {Edges: []analyze.Edge{{Set: 0, To: 1}}, Final: true}}}, set("a")),
-			model.Options{}, "procedure dbo.p can yield this result set more than once",
+			model.Options{},
+			"procedure dbo.p can yield this result set more than once",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +133,7 @@ func TestDoc(t *testing.T) {
 		"":                              "GetOrder calls procedure dbo.get_order.",
 		"Returns an order.":             "GetOrder returns an order.",
 		"get_order returns an order.":   "GetOrder returns an order.",
-		"The order with its lines.":     "GetOrder is dbo.get_order.||The order with its lines.",
+		"The order with its lines.":     "GetOrder: The order with its lines.",
 		"Returns it.\n\nResult sets:\n": "GetOrder returns it.||Result sets:",
 	} {
 		p := procedure("dbo", "get_order")

@@ -181,6 +181,11 @@ func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 		at.From, at.To = at.From+t.Len(), at.To+t.Len()
 		t.schemas = append(t.schemas, at)
 	}
-	t.WriteString(q.Text + after)
+	statement := q.Text
+	if after != "" {
+		// What follows must not end up in a comment, and some statements insist on their semicolon.
+		statement = strings.TrimRight(statement, "; \t\r\n") + "\n;"
+	}
+	t.WriteString(statement + after)
 	return Statement{Text: t.String(), Schemas: t.schemas, Batch: true, Decls: strings.Join(decls, ", ")}
 }

@@ -33,6 +33,7 @@ func typeOf(kind sqltype.Kind) sqltype.Type {
 		t.Precision, t.Scale = 18, 4
 	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
 		t.Scale = 7
+	default:
 	}
 	return t
 }

@@ -36,6 +36,15 @@ var newer = map[string]string{
 	"vector": "varbinary(8000)",
 }
 
+// foreign maps types of other languages and servers to what to use instead.
+var foreign = map[string]string{
+	"bool": "bit", "boolean": "bit", "byte": "tinyint", "int2": "smallint", "int4": "int", "int8": "bigint", "int64": "bigint",
+	"serial": "int IDENTITY", "bigserial": "bigint IDENTITY", "float4": "real", "float8": "float", "double": "float",
+	"number": "decimal", "string": "nvarchar", "varchar2": "varchar", "nvarchar2": "nvarchar", "clob": "varchar(max)",
+	"nclob": "nvarchar(max)", "longtext": "nvarchar(max)", "blob": "varbinary(max)", "bytea": "varbinary(max)", "jsonb": "nvarchar(max)",
+	"uuid": "uniqueidentifier", "guid": "uniqueidentifier", "timestamptz": "datetimeoffset",
+}
+
 // Parse resolves a built-in type as it is written where something is declared: a column, a variable, a parameter. The
 // name may be in any case and its words separated by any blanks. Facets that are left out take their defaults:
 // decimal(18,0), char(1), varchar(1), datetime2(7), float(53).
@@ -93,10 +102,7 @@ func parse(name string, args []string, length int) (Type, error) {
 	}
 	kind, ok := lookup(name)
 	if !ok {
-		if instead, known := newer[name]; known {
-			return Type{}, fmt.Errorf("the type %s needs SQL Server 2025: use %s", name, instead)
-		}
-		return Type{}, fmt.Errorf("unknown type %s", name)
+		return Type{}, unknownError(name)
 	}
 	switch info := kinds[kind]; info.facet {
 	case lengthFacet, maxFacet:
@@ -113,6 +119,23 @@ func parse(name string, args []string, length int) (Type, error) {
 		}
 		return Type{Kind: kind}, nil
 	}
+}
+
+// unknownError says that there is no type of a normalized name, and what may be meant by those of other servers.
+func unknownError(name string) error {
+	if instead, known := newer[name]; known {
+		return fmt.Errorf("the type %s needs SQL Server 2025: use %s", name, instead)
+	}
+	if instead, known := foreign[name]; known {
+		return fmt.Errorf("unknown type %s: in T-SQL it is %s", name, instead)
+	}
+	return fmt.Errorf("unknown type %s", name)
+}
+
+// HasSubstitute reports whether a name is that of a type of other servers for which the error of [Parse] names another.
+func HasSubstitute(name string) bool {
+	name = normalize(name)
+	return newer[name] != "" || foreign[name] != ""
 }
 
 // noFacetError says what to write instead of facets that a type doesn't have.

@@ -63,6 +63,9 @@ func (p *parser) definition(t token) Stmt {
 // create reads CREATE [OR ALTER] of anything.
 func (p *parser) create() Stmt {
 	verb := p.next()
+	if t := p.peekN(1); p.peek().is("OR") && !t.is("ALTER") {
+		p.fail(t.Span, "write CREATE OR ALTER", "expected ALTER, found %s", t.describe())
+	}
 	form := moduleForm{start: verb.Span, orAlter: p.accept("OR", "ALTER")}
 	if s := p.module(form); s != nil {
 		return s

@@ -263,7 +263,7 @@ func (p *parser) inList() ([]Expr, *Query) {
 		switch {
 		case isSetOperator(p.peek()):
 			q := p.queryFrom(start, nil, parenQuery(sub))
-			p.checkEmbedded(q)
+			p.checkEmbedded(q, "a subquery")
 			p.expectClose("IN (")
 			return nil, q
 		case p.accept(")"):
@@ -484,7 +484,7 @@ func (p *parser) paren() Expr {
 	// ((SELECT …) UNION …): the value in parentheses turns out to be the first operand of a query.
 	if sub, ok := x.(*Subquery); ok && isSetOperator(p.peek()) {
 		q := p.queryFrom(inner, nil, parenQuery(sub))
-		p.checkEmbedded(q)
+		p.checkEmbedded(q, "a subquery")
 		p.expectClose("(")
 		return &Subquery{Span: p.from(start), Query: q}
 	}

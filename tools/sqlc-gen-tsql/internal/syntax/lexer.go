@@ -127,6 +127,10 @@ func (l *lexer) emit(kind tokenKind, value string) {
 	if l.afterGo && kind != tokenEOF {
 		l.fail(l.span(), "put it on a line of its own, or write [go] if that is a name",
 			"only a count and a comment may follow GO in its line")
+		// The batch ends all the same; what follows in the line is of no use.
+		l.toLineEnd()
+		l.afterGo = false
+		return
 	}
 	l.afterGo = kind == tokenGo
 	l.tokens = append(l.tokens, token{Span: l.span(), kind: kind, value: value, line: l.fresh})

@@ -151,13 +151,32 @@ func (p *parser) function(form moduleForm) Stmt {
 		if t := p.peek(); !t.is("BEGIN") {
 			p.failExpected("BEGIN")
 		}
+		before := len(p.found)
 		s.Body = []Stmt{p.begin()}
+		if end := p.tokens[p.at-1]; len(p.found) == before && !endsWithReturn(s.Body) {
+			p.report(end.Span, "write RETURN before it", "the last statement of a function must be RETURN")
+		}
 		s.Span = p.from(form.start)
 		p.expectEnd("the END of a function")
 		return s
 	}
 	s.Span = p.from(form.start)
 	return s
+}
+
+// endsWithReturn reports whether RETURN is the last statement, as servers demand of functions whatever the paths.
+func endsWithReturn(stmts []Stmt) bool {
+	if len(stmts) == 0 {
+		return false
+	}
+	switch last := stmts[len(stmts)-1].(type) {
+	case *Return:
+		return true
+	case *Block:
+		return endsWithReturn(last.Stmts)
+	default:
+		return false
+	}
 }
 
 // returns reads what a function returns, and reports whether that is the table of one query.
@@ -181,12 +200,15 @@ func (p *parser) returns(s *CreateFunction) (inline bool) {
 // in parentheses.
 func (p *parser) inlineBody() *Query {
 	p.expect("RETURN")
-	if !p.peek().is("(") || !p.peekN(1).is("WITH") {
-		return p.query()
+	closed := p.peek().is("(") && p.peekN(1).is("WITH")
+	if closed {
+		p.next()
 	}
-	p.next()
 	q := p.query()
-	p.expectClose("RETURN (")
+	if closed {
+		p.expectClose("RETURN (")
+	}
+	p.checkEmbedded(q, "an inline function")
 	return q
 }
 
@@ -201,6 +223,7 @@ func (p *parser) view(form moduleForm) Stmt {
 	s.Options = p.bareOptions("ENCRYPTION", "SCHEMABINDING", "VIEW_METADATA")
 	p.expect("AS")
 	s.Query = p.query()
+	p.checkEmbedded(s.Query, "a view")
 	// The query leaves a WITH alone that no parenthesis follows.
 	s.CheckOption = p.accept("WITH", "CHECK", "OPTION")
 	s.Span = p.from(form.start)

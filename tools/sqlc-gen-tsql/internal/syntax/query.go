@@ -93,18 +93,18 @@ func (p *parser) embedded() *Query {
 			"common table expressions can't be defined within a subquery")
 	}
 	q := p.query()
-	p.checkEmbedded(q)
+	p.checkEmbedded(q, "a subquery")
 	return q
 }
 
-// checkEmbedded refuses what only the outermost query may have.
-func (p *parser) checkEmbedded(q *Query) {
+// checkEmbedded refuses what only the query of a statement may have.
+func (p *parser) checkEmbedded(q *Query, what string) {
 	if len(q.OrderBy) > 0 && q.Offset == nil && q.For == nil && !hasTop(q.Body) {
 		p.fail(q.OrderBy[0].Span, "remove it, or say with TOP or OFFSET which rows are wanted",
-			"ORDER BY in a subquery orders nothing")
+			"ORDER BY in %s orders nothing", what)
 	}
 	if len(q.Options) > 0 {
-		p.fail(q.Options[0].Span, "move it to the end of the statement", "OPTION can't stand in a subquery")
+		p.fail(q.Options[0].Span, "move it to the end of the statement", "OPTION can't stand in %s", what)
 	}
 }
 

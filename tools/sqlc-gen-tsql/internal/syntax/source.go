@@ -327,7 +327,7 @@ func (p *parser) parenthesized() (TableSource, *ParenQuery) {
 		if x, query = p.parenthesized(); query != nil {
 			if next := p.peek(); isSetOperator(next) || next.isAny(")", "ORDER") {
 				q := p.queryFrom(t.Span, nil, query)
-				p.checkEmbedded(q)
+				p.checkEmbedded(q, "a subquery")
 				p.expectClose("the derived table")
 				return nil, &ParenQuery{Span: p.from(start), Query: q}
 			}

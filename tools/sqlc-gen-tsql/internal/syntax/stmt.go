@@ -109,6 +109,8 @@ func (p *parser) checkModule(in scope, first bool) {
 	kind := p.moduleNext()
 	switch {
 	case kind == "" || in == batchScope && first:
+	case in == batchScope && len(p.found) > 0 && p.found[len(p.found)-1].Span == p.peek().Span:
+		// The statement around it has reported it.
 	case in == batchScope:
 		// It is read nevertheless: a forgotten GO is one error, not as many as the module has lines.
 		p.report(p.peek().Span, "put GO before it", "%s must be the first statement of its batch", kind)
@@ -265,6 +267,8 @@ func (p *parser) statement() Stmt {
 	case t.is("("):
 		q := p.query()
 		return &SelectStmt{Span: q.Span, Query: q}
+	case t.kind == tokenVariable && isAssignment(p.peekN(1)):
+		p.fail(t.Span, "write SET before it", "expected a statement, found %s", t.describe())
 	case t.kind != tokenWord && t.kind != tokenQuoted:
 		p.fail(t.Span, "", "expected a statement, found %s", t.describe())
 	}
@@ -298,9 +302,22 @@ func (p *parser) single() Stmt {
 	return s
 }
 
+// foreignWords are words of other dialects with what to write instead.
+var foreignWords = map[string]string{
+	"CALL":      "write EXEC",
+	"LIMIT":     "write SELECT TOP (n), or OFFSET … FETCH after ORDER BY",
+	"NATURAL":   "write JOIN … ON",
+	"REPLACE":   "write MERGE, or an UPDATE and an INSERT",
+	"RETURNING": "write OUTPUT before WHERE or VALUES",
+	"THEN":      "leave it out: IF is followed by the statement itself",
+	"UPSERT":    "write MERGE, or an UPDATE and an INSERT",
+}
+
 // unknownStatement reports a word that begins no statement.
 func (p *parser) unknownStatement(t token) {
 	switch {
+	case t.kind == tokenWord && foreignWords[t.upper] != "":
+		p.fail(t.Span, foreignWords[t.upper], "T-SQL has no %s", t.upper)
 	case t.is("END"):
 		p.fail(t.Span, "remove it, or write the BEGIN that it ends", "END without a BEGIN")
 	case t.is("ELSE"):

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
@@ -284,6 +285,9 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 		}
 	}
 	value := p.onOff()
+	if value == "OFF" && slices.Contains(names, "QUOTED_IDENTIFIER") {
+		p.refuseQuotes()
+	}
 	// Each option is a statement of its own in the tree, so that nobody has to look for it in a list.
 	list := &several{Span: p.from(start)}
 	for _, name := range names {
@@ -293,6 +297,21 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 		return list.stmts[0]
 	}
 	return list
+}
+
+// refuseQuotes reports the first pair of double quotes between SET QUOTED_IDENTIFIER OFF and the next SET of it: what
+// stands in them is a string there, and would be read as a name.
+func (p *parser) refuseQuotes() {
+	for _, t := range p.tokens[p.at:] {
+		switch {
+		case t.is("QUOTED_IDENTIFIER"):
+			return
+		case t.kind == tokenQuoted && p.file.Text[t.From] == '"':
+			p.report(t.Span, "write strings in single quotes, names in brackets, and leave the option ON",
+				"under SET QUOTED_IDENTIFIER OFF double quotes hold a string")
+			return
+		}
+	}
 }
 
 // onOff reads ON or OFF.

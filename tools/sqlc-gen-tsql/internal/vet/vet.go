@@ -177,7 +177,7 @@ func ruleNames() []string {
 // meant words a suggestion; it is empty when there is none.
 func meant(name string) string {
 	if name == "" {
-		return "sqlc-gen-tsql vet -rules lists the rules"
+		return "sqlc-gen-tsql rules lists the rules"
 	}
 	return "probably " + name + " is meant"
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
@@ -39,12 +40,12 @@ func Database(t testing.TB) *sql.Conn {
 	}
 	name := "sgt_" + strings.ToLower(rand.Text()[:12])
 	server := sql.OpenDB(mssql.NewConnectorConfig(config))
-	if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+	if err := persist(t.Context(), server, "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("creating a database: %v", err)
 	}
 	t.Cleanup(func() {
 		//nolint:usetesting // the test's own context is cancelled by now
-		if _, err := server.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+		if err := persist(context.Background(), server, "DROP DATABASE "+name); err != nil {
 			t.Errorf("dropping %s: %v", name, err)
 		}
 		if err := server.Close(); err != nil {
@@ -72,6 +73,23 @@ func Database(t testing.TB) *sql.Conn {
 		Exec(t, conn, "EXEC sp_babelfish_configure 'escape_hatch%', 'ignore'")
 	}
 	return conn
+}
+
+// persist executes a statement, several times if need be: servers refuse some of several databases that are created or
+// dropped at once.
+func persist(ctx context.Context, server *sql.DB, statement string) error {
+	var err error
+	for wait := 50 * time.Millisecond; wait < 4*time.Second; wait *= 2 {
+		if _, err = server.ExecContext(ctx, statement); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+	return err
 }
 
 // Server says what kind of server this is.

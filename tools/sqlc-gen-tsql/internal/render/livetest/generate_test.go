@@ -1,6 +1,7 @@
 package livetest_test
 
 import (
+	"bytes"
 	"flag"
 	"maps"
 	"os"
@@ -57,7 +58,7 @@ func TestGenerated(t *testing.T) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			on, err := os.ReadFile(filepath.Join(folder, name))
-			if err != nil || string(on) != string(files[name]) {
+			if err != nil || !bytes.Equal(on, files[name]) {
 				t.Errorf("%s/%s is not what is generated (%v): run go test -update", folder, name, err)
 			}
 		}

@@ -1,3 +1,4 @@
+//nolint:unused // package render copies it into generated packages, which use it
 package runtime
 
 import (
@@ -126,18 +127,19 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 	if a.err != nil {
 		return "", nil, s.failure(a.err.Error(), a.err)
 	}
-	text, decls := q.text(s), s.decls
+	text := q.text(s)
 	if !s.batch {
 		return text, a.list[reserved:], nil
 	}
+	var given, declared strings.Builder
 	for _, p := range s.optional {
 		if a.has(p.name) {
-			text += ", @" + p.name + " = @" + p.name
-			decls += ", @" + p.name + " " + p.decl
+			given.WriteString(", @" + p.name + " = @" + p.name)
+			declared.WriteString(", @" + p.name + " " + p.decl)
 		}
 	}
-	a.list[0], a.list[1] = text+s.tail, decls
-	if decls == "" {
+	a.list[0], a.list[1] = text+given.String()+s.tail, s.decls+declared.String()
+	if s.decls == "" {
 		return executeSQL, a.list[:1], nil
 	}
 	return executeSQL, a.list, nil

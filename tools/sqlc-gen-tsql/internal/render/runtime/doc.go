@@ -4,6 +4,8 @@
 // It is ordinary code, compiled, linted and tested here, and is never imported: package render copies into a generated
 // package the declarations that its methods reach, file by file, so that what is generated depends on the driver only
 // and holds nothing that it doesn't use.
+//
+//nolint:unused // as in the files beside this one
 package runtime
 
 // What follows stands for what is generated.

@@ -1,3 +1,4 @@
+//nolint:unused // package render copies it into generated packages, which use it
 package runtime
 
 import (
@@ -41,8 +42,7 @@ func (s *statement) failed(ctx context.Context, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		causes = append(causes, done)
 	}
-	var reported mssql.Error
-	if errors.As(err, &reported) {
+	if reported, ok := errors.AsType[mssql.Error](err); ok {
 		if meaning := sentinel(reported); meaning != nil {
 			causes = append(causes, meaning)
 		}

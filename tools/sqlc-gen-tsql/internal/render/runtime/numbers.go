@@ -1,3 +1,4 @@
+//nolint:unused,unparam // package render copies it into generated packages, which use it
 package runtime
 
 import (

@@ -1,3 +1,4 @@
+//nolint:unused // package render copies it into generated packages, which use it
 package runtime
 
 import (

@@ -41,9 +41,10 @@ BEGIN
 SELECT @id = [id], @name = [name], @price = [price], @note = [note], @made_at = [made_at], @data = [data] FROM @gen_rows WHERE gen_row = @gen_row;
 INSERT INTO gen_live.items (id, name, price, note, made_at, data)
 VALUES (@id, @name, @price, @note, @made_at, @data)
+;
 SET @gen_changed = @gen_changed + @@ROWCOUNT;
 SET @gen_row = @gen_row + 1;
-END
+END;
 END TRY
 BEGIN CATCH
 THROW;

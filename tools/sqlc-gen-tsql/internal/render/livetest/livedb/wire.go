@@ -534,7 +534,7 @@ func (k sqlVarBinary) wire(v []byte) (any, error) {
 func (sqlVarBinary) null() any { return []byte(nil) }
 
 // json writes hexadecimal digits behind 0x, as CONVERT reads them in style 1.
-func (k sqlVarBinary) json(dst []byte, v []byte) ([]byte, error) {
+func (k sqlVarBinary) json(dst, v []byte) ([]byte, error) {
 	dst = append(dst, `"0x`...)
 	dst = hex.AppendEncode(dst, v)
 	return append(dst, '"'), k.check(v)

@@ -56,8 +56,7 @@ func (s *statement) failed(ctx context.Context, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		causes = append(causes, done)
 	}
-	var reported mssql.Error
-	if errors.As(err, &reported) {
+	if reported, ok := errors.AsType[mssql.Error](err); ok {
 		if meaning := sentinel(reported); meaning != nil {
 			causes = append(causes, meaning)
 		}

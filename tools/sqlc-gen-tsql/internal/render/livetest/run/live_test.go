@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ var schema string
 
 // server deploys schema.sql under a name of its own and returns the connection with that name.
 func server(t testing.TB) (*sql.DB, string) {
+	t.Helper()
 	dsn := os.Getenv("DUROXIDE_TEST_MSSQL")
 	if dsn == "" {
 		t.Skip("no SQL Server: set DUROXIDE_TEST_MSSQL to a DSN to run generated code on one")
@@ -38,9 +40,9 @@ func server(t testing.TB) (*sql.DB, string) {
 	name := fmt.Sprintf("gen_live_%d", time.Now().UnixNano())
 	var made []string
 	t.Cleanup(func() {
-		for i := len(made) - 1; i >= 0; i-- {
-			if _, err := db.ExecContext(context.Background(), made[i]); err != nil {
-				t.Errorf("%s: %v", made[i], err)
+		for _, drop := range slices.Backward(made) {
+			if _, err := db.ExecContext(context.WithoutCancel(t.Context()), drop); err != nil {
+				t.Errorf("%s: %v", drop, err)
 			}
 		}
 	})
@@ -59,20 +61,27 @@ func server(t testing.TB) (*sql.DB, string) {
 }
 
 // TestLive runs generated code on a server.
+//
+//nolint:paralleltest // the parts share a server and look at its connections
 func TestLive(t *testing.T) {
 	db, name := server(t)
 	q := livedb.New(db, livedb.WithSchema("GEN_LIVE", name))
-	t.Run("types", func(t *testing.T) { testTypes(t, q) })
-	t.Run("nulls", func(t *testing.T) { testNullsAsSQL(t, nulldb.New(db, nulldb.WithSchema("gen_live", name))) })
-	t.Run("outputs", func(t *testing.T) { testOutputs(t, q) })
-	t.Run("flow", func(t *testing.T) { testFlow(t, q, db) })
-	t.Run("stream", func(t *testing.T) { testStream(t, q, db) })
-	t.Run("queries", func(t *testing.T) { testQueries(t, q, db) })
-	t.Run("tables", func(t *testing.T) { testTableArguments(t, q) })
-	t.Run("tvp", func(t *testing.T) { testTVP(t, tvpdb.New(db, tvpdb.WithSchema("gen_live", name))) })
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"types", func(t *testing.T) { testTypes(t, q) }},
+		{"nulls", func(t *testing.T) { testNullsAsSQL(t, nulldb.New(db, nulldb.WithSchema("gen_live", name))) }},
+		{"outputs", func(t *testing.T) { testOutputs(t, q) }},
+		{"flow", func(t *testing.T) { testFlow(t, q, db) }},
+		{"stream", func(t *testing.T) { testStream(t, q, db) }},
+		{"queries", func(t *testing.T) { testQueries(t, q, db) }},
+		{"tables", func(t *testing.T) { testTableArguments(t, q) }},
+		{"tvp", func(t *testing.T) { testTVP(t, tvpdb.New(db, tvpdb.WithSchema("gen_live", name))) }},
+	} {
+		t.Run(part.name, part.run)
+	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func must[T any](v T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
@@ -106,8 +115,8 @@ func normal(v reflect.Value) any {
 		return normal(v.Elem())
 	case reflect.Struct:
 		var list []any
-		for i := range v.NumField() {
-			list = append(list, normal(v.Field(i)))
+		for _, field := range v.Fields() {
+			list = append(list, normal(field))
 		}
 		return list
 	default:
@@ -117,7 +126,7 @@ func normal(v reflect.Value) any {
 
 var guid = mssql.UniqueIdentifier{0x6F, 0x96, 0x19, 0xFF, 0x8B, 0x86, 0xD0, 0x11, 0xB4, 0x2D, 0, 0xC0, 0x4F, 0xC9, 0x64, 0xFF}
 
-func dec(s string) *decimal.Decimal { return ptr(decimal.RequireFromString(s)) }
+func dec(s string) *decimal.Decimal { return new(decimal.RequireFromString(s)) }
 
 // echoed are values that come back as they are, at the ends of their ranges.
 func echoed() []livedb.EchoTypesParams {
@@ -125,26 +134,27 @@ func echoed() []livedb.EchoTypesParams {
 	return []livedb.EchoTypesParams{
 		{},
 		{
-			A: ptr(true), B: ptr(uint8(255)), C: ptr(int16(math.MinInt16)), D: ptr(int32(math.MinInt32)), E: ptr(int64(math.MinInt64)),
-			F: ptr(float32(0.1)), G: ptr(0.1), H: dec("-9999999999999999999999999999.9999999999"), I: dec("-922337203685477.5808"),
-			J: dec("214748.3647"), K: ptr("abcde"), L: ptr("naïve €"), M: ptr("åäö€x"), N: ptr(`quo"te\ 'it' ]]`), O: ptr(strings.Repeat("long 😀 ", 3000)),
-			P: []byte{1, 2, 3, 4}, Q: []byte{}, R: &guid, S: ptr(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)),
-			T: ptr(time.Date(1, 1, 1, 23, 59, 59, 999999000, time.UTC)), U: ptr(time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC)),
-			V: ptr(time.Date(1753, 1, 1, 0, 0, 0, 3000000, time.UTC)), W: ptr(time.Date(2079, 6, 6, 23, 59, 0, 0, time.UTC)),
-			X: ptr(time.Date(2024, 5, 1, 10, 11, 12, 123456000, east)), Y: ptr("<a>é</a>"),
+			A: new(true), B: new(uint8(255)), C: new(int16(math.MinInt16)), D: new(int32(math.MinInt32)), E: new(int64(math.MinInt64)),
+			F: new(float32(0.1)), G: new(0.1), H: dec("-9999999999999999999999999999.9999999999"), I: dec("-922337203685477.5808"),
+			J: dec("214748.3647"), K: new("abcde"), L: new("naïve €"), M: new("åäö€x"), N: new(`quo"te\ 'it' ]]`), O: new(strings.Repeat("long 😀 ", 3000)),
+			P: []byte{1, 2, 3, 4}, Q: []byte{}, R: &guid, S: new(time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)),
+			T: new(time.Date(1, 1, 1, 23, 59, 59, 999999000, time.UTC)), U: new(time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC)),
+			V: new(time.Date(1753, 1, 1, 0, 0, 0, 3000000, time.UTC)), W: new(time.Date(2079, 6, 6, 23, 59, 0, 0, time.UTC)),
+			X: new(time.Date(2024, 5, 1, 10, 11, 12, 123456000, east)), Y: new("<a>é</a>"),
 		},
 		{
-			A: ptr(false), B: ptr(uint8(0)), E: ptr(int64(math.MaxInt64)), F: ptr(float32(math.MaxFloat32)), G: ptr(math.MaxFloat64),
-			H: dec("0.0000000001"), I: dec("922337203685477.5807"), J: dec("-214748.3648"), K: ptr("     "), L: ptr(""), M: ptr("     "), N: ptr(""),
-			O: ptr(""), P: []byte{0, 0, 0, 0}, Q: []byte{0, 255}, R: &mssql.UniqueIdentifier{}, S: ptr(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)),
-			T: ptr(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)), U: ptr(time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)),
-			V: ptr(time.Date(9999, 12, 31, 23, 59, 59, 997000000, time.UTC)), W: ptr(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)),
-			X: ptr(time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)),
+			A: new(false), B: new(uint8(0)), E: new(int64(math.MaxInt64)), F: new(float32(math.MaxFloat32)), G: new(math.MaxFloat64),
+			H: dec("0.0000000001"), I: dec("922337203685477.5807"), J: dec("-214748.3648"), K: new("     "), L: new(""), M: new("     "), N: new(""),
+			O: new(""), P: []byte{0, 0, 0, 0}, Q: []byte{0, 255}, R: &mssql.UniqueIdentifier{}, S: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)),
+			T: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)), U: new(time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)),
+			V: new(time.Date(9999, 12, 31, 23, 59, 59, 997000000, time.UTC)), W: new(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)),
+			X: new(time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)),
 		},
 	}
 }
 
 func testTypes(t *testing.T, q *livedb.Queries) {
+	t.Helper()
 	for i, p := range echoed() {
 		got := must(q.EchoTypes(t.Context(), p))(t)
 		if want := livedb.EchoTypesRow(p); !same(got.Row, want) {
@@ -154,6 +164,7 @@ func testTypes(t *testing.T, q *livedb.Queries) {
 }
 
 func testNullsAsSQL(t *testing.T, q *nulldb.Queries) {
+	t.Helper()
 	at := time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)
 	p := nulldb.EchoTypesParams{N: sql.Null[string]{V: "x", Valid: true}, U: sql.Null[time.Time]{V: at, Valid: true}}
 	got := must(q.EchoTypes(t.Context(), p))(t).Row
@@ -167,6 +178,7 @@ func testNullsAsSQL(t *testing.T, q *nulldb.Queries) {
 }
 
 func testOutputs(t *testing.T, q *livedb.Queries) {
+	t.Helper()
 	for i, e := range echoed() {
 		p := livedb.BounceParams{
 			A: e.A, B: e.B, C: e.C, D: e.D, E: e.E, F: e.F, G: e.G, I: e.I, J: e.J, L: e.L, M: e.M, N: e.N, O: e.O, Q: e.Q,
@@ -185,7 +197,7 @@ func testOutputs(t *testing.T, q *livedb.Queries) {
 			t.Errorf("cleared: got %v", normal(reflect.ValueOf(got)))
 		}
 	}
-	got := must(q.BounceText(t.Context(), livedb.BounceTextParams{H: dec("-12345678901234567890.0123456789"), K: ptr("é"), Add: dec("0.0000000001")}))(t)
+	got := must(q.BounceText(t.Context(), livedb.BounceTextParams{H: dec("-12345678901234567890.0123456789"), K: new("é"), Add: dec("0.0000000001")}))(t)
 	if got.H.String() != "-12345678901234567890.0123456788" || *got.K != "é    " || got.ReturnStatus != 7 {
 		t.Errorf("got %v %q %d", got.H, *got.K, got.ReturnStatus)
 	}
@@ -195,6 +207,7 @@ func testOutputs(t *testing.T, q *livedb.Queries) {
 }
 
 func testFlow(t *testing.T, q *livedb.Queries, db *sql.DB) {
+	t.Helper()
 	seen := func(n int32) *int32 { return &n }
 	numbers := []livedb.FlowNumbersRow{{N: 1}, {N: 2}, {N: 3}}
 	none := []livedb.FlowNumbersRow{}
@@ -234,6 +247,7 @@ func testFlow(t *testing.T, q *livedb.Queries, db *sql.DB) {
 }
 
 func testStream(t *testing.T, q *livedb.Queries, db *sql.DB) {
+	t.Helper()
 	var result livedb.CountToResult
 	var sum int32
 	for row, err := range q.CountTo(t.Context(), livedb.CountToParams{N: 5000}, &result) {
@@ -259,6 +273,7 @@ func testStream(t *testing.T, q *livedb.Queries, db *sql.DB) {
 }
 
 func testQueries(t *testing.T, q *livedb.Queries, db *sql.DB) {
+	t.Helper()
 	at := time.Date(2024, 5, 1, 12, 0, 0, 123e6, time.FixedZone("", 7200))
 	var list []livedb.AddItemsParams
 	for i := range 2500 { // two and a half round trips
@@ -309,13 +324,14 @@ func testQueries(t *testing.T, q *livedb.Queries, db *sql.DB) {
 	if list := must(q.ListNames(t.Context(), livedb.ListNamesParams{ID: 50000}))(t); list == nil || len(list) != 0 {
 		t.Errorf("got %v", list)
 	}
-	ids := []livedb.IDListRow{{ID: 1}, {ID: 2, Label: ptr("x")}, {ID: 3}}
+	ids := []livedb.IDListRow{{ID: 1}, {ID: 2, Label: new("x")}, {ID: 3}}
 	if n := must(q.CountOf(t.Context(), livedb.CountOfParams{IDs: ids, MoreThan: 1}))(t); n != 2 {
 		t.Errorf("counted %d", n)
 	}
 }
 
 func testTableArguments(t *testing.T, q *livedb.Queries) {
+	t.Helper()
 	var rows []livedb.ItemListRow
 	for i, e := range echoed() {
 		code := e.L
@@ -325,7 +341,7 @@ func testTableArguments(t *testing.T, q *livedb.Queries) {
 			At1: e.V, Ats: e.W, Ato: e.X,
 		})
 	}
-	got := must(q.SaveItems(t.Context(), livedb.SaveItemsParams{Items: rows, Factor: ptr(int32(10))}))(t)
+	got := must(q.SaveItems(t.Context(), livedb.SaveItemsParams{Items: rows, Factor: new(int32(10))}))(t)
 	if *got.Count != 30 || got.ReturnStatus != 4 || len(got.Items) != len(rows) {
 		t.Fatalf("got %d, %d, %d rows", *got.Count, got.ReturnStatus, len(got.Items))
 	}
@@ -347,7 +363,8 @@ func testTableArguments(t *testing.T, q *livedb.Queries) {
 }
 
 func testTVP(t *testing.T, q *tvpdb.Queries) {
-	rows := []tvpdb.IDListRow{{ID: 1}, {ID: 2, Label: ptr("\"é😀\"")}, {ID: 3, Label: ptr("")}}
+	t.Helper()
+	rows := []tvpdb.IDListRow{{ID: 1}, {ID: 2, Label: new("\"é😀\"")}, {ID: 3, Label: new("")}}
 	for _, rows := range [][]tvpdb.IDListRow{rows, nil} {
 		got := must(q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: rows}))(t)
 		if len(got.Rows) != len(rows) {
@@ -359,7 +376,7 @@ func testTVP(t *testing.T, q *tvpdb.Queries) {
 			}
 		}
 	}
-	_, err := q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: []tvpdb.IDListRow{{Label: ptr(strings.Repeat("x", 21))}}})
+	_, err := q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: []tvpdb.IDListRow{{Label: new(strings.Repeat("x", 21))}}})
 	if !errors.Is(err, tvpdb.ErrArgument) {
 		t.Errorf("got %v", err)
 	}
@@ -373,7 +390,7 @@ func BenchmarkTableArgument(b *testing.B) {
 		rows := make([]livedb.IDListRow, n)
 		theirs := make([]tvpdb.IDListRow, n)
 		for i := range rows {
-			rows[i] = livedb.IDListRow{ID: int64(i), Label: ptr("label")}
+			rows[i] = livedb.IDListRow{ID: int64(i), Label: new("label")}
 			theirs[i] = tvpdb.IDListRow(rows[i])
 		}
 		report := func(b *testing.B) { b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s") }
@@ -396,26 +413,26 @@ func BenchmarkTableArgument(b *testing.B) {
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	q := livedb.New(nil)
-	year := func(y int) *time.Time { return ptr(time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)) }
+	year := func(y int) *time.Time { return new(time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC)) }
 	for name, p := range map[string]livedb.EchoTypesParams{
-		"@f is not a finite number":                                        {F: ptr(float32(math.Inf(1)))},
-		"@g is not a finite number":                                        {G: ptr(math.NaN())},
+		"@f is not a finite number":                                        {F: new(float32(math.Inf(1)))},
+		"@g is not a finite number":                                        {G: new(math.NaN())},
 		"@h has more than the 10 digits behind the point":                  {H: dec("0.00000000001")},
-		"@h has more than 28 digits before the point of decimal(38, 10)":   {H: ptr(decimal.New(1, 1<<30))},
-		"@h has more than the 10 digits behind the point of decimal(38, 1": {H: ptr(decimal.New(1, -1<<30))},
+		"@h has more than 28 digits before the point of decimal(38, 10)":   {H: new(decimal.New(1, 1<<30))},
+		"@h has more than the 10 digits behind the point of decimal(38, 1": {H: new(decimal.New(1, -1<<30))},
 		"@i is not between -922337203685477.5808 and 922337203685477.5807": {I: dec("922337203685477.5808")},
 		"@j is not between -214748.3648 and 214748.3647":                   {J: dec("-214748.3649")},
-		"@k has 6 characters, more than char(5) holds":                     {K: ptr("äöüäöü")},
-		"@l has 21 characters, more than varchar(20) holds":                {L: ptr(strings.Repeat("x", 21))},
-		"@m has 6 characters, more than nchar(5) holds":                    {M: ptr("😀😀😀")},
-		"@n has 21 characters, more than nvarchar(20) holds":               {N: ptr(strings.Repeat("x", 21))},
-		"@o is not valid UTF-8":                                            {O: ptr("a\xff")},
+		"@k has 6 characters, more than char(5) holds":                     {K: new("äöüäöü")},
+		"@l has 21 characters, more than varchar(20) holds":                {L: new(strings.Repeat("x", 21))},
+		"@m has 6 characters, more than nchar(5) holds":                    {M: new("😀😀😀")},
+		"@n has 21 characters, more than nvarchar(20) holds":               {N: new(strings.Repeat("x", 21))},
+		"@o is not valid UTF-8":                                            {O: new("a\xff")},
 		"@p has 5 bytes, more than the 4 that fit":                         {P: make([]byte, 5)},
 		"@s is not in the years 1 to 9999":                                 {S: year(10000)},
 		"@u is not in the years 1 to 9999":                                 {U: year(0)},
 		"@v is not between 1753-01-01 00:00:00 and":                        {V: year(1752)},
 		"@w is not between 1900-01-01 00:00:00 and 2079-06-06 23:59:29":    {W: year(2080)},
-		"@x is more than 14 hours away from UTC":                           {X: ptr(time.Now().In(time.FixedZone("", 15*3600)))},
+		"@x is more than 14 hours away from UTC":                           {X: new(time.Now().In(time.FixedZone("", 15*3600)))},
 	} {
 		_, err := q.EchoTypes(t.Context(), p)
 		if !errors.Is(err, livedb.ErrArgument) || !strings.HasPrefix(err.Error(), "livedb: gen_live.echo_types: argument "+name) {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts run the command.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sqlc-gen-tsql": main})
+}
+
+// TestScripts runs the command as people do: testdata/script.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", ContinueOnError: true})
+}
+
+// TestMatch says which files a pattern names.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{
+		"p/a.sql": "", "p/b.sql": "", "p/b.txt": "", "p/deep/c.sql": "", "p/deep/er/d.sql": "", "up.sql": "", "q/x.sql": "",
+	})
+	cases := map[string]struct {
+		dir, pattern string
+		want         []string // files, or the text of an error
+	}{
+		"stars":          {dir: "p", pattern: "*.sql", want: []string{"a.sql", "b.sql"}},
+		"a folder":       {pattern: "p", want: []string{"p/a.sql", "p/b.sql"}},
+		"the folder":     {dir: "p", pattern: ".", want: []string{"a.sql", "b.sql"}},
+		"any depth":      {pattern: "p/**/*.sql", want: []string{"p/a.sql", "p/b.sql", "p/deep/c.sql", "p/deep/er/d.sql"}},
+		"a folder below": {pattern: "p/*/*.sql", want: []string{"p/deep/c.sql"}},
+		"a file":         {pattern: "p/b.txt", want: []string{"p/b.txt"}},
+		"above":          {dir: "p", pattern: "../up.sql", want: []string{"../up.sql"}},
+		"beside":         {dir: "p", pattern: "../q/*.sql", want: []string{"../q/x.sql"}},
+		"nothing":        {pattern: "r/*.sql", want: []string{"no file matches r/*.sql"}},
+		"empty":          {pattern: "p/*.go", want: []string{"no file matches p/*.go"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := match(filepath.Join(dir, c.dir), c.pattern)
+			if err != nil {
+				got = []string{err.Error()}
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
