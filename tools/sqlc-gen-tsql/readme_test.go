@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
@@ -44,6 +43,8 @@ var readmeTables = map[string]func(*testing.T) string{
 
 func readReadme(t *testing.T) string {
 	t.Helper()
+	readmeLock.RLock()
+	defer readmeLock.RUnlock()
 	text, err := os.ReadFile(readmeFile)
 	if err != nil {
 		t.Fatal(err)
@@ -71,15 +72,21 @@ func TestReadmeTables(t *testing.T) {
 	}
 }
 
-// readmeLock makes the tests change the README one after the other.
-var readmeLock sync.Mutex
+// With -update the tests change the README while others read it: readmeLock guards the file, and rewriting a change from
+// the reading to the writing.
+var (
+	readmeLock sync.RWMutex
+	rewriting  sync.Mutex
+)
 
 // rewriteReadme puts a part of the README in place of another.
 func rewriteReadme(t *testing.T, from, to string) {
 	t.Helper()
+	rewriting.Lock()
+	defer rewriting.Unlock()
+	text := strings.Replace(readReadme(t), from, to, 1)
 	readmeLock.Lock()
 	defer readmeLock.Unlock()
-	text := strings.Replace(readReadme(t), from, to, 1)
 	if err := os.WriteFile(readmeFile, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -99,37 +106,31 @@ func row(cells ...string) string {
 func optionTable(*testing.T) string {
 	var described strings.Builder
 	config.Describe(&described)
-	table := row("Key", "Meaning") + "|---|---|\n"
+	var table strings.Builder
+	table.WriteString(row("Key", "Meaning") + "|---|---|\n")
 	for line := range strings.Lines(described.String()) {
 		key, doc, _ := strings.Cut(strings.TrimSpace(line), " ")
-		table += row("`"+key+"`", strings.TrimSpace(doc))
+		table.WriteString(row("`"+key+"`", strings.TrimSpace(doc)))
 	}
-	return table
+	return table.String()
 }
 
 func typeTable(*testing.T) string {
-	table := row("T-SQL", "Go", "On the wire", "Checks and notes") + "|---|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString(row("T-SQL", "Go", "On the wire", "Checks and notes") + "|---|---|---|---|\n")
 	for _, r := range model.Types {
-		table += row(r.SQL, r.Go, r.Wire, r.Note)
+		table.WriteString(row(r.SQL, r.Go, r.Wire, r.Note))
 	}
-	return table
+	return table.String()
 }
 
 func ruleTable(*testing.T) string {
-	table := row("Rule", "Demand", "") + "|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString(row("Rule", "Demand", "") + "|---|---|---|\n")
 	for _, r := range vet.Rules() {
-		note := ""
-		switch {
-		case r.Optional:
-			note = "off"
-		case strings.HasPrefix(r.ID, "B"):
-			note = "portability"
-		case r.Needs != "":
-			note = "needs " + r.Needs
-		}
-		table += row(r.ID, r.Title, note)
+		table.WriteString(row(r.ID, r.Title, strings.Trim(condition(r), "()")))
 	}
-	return table
+	return table.String()
 }
 
 // A refusal is something that a script can't have, in a script that has nothing else wrong with it. dbo.t is there. The
@@ -184,7 +185,8 @@ func refusalTable(t *testing.T) string {
 	t.Helper()
 	options := config.Default()
 	options.Model.Package = "db"
-	table := row("What", "What is said", "What to do") + "|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString(row("What", "What is said", "What to do") + "|---|---|---|\n")
 	for _, r := range refusals {
 		_, findings := generate.Run([]generate.Source{
 			{Name: "t.sql", Text: "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, name nvarchar(50) NULL);", Role: generate.Schema},
@@ -196,9 +198,9 @@ func refusalTable(t *testing.T) string {
 		if (findings[0].Fix == "") != (r.way != "") {
 			t.Errorf("%s: the finding has the fix %q and the table has %q", r.construct, findings[0].Fix, r.way)
 		}
-		table += row(r.construct, findings[0].Message, findings[0].Fix+r.way)
+		table.WriteString(row(r.construct, findings[0].Message, findings[0].Fix+r.way))
 	}
-	return table
+	return table.String()
 }
 
 // A block is a fenced block of the README.
@@ -207,14 +209,14 @@ type block struct {
 	line                 int
 }
 
-var fence = regexp.MustCompile("(?m)(?:^<!-- file: (\\S+) -->\n\n?)?^```([a-z]+)\n((?s).*?)^```$")
+var fence = regexp.MustCompile("(?s)(?:<!-- file: ([^\n ]+) -->\n)?```([a-z]+)\n(.*?)\n```\n")
 
 func readmeBlocks(t *testing.T) []block {
 	t.Helper()
 	readme := readReadme(t)
 	var blocks []block
 	for _, at := range fence.FindAllStringSubmatchIndex(readme, -1) {
-		b := block{language: readme[at[4]:at[5]], text: readme[at[6]:at[7]], line: 1 + strings.Count(readme[:at[4]], "\n")}
+		b := block{language: readme[at[4]:at[5]], text: readme[at[6]:at[7]] + "\n", line: 1 + strings.Count(readme[:at[4]], "\n")}
 		if at[2] >= 0 {
 			b.file = readme[at[2]:at[3]]
 		}
@@ -348,6 +350,6 @@ func TestReadOfInvalidText(t *testing.T) {
 		{Name: "a.sql", Text: "-- Gr\xf6\xdfe\nCREATE PROCEDURE dbo.p AS SELECT 1 AS a;", Role: generate.Any},
 	}, config.Default())
 	if want := "a.sql:1:6: this character is not UTF-8 (syntax)"; len(findings) != 1 || findings[0].Error() != want {
-		t.Errorf("got %s, want %s", diag.List(findings).Format(), want)
+		t.Errorf("got %s, want %s", findings.Format(), want)
 	}
 }

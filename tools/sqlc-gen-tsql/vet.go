@@ -36,11 +36,7 @@ func filesOf(n int) string {
 func (a *app) rules(_ context.Context, ids []string) error {
 	for _, rule := range vet.Rules() {
 		if len(ids) == 0 {
-			note := ""
-			if rule.Optional {
-				note = " (off unless enabled)"
-			}
-			fmt.Fprintf(a.stdout, "%-16s %s%s\n", rule.ID, rule.Title, note)
+			fmt.Fprintln(a.stdout, strings.TrimRight(fmt.Sprintf("%-16s %s %s", rule.ID, rule.Title, condition(rule)), " "))
 		}
 	}
 	for _, id := range ids {
@@ -58,12 +54,26 @@ func (a *app) rules(_ context.Context, ids []string) error {
 	return nil
 }
 
+// condition says in parentheses when a rule applies, if that isn't always.
+func condition(rule vet.Rule) string {
+	switch {
+	case rule.Optional && rule.Needs != "":
+		return "(off unless enabled; needs " + rule.Needs + ")"
+	case rule.Optional:
+		return "(off unless enabled)"
+	case rule.Needs != "":
+		return "(needs " + rule.Needs + ")"
+	case strings.HasPrefix(rule.ID, "B"): // the family about Babelfish
+		return "(portability: babelfish)"
+	default:
+		return ""
+	}
+}
+
 // explain prints all there is to say about a rule.
 func (a *app) explain(rule vet.Rule) {
-	fmt.Fprintf(a.stdout, "%s: %s\n\n%s\n", rule.ID, rule.Title, rule.Reason)
-	if rule.Needs != "" {
-		fmt.Fprintf(a.stdout, "\nIt says nothing unless the option %s is set.\n", rule.Needs)
-	}
+	fmt.Fprintln(a.stdout, strings.TrimRight(fmt.Sprintf("%s: %s %s", rule.ID, rule.Title, condition(rule)), " "))
+	fmt.Fprintf(a.stdout, "\n%s\n", rule.Reason)
 	fmt.Fprintf(a.stdout, "\nBad:\n%s\nGood:\n%s\n", indent(rule.Bad), indent(rule.Good))
 }
 

@@ -80,6 +80,13 @@ func (a *analyzer) failName(e *env, at diag.Span, fix, format string, args ...an
 	return typed{}
 }
 
+// failGap is failName for what the generator doesn't know though the server may.
+func (a *analyzer) failGap(e *env, at diag.Span, fix, format string, args ...any) typed {
+	a.failName(e, at, fix, format, args...)
+	(*a.found)[len(*a.found)-1].Gap = true
+	return typed{}
+}
+
 // typed is what is known about an expression. The zero value stands for one about which a finding has been reported.
 type typed struct {
 	Type     sqltype.Type

@@ -74,7 +74,7 @@ func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *resu
 	}
 	if s.group == nil {
 		for _, src := range s.sources {
-			if len(src.keys) == 0 || !a.reachesAll(s, q.Where, from, src) {
+			if len(src.keys) == 0 || src.lateral || !a.reachesAll(s, q.Where, from, src) {
 				continue
 			}
 			for _, key := range src.keys {
@@ -154,6 +154,7 @@ func (src *source) places(key []string) []place {
 type equality struct {
 	column place
 	needs  []place
+	after  []*source // tables whose rows must be fixed before: without a match, an outer join has NULL instead
 }
 
 // reachesAll reports whether the conditions leave at most one row: of each table at most one, because a key of it is
@@ -184,12 +185,12 @@ func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *sour
 	for changed := true; changed; {
 		changed = false
 		for _, eq := range equalities {
-			if !fixed[eq.column] && allFixed(fixed, eq.needs) {
+			if !fixed[eq.column] && allFixed(fixed, eq.needs) && allReached(reached, eq.after) {
 				fixed[eq.column], changed = true, true
 			}
 		}
 		for _, src := range from.sources {
-			if reached[src] || !src.isFixed(fixed) {
+			if reached[src] || !src.isFixed(fixed) || !allReached(reached, src.after) {
 				continue
 			}
 			reach(src)
@@ -206,6 +207,10 @@ func (src *source) isFixed(fixed map[place]bool) bool {
 	}))
 }
 
+func allReached(reached map[*source]bool, sources []*source) bool {
+	return !slices.ContainsFunc(sources, func(src *source) bool { return !reached[src] })
+}
+
 func allFixed(fixed map[place]bool, places []place) bool {
 	return !slices.ContainsFunc(places, func(p place) bool { return !fixed[p] })
 }
@@ -213,20 +218,24 @@ func allFixed(fixed map[place]bool, places []place) bool {
 // equalities collects the comparisons that hold for every row of the result.
 func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equality {
 	var out []equality
-	collect := func(at *scope, cond syntax.Expr, only []*source) {
+	// What WHERE says holds for every row; what ON says doesn't where an outer join found nothing.
+	collect := func(at *scope, cond syntax.Expr, only []*source, filter bool) {
 		for _, c := range conjuncts(cond) {
 			for _, eq := range a.equality(at, c) {
 				if only == nil || slices.Contains(only, eq.column.source) {
+					if !filter {
+						eq.after = eq.column.source.after
+					}
 					out = append(out, eq)
 				}
 			}
 		}
 	}
 	if where != nil {
-		collect(s, where, nil)
+		collect(s, where, nil, true)
 	}
 	for _, b := range from.bounds {
-		collect(b.scope, b.cond, b.only)
+		collect(b.scope, b.cond, b.only, false)
 	}
 	return out
 }
@@ -301,6 +310,9 @@ func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
 	column := at.source.columns[at.column].Type
 	var other typed
 	a.quietly(func() { other = a.expr(s, x) })
+	if column.IsCharacter() && !column.IsNational() && other.Type.IsNational() {
+		return false // in a SQL collation varchar tells 'ß' from 'ss', and nvarchar doesn't
+	}
 	return !other.bad() && (column.Kind == other.Type.Kind || family(column) != 0 && family(column) == family(other.Type) ||
 		column.Precedence() < other.Type.Precedence())
 }

@@ -382,9 +382,7 @@ func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) in
 
 // compound types x op= y.
 func (a *analyzer) compound(e *env, op string, x, y typed, at diag.Span) typed {
-	if x.Type.IsNumeric() {
-		pair(x, y, at)
-	}
+	pairNumbers(x, y, at)
 	if x.bad() || y.bad() {
 		return typed{}
 	}
@@ -542,5 +540,7 @@ func (a *analyzer) declareDefined(e *env, name string, def *syntax.TableDef, at 
 
 // createTemp makes the temp table of a CREATE TABLE known.
 func (a *analyzer) createTemp(e *env, s *syntax.CreateTable) {
-	a.declareDefined(e, lastPart(s.Name).Value, s.Def, s.Span)
+	name := lastPart(s.Name)
+	a.checkCreatedOnce(e, name)
+	a.declareDefined(e, name.Value, s.Def, s.Span)
 }

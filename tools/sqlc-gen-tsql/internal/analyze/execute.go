@@ -137,8 +137,24 @@ func (w *walker) opaque(s *syntax.Exec, at int, why string) int {
 	if d := w.directive(s, directive.Columns); d != nil {
 		return w.sendSet(s, at, w.override(s, rowset{bad: true}, nil))
 	}
-	w.fail(s, ruleExec, "add WITH RESULT SETS ((column type, …)) or WITH RESULT SETS NONE, or -- gen:columns above it", "%s", why)
+	fix := "add WITH RESULT SETS ((column type, …)) or WITH RESULT SETS NONE, or -- gen:columns above it"
+	if near := w.nearProcedure(s.Name); near != "" {
+		fix = near + " If not, " + fix
+	}
+	w.fail(s, ruleExec, fix, "%s", why)
 	return at
+}
+
+// nearProcedure names what a misspelt procedure may have meant, or "".
+func (w *walker) nearProcedure(name *syntax.ObjectName) string {
+	if name == nil {
+		return ""
+	}
+	resolved, err := w.cat.Resolve(name)
+	if err != nil {
+		return ""
+	}
+	return w.a.nearest(resolved)
 }
 
 // defined follows an EXEC by its WITH RESULT SETS clause alone.

@@ -117,7 +117,7 @@ func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
 	t, ok := systemVariables[strings.ToUpper(x.Name)]
 	if !ok {
 		fix := suggest(strings.ToUpper(x.Name), slices.Sorted(maps.Keys(systemVariables)))
-		return a.failName(s.env, x.Span, fix, "%s is not known to the generator", x.Name)
+		return a.failGap(s.env, x.Span, fix, "%s is not known to the generator", x.Name)
 	}
 	return t
 }
@@ -126,7 +126,7 @@ func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
 func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
 	t := a.expr(s, x.X)
 	if t.bad() {
-		return typed{}
+		return typed{param: t.param} // a sign in front of it doesn't change its type
 	}
 	result, err := sqltype.Unary(x.Op, t.Type)
 	if err != nil {
@@ -135,21 +135,29 @@ func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
 	return typed{Type: result, Nullable: t.Nullable}
 }
 
-// binary types arithmetic and concatenation. A parameter beside a number is one of the same type; the length of one
-// beside a string could be anything.
+// binary types arithmetic and concatenation. The length of a parameter beside a string could be anything.
 func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 	l, r := a.expr(s, x.X), a.expr(s, x.Y)
-	if l.Type.IsNumeric() || r.Type.IsNumeric() {
-		pair(l, r, x.Span)
-	}
+	pairNumbers(l, r, x.Span)
 	if l.bad() || r.bad() {
 		return typed{}
 	}
-	result, err := sqltype.Arithmetic(x.Op, l.Type, r.Type)
+	result, err := sqltype.Arithmetic(x.Op, literally(l, r), literally(r, l))
 	if err != nil {
 		return a.fail(s.env, x.Span, "", "%v", err) // it says what to do
 	}
 	return typed{Type: result, Nullable: l.Nullable || r.Nullable}
+}
+
+// literally returns the type of an operand for arithmetic with another one: an integer literal has just its digits when it
+// meets a decimal.
+func literally(t, other typed) sqltype.Type {
+	if t.literal != nil && t.literal.Kind == syntax.IntLiteral && other.Type.Kind == sqltype.Decimal {
+		if digits, err := sqltype.IntLiteralBesideDecimal(t.literal.Value); err == nil {
+			return digits
+		}
+	}
+	return t.Type
 }
 
 // caseExpr types CASE. Without ELSE it may be NULL.
@@ -215,8 +223,9 @@ func unionTypes(x, y typed) (sqltype.Type, error) { return sqltype.Union(x.Type,
 // cast types CAST, CONVERT and PARSE. The TRY forms yield NULL for what can't be converted.
 func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
 	t := a.expr(s, x.X)
+	var style typed // NULL makes the result NULL
 	if x.Style != nil {
-		a.expr(s, x.Style)
+		style = a.expr(s, x.Style)
 	}
 	want, err := a.cat.CastType(x.Type)
 	if err != nil {
@@ -234,7 +243,7 @@ func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
 		return a.fail(s.env, x.Span, "use CAST", "%s makes numbers and dates of text, not %s", x.Func, want)
 	}
 	// What is converted matters for NULL only, and something was said about it if it is bad.
-	return typed{Type: want, Nullable: t.Nullable || strings.HasPrefix(x.Func, "TRY_")}
+	return typed{Type: want, Nullable: t.Nullable || style.Nullable || strings.HasPrefix(x.Func, "TRY_")}
 }
 
 // scalarSubquery types a query that stands for one value: NULL when it has no row.
@@ -285,7 +294,7 @@ func (a *analyzer) nextValue(s *scope, x *syntax.NextValue) typed {
 	}
 	seq := a.cat.Sequence(name)
 	if seq == nil {
-		return a.failName(s.env, x.Sequence.Span, a.nearest(name), "no script defines a sequence %s", name)
+		return a.failGap(s.env, x.Sequence.Span, a.nearest(name), "no script defines a sequence %s", name)
 	}
 	return typed{Type: seq.Type}
 }
@@ -429,14 +438,18 @@ func (a *analyzer) single(s *scope, q *syntax.Query) typed {
 	return a.fail(s.env, q.Span, "", "this subquery must have one column, not %d", len(out.columns))
 }
 
-// like checks x LIKE pattern. A parameter for the pattern has the type of the column: with wildcards in it, it may have to
-// be longer, which gen:param can say.
+// like checks x LIKE pattern.
 func (a *analyzer) like(s *scope, x *syntax.Like) {
 	v, pattern := a.expr(s, x.X), a.expr(s, x.Pattern)
 	if x.Escape != nil {
 		a.takes(s, x.Escape, nvarchar(1), "ESCAPE")
 	}
-	pair(v, pattern, x.Span)
+	switch {
+	case pattern.bad() && v.tells() && v.Type.IsCharacter():
+		a.likePattern(s, x.Pattern, v.Type)
+	case v.param != nil && pattern.tells() && pattern.Type.IsCharacter():
+		v.param.see(use{Type: textOf(pattern.Type, sqltype.Max), at: x.X.Range()})
+	}
 	for _, o := range []operand{{x.X, v}, {x.Pattern, pattern}} {
 		if o.bad() || o.isNull() {
 			continue

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,6 +102,9 @@ func (a *analyzer) call(s *scope, c *syntax.Call) typed {
 		return typed{}
 	}
 	t, err := f.result(in)
+	if errors.Is(err, errPercentile) {
+		return a.failGap(s.env, c.Span, "", "%s", prefixed(in.name, err.Error()))
+	}
 	if err != nil {
 		return a.fail(s.env, c.Span, "", "%s", prefixed(in.name, err.Error()))
 	}
@@ -141,10 +145,10 @@ func (a *analyzer) userFunction(s *scope, c *syntax.Call) typed {
 	name := lastPart(c.Name).Value
 	switch {
 	case f == nil && len(c.Name.Parts) == 1:
-		return a.failName(s.env, c.Name.Span, suggestOr(name, slices.Collect(maps.Keys(builtins)), "use another one, or wrap it in a function of a script"),
+		return a.failGap(s.env, c.Name.Span, suggestOr(name, slices.Collect(maps.Keys(builtins)), "use another one, or wrap it in a function of a script"),
 			"function %s is not known to the generator", name)
 	case f == nil:
-		return a.failName(s.env, c.Name.Span, a.nearest(full), "no script defines a function %s", full)
+		return a.failGap(s.env, c.Name.Span, a.nearest(full), "no script defines a function %s", full)
 	case len(c.Name.Parts) == 1:
 		return a.failName(s.env, c.Name.Span, "write "+full.String(), "%s is no built-in function, and one of a script is called with its schema", name)
 	case f.Def.Returns == nil:
@@ -184,7 +188,7 @@ func (a *analyzer) placement(s *scope, c *syntax.Call, f builtin) *scope {
 		return nil
 	}
 	switch {
-	case c.Over != nil && (f.use == ofRow || f.use == ofGrouped):
+	case c.Over != nil && (f.use == ofRow || f.use == ofGrouped || name == "STRING_AGG"):
 		return bad("", "%s can't have OVER", name)
 	case c.Over == nil && f.use == ofWindow:
 		return bad("add OVER (ORDER BY …)", "%s needs OVER", name)
@@ -318,7 +322,7 @@ func (f builtin) takes() string {
 // clauses checks what follows the arguments: OVER, WITHIN GROUP, DISTINCT.
 func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin) bool {
 	name := strings.ToUpper(c.Name.Parts[0].Value)
-	if c.Distinct && f.use != ofGroup {
+	if c.Distinct && (f.use != ofGroup || name == "STRING_AGG") {
 		a.fail(s.env, c.Span, "", "%s can't have DISTINCT", name)
 		return false
 	}
@@ -335,12 +339,36 @@ func (a *analyzer) clauses(s *scope, c *syntax.Call, f builtin) bool {
 	}
 	if c.Over != nil {
 		a.window(s, c.Over)
-		if f.use == ofWindow && len(c.Over.OrderBy) == 0 && c.Over.Name == "" && len(c.WithinGroup) == 0 {
+		if f.use == ofWindow && !s.ordered(c.Over) && len(c.WithinGroup) == 0 {
 			a.fail(s.env, c.Over.Span, "add ORDER BY", "%s needs an order", name)
 			return false
 		}
 	}
 	return true
+}
+
+// windowsOf returns a window and the named ones that it is made of.
+func (s *scope) windowsOf(w *syntax.Window) []*syntax.Window {
+	all := []*syntax.Window{w}
+	for w.Name != "" && len(all) <= len(s.windows) { // a ring of names is an error elsewhere
+		i := slices.IndexFunc(s.windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) })
+		if i < 0 {
+			break
+		}
+		w = s.windows[i].Window
+		all = append(all, w)
+	}
+	return all
+}
+
+// ordered reports whether a window has an order or is not known to have none, and framed whether ROWS or RANGE makes a part of it, which may be empty.
+func (s *scope) ordered(w *syntax.Window) bool {
+	all := s.windowsOf(w)
+	return all[len(all)-1].Name != "" || slices.ContainsFunc(all, func(w *syntax.Window) bool { return len(w.OrderBy) > 0 })
+}
+
+func (s *scope) framed(w *syntax.Window) bool {
+	return w != nil && slices.ContainsFunc(s.windowsOf(w), func(w *syntax.Window) bool { return w.Frame != "" })
 }
 
 // window checks OVER (…). In a grouped query it sees the groups, aggregates included.
@@ -374,7 +402,7 @@ func (a *analyzer) nullableCall(s *scope, in *invocation, f builtin) bool {
 	case nullAlways:
 		return a.nullableWindow(in)
 	case nullIfFirst:
-		return in.args[0].Nullable || in.call.Over != nil && in.call.Over.Frame != ""
+		return in.args[0].Nullable || s.framed(in.call.Over)
 	case nullIfAll:
 		return !slices.ContainsFunc(in.args, func(t typed) bool { return !t.Nullable })
 	case nullOddly:
@@ -388,7 +416,7 @@ func (a *analyzer) nullableCall(s *scope, in *invocation, f builtin) bool {
 // a window, unless ROWS or RANGE cuts the present row off.
 func (a *analyzer) nullableAggregate(s *scope, in *invocation, anyNull bool) bool {
 	if in.call.Over != nil {
-		return anyNull || in.call.Over.Frame != ""
+		return anyNull || s.framed(in.call.Over)
 	}
 	return anyNull || s.group == nil || s.group.whole || s.group.nullable
 }

@@ -7,15 +7,19 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
 // inference finds the types of an annotated query's parameters, which nothing declares, from the places where they
 // stand:
 //
-//   - compared or united with an expression that has a type (=, IN, BETWEEN, LIKE, CASE, COALESCE, UNION), it has that
-//     type, also when it reaches the comparison as a column of a derived table;
+//   - compared or united with an expression that has a type (=, IN, BETWEEN, CASE, COALESCE, UNION), it has that type,
+//     also when it reaches the comparison as a column of a derived table;
+//   - as the pattern of LIKE, or a part of it, it has the widest type of the text's family that a pattern can have: with
+//     wildcards in it, it may be longer than what it finds;
 //   - stored in a column or passed to a parameter, it has the type of that, and may be NULL if the column may;
-//   - beside a number in arithmetic, it is such a number;
+//   - beside a whole number or a float in arithmetic, it is such a number: a decimal says nothing about the scale of
+//     what it is added to or multiplied with;
 //   - where only one type makes sense (TOP, a function's argument, CAST), it has that type.
 //
 // Literals give no type: @p = 1 may mean any number. All places must agree.
@@ -104,6 +108,45 @@ func pair(x, y typed, at diag.Span) {
 	}
 }
 
+// pairNumbers is pair for arithmetic.
+func pairNumbers(x, y typed, at diag.Span) {
+	for _, t := range []sqltype.Type{x.Type, y.Type} {
+		if t.IsExactInteger() || t.Kind == sqltype.Float {
+			pair(x, y, at)
+			return
+		}
+	}
+}
+
+// likePattern gives the parameters that a pattern consists of their type.
+func (a *analyzer) likePattern(s *scope, pattern syntax.Expr, text sqltype.Type) {
+	switch x := pattern.(type) {
+	case *syntax.Paren:
+		a.likePattern(s, x.X, text)
+	case *syntax.Binary:
+		if x.Op == "+" || x.Op == "||" {
+			a.likePattern(s, x.X, text)
+			a.likePattern(s, x.Y, text)
+		}
+	case *syntax.Variable:
+		if p := s.env.infer.use(x.Name, x.Span); p != nil {
+			p.see(use{Type: textOf(text, 8000), at: x.Span})
+		}
+	}
+}
+
+// textOf returns the type of a text's family that holds so many bytes.
+func textOf(text sqltype.Type, bytes int) sqltype.Type {
+	switch {
+	case !text.IsNational():
+		return varchar(bytes)
+	case bytes == sqltype.Max:
+		return nvarchar(bytes)
+	default:
+		return nvarchar(bytes / 2)
+	}
+}
+
 // tells reports whether an expression says what type a parameter beside it has.
 func (t typed) tells() bool { return !t.bad() && !t.isNull() && t.literal == nil }
 
@@ -112,6 +155,9 @@ func (t typed) tells() bool { return !t.bad() && !t.isNull() && t.literal == nil
 func (a *analyzer) argument(e *env, x typed, want sqltype.Type, nullable bool, at diag.Span, what string) {
 	if x.param != nil && want.Kind != sqltype.Invalid {
 		x.param.see(use{Type: want, at: at, stores: true, nullable: nullable})
+		if x.param.asked && !nullable {
+			a.fail(e, at, "leave it out of gen:null", "%s: %s may be NULL, which is refused here", what, x.param.name)
+		}
 	}
 	if x.bad() || x.isNull() || want.Kind == sqltype.Invalid {
 		return

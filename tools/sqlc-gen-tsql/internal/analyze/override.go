@@ -89,7 +89,7 @@ func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag
 		}
 	}
 	if unknown {
-		found = nil
+		found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Gap })
 	}
 	return rowset{Columns: given, Rows: r.Rows}, found
 }

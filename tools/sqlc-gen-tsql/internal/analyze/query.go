@@ -110,7 +110,7 @@ func (a *analyzer) with(s *scope, list []*syntax.CTE) {
 			}
 		}
 		var rel relation
-		if set, ok := recursive(c); ok {
+		if set := recursive(c); set != nil {
 			rel = a.recursion(s, c, set)
 		} else {
 			rel = a.subquery(s, c.Query)
@@ -123,53 +123,85 @@ func (a *analyzer) with(s *scope, list []*syntax.CTE) {
 	}
 }
 
-// recursive reports whether a common table expression reads itself, and returns its UNION ALL.
-func recursive(c *syntax.CTE) (*syntax.SetOperation, bool) {
-	set, ok := c.Query.Body.(*syntax.SetOperation)
+// recursive returns the UNION ALL of a common table expression that reads itself: the last one, if several parts do.
+func recursive(c *syntax.CTE) *syntax.SetOperation {
+	return recursivePart(c, c.Query.Body)
+}
+
+// recursivePart returns a set operation whose second query reads the common table expression, or else nil.
+func recursivePart(c *syntax.CTE, body syntax.QueryBody) *syntax.SetOperation {
+	set, ok := body.(*syntax.SetOperation)
 	if !ok {
-		return nil, false
+		return nil
 	}
 	for ref := range syntax.All[*syntax.TableRef](set.Y) {
 		if len(ref.Name.Parts) == 1 && same(ref.Name.Parts[0].Value, c.Name.Value) {
-			return set, true
+			return set
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // recursion types a common table expression that reads itself. The anchor gives the types, which those of the other
 // part must equal. A column is not null when that holds for the anchor, and for the other part given that it holds for
-// the rows before; what turns out otherwise is nullable, and the other part is typed again.
+// the rows before; what turns out otherwise is nullable, and the other part is typed again. There may be several other
+// parts.
 func (a *analyzer) recursion(s *scope, c *syntax.CTE, set *syntax.SetOperation) relation {
-	anchor := a.body(s, set.X).relation
-	anchor.rows, anchor.keys = Many, nil
-	if set.Op != "UNION" || !set.All {
-		a.fail(s.env, set.Span, "write UNION ALL", "a common table expression that reads itself needs UNION ALL")
-		anchor.bad = true
+	var parts []syntax.QueryBody
+	first, all := set.X, true
+	for ; set != nil; set = recursivePart(c, first) {
+		first, parts = set.X, append(parts, set.Y)
+		if set.Op != "UNION" || !set.All {
+			a.fail(s.env, set.Span, "write UNION ALL", "a common table expression that reads itself needs UNION ALL")
+			all = false
+		}
 	}
+	slices.Reverse(parts)
+	anchor := a.body(s, first).relation
+	anchor.rows, anchor.keys, anchor.bad = Many, nil, anchor.bad || !all
 	a.rename(s.env, &anchor, c.Columns)
 	if anchor.bad {
 		return anchor
 	}
 	for {
-		inner := *s
-		inner.ctes = &cte{name: c.Name.Value, rel: &anchor, outer: s.ctes}
-		var step relation
-		found := a.quietly(func() { step = a.body(&inner, set.Y).relation })
-		changed := false
-		if !step.bad && len(step.columns) == len(anchor.columns) {
-			for i, column := range step.columns {
-				if column.Nullable && !anchor.columns[i].Nullable {
-					anchor.columns[i].Nullable, changed = true, true
-				}
+		steps, found := a.steps(s, c, &anchor, parts)
+		if widened(anchor, steps) {
+			continue
+		}
+		*a.found = append(*a.found, found...)
+		for _, step := range steps {
+			anchor.bad = !a.checkStep(s.env, c, anchor, step) || anchor.bad
+		}
+		return anchor
+	}
+}
+
+// steps types the parts of a common table expression that read it, for what is known of its rows.
+func (a *analyzer) steps(s *scope, c *syntax.CTE, anchor *relation, parts []syntax.QueryBody) (steps []relation, found diag.List) {
+	inner := *s
+	inner.ctes = &cte{name: c.Name.Value, rel: anchor, outer: s.ctes}
+	found = a.quietly(func() {
+		for _, part := range parts {
+			steps = append(steps, a.body(&inner, part).relation)
+		}
+	})
+	return steps, found
+}
+
+// widened makes the columns nullable that are in one of the steps, and reports whether there was one.
+func widened(anchor relation, steps []relation) bool {
+	changed := false
+	for _, step := range steps {
+		if step.bad || len(step.columns) != len(anchor.columns) {
+			continue
+		}
+		for i, column := range step.columns {
+			if column.Nullable && !anchor.columns[i].Nullable {
+				anchor.columns[i].Nullable, changed = true, true
 			}
 		}
-		if !changed {
-			*a.found = append(*a.found, found...)
-			anchor.bad = !a.checkStep(s.env, c, anchor, step)
-			return anchor
-		}
 	}
+	return changed
 }
 
 // checkStep checks that the recursive part has the anchor's columns.
@@ -570,6 +602,7 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 			"SELECT … INTO creates table %s when it runs", refText(q.Into.Parts))
 		return
 	}
+	a.checkCreatedOnce(s.env, lastPart(q.Into))
 	table := &catalog.Table{Place: catalog.Place{File: s.env.file, Span: q.Into.Span}, Name: catalog.Name{Name: name}}
 	if !out.bad {
 		out.bad = !a.checkNames(s.env, out.columns, "of "+name)
@@ -583,6 +616,15 @@ func (a *analyzer) selectInto(s *scope, q *syntax.Select, out *result) {
 		})
 	}
 	s.env.declareTable(name, table)
+}
+
+// checkCreatedOnce reports a second statement that creates a temp table: the server refuses to compile the two, also in
+// different branches.
+func (a *analyzer) checkCreatedOnce(e *env, name syntax.Ident) {
+	if _, known := e.table(name.Value); known {
+		a.failName(e, name.Span, "create it once, before the branches, or under another name",
+			"temp table %s is created before, and one procedure cannot create it twice", name.Value)
+	}
 }
 
 // createdNotNull reports whether SELECT … INTO makes a column NOT NULL of an expression that is never NULL. Rows with

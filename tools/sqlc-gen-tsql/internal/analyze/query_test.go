@@ -93,7 +93,7 @@ var statementCases = []struct{ text, want string }{
 	{`SELECT id FROM dbo.orders UNION SELECT id FROM app.orders EXCEPT SELECT order_id FROM dbo.lines`, `many; id bigint`},
 	{`WITH c AS (SELECT 1 AS a, 2 AS a) SELECT * FROM c`, `many; a int; a int; 1:27 name: two columns of c are called a | give one of them another alias`},
 	// Views, functions, system views.
-	{`SELECT * FROM dbo.big_orders`, `many; id bigint; customer nvarchar(50); twice decimal(21,2)`},
+	{`SELECT * FROM dbo.big_orders`, `many; id bigint; customer nvarchar(50); twice decimal(12,2)`},
 	{`SELECT a, b FROM dbo.renamed`, `many; a bigint; b nvarchar(100) null`},
 	{`SELECT line, qty FROM dbo.lines_of(5)`, `many; line int; qty int null`},
 	{`SELECT line FROM dbo.lines_of('x', 1)`, `many; line int; 1:18 type: dbo.lines_of takes 1 argument, not 2`},
@@ -235,7 +235,7 @@ var statementCases = []struct{ text, want string }{
 	{`SELECT dbo.count_ids(1) AS n`, `one; n int null; 1:22 type: @ids is a table: pass a variable of type dbo.ids`},
 	{`CREATE TABLE #t (id int NOT NULL, name nvarchar(10)); SELECT id, name FROM #t`, `many; id int; name nvarchar(10) null`},
 	{`SELECT id FROM #nope`, `many; id unknown; 1:16 name: temp table #nope isn't known here | create it in the same procedure`},
-	{`SELECT id, note, total * 2 AS twice, ISNULL(note, N'') AS text INTO #x FROM dbo.orders; SELECT * FROM #x`, `many; id bigint; note nvarchar(100) null; twice decimal(21,2) null; text nvarchar(100)`},
+	{`SELECT id, note, total * 2 AS twice, ISNULL(note, N'') AS text INTO #x FROM dbo.orders; SELECT * FROM #x`, `many; id bigint; note nvarchar(100) null; twice decimal(12,2) null; text nvarchar(100)`},
 	{`SELECT note INTO #x FROM dbo.orders WHERE note IS NOT NULL; SELECT * FROM #x`, `many; note nvarchar(100) null`},
 	{`SELECT id INTO dbo.copy FROM dbo.orders`, `1:16 name: SELECT … INTO creates table dbo.copy when it runs | create the table in a script and INSERT into it, or use a temp table`},
 	{`SELECT id + 1 INTO #x FROM dbo.orders`, `1:8 name: column 1 of #x has no name | add an alias: … AS name`},

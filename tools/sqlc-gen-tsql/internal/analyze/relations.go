@@ -146,11 +146,11 @@ func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 	f := a.cat.Function(full)
 	switch {
 	case f == nil && len(c.Name.Parts) == 1:
-		a.failName(s.env, c.Name.Span, "define it, or use OPENJSON, STRING_SPLIT or GENERATE_SERIES",
+		a.failGap(s.env, c.Name.Span, "define it, or use OPENJSON, STRING_SPLIT or GENERATE_SERIES",
 			"table function %s is not known to the generator", lastPart(c.Name).Value)
 		return broken
 	case f == nil:
-		a.failName(s.env, c.Name.Span, a.nearest(full), "no script defines a function %s", full)
+		a.failGap(s.env, c.Name.Span, a.nearest(full), "no script defines a function %s", full)
 		return broken
 	case f.Def.Returns != nil:
 		a.failName(s.env, c.Name.Span, "", "%s returns a value, not a table", full)

@@ -87,14 +87,16 @@ func shiftRule(c *invocation) (sqltype.Type, error) {
 
 // percentileRule is PERCENTILE_DISC's: one of the ordered values. Their type is not at hand here.
 func percentileRule(*invocation) (sqltype.Type, error) {
-	return sqltype.Type{}, errors.New("not known to the generator; use PERCENTILE_CONT, which is float")
+	return sqltype.Type{}, errPercentile
 }
+
+var errPercentile = errors.New("not known to the generator; use PERCENTILE_CONT, which is float")
 
 // sizedBy yields int, or bigint when one of the given arguments is a (max) type.
 func sizedBy(args ...int) rule {
 	return func(c *invocation) (sqltype.Type, error) {
 		for _, i := range args {
-			if c.args[i].Type.IsLOB() {
+			if c.args[i].Type.IsMax() {
 				return typeBigInt, nil
 			}
 		}
@@ -189,8 +191,11 @@ func partOf(number int) rule {
 		t := varying(first, false)
 		if first.IsBinary() {
 			t = varbinary(first.Length)
-			if first.Kind == sqltype.Image {
+			switch first.Kind {
+			case sqltype.Image:
 				t = varbinary(sqltype.Max)
+			case sqltype.RowVersion:
+				t = varbinary(8)
 			}
 		}
 		if lit := c.args[number].literal; lit != nil && t.Length != sqltype.Max {

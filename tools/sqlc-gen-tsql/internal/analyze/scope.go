@@ -60,6 +60,10 @@ type source struct {
 	schema string // of a table without an alias, which may be referred to as schema.table.column
 	at     diag.Span
 	table  *catalog.Table // of tables, temp tables and table variables
+	// after lists the tables on whose rows it depends whether and which rows this one has: the other side of an outer
+	// join, the left side of an APPLY.
+	after   []*source
+	lateral bool // right of an APPLY: its keys hold among the rows for one row of the left side
 	// refined marks the columns of which WHERE has shown that they are not NULL.
 	refined map[int]bool
 }
@@ -174,7 +178,7 @@ func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 func (a *analyzer) failColumn(e *env, name syntax.Ident, src *source, called string) {
 	fix := suggest(name.Value, columnNames([]*source{src}))
 	if src.isSystem() {
-		a.failName(e, name.Span, fix, "column %s of %s is not known to the generator", name.Value, src.table.Name)
+		a.failGap(e, name.Span, fix, "column %s of %s is not known to the generator", name.Value, src.table.Name)
 		return
 	}
 	a.failName(e, name.Span, fix, "%s has no column %s", called, name.Value)
@@ -201,8 +205,12 @@ func (s *scope) qualified(qualifier []syntax.Ident) []*source {
 	return found
 }
 
-// failAmbiguous reports a column that several tables have.
+// failAmbiguous reports a column that several tables have. That two tables have one name is reported by itself.
 func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place) {
+	x, y := places[0].source, places[1].source
+	if len(ref.Parts) > 1 && same(x.name, y.name) && same(x.schema, y.schema) {
+		return
+	}
 	var tables []string
 	for _, p := range places {
 		if p.source.name != "" {

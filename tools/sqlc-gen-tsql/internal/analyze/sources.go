@@ -96,21 +96,29 @@ func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 	left := a.source(s, j.X)
 	inner := s
-	if strings.HasSuffix(j.Kind, "APPLY") {
+	apply := strings.HasSuffix(j.Kind, "APPLY")
+	if apply {
 		// The right side sees the left one, as a correlated subquery sees the query around it.
 		side := &scope{env: s.env, outer: s, ctes: s.ctes, clause: inFrom, sources: left.sources}
 		inner = side.inner()
 	}
 	right := a.source(inner, j.Y)
+	for _, src := range right.sources {
+		src.lateral = src.lateral || apply
+	}
 	both := left.and(right)
 	on := bound{cond: j.On}
 	switch j.Kind {
 	case "LEFT", "OUTER APPLY":
 		makeNullable(right.sources)
 		on.only, both.some = right.sources, left.some
+		waits(right.sources, left.sources)
 	case "RIGHT":
 		makeNullable(left.sources)
 		on.only, both.some = left.sources, right.some
+		waits(left.sources, right.sources)
+	case "CROSS APPLY":
+		waits(right.sources, left.sources)
 	case "FULL":
 		makeNullable(both.sources)
 		both.full, both.some = true, left.some || right.some
@@ -123,6 +131,13 @@ func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 		both.bounds = append(both.bounds, on)
 	}
 	return both
+}
+
+// waits notes that the rows of some tables depend on those of others.
+func waits(sources, others []*source) {
+	for _, src := range sources {
+		src.after = slices.Concat(src.after, others)
+	}
 }
 
 // makeNullable marks the columns of tables of which a join may have no row.
@@ -167,7 +182,7 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 		} else if ok {
 			return broken, nil
 		}
-		a.failName(e, name.Span, "create it in the same procedure", "temp table %s isn't known here", last)
+		a.failGap(e, name.Span, "create it in the same procedure", "temp table %s isn't known here", last)
 		return broken, nil
 	}
 	if e.trigger != nil && len(name.Parts) == 1 && (same(last, "inserted") || same(last, "deleted")) {
@@ -176,7 +191,7 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	}
 	full, err := a.resolve(e, name)
 	if err != nil {
-		a.failName(e, name.Span, "", "%v", err)
+		a.failGap(e, name.Span, "", "%v", err)
 		return broken, nil
 	}
 	if t := a.cat.Table(full); t != nil {
@@ -189,10 +204,10 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 		a.failName(e, name.Span, "write the arguments in parentheses", "%s is a function", o.Name)
 	case nil:
 		if full.IsSystem() {
-			a.failName(e, name.Span, "", "%s is not known to the generator", full)
+			a.failGap(e, name.Span, "", "%s is not known to the generator", full)
 			return broken, nil
 		}
-		a.failName(e, name.Span, a.nearest(full), "no script defines a table or a view %s", full)
+		a.failGap(e, name.Span, a.nearest(full), "no script defines a table or a view %s", full)
 	default:
 		a.failName(e, name.Span, "", "%s is no table and no view", full)
 	}

@@ -72,6 +72,7 @@ type Diagnostic struct {
 	Rule    string // stable id: "syntax", "type", "shape", "override", "vet/P1", …
 	Message string // what is wrong, in one sentence without a full stop
 	Fix     string // what to do about it; empty when the message says it
+	Gap     bool   // it is the generator that doesn't know something, which an annotation may answer: it need be no mistake
 }
 
 // Error returns the finding as "file:line:column: message (rule)".

@@ -16,6 +16,8 @@ type traits struct {
 	// odd holds the kinds of expressions that the server types otherwise than T-SQL is defined, with an example. A
 	// difference between such kinds says nothing about drift.
 	odd map[kinds]string
+	// stored holds what the server makes of a type in a table, for those that it can't store as declared.
+	stored map[sqltype.Type]sqltype.Type
 	// describe: procedures can be described without executing them.
 	describe bool
 }
@@ -25,8 +27,8 @@ type kinds struct {
 	want, have sqltype.Kind
 }
 
-// expressions are typed by the server to find out whether its types mean anything. All of them are constants: what
-// comes from a column is compared with the column.
+// expressions are typed by the server to find out whether its types mean anything. Each makes a whole pair of kinds
+// incomparable, so that only those are here whose pairs nobody confuses by mistake: not int with bigint.
 var expressions = []struct {
 	text string
 	want sqltype.Type
@@ -38,7 +40,10 @@ var expressions = []struct {
 	{"CAST(1 AS decimal(10, 2)) * CAST(1 AS bigint)", sqltype.Type{Kind: sqltype.Decimal, Precision: 30, Scale: 2}},
 	{"SUM(CAST(1 AS decimal(10, 2)))", sqltype.Type{Kind: sqltype.Decimal, Precision: 38, Scale: 2}},
 	{"1e0", sqltype.Type{Kind: sqltype.Float}},
-	{"$1 * 2", sqltype.Type{Kind: sqltype.Money}},
+	{"$1.50", sqltype.Type{Kind: sqltype.Money}},
+	{"2147483648", sqltype.Type{Kind: sqltype.Decimal, Precision: 10}},
+	{"~CAST(1 AS tinyint)", sqltype.Type{Kind: sqltype.TinyInt}},
+	{"DATENAME(month, '20000101')", sqltype.Type{Kind: sqltype.NVarChar, Length: 30}},
 	{"CAST(1 AS smallint) + CAST(1 AS tinyint)", sqltype.Type{Kind: sqltype.SmallInt}},
 	{"CAST(1 AS tinyint) + CAST(1 AS tinyint)", sqltype.Type{Kind: sqltype.TinyInt}},
 	{"CAST(1 AS real) + CAST(1 AS real)", sqltype.Type{Kind: sqltype.Real}},

@@ -50,6 +50,9 @@ func (v *verifier) tables(ctx context.Context) error {
 		v.report.unchecked("", "columns of tables and of table types: %s", brief(err))
 		return dead(ctx, err)
 	}
+	if err := v.probeStored(ctx); err != nil {
+		return err
+	}
 	for _, object := range v.cat.Order {
 		if t, ok := object.(*catalog.Table); ok && !v.isMissing(kindOf(t), t.Name) {
 			v.report.Counts.Tables++
@@ -57,6 +60,37 @@ func (v *verifier) tables(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// probeStored finds out which types a table can't have as declared, from one that is taken back. Who may not create one
+// can't find out.
+func (v *verifier) probeStored(ctx context.Context) error {
+	v.traits.stored = map[sqltype.Type]sqltype.Type{}
+	if _, err := v.conn.ExecContext(ctx, "BEGIN TRANSACTION"); err != nil {
+		return dead(ctx, err)
+	}
+	defer v.conn.ExecContext(ctx, undo) //nolint:errcheck // as it was
+	const create = "CREATE TABLE sqlc_gen_tsql_probe (a datetime2(7), b datetimeoffset(7), c time(7))"
+	if _, err := v.conn.ExecContext(ctx, create); err != nil {
+		return dead(ctx, err)
+	}
+	const scales = `SELECT CAST(c.scale AS int)
+FROM sys.columns AS c
+WHERE c.object_id = OBJECT_ID('sqlc_gen_tsql_probe')
+ORDER BY c.column_id`
+	kinds := []sqltype.Kind{sqltype.DateTime2, sqltype.DateTimeOffset, sqltype.Time}
+	err := v.each(ctx, scales, nil, func(scan func(...any) error) error {
+		var scale int
+		err := scan(&scale)
+		if len(kinds) > 0 && scale != 7 {
+			want := sqltype.Type{Kind: kinds[0], Scale: 7}
+			v.traits.stored[want] = sqltype.Type{Kind: kinds[0], Scale: scale}
+			v.report.unchecked("", "columns declared as %s: the server makes them %s", want, v.traits.stored[want])
+		}
+		kinds = kinds[min(1, len(kinds)):]
+		return err
+	})
+	return dead(ctx, err)
 }
 
 // aliasQuery reads the types that stand for others.
@@ -120,6 +154,9 @@ func (v *verifier) table(t *catalog.Table, have []column) {
 			continue // its type is that of an expression
 		}
 		got := have[at]
+		if made, ok := v.traits.stored[want.Type]; ok && made == got.Type {
+			got.Type = want.Type
+		}
 		if want.Type != got.Type || want.Nullable != (got.nullable == yes) {
 			v.report.drift(what, t.Place, part, typed(want.Type, want.Nullable), typed(got.Type, got.nullable == yes))
 		}

@@ -64,11 +64,12 @@ func purpose(q *analyze.Query) string {
 // become "GetOrder returns an order."; in front of any other text stands the name with a colon.
 func first(goName, sqlName, text string) []string {
 	word, rest, _ := strings.Cut(text, " ")
+	next, _, _ := strings.Cut(rest, " ")
 	bare := sqlName[strings.LastIndexByte(sqlName, '.')+1:]
 	switch {
 	case strings.EqualFold(word, goName), strings.EqualFold(word, bare), strings.EqualFold(word, sqlName):
 		text = strings.TrimSpace(goName + " " + rest)
-	case verb(strings.TrimRight(word, ".,:")):
+	case verb(strings.TrimRight(word, ".,:")) && !nounBefore[next]:
 		text = strings.TrimSpace(goName + " " + strings.ToLower(word) + " " + rest)
 	case text != "":
 		text = goName + ": " + text
@@ -79,6 +80,10 @@ func first(goName, sqlName, text string) []string {
 	}
 	return lines
 }
+
+// nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names that
+// are taken". Such a text loses nothing by standing behind a colon.
+var nounBefore = wordSet("and are as at by for from have in is of on or per that to were which who whose with without")
 
 // verb guesses whether a capitalized word begins a sentence about what something does.
 func verb(word string) bool {

@@ -134,6 +134,7 @@ func TestDoc(t *testing.T) {
 		"Returns an order.":             "GetOrder returns an order.",
 		"get_order returns an order.":   "GetOrder returns an order.",
 		"The order with its lines.":     "GetOrder: The order with its lines.",
+		"Lines of an order.":            "GetOrder: Lines of an order.",
 		"Returns it.\n\nResult sets:\n": "GetOrder returns it.||Result sets:",
 	} {
 		p := procedure("dbo", "get_order")

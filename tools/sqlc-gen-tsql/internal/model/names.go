@@ -25,7 +25,7 @@ func GoName(name string) string {
 	for _, word := range words(name) {
 		upper := strings.ToUpper(word)
 		switch {
-		case initialisms[upper]:
+		case initialisms[upper], initialisms[strings.TrimRight(upper, "0123456789")]: // ID, UTF8 and ID2
 			out.WriteString(upper)
 		case strings.HasSuffix(upper, "S") && initialisms[upper[:len(upper)-1]]:
 			out.WriteString(upper[:len(upper)-1] + "s")

@@ -31,17 +31,25 @@ func (b *builder) table(t *catalog.Table) *Table {
 		b.found.Add(t.File, t.Span, "name", "rename it, or use the option tables: json",
 			"the driver can't name the table type %s", t.Name)
 	}
-	fields := scope{}
+	fields, before := scope{}, len(b.found)
 	for _, c := range t.Columns {
 		b.tableColumn(t, table, fields, c)
 	}
-	if len(table.Fields) == 0 {
+	if len(table.Fields) == 0 && len(b.found) == before {
 		b.found.Add(t.File, t.Span, "type", "give it a column that is not filled in by the server",
 			"the table type %s has no column to be sent", t.Name)
 	}
 	b.pkg.Types = append(b.pkg.Types, table)
 	sortTables(b.pkg.Types)
 	return table
+}
+
+// nullness writes whether NULL is allowed as a definition does.
+func nullness(nullable bool) string {
+	if nullable {
+		return "NULL"
+	}
+	return "NOT NULL"
 }
 
 // tableColumn adds a column to the struct of a table type.
@@ -63,7 +71,7 @@ func (b *builder) tableColumn(t *catalog.Table, table *Table, fields scope, c ca
 	}
 	if tvp := g.TVP; b.pkg.Tables == TablesTVP && (tvp == "" || c.Nullable && g.TVPNull == "") {
 		b.found.Add(at.File, at.Span, "type", "use the option tables: json",
-			"the driver can't send column %s of the table type %s, %s that may be NULL: %t, without loss", c.Name, t.Name, g.Decl, c.Nullable)
+			"the driver can't send column %s of the table type %s without loss: it is %s %s", c.Name, t.Name, g.Decl, nullness(c.Nullable))
 	}
 	column.SQLNull = b.pkg.Nulls == NullsSQL
 	column.Field, column.Type = b.name(at, t.Name.String(), c.Name), g

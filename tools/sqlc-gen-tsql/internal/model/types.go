@@ -88,10 +88,10 @@ var sized = map[sqltype.Kind]GoType{
 
 // refused are the types that nothing stands for, with what to do instead.
 var refused = map[sqltype.Kind]string{
-	sqltype.SQLVariant:  "CAST it to the type that it holds",
-	sqltype.HierarchyID: "use its ToString() as nvarchar(4000), or CAST it to varbinary(892)",
-	sqltype.Geometry:    "use its STAsBinary() as varbinary(max)",
-	sqltype.Geography:   "use its STAsBinary() as varbinary(max)",
+	sqltype.SQLVariant:  "CAST it to the type that it holds, or declare it so",
+	sqltype.HierarchyID: "CAST it to nvarchar(4000) or varbinary(892), or declare it so",
+	sqltype.Geometry:    "CAST it to varbinary(max), or declare it so",
+	sqltype.Geography:   "CAST it to varbinary(max), or declare it so",
 	sqltype.Cursor:      "return the rows as a result set",
 	sqltype.Null:        "CAST the NULL to a type",
 	sqltype.Table:       "a table can only be a READONLY parameter",

@@ -49,7 +49,8 @@ func (p *parser) arguments(c *Call) {
 	}
 }
 
-// plainArguments reads * or [DISTINCT|ALL] values. DEFAULT may stand for an argument of a function of the user's.
+// plainArguments reads * or [DISTINCT|ALL] values. DEFAULT may stand for an argument of a function of the user's; which
+// functions those are shows only later, because in FROM they are called without their schema too.
 func (p *parser) plainArguments(c *Call) {
 	if p.accept("*") {
 		c.Star = true
@@ -60,14 +61,9 @@ func (p *parser) plainArguments(c *Call) {
 	} else {
 		p.accept("ALL")
 	}
-	read := p.expr
-	// Functions of the user's are always called with their schema.
-	if len(c.Name.Parts) > 1 {
-		read = p.exprOrDefault
-	}
-	c.Args = append(c.Args, read())
+	c.Args = append(c.Args, p.exprOrDefault())
 	for p.accept(",") {
-		c.Args = append(c.Args, read())
+		c.Args = append(c.Args, p.exprOrDefault())
 	}
 }
 

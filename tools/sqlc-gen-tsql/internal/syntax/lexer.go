@@ -324,12 +324,23 @@ func (l *lexer) number() {
 			l.digits()
 		}
 	}
-	// A server would read 1a as 1 a, a number with an alias. That is never what was meant.
-	if r, _ := utf8.DecodeRuneInString(l.text[l.at:]); isNameRune(r) {
+	// A server would read 1a as 1 a, a number with an alias. That is never what was meant, other than 1AND and 5MB.
+	if r, _ := utf8.DecodeRuneInString(l.text[l.at:]); isNameRune(r) && !l.atKeywordOrUnit() {
 		l.fail(diag.Span{From: diag.Pos(l.at), To: diag.Pos(l.at + utf8.RuneLen(r))},
 			"put a blank after the number", "a number must not run into a word")
 	}
 	l.emit(kind, l.text[l.start:l.at])
+}
+
+// atKeywordOrUnit reports whether a word is next that nobody takes for the rest of a number: a reserved one, or the unit
+// of a size.
+func (l *lexer) atKeywordOrUnit() bool {
+	rest := l.text[l.at:]
+	if end := strings.IndexFunc(rest, func(r rune) bool { return !isNameRune(r) }); end >= 0 {
+		rest = rest[:end]
+	}
+	word := strings.ToUpper(rest)
+	return isReserved(word) || word == "KB" || word == "MB" || word == "GB" || word == "TB"
 }
 
 // decimal reads digits with an optional decimal point and reports whether there was one.

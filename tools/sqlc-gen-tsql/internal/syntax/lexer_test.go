@@ -105,6 +105,7 @@ func TestLex(t *testing.T) {
 		{"a\n /* b /* c */ d", "a ! 2:2: the comment that begins here has no end"},
 		{`a [] b ""`, `a quoted<> b quoted<> ! 1:3: a name in quotes or brackets is empty ! 1:8: a name in quotes or brackets is empty`},
 		{`1a 0xZ 1.5é`, `int<1> a bin<0x> Z dec<1.5> é ! 1:2: a number must not run into a word ! 1:6: a number must not run into a word ! 1:11: a number must not run into a word`},
+		{`1AND 2.5then 0x1fFrom 5MB 1e5or 1else`, `int<1> AND dec<2.5> then bin<0x1fF> rom int<5> MB float<1e5> or float<1e> lse ! 1:19: a number must not run into a word ! 1:35: a number must not run into a word`},
 		{`@ @@ a`, `@ @@ a ! 1:1: a variable's name must follow the @ ! 1:3: a variable's name must follow the @`},
 		{`$ $foo`, `$ $foo ! 1:1: $ is neither an amount of money nor one of $action, $identity, $rowguid and $partition ! 1:3: $foo is neither an amount of money nor one of $action, $identity, $rowguid and $partition`},
 		{"a ` b ? c \\ d", "a b c d ! 1:3: the character \"`\" has no meaning in T-SQL ! 1:7: the character \"?\" has no meaning in T-SQL ! 1:11: the character \"\\\\\" has no meaning in T-SQL"},

@@ -317,7 +317,7 @@ var foreignWords = map[string]string{
 func (p *parser) unknownStatement(t token) {
 	switch {
 	case t.kind == tokenWord && foreignWords[t.upper] != "":
-		p.fail(t.Span, foreignWords[t.upper], "T-SQL has no %s", t.upper)
+		p.fail(t.Span, foreignWords[t.upper], "%s isn't T-SQL here", t.upper)
 	case t.is("END"):
 		p.fail(t.Span, "remove it, or write the BEGIN that it ends", "END without a BEGIN")
 	case t.is("ELSE"):
