@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -57,15 +58,18 @@ func verifyGolden(t *testing.T, g *golden) *live.Report {
 	if len(findings) > 0 {
 		t.Fatal(findings.Format())
 	}
-	for _, s := range g.sources {
-		// Few cases care about schemas, so that one that uses another need not create it.
-		for _, object := range result.Catalog.Order {
-			name := object.ObjectName().Schema
-			if key := strings.ToLower(name); !schemas[key] && !strings.Contains(strings.ToLower(s.Text), "create schema") {
-				livetest.Exec(t, conn, "CREATE SCHEMA ["+name+"]")
-				schemas[key] = true
-			}
+	// Few cases care about schemas, so that one that uses another need not create it.
+	create := slices.ContainsFunc(g.sources, func(s generate.Source) bool {
+		return strings.Contains(strings.ToLower(s.Text), "create schema")
+	})
+	for _, object := range result.Catalog.Order {
+		name := object.ObjectName().Schema
+		if key := strings.ToLower(name); !schemas[key] && !create {
+			livetest.Exec(t, conn, "CREATE SCHEMA ["+name+"]")
+			schemas[key] = true
 		}
+	}
+	for _, s := range g.sources {
 		if err := livetest.Apply(t.Context(), conn, s.Name, s.Text); err != nil {
 			t.Fatal(err)
 		}

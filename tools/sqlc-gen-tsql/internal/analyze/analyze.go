@@ -126,7 +126,8 @@ type SchemaName struct {
 
 // An ErrorNumber is a number that THROW can raise, with the name that a header comment gives it.
 type ErrorNumber struct {
-	Number int32
-	Name   string // as in the comment, "lock_lost"; empty if no comment names it
-	Text   string
+	catalog.Place // of the comment; none if no comment names it
+	Number        int32
+	Name          string // as in the comment, "lock_lost"; empty if no comment names it
+	Text          string
 }

@@ -125,13 +125,6 @@ var dateFunctions = map[string]builtin{
 	"CURRENT_TIMEZONE_ID": {result: fixed(varchar(128)), null: nullNever},
 }
 
-// dateParts are the words that stand for a part of a date, with their abbreviations.
-var dateParts = []string{
-	"year", "yy", "yyyy", "quarter", "qq", "q", "month", "mm", "m", "dayofyear", "dy", "y", "day", "dd", "d",
-	"week", "wk", "ww", "weekday", "dw", "w", "hour", "hh", "minute", "mi", "n", "second", "ss", "s",
-	"millisecond", "ms", "microsecond", "mcs", "nanosecond", "ns", "tzoffset", "tz", "iso_week", "isowk", "isoww",
-}
-
 var mathFunctions = map[string]builtin{
 	"ABS":       {args: "n", result: sameNumber(unchanged)},
 	"CEILING":   {args: "n", result: sameNumber(withoutFraction)},
@@ -160,7 +153,7 @@ var mathFunctions = map[string]builtin{
 }
 
 var jsonFunctions = map[string]builtin{
-	"ISJSON":           {args: "j?a", result: fixed(typeInt)},
+	"ISJSON":           {args: "j?w", result: fixed(typeInt)},
 	"JSON_VALUE":       {args: "js", result: fixed(nvarchar(4000)), null: nullAlways},
 	"JSON_QUERY":       {args: "j?s", result: fixed(typeNVarCharMax), null: nullAlways},
 	"JSON_MODIFY":      {args: "jsa", result: fixed(typeNVarCharMax), null: nullIfFirst},
@@ -282,7 +275,11 @@ var systemVariables = map[string]typed{
 	"@@MICROSOFTVERSION": {Type: typeInt},
 	"@@NESTLEVEL":        {Type: typeInt},
 	"@@OPTIONS":          {Type: typeInt},
+	"@@PACKET_ERRORS":    {Type: typeInt},
+	"@@PACK_RECEIVED":    {Type: typeInt},
+	"@@PACK_SENT":        {Type: typeInt},
 	"@@PROCID":           {Type: typeInt},
+	"@@REMSERVER":        {Type: typeSysname, Nullable: true},
 	"@@ROWCOUNT":         {Type: typeInt},
 	"@@SERVERNAME":       {Type: typeSysname, Nullable: true},
 	"@@SERVICENAME":      {Type: typeSysname},
@@ -290,6 +287,8 @@ var systemVariables = map[string]typed{
 	"@@TEXTSIZE":         {Type: typeInt},
 	"@@TIMETICKS":        {Type: typeInt},
 	"@@TOTAL_ERRORS":     {Type: typeInt},
+	"@@TOTAL_READ":       {Type: typeInt},
+	"@@TOTAL_WRITE":      {Type: typeInt},
 	"@@TRANCOUNT":        {Type: typeInt},
 	"@@VERSION":          {Type: nvarchar(300)},
 }

@@ -325,7 +325,7 @@ func (w *walker) refuseInFunction(s syntax.Stmt) {
 	if !ok || w.body.module != inFunction {
 		return
 	}
-	if name, err := w.cat.Resolve(ref.Name); err == nil && w.cat.Table(name) != nil {
+	if name, err := w.a.resolve(w.e, ref.Name); err == nil && w.cat.Table(name) != nil {
 		w.fail(ref, ruleStatement, "make it a procedure", "a function cannot change a table")
 	}
 }

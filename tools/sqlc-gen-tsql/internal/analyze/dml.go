@@ -513,7 +513,7 @@ func (a *analyzer) declareStmt(e *env, s *syntax.Declare) {
 // declareTyped declares a variable of a type, which may be a table type. A type that is not known is reported once: the
 // variable is then there with no type.
 func (a *analyzer) declareTyped(e *env, v syntax.VarDecl) {
-	t, table, err := a.cat.Type(v.Type)
+	t, table, err := a.cat.TypeIn(e.schema, v.Type)
 	if err != nil {
 		a.fail(e, v.Type.Span, "", "%v", err)
 	}

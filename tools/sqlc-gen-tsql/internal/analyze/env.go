@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"strings"
+
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
@@ -72,6 +74,15 @@ func (e *env) declareRows(name string, t *catalog.Table) {
 
 // declareCursor makes a cursor known with what its query yields.
 func (e *env) declareCursor(name string, r rowset) { e.cursors[catalog.Fold(name)] = r }
+
+// keepTemp takes over the temp tables of another env.
+func (e *env) keepTemp(from *env) {
+	for name, t := range from.tables {
+		if strings.HasPrefix(name, "#") {
+			e.tables[name] = t
+		}
+	}
+}
 
 // dropTable forgets a temp table.
 func (e *env) dropTable(name string) {

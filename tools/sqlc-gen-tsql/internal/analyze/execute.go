@@ -110,7 +110,7 @@ func (w *walker) status(s *syntax.Exec) {
 
 // callee finds a procedure of the scripts by its name, through synonyms.
 func (w *walker) callee(name *syntax.ObjectName) *catalog.Procedure {
-	resolved, err := w.cat.Resolve(name)
+	resolved, err := w.a.resolve(w.e, name)
 	if err != nil {
 		return nil // of another database: the caller finds that nothing is known about it
 	}
@@ -150,7 +150,7 @@ func (w *walker) nearProcedure(name *syntax.ObjectName) string {
 	if name == nil {
 		return ""
 	}
-	resolved, err := w.cat.Resolve(name)
+	resolved, err := w.a.resolve(w.e, name)
 	if err != nil {
 		return ""
 	}

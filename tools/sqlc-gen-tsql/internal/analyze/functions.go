@@ -102,6 +102,9 @@ func (a *analyzer) call(s *scope, c *syntax.Call) typed {
 		return typed{}
 	}
 	t, err := f.result(in)
+	if err == nil {
+		err = checkDatePart(in)
+	}
 	if errors.Is(err, errPercentile) {
 		return a.failGap(s.env, c.Span, "", "%s", prefixed(in.name, err.Error()))
 	}
@@ -218,14 +221,13 @@ type argumentKind struct {
 	to    sqltype.Type // what it must convert to without CAST; Invalid if anything will do
 }
 
-// argumentKinds are the letters of builtin.args. Two more are read by arguments itself: p is a word such as DAY, and c
-// a condition.
+// argumentKinds are the letters of builtin.args. Others are read by functionArgument itself: p is a word such as DAY, w
+// one of JSON's, c a condition, and d a date.
 var argumentKinds = map[byte]argumentKind{
 	'a': {},
 	's': {want: "text", to: typeNVarCharMax},
 	'n': {want: "a number", to: typeFloat},
 	'i': {want: "a whole number", param: typeInt, to: typeBigInt},
-	'd': {want: "a date or time", to: dateTimeOffset(7)},
 	'j': {want: "JSON text", param: typeNVarCharMax, to: typeNVarCharMax},
 	'k': {want: "a name", param: typeSysname, to: typeNVarCharMax},
 	'b': {want: "text or binary data"},
@@ -257,8 +259,7 @@ func (a *analyzer) arguments(s *scope, in *invocation, f builtin) bool {
 func (a *analyzer) functionArgument(s *scope, name string, kind byte, x syntax.Expr) (typed, bool) {
 	switch kind {
 	case 'p':
-		ref, ok := x.(*syntax.ColumnRef)
-		if !ok || len(ref.Parts) != 1 || !slices.Contains(dateParts, strings.ToLower(ref.Parts[0].Value)) {
+		if partOfDate(x) == noPart {
 			a.fail(s.env, x.Range(), "write one such as DAY or MILLISECOND", "%s takes a part of a date here", name)
 			return typed{}, false
 		}
@@ -266,6 +267,15 @@ func (a *analyzer) functionArgument(s *scope, name string, kind byte, x syntax.E
 	case 'c':
 		a.cond(s, x)
 		return typed{Type: typeBit}, true
+	case 'w':
+		ref, ok := x.(*syntax.ColumnRef)
+		if !ok || len(ref.Parts) != 1 || !slices.Contains(jsonKinds, strings.ToUpper(ref.Parts[0].Value)) {
+			a.fail(s.env, x.Range(), "", "%s takes one of %s here", name, strings.Join(jsonKinds, ", "))
+			return typed{}, false
+		}
+		return typed{Type: typeInt}, true
+	case 'd':
+		return a.dateArgument(s, name, x)
 	}
 	k := argumentKinds[kind]
 	t := a.expr(s, x)
@@ -280,13 +290,44 @@ func (a *analyzer) functionArgument(s *scope, name string, kind byte, x syntax.E
 	if kind != 'b' {
 		good = sqltype.Assignable(t.Type, k.to) == nil
 	}
-	if kind == 'd' && t.Type.IsNumeric() && t.literal == nil {
-		good = false // days since 1900: T-SQL takes them, but hardly anybody means them
-	}
 	if !good {
 		a.fail(s.env, x.Range(), "CAST it", "%s takes %s, not %s", name, k.want, t.Type)
 	}
 	return t, good
+}
+
+// jsonKinds are the words that ISJSON takes.
+var jsonKinds = []string{"VALUE", "ARRAY", "OBJECT", "SCALAR"}
+
+// dateArgument types a date. A number is one too, of days since 1900: as a constant it is part of well-known idioms, such
+// as DATEADD(month, DATEDIFF(month, 0, d), 0), and anything else is hardly meant.
+func (a *analyzer) dateArgument(s *scope, name string, x syntax.Expr) (typed, bool) {
+	t := a.expr(s, x)
+	switch {
+	case t.bad() || t.isNull():
+		return t, !t.bad()
+	case !t.Type.IsNumeric():
+		if sqltype.Assignable(t.Type, dateTimeOffset(7)) == nil {
+			return t, true
+		}
+		a.fail(s.env, x.Range(), "CAST it", "%s takes a date or time, not %s", name, t.Type)
+		return t, false
+	case isConstant(x):
+		return t, true
+	default:
+		a.fail(s.env, x.Range(), "CAST it to datetime if that is meant", "%s takes a date or time; of %s it makes days since 1900", name, t.Type)
+		return t, false
+	}
+}
+
+// isConstant reports whether an expression is a literal, perhaps with a sign.
+func isConstant(x syntax.Expr) bool {
+	x = unparen(x)
+	if sign, ok := x.(*syntax.Unary); ok {
+		x = unparen(sign.X)
+	}
+	_, ok := x.(*syntax.Literal)
+	return ok
 }
 
 // kinds returns the letter of each of n arguments, and whether the function takes so many.
@@ -361,14 +402,17 @@ func (s *scope) windowsOf(w *syntax.Window) []*syntax.Window {
 	return all
 }
 
-// ordered reports whether a window has an order or is not known to have none, and framed whether ROWS or RANGE makes a part of it, which may be empty.
+// ordered reports whether a window has an order or is not known to have none, and framed whether
+// ROWS or RANGE makes a part of it that need not have rows: it begins and ends before the present row, or after it.
 func (s *scope) ordered(w *syntax.Window) bool {
 	all := s.windowsOf(w)
 	return all[len(all)-1].Name != "" || slices.ContainsFunc(all, func(w *syntax.Window) bool { return len(w.OrderBy) > 0 })
 }
 
 func (s *scope) framed(w *syntax.Window) bool {
-	return w != nil && slices.ContainsFunc(s.windowsOf(w), func(w *syntax.Window) bool { return w.Frame != "" })
+	return w != nil && slices.ContainsFunc(s.windowsOf(w), func(w *syntax.Window) bool {
+		return strings.Count(w.Frame, "PRECEDING") > 1 || strings.Count(w.Frame, "FOLLOWING") > 1
+	})
 }
 
 // window checks OVER (…). In a grouped query it sees the groups, aggregates included.

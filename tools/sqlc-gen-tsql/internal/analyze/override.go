@@ -55,9 +55,9 @@ func (w *walker) override(s syntax.Stmt, r rowset, found diag.List) ResultSet {
 }
 
 // columns applies the gen:columns above a statement, if there is one. It is needed in two cases: inference could not type
-// a column, and its findings are answered by the directive; or it says NOT NULL of a column of which inference could only
-// say that it may be NULL. It cannot change what inference is sure of, and it cannot name a column: the server sends the
-// names that the statement has.
+// a column for something that it doesn't know, which the directive answers, while mistakes remain mistakes; or it says
+// NOT NULL of a column of which inference could only say that it may be NULL. It cannot change what inference is sure of,
+// and it cannot name a column: the server sends the names that the statement has.
 func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag.List) {
 	d := w.directive(s, directive.Columns)
 	if d == nil {

@@ -23,6 +23,7 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 	p.bodies[proc] = b
 	p.walking[proc] = true
 	w := p.walker(proc.File, b)
+	w.e.schema = proc.Name.Schema
 	for _, param := range proc.Params {
 		w.declare(param)
 	}

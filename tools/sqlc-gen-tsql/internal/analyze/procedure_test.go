@@ -97,6 +97,48 @@ FETCH NEXT FROM d INTO @id;`, want: `
 		{name: "dropped temp table", definitions: `
 CREATE PROCEDURE dbo.p AS CREATE TABLE #t (a int NOT NULL); DROP TABLE #t; SELECT a FROM #t;`, want: `
 1:90 name: temp table #t isn't known here`},
+		{name: "temp table of a session", definitions: `
+CREATE TABLE #t (a int NOT NULL);
+GO
+INSERT #t (a) VALUES (1);
+DECLARE @x int = 1;
+GO
+SET @x = 2;
+DROP TABLE #t;
+GO
+INSERT #t (a) VALUES (2);`, want: `
+6:5 name: variable @x isn't declared
+9:8 name: temp table #t isn't known here`},
+		{name: "own schema", definitions: `
+CREATE SCHEMA dt;
+GO
+CREATE TABLE dt.settings (name nvarchar(20) NOT NULL PRIMARY KEY, value int NOT NULL);
+CREATE TYPE dt.names AS TABLE (name nvarchar(20) NOT NULL);
+GO
+CREATE FUNCTION dt.f() RETURNS int AS BEGIN RETURN (SELECT value FROM settings WHERE name = N'x'); END;
+GO
+CREATE TRIGGER dt.tr ON dt.settings AFTER INSERT AS DELETE s FROM settings AS s WHERE s.value < 0;
+GO
+CREATE PROCEDURE dt.inner_one AS SELECT value FROM settings;
+GO
+CREATE PROCEDURE dt.p @rows names READONLY AS
+DECLARE @n names;
+INSERT @n (name) SELECT name FROM settings;
+EXEC inner_one;`, want: `
+dt.inner_one()
+  value: value int; many
+  flow: value
+dt.p(@rows dt.names)
+  value: value int; many
+  flow: value`},
+		{name: "view of old", definitions: `
+CREATE PROCEDURE dbo.p AS
+IF EXISTS (SELECT * FROM sysobjects WHERE id = OBJECT_ID('x') AND sysstat & 0xf = 4) SELECT name FROM dbo.sysobjects;
+SELECT name FROM dbo.systables;`, want: `
+3:18 name: no script defines a table or a view dbo.systables`},
+		{name: "property of an unknown table's column", definitions: `
+CREATE PROCEDURE dbo.p AS SELECT l.place.Lat AS lat FROM dbo.locations AS l;`, want: `
+1:58 name: no script defines a table or a view dbo.locations`},
 		{name: "in another language", definitions: `
 CREATE PROCEDURE dbo.p AS EXTERNAL NAME lib.class.method;`, want: `
 1:18 statement: dbo.p is written in another language, so that its result sets are unknown`},

@@ -150,13 +150,16 @@ func (p *program) ignore(proc *catalog.Procedure) {
 
 // script checks the statements of a schema file that belong to no module. They see the variables of their batch.
 func (p *program) script(script *syntax.Script) {
+	session := newEnv(nil, script.File)
 	for _, batch := range script.Batches {
-		// A batch has variables and temp tables of its own.
+		// A batch has variables of its own; temp tables last as long as the session.
 		w := p.walker(script.File, &body{module: inScript, graph: newGraph()})
+		w.e = newEnv(session, script.File)
 		for _, s := range batch.Stmts {
 			w.stmt(s, entry)
 		}
 		w.checkLabels()
+		session.keepTemp(w.e)
 	}
 }
 
@@ -166,7 +169,7 @@ func (p *program) trigger(file *diag.File, t *syntax.CreateTrigger) {
 	if t.Table != nil {
 		name, err := p.cat.Resolve(t.Table)
 		if err == nil {
-			w.e.trigger = p.triggerTable(name)
+			w.e.trigger, w.e.schema = p.triggerTable(name), name.Schema
 		}
 		if w.e.trigger == nil {
 			w.fail(t.Table, ruleName, "", "there is no table %s", file.Slice(t.Table.Span))
@@ -214,6 +217,7 @@ func (p *program) checkFunction(f *catalog.Function) {
 		return
 	}
 	w := p.walker(f.File, &body{module: inFunction, graph: newGraph()})
+	w.e.schema = f.Name.Schema
 	// A table function returns the rows in its variable, and RETURN stands alone.
 	w.returns, w.scalar = f.Returns, f.Def.Returns != nil
 	for _, param := range f.Params {

@@ -84,6 +84,7 @@ func (a *analyzer) queryIn(s *scope, q *syntax.Query) result {
 	with := *s
 	a.with(&with, q.With)
 	out := a.body(&with, q.Body)
+	a.checkTop(s.env, q)
 	a.orderBy(&with, q, &out)
 	offset := with.in(inOffset)
 	if q.Offset != nil {
@@ -307,6 +308,9 @@ func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 		column.Type, column.Nullable = t.Type, t.Nullable
 		out.columns, out.values = append(out.columns, column), append(out.values, t)
 	}
+	if !op.All {
+		a.sortedColumns(s.env, out.columns, op.Op)
+	}
 	if op.Op != "UNION" && x.rows != Many {
 		out.rows = Optional
 	}
@@ -345,19 +349,37 @@ func (a *analyzer) orderBy(s *scope, q *syntax.Query, out *result) {
 			a.ordinal(s.env, lit, out)
 			continue
 		}
-		if ref, ok := x.(*syntax.ColumnRef); ok && len(ref.Parts) == 1 && out.column(ref.Parts[0].Value) >= 0 {
-			continue
+		if ref, ok := x.(*syntax.ColumnRef); ok && len(ref.Parts) == 1 {
+			if i := out.column(ref.Parts[0].Value); i >= 0 {
+				a.sorted(s.env, out.columns[i].Type, item.Span, "ORDER BY")
+				continue
+			}
 		}
 		switch {
 		case out.selectScope != nil && out.selected.Distinct && !a.isSelected(out, x):
 			a.quietly(func() { a.expr(out.selectScope.in(inOrderBy), x) })
 			a.fail(s.env, item.Span, "add it to the select list", "with DISTINCT, ORDER BY can use only what is selected")
 		case out.selectScope != nil:
-			a.expr(out.selectScope.in(inOrderBy), item.X)
+			t := a.expr(out.selectScope.in(inOrderBy), item.X)
+			a.sorted(s.env, t.Type, item.Span, "ORDER BY")
 		case !out.bad:
 			a.failName(s.env, item.Span, "use a column of the first query, by its name or number",
 				"after a set operation, ORDER BY can use only result columns")
 		}
+	}
+}
+
+// sorted refuses values that the server can't compare with each other where it has to: text, xml and the like.
+func (a *analyzer) sorted(e *env, t sqltype.Type, at diag.Span, where string) {
+	if err := sqltype.Comparable(t, t); err != nil && t.Kind != sqltype.Invalid {
+		a.fail(e, at, "", "%s: %v", where, err)
+	}
+}
+
+// sortedColumns is sorted for all columns of a result.
+func (a *analyzer) sortedColumns(e *env, columns []Column, where string) {
+	for _, c := range columns {
+		a.sorted(e, c.Type, c.Span, where)
 	}
 }
 
@@ -407,6 +429,9 @@ func (a *analyzer) selectBody(outer *scope, q *syntax.Select) result {
 		a.window(s.in(inList), w.Window)
 	}
 	out := a.selectList(s, q)
+	if q.Distinct {
+		a.sortedColumns(s.env, out.columns, "DISTINCT")
+	}
 	out.rows = a.cardinality(s, q, from)
 	out.keys = a.resultKeys(s, q, from, &out)
 	if q.Into != nil {
@@ -422,6 +447,18 @@ func (a *analyzer) top(outer *scope, t *syntax.Top) {
 		want = typeFloat
 	}
 	a.takes(outer.in(inTop), t.N, want, "TOP")
+}
+
+// checkTop refuses what the server refuses beside TOP.
+func (a *analyzer) checkTop(e *env, q *syntax.Query) {
+	selected, ok := q.Body.(*syntax.Select)
+	switch {
+	case !ok || selected.Top == nil:
+	case q.Offset != nil:
+		a.fail(e, selected.Top.Span, "use one of them", "TOP can't be combined with OFFSET")
+	case selected.Top.WithTies && len(q.OrderBy) == 0:
+		a.fail(e, selected.Top.Span, "add ORDER BY", "WITH TIES needs an ORDER BY")
+	}
 }
 
 // groups checks GROUP BY and, if rows are grouped, limits what the clauses after it may refer to: the grouped columns,
@@ -441,6 +478,7 @@ func (a *analyzer) groups(s *scope, q *syntax.Select) {
 			continue
 		}
 		t := a.expr(s.in(inGroupBy), item)
+		a.sorted(s.env, t.Type, item.Range(), "GROUP BY")
 		t.literal, t.Nullable = nil, t.Nullable || g.nullable
 		if ref, ok := item.(*syntax.ColumnRef); ok {
 			if at, ok := a.local(s, ref); ok {

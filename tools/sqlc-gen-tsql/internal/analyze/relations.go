@@ -251,6 +251,8 @@ func (a *analyzer) generateSeries(s *scope, c *syntax.Call) relation {
 		case t.Type.Kind != value.Kind && !rel.bad:
 			a.fail(s.env, x.Range(), "CAST it to "+value.String(), "GENERATE_SERIES starts with %s and goes on with %s", value, t.Type)
 			rel.bad = true
+		case !rel.bad: // decimals may have other digits
+			value, _ = sqltype.Union(value, t.Type)
 		}
 	}
 	rel.columns = []Column{{Name: "value", Type: value, Span: c.Span}}

@@ -36,7 +36,7 @@ const (
 func (c clause) aggregates() bool {
 	return c == inList || c == inHaving || c == inOrderBy || c == inWindow
 }
-func (c clause) windows() bool    { return c == inList || c == inOrderBy }
+func (c clause) windows() bool { return c == inList || c == inOrderBy }
 
 // scope is what an expression sees. A subquery's scope has that of the query around it as its outer one.
 type scope struct {
@@ -232,6 +232,9 @@ func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	if len(ref.Parts) > 2 && a.isColumn(s, ref.Parts[:len(ref.Parts)-1]) {
 		a.fail(s.env, ref.Span, "CAST the column to text, or leave it to the client", "properties of columns (%s) aren't known to the generator", refText(ref.Parts))
 		return
+	}
+	if n := len(ref.Parts); n > 2 && slices.ContainsFunc(sources, func(src *source) bool { return src.bad && same(src.name, ref.Parts[n-3].Value) }) {
+		return // a property of a column, perhaps, of a table that is unknown
 	}
 	if len(ref.Parts) > 1 {
 		qualifier := ref.Parts[len(ref.Parts)-2]

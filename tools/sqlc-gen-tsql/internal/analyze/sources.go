@@ -197,6 +197,9 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	if t := a.cat.Table(full); t != nil {
 		return a.tableRelation(t), t
 	}
+	if t := a.compatibilityView(full); t != nil {
+		return a.tableRelation(t), t
+	}
 	switch o := a.cat.Lookup(full).(type) {
 	case *catalog.View:
 		return a.viewRelation(o), nil
@@ -212,6 +215,14 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 		a.failName(e, name.Span, "", "%s is no table and no view", full)
 	}
 	return broken, nil
+}
+
+// compatibilityView returns sys.sysobjects and its like, which scripts from before there was a schema sys call dbo's.
+func (a *analyzer) compatibilityView(name catalog.Name) *catalog.Table {
+	if !same(name.Schema, "dbo") || !strings.HasPrefix(strings.ToLower(name.Name), "sys") || a.cat.Lookup(name) != nil {
+		return nil
+	}
+	return a.cat.Table(catalog.Name{Schema: "sys", Name: name.Name})
 }
 
 // resolve qualifies a name as the server does: in a module, an object of the module's own schema comes first.
@@ -252,8 +263,9 @@ func (a *analyzer) variableTable(s *scope, v *syntax.VariableTable) *source {
 		return src
 	}
 	src.bad = true
-	_, scalar := s.env.variable(v.Name)
+	other, scalar := s.env.variable(v.Name)
 	switch {
+	case scalar && other.Type.Kind == sqltype.Invalid: // its type is unknown, which has been reported
 	case scalar:
 		a.failName(s.env, v.Span, "", "%s is no table variable", v.Name)
 	case s.env.infer != nil:

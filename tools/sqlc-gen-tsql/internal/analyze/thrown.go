@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
@@ -48,7 +49,11 @@ func (w *walker) throw(s *syntax.Throw, at int) int {
 		}
 		return nowhere // the number it raises again was noted where it came from
 	}
-	for _, x := range []syntax.Expr{s.Number, s.Message, s.State} {
+	if t := w.a.scalar(w.e, s.Number); t.Type.IsCharacter() {
+		w.fail(s.Number, ruleError, "write THROW number, message, state", "the first argument of THROW is its number")
+		return nowhere
+	}
+	for _, x := range []syntax.Expr{s.Message, s.State} {
 		w.a.scalar(w.e, x)
 	}
 	// A number in a variable is allowed, and then not known; the header can list what it may be.
@@ -208,7 +213,8 @@ func (p *program) errorNumbers(out *Program) []ErrorNumber {
 	var all []ErrorNumber
 	for _, n := range slices.Compact(numbers) {
 		named := p.book.byNumber[n]
-		all = append(all, ErrorNumber{Number: n, Name: named.Name, Text: named.Text})
+		at := catalog.Place{File: named.file, Span: named.Span}
+		all = append(all, ErrorNumber{Place: at, Number: n, Name: named.Name, Text: named.Text})
 	}
 	return all
 }
@@ -241,7 +247,7 @@ func (w *walker) fires(s syntax.Stmt) {
 			}
 		}
 	}
-	if resolved, err := w.cat.Resolve(name); err == nil {
+	if resolved, err := w.a.resolve(w.e, name); err == nil {
 		w.body.calls = append(w.body.calls, w.triggers[resolved.Key()]...)
 	}
 }

@@ -386,6 +386,9 @@ func TestFindings(t *testing.T) {
 		{"CREATE TABLE t (a varchar(9000))", "1:19|at most 8000; use varchar(max)|"},
 		{"CREATE TABLE t (a [cursor])", "1:19|can't be of type cursor|"},
 		{"CREATE TYPE x AS TABLE (a int)\nCREATE TYPE y FROM x", "2:20|can't be the base of a type|built-in"},
+		{"CREATE TYPE x FROM int\nCREATE TYPE y FROM x", "2:20|x can't be the base of a type|built-in"},
+		{"CREATE TABLE t (a dbo.orderz)\nCREATE TYPE dbo.orders FROM int", "1:19|unknown type dbo.orderz|"},
+		{"CREATE TYPE dbo.orders FROM int\nCREATE TABLE t (a dbo.ordres)", "2:19|did you mean dbo.orders?|"},
 		{"CREATE TYPE y FROM x", "1:20|unknown type x|"},
 		{"CREATE TABLE t (a int NULL PRIMARY KEY)", "1:17|column a can't be NULL: it is in the primary key|NOT NULL"},
 		{"CREATE TABLE t (a int NULL IDENTITY)", "1:17|it is an identity|NOT NULL"},
@@ -499,7 +502,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("CastType and Type of %s: %s, %v, want %s", text, got, err, want)
 		}
 	}
-	if custom, _ := catalog.Build(nil, nil, catalog.Options{DefaultSchema: "duroxide"}); custom.DefaultSchema != "duroxide" {
+	if custom, _ := catalog.Build(nil, nil, catalog.Options{DefaultSchema: "shop"}); custom.DefaultSchema != "shop" {
 		t.Errorf("default schema %s", custom.DefaultSchema)
 	}
 }

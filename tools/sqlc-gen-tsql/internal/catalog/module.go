@@ -102,9 +102,9 @@ func (b *builder) resolveParams() {
 	for _, o := range b.c.Order {
 		switch o := o.(type) {
 		case *Procedure:
-			o.Params = b.params(o.File, o.Def.Params)
+			o.Params = b.params(o.File, o.Name.Schema, o.Def.Params)
 		case *Function:
-			o.Params = b.params(o.File, o.Def.Params)
+			o.Params = b.params(o.File, o.Name.Schema, o.Def.Params)
 			b.returns(o)
 		}
 	}
@@ -114,7 +114,7 @@ func (b *builder) resolveParams() {
 func (b *builder) returns(f *Function) {
 	switch {
 	case f.Def.Returns != nil:
-		t, table, err := b.c.Type(f.Def.Returns)
+		t, table, err := b.c.TypeIn(f.Name.Schema, f.Def.Returns)
 		if err != nil {
 			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, "", "%v", err)
 		} else if table != nil || !t.IsScalar() {
@@ -130,7 +130,7 @@ func (b *builder) returns(f *Function) {
 }
 
 // params resolves the parameters of a module in a file.
-func (b *builder) params(file *diag.File, defs []*syntax.Param) []Param {
+func (b *builder) params(file *diag.File, schema string, defs []*syntax.Param) []Param {
 	params := make([]Param, 0, len(defs))
 	seen := map[string]bool{}
 	for _, d := range defs {
@@ -141,7 +141,7 @@ func (b *builder) params(file *diag.File, defs []*syntax.Param) []Param {
 		seen[Fold(d.Name)] = true
 		p := Param{Name: d.Name, Default: d.Default, Output: d.Output, ReadOnly: d.ReadOnly, Span: d.Span}
 		var err error
-		p.Type, p.Table, err = b.c.Type(d.Type)
+		p.Type, p.Table, err = b.c.TypeIn(schema, d.Type)
 		switch {
 		case err != nil:
 			b.found.Add(file, d.Type.Span, ruleCatalog, "", "%v", err)

@@ -164,6 +164,19 @@ func (c *Catalog) Type(t *syntax.TypeName) (sqltype.Type, *Table, error) {
 	return sqltype.Type{Kind: sqltype.Table, Name: table.Name.String()}, table, nil
 }
 
+// TypeIn is Type in a module of a schema: what has no schema is looked for there first. Table types are used like that
+// by Microsoft's own scripts.
+func (c *Catalog) TypeIn(schema string, t *syntax.TypeName) (sqltype.Type, *Table, error) {
+	if schema != "" && len(t.Name.Parts) == 1 && !builtin(t) {
+		own := *t
+		own.Name = &syntax.ObjectName{Span: t.Name.Span, Parts: []syntax.Ident{{Span: t.Name.Span, Value: schema}, t.Name.Parts[0]}}
+		if resolved, table, err := c.Type(&own); err == nil {
+			return resolved, table, nil
+		}
+	}
+	return c.Type(t)
+}
+
 // CastType resolves a type as it is written in CAST and CONVERT, where a length that is left out is 30 and only built-in
 // types are possible.
 func (c *Catalog) CastType(t *syntax.TypeName) (sqltype.Type, error) {

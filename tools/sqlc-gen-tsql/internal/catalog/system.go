@@ -14,6 +14,13 @@ const systemViews = `
 sys.objects
 	name sysname, object_id int, principal_id int?, schema_id int, parent_object_id int, type char(2)?
 	type_desc nvarchar(60)?, create_date datetime, modify_date datetime, is_ms_shipped bit
+sys.sysobjects
+	name sysname, id int, xtype char(2), uid smallint?, info smallint?, status int?, parent_obj int, crdate datetime
+	type char(2)?, userstat smallint?, sysstat smallint?, refdate datetime, category int?
+sys.syscolumns
+	name sysname?, id int, xtype tinyint, xusertype smallint?, length smallint, xprec tinyint, xscale tinyint
+	colid smallint?, colstat smallint?, number smallint?, colorder smallint?, type tinyint, prec smallint?, scale int?
+	iscomputed int?, isnullable int?, collation sysname?
 sys.all_objects
 	name sysname, object_id int, principal_id int?, schema_id int, parent_object_id int, type char(2)?
 	type_desc nvarchar(60)?, create_date datetime, modify_date datetime, is_ms_shipped bit?

@@ -95,7 +95,7 @@ func BenchmarkGenerateBesideCompile(b *testing.B) {
 			b.Fatal(findings.Format())
 		}
 		// Inside this module, so that the imports resolve; a folder whose name begins with _ is no package of "./...".
-		folder, err := os.MkdirTemp(".", "_compile")
+		folder, err := os.MkdirTemp(".", "_compile") //nolint:usetesting // inside the module
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +44,7 @@ func FuzzRun(f *testing.F) {
 			t.Error("the same text came to another result")
 		}
 		for name, content := range result.Files {
-			if string(content) != string(again.Files[name]) {
+			if !bytes.Equal(content, again.Files[name]) {
 				t.Errorf("%s differs between two runs", name)
 			}
 		}

@@ -33,10 +33,10 @@ func Build(p *analyze.Program, o Options) (*Package, diag.List) {
 	}
 	b.checkOptions()
 	for _, name := range []string{"DBTX", "Queries", "Option", "New", "WithSchema", "ErrShape", "ErrArgument"} {
-		b.exported[name] = "part of every generated package"
+		b.exported[name] = "something in every generated package"
 	}
 	for _, name := range []string{"With", "WithTx"} {
-		b.methods[name] = "part of every generated package"
+		b.methods[name] = "something in every generated package"
 	}
 	b.sentinels(p.Errors)
 	for _, t := range p.TableTypes {
@@ -108,19 +108,20 @@ func (b *builder) name(at catalog.Place, owner, name string) string {
 	if goName == "" {
 		b.found.Add(at.File, at.Span, "name", "give it a name with letters, or use the option rename",
 			"%q of %s can't be turned into a Go name", name, owner)
-		return "X"
+		return fmt.Sprintf("X%d", len(b.found)) // meets no other
 	}
 	return goName
 }
 
-// claim gives a Go name to something, unless something else has it.
-func (b *builder) claim(in scope, at catalog.Place, goName, what string) {
+// claim gives a Go name to something, unless something else has it; it reports whether it could.
+func (b *builder) claim(in scope, at catalog.Place, goName, what string) bool {
 	if other, taken := in[goName]; taken {
 		b.found.Add(at.File, at.Span, "name", "name one of them otherwise, or use the option rename",
 			"%s would be %s in Go, and so is %s", what, goName, other)
-		return
+		return false
 	}
 	in[goName] = what
+	return true
 }
 
 // sentinels names the errors.
@@ -128,9 +129,9 @@ func (b *builder) sentinels(numbers []analyze.ErrorNumber) {
 	for _, e := range numbers {
 		name := fmt.Sprintf("Err%d", e.Number)
 		if e.Name != "" {
-			name = "Err" + b.name(catalog.Place{}, "errors", e.Name)
+			name = "Err" + b.name(e.Place, "errors", e.Name)
 		}
-		b.claim(b.exported, catalog.Place{}, name, fmt.Sprintf("error %d", e.Number))
+		b.claim(b.exported, e.Place, name, fmt.Sprintf("error %d", e.Number))
 		text := strings.Join(strings.Fields(e.Text), " ")
 		b.errors[e.Number] = name
 		b.pkg.Sentinels = append(b.pkg.Sentinels, &Sentinel{Name: name, Number: e.Number, Text: text})

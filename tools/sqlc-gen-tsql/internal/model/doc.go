@@ -48,7 +48,7 @@ func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []stri
 func purpose(q *analyze.Query) string {
 	switch q.Command {
 	case analyze.CommandOne:
-		return "returns the first row that its query finds"
+		return "returns the row that its query finds"
 	case analyze.CommandMany:
 		return "returns the rows that its query finds"
 	default:
@@ -83,7 +83,7 @@ func first(goName, sqlName, text string) []string {
 
 // nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names that
 // are taken". Such a text loses nothing by standing behind a colon.
-var nounBefore = wordSet("and are as at by for from have in is of on or per that to were which who whose with without")
+var nounBefore = wordSet("and are at by for from have in is of on or per that to were which who whose with without")
 
 // verb guesses whether a capitalized word begins a sentence about what something does.
 func verb(word string) bool {

@@ -177,8 +177,8 @@ func (b *builder) set(m *Method, p *analyze.Procedure, i int, results scope) Set
 	default:
 		s.Field = "Row"
 	}
-	if !r.Stream {
-		b.claim(results, at, s.Field, fmt.Sprintf("result set %d of %s", i+1, m.SQLName))
+	if !r.Stream && !b.claim(results, at, s.Field, fmt.Sprintf("result set %d of %s", i+1, m.SQLName)) {
+		return s // its row would meet the other one's
 	}
 	if r.Maybe {
 		s.Returned = s.Field + "Returned"

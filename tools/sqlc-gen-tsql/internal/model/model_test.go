@@ -69,7 +69,7 @@ func TestFindings(t *testing.T) {
 		"refused type":     {of(procedure("dbo", "p", param("@v", sqltype.SQLVariant))), model.Options{}, "parameter @v of dbo.p has the type sql_variant, which can't be generated"},
 		"two fields":       {of(procedure("dbo", "p", param("@a_b", sqltype.Int), param("@aB", sqltype.Int))), model.Options{}, "parameter @aB would be AB in Go, and so is parameter @a_b"},
 		"two methods":      {of(procedure("dbo", "a_b"), procedure("dbo", "aB")), model.Options{}, "procedure dbo.aB would be AB in Go, and so is procedure dbo.a_b"},
-		"taken method":     {of(procedure("dbo", "with_tx")), model.Options{}, "procedure dbo.with_tx would be WithTx in Go, and so is part of every generated package"},
+		"taken method":     {of(procedure("dbo", "with_tx")), model.Options{}, "procedure dbo.with_tx would be WithTx in Go, and so is something in every generated package"},
 		"first character":  {of(procedure("dbo", "p", param("@_a", sqltype.Int))), model.Options{}, "database/sql can't pass the parameter @_a"},
 		"own parameter":    {of(procedure("dbo", "p", param("@gen_status", sqltype.Int))), model.Options{}, "names like @gen_status are for parameters of generated calls"},
 		"no letters":       {of(procedure("dbo", "%%")), model.Options{}, `"%%" of dbo can't be turned into a Go name`},

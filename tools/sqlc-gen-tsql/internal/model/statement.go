@@ -106,8 +106,8 @@ func (c *caller) declare(name, decl string) { c.decls = append(c.decls, "@"+name
 // local names the variable that stands for an output parameter sent as text.
 func (c *caller) local(a Arg) string { return unused(c.args, a.Name+"_value") }
 
-// textDecl holds any decimal: 38 digits, a sign and a point.
-const textDecl = "nvarchar(40)"
+// textDecl holds any decimal: 38 digits, a sign, a point and the zero in front of it.
+const textDecl = "nvarchar(41)"
 
 // locals declares the variables for what is sent as text.
 func (c *caller) locals() {

@@ -141,6 +141,7 @@ func TestParse(t *testing.T) {
 		{"null", "error: unknown type"},
 		{"", "error: unknown type"},
 		{"nvarchr(5)", "error: unknown type nvarchr"},
+		{"boolean", "error: unknown type boolean: in T-SQL it is bit"},
 	}
 	for _, test := range tests {
 		name, args := split(test.text)

@@ -58,8 +58,6 @@ type Option struct {
 	Value string
 }
 
-// --- Expressions -----------------------------------------------------------------------------------------------------
-
 // An Expr is a scalar expression or a condition; the parser lets conditions stand only where T-SQL does.
 type Expr interface {
 	Node
@@ -316,8 +314,6 @@ func (*IsNull) expr()         {}
 func (*Exists) expr()         {}
 func (*UpdateTest) expr()     {}
 
-// --- Queries ---------------------------------------------------------------------------------------------------------
-
 // A Query is a whole query: its common table expressions, its body and what follows it.
 type Query struct {
 	diag.Span
@@ -415,7 +411,7 @@ type Top struct {
 type GroupBy struct {
 	diag.Span
 	Items    []Expr
-	Extended bool // ROLLUP, CUBE, GROUPING SETS
+	Extended bool // ROLLUP, CUBE, GROUPING SETS, ALL, ()
 }
 
 // A TableSource is what FROM reads.
@@ -512,8 +508,6 @@ type JSONColumn struct {
 	Path   *Literal
 	AsJSON bool
 }
-
-// --- Statements ------------------------------------------------------------------------------------------------------
 
 // A Stmt is a statement. Lists of statements are flat; BEGIN … END is a Block.
 type Stmt interface {
@@ -762,9 +756,9 @@ type (
 		Database Ident
 	}
 
-	// Checkpoint-like statements that have neither operands of interest nor results: CHECKPOINT, DBCC, KILL, REVERT,
-	// EXECUTE AS, UPDATE STATISTICS, BULK INSERT and so on are Other. Words are the leading keywords, upper case. The
-	// stages after the parser refuse it where it matters.
+	// Other is a statement whose operands don't matter here and that sends no rows: CHECKPOINT, DBCC, KILL, REVERT,
+	// EXECUTE AS, UPDATE STATISTICS, BULK INSERT and so on. Words are the leading keywords, upper case. The stages
+	// after the parser refuse it where it matters.
 	Other struct {
 		diag.Span
 		Words string
@@ -898,7 +892,7 @@ type (
 		Body           []Stmt
 	}
 
-	// CreateSequence is CREATE SEQUENCE name [AS type] …
+	// CreateSequence is CREATE SEQUENCE name [AS type], with properties that are read over.
 	CreateSequence struct {
 		diag.Span
 		Name *ObjectName

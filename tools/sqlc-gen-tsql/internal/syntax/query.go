@@ -409,8 +409,10 @@ func (p *parser) groupBy() *GroupBy {
 	start := p.peek().Span
 	p.expect("GROUP", "BY")
 	g := &GroupBy{}
-	// GROUP BY ALL, an old form, keeps groups that WHERE has emptied; the columns are the same.
-	p.accept("ALL")
+	// GROUP BY ALL, an old form, keeps groups that WHERE has emptied, and of these, aggregates are NULL.
+	if p.accept("ALL") {
+		g.Extended = true
+	}
 	p.grouping(g)
 	for p.accept(",") {
 		p.grouping(g)
@@ -431,6 +433,7 @@ func (p *parser) grouping(g *GroupBy) {
 	case p.peek().isAny("ROLLUP", "CUBE") && p.peekN(1).is("("):
 		p.next()
 	case p.accept("GROUPING", "SETS"):
+	case p.peek().is("(") && p.peekN(1).is(")"): // one group of all rows
 	default:
 		g.Items = append(g.Items, p.expr())
 		return

@@ -100,7 +100,6 @@ type statement struct {
 	decls    string
 	optional []param
 	tail     string
-	repeat   []param // what a :batch passes for each element
 
 	sets [][]string // the columns of each result set
 	flow []state    // in which order they come; if nil, each once and as they are listed
@@ -146,18 +145,19 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 	if a.err != nil {
 		return "", nil, s.failure(a.err.Error(), a.err)
 	}
-	text, decls := q.text(s), s.decls
+	text := q.text(s)
 	if !s.batch {
 		return text, a.list[reserved:], nil
 	}
+	var given, declared strings.Builder
 	for _, p := range s.optional {
 		if a.has(p.name) {
-			text += ", @" + p.name + " = @" + p.name
-			decls += ", @" + p.name + " " + p.decl
+			given.WriteString(", @" + p.name + " = @" + p.name)
+			declared.WriteString(", @" + p.name + " " + p.decl)
 		}
 	}
-	a.list[0], a.list[1] = text+s.tail, decls
-	if decls == "" {
+	a.list[0], a.list[1] = text+given.String()+s.tail, s.decls+declared.String()
+	if s.decls == "" {
 		return executeSQL, a.list[:1], nil
 	}
 	return executeSQL, a.list, nil
@@ -177,49 +177,4 @@ func (q *Queries) exec(ctx context.Context, s *statement, a *args) (int64, error
 		return 0, s.failed(ctx, err)
 	}
 	return result.RowsAffected()
-}
-
-// maxParams is how many parameters a call can have.
-const maxParams = 2100
-
-// execMany runs a statement for each of n sets of arguments, as many as fit at a time, and returns how many rows were
-// changed. It stops at the first that fails.
-func (q *Queries) execMany(ctx context.Context, s *statement, n int, add func(a *args, i int)) (int64, error) {
-	var total int64
-	// Two parameters are sp_executesql's own, and two more say once what it runs for each set.
-	most := (maxParams - 4) / len(s.repeat)
-	for from := 0; from < n; from += most {
-		changed, err := q.execSome(ctx, s, from, min(n, from+most), add)
-		total += changed
-		if err != nil {
-			return total, err
-		}
-	}
-	return total, nil
-}
-
-// execSome makes one round trip of execMany.
-func (q *Queries) execSome(ctx context.Context, s *statement, from, to int, add func(a *args, i int)) (int64, error) {
-	a := newArgs(2 + (to-from)*len(s.repeat))
-	a.send("gen_text", q.text(s))
-	a.send("gen_decls", s.decls)
-	// An error does not end a batch by itself: THROW does.
-	text := strings.Builder{}
-	decls := strings.Builder{}
-	text.WriteString("BEGIN TRY\n")
-	decls.WriteString("@gen_text nvarchar(max), @gen_decls nvarchar(max)")
-	for i := from; i < to; i++ {
-		a.suffix = fmt.Sprintf("_%d", i-from)
-		if add(&a, i); a.err != nil {
-			return 0, s.failure(fmt.Sprintf("element %d: %v", i, a.err), a.err)
-		}
-		text.WriteString("EXEC sp_executesql @gen_text, @gen_decls")
-		for _, p := range s.repeat {
-			fmt.Fprintf(&text, ", @%s = @%s%s", p.name, p.name, a.suffix)
-			fmt.Fprintf(&decls, ", @%s%s %s", p.name, a.suffix, p.decl)
-		}
-		text.WriteString(";\n")
-	}
-	text.WriteString("END TRY BEGIN CATCH THROW; END CATCH")
-	return q.exec(ctx, &statement{name: s.name, text: text.String(), batch: true, decls: decls.String()}, &a)
 }

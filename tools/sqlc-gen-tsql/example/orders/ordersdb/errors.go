@@ -17,10 +17,10 @@ var sentinels = map[int32]error{
 	50002: ErrOutOfStock,
 }
 
-// ErrCustomerNotFound is error 50001: there is no customer with this id
+// ErrCustomerNotFound is error 50001: there is no customer with this id.
 var ErrCustomerNotFound = errors.New(packageName + ": there is no customer with this id")
 
-// ErrOutOfStock is error 50002: a product is unknown, retired, or not there in the quantity asked for
+// ErrOutOfStock is error 50002: a product is unknown, retired, or not there in the quantity asked for.
 var ErrOutOfStock = errors.New(packageName + ": a product is unknown, retired, or not there in the quantity asked for")
 
 // ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on
@@ -56,8 +56,7 @@ func (s *statement) failed(ctx context.Context, err error) error {
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		causes = append(causes, done)
 	}
-	var reported mssql.Error
-	if errors.As(err, &reported) {
+	if reported, ok := errors.AsType[mssql.Error](err); ok {
 		if meaning := sentinel(reported); meaning != nil {
 			causes = append(causes, meaning)
 		}

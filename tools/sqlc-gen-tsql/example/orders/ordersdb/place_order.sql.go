@@ -14,10 +14,13 @@ var stmtPlaceOrder = statement{
 	name: "shop.place_order",
 	text: `DECLARE @lines [shop].[order_line_list_v1];
 INSERT INTO @lines ([sku], [quantity])
-SELECT [sku], [quantity]
-FROM OPENJSON(@lines_json) WITH ([sku] varchar(20) '$[0]', [quantity] int '$[1]');
+SELECT CASE WHEN CHARINDEX(N'~', w.[sku] COLLATE Latin1_General_BIN2) = 0 THEN w.[sku] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[sku] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[quantity]
+FROM OPENJSON(@lines_json) WITH (
+    [sku] nvarchar(40) '$.c0', [quantity] int '$.c1'
+) AS w;
 EXEC [shop].[place_order] @customer_id = @customer_id, @lines = @lines, @order_id = @order_id OUTPUT`,
-	schemas:  []schemaAt{{15, 21, "shop"}, {196, 202, "shop"}},
+	schemas:  []schemaAt{{15, 21, "shop"}, {479, 485, "shop"}},
 	batch:    true,
 	decls:    "@customer_id int, @lines_json nvarchar(max), @order_id bigint OUTPUT",
 	optional: []param{{"discount", "decimal(5, 4)"}},
@@ -59,8 +62,8 @@ func (q *Queries) PlaceOrder(ctx context.Context, p PlaceOrderParams) (PlaceOrde
 	a := newArgs(4)
 	required(&a, "customer_id", sqlInt{}, p.CustomerID)
 	sendTable(&a, "lines", "lines_json", p.Lines, (*OrderLineListV1Row).put)
-	optional(&a, "discount", sqlDecimal{5, 4}, p.Discount)
 	outOrderID := output(&a, "order_id", sqlBigInt{}, p.OrderID)
+	optional(&a, "discount", sqlDecimal{5, 4}, p.Discount)
 	var r PlaceOrderResult
 	err := q.call(ctx, &stmtPlaceOrder, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Lines, err = readMany(rows, scanPlaceOrderLinesRow)

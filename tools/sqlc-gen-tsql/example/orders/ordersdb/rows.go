@@ -31,7 +31,7 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 	if err != nil {
 		return s.failed(ctx, err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // checked below when the call went well
 	err = s.receive(rows, read)
 	if err == nil {
 		err = rows.Close()
@@ -64,7 +64,8 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 				return wrong
 			}
 		}
-		for rows.Next() { //nolint:revive // the rows of a set that nobody wanted
+		for rows.Next() {
+			continue // nobody wants the rows of an unexpected set
 		}
 		if !rows.NextResultSet() {
 			break

@@ -36,7 +36,7 @@ func scanAddCustomerValue(rows *sql.Rows, r *int32) error {
 	return rows.Scan(r)
 }
 
-// AddCustomer runs query AddCustomer.
+// AddCustomer returns the first row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) AddCustomer(ctx context.Context, p AddCustomerParams) (r int32, err error) {
@@ -52,12 +52,36 @@ func (q *Queries) AddCustomer(ctx context.Context, p AddCustomerParams) (r int32
 }
 
 var stmtAddProduct = statement{
-	name:    "AddProduct",
-	text:    "INSERT INTO shop.products (sku, title, price, in_stock) VALUES (@sku, @title, @price, @in_stock)",
-	schemas: []schemaAt{{12, 16, "shop"}},
+	name: "AddProduct",
+	text: `SET NOCOUNT ON;
+DECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, [sku] varchar(20), [title] nvarchar(200), [price] decimal(10, 2), [in_stock] int);
+INSERT INTO @gen_rows (gen_row, [sku], [title], [price], [in_stock])
+SELECT CAST(r.[key] AS int),
+    CASE WHEN CHARINDEX(N'~', w.[sku] COLLATE Latin1_General_BIN2) = 0 THEN w.[sku] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[sku] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', w.[title] COLLATE Latin1_General_BIN2) = 0 THEN w.[title] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[title] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[price], w.[in_stock]
+FROM OPENJSON(@gen_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [sku] nvarchar(40) '$.c0', [title] nvarchar(400) '$.c1', [price] decimal(10, 2) '$.c2', [in_stock] int '$.c3'
+) AS w;
+DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), @sku varchar(20), @title nvarchar(200), @price decimal(10, 2), @in_stock int;
+SET @gen_changed = 0;
+BEGIN TRY
+WHILE @gen_row < @gen_count
+BEGIN
+SELECT @sku = [sku], @title = [title], @price = [price], @in_stock = [in_stock] FROM @gen_rows WHERE gen_row = @gen_row;
+INSERT INTO shop.products (sku, title, price, in_stock) VALUES (@sku, @title, @price, @in_stock)
+;
+SET @gen_changed = @gen_changed + @@ROWCOUNT;
+SET @gen_row = @gen_row + 1;
+END;
+END TRY
+BEGIN CATCH
+THROW;
+END CATCH`,
+	schemas: []schemaAt{{1387, 1391, "shop"}},
 	batch:   true,
-	decls:   "@sku varchar(20), @title nvarchar(200), @price decimal(10, 2), @in_stock int",
-	repeat:  []param{{"sku", "varchar(20)"}, {"title", "nvarchar(200)"}, {"price", "decimal(10, 2)"}, {"in_stock", "int"}},
+	decls:   "@gen_json nvarchar(max), @gen_changed bigint OUTPUT",
 }
 
 // AddProductParams holds the arguments of [Queries.AddProduct].
@@ -68,21 +92,21 @@ type AddProductParams struct {
 	InStock int32
 }
 
-// AddProduct is AddProduct.
-//
-// One call stores many products in as few round trips as possible.
+// AddProduct: One call stores many products in as few round trips as possible.
 //
 // It runs once for each element, as many as fit into a round trip at a time, and returns how many rows
 // were changed. It stops at the first error, and what ran before stays done: for all or nothing, use
 // [Queries.WithTx].
 func (q *Queries) AddProduct(ctx context.Context, list []AddProductParams) (int64, error) {
-	return q.execMany(ctx, &stmtAddProduct, len(list), func(a *args, i int) {
-		p := &list[i]
-		required(a, "sku", sqlVarChar(20), p.Sku)
-		required(a, "title", sqlNVarChar(200), p.Title)
-		required(a, "price", sqlDecimal{10, 2}, p.Price)
-		required(a, "in_stock", sqlInt{}, p.InStock)
-	})
+	return execMany(ctx, q, &stmtAddProduct, list, (*AddProductParams).put)
+}
+
+// put adds the arguments to the document that carries them.
+func (r *AddProductParams) put(t *table) {
+	column(t, "sku", sqlVarChar(20), r.Sku)
+	column(t, "title", sqlNVarChar(200), r.Title)
+	column(t, "price", sqlDecimal{10, 2}, r.Price)
+	column(t, "in_stock", sqlInt{}, r.InStock)
 }
 
 var stmtFindCustomer = statement{
@@ -113,7 +137,7 @@ func scanFindCustomerRow(rows *sql.Rows, r *FindCustomerRow) error {
 	return rows.Scan(&r.CustomerID, &r.FullName, &r.Note, utc(&r.CreatedAt))
 }
 
-// FindCustomer runs query FindCustomer.
+// FindCustomer returns the first row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) FindCustomer(ctx context.Context, p FindCustomerParams) (r FindCustomerRow, err error) {
@@ -159,7 +183,7 @@ func scanListOpenOrdersRow(rows *sql.Rows, r *ListOpenOrdersRow) error {
 	return rows.Scan(&r.OrderID, &r.PublicID, &r.FullName, utc(&r.PlacedAt), &r.Total, &r.Lines)
 }
 
-// ListOpenOrders runs query ListOpenOrders.
+// ListOpenOrders returns the rows that its query finds.
 func (q *Queries) ListOpenOrders(ctx context.Context, p ListOpenOrdersParams) (list []ListOpenOrdersRow, err error) {
 	a := newArgs(1)
 	required(&a, "before", sqlDateTime2{}, p.Before)
@@ -186,7 +210,7 @@ type RaisePricesParams struct {
 	Factor decimal.Decimal
 }
 
-// RaisePrices runs query RaisePrices.
+// RaisePrices runs its UPDATE statement.
 //
 // It returns how many rows were changed.
 func (q *Queries) RaisePrices(ctx context.Context, p RaisePricesParams) (int64, error) {
@@ -208,7 +232,7 @@ type RetireProductParams struct {
 	Sku string
 }
 
-// RetireProduct runs query RetireProduct.
+// RetireProduct runs its UPDATE statement.
 func (q *Queries) RetireProduct(ctx context.Context, p RetireProductParams) error {
 	a := newArgs(1)
 	required(&a, "sku", sqlVarChar(20), p.Sku)

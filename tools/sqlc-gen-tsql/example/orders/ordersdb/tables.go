@@ -3,50 +3,88 @@
 package ordersdb
 
 import (
+	"context"
 	"fmt"
-	"unicode/utf8"
+	"strconv"
+	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// A jsonKind is a kind that can stand in a table argument: a document with an array for each row, which OPENJSON turns
-// into a table again.
+// A jsonKind is a kind that can stand in a table argument: a document with an object for each row, which OPENJSON
+// turns into a table again.
 type jsonKind[T any] interface {
 	json(dst []byte, v T) ([]byte, error)
 }
 
 // A table is a table argument being written.
 type table struct {
-	doc   []byte
-	first bool // the next value begins its row
-	err   error
+	doc     []byte
+	columns int // that the row has so far
+	err     error
 }
 
-// sendTable adds a table argument. The document goes by another name than the parameter, which is declared and filled
-// in the text of the call.
-func sendTable[R any](a *args, name, document string, rows []R, put func(r *R, t *table)) {
+// write returns the document for rows; if there is an error, it is that of row n.
+func write[R any](rows []R, put func(r *R, t *table)) (doc mssql.NVarCharMax, n int, err error) {
 	t := table{doc: append(make([]byte, 0, 2+64*len(rows)), '[')}
 	for i := range rows {
 		if i > 0 {
 			t.doc = append(t.doc, ',')
 		}
-		t.doc = append(t.doc, '[')
-		t.first = true
+		t.doc = append(t.doc, '{')
+		t.columns = 0
 		put(&rows[i], &t)
-		t.doc = append(t.doc, ']')
+		t.doc = append(t.doc, '}')
 		if t.err != nil {
-			a.fail(name, fmt.Errorf("row %d: %w", i, t.err))
-			return
+			return "", i, t.err
 		}
 	}
-	a.send(document, mssql.NVarCharMax(append(t.doc, ']')))
+	return mssql.NVarCharMax(append(t.doc, ']')), 0, nil
 }
 
+// sendTable adds a table argument. The document goes by another name than the parameter, which is declared and filled
+// in the text of the call.
+func sendTable[R any](a *args, name, document string, rows []R, put func(r *R, t *table)) {
+	doc, n, err := write(rows, put)
+	if err != nil {
+		a.fail(name, fmt.Errorf("row %d: column %w", n, err))
+		return
+	}
+	a.send(document, doc)
+}
+
+// maxElements is how many elements of a :batch go in one round trip.
+const maxElements = 1000
+
+// execMany runs a statement for each of many sets of arguments and returns how many rows were changed. It stops at the
+// first that fails.
+func execMany[P any](ctx context.Context, q *Queries, s *statement, list []P, put func(p *P, t *table)) (int64, error) {
+	var total int64
+	for from := 0; from < len(list); from += maxElements {
+		doc, n, err := write(list[from:min(len(list), from+maxElements)], put)
+		if err != nil {
+			return total, s.failure(fmt.Sprintf("argument of element %d: @%v", from+n, err), ErrArgument)
+		}
+		a := newArgs(2)
+		a.send("gen_json", doc)
+		changed := output(&a, "gen_changed", sqlBigInt{}, nil)
+		if _, err := q.exec(ctx, s, &a); err != nil {
+			return total, err
+		}
+		if rows := changed(); rows != nil {
+			total += *rows
+		}
+	}
+	return total, nil
+}
+
+// next writes the name of the next column.
 func (t *table) next() {
-	if !t.first {
+	if t.columns > 0 {
 		t.doc = append(t.doc, ',')
 	}
-	t.first = false
+	t.doc = append(strconv.AppendInt(append(t.doc, `"c`...), int64(t.columns), 10), `":`...)
+	t.columns++
 }
 
 // column adds a value to the row.
@@ -54,26 +92,28 @@ func column[T any, K jsonKind[T]](t *table, name string, k K, v T) {
 	t.next()
 	var err error
 	if t.doc, err = k.json(t.doc, v); err != nil && t.err == nil {
-		t.err = fmt.Errorf("column %s %w", name, err)
+		t.err = fmt.Errorf("%s %w", name, err)
 	}
 }
 
-// appendJSONText writes a string. JSON asks for no more than quotes, backslashes and control characters to be escaped.
+// appendJSONText writes a string. Not every server undoes the escapes of JSON, so the T-SQL that reads the document does
+// it: behind a tilde stands a digit for a quote, a backslash, a line end, a tab or the tilde itself. Other control
+// characters are escaped as JSON does.
 func appendJSONText(dst []byte, v string) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')
 	from := 0
 	for i := range len(v) {
 		b := v[i]
-		if b >= ' ' && b != '"' && b != '\\' || b >= utf8.RuneSelf {
+		if b >= ' ' && b != '"' && b != '\\' && b != '~' {
 			continue
 		}
 		dst = append(dst, v[from:i]...)
 		from = i + 1
-		if b < ' ' {
-			dst = append(dst, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
+		if code := strings.IndexByte("~\"\\\n\r\t", b); code >= 0 {
+			dst = append(dst, '~', digits[code])
 		} else {
-			dst = append(dst, '\\', b)
+			dst = append(dst, '\\', 'u', '0', '0', digits[b>>4], digits[b&15])
 		}
 	}
 	dst = append(dst, v[from:]...)

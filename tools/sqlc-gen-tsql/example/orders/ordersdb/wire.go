@@ -19,9 +19,8 @@ import (
 
 // args are the arguments of a call on their way to the driver.
 type args struct {
-	list   []any // in front of the arguments is room for those of sp_executesql
-	suffix string
-	err    error // the first argument that doesn't fit
+	list []any // in front of the arguments is room for those of sp_executesql
+	err  error // the first argument that doesn't fit
 }
 
 // reserved is the room in front of the arguments.
@@ -48,7 +47,7 @@ type outKind[T any] interface {
 
 // send adds an argument as it is.
 func (a *args) send(name string, v any) {
-	a.list = append(a.list, sql.Named(name+a.suffix, v))
+	a.list = append(a.list, sql.Named(name, v))
 }
 
 // has says whether an argument was added.

@@ -14,9 +14,10 @@ type args struct {
 	err  error // the first argument that doesn't fit
 }
 
-// reserved is the room in front of the arguments.
+// reserved is the room in front of the arguments: for the text and for the declarations.
 const reserved = 2
 
+// newArgs returns room for n arguments.
 func newArgs(n int) args {
 	return args{list: make([]any, reserved, reserved+n)}
 }
@@ -24,6 +25,7 @@ func newArgs(n int) args {
 // A kind is a T-SQL type: how a value of it is checked and put on the wire. T-SQL cuts an argument to the declared
 // length without a word, so what doesn't fit is an error before anything is sent.
 type kind[T any] interface {
+	// wire returns what the driver turns into the type. With an error the value isn't used.
 	wire(v T) (any, error)
 	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
 	null() any
@@ -32,7 +34,8 @@ type kind[T any] interface {
 // An outKind is a kind that a procedure can return.
 type outKind[T any] interface {
 	kind[T]
-	// out returns what receives the value, holding the value to send, and how to read it after the call.
+	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
+	// keep the type in the NULL, too: the driver takes it from what receives the value.
 	out(v *T) (dest any, value func() *T)
 }
 
@@ -51,13 +54,14 @@ func (a *args) has(name string) bool {
 	return false
 }
 
-// status adds the receiver of the return status.
+// status adds the receiver of the return status. It has no name: the driver takes it out of the arguments.
 func (a *args) status() *mssql.ReturnStatus {
 	var status mssql.ReturnStatus
 	a.list = append(a.list, &status)
 	return &status
 }
 
+// fail keeps the first error, so that what adds arguments needn't stop at it.
 func (a *args) fail(name string, err error) {
 	if a.err == nil {
 		a.err = &failure{text: fmt.Sprintf("argument @%s %v", name, err), causes: []error{ErrArgument}}
@@ -156,6 +160,7 @@ func outputBytes[K outKind[[]byte]](a *args, name string, k K, v []byte) func() 
 	}
 }
 
+// pointer returns nil for NULL.
 func pointer[T any](v sql.Null[T]) *T {
 	if !v.Valid {
 		return nil

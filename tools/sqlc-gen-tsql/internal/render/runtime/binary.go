@@ -49,6 +49,7 @@ type sqlUniqueIdentifier struct{}
 func (sqlUniqueIdentifier) wire(v mssql.UniqueIdentifier) (any, error) { return v, nil }
 func (sqlUniqueIdentifier) null() any                                  { return []byte(nil) }
 
+// json writes the bytes in their order: mssql.UniqueIdentifier has them as they are shown.
 func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, error) {
 	dst = append(dst, '"')
 	for i, b := range v {
@@ -60,6 +61,7 @@ func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, e
 	return append(dst, '"'), nil
 }
 
+// out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
 func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {
 	if v != nil {
 		n := mssql.NullUniqueIdentifier{UUID: *v, Valid: true}

@@ -13,12 +13,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
+// Each kind of number has the same five methods. Integers need no check: their Go type has the range of the T-SQL type.
+
 // sqlBit is bit.
 type sqlBit struct{}
 
 func (sqlBit) wire(v bool) (any, error) { return v, nil }
 func (sqlBit) null() any                { return sql.NullBool{} }
 
+// json writes 1 or 0, as T-SQL does.
 func (sqlBit) json(dst []byte, v bool) ([]byte, error) {
 	if v {
 		return append(dst, '1'), nil
@@ -106,7 +109,7 @@ func (sqlBigInt) out(v *int64) (any, func() *int64) {
 	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
 }
 
-// present returns a pointer to a value that is there.
+// present returns a pointer to a value that is there, and nil for NULL.
 func present[T any](v *T, valid bool) *T {
 	if !valid {
 		return nil
@@ -130,10 +133,12 @@ type sqlReal struct{}
 func (sqlReal) wire(v float32) (any, error) { return v, finite(float64(v)) }
 func (sqlReal) null() any                   { return sql.NullFloat64{} }
 
+// json writes the fewest digits that are this float again. With an exponent they never become a long row of zeros.
 func (sqlReal) json(dst []byte, v float32) ([]byte, error) {
 	return strconv.AppendFloat(dst, float64(v), 'e', -1, 32), finite(float64(v))
 }
 
+// out receives a float, into which every real goes without loss: there is no sql.NullFloat32.
 func (sqlReal) out(v *float32) (any, func() *float32) {
 	n := sql.NullFloat64{}
 	if v != nil {
@@ -166,56 +171,51 @@ func (sqlFloat) out(v *float64) (any, func() *float64) {
 // sqlDecimal is decimal(precision, scale). The driver sends a decimal as text, which the server converts without loss.
 type sqlDecimal struct{ precision, scale int32 }
 
-func (k sqlDecimal) check(v decimal.Decimal) error {
-	return fits(v, k.precision, k.scale)
-}
-
-func (k sqlDecimal) wire(v decimal.Decimal) (any, error) {
-	if err := k.check(v); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-func (sqlDecimal) null() any { return decimal.NullDecimal{} }
+func (k sqlDecimal) wire(v decimal.Decimal) (any, error) { return exact(v, k.precision, k.scale) }
+func (sqlDecimal) null() any                             { return decimal.NullDecimal{} }
 
 func (k sqlDecimal) json(dst []byte, v decimal.Decimal) ([]byte, error) {
-	if err := k.check(v); err != nil {
-		return dst, err
-	}
-	return append(append(append(dst, '"'), v.String()...), '"'), nil
+	v, err := exact(v, k.precision, k.scale)
+	return appendDecimal(dst, v), err
 }
 
-func (sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
+func (k sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
 	n := decimal.NullDecimal{}
 	if v != nil {
-		n = decimal.NewNullDecimal(*v)
+		n.Decimal, _ = exact(*v, k.precision, k.scale)
+		n.Valid = true
 	}
 	return &n, func() *decimal.Decimal { return present(&n.Decimal, n.Valid) }
 }
 
-// fits says whether a decimal can be stored without being rounded. It looks at the digits only: a number with an
-// exponent of a billion must not be written out to be refused.
-func fits(v decimal.Decimal, precision, scale int32) error {
+// appendDecimal writes a string, which no reader of JSON takes for a float.
+func appendDecimal(dst []byte, v decimal.Decimal) []byte {
+	return append(append(append(dst, '"'), v.String()...), '"')
+}
+
+// exact returns a decimal as it can be stored, with at most scale digits behind the point, or 0 with why it would have
+// to be rounded. It never writes a number out that has an exponent of a billion, be it 0: package decimal would do so
+// to compare or to print it.
+func exact(v decimal.Decimal, precision, scale int32) (decimal.Decimal, error) {
 	digits, exponent := v.Coefficient(), int64(v.Exponent())
 	if digits.Sign() == 0 {
-		return nil
+		return decimal.Decimal{}, nil
 	}
 	count := int64(v.NumDigits())
 	if count+exponent > int64(precision-scale) {
-		return fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
+		return decimal.Decimal{}, fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
 	}
-	excess := -exponent - int64(scale)
+	excess := -exponent - int64(scale) // digits too many behind the point
 	if excess <= 0 {
-		return nil
+		return v, nil
 	}
-	if excess < count {
+	if excess < count { // otherwise the first digit would go, too
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(excess), nil)
-		if new(big.Int).Rem(digits, unit).Sign() == 0 {
-			return nil
+		if kept, rest := digits.QuoRem(digits, unit, new(big.Int)); rest.Sign() == 0 {
+			return decimal.NewFromBigInt(kept, -scale), nil
 		}
 	}
-	return fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
+	return decimal.Decimal{}, fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
 }
 
 // sqlMoney is money or smallmoney, by how many ten-thousandths it holds.
@@ -227,38 +227,34 @@ const money = math.MaxInt64
 // smallMoney is the range of smallmoney.
 const smallMoney = math.MaxInt32
 
-func (k sqlMoney) check(v decimal.Decimal) error {
-	if err := fits(v, 19, 4); err != nil {
-		return err
-	}
+// check is exact for money.
+func (k sqlMoney) check(v decimal.Decimal) (decimal.Decimal, error) {
+	v, err := exact(v, 19, 4)
 	// The range reaches one ten-thousandth further below zero than above it.
 	low, high := decimal.New(-k.limit-1, -4), decimal.New(k.limit, -4)
 	if v.LessThan(low) || v.GreaterThan(high) {
-		return fmt.Errorf("is not between %s and %s", low, high)
+		return decimal.Decimal{}, fmt.Errorf("is not between %s and %s", low, high)
 	}
-	return nil
+	return v, err
 }
 
 func (k sqlMoney) wire(v decimal.Decimal) (any, error) {
-	if err := k.check(v); err != nil {
-		return nil, err
-	}
-	return mssql.Money[decimal.Decimal]{Decimal: v}, nil
+	v, err := k.check(v)
+	return mssql.Money[decimal.Decimal]{Decimal: v}, err
 }
 
 func (sqlMoney) null() any { return mssql.Money[decimal.NullDecimal]{} }
 
 func (k sqlMoney) json(dst []byte, v decimal.Decimal) ([]byte, error) {
-	if err := k.check(v); err != nil {
-		return dst, err
-	}
-	return append(append(append(dst, '"'), v.String()...), '"'), nil
+	v, err := k.check(v)
+	return appendDecimal(dst, v), err
 }
 
-func (sqlMoney) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
+func (k sqlMoney) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
 	n := mssql.Money[decimal.NullDecimal]{}
 	if v != nil {
-		n.Decimal = decimal.NewNullDecimal(*v)
+		n.Decimal.Decimal, _ = k.check(*v)
+		n.Decimal.Valid = true
 	}
 	return &n, func() *decimal.Decimal { return present(&n.Decimal.Decimal, n.Decimal.Valid) }
 }

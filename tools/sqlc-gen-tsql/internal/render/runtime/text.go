@@ -38,6 +38,7 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// ascii says whether text is the same in every code page.
 func ascii(v string) bool {
 	for i := range len(v) {
 		if v[i] >= utf8.RuneSelf {
@@ -55,6 +56,7 @@ func codePageText(v string) any {
 	return v
 }
 
+// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
 func outText(v *string) (any, func() *string) {
 	n := sql.NullString{}
 	if v != nil {
@@ -67,7 +69,7 @@ func outText(v *string) (any, func() *string) {
 type sqlNVarChar int
 
 func (k sqlNVarChar) wire(v string) (any, error) {
-	if k == maxLength {
+	if k == maxLength { // by its type, rather than by how long the value happens to be
 		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
 	}
 	return v, checkText(v, "nvarchar", int(k))

@@ -11,8 +11,10 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
+// The calendar of T-SQL, outside of which the driver would write a date that is another.
 var errYear = errors.New("is not in the years 1 to 9999")
 
+// checkYear says whether date and its like can hold a time.
 func checkYear(v time.Time) error {
 	if y := v.Year(); y < 1 || y > 9999 {
 		return errYear
@@ -49,7 +51,8 @@ func (sqlDate) out(v *time.Time) (any, func() *time.Time) {
 	}
 }
 
-// sqlTime is time. It is no point in time: it is what the argument shows in its own location.
+// sqlTime is time. It is no point in time: it is what the argument shows in its own location. What is finer than 100 ns
+// is cut.
 type sqlTime struct{}
 
 func (sqlTime) wire(v time.Time) (any, error) { return civil.TimeOf(v), nil }
@@ -73,6 +76,7 @@ func (sqlTime) out(v *time.Time) (any, func() *time.Time) {
 // sqlSmallDateTime is smalldatetime, by the clock of UTC and rounded to the minute.
 type sqlSmallDateTime struct{}
 
+// check ends where a datetime would be rounded up to a minute that the type doesn't have.
 func (sqlSmallDateTime) check(v time.Time) error {
 	return checkBetween(v, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2079, 6, 6, 23, 59, 29, 998e6, time.UTC))
 }
@@ -111,7 +115,7 @@ func (k sqlDateTime) json(dst []byte, v time.Time) ([]byte, error) {
 
 func (sqlDateTime) out(v *time.Time) (any, func() *time.Time) { return outDateTime(v) }
 
-// sqlDateTime2 is datetime2, by the clock of UTC.
+// sqlDateTime2 is datetime2, by the clock of UTC. It is sent as datetime2(7), and the server rounds it to its digits.
 type sqlDateTime2 struct{}
 
 func (sqlDateTime2) wire(v time.Time) (any, error) {
@@ -140,7 +144,7 @@ func outDateTime(v *time.Time) (any, func() *time.Time) {
 	}
 }
 
-// sqlDateTimeOffset is datetimeoffset.
+// sqlDateTimeOffset is datetimeoffset. The offset comes back as it was sent; the name of the zone doesn't.
 type sqlDateTimeOffset struct{}
 
 func (sqlDateTimeOffset) check(v time.Time) error {
@@ -148,7 +152,10 @@ func (sqlDateTimeOffset) check(v time.Time) error {
 		return errors.New("is more than 14 hours away from UTC")
 	}
 	// Both the clock that it shows and the one of UTC are stored.
-	return errors.Join(checkYear(v), checkYear(v.UTC()))
+	if err := checkYear(v); err != nil {
+		return err
+	}
+	return checkYear(v.UTC())
 }
 
 func (k sqlDateTimeOffset) wire(v time.Time) (any, error) { return mssql.DateTimeOffset(v), k.check(v) }

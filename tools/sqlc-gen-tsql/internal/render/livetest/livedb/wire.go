@@ -24,9 +24,10 @@ type args struct {
 	err  error // the first argument that doesn't fit
 }
 
-// reserved is the room in front of the arguments.
+// reserved is the room in front of the arguments: for the text and for the declarations.
 const reserved = 2
 
+// newArgs returns room for n arguments.
 func newArgs(n int) args {
 	return args{list: make([]any, reserved, reserved+n)}
 }
@@ -34,6 +35,7 @@ func newArgs(n int) args {
 // A kind is a T-SQL type: how a value of it is checked and put on the wire. T-SQL cuts an argument to the declared
 // length without a word, so what doesn't fit is an error before anything is sent.
 type kind[T any] interface {
+	// wire returns what the driver turns into the type. With an error the value isn't used.
 	wire(v T) (any, error)
 	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
 	null() any
@@ -42,7 +44,8 @@ type kind[T any] interface {
 // An outKind is a kind that a procedure can return.
 type outKind[T any] interface {
 	kind[T]
-	// out returns what receives the value, holding the value to send, and how to read it after the call.
+	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
+	// keep the type in the NULL, too: the driver takes it from what receives the value.
 	out(v *T) (dest any, value func() *T)
 }
 
@@ -61,13 +64,14 @@ func (a *args) has(name string) bool {
 	return false
 }
 
-// status adds the receiver of the return status.
+// status adds the receiver of the return status. It has no name: the driver takes it out of the arguments.
 func (a *args) status() *mssql.ReturnStatus {
 	var status mssql.ReturnStatus
 	a.list = append(a.list, &status)
 	return &status
 }
 
+// fail keeps the first error, so that what adds arguments needn't stop at it.
 func (a *args) fail(name string, err error) {
 	if a.err == nil {
 		a.err = &failure{text: fmt.Sprintf("argument @%s %v", name, err), causes: []error{ErrArgument}}
@@ -143,6 +147,7 @@ func (sqlBit) wire(v bool) (any, error) { return v, nil }
 
 func (sqlBit) null() any { return sql.NullBool{} }
 
+// json writes 1 or 0, as T-SQL does.
 func (sqlBit) json(dst []byte, v bool) ([]byte, error) {
 	if v {
 		return append(dst, '1'), nil
@@ -234,7 +239,7 @@ func (sqlBigInt) out(v *int64) (any, func() *int64) {
 	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
 }
 
-// present returns a pointer to a value that is there.
+// present returns a pointer to a value that is there, and nil for NULL.
 func present[T any](v *T, valid bool) *T {
 	if !valid {
 		return nil
@@ -259,10 +264,12 @@ func (sqlReal) wire(v float32) (any, error) { return v, finite(float64(v)) }
 
 func (sqlReal) null() any { return sql.NullFloat64{} }
 
+// json writes the fewest digits that are this float again. With an exponent they never become a long row of zeros.
 func (sqlReal) json(dst []byte, v float32) ([]byte, error) {
 	return strconv.AppendFloat(dst, float64(v), 'e', -1, 32), finite(float64(v))
 }
 
+// out receives a float, into which every real goes without loss: there is no sql.NullFloat32.
 func (sqlReal) out(v *float32) (any, func() *float32) {
 	n := sql.NullFloat64{}
 	if v != nil {
@@ -296,56 +303,52 @@ func (sqlFloat) out(v *float64) (any, func() *float64) {
 // sqlDecimal is decimal(precision, scale). The driver sends a decimal as text, which the server converts without loss.
 type sqlDecimal struct{ precision, scale int32 }
 
-func (k sqlDecimal) check(v decimal.Decimal) error {
-	return fits(v, k.precision, k.scale)
-}
-
-func (k sqlDecimal) wire(v decimal.Decimal) (any, error) {
-	if err := k.check(v); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
+func (k sqlDecimal) wire(v decimal.Decimal) (any, error) { return exact(v, k.precision, k.scale) }
 
 func (sqlDecimal) null() any { return decimal.NullDecimal{} }
 
 func (k sqlDecimal) json(dst []byte, v decimal.Decimal) ([]byte, error) {
-	if err := k.check(v); err != nil {
-		return dst, err
-	}
-	return append(append(append(dst, '"'), v.String()...), '"'), nil
+	v, err := exact(v, k.precision, k.scale)
+	return appendDecimal(dst, v), err
 }
 
-func (sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
+func (k sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
 	n := decimal.NullDecimal{}
 	if v != nil {
-		n = decimal.NewNullDecimal(*v)
+		n.Decimal, _ = exact(*v, k.precision, k.scale)
+		n.Valid = true
 	}
 	return &n, func() *decimal.Decimal { return present(&n.Decimal, n.Valid) }
 }
 
-// fits says whether a decimal can be stored without being rounded. It looks at the digits only: a number with an
-// exponent of a billion must not be written out to be refused.
-func fits(v decimal.Decimal, precision, scale int32) error {
+// appendDecimal writes a string, which no reader of JSON takes for a float.
+func appendDecimal(dst []byte, v decimal.Decimal) []byte {
+	return append(append(append(dst, '"'), v.String()...), '"')
+}
+
+// exact returns a decimal as it can be stored, with at most scale digits behind the point, or 0 with why it would have
+// to be rounded. It never writes a number out that has an exponent of a billion, be it 0: package decimal would do so
+// to compare or to print it.
+func exact(v decimal.Decimal, precision, scale int32) (decimal.Decimal, error) {
 	digits, exponent := v.Coefficient(), int64(v.Exponent())
 	if digits.Sign() == 0 {
-		return nil
+		return decimal.Decimal{}, nil
 	}
 	count := int64(v.NumDigits())
 	if count+exponent > int64(precision-scale) {
-		return fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
+		return decimal.Decimal{}, fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
 	}
-	excess := -exponent - int64(scale)
+	excess := -exponent - int64(scale) // digits too many behind the point
 	if excess <= 0 {
-		return nil
+		return v, nil
 	}
-	if excess < count {
+	if excess < count { // otherwise the first digit would go, too
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(excess), nil)
-		if new(big.Int).Rem(digits, unit).Sign() == 0 {
-			return nil
+		if kept, rest := digits.QuoRem(digits, unit, new(big.Int)); rest.Sign() == 0 {
+			return decimal.NewFromBigInt(kept, -scale), nil
 		}
 	}
-	return fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
+	return decimal.Decimal{}, fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
 }
 
 // sqlMoney is money or smallmoney, by how many ten-thousandths it holds.
@@ -357,38 +360,34 @@ const money = math.MaxInt64
 // smallMoney is the range of smallmoney.
 const smallMoney = math.MaxInt32
 
-func (k sqlMoney) check(v decimal.Decimal) error {
-	if err := fits(v, 19, 4); err != nil {
-		return err
-	}
+// check is exact for money.
+func (k sqlMoney) check(v decimal.Decimal) (decimal.Decimal, error) {
+	v, err := exact(v, 19, 4)
 	// The range reaches one ten-thousandth further below zero than above it.
 	low, high := decimal.New(-k.limit-1, -4), decimal.New(k.limit, -4)
 	if v.LessThan(low) || v.GreaterThan(high) {
-		return fmt.Errorf("is not between %s and %s", low, high)
+		return decimal.Decimal{}, fmt.Errorf("is not between %s and %s", low, high)
 	}
-	return nil
+	return v, err
 }
 
 func (k sqlMoney) wire(v decimal.Decimal) (any, error) {
-	if err := k.check(v); err != nil {
-		return nil, err
-	}
-	return mssql.Money[decimal.Decimal]{Decimal: v}, nil
+	v, err := k.check(v)
+	return mssql.Money[decimal.Decimal]{Decimal: v}, err
 }
 
 func (sqlMoney) null() any { return mssql.Money[decimal.NullDecimal]{} }
 
 func (k sqlMoney) json(dst []byte, v decimal.Decimal) ([]byte, error) {
-	if err := k.check(v); err != nil {
-		return dst, err
-	}
-	return append(append(append(dst, '"'), v.String()...), '"'), nil
+	v, err := k.check(v)
+	return appendDecimal(dst, v), err
 }
 
-func (sqlMoney) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
+func (k sqlMoney) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
 	n := mssql.Money[decimal.NullDecimal]{}
 	if v != nil {
-		n.Decimal = decimal.NewNullDecimal(*v)
+		n.Decimal.Decimal, _ = k.check(*v)
+		n.Decimal.Valid = true
 	}
 	return &n, func() *decimal.Decimal { return present(&n.Decimal.Decimal, n.Decimal.Valid) }
 }
@@ -421,6 +420,7 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// ascii says whether text is the same in every code page.
 func ascii(v string) bool {
 	for i := range len(v) {
 		if v[i] >= utf8.RuneSelf {
@@ -438,6 +438,7 @@ func codePageText(v string) any {
 	return v
 }
 
+// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
 func outText(v *string) (any, func() *string) {
 	n := sql.NullString{}
 	if v != nil {
@@ -450,7 +451,7 @@ func outText(v *string) (any, func() *string) {
 type sqlNVarChar int
 
 func (k sqlNVarChar) wire(v string) (any, error) {
-	if k == maxLength {
+	if k == maxLength { // by its type, rather than by how long the value happens to be
 		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
 	}
 	return v, checkText(v, "nvarchar", int(k))
@@ -555,6 +556,7 @@ func (sqlUniqueIdentifier) wire(v mssql.UniqueIdentifier) (any, error) { return 
 
 func (sqlUniqueIdentifier) null() any { return []byte(nil) }
 
+// json writes the bytes in their order: mssql.UniqueIdentifier has them as they are shown.
 func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, error) {
 	dst = append(dst, '"')
 	for i, b := range v {
@@ -566,6 +568,7 @@ func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, e
 	return append(dst, '"'), nil
 }
 
+// out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
 func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {
 	if v != nil {
 		n := mssql.NullUniqueIdentifier{UUID: *v, Valid: true}
@@ -578,8 +581,10 @@ func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.Un
 	}
 }
 
+// The calendar of T-SQL, outside of which the driver would write a date that is another.
 var errYear = errors.New("is not in the years 1 to 9999")
 
+// checkYear says whether date and its like can hold a time.
 func checkYear(v time.Time) error {
 	if y := v.Year(); y < 1 || y > 9999 {
 		return errYear
@@ -617,7 +622,8 @@ func (sqlDate) out(v *time.Time) (any, func() *time.Time) {
 	}
 }
 
-// sqlTime is time. It is no point in time: it is what the argument shows in its own location.
+// sqlTime is time. It is no point in time: it is what the argument shows in its own location. What is finer than 100 ns
+// is cut.
 type sqlTime struct{}
 
 func (sqlTime) wire(v time.Time) (any, error) { return civil.TimeOf(v), nil }
@@ -642,6 +648,7 @@ func (sqlTime) out(v *time.Time) (any, func() *time.Time) {
 // sqlSmallDateTime is smalldatetime, by the clock of UTC and rounded to the minute.
 type sqlSmallDateTime struct{}
 
+// check ends where a datetime would be rounded up to a minute that the type doesn't have.
 func (sqlSmallDateTime) check(v time.Time) error {
 	return checkBetween(v, time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2079, 6, 6, 23, 59, 29, 998e6, time.UTC))
 }
@@ -681,7 +688,7 @@ func (k sqlDateTime) json(dst []byte, v time.Time) ([]byte, error) {
 
 func (sqlDateTime) out(v *time.Time) (any, func() *time.Time) { return outDateTime(v) }
 
-// sqlDateTime2 is datetime2, by the clock of UTC.
+// sqlDateTime2 is datetime2, by the clock of UTC. It is sent as datetime2(7), and the server rounds it to its digits.
 type sqlDateTime2 struct{}
 
 func (sqlDateTime2) wire(v time.Time) (any, error) {
@@ -710,7 +717,7 @@ func outDateTime(v *time.Time) (any, func() *time.Time) {
 	}
 }
 
-// sqlDateTimeOffset is datetimeoffset.
+// sqlDateTimeOffset is datetimeoffset. The offset comes back as it was sent; the name of the zone doesn't.
 type sqlDateTimeOffset struct{}
 
 func (sqlDateTimeOffset) check(v time.Time) error {
@@ -718,7 +725,10 @@ func (sqlDateTimeOffset) check(v time.Time) error {
 		return errors.New("is more than 14 hours away from UTC")
 	}
 	// Both the clock that it shows and the one of UTC are stored.
-	return errors.Join(checkYear(v), checkYear(v.UTC()))
+	if err := checkYear(v); err != nil {
+		return err
+	}
+	return checkYear(v.UTC())
 }
 
 func (k sqlDateTimeOffset) wire(v time.Time) (any, error) { return mssql.DateTimeOffset(v), k.check(v) }

@@ -64,7 +64,7 @@ type AddItemsParams struct {
 	Data   []byte
 }
 
-// AddItems runs query AddItems.
+// AddItems runs its INSERT statement.
 //
 // It runs once for each element, as many as fit into a round trip at a time, and returns how many rows
 // were changed. It stops at the first error, and what ran before stays done: for all or nothing, use
@@ -97,7 +97,7 @@ func scanCountItemsValue(rows *sql.Rows, r *int32) error {
 	return rows.Scan(r)
 }
 
-// CountItems runs query CountItems.
+// CountItems returns the row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) CountItems(ctx context.Context) (r int32, err error) {
@@ -166,7 +166,7 @@ type DropItemParams struct {
 	ID int64
 }
 
-// DropItem runs query DropItem.
+// DropItem runs its DELETE statement.
 //
 // It returns how many rows were changed.
 func (q *Queries) DropItem(ctx context.Context, p DropItemParams) (int64, error) {
@@ -205,7 +205,7 @@ func scanGetItemRow(rows *sql.Rows, r *GetItemRow) error {
 	return rows.Scan(&r.ID, &r.Name, &r.Price, &r.Note, utc(&r.MadeAt), &r.Data)
 }
 
-// GetItem runs query GetItem.
+// GetItem returns the row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetItem(ctx context.Context, p GetItemParams) (r GetItemRow, err error) {
@@ -238,7 +238,7 @@ func scanListNamesValue(rows *sql.Rows, r *string) error {
 	return rows.Scan(r)
 }
 
-// ListNames runs query ListNames.
+// ListNames returns the rows that its query finds.
 func (q *Queries) ListNames(ctx context.Context, p ListNamesParams) (list []string, err error) {
 	a := newArgs(1)
 	required(&a, "id", sqlBigInt{}, p.ID)
@@ -278,7 +278,7 @@ type RenameItemParams struct {
 	ID   int64
 }
 
-// RenameItem runs query RenameItem.
+// RenameItem runs its UPDATE statement.
 func (q *Queries) RenameItem(ctx context.Context, p RenameItemParams) error {
 	a := newArgs(2)
 	required(&a, "name", sqlNVarChar(50), p.Name)

@@ -130,7 +130,7 @@ var stmtBounceText = statement{
 EXEC @gen_status = [gen_live].[bounce_text] @h = @h_value OUTPUT, @k = @k OUTPUT`,
 	schemas:  []schemaAt{{58, 68, "gen_live"}},
 	batch:    true,
-	decls:    "@h nvarchar(40) OUTPUT, @k char(5) OUTPUT, @gen_status int OUTPUT",
+	decls:    "@h nvarchar(41) OUTPUT, @k char(5) OUTPUT, @gen_status int OUTPUT",
 	optional: []param{{"add", "decimal(38, 10)"}},
 	tail: `;
 SET @h = @h_value`,
@@ -215,6 +215,9 @@ type CountToResult struct {
 // What else it returns is in result: complete when all rows have been read without an error,
 // and incomplete if the loop is left before.
 func (q *Queries) CountTo(ctx context.Context, p CountToParams, result *CountToResult) iter.Seq2[CountToNumbersRow, error] {
+	if result == nil {
+		result = new(CountToResult)
+	}
 	return func(yield func(CountToNumbersRow, error) bool) {
 		a := newArgs(2)
 		required(&a, "n", sqlInt{}, p.N)

@@ -3,7 +3,9 @@
 package tvpdb
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
@@ -11,8 +13,16 @@ import (
 // A tvpRow checks the values of a row on their way into the driver's form.
 type tvpRow struct{ err error }
 
-// sendTVP adds a table argument in the driver's own form, a slice of structs.
+var errTypeName = errors.New("has a table type whose name the driver can't send")
+
+// sendTVP adds a table argument in the driver's own form, a slice of structs, which is never nil: nil is no table to the
+// driver. Of the type's name, [schema].[name], the driver drops every bracket and takes every point for the one in the
+// middle, so that another name would be meant.
 func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r *R, t *tvpRow) W) {
+	if strings.Count(typeName, "[") != 2 || strings.Count(typeName, "]") != 2 || strings.Count(typeName, ".") != 1 {
+		a.fail(name, errTypeName)
+		return
+	}
 	list := make([]W, len(rows))
 	for i := range rows {
 		var t tvpRow
@@ -34,7 +44,8 @@ func tvpColumn[W, T any, K kind[T]](t *tvpRow, name string, k K, v T) W {
 	return w
 }
 
-// tvpNull returns what the driver takes for a value that may be NULL.
+// tvpNull returns what the driver takes for a value that may be NULL: what also receives the value of an output
+// parameter.
 func tvpNull[W, T any, K outKind[T]](t *tvpRow, name string, k K, v *T) W {
 	if v != nil {
 		if _, err := k.wire(*v); err != nil && t.err == nil {

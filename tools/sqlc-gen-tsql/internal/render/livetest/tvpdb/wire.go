@@ -17,9 +17,10 @@ type args struct {
 	err  error // the first argument that doesn't fit
 }
 
-// reserved is the room in front of the arguments.
+// reserved is the room in front of the arguments: for the text and for the declarations.
 const reserved = 2
 
+// newArgs returns room for n arguments.
 func newArgs(n int) args {
 	return args{list: make([]any, reserved, reserved+n)}
 }
@@ -27,6 +28,7 @@ func newArgs(n int) args {
 // A kind is a T-SQL type: how a value of it is checked and put on the wire. T-SQL cuts an argument to the declared
 // length without a word, so what doesn't fit is an error before anything is sent.
 type kind[T any] interface {
+	// wire returns what the driver turns into the type. With an error the value isn't used.
 	wire(v T) (any, error)
 	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
 	null() any
@@ -35,7 +37,8 @@ type kind[T any] interface {
 // An outKind is a kind that a procedure can return.
 type outKind[T any] interface {
 	kind[T]
-	// out returns what receives the value, holding the value to send, and how to read it after the call.
+	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
+	// keep the type in the NULL, too: the driver takes it from what receives the value.
 	out(v *T) (dest any, value func() *T)
 }
 
@@ -54,6 +57,7 @@ func (a *args) has(name string) bool {
 	return false
 }
 
+// fail keeps the first error, so that what adds arguments needn't stop at it.
 func (a *args) fail(name string, err error) {
 	if a.err == nil {
 		a.err = &failure{text: fmt.Sprintf("argument @%s %v", name, err), causes: []error{ErrArgument}}
@@ -75,7 +79,7 @@ func (sqlBigInt) out(v *int64) (any, func() *int64) {
 	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
 }
 
-// present returns a pointer to a value that is there.
+// present returns a pointer to a value that is there, and nil for NULL.
 func present[T any](v *T, valid bool) *T {
 	if !valid {
 		return nil
@@ -111,6 +115,7 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
 func outText(v *string) (any, func() *string) {
 	n := sql.NullString{}
 	if v != nil {
@@ -123,7 +128,7 @@ func outText(v *string) (any, func() *string) {
 type sqlNVarChar int
 
 func (k sqlNVarChar) wire(v string) (any, error) {
-	if k == maxLength {
+	if k == maxLength { // by its type, rather than by how long the value happens to be
 		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
 	}
 	return v, checkText(v, "nvarchar", int(k))
