@@ -41,7 +41,8 @@ func main() {
 	}
 }
 
-// findRoot climbs from the working directory to the folder that holds sqlc.yaml.
+// findRoot climbs from the working directory to the folder that holds sqlc.yaml: make runs this command in the folder of its
+// module, a developer anywhere.
 func findRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/internal/drift"
 )
 
+// What the generator reads, below the root of the repository. Nothing else is copied into its scratch folder, so that a
+// path in the configuration that leads elsewhere fails at once.
 const (
 	configFile = "sqlc.yaml"
 	sqlFolder  = "sql"
@@ -73,7 +75,8 @@ func buildPlugin(ctx context.Context, root, config string) (string, error) {
 	return bin, nil
 }
 
-// runsPlugin reports whether a sqlc configuration has our plugin.
+// runsPlugin reports whether a sqlc configuration has our plugin. Without it, the plugin needn't be built. Whether the rest of
+// the file makes sense is for sqlc to say.
 func runsPlugin(config []byte) (bool, error) {
 	var c struct {
 		Plugins []struct {
@@ -93,7 +96,8 @@ func runsPlugin(config []byte) (bool, error) {
 	return false, nil
 }
 
-// generateTree runs generate on a copy of the inputs and returns what it wrote below gen/.
+// generateTree runs generate on a copy of the inputs and returns what it wrote below gen/. The copy has no gen/ of its own, so
+// that all that is there afterwards has been written.
 func generateTree(ctx context.Context, root string, generate generator) (written drift.Tree, err error) {
 	scratch, err := os.MkdirTemp("", "duroxide-generate-")
 	if err != nil {

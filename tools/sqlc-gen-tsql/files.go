@@ -82,7 +82,7 @@ func match(dir, pattern string) ([]string, error) {
 		if err == nil && !entry.IsDir() && matches(strings.Split(rest, "/"), strings.Split(name, "/")) {
 			names = append(names, path.Join(base, name))
 		}
-		if err == nil && entry.IsDir() && name != "." && !strings.Contains(rest, "/") {
+		if err == nil && entry.IsDir() && name != "." && !strings.Contains(rest, "/") && rest != "**" {
 			return fs.SkipDir // the pattern names files of this folder only
 		}
 		return err

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 )
 
@@ -102,4 +103,14 @@ func (a *app) help(w io.Writer) {
 	}
 	fmt.Fprint(w, "\nWithout files a command reads sqlc-gen-tsql.yaml. The exit code is 0 if all is well, 1 if something was found,\n"+
 		"2 if the command could not do its work. sqlc-gen-tsql generate -h lists flags and configuration.\n")
+}
+
+// version prints which build this is.
+func (a *app) version(context.Context, []string) error {
+	version := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = info.Main.Version
+	}
+	fmt.Fprintln(a.stdout, "sqlc-gen-tsql", version)
+	return nil
 }

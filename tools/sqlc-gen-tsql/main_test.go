@@ -34,6 +34,7 @@ func TestMatch(t *testing.T) {
 		"a folder":       {pattern: "p", want: []string{"p/a.sql", "p/b.sql"}},
 		"the folder":     {dir: "p", pattern: ".", want: []string{"a.sql", "b.sql"}},
 		"any depth":      {pattern: "p/**/*.sql", want: []string{"p/a.sql", "p/b.sql", "p/deep/c.sql", "p/deep/er/d.sql"}},
+		"all below":      {pattern: "p/**", want: []string{"p/a.sql", "p/b.sql", "p/b.txt", "p/deep/c.sql", "p/deep/er/d.sql"}},
 		"a folder below": {pattern: "p/*/*.sql", want: []string{"p/deep/c.sql"}},
 		"a file":         {pattern: "p/b.txt", want: []string{"p/b.txt"}},
 		"above":          {dir: "p", pattern: "../up.sql", want: []string{"../up.sql"}},

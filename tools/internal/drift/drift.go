@@ -1,5 +1,9 @@
 // Package drift compares the files that a generator writes with those that are there, names every one that is missing,
 // changed or left over, and makes the one like the other.
+//
+// A generator that only writes its files leaves those of scripts that are gone, which go on compiling. So generating and
+// verifying are the same comparison of whole folders, and differ in what becomes of the differences: one carries them
+// out, the other prints them and fails. The folder must hold nothing but generated files.
 package drift
 
 import (
@@ -14,7 +18,8 @@ import (
 	"slices"
 )
 
-// A Tree is the content of every file of a folder, by slash-separated path from a root.
+// A Tree is the content of every file of a folder, by slash-separated path from a root: the same on every system, so that
+// what is printed is, too.
 type Tree map[string][]byte
 
 // ReadTree reads the files below folder, a direct child of root. A folder that does not exist is an empty tree.
@@ -51,7 +56,8 @@ type Difference struct {
 	Line int // the first line that differs, when the kind is Changed
 }
 
-// String is the line that a developer reads.
+// String is the line that a developer reads. The line where a file begins to differ says whether somebody edited it or the
+// generator has changed.
 func (d Difference) String() string {
 	if d.Kind == Changed {
 		return fmt.Sprintf("%-8s %s (from line %d)", d.Kind, d.Path, d.Line)
@@ -87,7 +93,8 @@ func firstDifference(a, b []byte) int {
 	return 1 + bytes.Count(a[:same], []byte("\n"))
 }
 
-// Apply makes the files below root what want says and tells out what it did.
+// Apply makes the files below root what want says and tells out what it did. Files that are the same already keep their
+// times, so that nothing is built again for them. It stops at the first error, and can be run again.
 func Apply(root string, want Tree, differences []Difference, out io.Writer) error {
 	for _, d := range differences {
 		name := filepath.Join(root, filepath.FromSlash(d.Path))

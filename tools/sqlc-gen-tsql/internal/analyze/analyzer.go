@@ -18,10 +18,15 @@ const (
 
 // analyzer types queries and expressions against a catalog. What it finds wrong goes to found; results that depend on
 // something wrong are [sqltype.Invalid] and cause no further findings.
+//
+// One mistake is to be one finding: SELECT nme + 1 AS a reports the column and neither the addition nor the result
+// set.
 type analyzer struct {
 	cat   *catalog.Catalog
 	found *diag.List // where findings go at present
-	root  *diag.List // where they are reported
+	// Kept apart because found is replaced while something is tried out, and definitions that are first met then must
+	// report all the same.
+	root *diag.List // where they are reported
 
 	// relations holds what views and table functions return, computed at first use; a nil entry is being computed, so
 	// that meeting one means a definition that uses itself.
@@ -31,6 +36,9 @@ type analyzer struct {
 }
 
 // newAnalyzer returns an analyzer that reports to found.
+//
+// It serves for one Analyze: what it remembers about views and computed columns is worth keeping only as long as the
+// catalog is the same.
 func newAnalyzer(cat *catalog.Catalog, found *diag.List) *analyzer {
 	return &analyzer{
 		cat:       cat,
@@ -42,6 +50,9 @@ func newAnalyzer(cat *catalog.Catalog, found *diag.List) *analyzer {
 }
 
 // relation is what a table, a view, a function or a query yields, for those that read it.
+//
+// A view is typed once and read in many queries, so that a relation is never changed: who needs other nullabilities
+// takes a copy of the columns.
 type relation struct {
 	columns []Column
 	keys    [][]string  // each a set of columns that no two rows share
@@ -56,9 +67,15 @@ func (r *relation) column(name string) int {
 }
 
 // same reports whether two names mean the same thing.
+//
+// The server goes by the collation of the database. A case-sensitive one may have both Id and id, which the generator
+// would not tell apart; Go names made of them would clash anyway.
 func same(a, b string) bool { return strings.EqualFold(a, b) }
 
 // quietly runs f and returns its findings instead of reporting them.
+//
+// Typing has effects other than findings: parameters of an annotated query learn their types, variables become known.
+// Those remain.
 func (a *analyzer) quietly(f func()) diag.List {
 	outer := a.found
 	var found diag.List
@@ -81,6 +98,8 @@ func (a *analyzer) failName(e *env, at diag.Span, fix, format string, args ...an
 }
 
 // failGap is failName for what the generator doesn't know though the server may.
+//
+// The mark is what gen:columns goes by: a gap can be filled by saying what the columns are, a mistake cannot.
 func (a *analyzer) failGap(e *env, at diag.Span, fix, format string, args ...any) typed {
 	a.failName(e, at, fix, format, args...)
 	(*a.found)[len(*a.found)-1].Gap = true
@@ -88,6 +107,9 @@ func (a *analyzer) failGap(e *env, at diag.Span, fix, format string, args ...any
 }
 
 // typed is what is known about an expression. The zero value stands for one about which a finding has been reported.
+//
+// A literal is kept because T-SQL treats some by their value: an int literal beside a decimal counts with the digits
+// that it has, and the length of LEFT (x, 3) is 3.
 type typed struct {
 	Type     sqltype.Type
 	Nullable bool

@@ -15,8 +15,9 @@ import (
 const ruleQuery = "query"
 
 // queries describes the annotated queries of a file, in sqlc's style: a comment "-- name: GetOrder :one" directly above
-// one statement. As in sqlc, a query that is :one may find several rows, of which the first counts; the commands tell
-// what the method of the query returns, and only whether there are rows at all is checked.
+// one statement. The commands tell what the method of the query returns, and only whether rows are sent at all is checked
+// here: how many, the server knows. A :one that finds several rows fails at run time with ErrShape, rather than return
+// the first as sqlc does: which one is first would be chance.
 func (p *program) queries(src Source) []*Query {
 	var out []*Query
 	for _, batch := range src.Script.Batches {
@@ -38,6 +39,12 @@ func (p *program) queries(src Source) []*Query {
 
 // annotation returns the name directive of a statement. Only the one right above counts: an earlier one, with nothing
 // but comments between, has lost its statement.
+//
+//	-- name: Forgotten :many
+//	-- name: GetOrder :one
+//	SELECT … ;
+//
+// is one query, GetOrder; Forgotten stays unused, which is reported in the end.
 func (p *program) annotation(file *diag.File, s syntax.Stmt) *directive.Directive {
 	set := p.directives[file]
 	if set == nil {
@@ -56,8 +63,11 @@ func (p *program) annotation(file *diag.File, s syntax.Stmt) *directive.Directiv
 }
 
 // unannotated checks a statement of a queries file that has no name.
+//
+// A statement without a name is none that could be left out quietly: its author expects a method. The messages differ
+// by what is likely to have happened.
 func (p *program) unannotated(file *diag.File, s syntax.Stmt, last *directive.Directive) {
-	if set := p.directives[file]; set != nil && set.Misread(s.Range()) {
+	if set := p.directives[file]; set != nil && set.Astray(s.Range()) {
 		return // the annotation is reported
 	}
 	w := p.walker(file, &body{module: inScript, graph: newGraph()})
@@ -89,6 +99,9 @@ var commands = map[Command]bool{
 }
 
 // annotated describes one query; nil if it has no usable name or is no query.
+//
+// It is typed like a statement of a procedure, except that nothing declares its variables: those are its parameters.
+// The findings wait until gen:columns has had its say, as in [walker.yield].
 func (p *program) annotated(script *syntax.Script, s syntax.Stmt, d *directive.Directive) *Query {
 	w := p.walker(script.File, &body{module: inProcedure, graph: newGraph()})
 	if !w.named(d) || !w.isQuery(s) {
@@ -139,6 +152,8 @@ func (w *walker) queryColumns(s syntax.Stmt, r rowset, found diag.List) []Column
 }
 
 // fitsCommand checks that a query does what its command says.
+//
+// After a finding about the columns it is not asked: whether rows are sent may be wrong as well.
 func (w *walker) fitsCommand(d *directive.Directive, sends bool) {
 	rows, known := commands[Command(d.Command)]
 	switch {
@@ -152,6 +167,8 @@ func (w *walker) fitsCommand(d *directive.Directive, sends bool) {
 }
 
 // named checks the name of a query and that no other has it.
+//
+// The name becomes a method of Queries, so that it has to be exported and there only once.
 func (w *walker) named(d *directive.Directive) bool {
 	if !token.IsIdentifier(d.Name) || !token.IsExported(d.Name) {
 		w.fail(d, ruleQuery, "begin with an upper-case letter, then letters and digits", "%q cannot be the name of a Go method", d.Name)
@@ -166,6 +183,8 @@ func (w *walker) named(d *directive.Directive) bool {
 }
 
 // isQuery checks that a statement is of a kind that can be an annotated query.
+//
+// One statement and no more: the text goes to sp_executesql as it is, and its rows are read as one set.
 func (w *walker) isQuery(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.SelectStmt, *syntax.Update, *syntax.Delete, *syntax.Merge:
@@ -184,6 +203,9 @@ func (w *walker) isQuery(s syntax.Stmt) bool {
 }
 
 // inferred finds the parameters of a query, with the help of gen:param and gen:null, which have to be needed.
+//
+// A directive that says what inference finds by itself would hide a change of the column some day; so the query is
+// typed without directives first, and compared.
 func (w *walker) inferred(s syntax.Stmt, run func(*env)) []Param {
 	var given []Param
 	var nulls []string
@@ -192,7 +214,7 @@ func (w *walker) inferred(s syntax.Stmt, run func(*env)) []Param {
 	for _, d := range w.above(s, directive.Param) {
 		t, table, err := w.cat.Type(d.Param.Type)
 		if err != nil {
-			w.fail(d, ruleType, "", "%s", err)
+			w.fail(d, ruleType, catalog.Advice(err), "%s", err)
 			continue
 		}
 		paramOf[catalog.Fold(d.Param.Name)] = d
@@ -250,6 +272,8 @@ func (w *walker) needed(alone []Param, given map[string]Param, paramOf, nullOf m
 }
 
 // above returns the directives of a kind above a query.
+//
+// Unlike directive, it returns all of them: a query has one gen:param for each parameter that needs one.
 func (w *walker) above(s syntax.Stmt, kind directive.Kind) []*directive.Directive {
 	set := w.directives[w.e.file]
 	if set == nil {
@@ -263,6 +287,13 @@ func (w *walker) above(s syntax.Stmt, kind directive.Kind) []*directive.Directiv
 }
 
 // schemaNames finds the schema qualifiers in the text of a query.
+//
+// The package can be told at run time to use another schema in place of one in the scripts. For
+//
+//	SELECT o.id, dbo.orders.note FROM dbo.orders AS o
+//
+// it returns the places of both dbo: in front of a column a schema is the third name from the right, in front of a
+// table the second. Three-part names (db.dbo.orders) have theirs in the same place.
 func (p *program) schemaNames(s syntax.Stmt) []SchemaName {
 	var out []SchemaName
 	begin := s.Range().From

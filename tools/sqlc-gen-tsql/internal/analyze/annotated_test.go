@@ -127,6 +127,11 @@ q.sql:1:1 query: this statement of a file of queries has no name`},
 DELETE dbo.orders;
 -- name: Y :exec`, want: `
 q.sql:3:1 override: this name belongs to nothing`},
+		{name: "name apart from its statement", queries: `
+-- name: X :exec
+
+DELETE dbo.orders;`, want: `
+q.sql:1:1 override: this name belongs to nothing`},
 		{name: "two names", queries: `
 -- name: X :exec
 -- name: Y :exec

@@ -3,13 +3,11 @@ package analyze
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
 // maxStates bounds the automaton. Real procedures have a handful of states.
@@ -26,8 +24,38 @@ const maxStates = 2000
 //     optional one before it has one field and not two. A field takes one set of a call at most.
 //   - flow: states that are followed by the same are made one, which gives the smallest table to generate.
 //
-// An example: IF … SELECT 1 AS a; SELECT 2 AS b; has the edges 0 -a-> 1, 1 -b-> 2 and 0 -b-> 2. The two edges b have one
-// sender and are one field, always there; a is flagged Maybe.
+// A worked example, from the text to the states:
+//
+//	IF @x = 1
+//	    SELECT 1 AS a;      -- sender 0
+//	ELSE
+//	    SELECT 2 AS a;      -- sender 1
+//	IF @x = 2
+//	    SELECT 3 AS b;      -- sender 2
+//	SELECT 4 AS b;          -- sender 3
+//
+// The graph, with the entry 0, the exit 1, and links that send written with the sender:
+//
+//	0 -0-> 2 -> 4     0 -1-> 3 -> 4     4 -2-> 5 -> 6     4 -> 6     6 -3-> 7 -> 1
+//
+// determinise begins with the subset {0}. Both ways out of it look alike, a set with a column a, and lead to where
+// control stands at 4 or, past the second IF, at 6: one state {4,6}. From there a b may come from sender 2, after which
+// control is at 6, or from sender 3, after which it is at the exit: again one edge, to the state {1,6}, where the call
+// may end or sender 3 be next:
+//
+//	{0} -a(0,1)-> {4,6} -b(2,3)-> {1,6} -b(3)-> {1}
+//
+// So a client that has seen a b does not know yet whether it was the optional one; that shows when the call ends or
+// goes on. This is what tells the automaton from the graph, and why fields are assigned to its edges and not to
+// statements: the first b of a call is always there, the second one Maybe.
+//
+// results makes three fields: a, of both its senders, and two for b. Sender 3 could have made one of the two, but a call
+// can take both edges. flow has nothing to merge here. It has where two subsets differ and the same fields follow all the
+// same, as when gen:result gives the sets c of two branches one name:
+//
+//	IF … BEGIN SELECT a …; SELECT c …; END ELSE BEGIN SELECT b …; SELECT c …; END
+//
+// Subsets can be exponentially many in theory, which maxStates bounds; in practice there are fewer than statements.
 type automaton struct {
 	final []bool // of each state; state 0 is the beginning
 	edges []step // ordered by the state they leave
@@ -42,6 +70,10 @@ type step struct {
 }
 
 // label renders what a client can see of a set: the number and the names of its columns.
+//
+// Types are left out on purpose. A client could tell int from nvarchar by the description of the columns, but the two
+// would then be two fields for what a reader of the procedure takes for one result, more often by mistake than by
+// intent. Names are quoted because a column may be called "a,b".
 func label(columns []Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -51,6 +83,9 @@ func label(columns []Column) string {
 }
 
 // determinise makes the automaton by the subset construction. It gives up beyond maxStates.
+//
+// A subset is written as the key of a map, which is all that comparing subsets takes; closure returns them sorted, so
+// that one subset has one key.
 func (g *graph) determinise() (*automaton, bool) {
 	live := g.live()
 	if !live[entry] {
@@ -73,6 +108,7 @@ func (g *graph) determinise() (*automaton, bool) {
 		return s
 	}
 	// States are made while edges are: the loop ends when no edge leads to a new one.
+	// A procedure that sends nothing ends with this one state, which holds the exit.
 	state([]int{entry})
 	for s := 0; s < len(subsets) && s <= maxStates; s++ {
 		for _, next := range g.leaving(subsets[s], live) {
@@ -84,6 +120,9 @@ func (g *graph) determinise() (*automaton, bool) {
 
 // closure returns, sorted, the live nodes that can be reached from some without sending anything, leaving out those
 // that neither send nor are the exit.
+//
+// Leaving the others out is more than tidiness: two subsets that differ only in points that nothing depends on would be
+// two states, and a long procedure of IFs without sets would have many.
 func (g *graph) closure(from []int, live []bool) []int {
 	seen := make([]bool, len(g.links))
 	var keep []int
@@ -118,6 +157,8 @@ type leave struct {
 }
 
 // leaving groups the sets that may come next by what the client sees of them, in the order of the statements.
+//
+// For the state {4,6} of the example above it returns b with the senders 2 and 3 and the nodes 5 and 7.
 func (g *graph) leaving(nodes []int, live []bool) []leave {
 	by := map[string]*leave{}
 	for _, n := range nodes {
@@ -144,162 +185,6 @@ func (g *graph) leaving(nodes []int, live []bool) []leave {
 	return out
 }
 
-// results decides which steps fill the same field of the result, and returns the fields in the order of the text.
-func (m *automaton) results(sets []sender, found *diag.List) []ResultSet {
-	groups := m.group(sets)
-	results := make([]ResultSet, len(groups))
-	for i, group := range groups {
-		for _, e := range group {
-			m.edges[e].field = i
-		}
-	}
-	for i, group := range groups {
-		var senders []int
-		for _, e := range group {
-			senders = append(senders, m.edges[e].sets...)
-		}
-		slices.Sort(senders)
-		senders = slices.Compact(senders)
-		results[i] = merge(sets, senders, m.apart(i, senders), found)
-		results[i].Maybe = m.avoids(i)
-	}
-	oneNameEach(results, found)
-	return results
-}
-
-// group partitions the steps into fields. Steps belong together when the same statement, or statements that gen:result
-// gives the same name, can be the sender; but never two steps that one call can take both.
-func (m *automaton) group(sets []sender) [][]int {
-	akin := map[string][]int{} // steps that have the columns and a sender, or the name of one, in common
-	groups := make([][]int, len(m.edges))
-	of := make([]int, len(m.edges))
-	for e, step := range m.edges {
-		groups[e], of[e] = []int{e}, e
-		for _, s := range step.sets {
-			akin[fmt.Sprint(s)] = append(akin[fmt.Sprint(s)], e)
-			if name := sets[s].Name; name != "" {
-				akin[name+" "+step.label] = append(akin[name+" "+step.label], e)
-			}
-		}
-	}
-	// Whether two groups can become one depends on all of their steps, so the order matters; it is that of the keys.
-	apart := m.exclusive()
-	for _, key := range slices.Sorted(maps.Keys(akin)) {
-		for i, x := range akin[key] {
-			for _, y := range akin[key][i+1:] {
-				into, from := min(of[x], of[y]), max(of[x], of[y])
-				if into == from || !all(groups[into], groups[from], apart) {
-					continue
-				}
-				for _, e := range groups[from] {
-					of[e] = into
-				}
-				groups[into] = append(groups[into], groups[from]...)
-				groups[from] = nil
-			}
-		}
-	}
-	groups = slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })
-	slices.SortStableFunc(groups, func(a, b []int) int {
-		return slices.Compare(m.edges[a[0]].sets, m.edges[b[0]].sets)
-	})
-	return groups
-}
-
-// exclusive returns the relation of steps that no call takes both.
-func (m *automaton) exclusive() func(x, y int) bool {
-	next := make([][]int, len(m.final))
-	for _, e := range m.edges {
-		next[e.from] = append(next[e.from], e.to)
-	}
-	reaches := make([][]bool, len(m.final))
-	for s := range m.final {
-		reaches[s] = reach(s, len(m.final), func(s int) []int { return next[s] })
-	}
-	return func(x, y int) bool {
-		a, b := m.edges[x], m.edges[y]
-		return !reaches[a.to][b.from] && !reaches[b.to][a.from]
-	}
-}
-
-// all reports whether a relation holds for all pairs.
-func all(xs, ys []int, holds func(x, y int) bool) bool {
-	for _, x := range xs {
-		for _, y := range ys {
-			if !holds(x, y) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// avoids reports whether a call can succeed without filling a field.
-func (m *automaton) avoids(field int) bool {
-	// What is left when the field's edges are taken away: does a way to an end remain?
-	next := make([][]int, len(m.final))
-	for _, e := range m.edges {
-		if e.field != field {
-			next[e.from] = append(next[e.from], e.to)
-		}
-	}
-	seen := reach(0, len(m.final), func(s int) []int { return next[s] })
-	for s, ok := range seen {
-		if ok && m.final[s] {
-			return true
-		}
-	}
-	return false
-}
-
-// apart reports whether a call fills no other field with what the senders of one send: they could all have one name.
-func (m *automaton) apart(field int, senders []int) bool {
-	return !slices.ContainsFunc(m.edges, func(e step) bool {
-		return e.field != field && slices.ContainsFunc(e.sets, func(s int) bool { return slices.Contains(senders, s) })
-	})
-}
-
-// merge makes one field of the sets that a client cannot tell apart. They must agree on the types of their columns.
-func merge(sets []sender, senders []int, apart bool, found *diag.List) ResultSet {
-	first := sets[senders[0]]
-	fix := "give one of them a column more"
-	if apart {
-		fix += ", or use one name for both"
-	}
-	out := first.ResultSet
-	out.Columns = slices.Clone(out.Columns)
-	for _, i := range senders[1:] {
-		other := sets[i]
-		if out.Name == "" {
-			out.Name = other.Name
-		} else if other.Name != "" && other.Name != out.Name {
-			found.Add(other.by.file, other.by.span, ruleShape, fix,
-				"a client cannot tell this result set from %s at %s: both have the columns %s", out.Name, first.by, names(out.Columns))
-		}
-		for c := range out.Columns {
-			if !widen(&out.Columns[c], other.Columns[c]) {
-				found.Add(other.by.file, other.by.span, ruleShape, "cast them to one type, or name the columns differently",
-					"column %s is %s here and %s at %s, and a client cannot tell the two result sets apart",
-					out.Columns[c].Name, other.Columns[c].Type, out.Columns[c].Type, first.by)
-				return out
-			}
-		}
-		// Cardinalities are ordered from the weakest: many, optional, one.
-		out.Rows = min(out.Rows, other.Rows)
-		out.Stream = out.Stream || other.Stream
-	}
-	out.Stream = out.Stream && out.Rows == Many
-	return out
-}
-
-// widen makes a column hold the values of another as well.
-func widen(c *Column, other Column) bool {
-	t, ok := wider(c.Type, other.Type)
-	c.Type = t
-	c.Nullable = c.Nullable || other.Nullable
-	return ok
-}
-
 // A site is a place in a file.
 type site struct {
 	file *diag.File
@@ -312,59 +197,10 @@ func (s site) String() string {
 	return fmt.Sprintf("%s:%d:%d", s.file.Name, line, column)
 }
 
-// names lists columns in a message.
-func names(columns []Column) string {
-	var out []string
-	for _, c := range columns {
-		out = append(out, c.Name)
-	}
-	return strings.Join(out, ", ")
-}
-
-// wider returns the type that holds the values of two types of one kind: the greater length, scale, and number of digits
-// before the point. Types of two kinds have none, though T-SQL would convert one to the other within a statement: what
-// arrives at the client is a value of either kind.
-func wider(a, b sqltype.Type) (sqltype.Type, bool) {
-	switch {
-	case a == b || b.Kind == sqltype.Invalid:
-		return a, true
-	case a.Kind == sqltype.Invalid:
-		return b, true
-	case a.Kind != b.Kind:
-		return a, false
-	}
-	if a.Length == sqltype.Max || b.Length == sqltype.Max {
-		a.Length = sqltype.Max
-	} else {
-		a.Length = max(a.Length, b.Length)
-	}
-	// decimal(5,1) and decimal(4,3) have 4 and 1 digits before the point: decimal(7,3) holds both.
-	whole := max(a.Precision-a.Scale, b.Precision-b.Scale)
-	a.Scale = max(a.Scale, b.Scale)
-	if a.Kind == sqltype.Decimal {
-		a.Precision = whole + a.Scale
-		return a, a.Precision <= 38
-	}
-	return a, true
-}
-
-// oneNameEach reports fields that gen:result gives the same name although one call can fill both.
-func oneNameEach(results []ResultSet, found *diag.List) {
-	first := map[string]ResultSet{}
-	for _, r := range results {
-		if r.Name == "" {
-			continue
-		}
-		if other, taken := first[r.Name]; taken {
-			found.Add(r.File, r.Span, ruleShape, "give it another name with -- gen:result (above the EXEC, if it comes from a procedure called twice)",
-				"the result set at %s is also called %s", site{other.File, other.Span}, r.Name)
-			continue
-		}
-		first[r.Name] = r
-	}
-}
-
 // flow returns the smallest automaton of the same fields, its states numbered in the order in which they are reached.
+//
+// Numbering by the order of reaching makes the generated table stable: a change in one place of a procedure leaves the
+// numbers before it alone.
 func (m *automaton) flow() Flow {
 	class, states := m.minimise()
 	order := []int{class[0]}
@@ -386,6 +222,9 @@ func (m *automaton) flow() Flow {
 
 // minimise finds the states that are followed by the same. It returns the class of each state and one state for each
 // class, whose edges lead to classes.
+//
+// A general automaton would take a partition refined in rounds. Without cycles one pass from the ends back to the
+// beginning does: two states are alike if they are both final or both not, and have the same edges to the same classes.
 func (m *automaton) minimise() ([]int, []State) {
 	out := make([][]step, len(m.final))
 	for _, e := range m.edges {

@@ -5,6 +5,7 @@ import "github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 // The built-in functions, a table per family, after Microsoft's reference of Transact-SQL. Each row says what arguments
 // the function takes (the letters of argumentKinds), the rule for its type and the one for NULL.
 
+// Without a null field they are NULL of no rows, and of rows that are all NULL: see nullableAggregate.
 var aggregateFunctions = map[string]builtin{
 	"COUNT":                 {args: "a", result: fixed(typeInt), null: nullNever, use: ofGroup},
 	"COUNT_BIG":             {args: "a", result: fixed(typeBigInt), null: nullNever, use: ofGroup},
@@ -27,6 +28,7 @@ var aggregateFunctions = map[string]builtin{
 	"JSON_OBJECTAGG": {args: "a", result: fixed(typeNVarCharMax), null: nullAlways, use: ofGroup},
 }
 
+// They have a value for every row and need OVER. LAG, LEAD and their like look at another row, which may not be there.
 var windowFunctions = map[string]builtin{
 	"ROW_NUMBER":      {result: fixed(typeBigInt), null: nullNever, use: ofWindow},
 	"RANK":            {result: fixed(typeBigInt), null: nullNever, use: ofWindow},
@@ -53,6 +55,7 @@ var conditionalFunctions = map[string]builtin{
 	"LEAST":    {args: "aa*", result: united(0), null: nullIfAll},
 }
 
+// Most take a number or a date as the text that it prints, by implicit conversion.
 var stringFunctions = map[string]builtin{
 	// The empty string has no first character.
 	"ASCII":          {args: "s", result: fixed(typeInt), null: nullAlways},
@@ -91,6 +94,8 @@ var stringFunctions = map[string]builtin{
 	"REGEXP_REPLACE": {args: "ss?siis", result: longText},
 }
 
+// GETDATE is datetime, whose fraction is rounded to .000, .003 or .007 seconds; SYSUTCDATETIME is datetime2(7). What
+// the author chose is what Go gets.
 var dateFunctions = map[string]builtin{
 	"GETDATE":                {result: fixed(typeDateTime), null: nullNever},
 	"GETUTCDATE":             {result: fixed(typeDateTime), null: nullNever},
@@ -125,6 +130,7 @@ var dateFunctions = map[string]builtin{
 	"CURRENT_TIMEZONE_ID": {result: fixed(varchar(128)), null: nullNever},
 }
 
+// Those that are not exact by nature (SQRT, LOG, SIN) are float whatever they are given.
 var mathFunctions = map[string]builtin{
 	"ABS":       {args: "n", result: sameNumber(unchanged)},
 	"CEILING":   {args: "n", result: sameNumber(withoutFraction)},
@@ -152,6 +158,7 @@ var mathFunctions = map[string]builtin{
 	"BIT_COUNT": {args: "a", result: fixed(typeBigInt)},
 }
 
+// JSON is text in most versions of the server: nvarchar(4000) where a value is meant, and (max) where a document is.
 var jsonFunctions = map[string]builtin{
 	"ISJSON":           {args: "j?w", result: fixed(typeInt)},
 	"JSON_VALUE":       {args: "js", result: fixed(nvarchar(4000)), null: nullAlways},
@@ -162,6 +169,7 @@ var jsonFunctions = map[string]builtin{
 	"JSON_ARRAY":       {args: "?a*", result: fixed(typeNVarCharMax), null: nullNever},
 }
 
+// Names of objects and settings of the session. Nearly all are NULL for what does not exist or may not be seen.
 var systemFunctions = map[string]builtin{
 	"APP_NAME":               {result: fixed(typeSysname), null: nullAlways},
 	"APPLOCK_MODE":           {args: "kkk", result: fixed(nvarchar(32)), null: nullAlways},
@@ -239,6 +247,8 @@ var securityFunctions = map[string]builtin{
 }
 
 // Outside of a CATCH block these are NULL.
+//
+// They are NULL outside of a CATCH, and a procedure that is called from one has them too; hence always nullable.
 var errorFunctions = map[string]builtin{
 	"ERROR_LINE":      {result: fixed(typeInt), null: nullAlways},
 	"ERROR_MESSAGE":   {result: fixed(nvarchar(4000)), null: nullAlways},
@@ -248,6 +258,7 @@ var errorFunctions = map[string]builtin{
 	"ERROR_STATE":     {result: fixed(typeInt), null: nullAlways},
 }
 
+// HASHBYTES is varbinary(8000) to the server whatever the algorithm, which is an argument.
 var cryptoFunctions = map[string]builtin{
 	"CRYPT_GEN_RANDOM": {args: "i?b", result: randomRule, null: nullAlways},
 	"HASHBYTES":        {args: "kb", result: fixed(varbinary(8000)), null: nullAlways},

@@ -10,6 +10,12 @@ import (
 
 // cardinality says how many rows a SELECT has. It says One or Optional only when that follows from the text and the keys,
 // for any rows that the tables may hold.
+//
+// Uniqueness is a fact of the schema, not of today's data, so that the answer stays right:
+//
+//	SELECT name FROM dbo.customers WHERE id = @id        -- Optional, if id is the primary key
+//	SELECT name FROM dbo.customers WHERE name = @name    -- Many
+//	SELECT COUNT(*) AS n FROM dbo.customers              -- One: an aggregate has its row also of no rows
 func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinality {
 	rows := Many
 	switch {
@@ -40,6 +46,8 @@ func (a *analyzer) cardinality(s *scope, q *syntax.Select, from joined) Cardinal
 }
 
 // groupsOnce reports whether all rows fall into one group, because every grouped column is fixed.
+//
+// SELECT customer, SUM(total) … WHERE customer = @c GROUP BY customer has one group, or none if no row is left.
 func (a *analyzer) groupsOnce(s *scope, where syntax.Expr, from joined) bool {
 	if from.full || len(s.group.items) > 0 {
 		return false
@@ -64,6 +72,10 @@ func isInt(x syntax.Expr, value string) bool {
 
 // resultKeys returns the sets of result columns that no two rows share: the keys of each table that determines the rows
 // of all others, the grouped columns, and all columns after DISTINCT.
+//
+// They are what makes a query over a view, a derived table or a common table expression Optional. A join with orders in
+// which each order meets one customer at most keeps the keys of orders; those of customers, each of whom may be met
+// often, are lost.
 func (a *analyzer) resultKeys(s *scope, q *syntax.Select, from joined, out *result) [][]string {
 	names := a.resultNames(s, q, out)
 	var keys [][]string
@@ -169,6 +181,12 @@ func (a *analyzer) reachesAll(s *scope, where syntax.Expr, from joined, start *s
 
 // reaches returns the tables of which at most one row is left, and the columns that have one value at most. It goes on
 // until nothing new comes out: a fixed key fixes its table's columns, which fix what is compared with them.
+//
+// In
+//
+//	FROM dbo.orders AS o JOIN dbo.customers AS c ON c.id = o.customer_id WHERE o.id = @id
+//
+// the variable fixes o.id, the key o.id fixes all columns of o, o.customer_id fixes c.id, and that key fixes c.
 func (a *analyzer) reaches(s *scope, where syntax.Expr, from joined, start *source) (map[*source]bool, map[place]bool) {
 	fixed := map[place]bool{}
 	reached := map[*source]bool{}
@@ -216,6 +234,9 @@ func allFixed(fixed map[place]bool, places []place) bool {
 }
 
 // equalities collects the comparisons that hold for every row of the result.
+//
+// An ON counts too; that of an outer join only for the side that may be missing, since the other side keeps its rows
+// whether or not it holds.
 func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equality {
 	var out []equality
 	// What WHERE says holds for every row; what ON says doesn't where an outer join found nothing.
@@ -241,6 +262,8 @@ func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equali
 }
 
 // conjuncts splits a condition at its ANDs.
+//
+// What stands below an OR or a NOT restricts nothing by itself.
 func conjuncts(x syntax.Expr) []syntax.Expr {
 	x = unparen(x)
 	if l, ok := x.(*syntax.Logical); ok && l.Op == "AND" {
@@ -295,6 +318,9 @@ func (a *analyzer) dependencies(s *scope, x syntax.Expr) (needs []place, pure bo
 }
 
 // isVolatile reports functions that are computed anew for each row.
+//
+// WHERE id = ABS(CHECKSUM(NEWID())) % 10 can find several rows, though id is a key: each row is compared with another
+// number.
 func isVolatile(c *syntax.Call) bool {
 	switch strings.ToUpper(c.Name.Parts[0].Value) {
 	case "NEWID", "RAND", "NEWSEQUENTIALID", "CRYPT_GEN_RANDOM":
@@ -319,6 +345,8 @@ func (a *analyzer) keepsApart(s *scope, at place, x syntax.Expr) bool {
 
 // family numbers the groups of types among which conversions lose nothing that tells two values apart. It is 0 for types
 // of no such group: float, where large integers meet, and the date types, which may lose fractions of a second.
+//
+// Within a family, a comparison converts to the wider type, in which different values stay different.
 func family(t sqltype.Type) int {
 	switch {
 	case t.IsCharacter():

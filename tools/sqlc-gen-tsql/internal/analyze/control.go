@@ -16,6 +16,9 @@ const (
 )
 
 // A module is what a body of statements belongs to; it decides which of them make sense.
+//
+// The same statement is right in one and refused in another: SELECT without an assignment is a result set in a
+// procedure, an error in a function (Msg 444), a nuisance in a trigger, and read by nobody in a script.
 type module int
 
 const (
@@ -31,14 +34,16 @@ func (m module) String() string {
 }
 
 // A body is what is found out about the statements of a module.
+//
+// It outlives the walk: callers read it, and the description of the procedure.
 type body struct {
 	module module
 	graph  *graph
-	status bool    // a RETURN says something else than 0
-	throws thrown  // the error numbers of its own statements
-	calls  []*body // the procedures it calls
-	// insertExec is the first INSERT … EXEC; a procedure with one cannot itself be the source of another.
-	insertExec *syntax.Insert
+	status bool   // a RETURN says something else than 0
+	throws thrown // what its statements raise and call
+	// insertExec says that there is an INSERT … EXEC. The server doesn't nest them (error 8164): a procedure with one
+	// cannot itself be the source of another.
+	insertExec bool
 
 	// What program.shape made of the graph; broken says that it reported something, which callers need not repeat.
 	results        []ResultSet
@@ -54,6 +59,10 @@ type body struct {
 //
 // Every method that takes a statement also takes the node that control comes from and returns the one it goes on from:
 // nowhere after a RETURN. Statements that no path reaches are checked like all others.
+//
+// Only reachability is followed, not values: a variable is not known to be 1 after SET @x = 1, and both ways of an IF
+// are taken for possible. More would make the result depend on things that a reader of the procedure does not see
+// either.
 type walker struct {
 	*program
 	e       *env
@@ -62,10 +71,12 @@ type walker struct {
 	scalar  bool         // it is one, whether or not the type of what it returns is known
 	caught  int          // where an error leads: the beginning of the CATCH around, or nowhere
 	catches int          // how many CATCH blocks are around
-	nested  int          // how many statements are around that may run their parts or not
-	loops   []loop
-	labels  map[string]*jump
-	scopes  []*syntax.TryCatch // the TRY and CATCH blocks around; GOTO cannot lead into one
+	// swallowed says that an error here never gets to the caller: one of the TRYs around has a CATCH that ends it.
+	swallowed bool
+	nested    int // how many statements are around that may run their parts or not
+	loops     []loop
+	labels    map[string]*jump
+	scopes    []*syntax.TryCatch // the TRY and CATCH blocks around; GOTO cannot lead into one
 }
 
 // A loop is a WHILE around the statement.
@@ -74,6 +85,9 @@ type loop struct {
 }
 
 // A jump is a label that was met, as such or in a GOTO.
+//
+// A label can come after its GOTOs, so that the node is made by whichever is met first, and the rest is checked when
+// the body is over.
 type jump struct {
 	node    int
 	defined bool
@@ -83,6 +97,9 @@ type jump struct {
 }
 
 // node makes a point from which an error leads to the CATCH around.
+//
+// That is what makes every statement of a TRY one that may fail. Nodes are made by the statements that matter to the
+// flow, not by each one, and that is enough: between two nodes nothing is sent.
 func (w *walker) node() int {
 	n := w.body.graph.node()
 	w.body.graph.pass(n, w.caught)
@@ -103,6 +120,8 @@ func (w *walker) stmts(list []syntax.Stmt, at int) int {
 }
 
 // stmt follows one statement.
+//
+// The cases are those that change the flow or send sets. All else is in plain, which refuses what it does not know.
 func (w *walker) stmt(s syntax.Stmt, at int) int {
 	switch s := s.(type) {
 	case *syntax.SelectStmt, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Merge:
@@ -136,6 +155,8 @@ func (w *walker) stmt(s syntax.Stmt, at int) int {
 }
 
 // branch follows IF. Both ways are possible, whatever the condition.
+//
+// T-SQL has no ELSE IF: it is an IF in the ELSE, to the parser and here.
 func (w *walker) branch(s *syntax.If, at int) int {
 	w.a.condition(w.e, s.Cond)
 	w.nested++
@@ -149,6 +170,8 @@ func (w *walker) branch(s *syntax.If, at int) int {
 }
 
 // join is where two ways come together.
+//
+// With one of them unreachable there is nothing to join; that is how IF … RETURN; leaves a single way.
 func (w *walker) join(x, y int) int {
 	switch {
 	case x == y, y == nowhere:
@@ -163,6 +186,8 @@ func (w *walker) join(x, y int) int {
 }
 
 // while follows a loop, which may be left before its first turn.
+//
+// WHILE 1 = 1 is thought to end like any other: that only a BREAK leaves it is a fact about values.
 func (w *walker) while(s *syntax.While, at int) int {
 	w.a.condition(w.e, s.Cond)
 	// The condition is tested at again: before the first turn and after each.
@@ -180,18 +205,26 @@ func (w *walker) while(s *syntax.While, at int) int {
 
 // tryCatch follows TRY … CATCH. Every point of the TRY leads to the CATCH, also the last: its set may have been sent in
 // part, columns first, when an error ends it.
+//
+// The graph of BEGIN TRY SELECT 1 AS a; END TRY BEGIN CATCH SELECT 2 AS b; END CATCH:
+//
+//	begin -a-> 4, catch -b-> 5; silently to catch from begin and from 4
+//
+// from which a client can get a, a b or b. Errors that end the batch or the connection, and those of a severity below
+// 11, pass a CATCH by; the first are errors for the client in any case, the second are messages.
 func (w *walker) tryCatch(s *syntax.TryCatch, at int) int {
 	// An error in the CATCH leads outward, so the beginning of the CATCH is a point of the surroundings.
-	outer := w.caught
+	outer, swallowed := w.caught, w.swallowed
 	catch := w.node()
 	w.caught = catch
+	w.swallowed = swallowed || !raisesAgain(s.Catch)
 	w.scopes = append(w.scopes, s)
 	begin := w.node()
 	w.body.graph.pass(at, begin)
 	w.nested++
 	end := w.stmts(s.Try, begin)
 
-	w.caught = outer
+	w.caught, w.swallowed = outer, swallowed
 	// From here on nodes lead to the CATCH further out, if there is one.
 	// The CATCH is a scope of its own: a GOTO in the TRY cannot lead into it, nor the other way round.
 	w.scopes[len(w.scopes)-1] = &syntax.TryCatch{Span: s.Span}
@@ -204,6 +237,8 @@ func (w *walker) tryCatch(s *syntax.TryCatch, at int) int {
 }
 
 // leaveLoop follows BREAK and CONTINUE.
+//
+// It is the innermost loop, also from inside a TRY.
 func (w *walker) leaveLoop(s syntax.Stmt, at int) int {
 	if len(w.loops) == 0 {
 		w.fail(s, ruleFlow, "", "there is no WHILE around this statement")
@@ -228,6 +263,9 @@ func (w *walker) labelled(name syntax.Ident) *jump {
 }
 
 // jump follows GOTO. One that leads backward makes a loop like any other: what matters is whether sets are in it.
+//
+// T-SQL has GOTO into an IF or a WHILE, which is why labels are looked up in the whole body and not by blocks. Only TRY
+// and CATCH are closed to it, checkLabels says how.
 func (w *walker) jump(s *syntax.Goto, at int) int {
 	j := w.labelled(s.Label)
 	j.gotos = append(j.gotos, s)
@@ -237,6 +275,9 @@ func (w *walker) jump(s *syntax.Goto, at int) int {
 }
 
 // land follows a label.
+//
+// An error after the label leads to the CATCH around the label, not to that around the GOTO which made the node; so the
+// link is drawn here.
 func (w *walker) land(s *syntax.Label, at int) int {
 	j := w.labelled(s.Label)
 	if j.defined {
@@ -250,6 +291,9 @@ func (w *walker) land(s *syntax.Label, at int) int {
 }
 
 // checkLabels reports GOTOs that lead to no label, or into a TRY or CATCH block.
+//
+// GOTO may leave a TRY or a CATCH, and may jump within one: the blocks around the label must all be around the GOTO
+// too, the same ones from the outermost inward.
 func (w *walker) checkLabels() {
 	for _, j := range w.labels {
 		for i, s := range j.gotos {
@@ -265,6 +309,9 @@ func (w *walker) checkLabels() {
 }
 
 // ret follows RETURN.
+//
+// A status is an int, and 0 means success by convention only: T-SQL itself returns 0, or a negative number after some
+// errors. The Go method has a field for it if the procedure says anything else.
 func (w *walker) ret(s *syntax.Return, at int) int {
 	w.body.graph.pass(at, exit)
 	if s.X == nil {
@@ -294,6 +341,8 @@ func isStatusZero(x syntax.Expr) bool {
 }
 
 // data follows the statements that read and write rows.
+//
+// What they change may have triggers, whose errors are the procedure's.
 func (w *walker) data(s syntax.Stmt, at int) int {
 	if insert, ok := s.(*syntax.Insert); ok && insert.Exec != nil {
 		w.insertExec(insert)
@@ -311,6 +360,9 @@ func (w *walker) data(s syntax.Stmt, at int) int {
 }
 
 // refuseInFunction reports what changes tables in a function, which may only change its own table variables.
+//
+// The server refuses the function when it is created (Msg 443); a common table expression or an alias as the target is
+// left to it.
 func (w *walker) refuseInFunction(s syntax.Stmt) {
 	var target syntax.TableSource
 	switch s := s.(type) {
@@ -331,6 +383,8 @@ func (w *walker) refuseInFunction(s syntax.Stmt) {
 }
 
 // yield makes the link for a statement that may send a set; infer says what it sends, if it does.
+//
+// SELECT INTO, SELECT @v = … and OUTPUT INTO look like the others and send nothing, which only the inference can tell.
 func (w *walker) yield(s syntax.Stmt, at int, infer func() (rowset, bool)) int {
 	// The findings wait: gen:columns may answer those about columns that cannot be typed.
 	var r rowset
@@ -345,6 +399,9 @@ func (w *walker) yield(s syntax.Stmt, at int, infer func() (rowset, bool)) int {
 }
 
 // sendSet makes the link for a set.
+//
+// It returns the point after it. A set that is not allowed where it stands is reported and the flow goes on as if it
+// were not there.
 func (w *walker) sendSet(s syntax.Stmt, at int, set ResultSet) int {
 	switch w.body.module {
 	case inFunction:

@@ -10,6 +10,9 @@ import (
 
 // datePart is what a word such as DAY in DATEADD names: a part of a date or of a time, a fine one that datetime can't be
 // moved by, or one that can be read but not be counted with.
+//
+// The argument looks like a column and is none: DATEADD (day, 1, d) names no column day, also where a table has one.
+// The parser cannot know, so that it is read off the reference here.
 type datePart int
 
 const (
@@ -50,6 +53,12 @@ func partOfDate(x syntax.Expr) datePart {
 
 // checkDatePart refuses the parts that the type of the date doesn't have, where the server does: a date has no hour.
 // Text is not looked at, for it may hold both.
+//
+// Microsoft's reference has a table of it. For example
+//
+//	DATEPART (hour, CAST (d AS date))     -- error 9810
+//	DATEADD (nanosecond, 1, GETDATE ())   -- error 9810: datetime is too coarse
+//	DATEDIFF (hour, @date, @datetime)     -- fine: midnight is taken
 func checkDatePart(c *invocation) error {
 	switch c.name {
 	case "DATEADD", "DATEPART", "DATENAME", "DATETRUNC", "DATEDIFF", "DATEDIFF_BIG":
@@ -57,7 +66,11 @@ func checkDatePart(c *invocation) error {
 		return nil
 	}
 	part := partOfDate(c.call.Args[0])
-	word := strings.ToLower(c.call.Args[0].(*syntax.ColumnRef).Parts[0].Value)
+	name, ok := c.call.Args[0].(*syntax.ColumnRef) // the parser reads the word as one
+	if !ok {
+		return nil
+	}
+	word := strings.ToLower(name.Parts[0].Value)
 	reads := c.name == "DATEPART" || c.name == "DATENAME"
 	if part == zonePart && !reads || part == isoWeek && !reads && c.name != "DATETRUNC" {
 		return fmt.Errorf("%s doesn't count in %s", c.name, word)
@@ -74,6 +87,7 @@ func checkDatePart(c *invocation) error {
 		missing = part == ofDate || part == isoWeek || part == zonePart
 	case sqltype.DateTime, sqltype.SmallDateTime:
 		missing = part == ofTimeFine && !reads || part == zonePart
+	default: // datetime2 and datetimeoffset have all parts; other types are refused elsewhere
 	}
 	if missing {
 		return fmt.Errorf("%s has no %s", t, word)

@@ -28,6 +28,9 @@ func (a *analyzer) dml(e *env, s syntax.Stmt) (rowset, bool) {
 }
 
 // insert checks INSERT. The number of rows is that of VALUES or of the query; triggers are not looked at.
+//
+// A single row that is dropped, for TOP (@n) may be TOP (0), leaves OUTPUT empty. An INSTEAD OF trigger could do so
+// too, which is its author's to say by gen:result.
 func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 	sc := &scope{env: e, clause: inValues}
 	a.with(sc, s.With)
@@ -55,7 +58,7 @@ func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 	if len(s.Columns) > 0 || s.Default {
 		a.checkMissing(e, target, s.Target.Range(), columns, s.Columns)
 	}
-	if s.Top != nil && rows == One && !isNumber(s.Top.N) {
+	if rows == One && (s.Top != nil && !isNumber(s.Top.N) || target.dropsDuplicates()) {
 		rows = Optional
 	}
 	out := sc.in(inOutput)
@@ -63,8 +66,24 @@ func (a *analyzer) insert(e *env, s *syntax.Insert) (rowset, bool) {
 	return a.output(out, s.Output, rows)
 }
 
+// dropsDuplicates reports whether a unique index of the table leaves out rows that are there already, instead of failing.
+//
+// The server then sends a warning, "Duplicate key was ignored", and no row in OUTPUT.
+func (src *source) dropsDuplicates() bool {
+	return src.table != nil && slices.ContainsFunc(src.table.Indexes, func(i catalog.Index) bool {
+		return slices.ContainsFunc(i.Options, func(o syntax.Option) bool {
+			return o.Name == "IGNORE_DUP_KEY" && !strings.EqualFold(o.Value, "OFF")
+		})
+	})
+}
+
 // target finds what a statement changes. An alias or a name of the FROM clause means that table; found is nil for
 // statements without one.
+//
+// The names differ in what they mean:
+//
+//	DELETE o FROM dbo.orders AS o WHERE …            -- the alias
+//	DELETE dbo.orders FROM dbo.orders AS o WHERE …   -- the same table: o is meant, if it is read once
 func (a *analyzer) target(s *scope, t syntax.TableSource, found []*source) *source {
 	ref, ok := t.(*syntax.TableRef)
 	if !ok {
@@ -108,6 +127,8 @@ func (a *analyzer) target(s *scope, t syntax.TableSource, found []*source) *sour
 }
 
 // as returns the target's rows under another name, as OUTPUT sees them: inserted and deleted.
+//
+// Of MERGE only some rows have both: missing makes the columns nullable.
 func (src *source) as(name string, missing bool) *source {
 	out := &source{relation: src.relation, name: name, table: src.table}
 	if missing {
@@ -118,6 +139,9 @@ func (src *source) as(name string, missing bool) *source {
 
 // insertColumns returns the indices of the columns that an INSERT fills, in its order. Without a list they are those
 // that take a value.
+//
+// The index of a column that is wrong is -1, so that the values still line up with the list. A rowversion counts
+// without a list, where the server wants a value for it (DEFAULT or NULL).
 func (a *analyzer) insertColumns(e *env, target *source, names []syntax.Ident) []int {
 	var columns []int
 	if len(names) == 0 {
@@ -183,6 +207,8 @@ func (src *source) definition(i int) *catalog.Column {
 }
 
 // store checks the columns of a query against those that it fills.
+//
+// Only their number and types can be checked; which row has which value shows when the statement runs.
 func (a *analyzer) store(e *env, target *source, columns []int, out result, at diag.Span) {
 	if out.bad || target.bad {
 		// The parameters among them still have to learn their types.
@@ -230,6 +256,9 @@ func (a *analyzer) storeExpr(s *scope, target *source, column int, x syntax.Expr
 
 // storeValue checks that a value fits into a column: its type, NULL, and the length of a literal. The rest shows when
 // the statement runs.
+//
+// The length of a literal is one of the few truncations that show before: "String or binary data would be truncated"
+// (8152, 2628).
 func (a *analyzer) storeValue(e *env, target *source, column int, v typed, at diag.Span) {
 	if column < 0 {
 		return
@@ -253,6 +282,8 @@ func (a *analyzer) storeValue(e *env, target *source, column int, v typed, at di
 
 // checkMissing reports NOT NULL columns that an INSERT leaves without a value. When a column of the list is wrong, it
 // is likely to be the missing one.
+//
+// Without a list the number of values shows it.
 func (a *analyzer) checkMissing(e *env, target *source, at diag.Span, columns []int, names []syntax.Ident) {
 	if target.table == nil || target.bad || len(names) > 0 && slices.Contains(columns, -1) {
 		return
@@ -270,6 +301,9 @@ func (a *analyzer) checkMissing(e *env, target *source, at diag.Span, columns []
 
 // update checks UPDATE. In OUTPUT, inserted holds the new values and deleted the old ones; a refinement by WHERE says
 // nothing about either.
+//
+// Both have the column's declared nullability: after SET note = N'x' inserted.note cannot be NULL in truth, but a
+// trigger may put it there.
 func (a *analyzer) update(e *env, s *syntax.Update) (rowset, bool) {
 	sc, target, from := a.changed(e, s.With, s.Top, s.Target, s.From)
 	set := sc.in(inSet)
@@ -341,6 +375,8 @@ func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syn
 
 // assignment checks one element of SET and returns the index of the column, or -1. The forms are column = x, @v = x and
 // @v = column = x, each also with a compound operator.
+//
+// In @v = column = x both get the new value.
 func (a *analyzer) assignment(s *scope, target *source, as syntax.Assignment) int {
 	column := -1
 	if as.Column != nil {
@@ -427,6 +463,9 @@ func (a *analyzer) merge(e *env, s *syntax.Merge) (rowset, bool) {
 }
 
 // mergeAction checks one WHEN clause. What has no counterpart can't be read there.
+//
+// A row that is not matched by the target has no columns of the target, and one not matched by the source none of the
+// source.
 func (a *analyzer) mergeAction(sc *scope, target *source, from []*source, action syntax.MergeAction) {
 	s := sc.in(inSet)
 	switch action.When {
@@ -453,6 +492,8 @@ func (a *analyzer) mergeAction(sc *scope, target *source, from []*source, action
 }
 
 // output checks an OUTPUT clause and the one that may follow it, and says what goes to the client.
+//
+// There may be two: OUTPUT … INTO @t OUTPUT … stores the one and sends the other. At most the last goes to the client.
 func (a *analyzer) output(s *scope, o *syntax.Output, rows Cardinality) (rowset, bool) {
 	if o == nil {
 		return rowset{}, false
@@ -494,6 +535,8 @@ func (a *analyzer) assignVariable(e *env, v *syntax.Variable, op string, x typed
 }
 
 // declareStmt makes the variables of a DECLARE known and checks their initial values.
+//
+// A variable that is declared a second time is an error in T-SQL even in another block: see [env].
 func (a *analyzer) declareStmt(e *env, s *syntax.Declare) {
 	for _, v := range s.Vars {
 		_, scalar := e.vars[catalog.Fold(v.Name)]
@@ -515,7 +558,7 @@ func (a *analyzer) declareStmt(e *env, s *syntax.Declare) {
 func (a *analyzer) declareTyped(e *env, v syntax.VarDecl) {
 	t, table, err := a.cat.TypeIn(e.schema, v.Type)
 	if err != nil {
-		a.fail(e, v.Type.Span, "", "%v", err)
+		a.fail(e, v.Type.Span, catalog.Advice(err), "%v", err)
 	}
 	if table != nil {
 		e.declareTable(v.Name, table)
@@ -539,6 +582,8 @@ func (a *analyzer) declareDefined(e *env, name string, def *syntax.TableDef, at 
 }
 
 // createTemp makes the temp table of a CREATE TABLE known.
+//
+// Its name is not unique in the server but in the session: two procedures may each have a #t of other columns.
 func (a *analyzer) createTemp(e *env, s *syntax.CreateTable) {
 	name := lastPart(s.Name)
 	a.checkCreatedOnce(e, name)

@@ -12,6 +12,12 @@ import (
 // T-SQL declarations are visible from where they stand to the end of the batch, whatever the blocks, so a body needs
 // one env; a child env is for trying something out. Temp tables that a calling procedure made are not seen: a body that
 // relies on them cannot be checked by itself.
+//
+// There are no scopes by blocks. After
+//
+//	IF @x = 1 BEGIN DECLARE @y int = 2; CREATE TABLE #t (a int); END
+//
+// both @y and #t are known; that @y is NULL, and #t missing, when @x was another value is for the author to know.
 type env struct {
 	parent *env
 	file   *diag.File
@@ -36,6 +42,8 @@ type variable struct {
 }
 
 // rowset is what a query yields.
+//
+// Unlike a relation, which other parts of a query read, it is on its way to the client, to a cursor or into a variable.
 type rowset struct {
 	Columns []Column
 	Rows    Cardinality
@@ -45,6 +53,9 @@ type rowset struct {
 }
 
 // newEnv returns an env for statements of a file; its parent may be nil.
+//
+// A child's declarations are gone with it, which is what trying a query out takes; what it looks up and does not have,
+// it asks its parent.
 func newEnv(parent *env, file *diag.File) *env {
 	e := &env{
 		parent:   parent,
@@ -76,6 +87,9 @@ func (e *env) declareRows(name string, t *catalog.Table) {
 func (e *env) declareCursor(name string, r rowset) { e.cursors[catalog.Fold(name)] = r }
 
 // keepTemp takes over the temp tables of another env.
+//
+// Table variables end with their batch, temp tables with the session: GO is between a script's CREATE TABLE #t and its
+// use.
 func (e *env) keepTemp(from *env) {
 	for name, t := range from.tables {
 		if strings.HasPrefix(name, "#") {
@@ -92,6 +106,8 @@ func (e *env) dropTable(name string) {
 }
 
 // variable looks a scalar variable up.
+//
+// All look-ups fold the name: whether names differ by case is a matter of the database's collation, and most ignore it.
 func (e *env) variable(name string) (variable, bool) {
 	for at := e; at != nil; at = at.parent {
 		if v, ok := at.vars[catalog.Fold(name)]; ok {
@@ -112,6 +128,8 @@ func (e *env) table(name string) (*catalog.Table, bool) {
 }
 
 // rows reports whether a table is a table-valued parameter, which can't be changed.
+//
+// The server insists on READONLY in the declaration and refuses every change of one.
 func (e *env) rows(name string) bool {
 	for at := e; at != nil; at = at.parent {
 		if at.readonly[catalog.Fold(name)] {

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
@@ -14,6 +13,9 @@ import (
 const ruleExec = "exec"
 
 // systemProcedures lists procedures of the server that send no result set, with what they do.
+//
+// A system procedure that is not in it counts as unknown: many send sets (sp_help, sp_who), some only with certain
+// arguments. What they do is noted for the reader, who wants to judge whether the entry is right.
 var systemProcedures = map[string]string{
 	"sp_addapprole":             "a principal",
 	"sp_addextendedproperty":    "a note on an object",
@@ -66,6 +68,9 @@ var systemProcedures = map[string]string{
 //   - a procedure of the server that is known to send nothing;
 //   - dynamic SQL, or a procedure that nobody here knows: WITH RESULT SETS or gen:columns says what is sent;
 //   - anything in a script: nobody reads it.
+//
+// EXEC AT a linked server, and a name with a server or a database in it, are of the third kind: no script says what is
+// there.
 func (w *walker) exec(s *syntax.Exec, at int) int {
 	w.status(s)
 	if w.body.module == inFunction {
@@ -109,6 +114,8 @@ func (w *walker) status(s *syntax.Exec) {
 }
 
 // callee finds a procedure of the scripts by its name, through synonyms.
+//
+// The name is looked up in the schema of the calling procedure first, as the names of tables are.
 func (w *walker) callee(name *syntax.ObjectName) *catalog.Procedure {
 	resolved, err := w.a.resolve(w.e, name)
 	if err != nil {
@@ -126,8 +133,11 @@ func (w *walker) resultSetsOfNone(s *syntax.Exec, at int) int {
 }
 
 // opaque follows an EXEC whose result sets only WITH RESULT SETS or gen:columns can tell.
+//
+// It may raise any number, so that headers can list what they know it raises. In a script or a trigger nothing need be
+// known of its sets.
 func (w *walker) opaque(s *syntax.Exec, at int, why string) int {
-	w.body.throws.dynamic = true
+	w.raisesUnknown()
 	if w.body.module != inProcedure {
 		return at
 	}
@@ -146,6 +156,8 @@ func (w *walker) opaque(s *syntax.Exec, at int, why string) int {
 }
 
 // nearProcedure names what a misspelt procedure may have meant, or "".
+//
+// A procedure that is not there is a slip of the pen more often than one of another database.
 func (w *walker) nearProcedure(name *syntax.ObjectName) string {
 	if name == nil {
 		return ""
@@ -158,6 +170,9 @@ func (w *walker) nearProcedure(name *syntax.ObjectName) string {
 }
 
 // defined follows an EXEC by its WITH RESULT SETS clause alone.
+//
+// The server holds the call to the clause: other columns, or another number of sets, are an error at run time (11535 to
+// 11538). So it can be believed.
 func (w *walker) defined(s *syntax.Exec, at int) int {
 	defs := s.ResultSets.Sets
 	for i := range defs {
@@ -172,10 +187,17 @@ func (w *walker) defined(s *syntax.Exec, at int) int {
 }
 
 // call follows the EXEC of a procedure of the scripts.
+//
+// The callee's graph takes the place of the call, and is not summed up as a list of sets: that a and b alternate, or
+// that b comes only after a, must still be known at the caller. With
+//
+//	CREATE PROCEDURE dbo.either @x int AS IF @x = 1 SELECT 1 AS a; ELSE SELECT 2 AS b;
+//
+// EXEC dbo.either @x; SELECT 3 AS c; yields (a | b) c.
 func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
 	// The callee is walked now, if it has not been: the order of the scripts does not matter.
 	b, done := w.procedureBody(callee)
-	w.body.calls = append(w.body.calls, b)
+	w.body.throws.call(b, !w.swallowed)
 	if !done {
 		// The callee is being walked: it calls itself. Whether that matters is known when its walk is over.
 		w.recursive[callee] = append(w.recursive[callee], site{file: w.e.file, span: s.Span})
@@ -202,6 +224,8 @@ func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
 }
 
 // silent follows a call that sends nothing, or nothing that is read here.
+//
+// A callee that always fails is like THROW: what comes after the call is not reached, unless by a CATCH.
 func (w *walker) silent(s *syntax.Exec, callee *body, at int) int {
 	if w.body.module != inProcedure && w.body.module != inScript && len(callee.graph.sets) > 0 {
 		return w.sendSet(s, at, ResultSet{})
@@ -214,6 +238,9 @@ func (w *walker) silent(s *syntax.Exec, callee *body, at int) int {
 
 // renamed returns the callee's graph with the name and the number of rows that a gen:result above the call gives its
 // result set.
+//
+// The copy shares the links with the callee, which splice only reads. A name belongs to one set: with more than one it
+// would not say which.
 func (w *walker) renamed(s *syntax.Exec, callee *body) *graph {
 	if d := w.directive(s, directive.Columns); d != nil {
 		w.fail(d, ruleOverride, "put it above the statement in the procedure, or use WITH RESULT SETS",
@@ -242,6 +269,9 @@ func (w *walker) renamed(s *syntax.Exec, callee *body) *graph {
 }
 
 // redefined follows the EXEC of a known procedure with a WITH RESULT SETS clause, which must fit what it sends.
+//
+// The clause can rename columns and convert them, which makes it useful even here. Only when it changes nothing is it
+// one more place to keep up to date, and refused.
 func (w *walker) redefined(s *syntax.Exec, callee *body, at int) int {
 	rs := s.ResultSets
 	results, flow := w.shape(callee)
@@ -297,6 +327,9 @@ func counted(steps [][]int, always bool) string {
 }
 
 // steps lists which fields may come first, second and so on. It is not ok if calls differ in how many sets they send.
+//
+// For (a | b) c it is [[a b] [c]]. It goes through the automaton in steps: after n sets, at which states can a call be?
+// If it can end at one of them, it must end at all.
 func (f Flow) steps() ([][]int, bool) {
 	var steps [][]int
 	at := []int{0}
@@ -326,6 +359,8 @@ func (f Flow) steps() ([][]int, bool) {
 }
 
 // fits checks that the columns of a definition can take those that the procedure sends.
+//
+// The server converts as in an assignment.
 func (w *walker) fits(def *syntax.ResultSetDef, columns, sent []Column) {
 	if len(columns) != len(sent) {
 		w.fail(def, ruleOverride, "", "%s defined here, but the procedure sends %d", count(len(columns), "column"), len(sent))
@@ -343,189 +378,4 @@ func sameColumns(xs, ys []Column) bool {
 	return slices.EqualFunc(xs, ys, func(x, y Column) bool {
 		return x.Name == y.Name && x.Type == y.Type && x.Nullable == y.Nullable
 	})
-}
-
-// arguments checks the arguments of a call against the parameters of a procedure.
-func (w *walker) arguments(s *syntax.Exec, callee *catalog.Procedure) {
-	// Positional arguments come first, which the parser has checked.
-	given := make([]bool, len(callee.Params))
-	for i := range s.Args {
-		arg := &s.Args[i]
-		at := i
-		switch {
-		case arg.Name != "":
-			at = slices.IndexFunc(callee.Params, func(p catalog.Param) bool {
-				return catalog.Fold(p.Name) == catalog.Fold(arg.Name)
-			})
-			if at < 0 {
-				w.fail(arg, ruleExec, "", "%s has no parameter %s", callee.Name, arg.Name)
-			}
-		case i >= len(callee.Params):
-			w.fail(arg, ruleExec, "", "%s has only %s", callee.Name, count(len(callee.Params), "parameter"))
-			at = -1
-		}
-		if at < 0 {
-			w.looseArgument(arg)
-			continue
-		}
-		if given[at] {
-			w.fail(arg, ruleExec, "", "the parameter %s is given twice", callee.Params[at].Name)
-		}
-		given[at] = true
-		w.argument(arg, callee, &callee.Params[at])
-	}
-	var missing []string
-	for i, p := range callee.Params {
-		if !given[i] && p.Default == nil && p.Table == nil { // a table argument left out is an empty table
-			missing = append(missing, p.Name)
-		}
-	}
-	if len(missing) > 0 {
-		w.fail(s, ruleExec, "", "%s also needs %s", callee.Name, strings.Join(missing, ", "))
-	}
-}
-
-// argument checks one argument.
-func (w *walker) argument(arg *syntax.ExecArg, callee *catalog.Procedure, p *catalog.Param) {
-	if l, ok := arg.X.(*syntax.Literal); ok && l.Kind == syntax.DefaultLiteral {
-		if p.Default == nil && p.Table == nil {
-			w.fail(arg, ruleExec, "", "the parameter %s of %s has no default", p.Name, callee.Name)
-		}
-		return
-	}
-	if p.Table != nil {
-		w.tableArgument(arg, p)
-		return
-	}
-	if arg.Output && !p.Output {
-		w.fail(arg, ruleExec, "remove OUTPUT here, or add it to the parameter", "the parameter %s of %s is not declared OUTPUT", p.Name, callee.Name)
-	}
-	x := w.looseArgument(arg)
-	w.a.argument(w.e, x, p.Type, true, arg.X.Range(), "the parameter "+p.Name)
-	// OUTPUT is an assignment the other way round, and any procedure can leave NULL in it.
-	if v, ok := arg.X.(*syntax.Variable); ok && arg.Output && p.Output {
-		w.a.assignVariable(w.e, v, "=", typed{Type: p.Type, Nullable: true}, arg)
-	}
-}
-
-// tableArgument checks an argument for a table-valued parameter: a table variable of that very type.
-func (w *walker) tableArgument(arg *syntax.ExecArg, p *catalog.Param) {
-	v, ok := arg.X.(*syntax.Variable)
-	if !ok {
-		w.fail(arg, ruleExec, "", "the parameter %s needs a table variable of type %s", p.Name, p.Table.Name)
-		return
-	}
-	t, ok := w.e.table(v.Name)
-	switch {
-	case !ok:
-		w.fail(arg, ruleName, "", "there is no table variable %s", v.Name)
-	case t.Name.Key() != p.Table.Name.Key():
-		w.fail(arg, ruleType, "declare it AS "+p.Table.Name.String(), "%s is not of the table type %s", v.Name, p.Table.Name)
-	}
-}
-
-// looseArguments checks the arguments of a call whose parameters are not known.
-func (w *walker) looseArguments(s *syntax.Exec) {
-	for i := range s.Args {
-		arg := &s.Args[i]
-		if v, ok := arg.X.(*syntax.Variable); ok {
-			if _, table := w.e.table(v.Name); table {
-				continue
-			}
-		}
-		w.looseArgument(arg)
-	}
-}
-
-// looseArgument types an argument as far as that can be done without its parameter.
-func (w *walker) looseArgument(arg *syntax.ExecArg) typed {
-	if x, ok := arg.X.(*syntax.Literal); ok && x.Kind == syntax.DefaultLiteral {
-		return typed{}
-	}
-	return w.a.scalar(w.e, arg.X)
-}
-
-// insertExec checks INSERT … EXEC: what the procedure sends must fit the columns that are inserted.
-func (w *walker) insertExec(s *syntax.Insert) {
-	if w.body.insertExec == nil {
-		w.body.insertExec = s
-	}
-	x := s.Exec
-	w.status(x)
-	callee := (*catalog.Procedure)(nil)
-	if x.Name != nil {
-		callee = w.callee(x.Name)
-	}
-	if callee == nil {
-		for _, part := range x.SQL {
-			w.a.scalar(w.e, part)
-		}
-		w.looseArguments(x)
-		return // the columns are the server's to check
-	}
-	w.arguments(x, callee)
-	b, done := w.procedureBody(callee)
-	w.body.calls = append(w.body.calls, b)
-	if !done {
-		w.fail(x, ruleExec, "", "INSERT … EXEC cannot be nested, as it is when a procedure inserts what it sends itself")
-		return
-	}
-	if inner := b.nested(map[*body]bool{}); inner != nil {
-		w.fail(x, ruleExec, "let the procedure fill a temp table of the caller",
-			"INSERT … EXEC cannot be nested, and %s has one", callee.Name)
-		return
-	}
-	w.insertSets(s, b)
-}
-
-// insertSets checks each set of the procedure against the target columns of INSERT … EXEC.
-func (w *walker) insertSets(s *syntax.Insert, callee *body) {
-	results, _ := w.shape(callee)
-	if callee.broken {
-		return
-	}
-	if len(results) == 0 {
-		w.fail(s.Exec, ruleExec, "call it with EXEC alone", "the procedure sends no result set that could be inserted")
-		return
-	}
-	var target *source
-	var columns []int
-	w.a.quietly(func() { // dml reports what is wrong with the target
-		sc := &scope{env: w.e, clause: inValues}
-		w.a.with(sc, s.With)
-		target = w.a.target(sc, s.Target, nil)
-		columns = w.a.insertColumns(w.e, target, s.Columns)
-	})
-	for _, r := range results {
-		if !target.bad && len(r.Columns) != len(columns) {
-			w.fail(s.Exec, ruleExec, "", "the result set at %s has %s for %s",
-				site{r.File, r.Span}, count(len(r.Columns), "column"), count(len(columns), "column"))
-			continue
-		}
-		// What the callee sends is stored as the rows of a query would be.
-		var out result
-		for _, c := range r.Columns {
-			c.Span = s.Exec.Span
-			out.columns = append(out.columns, c)
-			out.values = append(out.values, typed{Type: c.Type, Nullable: c.Nullable})
-		}
-		w.a.store(w.e, target, columns, out, s.Exec.Span)
-	}
-}
-
-// nested finds an INSERT … EXEC in a body or what it calls.
-func (b *body) nested(seen map[*body]bool) *syntax.Insert {
-	if seen[b] {
-		return nil
-	}
-	seen[b] = true
-	if b.insertExec != nil {
-		return b.insertExec
-	}
-	for _, c := range b.calls {
-		if found := c.nested(seen); found != nil {
-			return found
-		}
-	}
-	return nil
 }

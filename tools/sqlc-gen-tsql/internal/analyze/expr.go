@@ -12,6 +12,8 @@ import (
 )
 
 // scalar types an expression that stands outside a query.
+//
+// Its own scope has no tables: DECLARE @n int = (SELECT …) reads some in a subquery, which has a scope of its own.
 func (a *analyzer) scalar(e *env, x syntax.Expr) typed {
 	return a.expr(&scope{env: e, clause: outside}, x)
 }
@@ -69,6 +71,9 @@ func (a *analyzer) expr(s *scope, x syntax.Expr) typed {
 }
 
 // literal types a constant.
+//
+// Numbers have the least type: 1 is int, 3000000000 is numeric(10, 0) and not bigint, 1.50 is numeric(3, 2), 1e0 is
+// float. Text is as long as it is written.
 func (a *analyzer) literal(s *scope, x *syntax.Literal) typed {
 	t := typed{literal: x}
 	var err error
@@ -113,6 +118,8 @@ func (a *analyzer) variable(e *env, x *syntax.Variable) typed {
 }
 
 // systemVariable types @@name.
+//
+// @@ROWCOUNT and @@IDENTITY are functions in truth, with types of their own and no declaration.
 func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
 	t, ok := systemVariables[strings.ToUpper(x.Name)]
 	if !ok {
@@ -136,6 +143,8 @@ func (a *analyzer) unary(s *scope, x *syntax.Unary) typed {
 }
 
 // binary types arithmetic and concatenation. The length of a parameter beside a string could be anything.
+//
+// NULL on either side makes NULL, for + of text as well: refusedOptions keeps CONCAT_NULL_YIELDS_NULL on.
 func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 	l, r := a.expr(s, x.X), a.expr(s, x.Y)
 	pairNumbers(l, r, x.Span)
@@ -151,6 +160,10 @@ func (a *analyzer) binary(s *scope, x *syntax.Binary) typed {
 
 // literally returns the type of an operand for arithmetic with another one: an integer literal has just its digits when it
 // meets a decimal.
+//
+// Otherwise it would count as the decimal(10, 0) that every int is:
+//
+//	total * 2        -- total is decimal(10, 2): with decimal(1, 0) it is decimal(12, 2), not decimal(21, 2)
 func literally(t, other typed) sqltype.Type {
 	if t.literal != nil && t.literal.Kind == syntax.IntLiteral && other.Type.Kind == sqltype.Decimal {
 		if digits, err := sqltype.IntLiteralBesideDecimal(t.literal.Value); err == nil {
@@ -161,6 +174,8 @@ func literally(t, other typed) sqltype.Type {
 }
 
 // caseExpr types CASE. Without ELSE it may be NULL.
+//
+// CASE x WHEN y compares, so that parameters learn in both directions; the results are united as in COALESCE.
 func (a *analyzer) caseExpr(s *scope, x *syntax.Case) typed {
 	var input typed
 	if x.Input != nil {
@@ -188,6 +203,9 @@ func (a *analyzer) caseExpr(s *scope, x *syntax.Case) typed {
 
 // unite returns the type that all operands convert to, that of the highest precedence with room for all. It is nullable
 // if one of them is.
+//
+// For CASE … THEN 1 ELSE N'one' END that is int, by precedence, though 'one' fails to convert in the first row that
+// takes it.
 func (a *analyzer) unite(e *env, list []operand) typed {
 	for i := range list {
 		for j := range list {
@@ -221,6 +239,8 @@ func (a *analyzer) unite(e *env, list []operand) typed {
 func unionTypes(x, y typed) (sqltype.Type, error) { return sqltype.Union(x.Type, y.Type) }
 
 // cast types CAST, CONVERT and PARSE. The TRY forms yield NULL for what can't be converted.
+//
+// A parameter below CAST has the type that it is cast to: CAST (@p AS date) is how an author says what @p is.
 func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
 	t := a.expr(s, x.X)
 	var style typed // NULL makes the result NULL
@@ -229,7 +249,7 @@ func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
 	}
 	want, err := a.cat.CastType(x.Type)
 	if err != nil {
-		return a.fail(s.env, x.Type.Span, "", "%v", err)
+		return a.fail(s.env, x.Type.Span, catalog.Advice(err), "%v", err)
 	}
 	if t.param != nil && t.bad() {
 		t.param.see(use{Type: want, at: x.Span})
@@ -247,6 +267,8 @@ func (a *analyzer) cast(s *scope, x *syntax.Cast) typed {
 }
 
 // scalarSubquery types a query that stands for one value: NULL when it has no row.
+//
+// An aggregate without GROUP BY always has its row, so that (SELECT COUNT(*) FROM …) is never NULL.
 func (a *analyzer) scalarSubquery(s *scope, x *syntax.Subquery) typed {
 	if f := x.Query.For; f != nil && f.Kind != "BROWSE" {
 		return a.document(s, x.Query)
@@ -340,6 +362,8 @@ func (a *analyzer) collate(s *scope, x *syntax.Collate) typed {
 }
 
 // takes types an expression for a place that takes one type, such as TOP. What converts by itself will do.
+//
+// It says the type of a parameter: TOP (@n) makes @n a bigint.
 func (a *analyzer) takes(s *scope, x syntax.Expr, want sqltype.Type, what string) typed {
 	t := a.expr(s, x)
 	if t.param != nil && t.bad() {
@@ -415,6 +439,8 @@ func (a *analyzer) cond(s *scope, x syntax.Expr) {
 }
 
 // in checks x IN (…). The list is compared element by element, so that each finding is at its own.
+//
+// NOT IN with a NULL in the list is never true, which is a matter of values and left alone here.
 func (a *analyzer) in(s *scope, x *syntax.In) {
 	v := a.expr(s, x.X)
 	if x.Query != nil {
@@ -473,6 +499,8 @@ func (a *analyzer) updateTest(s *scope, x *syntax.UpdateTest) {
 }
 
 // fullText checks CONTAINS and FREETEXT, the only functions that are conditions.
+//
+// They take columns, or lists of them, that have a full-text index; whether there is one is for the server to say.
 func (a *analyzer) fullText(s *scope, x *syntax.Call) {
 	name := strings.ToUpper(lastPart(x.Name).Value)
 	if len(x.Name.Parts) != 1 || name != "CONTAINS" && name != "FREETEXT" {

@@ -31,6 +31,7 @@ func TestFlow(t *testing.T) {
 		{"else if without the last", `IF @x = 1 SELECT 1 AS a; ELSE IF @x = 2 SELECT 2 AS b;`, `(a | b)?`},
 		{"nested if", `IF @x = 1 BEGIN SELECT 1 AS a; IF @x = 2 SELECT 1 AS b; END SELECT 1 AS c;`, `(a b?)? c`},
 		{"alternatives between", `SELECT 1 AS a; IF @x = 1 SELECT 1 AS b; ELSE IF @x = 2 SELECT 1 AS c; SELECT 1 AS d;`, `a (b | c)? d`},
+		{"alternatives and an optional before the same columns", `IF @x = 1 SELECT 1 AS a; ELSE SELECT 2 AS a; IF @x = 2 SELECT 3 AS b; SELECT 4 AS b;`, `a b b'?`},
 		{"optional before the same columns", `IF @x = 1 SELECT 1 AS a; SELECT 2 AS a;`, `a a'?`},
 
 		{"return", `SELECT 1 AS a; RETURN; SELECT 2 AS b;`, `a`},

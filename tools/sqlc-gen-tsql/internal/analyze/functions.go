@@ -23,9 +23,14 @@ type builtin struct {
 }
 
 // rule computes the type of a call of which the arguments are known.
+//
+// An error is the text of the finding; the function's name is put in front of it if it is not in it.
 type rule func(c *invocation) (sqltype.Type, error)
 
 // nullRule says when a call may be NULL.
+//
+// Most functions are NULL if an argument is. Those that can be NULL of values that are not (JSON_VALUE of a document
+// without the path), and those that never are (COUNT, CONCAT), say so in their row.
 type nullRule int
 
 const (
@@ -38,6 +43,8 @@ const (
 )
 
 // usage tells functions of one row from those of many.
+//
+// It decides where a call may stand, and what rows its arguments see.
 type usage int
 
 const (
@@ -69,6 +76,8 @@ func allBuiltins() map[string]builtin {
 }
 
 // lookupBuiltin returns the function that an unqualified name calls.
+//
+// A qualified name is that of a function of the scripts, or a method: T-SQL finds no built-in under dbo.
 func lookupBuiltin(c *syntax.Call) (builtin, bool) {
 	if len(c.Name.Parts) != 1 {
 		return builtin{}, false
@@ -78,6 +87,8 @@ func lookupBuiltin(c *syntax.Call) (builtin, bool) {
 }
 
 // isAggregate reports calls of aggregates.
+//
+// MAX (x) OVER () counts here too; that OVER keeps the rows apart is for the caller to look at.
 func isAggregate(c *syntax.Call) bool {
 	f, ok := lookupBuiltin(c)
 	return ok && f.use == ofGroup
@@ -115,14 +126,17 @@ func (a *analyzer) call(s *scope, c *syntax.Call) typed {
 }
 
 // unify lets parameters among the arguments of COALESCE and its like take the type of the others.
-func (in *invocation) unify() {
+//
+// In COALESCE (@p, o.note) the column tells the type of @p. The first argument of IIF is a condition and that of CHOOSE
+// an index: neither is among the results.
+func (c *invocation) unify() {
 	skip := 0
-	if in.name == "IIF" || in.name == "CHOOSE" {
+	if c.name == "IIF" || c.name == "CHOOSE" {
 		skip = 1
 	}
-	for i := skip; i < len(in.args); i++ {
-		for j := i + 1; j < len(in.args); j++ {
-			pair(in.args[i], in.args[j], in.call.Span)
+	for i := skip; i < len(c.args); i++ {
+		for j := i + 1; j < len(c.args); j++ {
+			pair(c.args[i], c.args[j], c.call.Span)
 		}
 	}
 }
@@ -136,6 +150,9 @@ func prefixed(name, message string) string {
 }
 
 // userFunction types a call of a scalar function that a script defines. T-SQL wants its schema written.
+//
+// Without a schema it would be looked up among the built-in functions alone, so that the likely mistake is a missing
+// dbo.
 func (a *analyzer) userFunction(s *scope, c *syntax.Call) typed {
 	if parts := c.Name.Parts; len(parts) > 1 && a.isColumn(s, parts[:len(parts)-1]) {
 		return a.fail(s.env, c.Span, "CAST the column to text, or leave it to the client", "methods of columns (%s) aren't known to the generator", refText(parts))
@@ -184,6 +201,8 @@ func suggestOr(name string, candidates []string, fix string) string {
 
 // placement checks that a function may stand where it does, and returns the scope of its arguments; nil if not. Window
 // functions belong to the select list and ORDER BY, aggregates also to HAVING, and neither takes its own kind.
+//
+// SUM (COUNT(*)) is refused, SUM (COUNT(*)) OVER () is right: the window is over the groups.
 func (a *analyzer) placement(s *scope, c *syntax.Call, f builtin) *scope {
 	name := strings.ToUpper(c.Name.Parts[0].Value)
 	bad := func(fix, format string, args ...any) *scope {
@@ -416,6 +435,8 @@ func (s *scope) framed(w *syntax.Window) bool {
 }
 
 // window checks OVER (…). In a grouped query it sees the groups, aggregates included.
+//
+// An ORDER BY without ROWS or RANGE means RANGE up to the present row, which is never empty.
 func (a *analyzer) window(s *scope, w *syntax.Window) {
 	inner := s.in(inWindow)
 	if w.Name != "" && !slices.ContainsFunc(s.windows, func(n syntax.NamedWindow) bool { return same(n.Name.Value, w.Name) }) {

@@ -23,6 +23,11 @@ import (
 //   - where only one type makes sense (TOP, a function's argument, CAST), it has that type.
 //
 // Literals give no type: @p = 1 may mean any number. All places must agree.
+//
+// The parameters learn from one another, by way of columns of derived tables and of arithmetic, and so a query is typed
+// again until a round brings nothing new:
+//
+//	SELECT … WHERE @a = @b AND @b = o.id     -- first round: @b is bigint; second: @a as well
 type inference struct {
 	params map[string]*inferred
 	order  []*inferred // by first use
@@ -31,6 +36,8 @@ type inference struct {
 }
 
 // inferred is one parameter.
+//
+// It is shared by all rounds and by all places where the parameter stands; uses alone begins anew in each.
 type inferred struct {
 	name string       // as first written, with the @
 	at   diag.Span    // where it is used first
@@ -65,6 +72,8 @@ func newInference(given []Param, nulls []string) *inference {
 }
 
 // use notes that a variable occurs. It returns the parameter, or nil outside of annotated queries.
+//
+// A nil inference is that of a procedure, where a variable that was not declared is a mistake.
 func (in *inference) use(name string, at diag.Span) *inferred {
 	if in == nil {
 		return nil
@@ -84,6 +93,9 @@ func (in *inference) use(name string, at diag.Span) *inferred {
 }
 
 // see notes what a place says about the parameter.
+//
+// Once the type is known, further places are checked like any expression of that type, by conversion and not by
+// equality: an int column compared with a bigint parameter is no contradiction.
 func (p *inferred) see(u use) {
 	if p.Type.Kind == sqltype.Invalid {
 		p.uses = append(p.uses, u)
@@ -96,6 +108,9 @@ func (p *inferred) see(u use) {
 
 // null reports whether the parameter may be NULL: because a directive says so, or because it is stored in columns that
 // may be.
+//
+// UPDATE … SET note = @note WHERE note = @note may be called with NULL: the store decides, and a comparison with NULL
+// finds nothing but is no error.
 func (p *inferred) null() bool { return p.asked || p.stores && !p.refuses }
 
 // pair lets a parameter without a type take that of what it is compared with.
@@ -109,6 +124,9 @@ func pair(x, y typed, at diag.Span) {
 }
 
 // pairNumbers is pair for arithmetic.
+//
+// In price * @factor the factor would get the scale of a price, decimal(10, 2), and 1.075 would be rounded on its way
+// to the server without a word.
 func pairNumbers(x, y typed, at diag.Span) {
 	for _, t := range []sqltype.Type{x.Type, y.Type} {
 		if t.IsExactInteger() || t.Kind == sqltype.Float {
@@ -119,6 +137,9 @@ func pairNumbers(x, y typed, at diag.Span) {
 }
 
 // likePattern gives the parameters that a pattern consists of their type.
+//
+// The parts of N'%' + @part + N'%' are parameters too. The length is the greatest of the family (4000 or 8000) rather
+// than that of the column: to look for 'abc%' in a char(3) is sensible.
 func (a *analyzer) likePattern(s *scope, pattern syntax.Expr, text sqltype.Type) {
 	switch x := pattern.(type) {
 	case *syntax.Paren:
@@ -148,6 +169,9 @@ func textOf(text sqltype.Type, bytes int) sqltype.Type {
 }
 
 // tells reports whether an expression says what type a parameter beside it has.
+//
+// A literal does not, because it has the least type that holds it: @p = 1 would make @p an int where the author means a
+// bigint.
 func (t typed) tells() bool { return !t.bad() && !t.isNull() && t.literal == nil }
 
 // argument checks a value for a parameter or a column of a known type: EXEC arguments and the like. A parameter of an
@@ -170,6 +194,9 @@ func (a *analyzer) argument(e *env, x typed, want sqltype.Type, nullable bool, a
 // inferParams finds the parameters that the statements run checks use; e.infer must be set. It calls run with a child
 // of e until all types are known, or no more can be found out; only the findings of the last call are reported, and
 // a parameter whose type cannot be found is one too. The parameters come in the order of their first use.
+//
+// It ends, since each round but the last gives a type to a parameter or learns that one is stored, of which there are
+// finitely many.
 func (a *analyzer) inferParams(e *env, run func(e *env)) []Param {
 	for {
 		before := e.infer.stored()
@@ -213,6 +240,9 @@ func (in *inference) takesTable(name string, at diag.Span) {
 }
 
 // settle gives the parameters of which all places agree their type, and reports whether there were any.
+//
+// Two places that disagree are reported, even if one type could hold both: the type is what goes over the wire, and a
+// wider one than the column's makes the server convert the column and pass by its index.
 func (a *analyzer) settle(e *env) bool {
 	found := false
 	for _, p := range e.infer.order {

@@ -21,6 +21,13 @@ func (w *walker) directive(s syntax.Stmt, kind directive.Kind) *directive.Direct
 }
 
 // directiveAbove is directive for any place.
+//
+// Two statements on one line have the same lines above them. The first to ask gets the directive:
+//
+//	-- gen:result Total :one
+//	SELECT @n AS n; SELECT @m AS m;     -- Total is the first
+//
+// A statement may ask for the same one again, since a query is typed more than once.
 func (p *program) directiveAbove(file *diag.File, at diag.Span, kind directive.Kind) *directive.Directive {
 	set := p.directives[file]
 	if set == nil {
@@ -44,6 +51,8 @@ func (p *program) directiveAbove(file *diag.File, at diag.Span, kind directive.K
 
 // override makes the result set of a statement: what was inferred, corrected by its directives. found are the findings
 // of the inference; they are reported unless gen:columns answers them.
+//
+// gen:columns comes first: what gen:result says of the rows is checked against the set as it then is.
 func (w *walker) override(s syntax.Stmt, r rowset, found diag.List) ResultSet {
 	r, found = w.columns(s, r, found)
 	*w.a.found = append(*w.a.found, found...)
@@ -58,6 +67,14 @@ func (w *walker) override(s syntax.Stmt, r rowset, found diag.List) ResultSet {
 // a column for something that it doesn't know, which the directive answers, while mistakes remain mistakes; or it says
 // NOT NULL of a column of which inference could only say that it may be NULL. It cannot change what inference is sure of,
 // and it cannot name a column: the server sends the names that the statement has.
+//
+// Needed:
+//
+//	-- gen:columns (n int not null)
+//	SELECT @n AS n;     -- a variable may be NULL, as far as inference can tell
+//
+// Refused, because it would be wrong one day: any type other than the one inferred. A CAST in the statement says it to
+// the server too.
 func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag.List) {
 	d := w.directive(s, directive.Columns)
 	if d == nil {
@@ -95,16 +112,23 @@ func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag
 }
 
 // isDocument reports statements that end in FOR JSON or FOR XML.
+//
+// Their one column has a name of the server's making (JSON_F52E2B61-18A1-11d1-B105-00805F49916B), and long documents
+// come in several rows.
 func isDocument(s syntax.Stmt) bool {
 	sel, ok := s.(*syntax.SelectStmt)
 	return ok && sel.Query.For != nil && sel.Query.For.Kind != "BROWSE"
 }
 
 // isKnown reports whether a type is one that a column can have.
+//
+// The NULL of SELECT NULL AS a has no type: the server would send int, which nobody means.
 func isKnown(t sqltype.Type) bool { return t.Kind != sqltype.Invalid && t.Kind != sqltype.Null }
 
 // columnDefs types the columns of a gen:columns or of WITH RESULT SETS. Where they don't say whether NULL is allowed, the
 // inferred column of the same place does, if there is one.
+//
+// The other columns are typed on after a mistake in one, so that all mistakes are reported.
 func (w *walker) columnDefs(defs []syntax.ColumnDef, inferred []Column) ([]Column, bool) {
 	ok := true
 	columns := make([]Column, len(defs))
@@ -125,7 +149,7 @@ func (w *walker) columnDefs(defs []syntax.ColumnDef, inferred []Column) ([]Colum
 		}
 		if err != nil {
 			ok = false
-			w.fail(def.Type, ruleType, "", "%s", err)
+			w.fail(def.Type, ruleType, catalog.Advice(err), "%s", err)
 			continue
 		}
 		columns[i].Type = t
@@ -134,6 +158,8 @@ func (w *walker) columnDefs(defs []syntax.ColumnDef, inferred []Column) ([]Colum
 }
 
 // refines compares given columns with inferred ones: whether they say more, and whether they don't contradict.
+//
+// Nullability is refined in one direction only. Inference errs towards NULL; where it says NOT NULL, it is sure.
 func (w *walker) refines(given, inferred []Column) (refined, fits bool) {
 	fits = true
 	for i, g := range given {
@@ -166,6 +192,9 @@ func (w *walker) resultSet(s syntax.Stmt, r rowset) ResultSet {
 var rowCommands = map[string]Cardinality{":one": One, ":optional": Optional, ":many": Many, ":stream": Many}
 
 // nameSet applies a gen:result. known says that the number of rows in the set is inferred rather than a default.
+//
+// For example :one on SELECT … WHERE id = @id, which inference says has no row or one: the author knows that there is
+// one, and the generated code makes its absence an error.
 func (w *walker) nameSet(d *directive.Directive, set *ResultSet, known bool) {
 	set.Name = d.Name
 	if d.Command == "" {
@@ -189,6 +218,8 @@ func (w *walker) nameSet(d *directive.Directive, set *ResultSet, known bool) {
 var rowsText = map[Cardinality]string{Many: "any number of rows", Optional: "no row or one", One: "one row"}
 
 // definedColumns types the columns of one definition in WITH RESULT SETS.
+//
+// The forms are (a int NOT NULL, b date), AS TYPE dbo.ids and AS OBJECT dbo.orders.
 func (w *walker) definedColumns(def *syntax.ResultSetDef) ([]Column, bool) {
 	switch {
 	case def.Type != nil:
@@ -197,7 +228,7 @@ func (w *walker) definedColumns(def *syntax.ResultSetDef) ([]Column, bool) {
 			err = fmt.Errorf("%s is not a table type", w.e.file.Slice(def.Type.Span))
 		}
 		if err != nil {
-			w.fail(def.Type, ruleName, "", "%s", err)
+			w.fail(def.Type, ruleName, catalog.Advice(err), "%s", err)
 			return nil, false
 		}
 		return tableColumns(table), true

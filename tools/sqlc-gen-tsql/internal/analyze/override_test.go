@@ -111,7 +111,7 @@ SELECT id FROM dbo.orders FOR JSON PATH;`, `2:27 type: the server cuts the docum
 SET @x = 1;`, `1:1 override: this gen:columns belongs to nothing`},
 		{"columns of an unknown type", `
 -- gen:columns (id number)
-SELECT id FROM dbo.orders;`, `1:20 type: unknown type number: in T-SQL it is decimal`},
+SELECT id FROM dbo.orders;`, `1:20 type: unknown type number`},
 		{"both", `
 -- gen:result Notes :one
 -- gen:columns (note nvarchar(100) not null)

@@ -40,6 +40,9 @@ func (w *walker) plain(s syntax.Stmt) {
 
 // setOptions lists what SET may say in a body, by the words before the value, and why that changes no type and sends no
 // set. Options not listed are refused.
+//
+// Some of these do matter to the meaning of a statement, as XACT_ABORT or ANSI_NULLS; the question here is whether the
+// columns and the order of result sets can be others.
 var setOptions = map[string]string{
 	"ANSI_DEFAULTS":               "a group of those below",
 	"ANSI_NULLS":                  "decides comparisons with NULL only",
@@ -71,6 +74,9 @@ var setOptions = map[string]string{
 }
 
 // refusedOptions says why some options are refused.
+//
+// They would make true what is generated only as long as nobody sets them. SET ROWCOUNT 1, say, makes a SELECT into an
+// optional row, and a DELETE without a condition into one that looks harmless.
 var refusedOptions = map[string]string{
 	"CONCAT_NULL_YIELDS_NULL": "makes concatenation with NULL yield a string, so that nullability would be wrong",
 	"FMTONLY":                 "sends result sets without rows",
@@ -86,6 +92,8 @@ var refusedOptions = map[string]string{
 }
 
 // setOption checks SET.
+//
+// The parser puts the words before the value together: "TRANSACTION ISOLATION LEVEL", "IDENTITY_INSERT dbo.t".
 func (w *walker) setOption(s *syntax.SetOption) {
 	if s.X != nil {
 		w.a.scalar(w.e, s.X)
@@ -109,6 +117,9 @@ func (w *walker) setOption(s *syntax.SetOption) {
 
 // otherStatements lists statements with neither operands of interest nor results, by their leading words, and why they are
 // harmless in a body.
+//
+// The list is of what people were seen to have in procedures, with a parser that reads them as words up to the next
+// statement.
 var otherStatements = map[string]string{
 	"ALTER INDEX":           "storage and plans only",
 	"ALTER SEQUENCE":        "the next number; the type cannot change",
@@ -170,6 +181,8 @@ func (w *walker) truncate(s *syntax.Truncate) {
 }
 
 // cursor checks the statements on cursors. They send nothing, but for a FETCH without INTO.
+//
+// A cursor variable (SET @c = CURSOR FOR …) is a variable; what it yields is not followed.
 func (w *walker) cursor(s *syntax.CursorStmt) {
 	switch s.Verb {
 	case "DECLARE":
@@ -198,6 +211,8 @@ func (w *walker) knownCursor(s *syntax.CursorStmt) (rowset, bool) {
 }
 
 // fetch checks FETCH … INTO against the columns of the cursor.
+//
+// Each column is an assignment, so that a type that cannot be converted is found here rather than at the first row.
 func (w *walker) fetch(s *syntax.CursorStmt) {
 	if len(s.Into) == 0 {
 		w.fail(s, ruleShape, "fetch INTO variables", "FETCH without INTO sends a result set for each row")
@@ -219,6 +234,9 @@ func (w *walker) fetch(s *syntax.CursorStmt) {
 
 // definition checks CREATE, ALTER and DROP. In a script the catalog has read them already; in a body only temp tables
 // can be followed.
+//
+// A procedure may well create a table and fill it. But T-SQL compiles such a statement only when it is reached
+// (deferred name resolution), and whether the table is there, and with which columns, then depends on what ran before.
 func (w *walker) definition(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.CreateTable:
@@ -250,6 +268,13 @@ func (w *walker) definition(s syntax.Stmt) {
 
 // drop follows DROP as far as it is about temp tables only, and reports whether it is. A table that is dropped in one
 // branch only stays known.
+//
+// Forgetting it would refuse what is right; keeping it overlooks a mistake that the server reports at the first run:
+//
+//	IF @x = 1 DROP TABLE #t;
+//	SELECT a FROM #t;
+//
+// With IF EXISTS it is how many procedures begin, before they create the table.
 func (w *walker) drop(s *syntax.Drop) bool {
 	if s.Kind == "INDEX" && s.On != nil && isTemp(s.On) {
 		return true

@@ -15,6 +15,15 @@ const ruleParam = "param"
 
 // procedureBody returns what the statements of a procedure do. It is not done while they are being walked, which a
 // call sees that leads back to the procedure itself.
+//
+// Bodies are walked on demand and once, so that the order of the scripts does not matter: what procedure A sends is
+// known only when that of B is, which it calls, and B may be defined in a later file. A circle of calls has no such
+// order; the innermost call, which leads back to a walk under way, counts as silent:
+//
+//	CREATE PROCEDURE dbo.visit @id int AS          -- fine: sends nothing itself
+//	IF … EXEC dbo.visit @parent;
+//
+// If the procedure then does send sets, their number depends on the depth, and the call is reported.
 func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 	if b, known := p.bodies[proc]; known {
 		return b, !p.walking[proc]
@@ -23,6 +32,8 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 	p.bodies[proc] = b
 	p.walking[proc] = true
 	w := p.walker(proc.File, b)
+	// In a procedure sales.p, FROM orders means sales.orders if there is one, and the default schema's else. That is a
+	// rule about statements in modules: the user's own default schema comes in for ad-hoc SQL only.
 	w.e.schema = proc.Name.Schema
 	for _, param := range proc.Params {
 		w.declare(param)
@@ -40,6 +51,9 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 }
 
 // shape says what a client of a body sees, and reports at the first time what is wrong with that.
+//
+// Callers ask too, and may come first. The answer is kept because it is the costly part, and so that what is wrong is
+// reported once.
 func (p *program) shape(b *body) ([]ResultSet, Flow) {
 	if !b.shaped {
 		var found diag.List
@@ -51,17 +65,23 @@ func (p *program) shape(b *body) ([]ResultSet, Flow) {
 }
 
 // walker prepares the walk over the statements of a module.
+//
+// An error leads nowhere until a TRY is met.
 func (p *program) walker(file *diag.File, b *body) *walker {
 	return &walker{program: p, e: newEnv(nil, file), body: b, caught: nowhere, labels: map[string]*jump{}}
 }
 
 // walk follows all statements of the body.
+//
+// Falling off the end is a way out like RETURN.
 func (w *walker) walk(stmts []syntax.Stmt) {
 	w.body.graph.pass(w.stmts(stmts, entry), exit)
 	w.checkLabels()
 }
 
 // declare makes a parameter known to the statements.
+//
+// Table-valued parameters are READONLY in T-SQL, always: a statement that changes one is reported where it stands.
 func (w *walker) declare(p catalog.Param) {
 	if p.Table != nil {
 		w.e.declareRows(p.Name, p.Table)
@@ -90,6 +110,10 @@ func (p *program) procedure(proc *catalog.Procedure) *Procedure {
 }
 
 // params describes the parameters of a procedure.
+//
+// gen:null is for the parameters that the procedure lets be NULL without saying so by a default. Without it the Go type
+// has no NULL, though the server would take one: that most parameters must not be NULL is what authors mean and T-SQL
+// cannot declare.
 func (p *program) params(proc *catalog.Procedure) []Param {
 	w := p.walker(proc.File, &body{module: inProcedure, graph: newGraph()})
 	params := make([]Param, len(proc.Params))
@@ -114,6 +138,8 @@ func (p *program) params(proc *catalog.Procedure) []Param {
 }
 
 // param describes one parameter and checks its declaration.
+//
+// A default must be a constant in T-SQL, and the parser accepts nothing else; that it fits the type is checked here.
 func (w *walker) param(p *catalog.Param) Param {
 	out := Param{Name: p.Name, Type: p.Type, Table: p.Table, Output: p.Output, Span: p.Span}
 	switch {
@@ -136,6 +162,8 @@ func (w *walker) param(p *catalog.Param) Param {
 }
 
 // allowNull applies one name of a gen:null.
+//
+// That a name is needed is checked as for every directive: see ruleOverride.
 func (w *walker) allowNull(d *directive.Directive, params []Param, name string) {
 	i := slices.IndexFunc(params, func(p Param) bool { return catalog.Fold(p.Name) == catalog.Fold(name) })
 	switch {

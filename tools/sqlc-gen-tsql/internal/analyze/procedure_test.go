@@ -217,4 +217,12 @@ CREATE PROCEDURE dbo.q AS RETURN;`
 	checkText(t, renderProgram(p, found), "dbo.q()\nflow: -")
 	p, found = programOf(t, definitions, "", Options{Exclude: []string{"dbo.p", "nobody"}})
 	checkText(t, renderProgram(p, found), "option: there is no procedure nobody that could be excluded")
+	for name, fix := range map[string]string{
+		"dbo.publsh": "did you mean dbo.publish?", "PUBLIHS": "did you mean publish?", "nobody": "remove it from exclude",
+	} {
+		_, found = programOf(t, `CREATE PROCEDURE dbo.publish AS RETURN;`, "", Options{Exclude: []string{name}})
+		if len(found) != 1 || found[0].Fix != fix {
+			t.Errorf("exclude %s: %s\nwant the fix %q", name, found.Format(), fix)
+		}
+	}
 }

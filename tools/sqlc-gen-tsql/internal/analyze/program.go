@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
@@ -24,6 +25,9 @@ type Options struct {
 }
 
 // program is the state of one Analyze.
+//
+// It is thrown away when Analyze returns; everything that outlives it is in Program. The maps are caches and marks,
+// each filled in one place and read in many.
 type program struct {
 	cat        *catalog.Catalog
 	a          *analyzer
@@ -41,6 +45,11 @@ type program struct {
 // Analyze finds out what the procedures and annotated queries of the scripts take and yield. Everything else that the
 // scripts define is checked too, whether or not something uses it. The directives that nothing used are findings, other
 // than those for vet.
+//
+// Three orders matter. Triggers are walked before anything that may change their table, since an UPDATE raises what
+// they raise. Queries and procedures come before definitions, though nothing depends on it but the order of the
+// findings, which are sorted in the end. And unused directives can only be reported when everything that may use one
+// has run.
 func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program, diag.List) {
 	var found diag.List
 	p := &program{
@@ -84,6 +93,8 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 }
 
 // procedures describes those that are not excluded, sorted by name.
+//
+// An excluded procedure is not described, but one that is called is still walked: what its caller sends depends on it.
 func (p *program) procedures(options Options) []*Procedure {
 	excluded := p.excluded(options.Exclude)
 	var all []*catalog.Procedure
@@ -113,6 +124,9 @@ func (p *program) procedures(options Options) []*Procedure {
 }
 
 // excluded finds the procedures that the options leave out.
+//
+// A name that fits nothing is an error: otherwise a procedure that was renamed would come back into the generated code
+// unnoticed.
 func (p *program) excluded(names []string) map[*catalog.Procedure]bool {
 	out := map[*catalog.Procedure]bool{}
 	for _, name := range names {
@@ -121,7 +135,7 @@ func (p *program) excluded(names []string) map[*catalog.Procedure]bool {
 			proc = p.cat.Procedures[catalog.Name{Schema: p.cat.DefaultSchema, Name: name}.Key()]
 		}
 		if proc == nil {
-			p.a.found.Add(nil, diag.Span{}, "option", "remove it from exclude", "there is no procedure %s that could be excluded", name)
+			p.a.found.Add(nil, diag.Span{}, "option", p.meant(name), "there is no procedure %s that could be excluded", name)
 			continue
 		}
 		out[proc] = true
@@ -129,7 +143,23 @@ func (p *program) excluded(names []string) map[*catalog.Procedure]bool {
 	return out
 }
 
+// meant returns a fix for a name that exclude has and no procedure, in the form in which it is written there: with its
+// schema or without.
+func (p *program) meant(name string) string {
+	spelling := map[string]string{}
+	for key, proc := range p.cat.Procedures {
+		spelling[key], spelling[catalog.Fold(proc.Name.Name)] = proc.Name.String(), proc.Name.Name
+	}
+	if near := diag.Nearest(catalog.Fold(name), slices.Collect(maps.Keys(spelling))); near != "" {
+		return "did you mean " + spelling[near] + "?"
+	}
+	return "remove it from exclude"
+}
+
 // ignore marks the directives of an excluded procedure as used.
+//
+// They cannot be right or wrong where nothing is inferred, and telling people to remove them would make it laborious to
+// include the procedure again.
 func (p *program) ignore(proc *catalog.Procedure) {
 	set := p.directives[proc.File]
 	if set == nil {
@@ -149,6 +179,11 @@ func (p *program) ignore(proc *catalog.Procedure) {
 }
 
 // script checks the statements of a schema file that belong to no module. They see the variables of their batch.
+//
+// The scripts of a schema contain more than definitions: seed data, settings, a loop that drops old versions. They are
+// typed like bodies, because a mistake there is found out at the next deployment only:
+//
+//	INSERT dbo.kind (id, nme) VALUES (1, N'x');   -- no column nme
 func (p *program) script(script *syntax.Script) {
 	session := newEnv(nil, script.File)
 	for _, batch := range script.Batches {
@@ -164,6 +199,9 @@ func (p *program) script(script *syntax.Script) {
 }
 
 // trigger checks the body of a trigger, which counts as called by whatever changes its table.
+//
+// What it raises ends the statement that called it. Its result sets are refused by the walker: the server sends them in
+// the middle of whatever the client expects (and has long announced to forbid it: "disallow results from triggers").
 func (p *program) trigger(file *diag.File, t *syntax.CreateTrigger) {
 	w := p.walker(file, &body{module: inTrigger, graph: newGraph()})
 	if t.Table != nil {
@@ -181,6 +219,9 @@ func (p *program) trigger(file *diag.File, t *syntax.CreateTrigger) {
 }
 
 // triggerTable returns the table, or the view as one, that a trigger belongs to.
+//
+// INSTEAD OF triggers stand on views. Their inserted and deleted have the columns of the view, so that a table with
+// these will do.
 func (p *program) triggerTable(name catalog.Name) *catalog.Table {
 	v := p.cat.View(name)
 	if v == nil {
@@ -194,6 +235,9 @@ func (p *program) triggerTable(name catalog.Name) *catalog.Table {
 }
 
 // definitions checks views, functions and computed columns in the order of their definition.
+//
+// A view that nobody queries is checked too: the server does so at CREATE VIEW, unlike the bodies of procedures, whose
+// names it resolves when they are first run.
 func (p *program) definitions() {
 	for _, o := range p.cat.Order {
 		switch o := o.(type) {
@@ -208,6 +252,9 @@ func (p *program) definitions() {
 }
 
 // checkFunction checks the body of a function.
+//
+// Inline functions are one query, whose columns are the function's. Functions with a body can have IF and WHILE, and
+// declare variables, but send nothing and change nothing.
 func (p *program) checkFunction(f *catalog.Function) {
 	if f.Def.External {
 		return
@@ -231,6 +278,8 @@ func (p *program) checkFunction(f *catalog.Function) {
 }
 
 // tableTypes lists the table types that parameters use.
+//
+// Others need no Go type: a table type that only procedures use among themselves never crosses the wire.
 func tableTypes(out *Program) []*catalog.Table {
 	var all []*catalog.Table
 	add := func(params []Param) {
@@ -260,6 +309,9 @@ var homeless = map[directive.Kind]string{
 }
 
 // unused reports the directives that belong to nothing.
+//
+// A directive that silently does nothing is worse than none: its author believes in it. Those for vet are not ours to
+// judge.
 func (p *program) unused(scripts []Source) {
 	for _, src := range scripts {
 		if src.Directives == nil {

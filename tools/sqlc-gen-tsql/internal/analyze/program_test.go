@@ -33,7 +33,6 @@ GO
 func programOf(t *testing.T, definitions, queries string, options Options) (*Program, diag.List) {
 	t.Helper()
 	var scripts []*syntax.Script
-	var sets []*directive.Set
 	var sources []Source
 	var early diag.List
 	for _, f := range []struct{ name, text string }{{"shop.sql", shopSchema}, {"a.sql", definitions}, {"q.sql", queries}} {
@@ -42,11 +41,11 @@ func programOf(t *testing.T, definitions, queries string, options Options) (*Pro
 		set, found := directive.Read(script)
 		early = append(early, found...)
 		if f.name != "q.sql" {
-			scripts, sets = append(scripts, script), append(sets, set)
+			scripts = append(scripts, script)
 		}
 		sources = append(sources, Source{Script: script, Directives: set, Queries: f.name == "q.sql"})
 	}
-	cat, found := catalog.Build(scripts, sets, catalog.Options{})
+	cat, found := catalog.Build(scripts, catalog.Options{})
 	early = append(early, found...)
 	if len(early) > 0 {
 		t.Fatalf("findings before the analysis:\n%s", early.Format())

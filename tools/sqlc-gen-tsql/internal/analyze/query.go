@@ -29,6 +29,9 @@ func (a *analyzer) query(e *env, q *syntax.Query) rowset {
 }
 
 // checkSent checks the columns that go to the client: all are named, and typed.
+//
+// A client reads columns into fields by their names, so that (SELECT 1) or two columns a cannot be generated for,
+// though the server sends them gladly.
 func (a *analyzer) checkSent(e *env, columns []Column, where string) bool {
 	ok := a.checkNames(e, columns, where)
 	for i := range columns {
@@ -41,6 +44,9 @@ func (a *analyzer) checkSent(e *env, columns []Column, where string) bool {
 }
 
 // result is what a query body yields, with what the clauses after it need.
+//
+// ORDER BY may use the tables of a single SELECT, and resultKeys which of their columns are in the list; a relation,
+// which is what remains, knows neither.
 type result struct {
 	relation
 	values      []typed // of the columns: more than the types, for what stores them
@@ -103,6 +109,14 @@ func (a *analyzer) queryIn(s *scope, q *syntax.Query) result {
 }
 
 // with makes the common table expressions of a query known in s, one after the other.
+//
+// A reference to itself is allowed in one form: the last part of a UNION ALL. All others see what is defined before:
+//
+//	WITH up AS (
+//	    SELECT id, parent FROM dbo.node WHERE id = @id                             -- the anchor
+//	    UNION ALL
+//	    SELECT n.id, n.parent FROM dbo.node AS n JOIN up ON up.parent = n.id       -- the recursive part
+//	)
 func (a *analyzer) with(s *scope, list []*syntax.CTE) {
 	for i, c := range list {
 		for _, other := range list[:i] {
@@ -206,6 +220,9 @@ func widened(anchor relation, steps []relation) bool {
 }
 
 // checkStep checks that the recursive part has the anchor's columns.
+//
+// The server does not widen: nvarchar(10) in the anchor and nvarchar(20) in the other part is error 240, the usual
+// answer to which is a CAST in the anchor.
 func (a *analyzer) checkStep(e *env, c *syntax.CTE, anchor, step relation) bool {
 	if step.bad {
 		return false
@@ -263,6 +280,8 @@ func firstSelect(op *syntax.SetOperation) *syntax.Select {
 }
 
 // withoutInto copies a set operation without the INTO of its first query.
+//
+// SELECT … INTO #t … UNION … is written in the first query but stores the rows of all.
 func withoutInto(op *syntax.SetOperation) *syntax.SetOperation {
 	plain := *op
 	switch x := op.X.(type) {
@@ -278,6 +297,8 @@ func withoutInto(op *syntax.SetOperation) *syntax.SetOperation {
 
 // setOperation types UNION, EXCEPT and INTERSECT. The names are those of the first query. Without ALL no two rows are
 // the same, so that all columns together are a key.
+//
+// Columns go together by their places; the names of the later queries are not looked at.
 func (a *analyzer) setOperation(s *scope, op *syntax.SetOperation) result {
 	x, y := a.body(s, op.X), a.body(s, op.Y)
 	out := result{relation: relation{bad: x.bad || y.bad}}
@@ -384,6 +405,8 @@ func (a *analyzer) sortedColumns(e *env, columns []Column, where string) {
 }
 
 // ordinal checks a number in ORDER BY. Other constants have no meaning there.
+//
+// ORDER BY 1 is the first column.
 func (a *analyzer) ordinal(e *env, lit *syntax.Literal, out *result) {
 	n, err := strconv.Atoi(lit.Value)
 	switch {
@@ -463,6 +486,11 @@ func (a *analyzer) checkTop(e *env, q *syntax.Query) {
 
 // groups checks GROUP BY and, if rows are grouped, limits what the clauses after it may refer to: the grouped columns,
 // the grouped expressions as they are written, and aggregates.
+//
+//	SELECT YEAR(at) AS y, COUNT(*) AS n FROM dbo.orders GROUP BY YEAR(at)
+//
+// repeats the expression rather than its alias, which GROUP BY does not know; so two expressions have to be compared
+// for being the same, which is what fingerprint is for.
 func (a *analyzer) groups(s *scope, q *syntax.Select) {
 	if q.GroupBy == nil {
 		if a.hasAggregate(q) {
@@ -595,6 +623,8 @@ func itemName(item syntax.SelectItem) string {
 }
 
 // star expands * and t.* from what is known of the tables, in the order of FROM. Below EXISTS it stands for nothing.
+//
+// Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL.
 func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	sources := s.qualified(star.Qualifier)
 	switch {
@@ -695,6 +725,9 @@ func unparen(x syntax.Expr) syntax.Expr {
 
 // fingerprint is a text that two expressions share when they mean the same: without blanks and comments, in lower case
 // outside of literals, with every column by the table that it belongs to.
+//
+// o.Total + 1 and Total+1 are one if Total is found in o. The server compares them in much the same way, and says 8120
+// of what differs.
 func (a *analyzer) fingerprint(s *scope, x syntax.Expr) string {
 	var out strings.Builder
 	file := s.env.file

@@ -227,7 +227,7 @@ var statementCases = []struct{ text, want string }{
 	{`DECLARE @t TABLE (id int NOT NULL PRIMARY KEY, name nvarchar(10)); SELECT id, name FROM @t`, `many; id int; name nvarchar(10) null`},
 	{`DECLARE @t TABLE (id int NOT NULL PRIMARY KEY, twice AS id * 2); SELECT x.* FROM @t AS x WHERE x.id = 1`, `optional; id int; twice int`},
 	{`DECLARE @t dbo.ids; SELECT id FROM @t`, `many; id bigint`},
-	{`DECLARE @t dbo.idz; SELECT 1 AS a`, `one; a int; 1:12 type: unknown type dbo.idz; did you mean dbo.ids?`},
+	{`DECLARE @t dbo.idz; SELECT 1 AS a`, `one; a int; 1:12 type: unknown type dbo.idz | did you mean dbo.ids?`},
 	{`SELECT id FROM @t`, `many; id unknown; 1:16 name: table variable @t isn't declared`},
 	{`DECLARE @n int; SELECT id FROM @n`, `many; id unknown; 1:32 name: @n is no table variable`},
 	{`DECLARE @t TABLE (id int); SELECT @t AS t`, `one; t unknown; 1:35 name: @t is a table variable | read it in FROM`},
@@ -319,6 +319,8 @@ var statementCases = []struct{ text, want string }{
 	{`CREATE TABLE #f (id int NOT NULL, z int NOT NULL, INDEX ix UNIQUE (id) INCLUDE (z)); SELECT z FROM #f WHERE id = 1`, `optional; z int`},
 	{`SELECT customer, SUM(total) AS n FROM dbo.orders WHERE customer = N'x' GROUP BY ALL customer`, `many; customer nvarchar(50) null; n decimal(38,2) null`},
 	{`SELECT COUNT(*) AS n FROM dbo.t GROUP BY ()`, `many; n int`},
+	{`CREATE TABLE #v (id int NOT NULL, CONSTRAINT pk PRIMARY KEY (id) WITH (IGNORE_DUP_KEY = ON)); INSERT #v (id) OUTPUT inserted.id VALUES (1)`, `optional; id int`},
+	{`CREATE TABLE #v (id int NOT NULL PRIMARY KEY WITH (IGNORE_DUP_KEY = OFF)); INSERT #v (id) OUTPUT inserted.id VALUES (1)`, `one; id int`},
 	// Named windows.
 	{`SELECT LAST_VALUE(n) OVER w AS a, SUM(i) OVER w AS b FROM dbo.t WINDOW w AS (ORDER BY id ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)`, `many; a nvarchar(50) null; b int null`},
 	{`SELECT SUM(i) OVER v AS b FROM dbo.t WINDOW w AS (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING), v AS (w)`, `many; b int null`},

@@ -22,6 +22,8 @@ func (a *analyzer) tableRelation(t *catalog.Table) relation {
 }
 
 // computeColumns types the computed columns of a table. They see the table's other columns, computed ones excepted.
+//
+// The server infers their types and nullability as for a select list; a script says them nowhere.
 func (a *analyzer) computeColumns(t *catalog.Table) {
 	if a.tables[t] {
 		return
@@ -47,6 +49,9 @@ func (a *analyzer) computeColumns(t *catalog.Table) {
 
 // loudly runs f so that its findings are reported even when those of the statement that needs it are not: what it
 // computes is kept, and so must be what is wrong with it.
+//
+// A view with a mistake may be met first below gen:columns, which answers gaps of its own statement and would otherwise
+// take those of the view with it.
 func (a *analyzer) loudly(f func()) {
 	outer := a.found
 	a.found = a.root
@@ -77,6 +82,9 @@ func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relatio
 }
 
 // viewRelation returns what a view yields.
+//
+// Its columns are those of the query at the time of CREATE VIEW; SELECT * in a view goes stale on the server when a
+// table changes, and here is read as of the scripts.
 func (a *analyzer) viewRelation(v *catalog.View) relation {
 	return a.once(v, func(e *env) relation {
 		rel := a.subquery(&scope{env: e, clause: inFrom}, v.Def.Query)
@@ -88,6 +96,8 @@ func (a *analyzer) viewRelation(v *catalog.View) relation {
 }
 
 // functionRelation returns what a table function yields, whatever its arguments.
+//
+// A function that returns @t TABLE (…) has the columns and keys of that table.
 func (a *analyzer) functionRelation(f *catalog.Function) relation {
 	if f.Def.Inline == nil {
 		return a.tableRelation(f.Table)
@@ -136,6 +146,8 @@ func (a *analyzer) functionTable(s *scope, f *syntax.FunctionTable) *source {
 }
 
 // userTable types a call of a table function that a script defines. What it yields doesn't depend on the arguments.
+//
+// They are checked all the same. Unlike a procedure's, each must be given: a default has to be asked for with DEFAULT.
 func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 	broken := relation{bad: true}
 	full, err := a.resolve(s.env, c.Name)
@@ -161,6 +173,9 @@ func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 }
 
 // openJSON types OPENJSON: with WITH the columns it lists, which may all be NULL, or else the three documented ones.
+//
+// Without WITH they are key, value and type. With it, lax mode (the default) yields NULL for whatever the document does
+// not have.
 func (a *analyzer) openJSON(s *scope, f *syntax.FunctionTable) relation {
 	at := f.Call.Span
 	if n := len(f.Call.Args); n < 1 || n > 2 {
@@ -183,7 +198,7 @@ func (a *analyzer) openJSON(s *scope, f *syntax.FunctionTable) relation {
 		t, table, err := a.cat.Type(c.Type)
 		switch {
 		case err != nil:
-			a.fail(s.env, c.Type.Span, "", "%v", err)
+			a.fail(s.env, c.Type.Span, catalog.Advice(err), "%v", err)
 		case table != nil:
 			a.fail(s.env, c.Type.Span, "", "a column of OPENJSON can't be a table")
 			t = sqltype.Type{}

@@ -34,6 +34,9 @@ func aggregate(f func(sqltype.Type) (sqltype.Type, error)) rule {
 }
 
 // united yields the union of the arguments from the n-th on.
+//
+// COALESCE (@int, N'1') is an int by the precedence of types, not by the order of the arguments: ISNULL is the one that
+// goes by the first.
 func united(n int) rule {
 	return func(c *invocation) (sqltype.Type, error) {
 		t := c.args[n].Type
@@ -51,6 +54,10 @@ func united(n int) rule {
 }
 
 // isNullRule is ISNULL: the type of the first argument, into which the second is cut.
+//
+//	ISNULL (CAST (NULL AS varchar(3)), 'abcdef')     -- 'abc'
+//
+// which is a known trap; COALESCE yields all six letters.
 func isNullRule(c *invocation) (sqltype.Type, error) {
 	first, second := c.args[0], c.args[1]
 	switch {
@@ -93,6 +100,8 @@ func percentileRule(*invocation) (sqltype.Type, error) {
 var errPercentile = errors.New("not known to the generator; use PERCENTILE_CONT, which is float")
 
 // sizedBy yields int, or bigint when one of the given arguments is a (max) type.
+//
+// LEN, DATALENGTH and CHARINDEX: a (max) value can be longer than an int counts.
 func sizedBy(args ...int) rule {
 	return func(c *invocation) (sqltype.Type, error) {
 		for _, i := range args {
@@ -158,6 +167,9 @@ func sameText(c *invocation) (sqltype.Type, error) {
 }
 
 // longText has room for any result: 8,000 bytes, or (max) when the first argument has.
+//
+// REPLACE may make a text longer than it was, to an extent that no rule tells; the server too describes the result as
+// 8,000 bytes.
 func longText(c *invocation) (sqltype.Type, error) {
 	first := c.args[0].Type
 	national := first.IsNational()
@@ -196,6 +208,7 @@ func partOf(number int) rule {
 				t = varbinary(sqltype.Max)
 			case sqltype.RowVersion:
 				t = varbinary(8)
+			default: // binary and varbinary keep their length
 			}
 		}
 		if lit := c.args[number].literal; lit != nil && t.Length != sqltype.Max {
@@ -208,6 +221,8 @@ func partOf(number int) rule {
 }
 
 // concatRule is CONCAT and CONCAT_WS: the lengths add up, and (max) is contagious.
+//
+// Unlike +, CONCAT takes values that are no text, and takes NULL for an empty one.
 func concatRule(c *invocation) (sqltype.Type, error) {
 	values := c.args
 	length, national, unbound := 0, false, false
@@ -237,6 +252,8 @@ func concatRule(c *invocation) (sqltype.Type, error) {
 }
 
 // strRule is STR: as long as the second argument says, 10 without one.
+//
+// What does not fit comes as asterisks, not as an error, so that the length is exact.
 func strRule(c *invocation) (sqltype.Type, error) {
 	if len(c.args) < 2 {
 		return varchar(10), nil

@@ -6,7 +6,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -39,6 +38,9 @@ func (c clause) aggregates() bool {
 func (c clause) windows() bool { return c == inList || c == inOrderBy }
 
 // scope is what an expression sees. A subquery's scope has that of the query around it as its outer one.
+//
+// A scope is never changed once expressions have been typed in it; in and inner make copies. That keeps what ORDER BY
+// may see, say, from leaking into WHERE, which is evaluated before it.
 type scope struct {
 	env     *env
 	outer   *scope
@@ -54,6 +56,9 @@ type scope struct {
 }
 
 // source is one table of a FROM clause.
+//
+// It has a relation of its own rather than a pointer to the table's, as an outer join makes its columns nullable for
+// one query only.
 type source struct {
 	relation
 	name   string // the alias, or else the table's own name; empty if it cannot be referred to
@@ -69,6 +74,10 @@ type source struct {
 }
 
 // cte is one common table expression; those defined before it follow.
+//
+// The list grows at its front, so that each expression sees those before it and none after it, as in
+//
+//	WITH a AS (SELECT 1 AS x), b AS (SELECT x FROM a) SELECT x FROM b
 type cte struct {
 	name  string
 	rel   *relation
@@ -86,6 +95,9 @@ func (c *cte) find(name string) *relation {
 }
 
 // grouping is what a grouped query may refer to outside its aggregates.
+//
+// For SELECT YEAR(o.at), o.kind, COUNT(*) … GROUP BY YEAR(o.at), o.kind the columns are kind alone, and YEAR(o.at) is
+// in items: the expression may be used as it stands, but o.at may not.
 type grouping struct {
 	columns  []place          // grouped columns
 	items    map[string]typed // other grouped expressions by their fingerprint
@@ -94,17 +106,25 @@ type grouping struct {
 }
 
 // place is a column of a source.
+//
+// Two references are the same column if they are the same place, whether one is written with the alias and the other
+// without.
 type place struct {
 	source *source
 	column int
 }
 
 // inner returns a scope for a query that stands in this one.
+//
+// It begins in FROM, the clause that is evaluated first. Whether the subquery may in fact see the outer one is for its
+// place to say: a derived table does not, unless it is right of an APPLY.
 func (s *scope) inner() *scope {
 	return &scope{env: s.env, outer: s, ctes: s.ctes, clause: inFrom}
 }
 
 // in returns the scope as another clause of the same query sees it.
+//
+// Only directly below EXISTS, and there only in the select list, may * stand for no columns.
 func (s *scope) in(c clause) *scope {
 	inner := *s
 	inner.clause = c
@@ -145,6 +165,12 @@ func (a *analyzer) column(s *scope, ref *syntax.ColumnRef) typed {
 
 // find looks a column up from the inside out. It returns where it is and the scope that has it. A table found by its
 // qualifier ends the search: a column that it lacks is unknown, whatever there is further out.
+//
+// An unqualified name is searched scope by scope, and the nearest one that has it wins. That is the trap of
+//
+//	WHERE id IN (SELECT order_id FROM dbo.customers)
+//
+// where order_id is a column of the outer table: right by the rules, so that no finding can be made of it here.
 func (a *analyzer) find(s *scope, ref *syntax.ColumnRef) (place, *scope, bool) {
 	name := ref.Parts[len(ref.Parts)-1]
 	for at := s; at != nil; at = at.outer {
@@ -223,6 +249,9 @@ func (a *analyzer) failAmbiguous(s *scope, ref *syntax.ColumnRef, places []place
 
 // failUnknownColumn reports a reference that no scope knows: the table is unknown, or the column. A variable of that name
 // whose @ was forgotten is suggested too.
+//
+// A column may be followed by a property or a method in T-SQL (geography's c.Lat, xml's c.value), which looks like a
+// qualified name; that is found out before anything is called unknown.
 func (a *analyzer) failUnknownColumn(s *scope, ref *syntax.ColumnRef) {
 	var sources []*source
 	for at := s; at != nil; at = at.outer {
@@ -304,7 +333,7 @@ func columnNames(sources []*source) []string {
 
 // suggest returns a fix that names what a misspelt name may have meant, or "".
 func suggest(name string, candidates []string) string {
-	if near := directive.Nearest(name, candidates); near != "" && near != name {
+	if near := diag.Nearest(name, candidates); near != "" && near != name {
 		return "did you mean " + near + "?"
 	}
 	return ""

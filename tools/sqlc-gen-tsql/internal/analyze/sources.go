@@ -51,6 +51,9 @@ func (j joined) and(k joined) joined {
 }
 
 // checkExposed reports two tables under the same name.
+//
+// The name that counts is the alias if there is one; two schemas may have a table of the same name side by side, as
+// long as it is written with the schema.
 func (a *analyzer) checkExposed(e *env, sources []*source) {
 	for i, src := range sources {
 		for _, other := range sources[:i] {
@@ -93,6 +96,11 @@ func (a *analyzer) source(s *scope, src syntax.TableSource) joined {
 
 // join reads both sides of a join and its condition, which sees the tables of both sides and no others. The side of an
 // outer join that may be missing has columns that may be NULL, whatever their definition.
+//
+//	FROM dbo.orders AS o LEFT JOIN dbo.customers AS c ON c.id = o.customer_id
+//
+// makes all columns of c nullable, c.id included, and FULL JOIN those of both. CROSS APPLY keeps what the right side
+// says of itself, OUTER APPLY is like LEFT JOIN.
 func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 	left := a.source(s, j.X)
 	inner := s
@@ -134,6 +142,9 @@ func (a *analyzer) join(s *scope, j *syntax.Join) joined {
 }
 
 // waits notes that the rows of some tables depend on those of others.
+//
+// A key of the right side of LEFT JOIN says how many of its rows there are for one row of the left side, and not in
+// all.
 func waits(sources, others []*source) {
 	for _, src := range sources {
 		src.after = slices.Concat(src.after, others)
@@ -152,6 +163,8 @@ func makeNullable(sources []*source) {
 
 // tableRef finds what a name in FROM stands for: a common table expression, a temp table, a table or a view. The first
 // hides the others, but has no schema.
+//
+// WITH orders AS (SELECT … FROM dbo.orders) SELECT … FROM orders reads the expression.
 func (a *analyzer) tableRef(s *scope, ref *syntax.TableRef) *source {
 	src := &source{at: ref.Span, name: lastPart(ref.Name).Value}
 	if ref.Alias != nil {
@@ -226,6 +239,8 @@ func (a *analyzer) compatibilityView(name catalog.Name) *catalog.Table {
 }
 
 // resolve qualifies a name as the server does: in a module, an object of the module's own schema comes first.
+//
+// Outside of modules that is the default schema alone, which stands for that of the user who runs the statement.
 func (a *analyzer) resolve(e *env, name *syntax.ObjectName) (catalog.Name, error) {
 	full, err := a.cat.Resolve(name)
 	if err != nil || e.schema == "" || len(name.Parts) > 1 {
@@ -246,6 +261,8 @@ func (a *analyzer) nearest(name catalog.Name) string {
 }
 
 // isTemp reports names of temp tables: #t, ##t and tempdb..#t.
+//
+// The server puts them in tempdb whatever is written in front, so that the last part tells.
 func isTemp(name *syntax.ObjectName) bool { return strings.HasPrefix(lastPart(name).Value, "#") }
 
 func lastPart(name *syntax.ObjectName) syntax.Ident { return name.Parts[len(name.Parts)-1] }
@@ -290,6 +307,8 @@ func (a *analyzer) named(s *scope, rel relation, alias *syntax.Ident, names []sy
 }
 
 // rename puts the names of a column list in place of those of a relation. The list must be as long as the relation.
+//
+// FROM (SELECT 1, 2) AS t (a, b) and a view's CREATE VIEW dbo.v (a, b) AS … are the same thing.
 func (a *analyzer) rename(e *env, rel *relation, names []syntax.Ident) bool {
 	if len(names) == 0 || rel.bad && len(rel.columns) == 0 {
 		return !rel.bad
@@ -337,6 +356,8 @@ func (a *analyzer) checkNames(e *env, columns []Column, where string) bool {
 }
 
 // valuesTable types (VALUES (…), (…)): each column is the union of what its rows have.
+//
+// (VALUES (1), (2.5)) has one column, whose type is found as that of UNION ALL would be.
 func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 	rel := relation{rows: Many}
 	if len(v.Rows) == 1 {
@@ -369,6 +390,10 @@ func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 
 // pivot types PIVOT and UNPIVOT over the columns of what they read: those that the clause doesn't name stay, those that it
 // uses go, and new ones come.
+//
+//	FROM (SELECT kind, year, total FROM …) AS s PIVOT (SUM(total) FOR year IN ([2024], [2025])) AS p
+//
+// has the columns kind, 2024 and 2025: total and year go, and whatever is not named is grouped by.
 func (a *analyzer) pivot(s *scope, p *syntax.Pivot) *source {
 	from := a.source(s, p.X)
 	out := &source{at: p.Span}

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -19,25 +16,68 @@ const (
 	firstUserError  = 50000 // the least number that THROW takes; also that of RAISERROR with a text
 	firstMessage    = 13000 // the least number that RAISERROR takes
 	leastSeverity   = 11    // from here on RAISERROR is an error rather than a message
+	leastFatal      = 20    // from here on the server closes the connection, which no CATCH can stop
 	raiserrorParams = 3     // message, severity and state come first
 )
 
-// thrown is what the statements of one body raise. A number counts also if a CATCH of the body never lets it out: what a
-// CATCH does depends on values.
+// thrown is what the statements of one body raise, and which bodies they call, which may raise more.
+//
+// The values of the two maps say whether an error gets out to the caller. It does not if all its places are in a TRY
+// whose CATCH never raises it again:
+//
+//	BEGIN TRY THROW 50010, N'busy', 1; END TRY
+//	BEGIN CATCH SET @busy = 1; END CATCH           -- 50010: false
+//	THROW 50011, N'lost', 1;                       -- 50011: true
+//
+// Only numbers that the text chooses are here. The server's own errors (1205 for a deadlock, 2627 for a duplicate key)
+// can come from nearly every statement, and the generated package deals with those once for all.
 type thrown struct {
 	numbers map[int32]bool
-	dynamic bool // some number is not known from the text
+	calls   map[*body]bool
+	dynamic bool // a number that is not known from the text gets out
 }
 
-// add notes a number.
-func (t *thrown) add(n int32) {
+// add notes a number, and that it gets out from one place at least if out says so.
+func (t *thrown) add(n int32, out bool) {
 	if t.numbers == nil {
 		t.numbers = map[int32]bool{}
 	}
-	t.numbers[n] = true
+	t.numbers[n] = t.numbers[n] || out
+}
+
+// call notes that a body is called, and whether what it raises gets out.
+func (t *thrown) call(b *body, out bool) {
+	if t.calls == nil {
+		t.calls = map[*body]bool{}
+	}
+	t.calls[b] = t.calls[b] || out
+}
+
+// raisesUnknown notes an error whose number the text does not tell.
+func (w *walker) raisesUnknown() {
+	w.body.throws.dynamic = w.body.throws.dynamic || !w.swallowed
+}
+
+// raisesAgain reports whether statements of a CATCH contain a THROW without a number, which lets the error of the TRY
+// out. What decides whether it is run, as in IF ERROR_NUMBER() <> 50010 THROW, is not looked at.
+//
+// The other ways to let an error out need no look here. RAISERROR (@message, 16, 1), the idiom from before THROW, gives
+// the caller 50000 rather than the number of the TRY; and THROW @number makes the body dynamic, see [body.raised].
+func raisesAgain(catch []syntax.Stmt) bool {
+	for _, s := range catch {
+		for t := range syntax.All[*syntax.Throw](s) {
+			if t.Number == nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // throw follows THROW, which always ends in the CATCH around or in the caller's error.
+//
+// Its severity is always 16, so that every CATCH gets it, and it ends the statement list whether or not there is one:
+// what follows is not reached.
 func (w *walker) throw(s *syntax.Throw, at int) int {
 	w.body.graph.pass(at, w.caught)
 	if w.body.module == inFunction {
@@ -60,17 +100,24 @@ func (w *walker) throw(s *syntax.Throw, at int) int {
 	n, ok := intLiteral(s.Number)
 	switch {
 	case !ok:
-		w.body.throws.dynamic = true
+		w.raisesUnknown()
 	case n < firstUserError || n > math.MaxInt32:
 		w.fail(s.Number, ruleError, "", "THROW takes numbers from %d to %d", firstUserError, math.MaxInt32)
 	default:
-		w.body.throws.add(int32(n))
+		w.body.throws.add(int32(n), !w.swallowed)
 	}
 	return nowhere
 }
 
 // raiserror follows RAISERROR. With an error's severity it leads to the CATCH around, like THROW. Without one, T-SQL
 // goes on with the next statement; but the caller gets an error all the same, so that this way is not one that succeeds.
+//
+// The rules are older than TRY and differ from those of THROW. A text is number 50000; a number stands for a text in
+// sys.messages, so that it may also be one below 50000; and the severity is an argument:
+//
+//	RAISERROR (N'so far %d', 10, 1, @n)     -- a message: the client's message handler gets it
+//	RAISERROR (N'no', 16, 1)                -- an error
+//	RAISERROR (50123, 20, 1) WITH LOG       -- an error that also ends the connection
 func (w *walker) raiserror(s *syntax.Raiserror, at int) int {
 	if w.body.module == inFunction {
 		w.fail(s, ruleStatement, "", "a function cannot RAISERROR")
@@ -91,16 +138,17 @@ func (w *walker) raiserror(s *syntax.Raiserror, at int) int {
 	if known && severity < leastSeverity {
 		return at // a message, not an error
 	}
+	fatal := known && severity >= leastFatal
 	n, literal := intLiteral(s.Args[0])
 	switch {
 	case message.Type.IsCharacter(): // also in a variable: a text is always 50000
-		w.body.throws.add(firstUserError)
+		w.body.throws.add(firstUserError, fatal || !w.swallowed)
 	case !literal:
-		w.body.throws.dynamic = true
+		w.raisesUnknown()
 	case n < firstMessage || n > math.MaxInt32 || n == firstUserError:
 		w.fail(s.Args[0], ruleError, "", "RAISERROR takes a text or numbers from %d to %d, other than %d", firstMessage, math.MaxInt32, firstUserError)
 	default:
-		w.body.throws.add(int32(n))
+		w.body.throws.add(int32(n), fatal || !w.swallowed)
 	}
 	w.body.graph.pass(at, w.caught)
 	if !known {
@@ -110,6 +158,8 @@ func (w *walker) raiserror(s *syntax.Raiserror, at int) int {
 }
 
 // intLiteral returns the value of an integer literal, with or without a sign.
+//
+// Nothing is computed: THROW and RAISERROR take constants and variables, no expressions.
 func intLiteral(x syntax.Expr) (int64, bool) {
 	switch x := x.(type) {
 	case *syntax.Paren:
@@ -127,8 +177,22 @@ func intLiteral(x syntax.Expr) (int64, bool) {
 	return 0, false
 }
 
-// raised collects what a body and the procedures it calls can raise.
+// raised collects what a caller can get from a body and the bodies it calls.
+//
+// If a number is not known, what a CATCH swallows counts as well: the unknown number may be the one that it kept.
+//
+//	BEGIN CATCH SET @n = ERROR_NUMBER(); END CATCH
+//	IF @n <> 0 THROW @n, N'again', 1;
 func (b *body) raised() *thrown {
+	all := b.collect(false)
+	if all.dynamic {
+		all = b.collect(true)
+	}
+	return all
+}
+
+// collect is raised without that doubt: swallowed says whether to count what a CATCH swallows.
+func (b *body) collect(swallowed bool) *thrown {
 	all := &thrown{}
 	seen := map[*body]bool{}
 	var visit func(b *body)
@@ -138,89 +202,28 @@ func (b *body) raised() *thrown {
 		}
 		seen[b] = true
 		all.dynamic = all.dynamic || b.throws.dynamic
-		for n := range b.throws.numbers {
-			all.add(n)
+		for n, out := range b.throws.numbers {
+			if out || swallowed {
+				all.add(n, true)
+			}
 		}
-		for _, c := range b.calls {
-			visit(c)
+		for c, out := range b.throws.calls {
+			if out || swallowed {
+				visit(c)
+			}
 		}
 	}
 	visit(b)
 	return all
 }
 
-// An errorBook holds what the header comments say about error numbers.
-type errorBook struct {
-	byNumber map[int32]bookedError
-	byName   map[string]bookedError
-}
-
-type bookedError struct {
-	directive.ErrorName
-	file *diag.File
-}
-
-// enter notes the errors that a header lists. One number has one name and one meaning, wherever it is listed.
-func (b *errorBook) enter(file *diag.File, listed []directive.ErrorName, found *diag.List) {
-	for _, e := range listed {
-		// The first header that lists a number decides; the others must say the same.
-		other, known := b.byNumber[e.Number]
-		named, taken := b.byName[e.Name]
-		switch {
-		case known && other.Name != e.Name:
-			found.Add(file, e.Span, ruleError, "use one name everywhere", "error %d is called %s here and %s at %s",
-				e.Number, e.Name, other.Name, site{other.file, other.Span})
-		case known && e.Text != "" && other.Text != "" && e.Text != other.Text:
-			found.Add(file, e.Span, ruleError, "use one text everywhere, or another number", "error %d means something else at %s: %s",
-				e.Number, site{other.file, other.Span}, other.Text)
-		case !known && taken:
-			found.Add(file, e.Span, ruleError, "use another name", "the name %s belongs to error %d, see %s",
-				e.Name, named.Number, site{named.file, named.Span})
-		case !known || other.Text == "":
-			b.byNumber[e.Number] = bookedError{e, file}
-			b.byName[e.Name] = bookedError{e, file}
-		}
-	}
-}
-
-// list checks the errors in a procedure's header against those that it can raise. Where a number is in a variable, the
-// header says which it can be.
-func (p *program) list(b *body, file *diag.File, header directive.Header) {
-	p.book.enter(file, header.Errors, p.a.found)
-	raised := b.raised()
-	for _, e := range header.Errors {
-		switch {
-		case raised.numbers[e.Number]:
-		case raised.dynamic:
-			b.throws.add(e.Number)
-		default:
-			p.a.found.Add(file, e.Span, ruleError, "remove the line",
-				"nothing in this procedure, or in those it calls, raises error %d", e.Number)
-		}
-	}
-}
-
-// errorNumbers returns every number that a procedure or a query raises, with the names from the headers.
-func (p *program) errorNumbers(out *Program) []ErrorNumber {
-	var numbers []int32
-	for _, proc := range out.Procedures {
-		numbers = append(numbers, proc.Errors...)
-	}
-	for _, q := range out.Queries {
-		numbers = append(numbers, q.Errors...)
-	}
-	slices.Sort(numbers)
-	var all []ErrorNumber
-	for _, n := range slices.Compact(numbers) {
-		named := p.book.byNumber[n]
-		at := catalog.Place{File: named.file, Span: named.Span}
-		all = append(all, ErrorNumber{Place: at, Number: n, Name: named.Name, Text: named.Text})
-	}
-	return all
-}
-
 // fires notes that the triggers of the table that a statement changes are called. What is changed through a common
 // table expression counts for nothing.
+//
+// T-SQL lets UPDATE and DELETE name their target by an alias of the FROM clause, so that the table has to be looked up
+// there first:
+//
+//	UPDATE o SET note = NULL FROM dbo.orders AS o;
 func (w *walker) fires(s syntax.Stmt) {
 	var target syntax.TableSource
 	var from []syntax.TableSource
@@ -247,8 +250,12 @@ func (w *walker) fires(s syntax.Stmt) {
 			}
 		}
 	}
-	if resolved, err := w.a.resolve(w.e, name); err == nil {
-		w.body.calls = append(w.body.calls, w.triggers[resolved.Key()]...)
+	resolved, err := w.a.resolve(w.e, name)
+	if err != nil {
+		return // of another database
+	}
+	for _, trigger := range w.triggers[resolved.Key()] {
+		w.body.throws.call(trigger, !w.swallowed)
 	}
 }
 

@@ -129,5 +129,58 @@ error 50010 lock_lost: the lock has expired`},
 CREATE PROCEDURE dbo.p AS BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH THROW; END CATCH`, want: `
 dbo.p() errors 50010
   flow: !`},
+		{name: "swallowed", definitions: `
+CREATE PROCEDURE dbo.p AS BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH PRINT N'oh'; END CATCH`, want: `
+dbo.p()
+  flow: -`},
+		{name: "swallowed and listed", definitions: `
+-- Tries.
+-- Errors:
+--   50010 lock_lost: the lock has expired
+CREATE PROCEDURE dbo.p AS BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH PRINT N'oh'; END CATCH`, want: `
+3:6 error: a CATCH of this procedure swallows error 50010, so that no caller gets it`},
+		{name: "swallowed in one place only", definitions: `
+CREATE PROCEDURE dbo.p @x int AS
+BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH PRINT N'oh'; END CATCH
+IF @x = 1 THROW 50010, N'x', 1;`, want: `
+dbo.p(@x int) errors 50010
+  flow: -`},
+		{name: "swallowed from a callee", definitions: `
+CREATE PROCEDURE dbo.a AS BEGIN TRY EXEC dbo.b; END TRY BEGIN CATCH PRINT N'oh'; END CATCH
+GO
+CREATE PROCEDURE dbo.b AS THROW 50010, N'x', 1;`, want: `
+dbo.a()
+  flow: -
+dbo.b() errors 50010
+  flow: !`},
+		{name: "swallowed further out", definitions: `
+CREATE PROCEDURE dbo.p AS
+BEGIN TRY
+    BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH THROW; END CATCH
+END TRY
+BEGIN CATCH PRINT N'oh'; END CATCH`, want: `
+dbo.p()
+  flow: -`},
+		{name: "translated", definitions: `
+CREATE PROCEDURE dbo.p AS BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH THROW 50011, N'y', 1; END CATCH`, want: `
+dbo.p() errors 50011
+  flow: !`},
+		{name: "raised again when it is a certain one", definitions: `
+CREATE PROCEDURE dbo.p AS
+BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH IF ERROR_NUMBER() <> 50012 THROW; END CATCH`, want: `
+dbo.p() errors 50010
+  flow: -`},
+		{name: "raised again after the catch", definitions: `
+CREATE PROCEDURE dbo.p AS
+DECLARE @n int = 0;
+BEGIN TRY THROW 50010, N'x', 1; END TRY BEGIN CATCH SET @n = ERROR_NUMBER(); END CATCH
+IF @n <> 0 THROW @n, N'again', 1;`, want: `
+dbo.p() errors 50010
+  flow: -`},
+		{name: "fatal in a try", definitions: `
+CREATE PROCEDURE dbo.p AS
+BEGIN TRY RAISERROR (50123, 20, 1) WITH LOG; END TRY BEGIN CATCH PRINT N'oh'; END CATCH`, want: `
+dbo.p() errors 50123
+  flow: -`},
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -62,7 +61,7 @@ type typing struct {
 func newTyping(t *testing.T, schema, text string) typing {
 	t.Helper()
 	ddl, early := syntax.Parse(diag.NewFile("schema.sql", schema))
-	cat, found := catalog.Build([]*syntax.Script{ddl}, []*directive.Set{nil}, catalog.Options{})
+	cat, found := catalog.Build([]*syntax.Script{ddl}, catalog.Options{})
 	early = append(early, found...)
 	script, found := syntax.Parse(diag.NewFile("q.sql", text))
 	early = append(early, found...)

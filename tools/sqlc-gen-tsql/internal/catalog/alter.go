@@ -3,6 +3,7 @@ package catalog
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
@@ -35,6 +36,7 @@ func (b *builder) edit(name *syntax.ObjectName, index bool) *editor {
 }
 
 // alterTable applies ADD, ALTER COLUMN and DROP; the other actions don't change what a query sees.
+// A statement whose table isn't known has been reported by edit and changes nothing.
 func (b *builder) alterTable(s *syntax.AlterTable) {
 	e := b.edit(s.Name, false)
 	if e == nil {
@@ -55,10 +57,14 @@ func (b *builder) alterTable(s *syntax.AlterTable) {
 	b.found = append(b.found, e.found...)
 }
 
-// ifExists finds the IF EXISTS of DROP COLUMN, which the tree leaves out.
+// ifExists finds the IF EXISTS of DROP COLUMN, which the tree leaves out. In a comment inside the statement it would
+// count
+// as well; that costs a finding, never a column.
 var ifExists = regexp.MustCompile(`(?i)\bIF\s+EXISTS\b`)
 
 // missing returns what an ADD adds: all of it, or under an IF those columns and constraints that aren't there yet.
+//
+//	IF COL_LENGTH('dbo.orders', 'note') IS NULL ALTER TABLE dbo.orders ADD note nvarchar(50)
 func (b *builder) missing(t *Table, def *syntax.TableDef) *syntax.TableDef {
 	if b.guard == nil {
 		return def
@@ -109,12 +115,13 @@ func (e *editor) alterColumn(d *syntax.ColumnDef) {
 	}
 }
 
-// primary reports whether a column is in the primary key.
+// primary reports whether a column, spelt as in the table, is in the primary key, which stands first among the keys.
 func (e *editor) primary(column string) bool {
 	return len(e.t.Keys) > 0 && e.t.Keys[0].Primary && slices.Contains(e.t.Keys[0].Columns, column)
 }
 
 // dropColumns removes columns. The server refuses to as long as a key or an index has them.
+// tolerant says that a column may be missing, because of IF EXISTS or an IF around the statement.
 func (e *editor) dropColumns(names []syntax.Ident, tolerant bool) {
 	for _, id := range names {
 		col := e.t.Column(id.Value)
@@ -143,7 +150,9 @@ func describeIndex(i Index) string {
 	return "the index " + i.Name
 }
 
-// dropKey removes the key or the index of a name. Constraints of other kinds have left no trace.
+// dropKey removes the key or the index of a name, and reports whether there was one. For ALTER TABLE … DROP
+// CONSTRAINT that
+// is no matter: constraints of other kinds (CHECK, FOREIGN KEY, DEFAULT) have left no trace that could be missing.
 func (e *editor) dropKey(name string) bool {
 	i := e.t.indexNamed(name)
 	if i < 0 {
@@ -155,6 +164,8 @@ func (e *editor) dropKey(name string) bool {
 }
 
 // createIndex adds an index to a table.
+//
+//	IF NOT EXISTS (SELECT 1 FROM sys.indexes WHERE name = 'ix') CREATE INDEX ix ON dbo.orders (customer)
 func (b *builder) createIndex(s *syntax.CreateIndex) {
 	e := b.edit(s.Table, true)
 	if e == nil {
@@ -192,4 +203,46 @@ func (b *builder) dropIndex(s *syntax.Drop) {
 		}
 		b.found = append(b.found, e.found...)
 	}
+}
+
+// drop removes objects. What isn't there is an error unless the statement, or an IF around it, allows for that.
+// A drop of something that later files still use is no finding here; those who use it don't find it.
+func (b *builder) drop(s *syntax.Drop) {
+	if s.Kind == "INDEX" {
+		b.dropIndex(s)
+		return
+	}
+	sorts, known := droppable[s.Kind]
+	if !known {
+		return // schemas, triggers, roles and so on are not in the catalog
+	}
+	for _, n := range s.Names {
+		name, ok := b.resolve(n)
+		if !ok {
+			continue
+		}
+		o := b.c.object(name)
+		if s.Kind == "TYPE" {
+			o = b.c.typeObject(name)
+		}
+		switch {
+		case o != nil && slices.Contains(sorts, sortOf(o)):
+			b.c.remove(o)
+		case o != nil:
+			b.fail(n.Span, "", "%s is %s, defined at %s", name, sortOf(o), position(o))
+		case !s.IfExists && b.guard == nil:
+			b.fail(n.Span, "add IF EXISTS, or remove the statement", "there is no %s %s to drop", strings.ToLower(s.Kind), name)
+		}
+	}
+}
+
+// droppable says what each kind of DROP removes, by [sortOf]. One TYPE may be of two sorts.
+var droppable = map[string][]string{
+	"TABLE":     {"a table"},
+	"VIEW":      {"a view"},
+	"PROCEDURE": {"a procedure"},
+	"FUNCTION":  {"a function"},
+	"TYPE":      {"a table type", "an alias type"},
+	"SEQUENCE":  {"a sequence"},
+	"SYNONYM":   {"a synonym"},
 }

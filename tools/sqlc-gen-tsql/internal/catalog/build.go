@@ -1,12 +1,9 @@
 package catalog
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -26,9 +23,7 @@ type Options struct {
 // are taken as executed unless what they define exists already, or what they drop or alter does not; of IF … ELSE, the
 // first branch that defines something counts. Loops and dynamic SQL are not looked into, and sp_rename is refused.
 // Temporary objects are left out: they last no longer than the script's session.
-//
-// The sets of directives are those of the scripts; no directive changes what is defined so far.
-func Build(scripts []*syntax.Script, _ []*directive.Set, options Options) (*Catalog, diag.List) {
+func Build(scripts []*syntax.Script, options Options) (*Catalog, diag.List) {
 	if options.DefaultSchema == "" {
 		options.DefaultSchema = "dbo"
 	}
@@ -46,6 +41,7 @@ func Build(scripts []*syntax.Script, _ []*directive.Set, options Options) (*Cata
 }
 
 // newCatalog returns an empty catalog.
+// The maps are never nil, so that a module may be entered without asking.
 func newCatalog(schema string) *Catalog {
 	return &Catalog{
 		DefaultSchema: schema,
@@ -60,16 +56,18 @@ func newCatalog(schema string) *Catalog {
 	}
 }
 
-// builder walks over scripts. Where it is: script, batch, and guard, the outermost IF around the statement.
+// builder walks over scripts. Modules are only entered, not looked into: what their bodies do happens when they are
+// called.
 type builder struct {
 	c      *Catalog
-	script *syntax.Script
+	script *syntax.Script // the script, the batch and the statement that are being read
 	batch  *syntax.Batch
-	guard  *syntax.If
+	guard  *syntax.If // the outermost IF around the statement; nil if there is none
 	found  diag.List
 }
 
 // fail reports what is wrong in the script that is being read.
+// Findings about what is resolved after the scripts were left name their file themselves.
 func (b *builder) fail(at diag.Span, fix, format string, args ...any) {
 	b.found.Add(b.script.File, at, ruleCatalog, fix, format, args...)
 }
@@ -81,7 +79,8 @@ func (b *builder) stmts(list []syntax.Stmt) {
 	}
 }
 
-// stmt applies a statement outside of modules.
+// stmt applies a statement outside of modules. What it doesn't list leaves the catalog as it is: data, permissions,
+// triggers, settings. Package analyze checks those that have types to check.
 func (b *builder) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.If:
@@ -116,13 +115,15 @@ func (b *builder) stmt(s syntax.Stmt) {
 	}
 }
 
-// conditional takes the branch that defines something as executed.
+// conditional takes the branch that defines something as executed: the scripts run against an empty database, in which
+// IF OBJECT_ID(N'dbo.t') IS NULL holds. Conditions aren't evaluated; their forms are too many.
 func (b *builder) conditional(s *syntax.If) {
 	// The outermost IF stays the guard: its comment is the one that describes what is inside.
 	outer := b.guard
 	if outer == nil {
 		b.guard = s
 	}
+	// IF OBJECT_ID(…) IS NOT NULL PRINT 'there' ELSE CREATE TABLE … defines in its second branch.
 	branch := s.Then
 	if s.Else != nil && !defines(s.Then) {
 		branch = s.Else
@@ -132,6 +133,7 @@ func (b *builder) conditional(s *syntax.If) {
 }
 
 // defines reports whether a statement contains one that changes the catalog.
+// EXEC of text that defines something is not seen, as nowhere else.
 func defines(s syntax.Stmt) bool {
 	found := false
 	syntax.Walk(s, func(n syntax.Node) bool {
@@ -146,6 +148,7 @@ func defines(s syntax.Stmt) bool {
 }
 
 // exec refuses the one procedure that changes what scripts define behind their back.
+// Other procedures don't change names or types, as far as is known.
 func (b *builder) exec(s *syntax.Exec) {
 	if s.Name == nil {
 		return
@@ -156,7 +159,7 @@ func (b *builder) exec(s *syntax.Exec) {
 }
 
 // resolve returns the full name of what a statement defines or changes. It is false for temporary objects and for names
-// that are refused, which it reports.
+// that are refused, which it reports: those of other databases, and sys and INFORMATION_SCHEMA, where nobody creates.
 func (b *builder) resolve(name *syntax.ObjectName) (Name, bool) {
 	n, err := b.c.Resolve(name)
 	if err != nil {
@@ -185,6 +188,7 @@ const (
 )
 
 // form returns the form of a module's definition.
+// The syntax keeps them as two flags, one of which is set at most.
 func form(orAlter, alters bool) replace {
 	switch {
 	case orAlter:
@@ -210,7 +214,8 @@ func (b *builder) free(o Object, how replace) bool {
 	was, sort := old.ObjectName(), sortOf(old)
 	same := sort == sortOf(o)
 	switch {
-	// First of all, because it is wrong under a condition too: on a server whose collation tells case apart these are two
+	// First of all, because it is wrong under a condition too: on a server whose collation tells case apart these
+	// are two
 	// objects, and on others one.
 	case was != name:
 		b.fail(at, "write "+was.String()+" in all places",
@@ -227,98 +232,4 @@ func (b *builder) free(o Object, how replace) bool {
 		b.fail(at, "remove one of them", "%s is defined twice: it is %s, defined at %s", name, sort, position(old))
 	}
 	return false
-}
-
-// position returns "file:line" of an object.
-func position(o Object) string {
-	at := o.Where()
-	if at.File == nil {
-		return "the server"
-	}
-	line, _ := at.File.Position(at.Span.From)
-	return fmt.Sprintf("%s:%d", at.File.Name, line)
-}
-
-// isType reports whether an object is a type.
-func isType(o Object) bool {
-	t, table := o.(*Table)
-	_, alias := o.(*AliasType)
-	return alias || table && t.Type
-}
-
-// sortOf names the sort of an object, with an article.
-func sortOf(o Object) string {
-	switch o := o.(type) {
-	case *Table:
-		if o.Type {
-			return "a table type"
-		}
-		return "a table"
-	case *AliasType:
-		return "an alias type"
-	case *View:
-		return "a view"
-	case *Function:
-		return "a function"
-	case *Procedure:
-		return "a procedure"
-	case *Sequence:
-		return "a sequence"
-	case *Synonym:
-		return "a synonym"
-	default:
-		return "an object"
-	}
-}
-
-// add enters an object.
-func (c *Catalog) add(o Object) {
-	key := o.ObjectName().Key()
-	c.Order = append(c.Order, o)
-	switch o := o.(type) {
-	case *Table:
-		if o.Type {
-			c.TableTypes[key] = o
-		} else {
-			c.Tables[key] = o
-		}
-	case *AliasType:
-		c.AliasTypes[key] = o
-	case *View:
-		c.Views[key] = o
-	case *Function:
-		c.Functions[key] = o
-	case *Procedure:
-		c.Procedures[key] = o
-	case *Sequence:
-		c.Sequences[key] = o
-	case *Synonym:
-		c.Synonyms[key] = o
-	}
-}
-
-// remove takes an object out.
-func (c *Catalog) remove(o Object) {
-	key := o.ObjectName().Key()
-	c.Order = slices.DeleteFunc(c.Order, func(other Object) bool { return other == o })
-	switch o := o.(type) {
-	case *Table:
-		if o.Type {
-			delete(c.TableTypes, key)
-		} else {
-			delete(c.Tables, key)
-		}
-	case *AliasType:
-		delete(c.AliasTypes, key)
-	case *View:
-		delete(c.Views, key)
-	case *Function:
-		delete(c.Functions, key)
-	case *Procedure:
-		delete(c.Procedures, key)
-	case *Sequence:
-		delete(c.Sequences, key)
-	case *Synonym:
-		delete(c.Synonyms, key)
-	}
 }

@@ -1,6 +1,10 @@
 // Package catalog collects what a set of scripts defines: tables with their columns and keys, types, views, functions,
 // procedures, sequences and synonyms. It types what is written with a type; what a view or a function returns is the
 // business of package analyze.
+//
+// The files in reading order: catalog.go has the objects, build.go walks over the scripts, table.go and module.go enter
+// what CREATE defines, alter.go applies ALTER and DROP, objects.go keeps the maps, resolve.go finds objects by their
+// names and types.go types by theirs, and system.go knows the server's own views.
 package catalog
 
 import (
@@ -24,9 +28,12 @@ func (n Name) String() string { return n.Schema + "." + n.Name }
 func (n Name) Key() string { return Fold(n.Schema) + "." + Fold(n.Name) }
 
 // Fold returns the form of an identifier under which names are compared.
+// It is lower case rather than the collation of a server that isn't there: scripts have to work on any.
 func Fold(s string) string { return strings.ToLower(s) }
 
-// A Catalog holds the objects of all scripts by [Name.Key].
+// A Catalog holds the objects of all scripts by [Name.Key]. Types have names apart from those of other objects: a table
+// and a table type may share one, a table and a view may not. After [Build] it doesn't change, and any number of
+// goroutines may read it.
 type Catalog struct {
 	DefaultSchema string // what an unqualified name belongs to: "dbo" unless configured
 	Tables        map[string]*Table
@@ -37,7 +44,7 @@ type Catalog struct {
 	Procedures    map[string]*Procedure
 	Sequences     map[string]*Sequence
 	Synonyms      map[string]*Synonym
-	Order         []Object // every object in the order of its definition
+	Order         []Object // every object in the order of its definition, those that were dropped left out
 }
 
 // An Object is anything that has a name in the catalog.
@@ -48,8 +55,8 @@ type Object interface {
 
 // A Place is where an object is defined. Embedding it makes a struct know where it stands.
 type Place struct {
-	File *diag.File
-	Span diag.Span
+	File *diag.File // nil for what the server brings
+	Span diag.Span  // of the name in the definition
 }
 
 // Where returns the place itself.
@@ -71,36 +78,39 @@ type Column struct {
 	Name       string
 	Type       sqltype.Type
 	Nullable   bool
-	Identity   bool
-	Computed   bool // its type is [sqltype.Invalid] until analyze has typed Expr
-	Expr       syntax.Expr
-	Generated  bool // rowversion and GENERATED ALWAYS columns: never inserted
-	HasDefault bool
-	Collation  string
+	Identity   bool        // the server numbers the rows: never inserted without SET IDENTITY_INSERT
+	Computed   bool        // its type is [sqltype.Invalid] until analyze has typed Expr
+	Expr       syntax.Expr // of a computed column, else nil
+	Generated  bool        // rowversion and GENERATED ALWAYS columns: never inserted
+	HasDefault bool        // an INSERT may leave the column out
+	Collation  string      // as written; empty for the database's
 	Span       diag.Span
 	Doc        string // the comment at the end of its line or above it
 }
 
-// A Key is a set of columns that no two rows share.
+// A Key is a set of columns that no two rows share, so that a query with an equality for each of them has one row at
+// most. The columns are spelt as in the table. A unique key of T-SQL allows one NULL, so nullable columns count too.
 type Key struct {
 	Name    string
 	Primary bool
 	Columns []string
 }
 
-// An Index is any index, for vet.
+// An Index is any index, for vet. Keys and unique constraints are indexes too.
 type Index struct {
 	Name      string
 	Unique    bool
 	Clustered bool
 	Columns   []string
 	Include   []string
-	Filtered  bool
+	Filtered  bool // CREATE INDEX … WHERE: it holds some of the rows
 	Options   []syntax.Option
 	Span      diag.Span
 }
 
-// An AliasType is CREATE TYPE … FROM.
+// An AliasType is CREATE TYPE … FROM: another name for a built-in type, with nullability of its own if it says NOT
+// NULL.
+// Nothing but that remains of it in a column, which has the built-in type.
 type AliasType struct {
 	Place
 	Name    Name
@@ -129,9 +139,9 @@ type Function struct {
 type Procedure struct {
 	Place
 	Name   Name
-	Def    *syntax.CreateProcedure
-	Script *syntax.Script
-	Batch  *syntax.Batch
+	Def    *syntax.CreateProcedure // the last definition, of CREATE OR ALTER or ALTER
+	Script *syntax.Script          // for the comments around it
+	Batch  *syntax.Batch           // which it owns alone
 	Params []Param
 }
 
@@ -139,8 +149,8 @@ type Procedure struct {
 type Param struct {
 	Name     string // with the @
 	Type     sqltype.Type
-	Table    *Table // of a table-valued parameter
-	Default  syntax.Expr
+	Table    *Table      // of a table-valued parameter
+	Default  syntax.Expr // nil if the caller has to send a value
 	Output   bool
 	ReadOnly bool
 	Span     diag.Span
@@ -153,7 +163,7 @@ type Sequence struct {
 	Type sqltype.Type
 }
 
-// A Synonym stands for another object.
+// A Synonym stands for another object, which it names without it having to exist. [Catalog.Lookup] follows it.
 type Synonym struct {
 	Place
 	Name, For Name

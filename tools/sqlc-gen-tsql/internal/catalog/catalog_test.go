@@ -16,16 +16,15 @@ import (
 func build(t *testing.T, texts ...string) (*catalog.Catalog, diag.List) {
 	t.Helper()
 	var scripts []*syntax.Script
-	var sets []*directive.Set
 	for i, text := range texts {
 		script, found := syntax.Parse(diag.NewFile(fmt.Sprintf("%d.sql", i+1), text))
-		set, more := directive.Read(script)
+		_, more := directive.Read(script)
 		if found = append(found, more...); len(found) > 0 {
 			t.Fatalf("%s", found.Format())
 		}
-		scripts, sets = append(scripts, script), append(sets, set)
+		scripts = append(scripts, script)
 	}
-	return catalog.Build(scripts, sets, catalog.Options{})
+	return catalog.Build(scripts, catalog.Options{})
 }
 
 // good is build for scripts with nothing wrong.
@@ -377,10 +376,11 @@ func TestFindings(t *testing.T) {
 		{"CREATE TABLE db.dbo.t (a int)", "1:14|in the database db|"},
 		{"CREATE TABLE t (a int, a int)", "1:24|column a is defined twice|remove"},
 		{"CREATE TABLE t (a int, A int)", "1:24|column A differs only in case from a|rename"},
-		{"CREATE TABLE t (a itn)", "1:19|unknown type itn; did you mean int?|"},
-		{"CREATE TABLE t (a json)", "1:19|use nvarchar(max)|"},
+		{"CREATE TABLE t (a itn)", "1:19|unknown type itn|did you mean int?"},
+		{"CREATE TABLE t (a json)", "1:19|needs SQL Server 2025|write nvarchar(max)"},
+		{"CREATE TABLE t (a bool)", "1:19|unknown type bool|write bit"},
 		{"CREATE TABLE t (a ids.x)", "1:19|unknown type ids.x|"},
-		{"CREATE TYPE orders AS TABLE (a int)\nCREATE TABLE t (a ordres)", "2:19|did you mean orders?|"},
+		{"CREATE TYPE orders AS TABLE (a int)\nCREATE TABLE t (a ordres)", "2:19|unknown type|did you mean orders?"},
 		{"CREATE TYPE orders AS TABLE (a int)\nCREATE TABLE t (a orders)", "2:19|column a can't be of type dbo.orders|"},
 		{"CREATE TYPE id FROM int\nCREATE TABLE t (a id(5))", "2:19|dbo.id takes nothing in parentheses: it is an alias type|"},
 		{"CREATE TABLE t (a varchar(9000))", "1:19|at most 8000; use varchar(max)|"},
@@ -388,7 +388,7 @@ func TestFindings(t *testing.T) {
 		{"CREATE TYPE x AS TABLE (a int)\nCREATE TYPE y FROM x", "2:20|can't be the base of a type|built-in"},
 		{"CREATE TYPE x FROM int\nCREATE TYPE y FROM x", "2:20|x can't be the base of a type|built-in"},
 		{"CREATE TABLE t (a dbo.orderz)\nCREATE TYPE dbo.orders FROM int", "1:19|unknown type dbo.orderz|"},
-		{"CREATE TYPE dbo.orders FROM int\nCREATE TABLE t (a dbo.ordres)", "2:19|did you mean dbo.orders?|"},
+		{"CREATE TYPE dbo.orders FROM int\nCREATE TABLE t (a dbo.ordres)", "2:19|unknown type|did you mean dbo.orders?"},
 		{"CREATE TYPE y FROM x", "1:20|unknown type x|"},
 		{"CREATE TABLE t (a int NULL PRIMARY KEY)", "1:17|column a can't be NULL: it is in the primary key|NOT NULL"},
 		{"CREATE TABLE t (a int NULL IDENTITY)", "1:17|it is an identity|NOT NULL"},
@@ -423,20 +423,20 @@ func TestFindings(t *testing.T) {
 		{"CREATE TYPE sys.t FROM int", "1:13|belongs to the server|"},
 		{"CREATE TABLE t (a db.dbo.u)", "1:19|in the database db|"},
 		{"CREATE TABLE t (a int, INDEX i (a), INDEX i (a))", "1:37|two indexes i|"},
-		{"CREATE TABLE t (a int)\nALTER TABLE t ALTER COLUMN a itn", "2:30|did you mean int?|"},
+		{"CREATE TABLE t (a int)\nALTER TABLE t ALTER COLUMN a itn", "2:30|unknown type|did you mean int?"},
 		{"CREATE TABLE t (a int)\nDROP INDEX i ON u", "2:17|no table dbo.u|"},
 		{"CREATE TABLE f (a int)\nGO\nCREATE FUNCTION f () RETURNS int AS BEGIN RETURN 1 END", "3:17|it is a table|"},
 		{"CREATE SEQUENCE s AS float", "1:22|can't be of type float|integer"},
-		{"CREATE SEQUENCE s AS folat", "1:22|did you mean float?|"},
+		{"CREATE SEQUENCE s AS folat", "1:22|unknown type|did you mean float?"},
 		{"CREATE SYNONYM s FOR srv.db.dbo.t", "1:22|on another server (srv)|"},
 		{"EXEC sp_rename 't', 'u'", "1:6|sp_rename is not followed|new name"},
 		{"CREATE TYPE l AS TABLE (a int)\nGO\nCREATE PROC p @l l AS SELECT 1", "3:15|must be READONLY|add READONLY"},
 		{"CREATE PROC p @l int READONLY AS SELECT 1", "1:15|only table types are READONLY|leave READONLY out"},
 		{"CREATE PROC p @a int, @A int AS SELECT 1", "1:23|two parameters @A|rename"},
-		{"CREATE PROC p @a itn AS SELECT 1", "1:18|did you mean int?|"},
-		{"CREATE FUNCTION f () RETURNS itn AS BEGIN RETURN 1 END", "1:30|did you mean int?|"},
+		{"CREATE PROC p @a itn AS SELECT 1", "1:18|unknown type|did you mean int?"},
+		{"CREATE FUNCTION f () RETURNS itn AS BEGIN RETURN 1 END", "1:30|unknown type|did you mean int?"},
 		{"CREATE FUNCTION f () RETURNS [cursor] AS BEGIN RETURN 1 END", "1:30|can't return cursor|"},
-		{"CREATE FUNCTION f () RETURNS @t TABLE (a itn) AS BEGIN RETURN END", "1:42|did you mean int?|"},
+		{"CREATE FUNCTION f () RETURNS @t TABLE (a itn) AS BEGIN RETURN END", "1:42|unknown type|did you mean int?"},
 	}
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {
@@ -502,7 +502,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("CastType and Type of %s: %s, %v, want %s", text, got, err, want)
 		}
 	}
-	if custom, _ := catalog.Build(nil, nil, catalog.Options{DefaultSchema: "shop"}); custom.DefaultSchema != "shop" {
+	if custom, _ := catalog.Build(nil, catalog.Options{DefaultSchema: "shop"}); custom.DefaultSchema != "shop" {
 		t.Errorf("default schema %s", custom.DefaultSchema)
 	}
 }

@@ -1,23 +1,23 @@
 package catalog
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// define enters an object if its name is free.
+// define enters an object if its name is free, or becomes so because the definition replaces what has it.
 func (b *builder) define(o Object, how replace) {
 	if b.free(o, how) {
 		b.c.add(o)
 	}
 }
 
-// createType enters an alias type or a table type.
+// createType enters an alias type or a table type:
+//
+//	CREATE TYPE dbo.email FROM nvarchar(320) NOT NULL
+//	CREATE TYPE dbo.lines AS TABLE (no int NOT NULL, amount money)
 func (b *builder) createType(s *syntax.CreateType) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -32,7 +32,7 @@ func (b *builder) createType(s *syntax.CreateType) {
 	base, table, err := b.c.Type(s.From)
 	switch {
 	case err != nil:
-		b.fail(s.From.Span, "", "%v", err)
+		b.fail(s.From.Span, Advice(err), "%v", err)
 		return
 	case table != nil || !base.IsScalar() || !builtin(s.From):
 		b.fail(s.From.Span, "name a built-in type", "%s can't be the base of a type", b.script.File.Slice(s.From.Span))
@@ -64,7 +64,9 @@ func (b *builder) createProcedure(s *syntax.CreateProcedure) {
 	}
 }
 
-// createSequence enters a sequence, which is one of bigint unless it says otherwise.
+// createSequence enters a sequence, which is one of bigint unless it says otherwise: CREATE SEQUENCE dbo.s AS int.
+// What it
+// starts with and where it ends changes no type.
 func (b *builder) createSequence(s *syntax.CreateSequence) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -75,7 +77,7 @@ func (b *builder) createSequence(s *syntax.CreateSequence) {
 		var err error
 		t, _, err = b.c.Type(s.Type)
 		if err != nil {
-			b.fail(s.Type.Span, "", "%v", err)
+			b.fail(s.Type.Span, Advice(err), "%v", err)
 		} else if !t.IsExactInteger() && (t.Kind != sqltype.Decimal || t.Scale != 0) {
 			b.fail(s.Type.Span, "use an integer type or decimal(n,0)", "a sequence can't be of type %s", t)
 		}
@@ -97,7 +99,8 @@ func (b *builder) createSynonym(s *syntax.CreateSynonym) {
 	b.define(&Synonym{Place: b.place(s.Name), Name: name, For: target}, create)
 }
 
-// resolveParams gives procedures and functions their parameters, and functions what they return.
+// resolveParams gives procedures and functions their parameters, and functions what they return. It runs after the last
+// script, because a file of procedures may come before that of the types they take.
 func (b *builder) resolveParams() {
 	for _, o := range b.c.Order {
 		switch o := o.(type) {
@@ -110,13 +113,13 @@ func (b *builder) resolveParams() {
 	}
 }
 
-// returns resolves what a function returns.
+// returns resolves what a function returns; an inline function's columns are found by package analyze.
 func (b *builder) returns(f *Function) {
 	switch {
 	case f.Def.Returns != nil:
 		t, table, err := b.c.TypeIn(f.Name.Schema, f.Def.Returns)
 		if err != nil {
-			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, "", "%v", err)
+			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, Advice(err), "%v", err)
 		} else if table != nil || !t.IsScalar() {
 			b.found.Add(f.File, f.Def.Returns.Span, ruleCatalog, "", "a function can't return %s", t)
 		}
@@ -129,7 +132,9 @@ func (b *builder) returns(f *Function) {
 	}
 }
 
-// params resolves the parameters of a module in a file.
+// params resolves the parameters of a module in a file. The file is a parameter because the builder has left the
+// script by
+// now. Of two with the same name only the first is kept.
 func (b *builder) params(file *diag.File, schema string, defs []*syntax.Param) []Param {
 	params := make([]Param, 0, len(defs))
 	seen := map[string]bool{}
@@ -144,7 +149,7 @@ func (b *builder) params(file *diag.File, schema string, defs []*syntax.Param) [
 		p.Type, p.Table, err = b.c.TypeIn(schema, d.Type)
 		switch {
 		case err != nil:
-			b.found.Add(file, d.Type.Span, ruleCatalog, "", "%v", err)
+			b.found.Add(file, d.Type.Span, ruleCatalog, Advice(err), "%v", err)
 		case p.Table != nil && !d.ReadOnly:
 			b.found.Add(file, d.Span, ruleCatalog, "add READONLY", "%s is of the table type %s and must be READONLY", d.Name, p.Type)
 		case p.Table == nil && d.ReadOnly:
@@ -155,48 +160,8 @@ func (b *builder) params(file *diag.File, schema string, defs []*syntax.Param) [
 	return params
 }
 
-// drop removes objects. What isn't there is an error unless the statement, or an IF around it, allows for that.
-func (b *builder) drop(s *syntax.Drop) {
-	if s.Kind == "INDEX" {
-		b.dropIndex(s)
-		return
-	}
-	sorts, known := droppable[s.Kind]
-	if !known {
-		return // schemas, triggers, roles and so on are not in the catalog
-	}
-	for _, n := range s.Names {
-		name, ok := b.resolve(n)
-		if !ok {
-			continue
-		}
-		o := b.c.object(name)
-		if s.Kind == "TYPE" {
-			o = b.c.typeObject(name)
-		}
-		switch {
-		case o != nil && slices.Contains(sorts, sortOf(o)):
-			b.c.remove(o)
-		case o != nil:
-			b.fail(n.Span, "", "%s is %s, defined at %s", name, sortOf(o), position(o))
-		case !s.IfExists && b.guard == nil:
-			b.fail(n.Span, "add IF EXISTS, or remove the statement", "there is no %s %s to drop", strings.ToLower(s.Kind), name)
-		}
-	}
-}
-
-// droppable says what each kind of DROP removes.
-var droppable = map[string][]string{
-	"TABLE":     {"a table"},
-	"VIEW":      {"a view"},
-	"PROCEDURE": {"a procedure"},
-	"FUNCTION":  {"a function"},
-	"TYPE":      {"a table type", "an alias type"},
-	"SEQUENCE":  {"a sequence"},
-	"SYNONYM":   {"a synonym"},
-}
-
-// doc returns the comment above a definition, or above the IF around it.
+// doc returns the comment above a definition, or above the IF around it: people describe a table above
+// IF OBJECT_ID(N'dbo.t') IS NULL rather than after it.
 func (b *builder) doc(at diag.Span) string {
 	if text := directive.Doc(b.script, at); text != "" || b.guard == nil {
 		return text

@@ -134,7 +134,9 @@ information_schema.schemata
 	CATALOG_NAME nvarchar(128)?, SCHEMA_NAME nvarchar(128), SCHEMA_OWNER nvarchar(128)?
 `
 
-// systemTables reads systemViews.
+// systemTables reads systemViews, once and only if a script asks for one of them. The tables have no place: nothing
+// in the
+// scripts defines them. They have no keys, so a query of them is never taken for one row.
 var systemTables = sync.OnceValue(func() map[string]*Table {
 	tables := map[string]*Table{}
 	var t *Table
@@ -153,7 +155,9 @@ var systemTables = sync.OnceValue(func() map[string]*Table {
 	return tables
 })
 
-// systemColumn reads "name type" or "name type?".
+// systemColumn reads "name type" or "name type?", where ? stands for NULL as documented. Types have one facet at
+// most here:
+// nvarchar(60), never decimal(10,2), whose comma would end the column.
 func systemColumn(text string) Column {
 	name, kind, _ := strings.Cut(text, " ")
 	kind, nullable := strings.CutSuffix(kind, "?")
@@ -169,5 +173,7 @@ func systemColumn(text string) Column {
 	return Column{Name: name, Type: t, Nullable: nullable}
 }
 
-// systemTable returns a known view of the server, or nil.
+// systemTable returns a known view of the server, or nil. A view that isn't known is refused where it is asked: its
+// columns
+// differ between versions, and guessing them is what this generator doesn't do.
 func systemTable(name Name) *Table { return systemTables()[name.Key()] }

@@ -10,7 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// Column returns the column of that name, or nil.
+// Column returns the column of that name in any case, or nil. The pointer is into the slice of columns: it is good
+// until
+// columns are added or dropped.
 func (t *Table) Column(name string) *Column {
 	for i := range t.Columns {
 		if Fold(t.Columns[i].Name) == Fold(name) {
@@ -40,6 +42,8 @@ func (b *builder) table(name Name, def *syntax.TableDef) *Table {
 }
 
 // createTable enters a table. Its name is tried first, so that a table that is skipped has no findings of its own.
+//
+//	CREATE TABLE dbo.orders (id bigint NOT NULL PRIMARY KEY, note nvarchar(50) NULL)
 func (b *builder) createTable(s *syntax.CreateTable) {
 	name, ok := b.resolve(s.Name)
 	if !ok {
@@ -54,7 +58,9 @@ func (b *builder) createTable(s *syntax.CreateTable) {
 	b.c.add(t)
 }
 
-// editor changes a table.
+// editor changes a table. It works on table variables and results of functions too, which are in no catalog, so it
+// has no
+// builder and collects findings of its own.
 type editor struct {
 	c      *Catalog
 	t      *Table
@@ -82,7 +88,8 @@ func (e *editor) add(def *syntax.TableDef) {
 	for i := range def.Columns {
 		e.column(def, &def.Columns[i], keyed[Fold(def.Columns[i].Name.Value)])
 	}
-	// Constraints come after all columns, of which they may name any.
+	// Constraints come after all columns, of which they may name any. Those written with a column come first, as on the
+	// server, which matters only to which of two primary keys is the second.
 	for i := range def.Columns {
 		d := &def.Columns[i]
 		for _, k := range d.Constraint {
@@ -100,7 +107,10 @@ func (e *editor) add(def *syntax.TableDef) {
 	}
 }
 
-// column adds one column of a definition.
+// column adds one column of a definition; keyed says that a PRIMARY KEY of the table, apart from the column, names it.
+// Whether the column may be NULL is decided by, in this order: NULL or NOT NULL written with it; the primary key,
+// IDENTITY
+// and rowversion, which never are; its type, if an alias type or sysname brings NOT NULL; else it may be.
 func (e *editor) column(def *syntax.TableDef, d *syntax.ColumnDef, keyed bool) {
 	if old := e.t.Column(d.Name.Value); old != nil {
 		if old.Name == d.Name.Value {
@@ -150,11 +160,12 @@ func nullRefuser(keyed bool) string {
 }
 
 // columnType resolves the type of a column; refused says that the type by itself is NOT NULL.
+// A table type and a cursor are types of variables, never of columns.
 func (e *editor) columnType(d *syntax.ColumnDef) (t sqltype.Type, refused bool) {
 	t, table, err := e.c.Type(d.Type)
 	switch {
 	case err != nil:
-		e.fail(d.Type.Span, "", "%v", err)
+		e.fail(d.Type.Span, Advice(err), "%v", err)
 		return sqltype.Type{}, false
 	case table != nil || !t.IsScalar():
 		e.fail(d.Type.Span, "", "column %s can't be of type %s", d.Name.Value, t)
@@ -208,20 +219,24 @@ func (e *editor) idents(columns []syntax.Ident) []string {
 	return names
 }
 
-// unknownColumn reports a column that the table hasn't.
+// unknownColumn reports a column that the table hasn't. All names are listed when none is near: tables are seldom so
+// wide
+// that the list is of no help.
 func (e *editor) unknownColumn(id syntax.Ident) {
 	known := make([]string, len(e.t.Columns))
 	for i := range e.t.Columns {
 		known[i] = e.t.Columns[i].Name
 	}
 	fix := "the columns are " + strings.Join(known, ", ")
-	if near := directive.Nearest(id.Value, known); near != "" {
+	if near := diag.Nearest(id.Value, known); near != "" {
 		fix = "did you mean " + near + "?"
 	}
 	e.fail(id.Span, fix, "%s has no column %s", e.t.Name.Name, id.Value)
 }
 
-// constraint adds a constraint on the given columns.
+// constraint adds a constraint on the given columns. CHECK and FOREIGN KEY leave no trace: they say nothing about
+// types,
+// and what rows they allow is the server's business.
 func (e *editor) constraint(k syntax.Constraint, columns []string) {
 	switch k.Kind {
 	case "PRIMARY KEY":
@@ -255,7 +270,9 @@ func (e *editor) primaryKey(k syntax.Constraint, columns []string) {
 	e.key(k, columns)
 }
 
-// key adds the key of a constraint and the index behind it.
+// key adds the key of a constraint and the index behind it, which has the constraint's name. The primary key goes
+// first,
+// where its readers look for it.
 func (e *editor) key(k syntax.Constraint, columns []string) {
 	name := ""
 	if k.Name != nil {
@@ -300,7 +317,9 @@ func (e *editor) inlineIndex(d *syntax.IndexDef, columns []string) {
 	}
 }
 
-// index adds an index; it reports whether its name was free.
+// index adds an index; it reports whether its name was free. Names of indexes belong to the table, not to the
+// schema, and
+// nameless ones, of keys, never meet.
 func (e *editor) index(i Index) bool {
 	for _, old := range e.t.Indexes {
 		if i.Name != "" && Fold(old.Name) == Fold(i.Name) {
@@ -313,6 +332,7 @@ func (e *editor) index(i Index) bool {
 }
 
 // uniqueIndex adds the key that a unique index is, unless it is filtered: then it says nothing about all rows.
+// An index on nothing, whose columns are all unknown, is none either.
 func (e *editor) uniqueIndex(i Index) {
 	if i.Unique && !i.Filtered && len(i.Columns) > 0 {
 		e.t.Keys = append(e.t.Keys, Key{Name: i.Name, Columns: i.Columns})

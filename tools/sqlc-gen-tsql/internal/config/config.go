@@ -97,9 +97,9 @@ func packageProblem(name string) string {
 func folderProblem(folder string) string {
 	switch {
 	case strings.Contains(folder, `\`):
-		return "a path is written with slashes"
+		return "write the path with slashes, not backslashes"
 	case path.IsAbs(folder) || len(folder) > 1 && folder[1] == ':':
-		return "a path is relative to the configuration"
+		return "the path has to be relative to the configuration"
 	default:
 		return ""
 	}

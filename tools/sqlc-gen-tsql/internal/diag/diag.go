@@ -1,6 +1,10 @@
 // Package diag says where in a T-SQL file something is wrong, why, and what to do about it.
 //
-// Every stage of the generator returns its findings as a [List] beside its result, so that one run reports all of them.
+// Every stage of the generator returns its findings as a [List] beside its result, so that one run reports all of them
+// and nobody repairs a script one mistake at a time. Nothing here knows what T-SQL is.
+//
+// Reading order: diag.go has files, places and findings; excerpt.go shows the line of a finding; nearest.go guesses
+// what a misspelt word was meant to be.
 package diag
 
 import (
@@ -15,7 +19,8 @@ import (
 // Pos is a byte offset into the text of a [File].
 type Pos int
 
-// Span is the half-open range of bytes From ≤ p < To.
+// Span is the half-open range of bytes From ≤ p < To. The zero value is an empty span at the beginning of a file, which
+// is where findings stand that are about a file as a whole.
 type Span struct {
 	From, To Pos
 }
@@ -28,13 +33,17 @@ func (s Span) Until(end Span) Span { return Span{From: s.From, To: end.To} }
 
 // A File is one input with the table that turns offsets into lines.
 type File struct {
-	Name string // as it is printed: slash-separated, relative to the configuration
+	// Name is the file's name as it is printed: slash-separated and relative to the configuration, so that the output
+	// is the same on every machine.
+	Name string
+	// Text is the content without a byte order mark. Offsets count in it, and its line ends are as they were.
 	Text string
 
-	lines []Pos // where each line begins
+	lines []Pos // where each line begins; there is always one
 }
 
-// NewFile prepares a file for position look-ups. A byte order mark at its beginning is dropped.
+// NewFile prepares a file for position look-ups. A byte order mark at its beginning is dropped: editors don't show it,
+// and column 1 would be the second character.
 func NewFile(name, text string) *File {
 	text = strings.TrimPrefix(text, "\ufeff")
 	f := &File{Name: name, Text: text, lines: []Pos{0}}
@@ -46,7 +55,9 @@ func NewFile(name, text string) *File {
 	return f
 }
 
-// Position returns the line and the column of p, both from 1; columns count characters, not bytes.
+// Position returns the line and the column of p, both from 1; columns count characters, not bytes. A tab is one
+// character, as editors count it when they jump to a place. A place outside of the text is moved to its nearest end: a
+// finding with a bad span must still be printed.
 func (f *File) Position(p Pos) (line, column int) {
 	p = min(max(p, 0), Pos(len(f.Text)))
 	line = sort.Search(len(f.lines), func(i int) bool { return f.lines[i] > p })
@@ -56,7 +67,7 @@ func (f *File) Position(p Pos) (line, column int) {
 // Slice returns the text of a span.
 func (f *File) Slice(s Span) string { return f.Text[s.From:s.To] }
 
-// Line returns the text of a line, counted from 1, without its end.
+// Line returns the text of a line, counted from 1, without its end, be that LF or CRLF.
 func (f *File) Line(n int) string {
 	from, to := f.lines[n-1], Pos(len(f.Text))
 	if n < len(f.lines) {
@@ -65,17 +76,24 @@ func (f *File) Line(n int) string {
 	return strings.TrimSuffix(f.Text[from:to], "\r")
 }
 
-// A Diagnostic is one finding.
-type Diagnostic struct {
-	File    *File // nil when the finding is about no file, such as an option
-	Span    Span
-	Rule    string // stable id: "syntax", "type", "shape", "override", "vet/P1", …
-	Message string // what is wrong, in one sentence without a full stop
-	Fix     string // what to do about it; empty when the message says it
-	Gap     bool   // it is the generator that doesn't know something, which an annotation may answer: it need be no mistake
+// A Diagnostic is one finding. It is comparable, which is how repetitions are found. It has an Error method for the line
+// that every tool prints for an error, though findings travel in a [List] and not as errors.
+type Diagnostic struct { //nolint:errname // a finding that can be printed as an error, not a type of errors
+	// File is nil when the finding is about no file, such as an option.
+	File *File
+	Span Span
+	// Rule is a stable id that people search for: "syntax", "type", "shape", "override", "vet/P1-catch", …
+	Rule string
+	// Message says what is wrong, in one sentence without a full stop: its rule in parentheses follows.
+	Message string
+	// Fix says what to do about it; it is empty when the message does.
+	Fix string
+	// Gap marks findings where it is the generator that doesn't know something, which an annotation may answer: it need
+	// be no mistake.
+	Gap bool
 }
 
-// Error returns the finding as "file:line:column: message (rule)".
+// Error returns the finding as "file:line:column: message (rule)", a form that editors turn into a link.
 func (d Diagnostic) Error() string {
 	if d.File == nil {
 		return fmt.Sprintf("%s (%s)", d.Message, d.Rule)
@@ -85,14 +103,16 @@ func (d Diagnostic) Error() string {
 }
 
 // A List collects findings. The zero value is ready to use.
-type List []Diagnostic
+type List []Diagnostic //nolint:recvcheck // Add and Sort change the list; Format reads one that a function returned
 
-// Add records a finding. The message is formatted like fmt.Sprintf.
+// Add records a finding. The message is formatted like fmt.Sprintf; the fix is taken as it is, and may be empty.
 func (l *List) Add(f *File, at Span, rule, fix, format string, args ...any) {
 	*l = append(*l, Diagnostic{File: f, Span: at, Rule: rule, Fix: fix, Message: fmt.Sprintf(format, args...)})
 }
 
-// Sort orders the findings by file, position and rule and drops repetitions, so that two runs print the same.
+// Sort orders the findings by file, position, rule and text and drops repetitions, so that two runs print the same
+// whatever maps the stages have walked over. Findings about no file come first. Everything that is printed is part of
+// the order: what is equal in it must be adjacent for the repetitions to be found.
 func (l *List) Sort() {
 	key := func(d Diagnostic) string {
 		if d.File == nil {
@@ -107,6 +127,7 @@ func (l *List) Sort() {
 			cmp.Compare(a.Span.To, b.Span.To),
 			cmp.Compare(a.Rule, b.Rule),
 			cmp.Compare(a.Message, b.Message),
+			cmp.Compare(a.Fix, b.Fix),
 		)
 	})
 	*l = slices.Compact(*l)
@@ -126,28 +147,4 @@ func (l List) Format() string {
 		}
 	}
 	return out.String()
-}
-
-// excerptWidth is how many characters of a line are shown at most; a minified file must not flood the terminal.
-const excerptWidth = 160
-
-func (d Diagnostic) excerpt(out *strings.Builder) {
-	line, column := d.File.Position(d.Span.From)
-	text := []rune(d.File.Line(line))
-	last, end := d.File.Position(max(d.Span.To, d.Span.From))
-	if last != line {
-		end = len(text) + 1
-	}
-	first := max(0, column-1-excerptWidth/2)
-	stop := min(len(text), first+excerptWidth)
-	fmt.Fprintf(out, "%5d | %s\n      | ", line, string(text[first:stop]))
-	for _, r := range text[min(first, len(text)):min(column-1, len(text))] {
-		if r != '\t' {
-			r = ' '
-		}
-		out.WriteRune(r)
-	}
-	carets := max(1, min(end, stop+1)-column)
-	out.WriteString(strings.Repeat("^", carets))
-	out.WriteByte('\n')
 }

@@ -1,6 +1,15 @@
 // Package directive reads what comments tell the generator: the name and command of an annotated query, "gen:"
 // directives, "vet:allow" suppressions, and the header comments that become documentation. The README of the command
 // describes them for users.
+//
+// The files in reading order: directive.go has what is read and how other packages ask for it, read.go reads it,
+// place.go
+// tells which comment speaks about what, and header.go makes text for people of the comments that are no directives.
+//
+// Reading and using are apart: a directive says nothing about whether it makes sense where it stands. The stage that
+// understands a statement asks for the directives above it and marks as used those it follows; those that nobody did
+// are
+// reported in the end. So a misplaced directive is an error, and no stage has to know about those of the others.
 package directive
 
 import (
@@ -40,11 +49,11 @@ type Directive struct {
 	Trailing bool
 }
 
-// ParamDef is what a gen:param directive says.
+// ParamDef is what a gen:param directive says. Its type is as written: only the catalog knows what an alias stands for.
 type ParamDef struct {
 	Name string // with the @
 	Type *syntax.TypeName
-	Null bool
+	Null bool // null is written; nothing and "not null" mean the same
 }
 
 // A Header is the comment above a procedure, or between AS and its first statement: sentences for people, and the
@@ -53,7 +62,8 @@ type Header struct {
 	Text   string // everything, directives left out
 	Doc    string // the part before the first section ("Errors:", "Results:", …): it becomes the Go doc comment
 	Errors []ErrorName
-	// Sections holds the titles of the sections, folded to lower case without the colon: "errors", "result sets", "locks".
+	// Sections holds the titles of the sections, folded to lower case without the colon: "errors", "result sets",
+	// "locks".
 	Sections []string
 }
 
@@ -70,9 +80,9 @@ type Set struct {
 	File *diag.File
 	All  []*Directive // in the order of the text
 
-	script  *syntax.Script
-	used    map[*Directive]bool
-	misread []diag.Span // comments that are meant to be directives and can't be read
+	script  *syntax.Script      // for the comments and the text between them
+	used    map[*Directive]bool // grows while the stages ask; the directives themselves never change
+	misread []diag.Span         // comments that are meant to be directives and can't be read
 }
 
 // Above returns the directives that speak about what begins at a place: those in the contiguous comment block directly
@@ -101,12 +111,17 @@ func (s *Set) Allows(at diag.Span, rule string) *Directive {
 	return nil
 }
 
-// Misread reports whether something has above it a comment that is meant to be a directive and can't be read.
-func (s *Set) Misread(at diag.Span) bool {
-	return slices.ContainsFunc(above(s.script, at), func(c syntax.Comment) bool { return slices.Contains(s.misread, c.Span) })
+// Astray reports whether a comment before something is meant to speak about it and fails to: a directive that can't be
+// read, or the name of a query with blank lines behind it. Such a comment has a finding of its own, and a second one,
+// that the statement has no name, would only repeat it.
+func (s *Set) Astray(at diag.Span) bool {
+	return slices.ContainsFunc(preceding(s.script, at, true), func(c syntax.Comment) bool {
+		return slices.Contains(s.misread, c.Span) || len(s.of([]syntax.Comment{c}, []Kind{Query})) > 0
+	})
 }
 
-// Use marks a directive as used.
+// Use marks a directive as used. That is the asker's to say, not [Set.Above]'s: one may look at a directive and not
+// follow it.
 func (s *Set) Use(d *Directive) { s.used[d] = true }
 
 // Unused returns the directives that were never marked as used, in the order of the text. Without kinds, it returns
@@ -121,7 +136,9 @@ func (s *Set) Unused(kinds ...Kind) []*Directive {
 	return unused
 }
 
-// of returns the directives of the given kinds that some comments are.
+// of returns the directives of the given kinds that some comments are. A directive begins where its comment does,
+// and the
+// set is sorted by that.
 func (s *Set) of(comments []syntax.Comment, kinds []Kind) []*Directive {
 	var found []*Directive
 	for _, c := range comments {

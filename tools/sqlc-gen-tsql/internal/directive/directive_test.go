@@ -410,16 +410,6 @@ SELECT 3 AS x /* one */ -- two`)
 	}
 }
 
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	known := []string{"gen:null", "gen:param"}
-	for word, want := range map[string]string{"gen:nulll": "gen:null", "gen:parma": "gen:param", "gen:other": "", "": ""} {
-		if got := directive.Nearest(word, known); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-}
-
 // FuzzRead looks for text that makes reading panic, for places outside of the file, and for directives that are lost:
 // each comment that begins as one is in the set or is a finding.
 func FuzzRead(f *testing.F) {

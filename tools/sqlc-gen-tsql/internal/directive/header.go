@@ -10,7 +10,9 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// A line is one line of a comment, without its decoration.
+// A line is one line of a comment, without its decoration. The span is that of the text, so that a finding in a list
+// points
+// at its element and not at the whole comment.
 type line struct {
 	diag.Span
 	text string
@@ -31,10 +33,12 @@ var (
 		`notes?|remarks|examples?|see also|permissions|history|change history|changes)\s*:\s*(.*)$`)
 	// errorLine is one element of the section Errors.
 	errorLine = regexp.MustCompile(`^[-*•]?\s*(\d+)\s+([A-Za-z_][A-Za-z0-9_]*)\s*(?::\s*(.*))?$`)
-	numbered  = regexp.MustCompile(`^[-*•]?\s*\d`)
+	// numbered is a line that was meant to be one: it begins with a number.
+	numbered = regexp.MustCompile(`^[-*•]?\s*\d`)
 )
 
-// Doc returns the text of the comment block directly above a place, for people: without directives, without banner lines
+// Doc returns the text of the comment block directly above a place, for people: without directives, without banner
+// lines
 // and without "Author:", "Create date:" and their like. "Description:" is dropped before its text.
 func Doc(script *syntax.Script, at diag.Span) string {
 	return join(prose(lines(script, above(script, at))))
@@ -85,7 +89,12 @@ func (h *Header) sections(file *diag.File, rest []line, found *diag.List) {
 	}
 }
 
-// errorList reads the section Errors.
+// errorList reads the section Errors, one line at a time:
+//
+//	Errors:
+//	  50010 lock_lost: the lock has expired,
+//	        or another worker holds it.
+//	  50011 queue_full: try again later.
 type errorList struct {
 	header *Header
 	file   *diag.File
@@ -135,6 +144,12 @@ func (e *errorList) add(l line, m []string) {
 }
 
 // lines takes comments apart into lines. Directives are left out, and so is the column of stars of a block comment.
+// Line
+// comments and block comments read the same afterwards:
+//
+//	-- Ships an order.        /* Ships an order.
+//	--                         *
+//	-- Locks: orders.          * Locks: orders. */
 func lines(script *syntax.Script, comments []syntax.Comment) []line {
 	var all []line
 	for _, c := range comments {
@@ -168,7 +183,9 @@ func trim(l line) line {
 	return l
 }
 
-// prose leaves out what is not for readers. A banner becomes a blank line.
+// prose leaves out what is not for readers. A banner becomes a blank line, because it separates; a field of a
+// template, such
+// as "Author: x", disappears without a gap.
 func prose(all []line) []line {
 	var kept []line
 	for _, l := range all {

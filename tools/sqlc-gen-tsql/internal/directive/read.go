@@ -18,10 +18,15 @@ var (
 	resultCommands = []string{":one", ":optional", ":many", ":stream"}
 )
 
-// words are the directives whose prefix says that they can be nothing else.
+// words are the directives whose prefix says that they can be nothing else. "name:" is not among them: behind
+// code, "name: of the customer" is a remark.
 var words = []string{string(Null), string(Param), string(Result), string(Columns), string(Allow)}
 
-// A prefix is the beginning of a comment that is a directive, or is meant to be one.
+// A prefix is the beginning of a comment that is a directive, or is meant to be one. "gen" and "vet" are taken in
+// any case
+// and with blanks behind the colon, so that a near miss is an error rather than a remark that nobody follows;
+// "name:" is
+// taken only as written, since "Name:" is a field of many a header.
 var prefix = regexp.MustCompile(`^\s*(name:|(?i:gen|vet):\s*[A-Za-z]*)`)
 
 // Forms of what directives contain.
@@ -62,7 +67,9 @@ func begins(c syntax.Comment, behind bool) (word string, ok bool) {
 	return word, word != "" && (!behind || kindOf(word) != Query)
 }
 
-// kindOf returns the kind that a word is, which may be one that doesn't exist.
+// kindOf returns the kind that a word is, which may be one that doesn't exist. The kinds are spelt as in the comment
+// but for
+// the colon of "name:".
 func kindOf(word string) Kind {
 	word = strings.TrimSpace(word)
 	if word == string(Query)+":" {
@@ -77,7 +84,9 @@ func isDirective(script *syntax.Script, c syntax.Comment) bool {
 	return ok
 }
 
-// reader reads one directive.
+// reader reads one directive. It takes words from the front of the comment's text and keeps their places, so that a
+// finding
+// points at the word that is wrong; what is missing is reported at the whole comment.
 type reader struct {
 	file    *diag.File
 	comment syntax.Comment
@@ -115,7 +124,7 @@ func (r *reader) read(d *Directive) bool {
 		return r.fail(at, "write "+joined, "%s is not how the directive is written", word)
 	}
 	fix := "the directives are " + strings.Join(words, ", ")
-	if near := Nearest(joined, words); near != "" {
+	if near := diag.Nearest(joined, words); near != "" {
 		fix = "did you mean " + near + "?"
 	}
 	return r.fail(at, fix, "unknown directive %s", word)
@@ -135,9 +144,12 @@ func (r *reader) word() (string, diag.Span) {
 	return text[:n], diag.Span{From: from, To: r.rest.From}
 }
 
+// blanks separate words. Line ends are among them for the sake of block comments.
 const blanks = " \t\r\n"
 
-// end reports an error unless everything has been read.
+// end reports an error unless everything has been read. A directive takes no remark behind it: what looks like one
+// is more
+// often a second name, or a command with a blank in it.
 func (r *reader) end(form string) bool {
 	if extra, at := r.word(); extra != "" {
 		return r.fail(at, "the form is "+form, "nothing is expected after this, found %s", extra)
@@ -146,6 +158,7 @@ func (r *reader) end(form string) bool {
 }
 
 // query reads "GetOrder :one".
+// It is sqlc's form, so that its users find what they know; :batch is this generator's.
 func (r *reader) query(d *Directive) bool {
 	const form = "-- name: GetOrder :one"
 	name, at := r.word()
@@ -177,19 +190,20 @@ func (r *reader) name(name string, at diag.Span, form, otherwise string) bool {
 	}
 }
 
-// command checks a command such as ":one".
+// command checks a command such as ":one", of those that the directive has. Case counts, as it does in sqlc.
 func (r *reader) command(command string, at diag.Span, known []string) bool {
 	if slices.Contains(known, command) {
 		return true
 	}
 	fix := "the commands are " + strings.Join(known, ", ")
-	if near := Nearest(command, known); near != "" {
+	if near := diag.Nearest(command, known); near != "" {
 		fix = "did you mean " + near + "?"
 	}
 	return r.fail(at, fix, "unknown command %s", command)
 }
 
 // null reads "@a @b".
+// Commas between the names are allowed, because people write them.
 func (r *reader) null(d *Directive) bool {
 	for {
 		name, at := r.word()
@@ -241,6 +255,7 @@ func (r *reader) param(d *Directive) bool {
 }
 
 // result reads "Header :optional".
+// Without a command, the number of rows is what inference finds.
 func (r *reader) result(d *Directive) bool {
 	const form = "-- gen:result Header :optional"
 	name, at := r.word()
@@ -282,6 +297,7 @@ func (r *reader) columns(d *Directive) bool {
 }
 
 // allow reads "P4: reason".
+// Several rules need several comments, each with its own reason.
 func (r *reader) allow(d *Directive) bool {
 	const form = "-- vet:allow P4: why it is right here"
 	// The reason may contain colons, and in a block comment go over several lines.
@@ -297,9 +313,4 @@ func (r *reader) allow(d *Directive) bool {
 	default:
 		return true
 	}
-}
-
-// Nearest returns the candidate that a misspelt word most probably meant, or "" if none is near.
-func Nearest(word string, candidates []string) string {
-	return syntax.Nearest(word, slices.Values(candidates))
 }

@@ -13,8 +13,8 @@ import (
 // echo: a name is unknown because its definition was one of them. Only what was meant to be said once is left out; all
 // findings that stand on their own are reported in the same run.
 type tears struct {
-	at      map[*diag.File][]diag.Span
-	scripts map[*diag.File]*syntax.Script
+	at      map[*diag.File][]diag.Span    // of the parser's findings
+	scripts map[*diag.File]*syntax.Script // those that have some
 	// lost says that something that defines a name may not have been read.
 	lost bool
 }
@@ -23,7 +23,8 @@ type tears struct {
 var definition = regexp.MustCompile(`(?i)\b(?:create|alter)\s+(?:or\s+alter\s+)?` +
 	`(?:table|view|type|function|proc|procedure|sequence|synonym)\b`)
 
-// add takes the findings of the parser for one script.
+// add takes the findings of the parser for one script. A definition is lost if the text has more of them than the parser
+// understood; one that stands in another counts for both, which is on the safe side.
 func (t *tears) add(script *syntax.Script, findings diag.List) {
 	if len(findings) == 0 {
 		return
@@ -45,11 +46,13 @@ func (t *tears) add(script *syntax.Script, findings diag.List) {
 	t.lost = t.lost || len(definition.FindAllString(script.File.Text, -1)) > defined
 }
 
-// echo reports whether a finding may come from what could not be read.
+// echo reports whether a finding may come from what could not be read. In doubt it does: whoever repairs the tear runs the
+// generator again and sees what is left, while a finding that is none costs the trust in all others.
 func (t *tears) echo(d diag.Diagnostic) bool {
 	if len(t.at) == 0 {
 		return false
 	}
+	// A name that is unknown, or a finding about the options, which may name what was lost.
 	if d.File == nil || slices.Contains([]string{"name", "catalog"}, d.Rule) {
 		if t.lost {
 			return true

@@ -1,5 +1,14 @@
 // Package generate composes the stages of the generator: what a set of scripts and options comes to. It reads and writes
 // nothing; its result depends on its arguments alone, so that it is the same on every machine.
+//
+//	syntax, directive   each script by itself
+//	catalog             what all of them define
+//	analyze             what procedures and queries take and yield
+//	model, render       the Go package
+//	vet                 the lint rules, which need no more than analyze
+//
+// A stage goes on behind a finding as far as it can, so that one run tells of all mistakes. What a mistake in one stage
+// makes the next one say is left out, as echo.go has it.
 package generate
 
 import (
@@ -57,7 +66,7 @@ func Analyze(sources []Source, c config.Config) (Result, diag.List) {
 	return result, front.findings
 }
 
-// Run generates.
+// Run generates. There are files only without findings: half a package would compile or not by chance.
 func Run(sources []Source, c config.Config) (Result, diag.List) {
 	result, findings := Analyze(sources, c)
 	if len(findings) > 0 {
@@ -99,13 +108,14 @@ func Vet(sources []Source, c config.Config) diag.List {
 	return front.findings
 }
 
-// A front is what the stages before the analysis make of the scripts.
+// A front is what the stages before the analysis make of the scripts. The three slices have an element for each script, in
+// the order of the sources.
 type front struct {
 	scripts    []*syntax.Script
 	directives []*directive.Set
 	sources    []analyze.Source
 	catalog    *catalog.Catalog
-	findings   diag.List
+	findings   diag.List // unsorted
 	tears      tears
 }
 
@@ -129,7 +139,7 @@ func read(sources []Source, c config.Config) *front {
 		})
 	}
 	var bad diag.List
-	f.catalog, bad = catalog.Build(f.scripts, f.directives, catalog.Options{DefaultSchema: c.DefaultSchema})
+	f.catalog, bad = catalog.Build(f.scripts, catalog.Options{DefaultSchema: c.DefaultSchema})
 	f.add(bad)
 	return f
 }
@@ -171,7 +181,8 @@ func annotates(set *directive.Set) bool {
 	return slices.ContainsFunc(set.All, func(d *directive.Directive) bool { return d.Kind == directive.Query })
 }
 
-// Merge puts sources that were named several times together, each at its first place with all its roles.
+// Merge puts sources that were named several times together, each at its first place with all its roles: one file may be
+// matched by the patterns of the schema and of the queries, and must not define everything twice.
 func Merge(sources []Source) []Source {
 	var merged []Source
 	at := map[string]int{}

@@ -27,7 +27,7 @@ func (v *verifier) columns(what string, place catalog.Place, set string, want []
 		case h.nullable == yes && v.traits.nullability:
 			// A server takes COUNT(*), COALESCE(x, 0) and much else for nullable; no NULL came, and the tables' columns
 			// are compared, so that this alone is no drift.
-			v.report.unchecked(what, "%s: found never to be NULL, which the server doesn't know", part)
+			v.report.unchecked(what, "%s: never NULL by the scripts, which the server can't confirm", part)
 		}
 	}
 }

@@ -19,10 +19,6 @@ BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION;`
 // undo ends it, after the mode in which nothing is executed, which an error may have left switched on.
 const undo = `SET FMTONLY OFF; IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET IMPLICIT_TRANSACTIONS OFF; SET LOCK_TIMEOUT -1;`
 
-// deployment holds the numbers of errors that say that a procedure doesn't fit the database it is in: an object or a
-// column is missing, arguments don't fit, or the SET options are wrong.
-var deployment = []int32{201, 206, 207, 208, 1934, 2812, 8144, 8145, 8146}
-
 // attempt executes a batch and takes back what it did.
 func (v *verifier) attempt(ctx context.Context, batch string) (sets []set, err error) {
 	ctx, cancel := context.WithTimeout(ctx, v.options.Timeout)
@@ -193,9 +189,6 @@ func (r *run) described(ctx context.Context) error {
 	}
 	return nil
 }
-
-// errUndescribed reports that the server can't describe something.
-var errUndescribed = errors.New("not described")
 
 // descriptions reads name, type, nullability and error number of columns.
 func (v *verifier) descriptions(ctx context.Context, query string, args ...any) (set, error) {

@@ -14,6 +14,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
@@ -77,3 +78,6 @@ type verifier struct {
 
 // quote returns a name as it stands in any statement.
 func quote(n catalog.Name) string { return bracket(n.Schema) + "." + bracket(n.Name) }
+
+// bracket quotes an identifier.
+func bracket(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

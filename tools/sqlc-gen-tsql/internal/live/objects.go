@@ -79,21 +79,6 @@ func (v *verifier) namesOf(ctx context.Context, query string) (map[key]catalog.N
 	return names, err
 }
 
-// each calls f for every row of a query.
-func (v *verifier) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) error {
-	rows, err := v.conn.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has the error
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // kindOf says what an object of the catalog is.
 func kindOf(object catalog.Object) string {
 	switch o := object.(type) {

@@ -56,7 +56,7 @@ func (v *verifier) parameters(ctx context.Context) error {
 		}
 		return v.oldParameters(ctx, brief(err))
 	}
-	v.report.unchecked("", "defaults of parameters as such: servers keep them only in the text of a procedure, which is compared")
+	v.report.unchecked("", "defaults of parameters: servers keep them only in the text of a procedure, which is compared")
 	for _, p := range v.program.Procedures {
 		if !v.isMissing("procedure", p.Name) {
 			v.compareParameters(p, have[p.Name.Key()], parameterTraits{readonly: true, schema: true})

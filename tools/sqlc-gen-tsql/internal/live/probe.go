@@ -104,21 +104,3 @@ func (v *verifier) shape(ctx context.Context, statement string) ([]column, error
 	}
 	return sets[0].columns, dead(ctx, err)
 }
-
-// dead returns the error if no further statement can be executed after it: one that didn't come from the server, unless
-// the connection has been used since.
-func dead(ctx context.Context, err error) error {
-	switch {
-	case err == nil, ctx.Err() == nil && (number(err) != 0 || errors.Is(err, errUndescribed)):
-		return nil
-	case errors.As(err, new(survivedError)) && ctx.Err() == nil:
-		return nil
-	default:
-		return err
-	}
-}
-
-// survivedError is an error after which the connection still worked.
-type survivedError struct{ error }
-
-func (e survivedError) Unwrap() error { return e.error }

@@ -111,17 +111,3 @@ func statement(q *analyze.Query, value func(sqltype.Type) string) string {
 	out.WriteString(q.Text)
 	return out.String()
 }
-
-// writtenType makes a type of its text, "nvarchar(50)".
-func writtenType(text string) sqltype.Type {
-	name, rest, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
-	var facets []string
-	if rest != "" {
-		facets = strings.Split(strings.ReplaceAll(rest, " ", ""), ",")
-	}
-	t, err := sqltype.Parse(name, facets)
-	if err != nil {
-		return sqltype.Type{}
-	}
-	return t
-}

@@ -3,10 +3,6 @@ package live
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"strings"
-
-	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
@@ -105,56 +101,17 @@ func describe(t *sql.ColumnType) column {
 	return c
 }
 
-// longest is from where a length that a server reports means (max); the driver reports 2 GB for it, in characters.
-const longest = 1 << 29
-
-// serverType makes a type of a server's name for it and its facets; lengths are in characters for national types.
-func serverType(name string, length, precision, scale int) sqltype.Type {
-	t, err := sqltype.Parse(strings.ToLower(name), nil)
+// each calls f for every row of a query.
+func (v *verifier) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) error {
+	rows, err := v.conn.QueryContext(ctx, query, args...)
 	if err != nil {
-		return sqltype.Type{}
+		return err
 	}
-	switch t.Kind {
-	case sqltype.Char, sqltype.VarChar, sqltype.NChar, sqltype.NVarChar, sqltype.Binary, sqltype.VarBinary:
-		t.Length = length
-		if length <= 0 || length >= longest { // 0 is what some report instead
-			t.Length = sqltype.Max
+	defer rows.Close() //nolint:errcheck // rows.Err has the error
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
 		}
-	case sqltype.Decimal:
-		t.Precision, t.Scale = precision, scale
-	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
-		t.Scale = scale
-	default: // has no facets
 	}
-	return t
+	return rows.Err()
 }
-
-// metadataType makes a type of a row of sys.columns or sys.parameters, whose lengths are in bytes.
-func metadataType(name string, bytes, precision, scale int) sqltype.Type {
-	t := serverType(name, bytes, precision, scale)
-	if (t.Kind == sqltype.NChar || t.Kind == sqltype.NVarChar) && t.Length > 0 {
-		t.Length /= 2
-	}
-	return t
-}
-
-// number returns the number of a server's error, or 0 if it comes from somewhere else.
-func number(err error) int32 {
-	if e, ok := errors.AsType[mssql.Error](err); ok {
-		return e.Number
-	}
-	return 0
-}
-
-// brief returns the first line of an error, without the number if it has one.
-func brief(err error) string {
-	text := err.Error()
-	if e, ok := errors.AsType[mssql.Error](err); ok {
-		text = e.Message
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-// bracket quotes an identifier.
-func bracket(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

@@ -32,6 +32,7 @@ func Build(p *analyze.Program, o Options) (*Package, diag.List) {
 		errors:   map[int32]string{},
 	}
 	b.checkOptions()
+	// What a user may have named so is told, rather than that the compiler finds something declared twice.
 	for _, name := range []string{"DBTX", "Queries", "Option", "New", "WithSchema", "ErrShape", "ErrArgument"} {
 		b.exported[name] = "something in every generated package"
 	}
@@ -48,19 +49,20 @@ func Build(p *analyze.Program, o Options) (*Package, diag.List) {
 	return b.pkg, b.found
 }
 
+// A builder is a package being built.
 type builder struct {
 	options  Options
 	pkg      *Package
 	found    diag.List
-	rename   map[string]string // Options.Rename by folded name
-	used     map[string]bool   // the names of it that something has
-	exported scope
-	methods  scope
-	tables   map[*catalog.Table]*Table
-	errors   map[int32]string // the sentinels by number
+	rename   map[string]string         // Options.Rename by folded name
+	used     map[string]bool           // the names of it that something has
+	exported scope                     // of the package
+	methods  scope                     // of Queries
+	tables   map[*catalog.Table]*Table // that have been built
+	errors   map[int32]string          // the sentinels by number
 }
 
-// A scope knows what has which Go name.
+// A scope knows what has which Go name, in words for a finding.
 type scope map[string]string
 
 // checkOptions refuses values that don't exist.
@@ -87,7 +89,8 @@ func (b *builder) checkOptions() {
 	}
 }
 
-// unusedNames reports names in the option that nothing has.
+// unusedNames reports names in the option that nothing has: most are misspelled, or were right before something was
+// renamed in the scripts.
 func (b *builder) unusedNames() {
 	for _, name := range slices.Sorted(maps.Keys(b.options.Rename)) {
 		if key := catalog.Fold(name); b.rename[key] != "" && !b.used[key] {
@@ -96,7 +99,8 @@ func (b *builder) unusedNames() {
 	}
 }
 
-// name returns the Go name of something, which may have been renamed, by itself or as its owner's.
+// name returns the Go name of something, which may have been renamed, as its owner's or, failing that, by itself. What
+// has no name that Go can spell is a finding; the name X keeps the rest going.
 func (b *builder) name(at catalog.Place, owner, name string) string {
 	for _, key := range []string{catalog.Fold(owner + "." + name), catalog.Fold(name), catalog.Fold(strings.TrimPrefix(name, "@"))} {
 		if to := b.rename[key]; to != "" {
@@ -124,7 +128,7 @@ func (b *builder) claim(in scope, at catalog.Place, goName, what string) bool {
 	return true
 }
 
-// sentinels names the errors.
+// sentinels names the errors. One without a name in the scripts goes by its number: Err50001.
 func (b *builder) sentinels(numbers []analyze.ErrorNumber) {
 	for _, e := range numbers {
 		name := fmt.Sprintf("Err%d", e.Number)
@@ -142,7 +146,7 @@ func (b *builder) sentinels(numbers []analyze.ErrorNumber) {
 func (b *builder) methodsOf(p *analyze.Program) {
 	bySource := map[string][]*Method{}
 	add := func(at catalog.Place, before int, m *Method) {
-		if len(b.found) == before { // without findings of its own
+		if len(b.found) == before { // without findings of its own, since before
 			bySource[sourceName(at)] = append(bySource[sourceName(at)], m)
 		}
 	}
@@ -150,6 +154,7 @@ func (b *builder) methodsOf(p *analyze.Program) {
 	for _, proc := range p.Procedures {
 		before := len(b.found)
 		goName := b.name(proc.Place, proc.Name.Schema, proc.Name.Name)
+		// A name that was chosen for this procedure is left as it is.
 		if _, renamed := b.rename[proc.Name.Key()]; !renamed && (b.options.SchemaInNames || shared[catalog.Fold(proc.Name.Name)]) {
 			goName = GoName(proc.Name.Schema) + goName
 		}
@@ -169,6 +174,7 @@ func (b *builder) methodsOf(p *analyze.Program) {
 	slices.SortFunc(b.pkg.Files, func(a, b *File) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// sourceName returns the script that something comes from. Only what is built by hand, in a test, comes from none.
 func sourceName(at catalog.Place) string {
 	if at.File == nil {
 		return "queries.sql"
@@ -198,7 +204,7 @@ func (b *builder) typeOf(at catalog.Place, what string, p analyze.Param) (GoType
 	return g, fix == ""
 }
 
-// checkParamName refuses what database/sql refuses at run time.
+// checkParamName refuses what database/sql refuses at run time, as @_id and @1: its names begin with a letter.
 func (b *builder) checkParamName(at catalog.Place, name string) {
 	if r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(name, "@")); !unicode.IsLetter(r) {
 		b.found.Add(at.File, at.Span, "name", "begin its name with a letter",

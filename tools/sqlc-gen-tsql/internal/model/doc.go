@@ -10,7 +10,8 @@ import (
 // docWidth is how long a line of a comment may be.
 const docWidth = 110
 
-// doc writes the comment of a method from the one in the script.
+// doc writes the comment of a method from the one in the script, otherwise being what stands for a comment that isn't
+// there. What follows it is for the caller: how the method ends, and which errors to expect.
 func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []string {
 	lines := first(m.Name, m.SQLName, strings.TrimSpace(text))
 	if text == "" {
@@ -18,7 +19,10 @@ func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []stri
 	}
 	if m.Stream >= 0 && m.Result != nil {
 		lines = append(lines, "", "What else it returns is in result: complete when all rows have been read without an error,",
-			"and incomplete if the loop is left before.")
+			"and incomplete if the loop is left before. It may be nil.")
+	}
+	if m.Stream >= 0 {
+		lines = append(lines, "", "In a transaction, another call waits until the loop has ended: one from within the loop, for ever.")
 	}
 	switch m.Command {
 	case analyze.CommandOne:
@@ -44,7 +48,7 @@ func (b *builder) doc(m *Method, text, otherwise string, numbers []int32) []stri
 	return lines
 }
 
-// purpose says what the method of a query does when its script doesn't.
+// purpose says what the method of a query does when its script doesn't, behind the name of the method.
 func purpose(q *analyze.Query) string {
 	switch q.Command {
 	case analyze.CommandOne:
@@ -63,6 +67,7 @@ func purpose(q *analyze.Query) string {
 // first makes a text begin with the name of what it describes. "Returns an order." and "get_order returns an order."
 // become "GetOrder returns an order."; in front of any other text stands the name with a colon.
 func first(goName, sqlName, text string) []string {
+	// The object's name may stand there with or without its schema, and in any case.
 	word, rest, _ := strings.Cut(text, " ")
 	next, _, _ := strings.Cut(rest, " ")
 	bare := sqlName[strings.LastIndexByte(sqlName, '.')+1:]
@@ -104,7 +109,7 @@ func wrap(line string) []string {
 	var lines []string
 	for len(line) > docWidth {
 		at := strings.LastIndexByte(line[:docWidth], ' ')
-		if at <= len(indent) {
+		if at <= len(indent) { // one long word
 			break
 		}
 		lines = append(lines, line[:at])

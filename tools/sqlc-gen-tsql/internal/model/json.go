@@ -7,14 +7,16 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// A document is the JSON that carries rows: an array with an object for each, whose members are c0, c1 and so on.
+// A document is the JSON that carries rows: an array with an object for each, whose members are c0, c1 and so on. Package
+// runtime writes it; what is here reads it, and both must agree on how each type is spelled.
 type document struct {
 	param   string // that it comes in
 	columns []documentColumn
 }
 
+// A documentColumn is a column that a document carries.
 type documentColumn struct {
-	name string
+	name string // in T-SQL
 	sql  sqltype.Type
 }
 
@@ -88,7 +90,11 @@ func (c documentColumn) decl() string {
 	}
 }
 
-// insert writes the INSERT of a document's rows into a table variable; number is a column that takes their numbers.
+// insert writes the INSERT of a document's rows into a table variable; number is a column that takes their numbers, from
+// 0, or is empty.
+//
+// Short values are read with OPENJSON … WITH, which gives them their types. Those that may be longer than it takes on every
+// server are picked from the plain form of OPENJSON, which has a row for each member, and turned into columns again.
 func (d document) insert(table, number string) string {
 	var columns, values, with, long, keys []string
 	if number != "" {
@@ -105,6 +111,8 @@ func (d document) insert(table, number string) string {
 			with = append(with, fmt.Sprintf("%s %s '$.c%d'", quote(c.name), c.decl(), i))
 		}
 	}
+	// A document of short values is read in one step, a row for each element. Otherwise r is the element, w what of it is
+	// short and v what is long.
 	from := "OPENJSON(@" + d.param + ")"
 	rows := len(long) > 0 || number != ""
 	if rows {
@@ -168,6 +176,7 @@ func repeated(args []Arg) (before, after string) {
 		d.columns = append(d.columns, documentColumn{a.Name, a.Type.SQL})
 		decl := a.Type.Decl
 		switch a.Type.SQL.Kind {
+		// Variables can't be of these types.
 		case sqltype.Text:
 			decl = "varchar(max)"
 		case sqltype.NText:
@@ -180,6 +189,7 @@ func repeated(args []Arg) (before, after string) {
 		variables = append(variables, "@"+a.Name+" "+decl)
 		assigned = append(assigned, "@"+a.Name+" = "+quote(a.Name))
 	}
+	// A loop rather than a cursor: it is as fast over a thousand rows, and a statement may use @@FETCH_STATUS itself.
 	before = "SET NOCOUNT ON;\nDECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, " + list(columns) + ");\n" +
 		d.insert("gen_rows", "gen_row") +
 		"DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), " + list(variables) + ";\n" +

@@ -14,7 +14,7 @@ import (
 func (b *builder) procedure(p *analyze.Procedure, goName string) *Method {
 	m := &Method{Name: goName, SQLName: p.Name.String(), Status: p.Status, Stream: -1}
 	b.claim(b.methods, p.Place, goName, "procedure "+m.SQLName)
-	results := scope{}
+	results := scope{} // the fields of the result struct, which sets and outputs share
 	m.Params, m.Args = b.params(m, p.Place, p.Params)
 	for i, set := range p.Results {
 		m.Sets = append(m.Sets, b.set(m, p, i, results))
@@ -34,7 +34,7 @@ func (b *builder) procedure(p *analyze.Procedure, goName string) *Method {
 	return m
 }
 
-// query builds the method that runs an annotated query.
+// query builds the method that runs an annotated query. It has no result struct: what a query yields is one thing.
 func (b *builder) query(q *analyze.Query, goName string) *Method {
 	m := &Method{Name: goName, SQLName: q.Name, Command: q.Command, Stream: -1}
 	b.claim(b.methods, q.Place, goName, "query "+q.Name)
@@ -67,7 +67,8 @@ func (b *builder) checkBatch(q *analyze.Query, m *Method) {
 	}
 }
 
-// params builds the params struct.
+// params builds the params struct. There is one however few parameters there are, so that another one, with a default,
+// changes no caller.
 func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*Struct, []Arg) {
 	if len(params) == 0 {
 		return nil, nil
@@ -90,7 +91,8 @@ func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*
 	return s, args
 }
 
-// param builds an argument and its field.
+// param builds an argument and its field. How it is passed follows from the declaration: an output can't be left out,
+// since its value has to go somewhere; a default of NULL makes NULL and "not passed" the same, so that a pointer does.
 func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Field, bool) {
 	b.checkParamName(at, p.Name)
 	arg := Arg{Name: strings.TrimPrefix(p.Name, "@"), Field: b.name(at, m.SQLName, p.Name)}
@@ -113,7 +115,7 @@ func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Fiel
 		b.checkOutput(at, m, p)
 		arg.Mode, field.Type = Output, b.pkg.nullable(g)
 		field.Doc = "in and out"
-	case p.Optional && p.Nullable && !nullDefault:
+	case p.Optional && p.Nullable && !nullDefault: // three states: not passed, NULL, a value
 		arg.Mode, field.Type = OptionalNull, "*sql.Null["+g.Name+"]"
 		field.Doc = "nil: the default, " + oneLine(p.Default)
 	case p.Optional:
@@ -130,7 +132,8 @@ func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Fiel
 	return arg, field, true
 }
 
-// checkOutput refuses what a parameter can't bring back.
+// checkOutput refuses what a parameter can't bring back: T-SQL has no output of text, ntext and image, and the driver no
+// form of xml.
 func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
 	switch p.Type.Kind {
 	case "xml", "text", "ntext", "image":
@@ -140,6 +143,7 @@ func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
 	}
 }
 
+// oneLine makes a text fit behind a field.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // documents names the parameters that carry the JSON of tables, apart from all others.
@@ -159,7 +163,8 @@ func unused(args []Arg, name string) string {
 	return name
 }
 
-// set builds a result set of a procedure.
+// set builds a result set of a procedure. Its field has the name that the script gives it, or else its number if there
+// are several.
 func (b *builder) set(m *Method, p *analyze.Procedure, i int, results scope) Set {
 	r := p.Results[i]
 	at := catalog.Place{File: r.File, Span: r.Span}
@@ -188,7 +193,8 @@ func (b *builder) set(m *Method, p *analyze.Procedure, i int, results scope) Set
 	return s
 }
 
-// rows builds the result set of a query. A row of one column is just that value.
+// rows builds the result set of a query. A row of one column is just that value, and what row claimed for its struct is
+// free again.
 func (b *builder) rows(q *analyze.Query, m *Method) Set {
 	s := Set{Rows: analyze.Many}
 	if q.Command == analyze.CommandOne {
@@ -207,7 +213,7 @@ func (b *builder) rows(q *analyze.Query, m *Method) Set {
 	return s
 }
 
-// row builds the struct of a row.
+// row builds the struct of a row. Columns that can't be are left out, for the finding keeps the method out as well.
 func (b *builder) row(m *Method, at catalog.Place, s *Set, goName string, columns []analyze.Column) {
 	s.Type = goName
 	s.Row = &Struct{Name: goName, Doc: "is a row that [Queries." + m.Name + "] returns."}
@@ -234,7 +240,7 @@ func (b *builder) row(m *Method, at catalog.Place, s *Set, goName string, column
 	}
 }
 
-// result builds the result struct of a procedure.
+// result builds the result struct of a procedure. The set that is streamed isn't in it.
 func (b *builder) result(m *Method, at catalog.Place, fields scope) {
 	s := &Struct{Name: m.Name + "Result", Doc: "is what [Queries." + m.Name + "] returns."}
 	for i, set := range m.Sets {
@@ -262,12 +268,14 @@ func (b *builder) result(m *Method, at catalog.Place, fields scope) {
 	}
 }
 
-// flow keeps the order of the result sets unless it is that of the text.
+// flow keeps the order of the result sets unless it is that of the text: most procedures yield the same sets each time,
+// and need no automaton in their generated code.
 func (b *builder) flow(m *Method, p *analyze.Procedure) {
 	f := p.Flow
 	if len(f.States) == 0 {
 		return
 	}
+	// State i is behind i sets, has one way on, and only the last is an end.
 	linear := len(f.States) == len(p.Results)+1
 	for i, s := range f.States {
 		last := i == len(p.Results)
@@ -279,7 +287,8 @@ func (b *builder) flow(m *Method, p *analyze.Procedure) {
 	}
 }
 
-// checkState refuses result sets that can't be told apart, or that would come twice.
+// checkState refuses result sets that can't be told apart, or that would come twice. A client sees names of columns, and
+// their case depends on nothing that it knows.
 func (b *builder) checkState(m *Method, p *analyze.Procedure, state int) {
 	seen := map[string]bool{}
 	for _, e := range p.Flow.States[state].Edges {

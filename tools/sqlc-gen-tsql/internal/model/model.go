@@ -1,5 +1,21 @@
 // Package model decides what a generated Go package holds: the names, types and comments of everything in it, and the
 // T-SQL texts that it sends. Package render only writes it down.
+//
+// The files in the order in which they explain each other:
+//
+//	model.go      what there is: packages, methods, structs, arguments, result sets
+//	types.go      which Go type stands for which T-SQL type
+//	names.go      Go names, from names in any style
+//	files.go      names of the Go files
+//	build.go      from an analyzed program to a package; names that clash
+//	method.go     from a procedure or a query to a method
+//	table.go      from a table type to a struct
+//	statement.go  the T-SQL that a method sends
+//	json.go       the T-SQL that turns a document into rows
+//	doc.go        comments, from those in the scripts
+//
+// A decision that can't be made is a finding with the place in the script, never an error: all of them are reported in
+// one run, and whatever has one is left out.
 package model
 
 import (
@@ -8,7 +24,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
 )
 
-// Options say how T-SQL becomes Go.
+// Options say how T-SQL becomes Go. The configuration sets them; their zero values are the defaults, but for the name.
 type Options struct {
 	Package string // the name of the package
 	// Nulls is what a value that may be NULL is in Go: "pointer", the default, or "sql" for sql.Null.
@@ -32,11 +48,11 @@ const (
 	TablesTVP    = "tvp"
 )
 
-// A Package is a generated package.
+// A Package is a generated package. Everything in it is sorted, so that the order of the scripts changes nothing.
 type Package struct {
 	Name      string
-	Nulls     string
-	Tables    string
+	Nulls     string      // as in the options, never empty
+	Tables    string      // as in the options, never empty
 	Files     []*File     // sorted by name
 	Types     []*Table    // sorted by Go name
 	Sentinels []*Sentinel // by number
@@ -44,26 +60,26 @@ type Package struct {
 
 // A File holds the methods that come from one script.
 type File struct {
-	Name    string // of the Go file
-	Source  string // of the script
-	Methods []*Method
+	Name    string    // of the Go file
+	Source  string    // of the script
+	Methods []*Method // sorted by name
 }
 
 // A Sentinel is an error that stands for a number.
 type Sentinel struct {
-	Name   string
+	Name   string // of the variable: ErrLockLost
 	Number int32
-	Text   string
+	Text   string // what the scripts say about it, in one line; may be empty
 }
 
 // A Struct is a struct type; one without fields isn't generated.
 type Struct struct {
 	Name   string
-	Doc    string
+	Doc    string // behind the name
 	Fields []Field
 }
 
-// A Field is a field of a struct.
+// A Field is a field of a struct: its type as Go code, and a comment that goes behind it or is empty.
 type Field struct {
 	Name, Type, Doc string
 }
@@ -71,45 +87,49 @@ type Field struct {
 // A Method is what calls a procedure or runs a query.
 type Method struct {
 	Name    string
-	Doc     []string // lines, the first of which begins with the name
-	SQLName string   // as errors show it
-	Command analyze.Command
-	Params  *Struct // nil if there are none
-	Args    []Arg
-	Sets    []Set
-	Result  *Struct // nil if a call yields nothing but an error
-	Flow    *analyze.Flow
-	Status  bool
-	Stream  int // the set that is streamed, or -1
+	Doc     []string        // lines, the first of which begins with the name
+	SQLName string          // as errors show it
+	Command analyze.Command // of a query; empty for a procedure
+	Params  *Struct         // nil if there are none
+	Args    []Arg           // in the order of the parameters
+	Sets    []Set           // of a query, the only one
+	Result  *Struct         // nil if a call yields nothing but an error, and for queries
+	Flow    *analyze.Flow   // nil if each set comes once and as they are listed
+	Status  bool            // the return status means something
+	Stream  int             // the set that is streamed, or -1
 	// Sequence says that there is a second method which yields the rows of the query.
 	Sequence bool
 	Statement
 }
 
-// A Statement is what goes to the server.
+// A Statement is what goes to the server. The four fields behind Batch are empty unless it is set.
+//
+// A procedure that can be called by its name is: a remote procedure call names its parameters, so that one that isn't
+// sent takes its default. A batch has to be put together when it is run for that: its text ends with the arguments that
+// are always there, those that are given follow, then comes the tail.
 type Statement struct {
 	Text     string
-	Schemas  []analyze.SchemaName
-	Batch    bool // run by sp_executesql; otherwise Text is the name of a procedure
-	Decls    string
-	Optional []Decl // parameters that are passed only if they are given
-	Tail     string
+	Schemas  []analyze.SchemaName // where Text names schemas, in its order
+	Batch    bool                 // run by sp_executesql; otherwise Text is the name of a procedure
+	Decls    string               // of the parameters that are always passed, as sp_executesql takes them
+	Optional []Decl               // parameters that are passed only if they are given; then Decls isn't empty
+	Tail     string               // what follows the call
 }
 
-// A Decl is the declaration of a parameter.
+// A Decl is the declaration of a parameter, whose name is without the @.
 type Decl struct{ Name, Type string }
 
-// An ArgMode is how an argument is passed.
+// An ArgMode is how an argument is passed. Each has its function in package runtime.
 type ArgMode int
 
 // The modes.
 const (
-	Required ArgMode = iota
-	Nullable
-	OptionalArg  // nil: not passed
-	OptionalNull // nil: not passed; may be NULL
-	Output
-	TableArg
+	Required     ArgMode = iota // never NULL
+	Nullable                    // nil: NULL
+	OptionalArg                 // nil: not passed
+	OptionalNull                // nil: not passed; may be NULL
+	Output                      // comes back; nil: NULL
+	TableArg                    // rows
 )
 
 // An Arg is an argument of a call.
@@ -118,17 +138,17 @@ type Arg struct {
 	Field    string // of the params struct, and of the result struct if it is an output
 	Type     GoType
 	Mode     ArgMode
-	SQLNull  bool // NULL is sql.Null rather than a pointer
-	Table    *Table
-	Document string // the parameter that carries the JSON of a table
+	SQLNull  bool   // NULL is sql.Null rather than a pointer
+	Table    *Table // nil unless the mode is TableArg, which has no Type
+	Document string // the parameter that carries the JSON of a table; empty in the driver's own form
 }
 
 // A Set is a result set.
 type Set struct {
-	Field    string
+	Field    string // of the result struct; empty in a query
 	Rows     analyze.Cardinality
-	Maybe    bool
-	Returned string   // the field that says whether it came
+	Maybe    bool     // a call may end without it
+	Returned string   // the field that says whether it came; empty unless Maybe
 	Columns  []string // as the client sees them
 	Type     string   // of a row
 	Row      *Struct  // nil if a row is a single value
@@ -145,11 +165,11 @@ type Value struct {
 // A Table is a table type.
 type Table struct {
 	Struct
-	SQLName   string // as errors show it
-	Text      string // quoted
-	Schema    analyze.SchemaName
-	Statement string // the variable that holds its name
-	Columns   []TableColumn
+	SQLName   string             // as errors show it
+	Text      string             // schema and name, quoted
+	Schema    analyze.SchemaName // in Text
+	Statement string             // the variable that holds the name, in the driver's own form
+	Columns   []TableColumn      // all, in the order of the type
 }
 
 // A TableColumn is a column of a table type. The server fills in those that are skipped.
@@ -158,14 +178,15 @@ type TableColumn struct {
 	Field    string
 	Type     GoType
 	Nullable bool
-	SQLNull  bool
-	Skipped  bool
+	SQLNull  bool // NULL is sql.Null rather than a pointer
+	Skipped  bool // has no Field
 }
 
-// quote writes a name so that it can hold any character.
+// quote writes a name so that it can hold any character. All names in generated T-SQL go through it but those of
+// parameters and variables, which the lexer lets hold letters, digits and a few signs only.
 func quote(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }
 
-// nullable returns the Go type of a value that may be NULL.
+// nullable returns the Go type of a value that may be NULL. A []byte has its NULL already.
 func (p *Package) nullable(t GoType) string {
 	switch {
 	case t.Bytes():

@@ -10,6 +10,7 @@ import (
 var initialisms = wordSet(`ACL API ASCII CPU CSS DB DNS EOF FIFO GUID HTML HTTP HTTPS ID IP JSON JWT KV LIFO LSN OS PID
 	QPS RAM RPC SLA SMTP SQL SSH SSL TCP TLS TTL UDP UI UID URI URL UTC UTF8 UUID VM XML XMPP XSRF XSS`)
 
+// wordSet returns the words of a text as a set.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(text) {

@@ -9,11 +9,12 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
+// sortTables sorts by Go name, after each table: they are found in the order in which parameters use them.
 func sortTables(tables []*Table) {
 	slices.SortFunc(tables, func(a, b *Table) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// A text is T-SQL being written that knows where it names a schema.
+// A text is T-SQL being written that knows where it names a schema, for the option that renames one at run time.
 type text struct {
 	strings.Builder
 	schemas []analyze.SchemaName
@@ -27,7 +28,8 @@ func (t *text) object(schema, name string) {
 	t.WriteString("." + quote(name))
 }
 
-// fill declares the variables of table arguments and fills them from their documents.
+// fill declares the variables of table arguments and fills them from their documents. A variable has the name of the
+// parameter, so that the text of a query finds it without being changed.
 func (t *text) fill(args []Arg) {
 	for _, a := range args {
 		if a.Mode != TableArg {
@@ -40,7 +42,8 @@ func (t *text) fill(args []Arg) {
 	}
 }
 
-// byText says that an output parameter is sent in another form than its own: not every server converts it back.
+// byText says that an output parameter is sent in another form than its own: the driver sends a decimal as text, and
+// not every server converts what comes back to it.
 func byText(p analyze.Param) bool { return p.Output && p.Type.Kind == sqltype.Decimal }
 
 // batched says that a procedure can't be called by its name only: a table comes as a document, and what is sent as
@@ -51,13 +54,14 @@ func (b *builder) batched(p *analyze.Procedure) bool {
 	})
 }
 
-// call returns the statement that calls a procedure.
+// call returns the statement that calls a procedure: its name, if that is enough.
 func (b *builder) call(p *analyze.Procedure, args []Arg) Statement {
 	var t text
 	if !b.batched(p) {
 		t.object(p.Name.Schema, p.Name.Name)
 		return Statement{Text: t.String(), Schemas: t.schemas}
 	}
+	// The driver's form of a table can only be an argument of the procedure itself: sp_executesql would need it twice.
 	if b.pkg.Tables == TablesTVP && slices.ContainsFunc(args, func(a Arg) bool { return a.Table != nil }) {
 		b.found.Add(p.File, p.Span, "type", "use the option tables: json",
 			"procedure %s has a table and an output parameter that can't be called together in the driver's own form", p.Name)
@@ -94,13 +98,14 @@ const StatusParam = "gen_status"
 // A caller writes the batch that calls a procedure.
 type caller struct {
 	text
-	params   map[string]analyze.Param
+	params   map[string]analyze.Param // by their names without the @
 	args     []Arg
-	decls    []string
+	decls    []string // of sp_executesql
 	optional []Decl
 	tail     strings.Builder // what follows the call
 }
 
+// declare adds a parameter of sp_executesql.
 func (c *caller) declare(name, decl string) { c.decls = append(c.decls, "@"+name+" "+decl) }
 
 // local names the variable that stands for an output parameter sent as text.
@@ -118,7 +123,8 @@ func (c *caller) locals() {
 	}
 }
 
-// assign writes the arguments of the EXEC. Those that may be left out are added when it is run.
+// assign writes the arguments of the EXEC. Those that may be left out are added when it is run, and there is always one
+// that may not: the table or the output that the batch is for.
 func (c *caller) assign() {
 	separator := " "
 	for _, a := range c.args {
@@ -131,6 +137,7 @@ func (c *caller) assign() {
 			c.optional = append(c.optional, Decl{Name: a.Name, Type: decl})
 			continue
 		case byText(c.params[a.Name]):
+			// The variable is of the parameter's type; the text goes into it in front of the call and out of it behind.
 			value, decl = c.local(a), textDecl
 			c.tail.WriteString(";\nSET @" + a.Name + " = @" + value)
 		}
@@ -148,7 +155,8 @@ func (c *caller) assign() {
 	}
 }
 
-// text returns the statement of a query.
+// text returns the statement of a query. The text of the script goes to the server as it is, with more around it only for
+// tables and repetition.
 func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 	var t text
 	var decls []string
@@ -167,6 +175,7 @@ func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 	after := ""
 	switch {
 	case q.Command == analyze.CommandBatch:
+		// The parameters become variables; what is passed is all of them in one document.
 		var before string
 		before, after = repeated(args)
 		t.WriteString(before)
@@ -177,6 +186,7 @@ func (b *builder) text(q *analyze.Query, args []Arg) Statement {
 		t.fill(args)
 		t.WriteString("SET NOCOUNT OFF;\n")
 	}
+	// What was put in front has moved the names of the query.
 	for _, at := range q.SchemaNames {
 		at.From, at.To = at.From+t.Len(), at.To+t.Len()
 		t.schemas = append(t.schemas, at)

@@ -9,7 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// table builds the struct of a table type, once.
+// table builds the struct of a table type, once: those that parameters use, and those that none does yet.
 func (b *builder) table(t *catalog.Table) *Table {
 	if known := b.tables[t]; known != nil {
 		return known
@@ -25,7 +25,7 @@ func (b *builder) table(t *catalog.Table) *Table {
 	if t.Doc != "" {
 		table.Doc += "\n\n" + t.Doc
 	}
-	b.tables[t] = table
+	b.tables[t] = table // also if there are findings: they are reported once
 	b.claim(b.exported, t.Place, table.Name, "the table type "+t.Name.String())
 	if b.pkg.Tables == TablesTVP && strings.ContainsAny(t.Name.Schema+t.Name.Name, ".[]") {
 		b.found.Add(t.File, t.Span, "name", "rename it, or use the option tables: json",
@@ -52,7 +52,8 @@ func nullness(nullable bool) string {
 	return "NOT NULL"
 }
 
-// tableColumn adds a column to the struct of a table type.
+// tableColumn adds a column to the struct of a table type, unless the server fills it in: identity, computed and
+// generated columns and rowversions can't be inserted.
 func (b *builder) tableColumn(t *catalog.Table, table *Table, fields scope, c catalog.Column) {
 	at := catalog.Place{File: t.File, Span: c.Span}
 	column := TableColumn{

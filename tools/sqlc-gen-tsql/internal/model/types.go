@@ -7,7 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// A GoType is what stands in Go for a T-SQL type.
+// A GoType is what stands in Go for a T-SQL type. One T-SQL type has one Go type, whether it is a parameter, a column or an
+// output, so that what is read can be written back.
 type GoType struct {
 	Name string // as it is written: "mssql.UniqueIdentifier"
 	Kind string // the kind of package render/runtime that puts it on the wire: "sqlNVarChar(50)"
@@ -25,7 +26,7 @@ func (t GoType) Bytes() bool { return t.Name == "[]byte" }
 // A TypeRow is a row of the table of types in the documentation.
 type TypeRow struct{ SQL, Go, Wire, Note string }
 
-// Types is the table of types. It says what goTypes does in words.
+// Types is the table of types. It says in words what goType does, for the README, which a test compares with it.
 var Types = []TypeRow{
 	{"bit", "bool", "bit", ""},
 	{"tinyint", "uint8", "tinyint", ""},
@@ -51,7 +52,7 @@ var Types = []TypeRow{
 	{"a table type", "a slice of structs", "see the option tables", ""},
 }
 
-// plain are the types without facets that matter.
+// plain are the types without facets that matter. Those that lack TVP, or TVPNull, the driver would round, cut or refuse.
 var plain = map[sqltype.Kind]GoType{
 	sqltype.Bit:              {Name: "bool", Kind: "sqlBit{}", TVP: "bool", TVPNull: "sql.NullBool"},
 	sqltype.TinyInt:          {Name: "uint8", Kind: "sqlTinyInt{}", TVP: "uint8", TVPNull: "sql.NullByte"},
@@ -76,7 +77,7 @@ var plain = map[sqltype.Kind]GoType{
 	sqltype.DateTimeOffset:   {Name: "time.Time", Kind: "sqlDateTimeOffset{}", TVP: "mssql.DateTimeOffset", TVPNull: "sql.NullTime"},
 }
 
-// sized are the types with a length.
+// sized are the types with a length, which completes their kind.
 var sized = map[sqltype.Kind]GoType{
 	sqltype.Char:      {Name: "string", Kind: "sqlChar", TVP: "sql.NullString", TVPNull: "sql.NullString"},
 	sqltype.VarChar:   {Name: "string", Kind: "sqlVarChar", TVP: "sql.NullString", TVPNull: "sql.NullString"},
@@ -97,7 +98,7 @@ var refused = map[sqltype.Kind]string{
 	sqltype.Table:       "a table can only be a READONLY parameter",
 }
 
-// goType returns what stands for a type, or what to do about a type that nothing stands for.
+// goType returns what stands for a type, or what to do about a type that nothing stands for: fix is empty if all is well.
 func goType(t sqltype.Type) (g GoType, fix string) {
 	decl := declaration(t)
 	switch {
@@ -113,14 +114,14 @@ func goType(t sqltype.Type) (g GoType, fix string) {
 	default:
 		return GoType{}, "give it a type"
 	}
-	if g.Decl == "" {
+	if g.Decl == "" { // all but rowversion, which can't be declared and is a binary(8) to whoever sends one
 		g.Decl = decl
 	}
 	g.SQL = t
 	return g, ""
 }
 
-// declaration writes a type as T-SQL does.
+// declaration writes a type as T-SQL does, with all its facets: what they are by default depends on where a type stands.
 func declaration(t sqltype.Type) string {
 	switch t.Kind {
 	case sqltype.Decimal:
@@ -136,6 +137,7 @@ func declaration(t sqltype.Type) string {
 	}
 }
 
+// length writes a length, with the word for no limit.
 func length(n int, most string) string {
 	if n == sqltype.Max {
 		return most

@@ -14,6 +14,11 @@ import (
 	"sync"
 )
 
+// Every package gets the part of package runtime that it uses. A whole copy would be simpler, but a thousand lines that
+// nothing calls are a thousand lines that reviewers and linters of a user's project ask about; a package to import would
+// tie generated code to a version of this module. What is used is found by name, without types: whatever might be meant
+// is kept, and the packages of livetest and the golden cases show that little is kept in vain.
+//
 //go:embed runtime/*.go
 var runtimeFiles embed.FS
 
@@ -31,7 +36,8 @@ var destinations = []struct{ from, to string }{
 	{"tables.go", "tables.go"},
 }
 
-// packages are what generated code may import, by the name that it is used under.
+// packages are what generated code may import, by the name that it is used under. It is the list that users read in
+// their go.mod: a further module needs a good reason. Package rendertest has the list once more, as a check.
 var packages = map[string]string{
 	"big": "math/big", "context": "context", "errors": "errors", "fmt": "fmt", "hex": "encoding/hex", "iter": "iter",
 	"math": "math", "slices": "slices", "sql": "database/sql", "strconv": "strconv", "strings": "strings", "time": "time",
@@ -40,12 +46,12 @@ var packages = map[string]string{
 	"decimal": "github.com/shopspring/decimal",
 }
 
-// A unit is a top-level declaration of package runtime.
+// A unit is a top-level declaration of package runtime. Constants in one block stay together.
 type unit struct {
-	to       string // the file that it goes to
-	text     string // with its comment
-	names    []string
-	receiver string // of a method
+	to       string   // the file that it goes to
+	text     string   // with its comment
+	names    []string // that it declares
+	receiver string   // of a method: the name of its type
 	uses     names
 }
 
@@ -55,6 +61,7 @@ type names struct {
 	selected map[string]bool // behind a dot, or as a method of an interface
 }
 
+// add makes n mention what other does.
 func (n names) add(other names) {
 	maps.Copy(n.plain, other.plain)
 	maps.Copy(n.selected, other.selected)
@@ -94,7 +101,8 @@ func mentioned(node ast.Node) names {
 	return found
 }
 
-// units parses package runtime, once.
+// units parses package runtime, once for all packages that are generated. The units are in the order of destinations and
+// of the text, and are never changed.
 var units = sync.OnceValues(func() ([]*unit, error) {
 	var list []*unit
 	for _, d := range destinations {
@@ -113,6 +121,7 @@ var units = sync.OnceValues(func() ([]*unit, error) {
 			}
 			u := newUnit(decl)
 			u.to = d.to
+			// Cut out of the source rather than printed from the tree: comments inside a body stay where they are.
 			from, to := set.Position(begin(decl)).Offset, set.Position(decl.End()).Offset
 			u.text = string(text[from:to])
 			list = append(list, u)
@@ -136,6 +145,7 @@ func begin(decl ast.Decl) token.Pos {
 	return decl.Pos()
 }
 
+// newUnit finds out what a declaration declares and uses. Where it goes and its text are the caller's.
 func newUnit(decl ast.Decl) *unit {
 	u := &unit{uses: mentioned(decl)}
 	switch d := decl.(type) {
@@ -159,7 +169,7 @@ func newUnit(decl ast.Decl) *unit {
 	return u
 }
 
-// receiver returns the name of a receiver's type.
+// receiver returns the name of a receiver's type. No type with parameters has methods in package runtime.
 func receiver(t ast.Expr) string {
 	if star, ok := t.(*ast.StarExpr); ok {
 		t = star.X
@@ -205,7 +215,8 @@ func addRuntime(sources map[string]*source) error {
 	return nil
 }
 
-// reachable says which declarations are used, directly or by others that are.
+// reachable says which declarations are used, directly or by others that are. It adds to used what those mention, and goes
+// round until nothing is added: a declaration may use one in front of it.
 func reachable(all []*unit, used names) []bool {
 	keep := make([]bool, len(all))
 	for changed := true; changed; {
@@ -234,7 +245,8 @@ func parse(text []byte) (*ast.File, error) {
 	return parser.ParseFile(token.NewFileSet(), "", append([]byte("package p\n"), text...), 0)
 }
 
-// importsOf writes the imports of a source.
+// importsOf writes the imports of a source: the packages whose names stand in front of a dot and are declared nowhere in
+// the file, so that a variable called time imports nothing.
 func importsOf(text []byte) (string, error) {
 	file, err := parse(text)
 	if err != nil {
@@ -263,11 +275,13 @@ func importsOf(text []byte) (string, error) {
 	return importDecl(sorted(std), sorted(others)), nil
 }
 
+// sorted sorts a list and drops what is there twice.
 func sorted(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
+// importDecl writes an import declaration, the packages of Go first, as goimports does.
 func importDecl(std, others []string) string {
 	if len(std)+len(others) == 0 {
 		return ""

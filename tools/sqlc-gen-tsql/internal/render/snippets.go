@@ -1,5 +1,9 @@
 package render
 
+// Each function here returns Go that stands in a generated file. Names and texts from scripts go into it as string
+// literals or comments only, which literal, comment and strconv.Quote see to: whatever a script calls its columns, none of
+// it becomes code.
+
 import (
 	"fmt"
 	"strconv"
@@ -8,7 +12,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 )
 
-// argument writes the statement that adds an argument to a call.
+// argument writes the statement that adds an argument to a call: a function of package runtime for each mode, given the
+// T-SQL type as a value.
 func argument(a model.Arg) string {
 	value := "p." + a.Field
 	add := func(function string) string {
@@ -48,6 +53,7 @@ func variant(a model.Arg, bytes bool) string {
 	}
 }
 
+// tableArgument writes the statement that adds rows, in whichever form the option tables asks for.
 func tableArgument(a model.Arg, value string) string {
 	if a.Document == "" {
 		return fmt.Sprintf("sendTVP(&a, %s, q.text(&%s), %s, (*%s).tvp)", strconv.Quote(a.Name), a.Table.Statement, value, a.Table.Name)
@@ -64,7 +70,7 @@ func column(c model.TableColumn) string {
 	return fmt.Sprintf("%s(t, %s, %s, r.%s)", function, strconv.Quote(c.Name), c.Type.Kind, c.Field)
 }
 
-// element writes the statement that adds an argument of a :batch.
+// element writes the statement that adds an argument of a :batch, whose arguments are the row of a document.
 func element(a model.Arg) string {
 	return column(model.TableColumn{Name: a.Name, Field: a.Field, Type: a.Type, Nullable: a.Mode == model.Nullable, SQLNull: a.SQLNull})
 }
@@ -72,7 +78,7 @@ func element(a model.Arg) string {
 // wireName is the struct that the driver's form of a table is made of.
 func wireName(t *model.Table) string { return "tvp" + t.Name }
 
-// wireType is what the driver takes for a column.
+// wireType is what the driver takes for a column. Of one that is skipped it reads only the type.
 func wireType(c model.TableColumn) string {
 	if c.Nullable && !c.Skipped {
 		return c.Type.TVPNull
@@ -87,7 +93,7 @@ func tvpField(c model.TableColumn) string {
 		return c.Field + " " + wireType(c)
 	}
 	goType := wireType(c)
-	if goType == "" {
+	if goType == "" { // of a type that it can't send, which doesn't matter here
 		goType = "int32"
 	}
 	return "_ " + goType + " `tvp:\"@identity\"`"
@@ -107,7 +113,7 @@ func tvpValue(c model.TableColumn) string {
 		return call("tvpNull")
 	case c.Nullable:
 		return call("tvpNull")
-	case wireType(c) == "sql.NullString":
+	case wireType(c) == "sql.NullString": // all texts, those that are never NULL, too
 		value = "&" + value
 		return call("tvpNull")
 	default:
@@ -115,7 +121,7 @@ func tvpValue(c model.TableColumn) string {
 	}
 }
 
-// literal writes a string: as it is if it has several lines.
+// literal writes a string: as it is if it has several lines, so that a query can be read in the generated file.
 func literal(s string) string {
 	if strings.Contains(s, "\n") && strconv.CanBackquote(strings.ReplaceAll(s, "\n", "")) {
 		return "`" + s + "`"
@@ -146,7 +152,7 @@ func comments(lines []string) string {
 	return out.String()
 }
 
-// columns writes the names of columns, in lines of a readable length.
+// columns writes the names of columns, in lines of a readable length: gofmt breaks none.
 func columns(names []string) string {
 	var out strings.Builder
 	width := 0

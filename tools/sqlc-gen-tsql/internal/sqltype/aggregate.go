@@ -14,6 +14,7 @@ func Sum(t Type) (Type, error) { return total("SUM", t, 0) }
 func Avg(t Type) (Type, error) { return total("AVG", t, 6) }
 
 // total is SUM and AVG; scale is the least scale of the result for decimals.
+// Bit is no number to add up, as on the server; SUM(CAST(b AS int)) counts.
 func total(function string, t Type, scale int) (Type, error) {
 	switch t.Kind {
 	case Invalid:
@@ -38,6 +39,7 @@ func total(function string, t Type, scale int) (Type, error) {
 }
 
 // MinMax returns the type of MIN(x) and MAX(x), which is that of x. Bits and what has no order are refused.
+// The same value comes out that went in, so lengths and scales stay.
 func MinMax(t Type) (Type, error) {
 	switch {
 	case t.Kind == Invalid:

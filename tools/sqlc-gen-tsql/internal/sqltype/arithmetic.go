@@ -6,6 +6,7 @@ import (
 )
 
 // verbs name the operators as the server's messages do.
+// It is also the list of the operators that there are.
 var verbs = map[string]string{
 	"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo",
 	"&": "bitwise AND", "|": "bitwise OR", "^": "bitwise XOR", "<<": "left shift", ">>": "right shift", "||": "concatenate",
@@ -43,13 +44,15 @@ func Arithmetic(op string, a, b Type) (Type, error) {
 	return compute(op, a, b)
 }
 
-// operand reports whether a type may stand beside any operator at all.
+// operand reports whether a type may stand beside any operator at all. The date types of 2008 (date, time, datetime2,
+// datetimeoffset) may not; datetime may, because it is a number of days underneath: GETDATE() + 1 is tomorrow.
 func operand(t Type) bool {
 	return t.Kind == Null || t.IsNumeric() ||
 		t.in(classCharacter, classNational, classBinary, classDateTime, classRowVersion)
 }
 
 // operandAdvice says what to do instead of computing with a type.
+// Temporal types have functions for it; what else is a scalar has at least a CAST.
 func operandAdvice(t Type) string {
 	switch {
 	case t.IsTemporal():
@@ -78,7 +81,9 @@ func typeNull(op string, t, other Type) Type {
 	}
 }
 
-// Unary returns the type of "op a", where op is + - or ~.
+// Unary returns the type of "op a", where op is + - or ~. A plus does nothing and is allowed before strings too; a
+// minus
+// makes no number of a string, and ~ is for integers and bits.
 func Unary(op string, a Type) (Type, error) {
 	refuse := func() (Type, error) { return Type{}, fmt.Errorf("%s can't be an operand of unary %s", a, op) }
 	switch {
@@ -107,7 +112,7 @@ func Unary(op string, a Type) (Type, error) {
 	}
 }
 
-// bitwise is & | ^: integers and bits, one side of which may be binary.
+// bitwise is & | ^: integers and bits, one side of which may be binary: @flags & 0x01.
 func bitwise(op string, a, b Type) (Type, error) {
 	whole := func(t Type) bool { return t.IsExactInteger() || t.Kind == Bit }
 	bits := func(t Type) bool { return whole(t) || t.in(classBinary) }
@@ -115,10 +120,10 @@ func bitwise(op string, a, b Type) (Type, error) {
 	if !bits(a) || !bits(b) || !whole(a) && !whole(b) {
 		return Type{}, fmt.Errorf("%s %s %s: the operands are integers, and at most one is binary", a, op, b)
 	}
-	return combine(a, b)
+	return Union(a, b)
 }
 
-// shift is << and >>: the left side decides.
+// shift is << and >>, which SQL Server 2022 has: the left side decides, the right one only counts.
 func shift(op string, a, b Type) (Type, error) {
 	if !a.IsExactInteger() && !a.in(classBinary) || !b.IsExactInteger() {
 		return Type{}, fmt.Errorf("%s %s %s: shift an integer or a binary by an integer", a, op, b)
@@ -128,6 +133,10 @@ func shift(op string, a, b Type) (Type, error) {
 
 // concatenate joins two strings or two binaries. The length is the sum of both, up to what can be declared: the server
 // cuts the rest off in silence unless one side is a (max) type.
+//
+//	varchar(10) + nvarchar(20)     nvarchar(30)
+//	varchar(5000) + varchar(5000)  varchar(8000), cut off
+//	varchar(max) + varchar(10)     varchar(max)
 func concatenate(op string, a, b Type) (Type, error) {
 	text := a.in(classCharacter, classNational) && b.in(classCharacter, classNational)
 	bytes := a.in(classBinary) && b.in(classBinary)
@@ -135,7 +144,7 @@ func concatenate(op string, a, b Type) (Type, error) {
 		return Type{}, fmt.Errorf("%s %s %s: concatenate strings with strings and binaries with binaries, or CAST one side", a, op, b)
 	}
 	sum := a.Length + b.Length // meaningless if one is Max; then the result is Max and it isn't used
-	high, err := combine(a, b)
+	high, err := Union(a, b)
 	if err != nil || high.IsMax() {
 		return high, err
 	}
@@ -143,12 +152,13 @@ func concatenate(op string, a, b Type) (Type, error) {
 	return high, nil
 }
 
-// compute is + - * / % on numbers, and + - on datetime.
+// compute is + - * / % on numbers, and + - on datetime. But for decimals the result is simply the operand of the higher
+// precedence, which is what makes 1 / 2 zero.
 func compute(op string, a, b Type) (Type, error) {
 	if err := computable(op, a, b); err != nil {
 		return Type{}, err
 	}
-	high, err := combine(a, b)
+	high, err := Union(a, b)
 	if err != nil {
 		return Type{}, fmt.Errorf("%s %s %s: %w", a, op, b, err)
 	}
@@ -168,7 +178,8 @@ func compute(op string, a, b Type) (Type, error) {
 	return decimalResult(op, x, y), nil
 }
 
-// computable refuses what the server refuses although the operands would convert to each other.
+// computable refuses what the server refuses although the operands would convert to each other: '1' - '2', and
+// datetime * 2.
 func computable(op string, a, b Type) error {
 	number := func(t Type) bool { return t.IsNumeric() || t.in(classDateTime) }
 	switch {
@@ -190,7 +201,6 @@ func computable(op string, a, b Type) error {
 // https://learn.microsoft.com/sql/t-sql/data-types/precision-scale-and-length-transact-sql
 func decimalResult(op string, a, b Type) Type {
 	p1, s1, p2, s2 := a.Precision, a.Scale, b.Precision, b.Scale
-	integral := max(p1-s1, p2-s2)
 	switch op {
 	case "*": // digits add up, and the documented rule adds one more
 		return reduce(p1+p2+1, s1+s2)
@@ -198,16 +208,18 @@ func decimalResult(op string, a, b Type) Type {
 		s := max(6, s1+p2+1)
 		return reduce(p1-s1+s2+s, s)
 	case "%": // smaller than the divisor and no larger than the dividend
-		s := max(s1, s2)
-		return squeeze(min(p1-s1, p2-s2), min(p1-s1, p2-s2)+s, s)
+		integral, s := min(p1-s1, p2-s2), max(s1, s2)
+		return squeeze(integral, integral+s, s)
 	default: // + and -: one more integral digit for the carry, which is the first to go
-		s := max(s1, s2)
+		integral, s := max(p1-s1, p2-s2), max(s1, s2)
 		return squeeze(integral, integral+s+1, s)
 	}
 }
 
 // reduce is the rule of * and / beyond 38 digits: integral digits are kept at the cost of fractional ones, of which six
 // stay, or all if there are fewer.
+//
+//	decimal(38,10) * decimal(38,10)   77 digits, scale 20: decimal(38,6)
 func reduce(precision, scale int) Type {
 	if precision > maxPrecision {
 		integral := precision - scale

@@ -2,7 +2,8 @@ package sqltype
 
 import "slices"
 
-// A class is a family of types that conversions and operators treat alike.
+// A class is a family of types that conversions and operators treat alike. The matrix of conversions has a row for each
+// instead of one for each of some thirty kinds.
 type class int
 
 const (
@@ -33,7 +34,7 @@ const (
 	classCursor
 )
 
-// facet says which arguments a type takes in parentheses.
+// facet says which arguments a type takes in parentheses. It decides how a type is read and how it is printed.
 type facet int
 
 const (
@@ -51,7 +52,7 @@ type kindInfo struct {
 	class class
 	rank  int
 	facet facet
-	limit int
+	limit int // of nchar and nvarchar in characters, else in bytes; 0 for kinds without a length
 }
 
 // kinds is the table of the built-in types, in the order of precedence:
@@ -111,12 +112,15 @@ func (t Type) IsCharacter() bool {
 }
 
 // IsNational reports whether t is nchar, nvarchar or ntext.
+// Their lengths count characters of two bytes; those of the other strings count bytes.
 func (t Type) IsNational() bool { return t.in(classNational, classNText) }
 
 // IsBinary reports whether t is binary, varbinary, image or rowversion.
+// Rowversion is eight bytes that the server writes, and computes with binaries.
 func (t Type) IsBinary() bool { return t.in(classBinary, classImage, classRowVersion) }
 
-// IsExactInteger reports whether t is tinyint, smallint, int or bigint. Bit is a truth value, not a number to count with.
+// IsExactInteger reports whether t is tinyint, smallint, int or bigint. Bit is a truth value, not a number to count
+// with.
 func (t Type) IsExactInteger() bool { return t.in(classInteger) }
 
 // IsMoney reports whether t is money or smallmoney.
@@ -131,6 +135,7 @@ func (t Type) IsNumeric() bool {
 }
 
 // IsTemporal reports whether t is a date, a time, or both.
+// Only datetime and smalldatetime of these are numbers underneath; the others take no arithmetic.
 func (t Type) IsTemporal() bool {
 	return t.in(classDate, classTime, classDateTime, classDateTime2)
 }
@@ -150,9 +155,13 @@ func (t Type) IsScalar() bool {
 
 // Precedence returns the rank of t in T-SQL's data type precedence: of two operands, the one with the lower number
 // decides, and the other is converted to it. It is 0 for types that are no operands.
+// A column and a parameter of different types are compared in the one that ranks higher, which is why it matters to
+// indexes
+// which of them is converted.
 func (t Type) Precedence() int { return kinds[t.Kind].rank }
 
-// asDecimal returns the decimal type that an exact number is converted to before it is combined with a decimal.
+// asDecimal returns the decimal type that an exact number is converted to before it is combined with a decimal: the one
+// whose digits hold all of its values, int as decimal(10,0). It is false for everything that is no exact number.
 func (t Type) asDecimal() (Type, bool) {
 	var precision, scale int
 	switch t.Kind {

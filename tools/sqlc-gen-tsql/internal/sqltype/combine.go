@@ -6,10 +6,7 @@ import "fmt"
 // rows of VALUES, the sides of UNION, EXCEPT and INTERSECT. The kind is that of the higher precedence, and the facets
 // hold both: the longer length, the most integral and the most fractional digits. NULL takes the other's type.
 // With [Invalid], the result is Invalid and no error: one was reported where it came from.
-func Union(a, b Type) (Type, error) { return combine(a, b) }
-
-// combine finds the type that both operands are converted to, by precedence.
-func combine(a, b Type) (Type, error) {
+func Union(a, b Type) (Type, error) {
 	if a.Kind == Invalid || b.Kind == Invalid {
 		return Type{}, nil
 	}
@@ -18,6 +15,7 @@ func combine(a, b Type) (Type, error) {
 			return Type{}, fmt.Errorf("%s is not a value", t)
 		}
 	}
+	// A lower rank is a higher precedence. With the same rank, they are of one kind or never mix.
 	high, low := a, b
 	if a.Precedence() > b.Precedence() {
 		high, low = b, a
@@ -34,7 +32,9 @@ func combine(a, b Type) (Type, error) {
 	return widen(high, low), nil
 }
 
-// widen makes room in a type for the values of one that is converted to it.
+// widen makes room in a type for the values of one that is converted to it. Only facets grow: the kind is decided,
+// even if
+// it doesn't hold every value (a bigint beside a real loses digits).
 func widen(high, low Type) Type {
 	switch {
 	case high.Kind == Decimal:
@@ -50,7 +50,7 @@ func widen(high, low Type) Type {
 	return high
 }
 
-// fraction returns how many fractional digits of a second a type has.
+// fraction returns how many fractional digits of a second a type has. Date and smalldatetime have none.
 func fraction(t Type) int {
 	if t.Kind == DateTime { // ticks of 1/300 second, shown with three digits
 		return 3
@@ -63,6 +63,7 @@ func fraction(t Type) int {
 
 // widenLength makes a type with a length hold another that converts to it. A fixed length that can't be declared
 // becomes a varying one.
+// Beyond the limit the length is cut to it: varchar(8000) beside nvarchar(10) is nvarchar(4000).
 func widenLength(high, low Type) Type {
 	if high.IsMax() || low.IsMax() {
 		return Type{Kind: varying(high.Kind), Length: Max}
@@ -72,13 +73,17 @@ func widenLength(high, low Type) Type {
 }
 
 // unionDecimal holds the values of two decimals. If that takes more than 38 digits, fractional ones give way.
+//
+//	decimal(10,2) and decimal(8,4)   decimal(12,4)
 func unionDecimal(a, b Type) Type {
 	integral := max(a.Precision-a.Scale, b.Precision-b.Scale)
 	scale := max(a.Scale, b.Scale)
 	return squeeze(integral, integral+scale, scale)
 }
 
-// squeeze bounds a precision by 38 and leaves the scale what the integral digits leave of it.
+// squeeze bounds a precision by 38 and leaves the scale what the integral digits leave of it. It is the rule of + -
+// % and
+// UNION; * and / have another, [reduce], which keeps six fractional digits whatever becomes of the integral ones.
 func squeeze(integral, precision, scale int) Type {
 	if precision > maxPrecision {
 		precision = maxPrecision

@@ -1,6 +1,9 @@
 package sqltype
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // conversion says how a value of one type becomes one of another.
 type conversion int
@@ -25,18 +28,9 @@ var (
 	temporalClasses = []class{classDate, classTime, classDateTime, classDateTime2}
 )
 
-// join concatenates groups of classes.
-func join(groups ...[]class) []class {
-	var all []class
-	for _, g := range groups {
-		all = append(all, g...)
-	}
-	return all
-}
-
 // fromNumber is what the exact numeric types convert to. A datetime is a number of days since 1900.
 var fromNumber = targets{
-	implicit: join(numberClasses, stringClasses, []class{classBinary, classDateTime, classRowVersion, classVariant}),
+	implicit: slices.Concat(numberClasses, stringClasses, []class{classBinary, classDateTime, classRowVersion, classVariant}),
 }
 
 // matrix has a row for each class of source:
@@ -51,26 +45,26 @@ var matrix = map[class]targets{
 	classMoney:   fromNumber,
 	// Real and float are the two numbers that rowversion is not made of.
 	classApprox: {
-		implicit: join(numberClasses, stringClasses, []class{classBinary, classDateTime, classVariant}),
+		implicit: slices.Concat(numberClasses, stringClasses, []class{classBinary, classDateTime, classVariant}),
 	},
 	classCharacter: {
-		implicit: join(stringClasses, numberClasses, temporalClasses, []class{
+		implicit: slices.Concat(stringClasses, numberClasses, temporalClasses, []class{
 			classGUID, classText, classNText, classImage, classXML, classVariant, classHierarchy, classSpatial,
 		}),
 		explicit: []class{classBinary, classRowVersion},
 	},
 	classNational: {
-		implicit: join(stringClasses, numberClasses, temporalClasses, []class{
+		implicit: slices.Concat(stringClasses, numberClasses, temporalClasses, []class{
 			classGUID, classText, classNText, classXML, classVariant, classHierarchy, classSpatial,
 		}),
 		explicit: []class{classBinary, classRowVersion},
 	},
 	// The old large objects convert to strings and to each other, and to nothing else.
-	classText:  {implicit: join(stringClasses, []class{classNText, classXML})},
-	classNText: {implicit: join(stringClasses, []class{classText, classXML})},
+	classText:  {implicit: slices.Concat(stringClasses, []class{classNText, classXML})},
+	classNText: {implicit: slices.Concat(stringClasses, []class{classText, classXML})},
 	// Bytes become nearly anything; floating point is the exception, and the newer date types want a CAST.
 	classBinary: {
-		implicit: join(stringClasses, exactClasses, []class{
+		implicit: slices.Concat(stringClasses, exactClasses, []class{
 			classDateTime, classGUID, classImage, classRowVersion, classVariant, classXML, classSpatial,
 		}),
 		explicit: []class{classDate, classTime, classDateTime2, classHierarchy},
@@ -78,36 +72,37 @@ var matrix = map[class]targets{
 	classImage: {implicit: []class{classBinary, classRowVersion}},
 	// The types of 2008 convert to strings and to each other, a date to a time and back excepted, and never to numbers.
 	classDate: {
-		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
+		implicit: slices.Concat(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
 		explicit: []class{classBinary},
 	},
 	classTime: {
-		implicit: join(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
+		implicit: slices.Concat(stringClasses, []class{classDateTime, classDateTime2, classVariant}),
 		explicit: []class{classBinary},
 	},
 	// A number becomes a datetime by itself (see fromNumber), but a datetime becomes a number only by CAST.
 	classDateTime: {
-		implicit: join(stringClasses, temporalClasses, []class{classVariant}),
-		explicit: join(numberClasses, []class{classBinary, classRowVersion}),
+		implicit: slices.Concat(stringClasses, temporalClasses, []class{classVariant}),
+		explicit: slices.Concat(numberClasses, []class{classBinary, classRowVersion}),
 	},
 	classDateTime2: {
-		implicit: join(stringClasses, temporalClasses, []class{classVariant}),
+		implicit: slices.Concat(stringClasses, temporalClasses, []class{classVariant}),
 		explicit: []class{classBinary},
 	},
-	classGUID: {implicit: join(stringClasses, []class{classBinary, classVariant})},
+	classGUID: {implicit: slices.Concat(stringClasses, []class{classBinary, classVariant})},
 	classRowVersion: {
-		implicit: join(exactClasses, []class{classCharacter, classBinary, classDateTime, classImage}),
+		implicit: slices.Concat(exactClasses, []class{classCharacter, classBinary, classDateTime, classImage}),
 	},
 	// What is written as text in a script is read back from it only by CAST.
-	classXML:       {explicit: join(stringClasses, []class{classBinary})},
-	classHierarchy: {explicit: join(stringClasses, []class{classBinary})},
-	classSpatial:   {explicit: join(stringClasses, []class{classBinary})},
-	classVariant: {explicit: join(stringClasses, numberClasses, temporalClasses, []class{
+	classXML:       {explicit: slices.Concat(stringClasses, []class{classBinary})},
+	classHierarchy: {explicit: slices.Concat(stringClasses, []class{classBinary})},
+	classSpatial:   {explicit: slices.Concat(stringClasses, []class{classBinary})},
+	classVariant: {explicit: slices.Concat(stringClasses, numberClasses, temporalClasses, []class{
 		classBinary, classGUID,
 	})},
 }
 
-// convert looks the matrix up.
+// convert looks the matrix up. The rows don't list the diagonal, NULL, which converts to everything, and what is no
+// value.
 func convert(from, to Type) conversion {
 	switch {
 	case !to.IsScalar() || !from.IsScalar() && from.Kind != Null:
@@ -120,17 +115,14 @@ func convert(from, to Type) conversion {
 		return never // a variant holds up to 8,016 bytes
 	}
 	row := matrix[from.class()]
-	for _, c := range row.implicit {
-		if c == to.class() {
-			return implicit
-		}
+	switch {
+	case slices.Contains(row.implicit, to.class()):
+		return implicit
+	case slices.Contains(row.explicit, to.class()):
+		return explicit
+	default:
+		return never
 	}
-	for _, c := range row.explicit {
-		if c == to.class() {
-			return explicit
-		}
-	}
-	return never
 }
 
 // sameClass is convert within a class: all are implicit but those between the two spatial types, which don't mix.
@@ -184,11 +176,13 @@ func Comparable(a, b Type) error {
 	if a.IsTemporal() && b.IsTemporal() && a.in(classTime) != b.in(classTime) {
 		return fmt.Errorf("%s can't be compared with %s: CAST one of them", a, b)
 	}
-	_, err := combine(a, b)
+	_, err := Union(a, b)
 	return err
 }
 
-// comparisonAdvice says what to compare instead.
+// comparisonAdvice says what to compare instead: the (max) type that replaced an old large object. Spatial values
+// have no
+// text worth comparing.
 func comparisonAdvice(t Type) string {
 	switch t.class() {
 	case classText:

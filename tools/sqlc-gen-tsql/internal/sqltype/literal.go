@@ -8,6 +8,7 @@ import (
 
 // IntLiteral returns the type of an integer literal of digits: int, or decimal(n,0) beyond its range. T-SQL has no
 // bigint literal.
+// So 2147483648 is decimal(10,0), and what is computed with it too.
 func IntLiteral(text string) (Type, error) {
 	if !digits(text) || text == "" {
 		return Type{}, fmt.Errorf("%q is not an integer", text)
@@ -23,7 +24,8 @@ func IntLiteral(text string) (Type, error) {
 	return Type{Kind: Decimal, Precision: n}, nil
 }
 
-// IntLiteralBesideDecimal returns the type that an integer literal takes as an operand beside a decimal: decimal(n,0) with
+// IntLiteralBesideDecimal returns the type that an integer literal takes as an operand beside a decimal:
+// decimal(n,0) with
 // just its digits, where a column of type int takes decimal(10,0). So 1.0 / 3 has six fractional digits.
 func IntLiteralBesideDecimal(text string) (Type, error) {
 	if _, err := IntLiteral(text); err != nil {
@@ -32,7 +34,8 @@ func IntLiteralBesideDecimal(text string) (Type, error) {
 	return Type{Kind: Decimal, Precision: max(len(strings.TrimLeft(text, "0")), 1)}, nil
 }
 
-// DecimalLiteral returns the type of a literal with a point: 12.345 is decimal(5,3). Leading zeros don't count, trailing
+// DecimalLiteral returns the type of a literal with a point: 12.345 is decimal(5,3). Leading zeros don't count,
+// trailing
 // ones do.
 func DecimalLiteral(text string) (Type, error) {
 	whole, part, found := strings.Cut(text, ".")
@@ -50,6 +53,7 @@ func DecimalLiteral(text string) (Type, error) {
 func digits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 // FloatLiteral returns the type of 1e5: float.
+// The exponent decides; how many digits there are doesn't matter.
 func FloatLiteral() Type { return Type{Kind: Float} }
 
 // MoneyLiteral returns the type of $1.50: money.
@@ -82,7 +86,9 @@ func BinaryLiteral(text string) (Type, error) {
 	return bounded(VarBinary, (len(hex)+1)/2), nil
 }
 
-// bounded returns the type of varying length for a literal of n characters or bytes.
+// bounded returns the type of varying length for a literal of n characters or bytes. A length of 0 can't be
+// declared, so an
+// empty literal has 1; one that is too long is of the (max) type.
 func bounded(kind Kind, n int) Type {
 	if n > kinds[kind].limit {
 		n = Max

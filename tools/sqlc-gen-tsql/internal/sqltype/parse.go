@@ -37,6 +37,7 @@ var newer = map[string]string{
 }
 
 // foreign maps types of other languages and servers to what to use instead.
+// Only those that are common: a name that isn't here is still refused, merely without advice.
 var foreign = map[string]string{
 	"bool": "bit", "boolean": "bit", "byte": "tinyint", "int2": "smallint", "int4": "int", "int8": "bigint", "int64": "bigint",
 	"serial": "int IDENTITY", "bigserial": "bigint IDENTITY", "float4": "real", "float8": "float", "double": "float",
@@ -54,6 +55,7 @@ func Parse(name string, args []string) (Type, error) { return parse(name, args, 
 func ParseCast(name string, args []string) (Type, error) { return parse(name, args, 30) }
 
 // Known reports whether a name is that of a built-in type or a synonym of one.
+// A name that is not may be one of a script's own types.
 func Known(name string) bool {
 	name = normalize(name)
 	_, ok := lookup(name)
@@ -78,7 +80,7 @@ func IsSysname(name string) bool { return normalize(name) == "sysname" }
 // normalize folds a name to lower case with single blanks.
 func normalize(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
-// lookup finds the kind that a normalized name stands for.
+// lookup finds the kind that a normalized name stands for. sysname is none: it has a length of its own.
 func lookup(name string) (Kind, bool) {
 	if kind, ok := synonyms[name]; ok {
 		return kind, true
@@ -91,7 +93,9 @@ func lookup(name string) (Kind, bool) {
 	return kind, ok
 }
 
-// parse is Parse with the length that one that is left out stands for.
+// parse is Parse with the length that one that is left out stands for: 1 in a declaration, 30 in a CAST. That T-SQL
+// has two
+// is a trap (DECLARE @s varchar is varchar(1)), but a server's, and is followed.
 func parse(name string, args []string, length int) (Type, error) {
 	name = normalize(name)
 	if IsSysname(name) {
@@ -102,7 +106,7 @@ func parse(name string, args []string, length int) (Type, error) {
 	}
 	kind, ok := lookup(name)
 	if !ok {
-		return Type{}, unknownError(name)
+		return Type{}, unknown(name)
 	}
 	switch info := kinds[kind]; info.facet {
 	case lengthFacet, maxFacet:
@@ -121,24 +125,29 @@ func parse(name string, args []string, length int) (Type, error) {
 	}
 }
 
-// unknownError says that there is no type of a normalized name, and what may be meant by those of other servers.
-func unknownError(name string) error {
-	if instead, known := newer[name]; known {
-		return fmt.Errorf("the type %s needs SQL Server 2025: use %s", name, instead)
-	}
-	if instead, known := foreign[name]; known {
-		return fmt.Errorf("unknown type %s: in T-SQL it is %s", name, instead)
-	}
-	return fmt.Errorf("unknown type %s", name)
+// An UnknownError says that no type has a name. The advice stands apart from the message, as in a finding.
+type UnknownError struct {
+	Message string
+	Fix     string // what to write instead; empty if nobody knows
 }
 
-// HasSubstitute reports whether a name is that of a type of other servers for which the error of [Parse] names another.
-func HasSubstitute(name string) bool {
-	name = normalize(name)
-	return newer[name] != "" || foreign[name] != ""
+// Error returns the message without the advice.
+func (e *UnknownError) Error() string { return e.Message }
+
+// unknown says that there is no type of a normalized name, and what may be meant by those of other servers.
+func unknown(name string) *UnknownError {
+	if instead := newer[name]; instead != "" {
+		return &UnknownError{Message: fmt.Sprintf("the type %s needs SQL Server 2025", name), Fix: "write " + instead}
+	}
+	e := &UnknownError{Message: "unknown type " + name}
+	if instead := foreign[name]; instead != "" {
+		e.Fix = "write " + instead
+	}
+	return e
 }
 
 // noFacetError says what to write instead of facets that a type doesn't have.
+// Lengths of integers are a habit from MySQL, and datetime(3) is what was meant by datetime2(3).
 func noFacetError(kind Kind, args []string) error {
 	text := fmt.Sprintf("%s takes nothing in parentheses", kind)
 	switch {
@@ -192,7 +201,7 @@ func varying(kind Kind) Kind {
 	}
 }
 
-// parseDecimal resolves decimal(p,s).
+// parseDecimal resolves decimal(p,s). Left out, the precision is 18 and the scale 0: decimal has no fractional digits.
 func parseDecimal(args []string) (Type, error) {
 	t := Type{Kind: Decimal, Precision: 18}
 	if len(args) > 2 {
@@ -218,7 +227,9 @@ func parseDecimal(args []string) (Type, error) {
 	return t, nil
 }
 
-// parseScale resolves a type with fractional seconds.
+// parseScale resolves a type with fractional seconds: time(n), datetime2(n), datetimeoffset(n). Seven digits, of 100
+// ns, are
+// both the most and the default.
 func parseScale(kind Kind, args []string) (Type, error) {
 	t := Type{Kind: kind, Scale: 7}
 	if len(args) == 0 {
@@ -238,7 +249,8 @@ func parseScale(kind Kind, args []string) (Type, error) {
 	return t, nil
 }
 
-// parseFloat resolves float(n): up to 24 bits of mantissa it is real.
+// parseFloat resolves float(n): up to 24 bits of mantissa it is real, and beyond float(53), whatever n says. The server
+// has but these two.
 func parseFloat(name string, args []string) (Type, error) {
 	if len(args) == 0 {
 		return Type{Kind: Float}, nil
@@ -262,6 +274,7 @@ func parseFloat(name string, args []string) (Type, error) {
 }
 
 // number reads a facet. T-SQL allows digits only.
+// A negative scale, which other servers allow, is refused here.
 func number(kind Kind, what, text string) (int, error) {
 	// ParseUint refuses signs; 31 bits keep the number an int on every platform.
 	n, err := strconv.ParseUint(text, 10, 31)
@@ -289,7 +302,7 @@ func (t Type) String() string {
 	}
 }
 
-// plain is String for kinds without facets.
+// plain is String for kinds without facets. Its texts for Invalid and Null are for messages and are no T-SQL.
 func (t Type) plain() string {
 	switch {
 	case t.Kind == Invalid:

@@ -1,5 +1,14 @@
 // Package sqltype describes T-SQL data types: their facets, their order of precedence, and what an operation on two of
 // them yields. It knows nothing of tables, of statements or of Go.
+//
+// The files in reading order: sqltype.go has the types, class.go the table of what is known about each, parse.go
+// reads and
+// prints them, literal.go types constants, convert.go says what converts to what, combine.go what two operands become,
+// arithmetic.go and aggregate.go what operators and aggregate functions return.
+//
+// The rules are the documented ones of SQL Server 2016 and later; where the documentation is silent, a comment says
+// what
+// was taken and why. Functions return an error for what a server refuses, without a position: the caller knows it.
 package sqltype
 
 // A Kind names a built-in data type by its canonical T-SQL name.

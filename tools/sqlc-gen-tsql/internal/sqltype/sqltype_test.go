@@ -136,12 +136,12 @@ func TestParse(t *testing.T) {
 		{"hierarchyid", "hierarchyid"},
 		{"geography", "geography"},
 		{"cursor", "cursor"},
-		{"json", "error: use nvarchar(max)"},
+		{"json", "error: json needs SQL Server 2025"},
 		{"table", "error: unknown type"},
 		{"null", "error: unknown type"},
 		{"", "error: unknown type"},
 		{"nvarchr(5)", "error: unknown type nvarchr"},
-		{"boolean", "error: unknown type boolean: in T-SQL it is bit"},
+		{"boolean", "error: unknown type boolean"},
 	}
 	for _, test := range tests {
 		name, args := split(test.text)

@@ -2,7 +2,8 @@ package syntax
 
 import "github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 
-// A Node is any part of the tree.
+// A Node is any part of the tree. What a node holds is what the text says, not what it means: names are not resolved,
+// and a default that isn't written is nil or "".
 type Node interface {
 	Range() diag.Span
 }
@@ -17,8 +18,8 @@ type Script struct {
 // A Batch is the text between two GO lines.
 type Batch struct {
 	diag.Span
-	Stmts []Stmt
-	Count int // the repetition of "GO 5"; 1 when none is given
+	Stmts []Stmt // a module's definition is the only one of its batch
+	Count int    // the repetition of "GO 5"; 1 when none is given
 }
 
 // A Comment is a -- line comment (to the end of the line, without it) or a block comment, with its delimiters.
@@ -28,14 +29,17 @@ type Comment struct {
 	Line bool   // -- rather than /* */
 }
 
-// An Ident is a name. Value is the name itself: brackets and quotes are gone and doubled ones undone.
+// An Ident is a name: total, [order total], "order total". Value is the name itself: brackets and quotes are gone
+// and doubled ones undone.
 type Ident struct {
 	diag.Span
 	Value  string
 	Quoted bool // written in brackets or double quotes
 }
 
-// An ObjectName is a name of up to four parts, server.database.schema.name. Parts left out ("db..t") are empty.
+// An ObjectName is a name of up to four parts, server.database.schema.name. Parts left out ("db..t") are empty. The
+// last
+// part is the object's own name, so that code that looks only at that one counts from the end.
 type ObjectName struct {
 	diag.Span
 	Parts []Ident // at least one
@@ -46,7 +50,8 @@ type ObjectName struct {
 type TypeName struct {
 	diag.Span
 	Name *ObjectName
-	// Args are the facets: numbers, or "max" for (max). XML schema collections are refused.
+	// Args are the facets: numbers, or "max" for (max). XML schema collections are refused. Whether a type takes them,
+	// and which, is for package sqltype to say.
 	Args []Ident
 }
 
@@ -106,7 +111,7 @@ type (
 		Parts []Ident
 	}
 
-	// Star is * or t.* in a select list or an OUTPUT list.
+	// Star is * or t.* in a select list or an OUTPUT list. COUNT(*) is a Call with Star set instead.
 	Star struct {
 		diag.Span
 		Qualifier []Ident
@@ -153,7 +158,8 @@ type (
 		X, Y Expr
 	}
 
-	// Paren is an expression or a condition in parentheses.
+	// Paren is an expression or a condition in parentheses. The tree keeps them, so that a message can quote the text
+	// and a rule can tell a = (b) from a = b; a stage that doesn't care looks through.
 	Paren struct {
 		diag.Span
 		X Expr
@@ -173,13 +179,14 @@ type (
 		When, Then Expr
 	}
 
-	// Subquery is a query in parentheses where a value stands.
+	// Subquery is a query in parentheses where a value stands. With no row its value is NULL, with several the server
+	// fails at run time.
 	Subquery struct {
 		diag.Span
 		Query *Query
 	}
 
-	// NextValue is NEXT VALUE FOR sequence.
+	// NextValue is NEXT VALUE FOR sequence [OVER (ORDER BY …)].
 	NextValue struct {
 		diag.Span
 		Sequence *ObjectName
@@ -216,7 +223,7 @@ type (
 		Query      *Query
 	}
 
-	// Logical is AND or OR.
+	// Logical is AND or OR. Its operands are conditions, as that of Not is: T-SQL has no boolean values.
 	Logical struct {
 		diag.Span
 		Op   string
@@ -272,7 +279,9 @@ type (
 	}
 )
 
-// Window is OVER (…) or, with Name only, OVER name.
+// Window is OVER (…) or, with Name only, OVER name, which the WINDOW clause of the same SELECT defines. OVER (name
+// ORDER
+// BY …) has a Name and adds to that window.
 type Window struct {
 	diag.Span
 	Name        string
@@ -334,14 +343,15 @@ type CTE struct {
 	Query   *Query
 }
 
-// ForClause is FOR JSON, FOR XML or FOR BROWSE. Options holds the words after it.
+// ForClause is FOR JSON, FOR XML or FOR BROWSE. Options holds the words after it. FOR JSON and FOR XML make of all rows
+// one column of text, which the server sends in pieces.
 type ForClause struct {
 	diag.Span
 	Kind    string // "JSON", "XML", "BROWSE"
 	Options []Option
 }
 
-// A QueryBody is a Select, a SetOperation or a ParenQuery.
+// A QueryBody is a Select, a SetOperation or a ParenQuery: what ORDER BY, which belongs to the Query, is applied to.
 type QueryBody interface {
 	Node
 	queryBody()
@@ -354,7 +364,7 @@ type (
 		Distinct bool
 		Top      *Top
 		Items    []SelectItem
-		Into     *ObjectName   // SELECT … INTO table
+		Into     *ObjectName   // SELECT … INTO table, which creates the table
 		From     []TableSource // comma-separated
 		Where    Expr
 		GroupBy  *GroupBy
@@ -470,6 +480,7 @@ type (
 		Hint string // LOOP, HASH, MERGE, REMOTE or ""
 		X, Y TableSource
 		On   Expr // nil for CROSS and APPLY
+		// X and Y say how joins nest. A chain leans to the left; a JOIN b JOIN c ON … ON … has the second join in Y.
 	}
 
 	// ParenSource is a join in parentheses.
@@ -478,7 +489,10 @@ type (
 		X TableSource
 	}
 
-	// Pivot is x PIVOT (…) AS alias or x UNPIVOT (…) AS alias.
+	// Pivot is x PIVOT (…) AS alias or x UNPIVOT (…) AS alias:
+	//
+	//	PIVOT (SUM(amount) FOR quarter IN ([Q1], [Q2])) AS p
+	//	UNPIVOT (amount FOR quarter IN (q1, q2)) AS u
 	Pivot struct {
 		diag.Span
 		X         TableSource
@@ -500,7 +514,8 @@ func (*Join) tableSource()          {}
 func (*ParenSource) tableSource()   {}
 func (*Pivot) tableSource()         {}
 
-// JSONColumn is one column of OPENJSON … WITH.
+// JSONColumn is one column of OPENJSON … WITH: total decimal(10,2) '$.sum', lines nvarchar(max) AS JSON. Without a path
+// the property has the column's name.
 type JSONColumn struct {
 	diag.Span
 	Name   Ident
@@ -566,7 +581,7 @@ type (
 		Options []Option
 	}
 
-	// Merge is MERGE.
+	// Merge is MERGE [INTO] target [AS alias] USING source ON condition WHEN … THEN ….
 	Merge struct {
 		diag.Span
 		With    []*CTE
@@ -590,7 +605,7 @@ type (
 type MergeAction struct {
 	diag.Span
 	When    string // "MATCHED", "NOT MATCHED BY TARGET", "NOT MATCHED BY SOURCE"
-	And     Expr
+	And     Expr   // the condition of WHEN MATCHED AND …; nil if none
 	Action  string // "UPDATE", "DELETE", "INSERT"
 	Set     []Assignment
 	Columns []Ident
@@ -617,7 +632,8 @@ type Output struct {
 
 // Control of flow and variables.
 type (
-	// Declare is DECLARE of scalar variables, table variables and cursor variables.
+	// Declare is DECLARE of scalar variables and cursor variables, or of one table variable. Wherever it stands, its
+	// variables are known to the end of the batch; T-SQL has no narrower scopes.
 	Declare struct {
 		diag.Span
 		Vars []VarDecl
@@ -689,13 +705,13 @@ type (
 		Label Ident
 	}
 
-	// Label is label: .
+	// Label is "label:", a statement of its own.
 	Label struct {
 		diag.Span
 		Label Ident
 	}
 
-	// Throw is THROW or THROW number, message, state.
+	// Throw is THROW or THROW number, message, state. Without operands it stands in a CATCH and re-raises the error.
 	Throw struct {
 		diag.Span
 		Number, Message, State Expr // all nil when it re-raises
@@ -721,7 +737,8 @@ type (
 		X    Expr
 	}
 
-	// Transaction is BEGIN|COMMIT|ROLLBACK|SAVE TRANSACTION. Verb is one of those words.
+	// Transaction is BEGIN|COMMIT|ROLLBACK|SAVE TRANSACTION. Verb is one of those words. COMMIT ignores
+	// its Name; that of ROLLBACK may be a savepoint, after which the transaction goes on.
 	Transaction struct {
 		diag.Span
 		Verb string
@@ -765,7 +782,7 @@ type (
 	}
 )
 
-// ExecArg is one argument of EXEC.
+// ExecArg is one argument of EXEC: @id = 5, @total OUTPUT, DEFAULT, or a bare word, which is a string.
 type ExecArg struct {
 	diag.Span
 	Name   string // with the @; empty for a positional argument
@@ -788,18 +805,18 @@ type ResultSetDef struct {
 	Type    *ObjectName // AS TYPE
 }
 
-// VarDecl is one variable of a DECLARE.
+// VarDecl is one variable of a DECLARE: @n int = 1, or @t TABLE (…).
 type VarDecl struct {
 	diag.Span
 	Name  string    // with the @
 	Type  *TypeName // nil for a table variable
 	Table *TableDef // of a table variable
-	Init  Expr
+	Init  Expr      // nil if none: the variable is NULL
 }
 
 // Definitions.
 type (
-	// CreateTable is CREATE TABLE.
+	// CreateTable is CREATE TABLE name (…), of a table in a schema or of a temporary one (#t).
 	CreateTable struct {
 		diag.Span
 		Name    *ObjectName
@@ -905,7 +922,7 @@ type (
 		Name, For *ObjectName
 	}
 
-	// CreateSchema is CREATE SCHEMA name [AUTHORIZATION owner].
+	// CreateSchema is CREATE SCHEMA name [AUTHORIZATION owner]. Without a name of its own it has that of the owner.
 	CreateSchema struct {
 		diag.Span
 		Name Ident
@@ -980,7 +997,8 @@ func (*CreatePrincipal) stmt() {}
 func (*Permission) stmt()      {}
 func (*Drop) stmt()            {}
 
-// Param is one parameter of a procedure or a function.
+// Param is one parameter of a procedure or a function: @id int, @note nvarchar(50) = NULL, @total money OUTPUT,
+// @lines dbo.order_lines READONLY.
 type Param struct {
 	diag.Span
 	Name     string // with the @
@@ -988,7 +1006,7 @@ type Param struct {
 	Default  Expr // nil if none
 	Output   bool
 	ReadOnly bool
-	Varying  bool
+	Varying  bool // of a cursor parameter: CURSOR VARYING OUTPUT
 	NotNull  bool // of natively compiled modules
 }
 
@@ -1000,14 +1018,16 @@ type TableDef struct {
 	Indexes     []IndexDef // inline INDEX
 }
 
-// ColumnDef is one column. A nil Type means a computed column (Computed set) or, in ALTER TABLE ADD, nothing.
+// ColumnDef is one column: id bigint IDENTITY NOT NULL PRIMARY KEY, or sum AS price * amount PERSISTED. A nil Type
+// means a
+// computed column (Computed set) or, in ALTER COLUMN, that a property is added or dropped.
 type ColumnDef struct {
 	diag.Span
 	Name       Ident
 	Type       *TypeName
 	Computed   Expr
 	Persisted  bool
-	Null       Nullability
+	Null       Nullability // unsaid is not the same as NULL: see package catalog
 	Identity   bool
 	Default    Expr
 	Collation  string
@@ -1018,7 +1038,8 @@ type ColumnDef struct {
 	Index      *IndexDef
 }
 
-// Nullability is what a column definition says about NULL.
+// Nullability is what a column definition says about NULL. What it means to say nothing depends on the type and the
+// keys.
 type Nullability int
 
 // The three things a definition can say.
@@ -1028,12 +1049,12 @@ const (
 	NullRefused
 )
 
-// Constraint is a table or column constraint.
+// Constraint is a table or column constraint: CONSTRAINT pk_orders PRIMARY KEY CLUSTERED (id).
 type Constraint struct {
 	diag.Span
 	Name       *Ident
-	Kind       string // "PRIMARY KEY", "UNIQUE", "CHECK", "FOREIGN KEY", "DEFAULT"
-	Clustered  bool
+	Kind       string        // "PRIMARY KEY", "UNIQUE", "CHECK", "FOREIGN KEY", "DEFAULT"
+	Clustered  bool          // as written: a primary key is clustered too unless it says NONCLUSTERED
 	Columns    []IndexColumn // empty for a column constraint
 	Check      Expr
 	Default    Expr
@@ -1042,7 +1063,8 @@ type Constraint struct {
 	Options    []Option
 }
 
-// IndexDef is an inline index.
+// IndexDef is an inline index, INDEX ix (a, b DESC) within a table's definition, the only form in a table variable
+// or type.
 type IndexDef struct {
 	diag.Span
 	Name      Ident

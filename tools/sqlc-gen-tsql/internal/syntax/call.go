@@ -6,7 +6,10 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
-// call reads the arguments of a call and what may follow them. The name has been read; a parenthesis is next.
+// call reads the arguments of a call and what may follow them. The name has been read; a parenthesis is next. How many
+// arguments a function takes is the business of package analyze.
+//
+//	name ([arguments]) [WITHIN GROUP (…)] [IGNORE|RESPECT NULLS] [OVER (…)]
 func (p *parser) call(name *ObjectName) *Call {
 	c := &Call{Name: name}
 	p.expect("(")
@@ -25,6 +28,7 @@ func (p *parser) arguments(c *Call) {
 	if len(c.Name.Parts) == 1 && !c.Name.Parts[0].Quoted {
 		name = strings.ToUpper(c.Name.Parts[0].Value)
 	}
+	// Quoted or qualified, none of these words is the built-in function.
 	switch name {
 	// The only built-in function that takes a condition.
 	case "IIF":
@@ -70,6 +74,7 @@ func (p *parser) plainArguments(c *Call) {
 // trimArguments reads TRIM ([[LEADING|TRAILING|BOTH] [characters] FROM] x). The tree has the arguments in the order of
 // the text; from which ends is trimmed changes no type.
 func (p *parser) trimArguments(c *Call) {
+	// None of the three is reserved, so TRIM(leading) and TRIM(both.x) are of columns.
 	side := p.peek().isAny("LEADING", "TRAILING", "BOTH") && !p.peekN(1).isAny(")", ".")
 	if side {
 		p.next()
@@ -85,7 +90,8 @@ func (p *parser) trimArguments(c *Call) {
 	}
 }
 
-// jsonObject reads the pairs of JSON_OBJECT ('key': value, …) and JSON_OBJECTAGG (key: value).
+// jsonObject reads the pairs of JSON_OBJECT ('key': value, …) and JSON_OBJECTAGG (key: value), and NULL ON NULL behind
+// them. Keys and Args of the call are parallel.
 func (p *parser) jsonObject(c *Call) {
 	if p.jsonNulls(c) {
 		return
@@ -119,6 +125,9 @@ func (p *parser) jsonNulls(c *Call) bool {
 
 // fullText reads the arguments of CONTAINS and FREETEXT and of their table forms: the table, columns or a star, the
 // search condition and the language.
+//
+//	CONTAINS ((title, body), @words, LANGUAGE 1033)
+//	CONTAINSTABLE (dbo.pages, *, N'"brass owl"', 10)
 func (p *parser) fullText(c *Call, table bool) {
 	if table {
 		name := p.objectName()
@@ -146,7 +155,9 @@ func (p *parser) fullText(c *Call, table bool) {
 	}
 }
 
-// afterCall reads WITHIN GROUP (…), IGNORE|RESPECT NULLS and OVER.
+// afterCall reads WITHIN GROUP (…), IGNORE|RESPECT NULLS and OVER. None of these words but OVER is reserved, hence
+// the look
+// at the word after; which functions take them is left to package analyze.
 func (p *parser) afterCall(c *Call) {
 	if p.accept("WITHIN", "GROUP") {
 		p.expect("(")
@@ -162,7 +173,7 @@ func (p *parser) afterCall(c *Call) {
 	}
 }
 
-// over reads OVER (…) or OVER name.
+// over reads OVER (…) or OVER name. The latter needs a WINDOW clause, which SQL Server 2022 has.
 func (p *parser) over() *Window {
 	start := p.peek().Span
 	p.expect("OVER")
@@ -198,7 +209,9 @@ func (p *parser) window(start diag.Span) *Window {
 	return w
 }
 
-// frame reads ROWS|RANGE bound or ROWS|RANGE BETWEEN bound AND bound and returns it in upper case.
+// frame reads ROWS|RANGE bound or ROWS|RANGE BETWEEN bound AND bound and returns it in upper case. No type depends
+// on it,
+// so a text is enough.
 func (p *parser) frame() string {
 	words := []string{p.next().upper}
 	if p.accept("BETWEEN") {

@@ -49,6 +49,7 @@ func (p *parser) label() Stmt {
 }
 
 // ifStmt reads IF condition statement [ELSE statement]. A semicolon may stand before ELSE.
+// An ELSE belongs to the nearest IF, as reading from the left has it. IF @a = 1 SELECT 1; ELSE SELECT 2 is right.
 func (p *parser) ifStmt() Stmt {
 	start := p.next().Span
 	s := &If{Cond: p.condition()}
@@ -100,6 +101,7 @@ func (p *parser) begin() Stmt {
 // block reads statements and the END after them, with the word that belongs to it. The words are those of its
 // beginning, which start is the place of. A missing END is reported without giving up the statements: it is missing at
 // the end of the batch, so nothing is left to go wrong.
+// after is TRY, CATCH or "": END TRY ends BEGIN TRY, and a bare END a plain block.
 func (p *parser) block(words string, start diag.Span, after string) []Stmt {
 	at := p.at
 	stmts := p.statements(blockScope)
@@ -126,6 +128,7 @@ func (p *parser) block(words string, start diag.Span, after string) []Stmt {
 }
 
 // tryCatch reads BEGIN TRY … END TRY BEGIN CATCH … END CATCH, or the second half if the first is missing.
+// Nothing may stand between the halves, and one is nothing without the other.
 func (p *parser) tryCatch() Stmt {
 	start := p.peek().Span
 	s := &TryCatch{}
@@ -150,6 +153,7 @@ func (p *parser) tryCatch() Stmt {
 }
 
 // beginTransaction reads BEGIN [DISTRIBUTED] TRANSACTION [name [WITH MARK ['…']]].
+// The name of a transaction is a label for people; only the outermost one's can be rolled back to.
 func (p *parser) beginTransaction() Stmt {
 	start := p.next().Span
 	p.accept("DISTRIBUTED")
@@ -167,6 +171,10 @@ func (p *parser) beginTransaction() Stmt {
 }
 
 // transaction reads COMMIT, ROLLBACK and SAVE. The word TRANSACTION is necessary only where a name follows.
+//
+//	COMMIT [TRAN[SACTION] [name] | WORK] [WITH (DELAYED_DURABILITY = ON|OFF)]
+//	ROLLBACK [TRAN[SACTION] [name or savepoint] | WORK]
+//	SAVE TRAN[SACTION] savepoint
 func (p *parser) transaction() Stmt {
 	verb := p.next()
 	s := &Transaction{Verb: verb.upper}
@@ -208,6 +216,8 @@ func (p *parser) transactionName() string {
 }
 
 // returnStmt reads RETURN [x]. That only procedures and functions return values is for a later stage to check.
+// Its operand isn't bounded by anything, hence endsStatement: in IF @a = 1 RETURN SELECT 1 the SELECT is the next
+// statement.
 func (p *parser) returnStmt() Stmt {
 	s := &Return{Span: p.next().Span}
 	start := s.Span
@@ -250,6 +260,7 @@ func (p *parser) constantOrVariable(what string) Expr {
 }
 
 // isConstant reports whether x is a literal or a signed number.
+// -1 is a literal to people and to these statements, though the grammar has it as an operator and a number.
 func isConstant(x Expr) bool {
 	if u, ok := x.(*Unary); ok && u.Op != "~" {
 		x = u.X
@@ -259,6 +270,9 @@ func isConstant(x Expr) bool {
 }
 
 // raiserror reads RAISERROR (message, severity, state, …) [WITH LOG, NOWAIT, SETERROR].
+// In contrast to THROW it takes the parentheses, and a number of sys.messages or a text with %d and %s for the
+// arguments
+// that follow. The old form RAISERROR 50000 'x' is gone since SQL Server 2012.
 func (p *parser) raiserror() Stmt {
 	start := p.next().Span
 	if t := p.peek(); !t.is("(") {
@@ -297,6 +311,8 @@ func (p *parser) flags(known ...string) []Option {
 }
 
 // waitfor reads WAITFOR DELAY|TIME x.
+//
+//	WAITFOR DELAY '00:00:05'
 func (p *parser) waitfor() Stmt {
 	start := p.next().Span
 	kind := p.peek()

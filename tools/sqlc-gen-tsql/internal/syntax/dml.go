@@ -7,6 +7,7 @@ import (
 )
 
 // dataStatement reads a statement that reads or changes rows, or returns nil if none begins with t, the next token.
+// A WITH begins common table expressions, which stand before the statement that they belong to.
 func (p *parser) dataStatement(t token) Stmt {
 	switch {
 	case t.is("SELECT"):
@@ -54,6 +55,9 @@ func (p *parser) change(start diag.Span, with []*CTE) Stmt {
 }
 
 // insert reads INSERT [TOP] [INTO] target [(columns)] [OUTPUT …] source.
+//
+//	INSERT INTO dbo.orders (id, total) OUTPUT inserted.id VALUES (@id, @total), (@id + 1, 0)
+//	INSERT @t EXEC dbo.list_orders
 func (p *parser) insert(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Insert{With: with, Top: p.top()}
@@ -85,6 +89,7 @@ func (p *parser) insert(start diag.Span, with []*CTE) Stmt {
 }
 
 // checkRows compares the number of values with that of the columns. All rows have as many as the first.
+// Without a list, the columns are those of the table, which only package analyze knows.
 func (p *parser) checkRows(s *Insert) {
 	if n := len(s.Columns); n > 0 && len(s.Rows) > 0 && len(s.Rows[0]) != n {
 		row := s.Rows[0]
@@ -102,6 +107,7 @@ func (p *parser) hints() []Option {
 }
 
 // target reads the table that is changed: a name with hints, or a table variable.
+// The target of UPDATE and DELETE may be an alias or a CTE; that it is one, and of what, FROM tells later.
 func (p *parser) target() TableSource {
 	t := p.peek()
 	if t.kind == tokenVariable {
@@ -120,6 +126,7 @@ func (p *parser) target() TableSource {
 }
 
 // insertColumns reads (a, b, …) unless the parenthesis begins a query.
+// INSERT t (SELECT …) and INSERT t ((SELECT …) UNION …) have none.
 func (p *parser) insertColumns() []Ident {
 	if !p.peek().is("(") || startsQuery(p.peekN(1)) || p.peekN(1).is("(") {
 		return nil
@@ -136,7 +143,12 @@ func (p *parser) insertColumns() []Ident {
 	return columns
 }
 
-// output reads OUTPUT items [INTO target [(columns)]] and a second OUTPUT after one with INTO. Without any it returns nil.
+// output reads OUTPUT items [INTO target [(columns)]] and a second OUTPUT after one with INTO. Without any it
+// returns nil.
+//
+//	OUTPUT deleted.id INTO @gone (id) OUTPUT inserted.*
+//
+// The first stores the rows and the second sends them, so that only the last without INTO is a result set.
 func (p *parser) output() *Output {
 	start := p.peek().Span
 	if !p.accept("OUTPUT") {
@@ -157,6 +169,8 @@ func (p *parser) output() *Output {
 }
 
 // update reads UPDATE [TOP] target SET … [OUTPUT …] [FROM …] [WHERE …].
+//
+//	UPDATE TOP (1) q SET taken = 1 OUTPUT inserted.id FROM dbo.queue AS q WITH (READPAST) WHERE q.taken = 0
 func (p *parser) update(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Update{With: with, Top: p.top(), Target: p.target()}
@@ -175,6 +189,7 @@ func (p *parser) update(start diag.Span, with []*CTE) Stmt {
 }
 
 // refuseAlias reports an alias of a target, which is declared in FROM instead.
+// UPDATE dbo.orders AS o SET … is what other dialects write, and what is missed most often here.
 func (p *parser) refuseAlias(verb string) {
 	if t := p.peek(); t.is("AS") || t.isName() && !t.is("OUTPUT") && !p.endsStatement() {
 		p.fail(t.Span, "name the table with its alias in FROM, and the alias here", "the target of %s has no alias", verb)
@@ -189,6 +204,7 @@ func (p *parser) refuseMisplacedClause() {
 }
 
 // where reads WHERE condition or WHERE CURRENT OF cursor.
+// The cursor stands on the one row that is changed.
 func (p *parser) where() (cond Expr, cursor string) {
 	if !p.accept("WHERE") {
 		return nil, ""
@@ -200,12 +216,9 @@ func (p *parser) where() (cond Expr, cursor string) {
 }
 
 // assignments reads the elements of SET.
+// All of them see the row as it was: SET a = b, b = a swaps.
 func (p *parser) assignments() []Assignment {
-	list := []Assignment{p.assignment()}
-	for p.accept(",") {
-		list = append(list, p.assignment())
-	}
-	return list
+	return commaList(p, p.assignment)
 }
 
 // assignment reads column = x, @v = x or @v = column = x.
@@ -247,6 +260,7 @@ func (p *parser) assignedColumnNext() bool {
 }
 
 // assignedColumn reads the column that is set.
+// It may be qualified by the target's alias; package analyze checks that it is.
 func (p *parser) assignedColumn() *ColumnRef {
 	name := p.qualifiedName("the name of a column", 4)
 	last := name.Parts[len(name.Parts)-1]
@@ -257,6 +271,9 @@ func (p *parser) assignedColumn() *ColumnRef {
 }
 
 // deleteStmt reads DELETE [TOP] [FROM] target [OUTPUT …] [FROM …] [WHERE …].
+// The first FROM is noise; the second one joins:
+//
+//	DELETE FROM o FROM dbo.orders AS o JOIN dbo.gone AS g ON g.id = o.id
 func (p *parser) deleteStmt(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Delete{With: with, Top: p.top()}
@@ -275,6 +292,10 @@ func (p *parser) deleteStmt(start diag.Span, with []*CTE) Stmt {
 }
 
 // merge reads MERGE [TOP] [INTO] target [AS alias] USING source ON condition WHEN … [OUTPUT …].
+//
+//	MERGE dbo.stock WITH (HOLDLOCK) AS s USING @lines AS l ON s.item = l.item
+//	WHEN MATCHED THEN UPDATE SET amount -= l.amount
+//	WHEN NOT MATCHED THEN INSERT (item, amount) VALUES (l.item, 0);
 func (p *parser) merge(start diag.Span, with []*CTE) Stmt {
 	p.next()
 	s := &Merge{With: with, Top: p.top()}
@@ -302,6 +323,8 @@ func (p *parser) merge(start diag.Span, with []*CTE) Stmt {
 }
 
 // targetAlias reads [AS] alias of the target of MERGE.
+// In contrast to UPDATE and DELETE, the target has its alias right here. USING isn't reserved and so has to be told
+// apart.
 func (p *parser) targetAlias(target TableSource) {
 	if !p.accept("AS") && (!p.peek().isName() || p.peek().is("USING")) {
 		return
@@ -318,6 +341,7 @@ func (p *parser) targetAlias(target TableSource) {
 }
 
 // mergeAction reads WHEN [NOT] MATCHED [BY …] [AND condition] THEN action.
+// NOT MATCHED alone is NOT MATCHED BY TARGET: the row is in the source only.
 func (p *parser) mergeAction() MergeAction {
 	start := p.next().Span
 	a := MergeAction{When: "MATCHED"}

@@ -6,6 +6,20 @@
 // A general T-SQL parser exists (sqlc's teesql); it accepts unknown words as procedure calls, drops what it doesn't
 // know and reports errors without a position, so it serves the tests as a second opinion instead.
 //
+// The files in the order in which they explain each other:
+//
+//	ast.go         the tree
+//	token.go       tokens; lexer.go makes them of the text
+//	parser.go      how productions read tokens, and how they fail; names.go has the smallest productions
+//	stmt.go        lists of statements, and how reading goes on after an error
+//	expr.go        values and conditions; call.go the calls of functions
+//	query.go       SELECT; source.go what stands in FROM; hints.go the options of both
+//	dml.go         INSERT, UPDATE, DELETE, MERGE
+//	control.go     IF, TRY, THROW and transactions; variable.go DECLARE, SET and cursors; exec.go EXECUTE
+//	ddl.go         CREATE and ALTER; table.go, alter.go, index.go, module.go, drop.go and security.go its families
+//	walk.go        how other packages look at a tree
+//	fragment.go    types and columns that stand in comments
+//
 // Tree nodes are plain structs. Each embeds [diag.Span]. Keywords and names are matched without regard to case; names
 // keep the spelling of the text.
 package syntax

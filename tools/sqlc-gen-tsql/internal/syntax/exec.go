@@ -1,8 +1,7 @@
 package syntax
 
-import "strings"
-
 // execStmt reads EXECUTE of a procedure or of text, and EXECUTE AS.
+// A procedure's name alone, which servers take for a call at the beginning of a batch, is refused by unknownStatement.
 func (p *parser) execStmt() Stmt {
 	if p.peekN(1).is("AS") {
 		return p.executeAs()
@@ -11,6 +10,7 @@ func (p *parser) execStmt() Stmt {
 }
 
 // executeAs reads EXECUTE AS CALLER, or LOGIN|USER = name [WITH …], as a statement.
+// It changes who the session is until REVERT, and sends no rows.
 func (p *parser) executeAs() Stmt {
 	start := p.next().Span
 	p.next() // AS
@@ -31,6 +31,9 @@ func (p *parser) executeAs() Stmt {
 }
 
 // exec reads EXECUTE, also as the source of an INSERT.
+//
+//	EXEC @rc = dbo.ship @id = 5, @left = @left OUTPUT WITH RECOMPILE
+//	EXEC (N'SELECT * FROM ' + @table) WITH RESULT SETS ((id int, name nvarchar(50)))
 func (p *parser) exec() *Exec {
 	start := p.next().Span
 	e := &Exec{}
@@ -80,6 +83,7 @@ func (p *parser) execText(e *Exec) {
 }
 
 // execProcedure reads [@status =] procedure [arguments].
+// The arguments have no parentheses around them, so where they end is where no comma follows.
 func (p *parser) execProcedure(e *Exec) {
 	if p.peek().kind == tokenVariable && p.peekN(1).is("=") {
 		e.Status = p.variable()
@@ -94,10 +98,7 @@ func (p *parser) execProcedure(e *Exec) {
 	if !p.beginsArgument() {
 		return
 	}
-	e.Args = []ExecArg{p.execArg()}
-	for p.accept(",") {
-		e.Args = append(e.Args, p.execArg())
-	}
+	e.Args = commaList(p, p.execArg)
 	p.refuseUnnamed(e.Args)
 }
 
@@ -121,6 +122,7 @@ func (p *parser) refuseUnnamed(args []ExecArg) {
 }
 
 // beginsArgument reports whether an argument of EXEC comes next rather than the next statement.
+// Procedures without arguments are followed by anything: EXEC dbo.a EXEC dbo.b are two calls.
 func (p *parser) beginsArgument() bool {
 	t := p.peek()
 	switch t.kind {
@@ -136,6 +138,7 @@ func (p *parser) beginsArgument() bool {
 }
 
 // execArg reads one argument: [@name =] value [OUTPUT].
+// T-SQL takes constants and variables here, never expressions: EXEC p @a + 1 is an error, and so is EXEC p GETDATE().
 func (p *parser) execArg() ExecArg {
 	start := p.peek().Span
 	var a ExecArg
@@ -164,6 +167,8 @@ func (p *parser) execArg() ExecArg {
 }
 
 // execOptions reads RECOMPILE and RESULT SETS.
+//
+//	WITH RECOMPILE, RESULT SETS ((id int NOT NULL), AS TYPE dbo.lines)
 func (p *parser) execOptions(e *Exec) {
 	for {
 		start := p.peek().Span
@@ -194,15 +199,13 @@ func (p *parser) resultSets() *ResultSets {
 		return r
 	}
 	p.expect("(")
-	r.Sets = []ResultSetDef{p.resultSet()}
-	for p.accept(",") {
-		r.Sets = append(r.Sets, p.resultSet())
-	}
+	r.Sets = commaList(p, p.resultSet)
 	p.expect(")")
 	return r
 }
 
 // resultSet reads (columns), AS OBJECT name or AS TYPE name.
+// The latter two take the columns of a table, a view or a table type.
 func (p *parser) resultSet() ResultSetDef {
 	start := p.peek().Span
 	var d ResultSetDef
@@ -216,10 +219,7 @@ func (p *parser) resultSet() ResultSetDef {
 		p.failExpected("OBJECT", "TYPE")
 	default:
 		p.expect("(")
-		d.Columns = []ColumnDef{p.resultColumn()}
-		for p.accept(",") {
-			d.Columns = append(d.Columns, p.resultColumn())
-		}
+		d.Columns = commaList(p, p.resultColumn)
 		p.expect(")")
 	}
 	d.Span = p.from(start)
@@ -227,6 +227,7 @@ func (p *parser) resultSet() ResultSetDef {
 }
 
 // resultColumn reads name type [COLLATE name] [NULL|NOT NULL].
+// Neither identity nor default can be said of a column of a result.
 func (p *parser) resultColumn() ColumnDef {
 	start := p.peek().Span
 	c := ColumnDef{Name: p.name("the name of a column")}
@@ -237,61 +238,4 @@ func (p *parser) resultColumn() ColumnDef {
 	c.Null = p.nullability()
 	c.Span = p.from(start)
 	return c
-}
-
-// nullability reads NULL or NOT NULL, if one of them is next.
-func (p *parser) nullability() Nullability {
-	switch {
-	case p.accept("NULL"):
-		return NullAllowed
-	case p.accept("NOT", "NULL"):
-		return NullRefused
-	default:
-		return NullUnsaid
-	}
-}
-
-// bareOptions reads options of a module, which stand after WITH without parentheses: WITH RECOMPILE, EXECUTE AS OWNER.
-func (p *parser) bareOptions(known ...string) []Option {
-	if !p.accept("WITH") {
-		return nil
-	}
-	var options []Option
-	for {
-		options = append(options, p.bareOption(known))
-		if !p.accept(",") {
-			return options
-		}
-	}
-}
-
-// bareOption reads one phrase of those that are known, or EXECUTE AS with its principal.
-func (p *parser) bareOption(known []string) Option {
-	start := p.peek().Span
-	if p.accept("EXECUTE", "AS") || p.accept("EXEC", "AS") {
-		t := p.peek()
-		if !t.isAny("CALLER", "SELF", "OWNER") && t.kind != tokenString && t.kind != tokenNString {
-			p.failExpected("CALLER", "SELF", "OWNER", "a user's name as a string")
-		}
-		p.next()
-		return Option{Span: p.from(start), Name: "EXECUTE AS", Value: t.value}
-	}
-	for _, phrase := range known {
-		words := strings.Fields(phrase)
-		if !p.accept(words...) {
-			continue
-		}
-		o := Option{Name: phrase}
-		if p.accept("=") {
-			on := p.peek()
-			if !on.isAny("ON", "OFF") {
-				p.failExpected("ON", "OFF")
-			}
-			o.Value = p.next().upper
-		}
-		o.Span = p.from(start)
-		return o
-	}
-	p.failExpected(append([]string{"EXECUTE AS"}, known...)...)
-	return Option{}
 }

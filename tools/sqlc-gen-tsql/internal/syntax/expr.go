@@ -6,7 +6,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
-// maxLinks bounds the operators of an expression that lie one within another. A chain a + b + c … is a tree as deep as the chain is long, and the
+// maxLinks bounds the operators of an expression that lie one within another. A chain a + b + c … is a tree as deep
+// as the chain is long, and the
 // stages after the parser walk trees by recursion.
 const maxLinks = 10_000
 
@@ -26,6 +27,7 @@ const maxLinks = 10_000
 // its operands. Nothing is ever read twice.
 
 // expr reads a scalar expression.
+// It differs from condition in what may come out only; both read the same text.
 func (p *parser) expr() Expr {
 	return p.scalar(p.either())
 }
@@ -37,14 +39,11 @@ func (p *parser) condition() Expr {
 
 // exprList reads scalar expressions between commas.
 func (p *parser) exprList() []Expr {
-	list := []Expr{p.expr()}
-	for p.accept(",") {
-		list = append(list, p.expr())
-	}
-	return list
+	return commaList(p, p.expr)
 }
 
 // exprOrDefault reads what may stand for a value in VALUES and SET and as an argument: an expression or DEFAULT.
+// It is an error of the server, not of the grammar, if the column or the parameter has no default.
 func (p *parser) exprOrDefault() Expr {
 	if t := p.peek(); t.is("DEFAULT") {
 		p.next()
@@ -54,6 +53,7 @@ func (p *parser) exprOrDefault() Expr {
 }
 
 // isCondition tells conditions from scalar expressions.
+// Parentheses don't matter: (a = 1) is a condition and (a) a value.
 func isCondition(x Expr) bool {
 	for {
 		paren, ok := x.(*Paren)
@@ -73,6 +73,7 @@ func isCondition(x Expr) bool {
 }
 
 // isConditionCall reports whether the call is of a function that is a condition by itself.
+// They are called like functions, but stand where conditions do: WHERE CONTAINS (title, @words).
 func isConditionCall(c *Call) bool {
 	if len(c.Name.Parts) != 1 || c.Name.Parts[0].Quoted {
 		return false
@@ -86,6 +87,7 @@ func isConditionCall(c *Call) bool {
 }
 
 // scalar checks that x is a scalar expression.
+// It returns x, so that a production can check what it reads in passing.
 func (p *parser) scalar(x Expr) Expr {
 	if isCondition(x) {
 		p.fail(x.Range(), "T-SQL has no boolean values; write CASE WHEN … THEN 1 ELSE 0 END",
@@ -95,6 +97,7 @@ func (p *parser) scalar(x Expr) Expr {
 }
 
 // logical checks that x is a condition.
+// The commonest mistake is WHERE active, which other dialects allow for a boolean.
 func (p *parser) logical(x Expr) Expr {
 	if !isCondition(x) {
 		p.fail(x.Range(), "compare it with something; a bit is compared too: "+clip(firstLine(p.file.Slice(x.Range())))+" = 1",
@@ -110,13 +113,16 @@ func firstLine(s string) string {
 }
 
 // link counts one operator of the expression that is being read.
+// Operators that chain are read by loops, so enter doesn't count them.
 func (p *parser) link() {
 	p.links++
 	p.checkHeight(0)
 }
 
-// checkHeight bounds how high a tree is by now: the operators of the present expression on top of the highest expression
+// checkHeight bounds how high a tree is by now: the operators of the present expression on top of the highest
+// expression
 // within it, under those of the expression around it.
+// around are those of the latter, which are still being read.
 func (p *parser) checkHeight(around int) {
 	if around+p.links+p.tallest > maxLinks {
 		p.fail(p.peek().Span, "split the expression", "an expression has more than %d operators", maxLinks)
@@ -124,6 +130,7 @@ func (p *parser) checkHeight(around int) {
 }
 
 // either reads a scalar expression or a condition.
+// It is where expressions nest: in parentheses, in arguments, in CASE.
 func (p *parser) either() Expr {
 	p.enter()
 	defer p.leave()
@@ -159,6 +166,7 @@ func (p *parser) connective(x Expr, right func() Expr) Expr {
 }
 
 // negation reads NOT. It binds more tightly than AND and less tightly than comparisons: NOT a = b is NOT (a = b).
+// NOT NOT a = b is allowed, hence the recursion.
 func (p *parser) negation() Expr {
 	t := p.peek()
 	if !t.is("NOT") {
@@ -201,6 +209,8 @@ func isComparison(s string) bool {
 }
 
 // comparison reads the operator and the right side, which may be ANY, SOME or ALL of a query.
+//
+//	a >= b   a = ANY (SELECT …)   a <> ALL (SELECT …)
 func (p *parser) comparison(x Expr) Expr {
 	p.scalar(x)
 	op := p.next().value
@@ -220,6 +230,7 @@ func (p *parser) comparison(x Expr) Expr {
 }
 
 // rangeTest reads BETWEEN, IN or LIKE with its right side.
+// The AND of BETWEEN belongs to it: its bounds are sums, which never take an AND for themselves.
 func (p *parser) rangeTest(x Expr, not bool) Expr {
 	p.scalar(x)
 	switch p.next().upper {
@@ -242,6 +253,8 @@ func (p *parser) rangeTest(x Expr, not bool) Expr {
 }
 
 // inList reads what stands in the parentheses of IN: values or a query.
+//
+//	IN (1, 2, @x)   IN (SELECT …)   IN ((SELECT …) UNION (SELECT …))
 func (p *parser) inList() ([]Expr, *Query) {
 	if t := p.peek(); !t.is("(") {
 		p.fail(t.Span, "write IN (…); a list in one variable is read by OPENJSON or STRING_SPLIT",
@@ -317,6 +330,7 @@ func (p *parser) sum() Expr {
 }
 
 // product reads what binds like *.
+// Unary operators are between it and the operands: see the grammar above.
 func (p *parser) product() Expr {
 	x := p.unary()
 	for p.peek().isAny("*", "/", "%") {
@@ -361,6 +375,9 @@ func (p *parser) tilde() Expr {
 }
 
 // postfix reads an operand with the COLLATE and AT TIME ZONE after it.
+//
+//	name COLLATE Latin1_General_BIN2
+//	created AT TIME ZONE 'UTC' AT TIME ZONE @zone
 func (p *parser) postfix() Expr {
 	x := p.primary()
 	for {
@@ -385,6 +402,8 @@ func (p *parser) postfix() Expr {
 }
 
 // refuseMethod reports x.method(…) and x::method(…), which XML and CLR types have.
+//
+//	@x.value('(/a)[1]', 'int')   geography::Point(1, 2, 4326)
 func (p *parser) refuseMethod() {
 	if t := p.peek(); t.isAny(".", "::") {
 		p.fail(t.Span, "use JSON and its functions, or a function of your own",
@@ -439,6 +458,7 @@ var clauseWords = wordSet(`AND AS BETWEEN ELSE END EXCEPT EXEC FROM GROUP HAVING
 	ON OPTION OR SELECT SET THEN UNION UPDATE VALUES WHEN WHERE WITH`)
 
 // failOperand reports that no expression begins at t.
+// The advice depends on what is likely: a comma too many, or a keyword as the name of a column.
 func (p *parser) failOperand(t token) {
 	fix := ""
 	switch {
@@ -472,6 +492,7 @@ func (p *parser) punctuated(t token) Expr {
 }
 
 // paren reads a subquery, or an expression or a condition in parentheses.
+// Which of these it is, is known only inside; nothing is read twice for it.
 func (p *parser) paren() Expr {
 	start := p.next().Span
 	if startsQuery(p.peek()) {
@@ -496,11 +517,13 @@ func (p *parser) paren() Expr {
 }
 
 // parenQuery turns what was read as an operand into an operand of a set operation.
+// It loses nothing: both are a query and the span of its parentheses.
 func parenQuery(sub *Subquery) *ParenQuery {
 	return &ParenQuery{Span: sub.Span, Query: sub.Query}
 }
 
 // expectClose reads the parenthesis that closes what is named.
+// What was opened may be many lines above, so the message names it.
 func (p *parser) expectClose(opened string) {
 	if t := p.peek(); !t.is(")") {
 		p.fail(t.Span, "", "expected ) to close %s, found %s", opened, t.describe())
@@ -510,6 +533,7 @@ func (p *parser) expectClose(opened string) {
 
 // keyword reads an operand that begins with a word of its own syntax. It returns nil for a name, and for a word with
 // which no operand begins.
+// A word that isn't reserved is a name unless what follows makes it one of these: NEXT is a fine column.
 func (p *parser) keyword(t token) Expr {
 	switch t.upper {
 	case "NULL":
@@ -540,6 +564,7 @@ func (p *parser) keyword(t token) Expr {
 }
 
 // keywordCall reads calls of functions that are reserved words or whose arguments have a syntax of their own.
+// Without a parenthesis most of them are names, or parts of other clauses such as LEFT JOIN.
 func (p *parser) keywordCall(t token) Expr {
 	switch t.upper {
 	case "CAST", "TRY_CAST", "PARSE", "TRY_PARSE":
@@ -554,7 +579,7 @@ func (p *parser) keywordCall(t token) Expr {
 		return &UpdateTest{Span: p.from(t.Span), Column: column}
 	case "LEFT", "RIGHT", "COALESCE", "NULLIF", "IDENTITY", "CONTAINS", "FREETEXT":
 		p.next()
-		return p.call(&ObjectName{Span: t.Span, Parts: []Ident{wordIdent(t)}})
+		return p.call(wordName(t))
 	default:
 		return nil
 	}
@@ -569,6 +594,9 @@ func wordName(t token) *ObjectName {
 }
 
 // caseExpr reads CASE in both its forms.
+//
+//	CASE WHEN a > 1 THEN 'x' ELSE 'y' END    each WHEN is a condition
+//	CASE a WHEN 1 THEN 'x' END               each WHEN is a value that a is compared with
 func (p *parser) caseExpr() Expr {
 	start := p.next().Span
 	c := &Case{}
@@ -602,6 +630,8 @@ func (p *parser) caseExpr() Expr {
 }
 
 // cast reads CAST (x AS type), TRY_CAST and PARSE (x AS type [USING culture]), TRY_PARSE.
+//
+//	CAST(@x AS decimal(10, 2))   TRY_PARSE(@s AS date USING 'de-DE')
 func (p *parser) cast() Expr {
 	t := p.next()
 	c := &Cast{Func: t.upper}
@@ -618,6 +648,7 @@ func (p *parser) cast() Expr {
 }
 
 // convert reads CONVERT (type, x [, style]) and TRY_CONVERT.
+// The style, a number such as 126, says how dates and bytes look as text.
 func (p *parser) convert() Expr {
 	t := p.next()
 	c := &Cast{Func: t.upper}
@@ -646,6 +677,8 @@ func (p *parser) nextValue() Expr {
 }
 
 // named reads a column or, when a parenthesis follows the name, a call.
+//
+//	c   t.c   dbo.t.c   db..t.c   f(…)   dbo.f(…)
 func (p *parser) named() Expr {
 	start := p.peek().Span
 	parts := []Ident{p.ident()}
@@ -655,7 +688,7 @@ func (p *parser) named() Expr {
 			p.fail(p.peek().Span, "list the columns", "%s.* can stand only in a select list or an OUTPUT list", parts[0].Value)
 		}
 		// A part may be left out: db..t.c.
-		if p.peek().is(".") && len(parts) > 0 && parts[len(parts)-1].Value != "" {
+		if p.peek().is(".") && parts[len(parts)-1].Value != "" {
 			parts = append(parts, Ident{Span: p.peek().Span})
 			continue
 		}
@@ -684,6 +717,7 @@ func (p *parser) checkParts(span diag.Span, parts []Ident) {
 }
 
 // isMethod reports whether a call is of a method of the XML type, whose names are in lower case always.
+// A function of the user's may have such a name too; with its schema it is taken for a method unless it is in brackets.
 func isMethod(parts []Ident) bool {
 	last := parts[len(parts)-1]
 	if len(parts) < 2 || last.Quoted {

@@ -1,10 +1,6 @@
 package syntax
 
-import (
-	"iter"
-
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-)
+import "github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 
 // ParseColumns reads a list of columns in parentheses, "(id bigint not null, name nvarchar(50))", from a part of a file
 // that is not itself T-SQL, such as a comment. Nothing may follow it there. Positions are those in the file.
@@ -13,12 +9,7 @@ func ParseColumns(file *diag.File, span diag.Span) ([]ColumnDef, diag.List) {
 	p := fragment(file, span)
 	p.try(func() {
 		p.expect("(")
-		for {
-			columns = append(columns, p.resultColumn())
-			if !p.accept(",") {
-				break
-			}
-		}
+		columns = commaList(p, p.resultColumn)
 		p.expect(")")
 		if p.peek().kind != tokenEOF {
 			p.failExpected("nothing after the list")
@@ -39,11 +30,9 @@ func ParseType(file *diag.File, span diag.Span) (*TypeName, diag.Span, diag.List
 	return t, span, p.found
 }
 
-// Nearest returns the candidate that differs least from a word, or "" when none is near: two typing errors at most, and
-// fewer than half of the letters. Candidates that are equally near are told apart by the alphabet.
-func Nearest(word string, candidates iter.Seq[string]) string { return nearest(word, candidates) }
-
-// fragment returns a parser of a part of a file. The tokens are shifted to where they stand in the file.
+// fragment returns a parser of a part of a file. The lexer knows only whole files, so the part is made one, and what
+// comes
+// out is shifted to where it stands in the real file. Comments in the part are dropped.
 func fragment(file *diag.File, span diag.Span) *parser {
 	p := &parser{file: file}
 	p.tokens, _ = lex(diag.NewFile(file.Name, file.Slice(span)), &p.found)
@@ -56,9 +45,12 @@ func fragment(file *diag.File, span diag.Span) *parser {
 	return p
 }
 
+// shift moves a span of the part to its place in the file.
 func shift(s diag.Span, by diag.Pos) diag.Span { return diag.Span{From: s.From + by, To: s.To + by} }
 
-// try runs a production whose failure ends the reading of a fragment.
+// try runs a production whose failure ends the reading of a fragment. A fragment has no next statement to go on
+// with, so
+// recoverStmt has no business here.
 func (p *parser) try(production func()) {
 	defer func() {
 		if r := recover(); r != nil {

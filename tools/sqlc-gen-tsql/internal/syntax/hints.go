@@ -1,7 +1,6 @@
 package syntax
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -27,6 +26,8 @@ type optionSyntax struct {
 }
 
 // tableHintSyntax holds the table hints.
+// None of the words is reserved but INDEX and HOLDLOCK, and their number is small and stable, so a misspelt one is
+// told.
 var tableHintSyntax = parsePhrases([]optionSyntax{
 	{"FORCESCAN", noValue},
 	{"FORCESEEK", optionParen},
@@ -116,6 +117,7 @@ var (
 )
 
 // A phrase is an optionSyntax with its words told apart.
+// what is the kind of option, for the message.
 type phrase struct {
 	words []string
 	value valueKind
@@ -137,6 +139,8 @@ func (p *parser) tableHints() []Option {
 }
 
 // hintList reads (hint, …). Commas between hints may be missing, an old habit that servers still accept.
+//
+//	(UPDLOCK, READPAST, INDEX (ix_orders))
 func (p *parser) hintList() []Option {
 	p.expect("(")
 	list := []Option{p.phrase(tableHintSyntax, "a table hint")}
@@ -149,6 +153,11 @@ func (p *parser) hintList() []Option {
 }
 
 // oldHints reports whether hints without WITH are next: parentheses that begin with a hint.
+//
+//	FROM dbo.orders (NOLOCK)    a hint
+//	FROM dbo.orders (5)         a function
+//
+// A function whose first argument is a column with the name of a hint, f(nowait), is misread.
 func (p *parser) oldHints() bool {
 	if !p.peek().is("(") || p.peekN(1).kind != tokenWord || !p.peekN(2).isAny(")", ",", "(", "=") {
 		return false
@@ -158,6 +167,8 @@ func (p *parser) oldHints() bool {
 }
 
 // queryOptions reads OPTION (hint, …).
+//
+//	OPTION (RECOMPILE, MAXDOP 1, OPTIMIZE FOR (@id = 5))
 func (p *parser) queryOptions() []Option {
 	p.expect("OPTION", "(")
 	list := []Option{p.phrase(queryHintSyntax, "a query hint")}
@@ -169,6 +180,9 @@ func (p *parser) queryOptions() []Option {
 }
 
 // forClause reads FOR JSON …, FOR XML … or FOR BROWSE.
+//
+//	FOR JSON PATH, ROOT('orders'), INCLUDE_NULL_VALUES
+//	FOR XML RAW('row'), ELEMENTS XSINIL
 func (p *parser) forClause() *ForClause {
 	start := p.peek().Span
 	p.expect("FOR")
@@ -208,7 +222,7 @@ func (p *parser) phrase(known []phrase, what string) Option {
 	}
 	if start.kind == tokenWord {
 		fix := ""
-		if near := nearest(start.upper, firstWords(known)); near != "" {
+		if near := diag.Nearest(start.upper, firstWords(known)); near != "" {
 			fix = "did you mean " + near + "?"
 		}
 		p.fail(start.Span, fix, "%s is not %s that is known", clip(start.value), what)
@@ -217,15 +231,13 @@ func (p *parser) phrase(known []phrase, what string) Option {
 	return Option{}
 }
 
-// firstWords yields the word with which each option begins.
-func firstWords(known []phrase) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, k := range known {
-			if !yield(k.words[0]) {
-				return
-			}
-		}
+// firstWords returns the word with which each option begins.
+func firstWords(known []phrase) []string {
+	words := make([]string, len(known))
+	for i, k := range known {
+		words[i] = k.words[0]
 	}
+	return words
 }
 
 // optionValue reads what follows the words of an option and returns its text.
@@ -258,6 +270,7 @@ func (p *parser) optionValue(kind valueKind) string {
 }
 
 // constant reads a number or a string and returns where it stands.
+// No sign and no variable may stand there.
 func (p *parser) constant() diag.Span {
 	t := p.peek()
 	switch t.kind {
@@ -270,6 +283,7 @@ func (p *parser) constant() diag.Span {
 }
 
 // tableSample reads TABLESAMPLE [SYSTEM] (n [PERCENT|ROWS]) [REPEATABLE (seed)].
+// It is kept with the hints, since like them it changes which rows are read and no type.
 func (p *parser) tableSample() Option {
 	start := p.peek().Span
 	p.expect("TABLESAMPLE")

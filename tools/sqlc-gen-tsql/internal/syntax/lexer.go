@@ -14,6 +14,7 @@ const maxLexErrors = 100
 
 // lex splits a file into tokens, the last of which is a tokenEOF, and comments. Faults are added to found; the text
 // with the fault is skipped, so that the parser sees the rest.
+// No fault stops it: a string without end must not hide the errors in the rest of the file.
 func lex(file *diag.File, found *diag.List) ([]token, []Comment) {
 	l := &lexer{
 		file:  file,
@@ -55,6 +56,7 @@ type lexer struct {
 }
 
 // step reads a token, a comment, a line end or other white space.
+// What the lexer knows about the present line (fresh, blank, afterGo) changes here and in emit, nowhere else.
 func (l *lexer) step() {
 	l.start = l.at
 	c := l.text[l.at]
@@ -79,6 +81,7 @@ func (l *lexer) step() {
 }
 
 // token reads a token that begins with c.
+// Which kind it is shows in the first byte, or two: N'x' is a string and Nx a name, .5 a number and . a mark.
 func (l *lexer) token(c byte) {
 	switch {
 	case (c == 'N' || c == 'n') && l.byteAt(1) == '\'':
@@ -123,6 +126,7 @@ func (l *lexer) fail(at diag.Span, fix, format string, args ...any) {
 }
 
 // emit appends the token that ends before l.at.
+// Every token goes through it, so it is the place where what follows a GO in its line is refused.
 func (l *lexer) emit(kind tokenKind, value string) {
 	if l.afterGo && kind != tokenEOF {
 		l.fail(l.span(), "put it on a line of its own, or write [go] if that is a name",
@@ -156,6 +160,8 @@ func (l *lexer) lineComment() {
 }
 
 // blockComment reads a block comment; they nest in T-SQL.
+//
+//	/* outer /* inner */ still a comment */
 func (l *lexer) blockComment() {
 	l.at += 2
 	for depth := 1; depth > 0; {
@@ -191,6 +197,12 @@ var sqlcmdCommands = map[string]bool{
 }
 
 // sqlcmd refuses a line that sqlcmd would take for itself, and skips it. It is asked only at the beginning of a line.
+//
+//	:r schema\tables.sql
+//	:setvar Schema app
+//	!!dir
+//
+// A label, retry:, has its colon behind it, so a word of the list after the colon is needed.
 func (l *lexer) sqlcmd() bool {
 	switch {
 	case strings.HasPrefix(l.text[l.at:], "!!"):
@@ -215,6 +227,7 @@ func (l *lexer) sqlcmd() bool {
 var continuation = strings.NewReplacer("''", "'", "\\\r\n", "", "\\\n", "")
 
 // quoted reads up to the closing quote; a doubled quote stands for one. l.at is at the opening quote.
+// Double quotes hold a name, since QUOTED_IDENTIFIER is ON wherever modules of our time are made.
 func (l *lexer) quoted(quote byte, kind tokenKind, what string) {
 	open := l.at
 	l.at++
@@ -249,6 +262,7 @@ func (l *lexer) quoted(quote byte, kind tokenKind, what string) {
 
 // unterminated reports a string or a name without end and takes the rest of its first line for it, so that the
 // statements on the lines after it are read.
+// Taking the rest of the file, as servers do, would turn all of it into one error.
 func (l *lexer) unterminated(content int, kind tokenKind, what, end string) {
 	l.fail(diag.Span{From: diag.Pos(l.start), To: diag.Pos(content)}, "close it with "+end,
 		"the %s that begins here has no end", what)
@@ -258,6 +272,7 @@ func (l *lexer) unterminated(content int, kind tokenKind, what, end string) {
 }
 
 // bracketed reads [name], in which ]] stands for ].
+// An opening bracket inside is a character like others: [a[b]] c] is the name a[b] c.
 func (l *lexer) bracketed() {
 	open := l.at
 	l.at++
@@ -332,7 +347,8 @@ func (l *lexer) number() {
 	l.emit(kind, l.text[l.start:l.at])
 }
 
-// atKeywordOrUnit reports whether a word is next that nobody takes for the rest of a number: a reserved one, or the unit
+// atKeywordOrUnit reports whether a word is next that nobody takes for the rest of a number: a reserved one, or the
+// unit
 // of a size.
 func (l *lexer) atKeywordOrUnit() bool {
 	rest := l.text[l.at:]
@@ -344,6 +360,7 @@ func (l *lexer) atKeywordOrUnit() bool {
 }
 
 // decimal reads digits with an optional decimal point and reports whether there was one.
+// Both sides of the point may be empty, as in 1. and .5; the callers see to it that one digit is there.
 func (l *lexer) decimal() bool {
 	l.digits()
 	if l.byteAt(0) != '.' {
@@ -368,6 +385,7 @@ var dollarNames = map[string]bool{
 }
 
 // dollar reads $1.50, $action and its like, and refuses $(variable).
+// What else begins with a dollar sign is none of these: $(name) is for sqlcmd to replace.
 func (l *lexer) dollar() {
 	switch c := l.byteAt(1); {
 	case isDigit(c), c == '.' && isDigit(l.byteAt(2)):
@@ -399,6 +417,7 @@ func (l *lexer) dollar() {
 }
 
 // variable reads @v and @@v.
+// @@name is a variable of the server, such as @@ROWCOUNT.
 func (l *lexer) variable() {
 	kind, marks := tokenVariable, 1
 	if l.byteAt(1) == '@' {
@@ -413,6 +432,8 @@ func (l *lexer) variable() {
 }
 
 // word reads a name or a keyword, or a GO line.
+// GO is a word like others unless it begins a line; then it is the tools' command, whatever the parser would make of
+// it.
 func (l *lexer) word() {
 	l.nameRunes()
 	value := l.text[l.start:l.at]
@@ -430,6 +451,8 @@ func (l *lexer) word() {
 }
 
 // separator reads what may follow GO: a count. That nothing else follows in the line is seen to by emit.
+//
+//	GO 5   -- the batch five times
 func (l *lexer) separator() {
 	end := l.at
 	for l.byteAt(0) == ' ' || l.byteAt(0) == '\t' {
@@ -538,11 +561,13 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 func isHex(c byte) bool    { return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
 
 // isNameByte reports whether an ASCII character may continue a name.
+// That a name can't begin with a digit, @ or $ has been decided when one of these is asked about.
 func isNameByte(c byte) bool {
 	return isLetter(c) || isDigit(c) || c == '_' || c == '#' || c == '@' || c == '$'
 }
 
 // isNameRune reports whether a character may continue a name.
+// T-SQL names follow Unicode 3.2: letters, digits, and marks that combine with them.
 func isNameRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return isNameByte(byte(r))
@@ -551,6 +576,7 @@ func isNameRune(r rune) bool {
 }
 
 // clip shortens a name for a message.
+// The cut may fall into a character; what prints it repairs that.
 func clip(s string) string {
 	if len(s) <= 60 {
 		return s

@@ -1,6 +1,10 @@
 package syntax
 
-import "github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+)
 
 // moduleForm says how a module's definition begins.
 type moduleForm struct {
@@ -26,6 +30,10 @@ func (p *parser) module(form moduleForm) Stmt {
 }
 
 // procedure reads a procedure, whose body is the rest of the batch.
+//
+//	CREATE [OR ALTER] PROC[EDURE] name [(]params[)] [WITH options] [FOR REPLICATION] AS statements
+//
+// BEGIN and END around the body are customary and mean nothing: statements after the END belong to it as well.
 func (p *parser) procedure(form moduleForm) Stmt {
 	p.next()
 	s := &CreateProcedure{OrAlter: form.orAlter, Alter: form.alter}
@@ -46,6 +54,7 @@ func (p *parser) procedure(form moduleForm) Stmt {
 }
 
 // external reads EXTERNAL NAME assembly.class.method, and reports whether it was there.
+// Its body is a method of .NET, about which a script says nothing more.
 func (p *parser) external() bool {
 	if !p.accept("EXTERNAL", "NAME") {
 		return false
@@ -56,6 +65,7 @@ func (p *parser) external() bool {
 }
 
 // procedureParams reads the parameters, which may stand in parentheses.
+// A server takes both forms, though people write parentheses for functions only.
 func (p *parser) procedureParams() []*Param {
 	if p.accept("(") {
 		var params []*Param
@@ -73,11 +83,7 @@ func (p *parser) procedureParams() []*Param {
 
 // params reads parameters separated by commas.
 func (p *parser) params() []*Param {
-	params := []*Param{p.param()}
-	for p.accept(",") {
-		params = append(params, p.param())
-	}
-	return params
+	return commaList(p, p.param)
 }
 
 // param reads @name [AS] type [VARYING] [NULL|NOT NULL] [= default] [OUTPUT] [READONLY].
@@ -110,6 +116,7 @@ func (p *parser) param() *Param {
 }
 
 // paramDefault reads a constant. A bare word is a string.
+// EXEC's arguments share that habit: @mode varchar(10) = fast is 'fast'.
 func (p *parser) paramDefault() Expr {
 	t := p.peek()
 	if t.isName() && !p.peekN(1).isAny("(", ".") {
@@ -124,6 +131,10 @@ func (p *parser) paramDefault() Expr {
 }
 
 // function reads a scalar, inline or multi-statement function.
+//
+//	RETURNS int AS BEGIN … RETURN @x END           scalar
+//	RETURNS TABLE AS RETURN SELECT …               inline, a view with parameters
+//	RETURNS @t TABLE (…) AS BEGIN … RETURN END     multi-statement
 func (p *parser) function(form moduleForm) Stmt {
 	p.next()
 	s := &CreateFunction{OrAlter: form.orAlter, Alter: form.alter}
@@ -213,6 +224,8 @@ func (p *parser) inlineBody() *Query {
 }
 
 // view reads a view.
+//
+//	CREATE VIEW dbo.open_orders (id, total) AS SELECT … WITH CHECK OPTION
 func (p *parser) view(form moduleForm) Stmt {
 	p.next()
 	s := &CreateView{OrAlter: form.orAlter, Alter: form.alter}
@@ -232,6 +245,8 @@ func (p *parser) view(form moduleForm) Stmt {
 }
 
 // trigger reads a trigger, whose body is the rest of the batch.
+//
+//	CREATE TRIGGER dbo.tr ON dbo.orders AFTER INSERT, UPDATE AS …
 func (p *parser) trigger(form moduleForm) Stmt {
 	p.next()
 	s := &CreateTrigger{OrAlter: form.orAlter, Alter: form.alter}
@@ -266,4 +281,50 @@ func (p *parser) trigger(form moduleForm) Stmt {
 	}
 	s.Span = p.from(form.start)
 	return s
+}
+
+// bareOptions reads options of a module, which stand after WITH without parentheses: WITH RECOMPILE, EXECUTE AS OWNER.
+// Those that are known differ between the kinds of modules; none changes a type.
+func (p *parser) bareOptions(known ...string) []Option {
+	if !p.accept("WITH") {
+		return nil
+	}
+	var options []Option
+	for {
+		options = append(options, p.bareOption(known))
+		if !p.accept(",") {
+			return options
+		}
+	}
+}
+
+// bareOption reads one phrase of those that are known, or EXECUTE AS with its principal.
+func (p *parser) bareOption(known []string) Option {
+	start := p.peek().Span
+	if p.accept("EXECUTE", "AS") || p.accept("EXEC", "AS") {
+		t := p.peek()
+		if !t.isAny("CALLER", "SELF", "OWNER") && t.kind != tokenString && t.kind != tokenNString {
+			p.failExpected("CALLER", "SELF", "OWNER", "a user's name as a string")
+		}
+		p.next()
+		return Option{Span: p.from(start), Name: "EXECUTE AS", Value: t.value}
+	}
+	for _, phrase := range known {
+		words := strings.Fields(phrase)
+		if !p.accept(words...) {
+			continue
+		}
+		o := Option{Name: phrase}
+		if p.accept("=") {
+			on := p.peek()
+			if !on.isAny("ON", "OFF") {
+				p.failExpected("ON", "OFF")
+			}
+			o.Value = p.next().upper
+		}
+		o.Span = p.from(start)
+		return o
+	}
+	p.failExpected(append([]string{"EXECUTE AS"}, known...)...)
+	return Option{}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
-// reservedWords is Microsoft's list of Transact-SQL reserved keywords. None of them is a name unless it is quoted. Two of
+// reservedWords is Microsoft's list of Transact-SQL reserved keywords. None of them is a name unless it is quoted.
+// Two of
 // the list are left out, since servers take them for names: WITHIN, listed as "WITHIN GROUP", and PRECISION, which is a
 // column of sys.columns.
 const reservedWords = `
@@ -70,6 +71,7 @@ func isReserved(upper string) bool { return reserved[upper] }
 func isStatementStart(t token) bool { return t.kind == tokenWord && statementStarts[t.upper] }
 
 // isName reports whether a token can be a name: a word that isn't reserved, or anything quoted.
+// Whether a word is reserved doesn't depend on where it stands; the few productions that take a reserved one say so.
 func (t token) isName() bool {
 	return t.kind == tokenQuoted || t.kind == tokenWord && !isReserved(t.upper)
 }
@@ -83,6 +85,7 @@ func (t token) asIdent() Ident {
 func (p *parser) ident() Ident { return p.name("a name") }
 
 // name is ident with words for what is expected.
+// The spelling stays: how names are compared depends on the server's collation, which package catalog decides about.
 func (p *parser) name(what string) Ident {
 	t := p.peek()
 	if !t.isName() {
@@ -104,11 +107,7 @@ func (p *parser) comma() {
 
 // idents reads names separated by commas.
 func (p *parser) idents() []Ident {
-	names := []Ident{p.ident()}
-	for p.accept(",") {
-		names = append(names, p.ident())
-	}
-	return names
+	return commaList(p, p.ident)
 }
 
 // identList reads names in parentheses.
@@ -123,6 +122,7 @@ func (p *parser) identList() []Ident {
 func (p *parser) objectName() *ObjectName { return p.qualifiedName("a name", 4) }
 
 // qualifiedName is objectName with words for what is expected and a bound on the number of parts.
+// It is less than four where a server refuses longer ones: CREATE PROCEDURE takes no database.
 func (p *parser) qualifiedName(what string, parts int) *ObjectName {
 	start := p.peek().Span
 	n := &ObjectName{Parts: []Ident{p.namePart(what)}}
@@ -138,6 +138,7 @@ func (p *parser) qualifiedName(what string, parts int) *ObjectName {
 }
 
 // namePart reads one part of a name, or an empty one before a dot.
+// The empty one has an empty span, before the dot.
 func (p *parser) namePart(what string) Ident {
 	if t := p.peek(); t.is(".") {
 		return Ident{Span: diag.Span{From: t.From, To: t.From}}
@@ -146,6 +147,10 @@ func (p *parser) namePart(what string) Ident {
 }
 
 // typeName reads a data type with its facets.
+//
+//	int   nvarchar(max)   decimal(10, 2)   dbo.email   double precision
+//
+// Whether there is such a type, and which facets it takes, package sqltype says.
 func (p *parser) typeName() *TypeName {
 	start := p.peek().Span
 	typ := &TypeName{Name: p.longType()}
@@ -160,6 +165,7 @@ func (p *parser) typeName() *TypeName {
 }
 
 // longType reads a type's name of several words, or returns nil when none comes next.
+// CHAR alone is a type as well, hence the longest first.
 func (p *parser) longType() *ObjectName {
 	for _, words := range longTypes {
 		tokens := p.tokens[p.at:min(p.at+len(words), len(p.tokens))]
@@ -199,12 +205,10 @@ func (p *parser) facets() []Ident {
 }
 
 // optionList reads options in parentheses: (A = 1, B C = ON, D (x), E). An option's value is its text as written.
+// Which options there are isn't checked: each version of the server has more, and no type depends on them.
 func (p *parser) optionList() []Option {
 	p.expect("(")
-	options := []Option{p.option()}
-	for p.accept(",") {
-		options = append(options, p.option())
-	}
+	options := commaList(p, p.option)
 	p.expect(")")
 	return options
 }
@@ -227,6 +231,7 @@ func (p *parser) option() Option {
 }
 
 // words reads the words that come next, reserved or not, and returns them in upper case.
+// They end at the first token of another kind, such as = or a parenthesis.
 func (p *parser) words() []string {
 	var words []string
 	for p.peek().kind == tokenWord {
@@ -237,6 +242,7 @@ func (p *parser) words() []string {
 
 // rawUntil reads tokens up to one of the given words or marks outside parentheses and returns their text. There must be
 // at least one token, and the batch must not end before.
+// It is for values whose own grammar matters to no stage: DATA_COMPRESSION = ROW ON PARTITIONS (1 TO 3).
 func (p *parser) rawUntil(stops ...string) string {
 	start, depth := p.peek().Span, 0
 	for at := p.at; ; {
@@ -258,6 +264,7 @@ func (p *parser) rawUntil(stops ...string) string {
 }
 
 // rawParens reads a balanced pair of parentheses and returns the text between them.
+// Inner pairs are part of the text.
 func (p *parser) rawParens() string {
 	p.expect("(")
 	if p.accept(")") {
@@ -266,4 +273,17 @@ func (p *parser) rawParens() string {
 	text := p.rawUntil(")")
 	p.expect(")")
 	return text
+}
+
+// nullability reads NULL or NOT NULL, if one of them is next.
+// Two words decide it, so that a NOT that begins something else is left alone.
+func (p *parser) nullability() Nullability {
+	switch {
+	case p.accept("NULL"):
+		return NullAllowed
+	case p.accept("NOT", "NULL"):
+		return NullRefused
+	default:
+		return NullUnsaid
+	}
 }

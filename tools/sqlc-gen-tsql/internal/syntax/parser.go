@@ -12,7 +12,8 @@ const ruleSyntax = "syntax"
 // maxFindings is where the parser gives a file up: a file of another language would yield one finding per line.
 const maxFindings = 200
 
-// maxDepth bounds how deep expressions, queries and blocks may nest, so that hostile text cannot exhaust the stack.
+// maxDepth bounds how deep expressions, queries and blocks may nest, so that hostile text cannot exhaust the stack. One
+// level of a script is several calls deep here.
 const maxDepth = 200
 
 // Parse reads a file. The tree holds every statement that could be read; findings tell of all that could not.
@@ -26,7 +27,10 @@ func Parse(file *diag.File) (*Script, diag.List) {
 }
 
 // parser walks over the tokens of one file. Productions return nodes; on an error they call fail, which unwinds to the
-// statement that is being read.
+// statement that is being read. A panic does that, within this package only: passing errors through each of some two
+// hundred productions would hide the grammar behind them.
+//
+// A production is called with its first token next, and leaves the first token that isn't its own. None goes back.
 type parser struct {
 	file     *diag.File
 	tokens   []token // ends with a tokenEOF
@@ -43,9 +47,11 @@ type parser struct {
 // syntaxError is what fail panics with; only statement recovers it.
 type syntaxError struct{}
 
-// peek returns the next token, and peekN the one n tokens further on.
+// peek returns the next token.
 func (p *parser) peek() token { return p.tokens[p.at] }
 
+// peekN returns the token n tokens after the next, or the end of the file. T-SQL needs three at most, apart from
+// qualified names, whose length nothing bounds.
 func (p *parser) peekN(n int) token {
 	return p.tokens[min(p.at+n, len(p.tokens)-1)]
 }
@@ -59,7 +65,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept consumes the given words or marks if they all come next, in this order.
+// accept consumes the given words or marks if they all come next, in this order; else it consumes none of them.
 func (p *parser) accept(words ...string) bool {
 	for i, w := range words {
 		if !p.peekN(i).is(w) {
@@ -80,6 +86,16 @@ func (p *parser) expect(words ...string) {
 	}
 }
 
+// commaList reads one or more elements with commas between them. Few lists of T-SQL may end with a comma or be empty;
+// the productions of those that may have loops of their own.
+func commaList[T any](p *parser, element func() T) []T {
+	list := []T{element()}
+	for p.accept(",") {
+		list = append(list, element())
+	}
+	return list
+}
+
 // fail reports an error at a place and gives up the present statement.
 func (p *parser) fail(at diag.Span, fix, format string, args ...any) {
 	p.found.Add(p.file, at, ruleSyntax, fix, format, args...)
@@ -92,7 +108,9 @@ func (p *parser) failExpected(what ...string) {
 	p.fail(t.Span, "", "expected %s, found %s", strings.Join(what, " or "), t.describe())
 }
 
-// from returns the span from a start to the end of the last consumed token.
+// from returns the span from a start to the end of the last consumed token. An element that turned out to be empty
+// has an
+// empty span at its start rather than one that ends before it.
 func (p *parser) from(start diag.Span) diag.Span {
 	if p.at == 0 {
 		return start
@@ -111,7 +129,9 @@ func (p *parser) enter() {
 
 func (p *parser) leave() { p.depth-- }
 
-// script reads batches until the end of the file.
+// script reads batches until the end of the file. GO is a command of the tools, not of the server: each batch is
+// sent by
+// itself, and variables end with it.
 func (p *parser) script() *Script {
 	script := &Script{File: p.file}
 	for {
@@ -124,4 +144,9 @@ func (p *parser) script() *Script {
 		}
 		p.next() // GO
 	}
+}
+
+// report is fail without giving up the statement, for what is wrong though it is clear what was meant.
+func (p *parser) report(at diag.Span, fix, format string, args ...any) {
+	p.found.Add(p.file, at, ruleSyntax, fix, format, args...)
 }

@@ -17,6 +17,8 @@ func startsQuery(t token) bool { return t.isAny("SELECT", "WITH") }
 func isSetOperator(t token) bool { return t.isAny("UNION", "EXCEPT", "INTERSECT") }
 
 // query reads a whole query with its common table expressions.
+//
+//	[WITH cte AS (…)] body [ORDER BY …] [OFFSET …] [FOR JSON …] [OPTION (…)]
 func (p *parser) query() *Query {
 	start := p.peek().Span
 	var with []*CTE
@@ -32,6 +34,9 @@ func (p *parser) queryAfterWith(start diag.Span, with []*CTE) *Query {
 }
 
 // queryFrom reads a query, or the rest of one whose first operand was read already as a value in parentheses.
+// The latter is how a query that begins with a parenthesis is read, without going back: (SELECT …) UNION (SELECT …)
+// looks
+// like a value until the UNION.
 func (p *parser) queryFrom(start diag.Span, with []*CTE, first QueryBody) *Query {
 	p.enter()
 	defer p.leave()
@@ -63,6 +68,7 @@ func (p *parser) queryFrom(start diag.Span, with []*CTE, first QueryBody) *Query
 var clauses = []string{"INTO", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "OPTION"}
 
 // refuseMisplaced reports a clause that stands after one that it must precede.
+// Left alone, the word would be reported as the beginning of an unknown statement.
 func (p *parser) refuseMisplaced() {
 	t := p.peek()
 	if isSetOperator(t) {
@@ -98,6 +104,7 @@ func (p *parser) embedded() *Query {
 }
 
 // checkEmbedded refuses what only the query of a statement may have.
+// A server refuses the same. what names the surroundings, for the message.
 func (p *parser) checkEmbedded(q *Query, what string) {
 	if len(q.OrderBy) > 0 && q.Offset == nil && q.For == nil && !hasTop(q.Body) {
 		p.fail(q.OrderBy[0].Span, "remove it, or say with TOP or OFFSET which rows are wanted",
@@ -115,6 +122,7 @@ func hasTop(body QueryBody) bool {
 }
 
 // ctes reads name [(columns)] AS (query), … after WITH.
+// A CTE may name itself after a UNION ALL; that this is recursion is no concern of the grammar.
 func (p *parser) ctes() []*CTE {
 	if t := p.peek(); t.is("XMLNAMESPACES") {
 		p.fail(t.Span, "", "XML isn't supported")
@@ -137,6 +145,7 @@ func (p *parser) ctes() []*CTE {
 }
 
 // setOperations reads operands joined by UNION and EXCEPT, which are taken from the left.
+// first is an operand that was read already, or nil.
 func (p *parser) setOperations(first QueryBody) QueryBody {
 	x := p.intersections(first)
 	for p.peek().isAny("UNION", "EXCEPT") {
@@ -199,6 +208,8 @@ func (p *parser) operand() QueryBody {
 }
 
 // selectBody reads one SELECT up to what belongs to the whole query.
+//
+//	SELECT [DISTINCT] [TOP …] items [INTO t] [FROM …] [WHERE …] [GROUP BY …] [HAVING …] [WINDOW …]
 func (p *parser) selectBody() *Select {
 	start := p.peek().Span
 	p.expect("SELECT")
@@ -239,6 +250,7 @@ func (p *parser) selectBody() *Select {
 }
 
 // top reads TOP (n) [PERCENT] [WITH TIES], or returns nil when there is none.
+// Without parentheses TOP takes a number only: in TOP @n * the star would be a multiplication.
 func (p *parser) top() *Top {
 	start := p.peek().Span
 	if !p.accept("TOP") {
@@ -264,14 +276,13 @@ func (p *parser) top() *Top {
 
 // selectItems reads a select list.
 func (p *parser) selectItems() []SelectItem {
-	items := []SelectItem{p.selectItem()}
-	for p.accept(",") {
-		items = append(items, p.selectItem())
-	}
-	return items
+	return commaList(p, p.selectItem)
 }
 
 // selectItem reads one element of a select list: @v = x, a = x, *, t.*, or x [[AS] a].
+// In SELECT a = b the name is a, an old form that T-SQL keeps. A list is all assignments or none; package analyze
+// checks
+// that, since it is no matter of grammar.
 func (p *parser) selectItem() SelectItem {
 	t := p.peek()
 	item := SelectItem{}
@@ -319,6 +330,7 @@ func isAssignment(t token) bool {
 }
 
 // star reads * or t.*, or returns nil when that isn't next.
+// It looks ahead over the qualifier, because t.c and t.* begin alike.
 func (p *parser) star() *Star {
 	start := p.peek().Span
 	n := 0
@@ -339,6 +351,7 @@ func (p *parser) star() *Star {
 }
 
 // columnAlias reads [AS] alias of a select item, or returns nil when there is none.
+// A string is an alias too, without AS as well: SELECT a 'total'.
 func (p *parser) columnAlias() *Ident {
 	t := p.peek()
 	switch {
@@ -387,6 +400,7 @@ func (p *parser) isBareAlias(t token) bool {
 }
 
 // refuseDialect reports words that begin a clause in other dialects of SQL, where T-SQL would take them for an alias.
+// Such a query would run and return all rows, which is worse than an error.
 func (p *parser) refuseDialect(t, after token) {
 	switch t.upper {
 	case "LIMIT":
@@ -428,6 +442,7 @@ func (p *parser) groupBy() *GroupBy {
 
 // grouping reads one element: an expression, ROLLUP (…), CUBE (…) or GROUPING SETS (…), whose expressions are put into
 // one list.
+// Which sets they make doesn't matter: only that a grouped column may be NULL in the result.
 func (p *parser) grouping(g *GroupBy) {
 	switch {
 	case p.peek().isAny("ROLLUP", "CUBE") && p.peekN(1).is("("):
@@ -464,6 +479,7 @@ func (p *parser) groupingSet(g *GroupBy) {
 }
 
 // windows reads WINDOW name AS (…), ….
+// It is of SQL Server 2022. WINDOW isn't reserved, so selectBody looks two words ahead.
 func (p *parser) windows() []NamedWindow {
 	p.expect("WINDOW")
 	var list []NamedWindow
@@ -480,6 +496,7 @@ func (p *parser) windows() []NamedWindow {
 }
 
 // orderBy reads ORDER BY and its keys.
+// A key may be a number, the place of a column: to the grammar that is an expression like others.
 func (p *parser) orderBy() []OrderItem {
 	p.expect("ORDER", "BY")
 	var list []OrderItem
@@ -502,6 +519,7 @@ func (p *parser) orderBy() []OrderItem {
 }
 
 // offsetFetch reads OFFSET n ROWS [FETCH NEXT n ROWS ONLY].
+// It takes an ORDER BY, of which it is a part in the documentation.
 func (p *parser) offsetFetch(q *Query) {
 	t := p.peek()
 	switch {
@@ -535,15 +553,13 @@ func (p *parser) rows() {
 }
 
 // valueRows reads (a, b), (c, d), … after VALUES.
+// DEFAULT is refused later where the rows are those of a table in FROM.
 func (p *parser) valueRows() [][]Expr {
 	var rows [][]Expr
 	for {
 		start := p.peek().Span
 		p.expect("(")
-		row := []Expr{p.exprOrDefault()}
-		for p.accept(",") {
-			row = append(row, p.exprOrDefault())
-		}
+		row := commaList(p, p.exprOrDefault)
 		p.expectClose("a row of VALUES")
 		if len(rows) > 0 && len(row) != len(rows[0]) {
 			p.fail(p.from(start), "", "the rows of VALUES differ in length: %d in the first, %d in row %d",

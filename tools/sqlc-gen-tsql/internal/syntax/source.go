@@ -8,14 +8,12 @@ import (
 
 // tableSources reads the comma-separated list after FROM.
 func (p *parser) tableSources() []TableSource {
-	list := []TableSource{p.tableSource()}
-	for p.accept(",") {
-		list = append(list, p.tableSource())
-	}
-	return list
+	return commaList(p, p.tableSource)
 }
 
 // tableSource reads a table and what is joined to it.
+//
+//	dbo.orders AS o WITH (UPDLOCK) LEFT JOIN dbo.lines AS l ON l.order_id = o.id
 func (p *parser) tableSource() TableSource {
 	p.enter()
 	defer p.leave()
@@ -23,6 +21,7 @@ func (p *parser) tableSource() TableSource {
 }
 
 // joined reads the joins that follow a source.
+// Joins lean to the left, so a chain is read by a loop.
 func (p *parser) joined(x TableSource) TableSource {
 	for p.startsJoin() {
 		x = p.join(x)
@@ -42,6 +41,7 @@ func (p *parser) startsJoin() bool {
 }
 
 // join reads one join with its right side and its condition.
+// CROSS JOIN and APPLY have no condition and so end with their right side.
 func (p *parser) join(x TableSource) TableSource {
 	p.enter()
 	defer p.leave()
@@ -71,6 +71,7 @@ func (p *parser) join(x TableSource) TableSource {
 }
 
 // joinKind reads [INNER | LEFT|RIGHT|FULL [OUTER]] [hint] JOIN.
+// A hint needs one of the words before it: LOOP JOIN alone would make LOOP an alias.
 func (p *parser) joinKind(j *Join) {
 	j.Kind = "INNER"
 	t := p.peek()
@@ -124,6 +125,7 @@ func (p *parser) singleSource() TableSource {
 }
 
 // pivots reads the PIVOTs and UNPIVOTs that follow a source, each of which is a source again.
+// Each counts as a join, since it makes the tree as much deeper.
 func (p *parser) pivots(x TableSource) TableSource {
 	for p.peek().isAny("PIVOT", "UNPIVOT") {
 		p.countJoin()
@@ -133,6 +135,7 @@ func (p *parser) pivots(x TableSource) TableSource {
 }
 
 // plainSource reads a table, a table variable, a function, or something in parentheses.
+// The functions that are reserved words are told by their parenthesis; all others are names.
 func (p *parser) plainSource() TableSource {
 	t := p.peek()
 	switch {
@@ -175,6 +178,7 @@ func (p *parser) variableTable() TableSource {
 }
 
 // tableAlias reads [AS] alias, or returns nil when there is none.
+// A word that begins what follows (WHERE, SET, a statement) is none: see isBareAlias.
 func (p *parser) tableAlias() *Ident {
 	if !p.accept("AS") && !p.isBareAlias(p.peek()) {
 		return nil
@@ -184,6 +188,7 @@ func (p *parser) tableAlias() *Ident {
 }
 
 // namedSource reads a table or a function by name.
+// A parenthesis after the name makes it a function, unless hints of the old form stand in it.
 func (p *parser) namedSource() TableSource {
 	name := p.objectName()
 	p.refuseMethod()
@@ -227,6 +232,10 @@ func (p *parser) tableRef(name *ObjectName) TableSource {
 }
 
 // temporal reads FOR SYSTEM_TIME and returns its text.
+//
+//	FOR SYSTEM_TIME AS OF @then
+//
+// The bounds are read as expressions, so that a mistake in them is found, and kept as text.
 func (p *parser) temporal() string {
 	start := p.peek().Span
 	p.expect("FOR", "SYSTEM_TIME")
@@ -255,6 +264,10 @@ func (p *parser) temporal() string {
 }
 
 // functionTable reads the call of a table-valued function and what follows it. The name has been read.
+//
+//	OPENJSON(@lines) WITH (id int '$.id') AS l
+//	STRING_SPLIT(@ids, ',') AS s
+//	dbo.orders_of(@customer) AS o
 func (p *parser) functionTable(name *ObjectName) TableSource {
 	// Only names without a schema are those of built-in functions.
 	kind := ""
@@ -281,6 +294,8 @@ func (p *parser) functionTable(name *ObjectName) TableSource {
 }
 
 // jsonColumns reads WITH (name type ['path'] [AS JSON], …).
+//
+//	WITH (id bigint '$.id', name nvarchar(50), tags nvarchar(max) '$.tags' AS JSON)
 func (p *parser) jsonColumns() []JSONColumn {
 	p.expect("WITH", "(")
 	var list []JSONColumn
@@ -342,6 +357,7 @@ func (p *parser) parenthesized() (TableSource, *ParenQuery) {
 }
 
 // derived reads AS alias [(columns)] after a query.
+// Columns rename those of the query from the left, all of them or none.
 func (p *parser) derived(query *ParenQuery) TableSource {
 	d := &DerivedTable{Query: query.Query}
 	d.Alias, d.Columns = p.requiredAlias("a derived table")
@@ -372,6 +388,7 @@ func (p *parser) valuesTable(start diag.Span) TableSource {
 }
 
 // requiredAlias reads [AS] alias [(columns)].
+// what says of what, for the message.
 func (p *parser) requiredAlias(what string) (*Ident, []Ident) {
 	alias := p.tableAlias()
 	if alias == nil {

@@ -26,7 +26,16 @@ type several struct {
 
 func (*several) stmt() {}
 
+// simplest returns the one statement of a list of one, else the list.
+func (s *several) simplest() Stmt {
+	if len(s.stmts) == 1 {
+		return s.stmts[0]
+	}
+	return s
+}
+
 // batch reads statements up to a GO or the end of the file.
+// An empty batch is one too; script leaves it out of the tree.
 func (p *parser) batch() *Batch {
 	start := p.peek().Span
 	b := &Batch{Stmts: p.statements(batchScope), Count: 1}
@@ -48,6 +57,7 @@ func (p *parser) goCount(t token) int {
 }
 
 // statements reads statements up to the end of their scope. A statement that can't be read is left out.
+// Statements need nothing between them in T-SQL: a new one begins where a word begins one that can't continue the last.
 func (p *parser) statements(in scope) []Stmt {
 	var stmts []Stmt
 	lost := false // a statement could not be read
@@ -83,6 +93,7 @@ func (p *parser) statements(in scope) []Stmt {
 }
 
 // attempt reads one statement, or returns nil when it can't.
+// first says that it is the first of its list, before which no semicolon can be missing.
 func (p *parser) attempt(in scope, first bool) Stmt {
 	var s Stmt // stays nil when recoverStmt catches a fail
 	func() {
@@ -95,6 +106,9 @@ func (p *parser) attempt(in scope, first bool) Stmt {
 }
 
 // checkSeparator demands the semicolon that T-SQL wants before WITH and THROW; elsewhere none is needed.
+// Without it, WITH is taken for the hints of what precedes it, and THROW for an alias or a transaction's name:
+// SELECT 1 THROW
+// returns a column THROW and throws nothing.
 func (p *parser) checkSeparator(first bool) {
 	t := p.peek()
 	if first || !t.isAny("WITH", "THROW") || p.tokens[p.at-1].isAny(";", "END", ":", "ELSE") {
@@ -105,6 +119,11 @@ func (p *parser) checkSeparator(first bool) {
 }
 
 // checkModule demands that a definition that owns the rest of its batch is the first statement of it.
+//
+//	CREATE TABLE t (a int)
+//	CREATE VIEW v AS SELECT a FROM t   -- needs a GO before it
+//
+// CREATE SCHEMA is among them, since a server takes the definitions after it for elements of the schema.
 func (p *parser) checkModule(in scope, first bool) {
 	kind := p.moduleNext()
 	switch {
@@ -147,13 +166,9 @@ func longKind(kind string) string {
 	return kind
 }
 
-// report is fail without giving up the statement.
-func (p *parser) report(at diag.Span, fix, format string, args ...any) {
-	p.found.Add(p.file, at, ruleSyntax, fix, format, args...)
-}
-
 // recoverStmt is deferred around each statement: it turns a fail into a jump to where the next statement may begin.
 // depth and start are those at the statement's beginning.
+// Other panics are faults of this package and go on.
 func (p *parser) recoverStmt(depth, start int, in scope) {
 	r := recover()
 	if r == nil {
@@ -186,8 +201,11 @@ func (p *parser) skipBatch() {
 }
 
 // resync skips to where the next statement may begin after the one whose first token is start: past a semicolon or an
-// ELSE, or up to the end of the batch, the END of the surrounding block if there is one, a BEGIN, or a word that begins a line and a
+// ELSE, or up to the end of the batch, the END of the surrounding block if there is one, a BEGIN, or a word that
+// begins a line and a
 // statement. The CASEs of the statement are counted, so that their ELSE and END are not taken for others.
+// Too early is worse than too late: a part of the lost statement that is read as a statement yields errors that
+// aren't there.
 func (p *parser) resync(start int, in scope) {
 	cases := 0
 	count := func(t token) {
@@ -224,6 +242,7 @@ func (p *parser) resync(start int, in scope) {
 // beginsLine reports whether a token is the first in its line and a statement begins with it. Of words that also stand
 // within statements that is only believed if they stand no further to the right than the statement that failed, and if
 // it doesn't have such a part.
+// That indentation counts is a guess about how people write, made only after an error.
 func (p *parser) beginsLine(t token, start int) bool {
 	if !t.line || t.kind != tokenWord {
 		return false
@@ -251,12 +270,14 @@ func (p *parser) beginsLine(t token, start int) bool {
 }
 
 // indent returns how far from the beginning of its line a token stands.
+// Tabs count as one, like all else: what is compared are lines of one author.
 func (p *parser) indent(t token) int {
 	text := p.file.Text[:t.From]
 	return len(text) - 1 - strings.LastIndexByte(text, '\n')
 }
 
 // statement reads one statement. What stands next is not a semicolon.
+// A name in brackets begins none, but a label may be one, and the message about it is better from unknownStatement.
 func (p *parser) statement() Stmt {
 	p.enter()
 	defer p.leave()
@@ -290,6 +311,7 @@ func (p *parser) statement() Stmt {
 }
 
 // single reads the one statement that IF, ELSE and WHILE govern.
+// A definition can't stand there, and a list (SET a, b ON) becomes a block, so that the tree has one statement.
 func (p *parser) single() Stmt {
 	p.checkModule(bodyScope, false)
 	if t := p.peek(); t.isAny("END", "ELSE") {
@@ -314,6 +336,7 @@ var foreignWords = map[string]string{
 }
 
 // unknownStatement reports a word that begins no statement.
+// Other words get the nearest one that begins a statement, since a misspelt keyword is the usual cause.
 func (p *parser) unknownStatement(t token) {
 	switch {
 	case t.kind == tokenWord && foreignWords[t.upper] != "":
@@ -332,7 +355,7 @@ func (p *parser) unknownStatement(t token) {
 	}
 	name := clip(p.file.Slice(t.Span.Until(p.peekN(n).Span)))
 	fix := "write EXEC " + name + " to call a procedure"
-	if word := nearest(t.upper, maps.Keys(statementStarts)); word != "" && t.kind == tokenWord && n == 0 {
+	if word := diag.Nearest(t.upper, slices.Collect(maps.Keys(statementStarts))); word != "" && t.kind == tokenWord && n == 0 {
 		fix = "write " + word + "; or EXEC " + name + " to call a procedure"
 	}
 	p.fail(t.Span, fix, "unknown statement %q", clip(t.value))
@@ -340,6 +363,8 @@ func (p *parser) unknownStatement(t token) {
 
 // endsStatement reports whether nothing that could belong to the present statement comes next, so that an operand that
 // may be left out is left out.
+// WITH is among the ends: behind an operand it begins either options, which the caller looks for, or the next
+// statement.
 func (p *parser) endsStatement() bool {
 	t := p.peek()
 	switch t.kind {
@@ -353,6 +378,7 @@ func (p *parser) endsStatement() bool {
 }
 
 // other reads a statement of which only the leading words matter, as many as are given, and skips to its end.
+// They are kept at all so that every token of a script is in a statement, and stages that matter can refuse them.
 func (p *parser) other(words int) Stmt {
 	start := p.peek().Span
 	leading := make([]string, 0, words)
@@ -364,8 +390,10 @@ func (p *parser) other(words int) Stmt {
 }
 
 // skipRest skips the rest of a statement that isn't looked into: up to a semicolon, the end of the batch or of the
-// block, or a word that begins both a line and a statement. What follows WITH belongs to it, as in ALTER DATABASE d SET …
+// block, or a word that begins both a line and a statement. What follows WITH belongs to it, as in ALTER DATABASE d
+// SET …
 // WITH ROLLBACK IMMEDIATE, and so does the first SET if the statement has one.
+// set says that it has one.
 func (p *parser) skipRest(set bool) {
 	for depth := 0; ; p.next() {
 		t := p.peek()

@@ -8,6 +8,8 @@ import (
 )
 
 // createTable reads CREATE TABLE name (…) with its storage options.
+//
+//	CREATE TABLE dbo.orders (id bigint NOT NULL PRIMARY KEY, total decimal(10,2) DEFAULT 0) ON [PRIMARY]
 func (p *parser) createTable(start diag.Span) Stmt {
 	p.next()
 	s := &CreateTable{Name: p.qualifiedName("the name of a table", 3)}
@@ -24,6 +26,7 @@ func (p *parser) createTable(start diag.Span) Stmt {
 }
 
 // tableDef reads columns, constraints and indexes in parentheses. A comma may stand after the last of them.
+// Servers allow that comma, and generated scripts have it.
 func (p *parser) tableDef() *TableDef {
 	start := p.peek().Span
 	p.expect("(")
@@ -44,6 +47,7 @@ func (p *parser) tableDef() *TableDef {
 }
 
 // tableElement reads one column, constraint or index, or the PERIOD of a temporal table.
+// PERIOD FOR SYSTEM_TIME names the two columns of a temporal table, whose GENERATED says so already.
 func (p *parser) tableElement(d *TableDef) {
 	t := p.peek()
 	switch {
@@ -61,7 +65,8 @@ func (p *parser) tableElement(d *TableDef) {
 	}
 }
 
-// hoist makes constraints of the last column that name columns of their own what they are: constraints of the table, with
+// hoist makes constraints of the last column that name columns of their own what they are: constraints of the table,
+// with
 // the comma before them forgotten. Servers accept that.
 func (d *TableDef) hoist() {
 	c := &d.Columns[len(d.Columns)-1]
@@ -77,6 +82,7 @@ func (d *TableDef) hoist() {
 }
 
 // columnDef reads a column with its options in any order.
+// The name comes first, and then a type or AS; a computed column has no type of its own.
 func (p *parser) columnDef() ColumnDef {
 	c := ColumnDef{Name: p.name("the name of a column")}
 	if p.accept("AS") {
@@ -93,6 +99,7 @@ func (p *parser) columnDef() ColumnDef {
 }
 
 // columnOption reads one property of a column, and reports whether there was one.
+// What is read over (FILESTREAM, HIDDEN, MASKED) changes neither type nor nullability.
 func (p *parser) columnOption(c *ColumnDef) bool {
 	t := p.peek()
 	switch {
@@ -129,6 +136,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 }
 
 // columnNull reads NULL or NOT NULL, or NOT FOR REPLICATION, which may stand apart from IDENTITY.
+// Saying the same twice is allowed, as servers do.
 func (p *parser) columnNull(c *ColumnDef) {
 	t := p.peek()
 	if p.accept("NOT", "FOR", "REPLICATION") {
@@ -146,6 +154,7 @@ func (p *parser) columnNull(c *ColumnDef) {
 }
 
 // identity reads [(seed, increment)] after IDENTITY.
+// Seed and increment are numbers with signs: IDENTITY(-1, -1).
 func (p *parser) identity() {
 	if !p.accept("(") {
 		return
@@ -171,13 +180,10 @@ func (p *parser) generated() string {
 }
 
 // columnConstraint reads one constraint or the default of a column, and reports whether there was one.
+// DEFAULT is a constraint to a server, and has a name like others; here it is a property of the column.
 func (p *parser) columnConstraint(c *ColumnDef) bool {
 	start := p.peek().Span
-	var name *Ident
-	if p.accept("CONSTRAINT") {
-		id := p.name("the name of a constraint")
-		name = &id
-	}
+	name := p.constraintName()
 	t := p.peek()
 	switch {
 	case p.accept("DEFAULT"):
@@ -198,14 +204,19 @@ func (p *parser) columnConstraint(c *ColumnDef) bool {
 	return true
 }
 
+// constraintName reads CONSTRAINT name, or returns nil when it isn't there: a server makes up a name then.
+func (p *parser) constraintName() *Ident {
+	if !p.accept("CONSTRAINT") {
+		return nil
+	}
+	name := p.name("the name of a constraint")
+	return &name
+}
+
 // tableConstraint reads [CONSTRAINT name] and a constraint of a table.
 func (p *parser) tableConstraint() Constraint {
 	start := p.peek().Span
-	var name *Ident
-	if p.accept("CONSTRAINT") {
-		id := p.name("the name of a constraint")
-		name = &id
-	}
+	name := p.constraintName()
 	k := p.constraintBody(true)
 	k.Name = name
 	k.Span = p.from(start)
@@ -213,6 +224,7 @@ func (p *parser) tableConstraint() Constraint {
 }
 
 // constraintBody reads a constraint without its name.
+// table says that it stands apart from a column; only then it names columns, and only then DEFAULT has a FOR.
 func (p *parser) constraintBody(table bool) Constraint {
 	switch t := p.peek(); {
 	case t.isAny("PRIMARY", "UNIQUE"):
@@ -242,6 +254,8 @@ func (p *parser) constraintBody(table bool) Constraint {
 }
 
 // key reads PRIMARY KEY or UNIQUE. One of a table names its columns.
+//
+//	PRIMARY KEY NONCLUSTERED (id) WITH (FILLFACTOR = 80)
 func (p *parser) key(table bool) Constraint {
 	k := Constraint{Kind: p.next().upper}
 	if k.Kind == "PRIMARY" {
@@ -259,6 +273,7 @@ func (p *parser) key(table bool) Constraint {
 }
 
 // clustering reads CLUSTERED or NONCLUSTERED and HASH; the latter two are options.
+// HASH is of tables in memory, and always nonclustered.
 func (p *parser) clustering() (clustered bool, options []Option) {
 	if p.accept("CLUSTERED") {
 		return true, nil
@@ -271,7 +286,8 @@ func (p *parser) clustering() (clustered bool, options []Option) {
 	return false, options
 }
 
-// foreignKey reads [FOREIGN KEY [(columns)]] REFERENCES table [(columns)] and its actions, which are options: ON DELETE,
+// foreignKey reads [FOREIGN KEY [(columns)]] REFERENCES table [(columns)] and its actions, which are options: ON
+// DELETE,
 // ON UPDATE and COLUMNS, the columns referred to.
 func (p *parser) foreignKey(table bool) Constraint {
 	k := Constraint{Kind: "FOREIGN KEY"}
@@ -287,7 +303,7 @@ func (p *parser) foreignKey(table bool) Constraint {
 	k.References = p.objectName()
 	if t := p.peek(); t.is("(") {
 		columns := p.identList()
-		k.Options = append(k.Options, Option{Span: p.from(t.Span), Name: "COLUMNS", Value: joined(columns)})
+		k.Options = append(k.Options, Option{Span: p.from(t.Span), Name: "COLUMNS", Value: nameList(columns)})
 	}
 	for {
 		t := p.peek()
@@ -305,6 +321,8 @@ func (p *parser) foreignKey(table bool) Constraint {
 }
 
 // action reads what happens to the rows that refer to one that goes.
+//
+//	ON DELETE CASCADE   ON UPDATE SET NULL
 func (p *parser) action() string {
 	for _, words := range [][]string{{"NO", "ACTION"}, {"CASCADE"}, {"SET", "NULL"}, {"SET", "DEFAULT"}} {
 		if p.accept(words...) {
@@ -328,7 +346,7 @@ func (p *parser) inlineIndex() IndexDef {
 	}
 	if t := p.peek(); p.accept("INCLUDE") {
 		columns := p.identList()
-		d.Options = append(d.Options, Option{Span: p.from(t.Span), Name: "INCLUDE", Value: joined(columns)})
+		d.Options = append(d.Options, Option{Span: p.from(t.Span), Name: "INCLUDE", Value: nameList(columns)})
 	}
 	if p.accept("WHERE") {
 		d.Where = p.condition()
@@ -338,149 +356,11 @@ func (p *parser) inlineIndex() IndexDef {
 	return d
 }
 
-// joined returns names as the value of an option.
-func joined(names []Ident) string {
+// nameList returns names as the value of an option, which is a text: "a, b".
+func nameList(names []Ident) string {
 	values := make([]string, len(names))
 	for i, n := range names {
 		values[i] = n.Value
 	}
 	return strings.Join(values, ", ")
-}
-
-// alterTable reads ALTER TABLE name and its action.
-func (p *parser) alterTable(start diag.Span) Stmt {
-	p.next()
-	s := &AlterTable{Name: p.qualifiedName("the name of a table", 3)}
-	// WITH CHECK is the default for what is added; only its opposite leaves a trace in the tree.
-	check := p.peek()
-	with := check.is("WITH") && p.peekN(1).isAny("CHECK", "NOCHECK")
-	if with {
-		p.next()
-		check = p.next()
-	}
-	t := p.peek()
-	switch {
-	case p.accept("ADD"):
-		s.Add = p.addition()
-		if with && check.is("NOCHECK") {
-			for i := range s.Add.Constraints {
-				k := &s.Add.Constraints[i]
-				k.Options = append(k.Options, Option{Span: k.Span, Name: "WITH NOCHECK"})
-			}
-		}
-	case t.isAny("CHECK", "NOCHECK"):
-		p.next()
-		p.expect("CONSTRAINT")
-		s.Other = t.upper + " CONSTRAINT"
-		if !p.accept("ALL") {
-			s.Names = p.idents()
-		}
-	case with:
-		p.failExpected("ADD", "CHECK CONSTRAINT", "NOCHECK CONSTRAINT")
-	case p.accept("ALTER"):
-		p.expect("COLUMN")
-		s.Other = "ALTER COLUMN"
-		p.alterColumn(s)
-	case p.accept("DROP"):
-		return p.alterDrop(s, start)
-	default:
-		p.alterOther(s)
-	}
-	s.Span = p.from(start)
-	return s
-}
-
-// addition reads what ALTER TABLE adds: elements as of CREATE TABLE, without parentheses.
-func (p *parser) addition() *TableDef {
-	d := &TableDef{}
-	if t := p.peek(); t.is("COLUMN") {
-		p.fail(t.Span, "leave out COLUMN", "ADD is followed by the column itself, not by COLUMN")
-	}
-	start := p.peek().Span
-	p.tableElement(d)
-	for p.accept(",") {
-		p.tableElement(d)
-	}
-	d.Span = p.from(start)
-	return d
-}
-
-// alterColumn reads the column with its new type, or ADD or DROP of a property.
-func (p *parser) alterColumn(s *AlterTable) {
-	c := ColumnDef{Name: p.name("the name of a column")}
-	if verb := p.peek(); verb.isAny("ADD", "DROP") {
-		p.next()
-		words := p.words()
-		if len(words) == 0 {
-			p.failExpected("a property of the column")
-		}
-		s.Other += " " + verb.upper + " " + strings.Join(words, " ")
-		if p.peek().is("(") {
-			p.optionList() // of MASKED WITH (…)
-		}
-	} else {
-		c.Type = p.typeName()
-		for p.columnOption(&c) {
-			continue
-		}
-	}
-	c.Span = p.from(c.Name.Span)
-	s.Column = &c
-	if p.accept("WITH") {
-		p.optionList()
-	}
-}
-
-// alterDrop reads DROP [CONSTRAINT|COLUMN|INDEX] [IF EXISTS] names, …. A list of both kinds is several statements.
-func (p *parser) alterDrop(s *AlterTable, start diag.Span) Stmt {
-	if p.accept("PERIOD", "FOR", "SYSTEM_TIME") {
-		s.Other, s.Span = "DROP PERIOD FOR SYSTEM_TIME", p.from(start)
-		return s
-	}
-	var parts []*AlterTable
-	for more := true; more; more = p.accept(",") {
-		t := p.peek()
-		switch {
-		case t.isAny("COLUMN", "CONSTRAINT", "INDEX"):
-			p.next()
-			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP " + t.upper})
-			p.ifExists()
-		case len(parts) == 0: // without a word a constraint is meant
-			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP CONSTRAINT"})
-			p.ifExists()
-		}
-		last := parts[len(parts)-1]
-		last.Names = append(last.Names, p.ident())
-		if p.peek().is("WITH") && p.peekN(1).is("(") {
-			p.next()
-			p.optionList()
-		}
-	}
-	list := &several{Span: p.from(start)}
-	for _, part := range parts {
-		part.Span = list.Span
-		list.stmts = append(list.stmts, part)
-	}
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return list
-}
-
-// alterActions are the other actions of ALTER TABLE, longest first.
-var alterActions = splitAll(
-	"ENABLE TRIGGER", "DISABLE TRIGGER", "ENABLE CHANGE_TRACKING", "DISABLE CHANGE_TRACKING", "ENABLE FILETABLE_NAMESPACE",
-	"DISABLE FILETABLE_NAMESPACE", "REBUILD", "SET", "SWITCH",
-)
-
-// alterOther reads an action that no stage looks into.
-func (p *parser) alterOther(s *AlterTable) {
-	for _, words := range alterActions {
-		if p.accept(words...) {
-			s.Other = strings.Join(words, " ")
-			p.skipRest(false)
-			return
-		}
-	}
-	p.failExpected("ADD", "ALTER COLUMN", "DROP", "CHECK", "NOCHECK", "ENABLE", "DISABLE", "REBUILD", "SET", "SWITCH")
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
-// tokenKind tells tokens apart.
+// tokenKind tells tokens apart. Keywords have no kind of their own: which words are reserved depends on where they
+// stand,
+// so that the parser compares words, and only [isReserved] keeps names apart.
 type tokenKind int
 
 const (
@@ -33,7 +35,7 @@ type token struct {
 	kind  tokenKind
 	value string
 	upper string // of a word: upper case, for comparison with keywords
-	line  bool   // first token of its line
+	line  bool   // first token of its line, which is where reading goes on after an error
 }
 
 // is reports whether the token is the given keyword or punctuation mark. Quoted names are never keywords.
@@ -53,7 +55,7 @@ func (t token) isAny(words ...string) bool {
 	return slices.ContainsFunc(words, t.is)
 }
 
-// describe names the token as an error message does.
+// describe names the token as an error message does. Strings are not quoted: they may be long, and may be secrets.
 func (t token) describe() string {
 	switch t.kind {
 	case tokenEOF:

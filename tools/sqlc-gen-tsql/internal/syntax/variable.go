@@ -69,6 +69,10 @@ func (p *parser) variable() *Variable {
 }
 
 // declare reads DECLARE of variables or of a cursor.
+//
+//	DECLARE @n int = 1, @s nvarchar(50)
+//	DECLARE @t TABLE (id int PRIMARY KEY)
+//	DECLARE c CURSOR LOCAL FAST_FORWARD FOR SELECT …
 func (p *parser) declare() Stmt {
 	start := p.next().Span
 	// Cursors have plain names, in contrast to variables that hold one.
@@ -79,11 +83,25 @@ func (p *parser) declare() Stmt {
 	for p.accept(",") {
 		d.Vars = append(d.Vars, p.varDecl())
 	}
+	p.refuseShared(d.Vars)
 	d.Span = p.from(start)
 	return d
 }
 
+// refuseShared reports a table variable beside other variables. T-SQL's grammar has two forms of DECLARE, a list of
+// scalar variables and one table: DECLARE @a int, @t TABLE (…) is an error near TABLE. The tree keeps all of them, so
+// that what uses the variables has no errors of its own.
+func (p *parser) refuseShared(vars []VarDecl) {
+	if len(vars) == 1 {
+		return
+	}
+	if i := slices.IndexFunc(vars, func(v VarDecl) bool { return v.Table != nil }); i >= 0 {
+		p.report(vars[i].Span, "write a DECLARE of its own", "the table variable %s shares its DECLARE", clip(vars[i].Name))
+	}
+}
+
 // varDecl reads one variable: @x [AS] type [= x] or @t [AS] TABLE (…).
+// The value is computed where the DECLARE stands, every time: in a loop it sets the variable anew.
 func (p *parser) varDecl() VarDecl {
 	start := p.peek().Span
 	v := VarDecl{Name: p.variable().Name}
@@ -108,10 +126,11 @@ func (p *parser) typeOrCursor() *TypeName {
 		return p.typeName()
 	}
 	p.next()
-	return &TypeName{Span: t.Span, Name: &ObjectName{Span: t.Span, Parts: []Ident{t.asIdent()}}}
+	return &TypeName{Span: t.Span, Name: wordName(t)}
 }
 
 // declareCursor reads name [INSENSITIVE] [SCROLL] CURSOR … after DECLARE.
+// INSENSITIVE and SCROLL before the word are the form of the standard, options after it that of T-SQL.
 func (p *parser) declareCursor(start diag.Span) Stmt {
 	name := p.ident().Value
 	p.accept("INSENSITIVE")
@@ -144,6 +163,7 @@ func (p *parser) cursorDefinition(start diag.Span, name string) Stmt {
 }
 
 // cursorName reads [GLOBAL] name or a cursor variable.
+// GLOBAL may be a name itself, so it is an option only if a name follows.
 func (p *parser) cursorName() string {
 	if p.peek().kind == tokenVariable {
 		return p.next().value
@@ -155,6 +175,7 @@ func (p *parser) cursorName() string {
 }
 
 // fetch reads FETCH [[NEXT|…] FROM] cursor [INTO @a, …].
+// FROM may be left out when no direction is said. Without INTO the row goes to the client as a result set.
 func (p *parser) fetch() Stmt {
 	start := p.next().Span
 	switch t := p.peek(); {
@@ -170,10 +191,7 @@ func (p *parser) fetch() Stmt {
 	}
 	s := &CursorStmt{Verb: "FETCH", Name: p.cursorName()}
 	if p.accept("INTO") {
-		s.Into = []*Variable{p.variable()}
-		for p.accept(",") {
-			s.Into = append(s.Into, p.variable())
-		}
+		s.Into = commaList(p, p.variable)
 	}
 	s.Span = p.from(start)
 	return s
@@ -187,6 +205,10 @@ func (p *parser) fetchDirection() bool {
 }
 
 // set reads SET of a variable or of options.
+//
+//	SET @v = 1                          SET NOCOUNT, XACT_ABORT ON
+//	SET TRANSACTION ISOLATION LEVEL …   SET IDENTITY_INSERT dbo.t ON
+//	SET STATISTICS IO ON                SET LOCK_TIMEOUT 5000
 func (p *parser) set() Stmt {
 	start := p.next().Span
 	t := p.peek()
@@ -219,20 +241,18 @@ func (p *parser) failOption(t token) {
 	if t.kind != tokenWord {
 		p.failExpected("a variable", "an option")
 	}
-	known := maps.Clone(onOffOptions)
-	for name := range valueOptions {
-		known[name] = true
-	}
+	known := slices.AppendSeq(slices.Collect(maps.Keys(onOffOptions)), maps.Keys(valueOptions))
 	fix := ""
 	if isAssignment(p.peekN(1)) {
 		fix = "the names of variables begin with @"
-	} else if word := nearest(t.upper, maps.Keys(known)); word != "" {
+	} else if word := diag.Nearest(t.upper, known); word != "" {
 		fix = "write " + word
 	}
 	p.fail(t.Span, fix, "unknown option %q of SET", clip(t.value))
 }
 
 // setVariable reads @v = x, @v += x or @cursor = CURSOR ….
+// A method call such as SET @x.modify(…) begins like an assignment, hence the look for a dot.
 func (p *parser) setVariable(start diag.Span) Stmt {
 	v := p.variable()
 	op := p.peek()
@@ -266,6 +286,7 @@ func (p *parser) setIsolation(start diag.Span) Stmt {
 }
 
 // setFlags reads option [, option …] ON|OFF; those of STATISTICS stand after that word.
+// prefix is "STATISTICS " for those, else empty.
 func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 	var names []string
 	if prefix != "" {
@@ -293,10 +314,7 @@ func (p *parser) setFlags(start diag.Span, prefix string) Stmt {
 	for _, name := range names {
 		list.stmts = append(list.stmts, &SetOption{Span: list.Span, Name: name, Value: value})
 	}
-	if len(names) == 1 {
-		return list.stmts[0]
-	}
-	return list
+	return list.simplest()
 }
 
 // refuseQuotes reports the first pair of double quotes between SET QUOTED_IDENTIFIER OFF and the next SET of it: what

@@ -9,7 +9,8 @@ import (
 // Range returns the span of the whole file, so that a script can be walked like any part of it.
 func (s *Script) Range() diag.Span { return diag.Span{To: diag.Pos(len(s.File.Text))} }
 
-// Walk calls visit for a node and, when that returns true, for everything below it, in the order of the text. Parts that
+// Walk calls visit for a node and, when that returns true, for everything below it, in the order of the text. Parts
+// that
 // are values of their parent (a SelectItem, an Ident, an Option) are visited as pointers into it, so that a type switch
 // has one form and a node one identity. Comments belong to no statement and are not visited.
 func Walk(node Node, visit func(Node) bool) {
@@ -18,6 +19,7 @@ func Walk(node Node, visit func(Node) bool) {
 
 // Inspect is Walk with a second function that is called after everything below a node was visited. It is not called for
 // nodes that enter refused.
+// Between the two calls for a node everything below it is visited, so a caller can keep a stack.
 func Inspect(node Node, enter func(Node) bool, leave func(Node)) {
 	if node == nil || !enter(node) {
 		return
@@ -29,6 +31,8 @@ func Inspect(node Node, enter func(Node) bool, leave func(Node)) {
 // All yields every node of type N at or below a node, parents before children:
 //
 //	for throw := range syntax.All[*syntax.Throw](procedure) { … }
+//
+// Breaking off the loop ends the search.
 func All[N Node](node Node) iter.Seq[N] {
 	return func(yield func(N) bool) {
 		more := true
@@ -45,6 +49,7 @@ func All[N Node](node Node) iter.Seq[N] {
 type visitor func(Node)
 
 // children calls v for each direct child of a node. The types are told apart by family, to keep each switch readable.
+// The order within each case is that of the text, which Walk promises.
 func children(node Node, v visitor) {
 	switch n := node.(type) {
 	case Expr:
@@ -62,7 +67,8 @@ func children(node Node, v visitor) {
 	}
 }
 
-// walkOne visits a pointer that may be nil, walkEach the elements of a list of values, walkList those of a list of nodes.
+// walkOne visits a pointer that may be nil, walkEach the elements of a list of values, walkList those of a list of
+// nodes.
 func walkOne[T any, P interface {
 	*T
 	Node
@@ -122,6 +128,7 @@ func walkBody(v visitor, b QueryBody) {
 }
 
 // exprChildren is children for values; conditions follow in conditionChildren.
+// A field that may be nil goes through one of the walk functions, which leave it out.
 func exprChildren(x Expr, v visitor) {
 	switch x := x.(type) {
 	case *Literal, *Variable, *SystemVariable:
@@ -488,7 +495,8 @@ func queryPartChildren(node Node, v visitor) bool {
 	return true
 }
 
-// definitionPartChildren is children for the parts of definitions and calls. An Ident, an Option and a Comment have none.
+// definitionPartChildren is children for the parts of definitions and calls. An Ident, an Option and a Comment have
+// none.
 func definitionPartChildren(node Node, v visitor) {
 	switch n := node.(type) {
 	case *TypeName:

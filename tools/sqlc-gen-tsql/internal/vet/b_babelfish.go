@@ -10,7 +10,9 @@ import (
 // onBabelfish is what every rule here needs, and what its example assumes.
 var onBabelfish = Options{Portability: []string{Babelfish}}
 
-// babelfishRules name what Babelfish 4.4 refuses or does differently.
+// babelfishRules name what Babelfish 4.4 refuses or does differently. Each was tried on that version: either the
+// statement fails there, or it succeeds and means something else, which is worse. Later versions may take some of it,
+// and the rules stay until somebody has tried again.
 var babelfishRules = []Rule{
 	portable(Rule{
 		ID:     "B1",
@@ -102,7 +104,7 @@ var babelfishRules = []Rule{
 		Bad:     "SELECT id FROM dbo.t FOR JSON PATH;",
 		Good:    "SELECT id FROM dbo.t;",
 		Example: Options{Disable: []string{"T4"}},
-	}, "JSON whose text differs", "return rows", func(_ *unit, n syntax.Node) bool {
+	}, "FOR JSON or JSON_QUERY", "return rows", func(_ *unit, n syntax.Node) bool {
 		c, call := n.(*syntax.Call)
 		f, clause := n.(*syntax.ForClause)
 		return call && callName(c) == "JSON_QUERY" || clause && f.Kind == "JSON"
@@ -147,7 +149,7 @@ func portable(r Rule, what, fix string, matches func(*unit, syntax.Node) bool) R
 		for _, u := range p.units {
 			syntax.Walk(u.node, func(n syntax.Node) bool {
 				if matches(u, n) {
-					p.report(u, head(u, n), fix, "%s does not work on Babelfish", what)
+					p.report(u, head(u, n), fix, "%s fails or differs on Babelfish", what)
 				}
 				return true
 			})
@@ -162,6 +164,7 @@ func isZero(x syntax.Expr) bool {
 	return ok && n == 0
 }
 
+// writesQuery finds UPDATE and DELETE whose target is a CTE or a derived table (B4).
 func writesQuery(u *unit, n syntax.Node) bool {
 	s, ok := n.(syntax.Stmt)
 	if !ok || !is[*syntax.Update](n) && !is[*syntax.Delete](n) {
@@ -171,6 +174,8 @@ func writesQuery(u *unit, n syntax.Node) bool {
 	return source != nil && source.kind == querySource
 }
 
+// updatesJoinWithOutput finds UPDATE with OUTPUT and a JOIN (B8); a join in a subquery of FROM counts, for it fails
+// as well.
 func updatesJoinWithOutput(_ *unit, n syntax.Node) bool {
 	s, ok := n.(*syntax.Update)
 	return ok && s.Output != nil && slices.ContainsFunc(s.From, func(t syntax.TableSource) bool {
@@ -181,6 +186,7 @@ func updatesJoinWithOutput(_ *unit, n syntax.Node) bool {
 	})
 }
 
+// outputsDeleted finds deleted.column and deleted.* in the OUTPUT of an UPDATE (B9). In a DELETE it works.
 func outputsDeleted(_ *unit, n syntax.Node) bool {
 	s, ok := n.(*syntax.Update)
 	if !ok || s.Output == nil {
@@ -199,6 +205,8 @@ func outputsDeleted(_ *unit, n syntax.Node) bool {
 	return false
 }
 
+// altersModule finds ALTER and CREATE OR ALTER of modules (B10). CREATE OR ALTER PROCEDURE is left to whoever applies
+// the scripts: it is the usual form, and easily replaced by DROP and CREATE.
 func altersModule(_ *unit, n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CreateView:

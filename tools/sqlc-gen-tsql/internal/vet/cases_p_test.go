@@ -92,6 +92,8 @@ func TestShape(t *testing.T) {
 			"ROLLBACK that may find nothing", proc("BEGIN TRY BEGIN TRAN; DELETE dbo.users; COMMIT; END TRY\nBEGIN CATCH\nROLLBACK;\nTHROW;\nEND CATCH;"),
 			[]string{"4 P1-catch"},
 		},
+		{"the sides of the test may be swapped", proc("BEGIN TRY BEGIN TRAN; DELETE dbo.users; COMMIT; END TRY\nBEGIN CATCH IF 0 <> XACT_STATE() ROLLBACK; THROW; END CATCH;"), nil},
+		{"@@TRANCOUNT, swapped", proc("BEGIN TRY BEGIN TRAN; DELETE dbo.users; COMMIT; END TRY\nBEGIN CATCH IF 0 < @@TRANCOUNT ROLLBACK; THROW; END CATCH;"), nil},
 		{"@@TRANCOUNT does as well", proc("BEGIN TRY BEGIN TRAN; DELETE dbo.users; COMMIT; END TRY\nBEGIN CATCH IF @@TRANCOUNT > 0 ROLLBACK; THROW; END CATCH;"), nil},
 		{
 			"the two tests of the documentation",
@@ -135,7 +137,7 @@ func TestShape(t *testing.T) {
 		},
 		{
 			"who joins the caller's transaction isn't judged",
-			proc("DECLARE @outer int = @@TRANCOUNT;\nIF @outer = 0 BEGIN TRAN ELSE SAVE TRAN s;\nDELETE dbo.users; DELETE dbo.orders;\nIF @outer = 0 COMMIT;"),
+			proc("DECLARE @Outer int = @@TRANCOUNT;\nIF @outer = 0 BEGIN TRAN ELSE SAVE TRAN s;\nDELETE dbo.users; DELETE dbo.orders;\nIF @outer = 0 COMMIT;"),
 			nil,
 		},
 		{
@@ -223,6 +225,7 @@ func TestErrors(t *testing.T) {
 		{"a loop around TRY", proc("WHILE @n < 3 BEGIN SET @n += 1;\nBEGIN TRY DELETE dbo.users; BREAK; END TRY\nBEGIN CATCH IF ERROR_NUMBER() <> 1205 THROW; SET @n += 1; END CATCH;\nEND;"), nil},
 		{"BREAK out of CATCH", proc("WHILE @n < 3 BEGIN SET @n += 1;\nBEGIN TRY DELETE dbo.users; END TRY\nBEGIN CATCH\nBREAK; END CATCH;\nEND;"), []string{"5 P5-swallow"}},
 		{"RAISERROR for any error", proc(try + "RAISERROR (N'it failed', 16, 1);\nEND CATCH;"), []string{"4 P5-raiserror", "4 P5-rethrow"}},
+		{"a variable in other letters", proc("DECLARE @E int;\n" + try + "SET @E = ERROR_NUMBER(); IF @e <> 2627 THROW;\nEND CATCH;"), nil},
 		{"ROLLBACK, then THROW", proc(try + "IF XACT_STATE() <> 0 ROLLBACK; THROW;\nEND CATCH;"), nil},
 		{"listed and thrown", "-- P.\n-- Errors:\n--   50010 a: x\n--   50011 b: y\n" + proc("IF @n = 1 THROW 50010, N'x', 1;\nIF @n = 2 THROW 50012, N'x', 1;"), []string{"4 P5-documented", "7 P5-documented"}},
 		{"errors of a procedure that is called may be listed", "-- P.\n-- Errors:\n--   50010 a: x\n" + proc("EXEC dbo.q;"), nil},

@@ -143,6 +143,7 @@ func TestTables(t *testing.T) {
 	check(t, "Q5", vet.Options{QueueTables: []string{"jobs", "dbo.steps"}}, []ruleCase{
 		{"ALTER INDEX ALL does for every index", "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY, a int UNIQUE);\nALTER INDEX ALL ON dbo.jobs SET (ALLOW_PAGE_LOCKS = OFF);", nil},
 		{"ALTER INDEX of another table", "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY);\nALTER INDEX ALL ON dbo.users SET (ALLOW_PAGE_LOCKS = OFF);", []string{"1 Q5"}},
+		{"ALTER INDEX that switches page locks on", "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY);\nALTER INDEX ALL ON dbo.jobs SET (ALLOW_PAGE_LOCKS = ON);", []string{"1 Q5"}},
 		{"a heap", "CREATE TABLE dbo.steps (id int NOT NULL PRIMARY KEY NONCLUSTERED WITH (ALLOW_PAGE_LOCKS = OFF));", []string{"1 Q5"}},
 		{"clustered by a later index", "CREATE TABLE dbo.steps (id int NOT NULL);\nCREATE CLUSTERED INDEX i ON dbo.steps (id) WITH (ALLOW_PAGE_LOCKS = OFF);", nil},
 		{"ON is not OFF", "CREATE TABLE dbo.jobs (id int NOT NULL, CONSTRAINT pk PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = ON));", []string{"1 Q5"}},
@@ -160,6 +161,9 @@ func TestTables(t *testing.T) {
 		{"one branch or the other", tran("IF @n = 1 DELETE dbo.lines;\nELSE DELETE dbo.orders;"), nil},
 		{"behind a branch", tran("IF @n = 1 DELETE dbo.lines;\nDELETE dbo.orders;"), []string{"4 Q6-order"}},
 		{"behind a branch that leaves", tran("IF @n = 1 BEGIN DELETE dbo.lines; COMMIT; RETURN; END;\nDELETE dbo.orders;"), nil},
+		{"behind the other branch, which leaves", tran("IF @n = 1 SET @n = 2; ELSE BEGIN DELETE dbo.lines; THROW 50010, N'x', 1; END;\nDELETE dbo.orders;"), nil},
+		{"both branches leave", tran("IF @n = 1 RETURN; ELSE BEGIN DELETE dbo.lines; THROW 50010, N'x', 1; END;"), nil},
+		{"behind an ELSE that leaves, the locks of THEN stay", tran("IF @n = 1 DELETE dbo.lines; ELSE THROW 50010, N'x', 1;\nDELETE dbo.orders;"), []string{"4 Q6-order"}},
 		{"a new transaction begins anew", tran("DELETE dbo.lines;\nCOMMIT; BEGIN TRAN;\nDELETE dbo.orders;"), nil},
 		{"without a transaction nothing is held", proc("DELETE dbo.lines; DELETE dbo.orders;"), nil},
 	})
@@ -178,6 +182,10 @@ func TestWrites(t *testing.T) {
 		{"a table variable", purge("DELETE @b;"), nil},
 		{"priority as a number", "CREATE PROCEDURE dbo.purge_all AS SET DEADLOCK_PRIORITY -5; DELETE TOP (10) dbo.orders;", nil},
 		{"a procedure of another name", proc("DELETE dbo.orders;"), nil},
+		{"a key of a joined table is none", purge("DELETE o FROM dbo.orders AS o JOIN dbo.users AS u ON u.id = o.user_id WHERE u.id = @id;"), []string{"2 Q7-top"}},
+		{"a batch that a CTE bounds", purge("WITH old AS (SELECT TOP (1000) o.id FROM dbo.orders AS o ORDER BY o.id) DELETE FROM old;"), nil},
+		{"a batch that a subquery bounds", purge("DELETE dbo.orders WHERE id IN (SELECT TOP (1000) o.id FROM dbo.orders AS o ORDER BY o.id);"), nil},
+		{"a subquery of too many", purge("DELETE dbo.orders WHERE id IN (SELECT TOP (5000) o.id FROM dbo.orders AS o ORDER BY o.id);"), []string{"2 Q7-top"}},
 		{"percent", purge("DELETE TOP (10) PERCENT dbo.orders;"), []string{"2 Q7-top"}},
 	})
 	check(t, "Q9", vet.Options{}, []ruleCase{

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// unparen removes parentheses around an expression.
+// unparen removes parentheses around an expression: rules look at what is meant, and (@a) = (1) is @a = 1. It takes
+// and returns nil, too.
 func unparen(x syntax.Expr) syntax.Expr {
 	for {
 		p, ok := x.(*syntax.Paren)
@@ -20,7 +22,8 @@ func unparen(x syntax.Expr) syntax.Expr {
 	}
 }
 
-// intValue returns the value of a whole number, with its sign.
+// intValue returns the value of a whole number, with its sign. ok is false for anything else, a constant expression
+// such as 60 * 60 included: rules that need its value leave it alone.
 func intValue(x syntax.Expr) (int64, bool) {
 	sign := int64(1)
 	if u, ok := unparen(x).(*syntax.Unary); ok && (u.Op == "-" || u.Op == "+") {
@@ -46,7 +49,7 @@ func callName(c *syntax.Call) string {
 	return strings.ToUpper(c.Name.Parts[0].Value)
 }
 
-// calls says whether a built-in function is called anywhere in a node.
+// calls says whether a built-in function is called anywhere in a node. The name is given in upper case.
 func calls(n syntax.Node, function string) bool {
 	for c := range syntax.All[*syntax.Call](n) {
 		if callName(c) == function {
@@ -56,7 +59,7 @@ func calls(n syntax.Node, function string) bool {
 	return false
 }
 
-// systemVariable says whether @@name is read anywhere in a node.
+// systemVariable says whether @@name is read anywhere in a node. The parser keeps their names in upper case.
 func systemVariable(n syntax.Node, name string) bool {
 	for v := range syntax.All[*syntax.SystemVariable](n) {
 		if v.Name == name {
@@ -66,7 +69,8 @@ func systemVariable(n syntax.Node, name string) bool {
 	return false
 }
 
-// conjuncts splits a condition at its ANDs. Parentheses around the parts are gone.
+// conjuncts splits a condition at its ANDs. Parentheses around the parts are gone. Each of them must hold for a row,
+// which can't be said of the parts of an OR; a missing condition has none.
 func conjuncts(x syntax.Expr) []syntax.Expr {
 	x = unparen(x)
 	if x == nil {
@@ -78,7 +82,28 @@ func conjuncts(x syntax.Expr) []syntax.Expr {
 	return []syntax.Expr{x}
 }
 
-// target returns the source that a statement writes, and its tree node.
+// fixesKey says whether equalities among the comparisons fix all columns of one of a table's keys, so that at most one
+// row is meant for each row of whatever the columns are compared with.
+func (u *unit) fixesKey(source *tableSource, comparisons iter.Seq[*syntax.Compare]) bool {
+	fixed := map[string]bool{}
+	for c := range comparisons {
+		if c.Op != "=" {
+			continue
+		}
+		for _, side := range []syntax.Expr{c.X, c.Y} {
+			// The column must be this table's: the key of a joined one says nothing about how many rows of this one match.
+			if ref, ok := unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
+				fixed[catalog.Fold(u.refs[ref].column.Name)] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool {
+		return len(k.Columns) > 0 && !slices.ContainsFunc(k.Columns, func(c string) bool { return !fixed[catalog.Fold(c)] })
+	})
+}
+
+// target returns the source that a statement writes, and its tree node. Both are nil for statements that write
+// nothing of the kind.
 func (u *unit) target(s syntax.Stmt) (*tableSource, syntax.TableSource) {
 	var t syntax.TableSource
 	switch s := s.(type) {
@@ -97,6 +122,8 @@ func (u *unit) target(s syntax.Stmt) (*tableSource, syntax.TableSource) {
 }
 
 // writesStored says whether a statement changes rows of the database, rather than of a table variable or temp table.
+// A view, a CTE and a derived table count: writing through one changes the table behind. Names with # are temp
+// tables, which no other session sees, so that no rule about locks and transactions concerns them.
 func (u *unit) writesStored(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.Truncate:
@@ -113,7 +140,8 @@ func (u *unit) writesStored(s syntax.Stmt) bool {
 	return source != nil && (source.kind == objectSource || source.kind == querySource)
 }
 
-// writes returns the statements of a unit that change stored rows, in the order of the text.
+// writes returns the statements of a unit that change stored rows, in the order of the text. Statements inside of
+// others are found as well, each once.
 func (u *unit) writes() []syntax.Stmt {
 	var out []syntax.Stmt
 	for s := range syntax.All[syntax.Stmt](u.node) {
@@ -124,7 +152,9 @@ func (u *unit) writes() []syntax.Stmt {
 	return out
 }
 
-// tableName returns the name of a stored table, "" in both parts for anything else.
+// tableName returns the name of a stored table, "" in both parts for anything else. The catalog's spelling is
+// preferred. Of a table that no script defines the name stands as written, with a schema if it had one; the zero name
+// is the name of no table, so that two unknown sources may compare as equal: callers look at Name first.
 func (s *tableSource) tableName() catalog.Name {
 	switch {
 	case s == nil || s.kind != objectSource:
@@ -140,7 +170,13 @@ func (s *tableSource) tableName() catalog.Name {
 	}
 }
 
-// hinted says whether a table is read with one of the hints.
+// hinted says whether a table is read with one of the hints. The parser keeps the names of hints in upper case.
 func hinted(t *syntax.TableRef, hints ...string) bool {
 	return slices.ContainsFunc(t.Hints, func(h syntax.Option) bool { return slices.Contains(hints, h.Name) })
+}
+
+// is says whether a node has a type, for conditions in which nothing else of it matters.
+func is[N syntax.Node](n syntax.Node) bool {
+	_, ok := n.(N)
+	return ok
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// txMask is the set of states in which the session's transaction may be at a point of a body; none means that the point
-// is never reached.
+// txMask is the set of states in which the session's transaction may be at a point of a body; none means that the
+// point is never reached. A set, because paths meet: behind an IF both outcomes are possible, and a rule objects to
+// what may be, or to what can't be, as suits it.
 type txMask uint8
 
 const (
@@ -22,12 +23,14 @@ const (
 	txAny   = txOwn | txOuter     // what @@TRANCOUNT <> 0 means
 )
 
-// txEvent is something that a rule may object to.
+// txEvent is something that a rule may object to. The rules of P1 each pick their kinds; the flow itself has no
+// opinion.
 type txEvent struct {
 	kind txEventKind
 	at   diag.Span
 }
 
+// txEventKind says what happened.
 type txEventKind int
 
 const (
@@ -42,14 +45,20 @@ const (
 	secondWriteUnguarded                    // two writes without a transaction around them
 )
 
-// txFlow follows the control flow of a body and notes what happens to transactions. It is deliberately simple: it knows
-// tests of XACT_STATE() and @@TRANCOUNT, takes every other condition to go both ways, and gives up at GOTO.
+// txFlow follows the control flow of a body and notes what happens to transactions. It is deliberately simple: it
+// knows tests of XACT_STATE() and @@TRANCOUNT, takes every other condition to go both ways, and gives up at GOTO.
+// Procedures that are called are taken to leave the transaction as it was; the server itself insists on it (error
+// 266).
 type txFlow struct {
-	u      *unit
+	u *unit
+	// events is what happened, in the order in which the flow came by; each is there once.
 	events []txEvent
+	// before holds the states in which a statement may be reached. A statement of a loop is reached several times,
+	// and all of them are in it.
 	before map[syntax.Stmt]txMask // the states in which a statement may be reached
 
-	catches   []*txMask // for each TRY around: what its CATCH may find
+	catches []*txMask // for each TRY around: what its CATCH may find
+	// inCatch is how many CATCH blocks are around.
 	inCatch   int
 	breaks    []*txMask // for each loop around: the states at its BREAKs
 	continues []*txMask
@@ -63,6 +72,7 @@ type txFlow struct {
 // followTransactions runs the flow over a unit's body.
 func followTransactions(u *unit) *txFlow {
 	f := &txFlow{u: u, before: map[syntax.Stmt]txMask{}}
+	// A label may be jumped to from anywhere, so that nothing can be said about any point behind it.
 	for range syntax.All[*syntax.Goto](u.node) {
 		return f
 	}
@@ -73,43 +83,7 @@ func followTransactions(u *unit) *txFlow {
 	return f
 }
 
-// beginsConditionally recognises the idiom of procedures that take part in their caller's transaction: they begin one,
-// or set a savepoint, depending on @@TRANCOUNT, directly or through a variable.
-func beginsConditionally(node syntax.Node) bool {
-	counts := map[string]bool{}
-	for decl := range syntax.All[*syntax.VarDecl](node) {
-		counts[decl.Name] = decl.Init != nil && mentionsTranCount(decl.Init, nil)
-	}
-	for set := range syntax.All[*syntax.SetVariable](node) {
-		counts[set.Variable.Name] = counts[set.Variable.Name] || mentionsTranCount(set.X, nil)
-	}
-	for branch := range syntax.All[*syntax.If](node) {
-		if !mentionsTranCount(branch.Cond, counts) {
-			continue
-		}
-		for tx := range syntax.All[*syntax.Transaction](branch) {
-			if tx.Verb == "BEGIN" || tx.Verb == "SAVE" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func mentionsTranCount(x syntax.Expr, variables map[string]bool) bool {
-	for v := range syntax.All[*syntax.SystemVariable](x) {
-		if v.Name == "@@TRANCOUNT" {
-			return true
-		}
-	}
-	for v := range syntax.All[*syntax.Variable](x) {
-		if variables[v.Name] {
-			return true
-		}
-	}
-	return false
-}
-
+// event notes something, once: the second run through a loop comes by the same places.
 func (f *txFlow) event(kind txEventKind, at diag.Span) {
 	if e := (txEvent{kind, at}); !slices.Contains(f.events, e) {
 		f.events = append(f.events, e)
@@ -122,6 +96,7 @@ func (f *txFlow) run(list []syntax.Stmt, in txMask) txMask {
 		if in == 0 {
 			return 0 // never reached
 		}
+		// BEGIN TRANSACTION directly before BEGIN TRY is as good as within: nothing can fail in between.
 		if tx, ok := s.(*syntax.Transaction); ok && tx.Verb == "BEGIN" && len(f.catches) == 0 {
 			if _, ok := next(list, i).(*syntax.TryCatch); !ok {
 				f.event(beginOutsideTry, tx.Span)
@@ -149,12 +124,15 @@ func (f *txFlow) stmt(s syntax.Stmt, in txMask) txMask {
 	return out
 }
 
+// mayFail says that an error may be raised in these states: the CATCH around must be ready for them.
 func (f *txFlow) mayFail(m txMask) {
 	if n := len(f.catches); n > 0 {
 		*f.catches[n-1] |= m
 	}
 }
 
+// effect returns the states behind a statement that doesn't fail, and notes what it does. No states mean that control
+// doesn't get behind it.
 func (f *txFlow) effect(s syntax.Stmt, in txMask) txMask {
 	switch s := s.(type) {
 	case *syntax.Block:
@@ -173,6 +151,8 @@ func (f *txFlow) effect(s syntax.Stmt, in txMask) txMask {
 		}
 		return 0
 	case *syntax.Throw:
+		// Outside of CATCH, XACT_ABORT rolls back what a THROW leaves; in CATCH it doesn't, for the error has been
+		// caught. A THROW in a TRY within the CATCH is caught again.
 		if in&txOwn != 0 && f.inCatch > 0 && len(f.catches) == 0 {
 			f.event(throwOpen, s.Span)
 		}
@@ -187,6 +167,7 @@ func (f *txFlow) effect(s syntax.Stmt, in txMask) txMask {
 	return in
 }
 
+// jump adds the states to those of the innermost loop's BREAK or CONTINUE; control goes there and not on.
 func jump(loops []*txMask, in txMask) txMask {
 	if n := len(loops); n > 0 {
 		*loops[n-1] |= in
@@ -194,11 +175,13 @@ func jump(loops []*txMask, in txMask) txMask {
 	return 0
 }
 
-// write notes the second statement that changes stored rows without a transaction around both.
+// write notes the second statement that changes stored rows without a transaction around both. Writes in CATCH are
+// left alone, since they follow a rollback and are often a log of the error.
 func (f *txFlow) write(s syntax.Stmt, in txMask) {
 	if in&txClosed == 0 || in&txOwn != 0 || f.inCatch > 0 || !f.u.writesStored(s) {
 		return
 	}
+	// One transaction around all batches would hold all the locks that batches are there to avoid.
 	if d, ok := s.(*syntax.Delete); ok && d.Top != nil && len(f.breaks) > 0 {
 		return // a purge in batches, each on its own
 	}
@@ -208,6 +191,8 @@ func (f *txFlow) write(s syntax.Stmt, in txMask) {
 	f.wrote = s
 }
 
+// branch follows both branches of an IF. Two writes in different branches are never both executed, so each branch
+// begins with what had been written before the IF; a write in a branch that leaves has no successor.
 func (f *txFlow) branch(s *syntax.If, in txMask) txMask {
 	then, otherwise := refine(s.Cond, in)
 	wrote := f.wrote
@@ -219,13 +204,15 @@ func (f *txFlow) branch(s *syntax.If, in txMask) txMask {
 	} else {
 		out |= f.stmt(s.Else, otherwise)
 	}
+	// ELSE wrote nothing: THEN may have.
 	if f.wrote == wrote && !leaves(s.Then) {
 		f.wrote = inThen
 	}
 	return out
 }
 
-// leaves says that control never gets behind a statement.
+// leaves says that control never gets behind a statement. A loop isn't looked into, though an endless one leaves
+// nothing behind it either: too rare to be worth a rule of its own.
 func leaves(s syntax.Stmt) bool {
 	switch s := s.(type) {
 	case *syntax.Block:
@@ -243,7 +230,9 @@ func leaves(s syntax.Stmt) bool {
 // every level.
 const deepLoops = 6
 
-// loop runs a body until nothing changes any more, which twice is enough for.
+// loop runs a body until nothing changes any more, which twice is enough for. States are only ever added, and what
+// the second run adds is what the first left at the end or at CONTINUE. The condition may be false at once, which is
+// why what came in goes out as well.
 func (f *txFlow) loop(s *syntax.While, in txMask) txMask {
 	var broke, continued txMask
 	f.breaks, f.continues = append(f.breaks, &broke), append(f.continues, &continued)
@@ -261,17 +250,9 @@ func (f *txFlow) loop(s *syntax.While, in txMask) txMask {
 	return in | broke
 }
 
-// alwaysTrue recognises WHILE 1 = 1.
-func alwaysTrue(x syntax.Expr) bool {
-	c, ok := unparen(x).(*syntax.Compare)
-	if !ok || c.Op != "=" {
-		return false
-	}
-	a, okA := c.X.(*syntax.Literal)
-	b, okB := c.Y.(*syntax.Literal)
-	return okA && okB && a.Value == b.Value
-}
-
+// tryCatch follows TRY, then CATCH from every state in which something in TRY may have failed. A state in which a
+// transaction is active may have become a doomed one: which errors doom it depends on the error and on XACT_ABORT,
+// and a CATCH must reckon with both.
 func (f *txFlow) tryCatch(s *syntax.TryCatch, in txMask) txMask {
 	var caught txMask
 	f.catches = append(f.catches, &caught)
@@ -285,6 +266,8 @@ func (f *txFlow) tryCatch(s *syntax.TryCatch, in txMask) txMask {
 	f.inCatch++
 	behind := f.run(s.Catch, caught)
 	f.inCatch--
+	// Reported here and taken out of the states, so that every RETURN behind it isn't reported again. A transaction
+	// that was open before TRY is somebody else's to end.
 	if behind&txOwn != 0 && in&txOwn == 0 {
 		f.event(catchOpen, catchSpan(s))
 		behind &^= txOwn
@@ -300,6 +283,8 @@ func catchSpan(s *syntax.TryCatch) diag.Span {
 	return s.Span
 }
 
+// transaction returns the states behind BEGIN, SAVE, COMMIT and ROLLBACK. Behind the end of a transaction it isn't
+// known any more whether the caller has one: COMMIT ends the inner one only, ROLLBACK all.
 func (f *txFlow) transaction(s *syntax.Transaction, in txMask) txMask {
 	switch s.Verb {
 	case "BEGIN":
@@ -325,58 +310,4 @@ func (f *txFlow) transaction(s *syntax.Transaction, in txMask) txMask {
 		}
 		return txEntry
 	}
-}
-
-// refine says which states a condition and its opposite leave.
-func refine(x syntax.Expr, in txMask) (then, otherwise txMask) {
-	switch x := unparen(x).(type) {
-	case *syntax.Not:
-		otherwise, then = refine(x.X, in)
-		return then, otherwise
-	case *syntax.Logical:
-		a, notA := refine(x.X, in)
-		b, notB := refine(x.Y, in)
-		if x.Op == "AND" {
-			return a & b, notA | notB
-		}
-		return a | b, notA & notB
-	case *syntax.Compare:
-		if states, ok := testedStates(x); ok {
-			return in & states, in &^ states
-		}
-	}
-	return in, in
-}
-
-// testedStates returns the states for which a test of XACT_STATE() or @@TRANCOUNT holds.
-func testedStates(c *syntax.Compare) (txMask, bool) {
-	number, ok := intValue(c.Y)
-	if !ok {
-		return 0, false
-	}
-	type test struct {
-		what, op string
-		number   int64
-	}
-	what := ""
-	switch x := unparen(c.X).(type) {
-	case *syntax.SystemVariable:
-		what = x.Name
-	case *syntax.Call:
-		what = callName(x)
-	}
-	states, ok := map[test]txMask{
-		{"@@TRANCOUNT", "=", 0}:  txClosed,
-		{"@@TRANCOUNT", "<>", 0}: txAny,
-		{"@@TRANCOUNT", ">", 0}:  txAny,
-		{"@@TRANCOUNT", ">=", 1}: txAny,
-		{"XACT_STATE", "=", 0}:   txClosed,
-		{"XACT_STATE", "<>", 0}:  txAny,
-		{"XACT_STATE", "=", -1}:  txDoomed,
-		{"XACT_STATE", "<", 0}:   txDoomed,
-		{"XACT_STATE", "<>", -1}: txClosed | txActive | txOuter,
-		{"XACT_STATE", "=", 1}:   txActive | txOuter,
-		{"XACT_STATE", ">", 0}:   txActive | txOuter,
-	}[test{what, c.Op, number}]
-	return states, ok
 }

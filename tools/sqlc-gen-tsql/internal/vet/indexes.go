@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// index is one index of a table or table type, however it was written.
+// index is one index of a table or table type, however it was written: as a constraint of a column or a table, as an
+// inline INDEX, or by CREATE INDEX. Columnstore indexes are left out, for none of the rules about keys concerns them.
 type index struct {
 	u         *unit
 	at        diag.Span
@@ -21,7 +22,8 @@ type index struct {
 	isType    bool
 }
 
-// collectIndexes finds the indexes of all scripts, in the order of the text.
+// collectIndexes finds the indexes of all scripts, in the order of the text. Those of ALTER TABLE ADD and CREATE
+// INDEX are on tables that another script may define, and of which the catalog may know nothing.
 func collectIndexes(s *session) []index {
 	var out []index
 	for _, u := range s.units {
@@ -46,7 +48,8 @@ func collectIndexes(s *session) []index {
 	return out
 }
 
-// index makes an index on a table by its name.
+// index makes an index on a table by its name. The name alone must do for a table that the catalog doesn't know:
+// options name tables, too.
 func (u *unit) index(table *syntax.ObjectName, columns []syntax.IndexColumn, options []syntax.Option, isType bool) index {
 	ix := index{u: u, columns: columns, options: options, isType: isType, table: catalog.Name{Name: last(table).Value}}
 	key, ok := u.key(table)
@@ -68,6 +71,8 @@ func (u *unit) defined(table *syntax.ObjectName, def *syntax.TableDef, isType bo
 		return nil
 	}
 	var out []index
+	// PRIMARY KEY and UNIQUE make an index. The primary key's is clustered unless something says otherwise, which is
+	// why clusteredOnce has another look.
 	constraint := func(c *syntax.Constraint, columns []syntax.IndexColumn) {
 		if c.Kind != "PRIMARY KEY" && c.Kind != "UNIQUE" {
 			return
@@ -87,6 +92,7 @@ func (u *unit) defined(table *syntax.ObjectName, def *syntax.TableDef, isType bo
 	}
 	for i := range def.Columns {
 		column := &def.Columns[i]
+		// A constraint behind a column names no columns: it is on that column.
 		own := []syntax.IndexColumn{{Span: column.Name.Span, Name: column.Name}}
 		for j := range column.Constraint {
 			constraint(&column.Constraint[j], own)
@@ -106,7 +112,9 @@ func (u *unit) defined(table *syntax.ObjectName, def *syntax.TableDef, isType bo
 	return clusteredOnce(out)
 }
 
-// clusteredOnce takes the default away from a primary key when another index of the table is clustered.
+// clusteredOnce takes the default away from a primary key when another index of the table is clustered. A table has
+// one clustered index at most, and one that is written out wins over the default. Whether CLUSTERED was written can
+// only be seen in the text: the tree has the same value for both.
 func clusteredOnce(list []index) []index {
 	n := 0
 	for _, ix := range list {
@@ -126,6 +134,7 @@ func clusteredOnce(list []index) []index {
 	return list
 }
 
+// option says whether an option is in a list, whatever its value is.
 func option(list []syntax.Option, name string) bool {
 	return slices.ContainsFunc(list, func(o syntax.Option) bool { return o.Name == name })
 }

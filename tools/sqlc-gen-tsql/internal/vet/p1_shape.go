@@ -186,10 +186,12 @@ UPDATE dbo.account SET amount += IIF(id = @to, 1, -1) WHERE id IN (@from, @to);`
 	},
 }
 
-// eventText is how a rule words an event.
+// eventText is how a rule words an event for its user.
 type eventText struct{ message, fix string }
 
-// checkEvents makes a check that reports events of the transaction flow of procedures.
+// checkEvents makes a check that reports events of the transaction flow of procedures. A procedure that joins its
+// caller's transaction is left alone: which BEGIN belongs to which COMMIT depends on a value at run time, and every
+// path that the flow sees besides the right ones would be reported.
 func checkEvents(texts map[txEventKind]eventText) func(*pass) {
 	return func(p *pass) {
 		for _, u := range p.procedures() {
@@ -203,6 +205,9 @@ func checkEvents(texts map[txEventKind]eventText) func(*pass) {
 	}
 }
 
+// checkSettings looks at procedures only: functions can't SET, and a trigger runs under the settings of the statement
+// that fired it. XACT_ABORT matters most with clients that cancel: an attention from the driver ends the batch and
+// leaves the transaction open without it.
 func checkSettings(p *pass) {
 	for _, u := range p.procedures() {
 		counts, aborts := u.settingsNeeded()
@@ -218,14 +223,15 @@ func checkSettings(p *pass) {
 		}
 		for set := range syntax.All[*syntax.SetOption](u.node) {
 			if (set.Name == "NOCOUNT" || set.Name == "XACT_ABORT") && set.Value == "OFF" {
-				p.report(u, set.Span, "delete it", "SET %s OFF", set.Name)
+				p.report(u, set.Span, "delete it", "SET %s OFF: the rest of the procedure runs without it", set.Name)
 			}
 		}
 	}
 }
 
 // settingsNeeded says which settings matter to a body: NOCOUNT if anything sends a row count, even a write to a table
-// variable, and XACT_ABORT if a transaction can be left open.
+// variable, and XACT_ABORT if a transaction can be left open. Row counts are messages of their own on the wire, and
+// old drivers took them for results.
 func (u *unit) settingsNeeded() (noCount, xactAbort bool) {
 	xactAbort = len(u.writes()) > 0
 	syntax.Walk(u.node, func(n syntax.Node) bool {
@@ -242,7 +248,8 @@ func (u *unit) settingsNeeded() (noCount, xactAbort bool) {
 	return noCount, xactAbort
 }
 
-// leadingSettings returns the options that are set ON before anything else happens; only declarations may come between.
+// leadingSettings returns the options that are set ON before anything else happens; only declarations may come
+// between. SET NOCOUNT, XACT_ABORT ON comes as two statements from the parser. The last word about an option counts.
 func leadingSettings(body []syntax.Stmt) map[string]bool {
 	on := map[string]bool{}
 	for _, s := range body {

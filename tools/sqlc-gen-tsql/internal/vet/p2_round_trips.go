@@ -16,6 +16,8 @@ var roundTripRules = []Rule{{
 	check:    checkQueriesRead,
 }}
 
+// checkQueriesRead looks at statements with a directive -- name: above them; others are no queries of the generated
+// code.
 func checkQueriesRead(p *pass) {
 	for _, u := range p.units {
 		set := p.sets[u.script.File]

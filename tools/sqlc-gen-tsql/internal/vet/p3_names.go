@@ -70,6 +70,8 @@ var nameRules = []Rule{
 	},
 }
 
+// checkSchemas looks at every name of an object. A name without a schema is looked up in the caller's default schema
+// first and in dbo second, at run time: two users may get two tables, and each needs a plan of its own.
 func checkSchemas(p *pass) {
 	for _, u := range p.units {
 		if p.Options.Schema == "" && !u.module() && !p.annotated(u) {
@@ -129,6 +131,7 @@ func (p *pass) checkDefinition(u *unit, n syntax.Node) {
 		p.checkSchema(u, "table", n.Into)
 	case *syntax.Constraint:
 		p.checkSchema(u, "table", n.References)
+	// Built-in types have no schema; of the others only those are known that a script defines.
 	case *syntax.TypeName:
 		if key, ok := u.key(n.Name); ok && (u.catalog.TableTypes[key] != nil || u.catalog.AliasTypes[key] != nil) {
 			p.checkSchema(u, "type", n.Name)
@@ -144,6 +147,7 @@ var schemaObjects = map[string]bool{
 	"TRIGGER": true, "SYNONYM": true,
 }
 
+// checkDrop looks at the names of a DROP. An index or a trigger stands with its table.
 func (p *pass) checkDrop(u *unit, n *syntax.Drop) {
 	if schemaObjects[n.Kind] {
 		for _, name := range n.Names {
@@ -161,6 +165,7 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 	if len(n.Parts) == 1 {
 		if system := catalog.Fold(n.Parts[0].Value); strings.HasPrefix(system, "sp_") || strings.HasPrefix(system, "xp_") {
 			if what == "procedure" {
+				// The server looks for sp_ and xp_ in master, whatever the schema.
 				return // a system procedure, or a matter for P4-prefix
 			}
 		}
@@ -181,6 +186,8 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 	}
 }
 
+// checkSchemaText looks for the schema's name in strings. A tool that renames the schema of a tenant rewrites
+// identifiers, and can't tell which strings are names.
 func checkSchemaText(p *pass) {
 	if p.Options.Schema == "" {
 		return
@@ -209,7 +216,8 @@ func (p *pass) checkText(u *unit, n *syntax.Literal) {
 	}
 }
 
-// qualifies says whether a word stands in a text with a name behind its dot.
+// qualifies says whether a word stands in a text with a name behind its dot. containsWord doesn't do: the dot and
+// what follows it are part of what is looked for.
 func qualifies(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word+".")
@@ -224,21 +232,25 @@ func qualifies(text, word string) bool {
 	}
 }
 
+// checkDynamic reports the three ways to execute a string. The generator can't see into one, so that its result sets
+// are unknown, too.
 func checkDynamic(p *pass) {
 	for _, u := range p.modules() {
 		for n := range syntax.All[*syntax.Exec](u.node) {
 			switch {
 			case len(n.SQL) > 0:
-				p.report(u, n.Span, "write the statement itself", "EXECUTE of a string")
+				p.report(u, n.Span, "write the statement itself", "a string is executed as SQL")
 			case n.ProcVar != nil:
-				p.report(u, n.Span, "call procedures by name", "EXECUTE of a procedure that a variable names")
+				p.report(u, n.Span, "call procedures by name", "a variable names the procedure that is executed")
 			case n.Name != nil && same(last(n.Name).Value, "sp_executesql"):
-				p.report(u, n.Span, "write the statement itself", "sp_executesql")
+				p.report(u, n.Span, "write the statement itself", "sp_executesql executes a string as SQL")
 			}
 		}
 	}
 }
 
+// checkStars reports * and t.*, in views as well, whose columns are frozen when they are created and don't follow the
+// table until sp_refreshview.
 func checkStars(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {
@@ -263,6 +275,8 @@ func bareStar(q *syntax.Query) bool {
 	return star
 }
 
+// checkQualified reports plain columns where they could be of several tables. Names that begin with $ are the
+// system's ($action, $rowguid).
 func checkQualified(p *pass) {
 	for _, u := range p.units {
 		for n, ref := range u.refs {
@@ -278,6 +292,8 @@ func checkQualified(p *pass) {
 	}
 }
 
+// checkNamed looks at everything whose columns somebody will ask for by name: results, views, inline functions and
+// OUTPUT. A derived table or a CTE without a name is refused by the server itself.
 func checkNamed(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {
@@ -314,6 +330,7 @@ func (p *pass) checkResultNames(u *unit, b syntax.QueryBody, names []syntax.Iden
 	}
 }
 
+// checkItemNames reports columns that are neither columns of a table, which have a name, nor given one.
 func (p *pass) checkItemNames(u *unit, items []syntax.SelectItem) {
 	for i, item := range items {
 		switch item.X.(type) {

@@ -69,19 +69,13 @@ var forbiddenRules = []Rule{
 	},
 }
 
-// is says whether a node has a type.
-func is[N syntax.Node](n syntax.Node) bool {
-	_, ok := n.(N)
-	return ok
-}
-
 // forbid makes a check that reports the nodes which match.
 func forbid(what, fix string, matches func(syntax.Node) bool) func(*pass) {
 	return func(p *pass) {
 		for _, u := range p.units {
 			syntax.Walk(u.node, func(n syntax.Node) bool {
 				if matches(n) {
-					p.report(u, n.Range(), fix, "%s", what)
+					p.report(u, n.Range(), fix, "%s is not allowed", what)
 				}
 				return true
 			})
@@ -89,6 +83,7 @@ func forbid(what, fix string, matches func(syntax.Node) bool) func(*pass) {
 	}
 }
 
+// checkDirtyReads knows the hint under both of its names, and the isolation level that does the same for a session.
 func checkDirtyReads(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {

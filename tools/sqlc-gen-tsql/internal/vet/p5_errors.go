@@ -2,7 +2,6 @@ package vet
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
@@ -95,6 +94,7 @@ END CATCH;`,
 	},
 }
 
+// checkNumbers looks at every THROW with arguments; a THROW alone raises the error of its CATCH again.
 func checkNumbers(p *pass) {
 	for _, u := range p.units {
 		for n := range syntax.All[*syntax.Throw](u.node) {
@@ -106,13 +106,15 @@ func checkNumbers(p *pass) {
 			case !literal:
 				p.report(u, n.Number.Range(), "write the number", "THROW of a number that isn't written out")
 			case number < p.Options.ErrorMin || number > p.Options.ErrorMax:
-				p.report(u, n.Number.Range(), "", "THROW %d: numbers are from %d to %d", number, p.Options.ErrorMin, p.Options.ErrorMax)
+				p.report(u, n.Number.Range(), "take one from the range, which error_min and error_max set",
+					"THROW %d is outside of the range %d to %d", number, p.Options.ErrorMin, p.Options.ErrorMax)
 			}
 		}
 	}
 }
 
-// raises says whether a RAISERROR is an error: severity 10 and less is a message. A severity that can't be seen counts.
+// raises says whether a RAISERROR is an error: severity 10 and less is a message. A severity that can't be seen
+// counts. The server itself draws the line there: TRY catches from 11 on.
 func raises(n *syntax.Raiserror) bool {
 	if len(n.Args) < 2 {
 		return true
@@ -121,6 +123,7 @@ func raises(n *syntax.Raiserror) bool {
 	return !literal || severity > 10
 }
 
+// checkRaiserror reports errors only; RAISERROR with a severity up to 10 and NOWAIT is the one way to print at once.
 func checkRaiserror(p *pass) {
 	for _, u := range p.units {
 		for n := range syntax.All[*syntax.Raiserror](u.node) {
@@ -131,7 +134,8 @@ func checkRaiserror(p *pass) {
 	}
 }
 
-// thrown returns where a unit throws which numbers of its own.
+// thrown returns where a unit throws which numbers of its own. RAISERROR has none of its own, and what the server
+// raises belongs to the server.
 func (u *unit) thrown() map[int64]diag.Span {
 	out := map[int64]diag.Span{}
 	for n := range syntax.All[*syntax.Throw](u.node) {
@@ -146,6 +150,8 @@ func (u *unit) thrown() map[int64]diag.Span {
 	return out
 }
 
+// checkDocumented compares the header's list with what is thrown, both ways. A header without a list is P6's to
+// report.
 func checkDocumented(p *pass) {
 	for _, u := range p.procedures() {
 		if !u.hasSection("errors") {
@@ -179,6 +185,8 @@ func (p *pass) callee(u *unit, number int32) bool {
 	return false
 }
 
+// checkMeanings looks at all procedures together: numbers and names become Go sentinels of one package, where one
+// name can have one number only.
 func checkMeanings(p *pass) {
 	type first struct {
 		u *unit
@@ -194,9 +202,11 @@ func checkMeanings(p *pass) {
 			name, used := names[catalog.Fold(e.Name)]
 			switch {
 			case known && !same(number.Name, e.Name):
-				p.report(u, e.Span, "", "%d is %s here and %s in %s", e.Number, e.Name, number.Name, nameText(number.u.name))
+				p.report(u, e.Span, "give one of the two another number",
+					"error %d is called %s here and %s in %s", e.Number, e.Name, number.Name, nameText(number.u.name))
 			case used && name.Number != e.Number:
-				p.report(u, e.Span, "", "%s is %d here and %d in %s", e.Name, e.Number, name.Number, nameText(name.u.name))
+				p.report(u, e.Span, "use one number for it, or another name",
+					"error %s has number %d here and %d in %s", e.Name, e.Number, name.Number, nameText(name.u.name))
 			}
 			if !known {
 				numbers[e.Number] = first{u, e}
@@ -206,152 +216,4 @@ func checkMeanings(p *pass) {
 			}
 		}
 	}
-}
-
-// errorMask is the set of states in which CATCH may be: whether it has looked at the error's number or not.
-type errorMask uint8
-
-const (
-	unexamined errorMask = 1 << iota
-	examined
-)
-
-// catchEvent is what a CATCH can do to an error.
-type catchEvent int
-
-const (
-	swallowed catchEvent = iota
-	renumbered
-)
-
-// catchFlow follows the control flow of one CATCH.
-type catchFlow struct {
-	numbers map[string]bool // variables that hold ERROR_NUMBER()
-	loops   int
-	event   func(catchEvent, diag.Span)
-}
-
-// checkCatches makes a check that reports one kind of event in every CATCH.
-func checkCatches(kind catchEvent, fix, message string) func(*pass) {
-	return func(p *pass) {
-		for _, u := range p.modules() {
-			numbers := errorNumberVariables(u.node)
-			for tc := range syntax.All[*syntax.TryCatch](u.node) {
-				f := &catchFlow{numbers: numbers, event: func(e catchEvent, at diag.Span) {
-					if e == kind {
-						p.report(u, at, fix, "%s", message)
-					}
-				}}
-				if f.run(tc.Catch, unexamined)&unexamined != 0 {
-					f.event(swallowed, catchSpan(tc))
-				}
-			}
-		}
-	}
-}
-
-// errorNumberVariables returns the variables that ERROR_NUMBER() is assigned to.
-func errorNumberVariables(n syntax.Node) map[string]bool {
-	out := map[string]bool{}
-	syntax.Walk(n, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.VarDecl:
-			if n.Init != nil && calls(n.Init, "ERROR_NUMBER") {
-				out[n.Name] = true
-			}
-		case *syntax.SetVariable:
-			if calls(n.X, "ERROR_NUMBER") {
-				out[n.Variable.Name] = true
-			}
-		case *syntax.SelectItem:
-			if n.Variable != nil && calls(n.X, "ERROR_NUMBER") {
-				out[n.Variable.Name] = true
-			}
-		}
-		return true
-	})
-	return out
-}
-
-func (f *catchFlow) run(list []syntax.Stmt, in errorMask) errorMask {
-	for _, s := range list {
-		if in == 0 {
-			return 0
-		}
-		in = f.stmt(s, in)
-	}
-	return in
-}
-
-func (f *catchFlow) stmt(s syntax.Stmt, in errorMask) errorMask {
-	switch s := s.(type) {
-	case *syntax.Block:
-		return f.run(s.Stmts, in)
-	case *syntax.If:
-		if in != 0 && f.examines(s.Cond) {
-			in = examined
-		}
-		out := f.stmt(s.Then, in)
-		if s.Else != nil {
-			return out | f.stmt(s.Else, in)
-		}
-		return out | in
-	case *syntax.While:
-		f.loops++
-		out := f.stmt(s.Body, in)
-		f.loops--
-		return in | out
-	case *syntax.TryCatch: // its CATCH is looked at by itself
-		return f.run(s.Try, in) | f.run(s.Catch, in)
-	case *syntax.Throw:
-		if s.Number != nil && in&unexamined != 0 {
-			f.event(renumbered, s.Span)
-		}
-		return 0
-	case *syntax.Raiserror:
-		if !raises(s) {
-			return in
-		}
-		if in&unexamined != 0 {
-			f.event(renumbered, s.Span)
-		}
-		return 0
-	case *syntax.Return, *syntax.Goto:
-		return f.leave(s, in)
-	case *syntax.Break, *syntax.Continue:
-		if f.loops > 0 {
-			return in // within the CATCH
-		}
-		return f.leave(s, in)
-	default:
-		return in
-	}
-}
-
-// leave is a jump out of the CATCH.
-func (f *catchFlow) leave(s syntax.Stmt, in errorMask) errorMask {
-	if in&unexamined != 0 {
-		f.event(swallowed, s.Range())
-	}
-	return 0
-}
-
-// examines says whether a condition asks which error it is.
-func (f *catchFlow) examines(x syntax.Expr) bool {
-	if calls(x, "ERROR_NUMBER") {
-		return true
-	}
-	for v := range syntax.All[*syntax.Variable](x) {
-		if f.numbers[v.Name] {
-			return true
-		}
-	}
-	return false
-}
-
-// hasSection says whether a header has one of the sections.
-func (u *unit) hasSection(titles ...string) bool {
-	return slices.ContainsFunc(u.header.Sections, func(s string) bool {
-		return slices.Contains(titles, strings.TrimSpace(s))
-	})
 }

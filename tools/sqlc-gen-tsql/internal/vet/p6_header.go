@@ -1,11 +1,8 @@
 package vet
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -84,6 +81,7 @@ END CATCH;`,
 	},
 }
 
+// checkHeaders asks for a first sentence; sections alone say how, not what.
 func checkHeaders(p *pass) {
 	for _, u := range p.procedures() {
 		if strings.TrimSpace(u.header.Doc) == "" {
@@ -92,31 +90,7 @@ func checkHeaders(p *pass) {
 	}
 }
 
-// program returns what the analysis says about a procedure, nil if there is none.
-func (s *session) program(u *unit) *analyze.Procedure {
-	if s.Program == nil || u.name == nil {
-		return nil
-	}
-	key := u.fullName().Key()
-	i := slices.IndexFunc(s.Program.Procedures, func(p *analyze.Procedure) bool {
-		return p.File == u.script.File && p.Name.Key() == key
-	})
-	if i < 0 {
-		return nil
-	}
-	return s.Program.Procedures[i]
-}
-
-// fullName returns the schema-qualified name of a module.
-func (u *unit) fullName() catalog.Name {
-	if u.catalog != nil {
-		if name, err := u.catalog.Resolve(u.name); err == nil {
-			return name
-		}
-	}
-	return catalog.Name{Name: last(u.name).Value}
-}
-
+// checkResultSections needs the analysis: only it knows which statements of a procedure yield a result.
 func checkResultSections(p *pass) {
 	for _, u := range p.procedures() {
 		program := p.program(u)
@@ -134,6 +108,8 @@ func checkResultSections(p *pass) {
 	}
 }
 
+// checkErrorSections asks the analysis, which knows the errors of procedures that are called as well; without it the
+// body must do.
 func checkErrorSections(p *pass) {
 	for _, u := range p.procedures() {
 		throws := len(u.thrown()) > 0
@@ -147,6 +123,8 @@ func checkErrorSections(p *pass) {
 	}
 }
 
+// checkLockSections counts the tables that are written. Reads lock as well, but not for long under READ COMMITTED,
+// and not at all where it reads versions.
 func checkLockSections(p *pass) {
 	for _, u := range p.procedures() {
 		tables := map[string]bool{}
@@ -163,6 +141,8 @@ func checkLockSections(p *pass) {
 	}
 }
 
+// checkHints looks at the hints of tables, of statements (OPTION) and of joins. LOOP, HASH and MERGE between two
+// tables also fix the order of all joins of the query, which surprises most people who write one.
 func checkHints(p *pass) {
 	for _, u := range p.modules() {
 		syntax.Walk(u.node, func(n syntax.Node) bool {

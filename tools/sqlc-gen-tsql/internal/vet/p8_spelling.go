@@ -17,6 +17,8 @@ var spellingRules = []Rule{{
 	check: checkSpelling,
 }}
 
+// checkSpelling compares the uses that the resolver found with their definitions. Variables are among them: their
+// names follow the collation of the server's databases, too.
 func checkSpelling(p *pass) {
 	for _, u := range p.units {
 		for _, use := range u.uses {

@@ -19,7 +19,7 @@ var isolationRules = []Rule{
 			for _, u := range p.modules() {
 				for set := range syntax.All[*syntax.SetOption](u.node) {
 					if set.Name == "TRANSACTION ISOLATION LEVEL" && set.Value != "READ COMMITTED" && set.Value != "READ UNCOMMITTED" {
-						p.report(u, set.Span, "lock what must not change with hints", "isolation level %s", set.Value)
+						p.report(u, set.Span, "lock what must not change with hints", "the procedure sets isolation level %s", set.Value)
 					}
 				}
 			}
@@ -40,6 +40,7 @@ var isolationRules = []Rule{
 	},
 }
 
+// checkIsolationGuard takes READPAST as the mark of a claim: no other use of it is common.
 func checkIsolationGuard(p *pass) {
 	if p.Options.IsolationGuard == "" {
 		return
@@ -58,6 +59,7 @@ func checkIsolationGuard(p *pass) {
 
 // guarded says whether a unit checks the isolation level, or sets it.
 func (p *pass) guarded(u *unit) bool {
+	// Both EXEC guard and a call of a function in an expression have the name as such.
 	for n := range syntax.All[*syntax.ObjectName](u.node) {
 		if among([]string{p.Options.IsolationGuard}, catalog.Name{Name: last(n).Value}) || same(nameText(n), p.Options.IsolationGuard) {
 			return true

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -46,9 +45,12 @@ END CATCH;`,
 	},
 }
 
-// claimHints are the four that belong together.
+// claimHints are the four that belong together. READPAST skips what others have locked, UPDLOCK keeps two from taking
+// the same row, ROWLOCK keeps a lock from covering rows that nobody asked for, and READCOMMITTEDLOCK makes the other
+// three work where READ COMMITTED reads versions.
 var claimHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK"}
 
+// checkClaims looks at every statement that may take rows. MERGE is left out: READPAST is not allowed in its target.
 func checkClaims(p *pass) {
 	for _, u := range p.units {
 		for s := range syntax.All[syntax.Stmt](u.node) {
@@ -87,22 +89,10 @@ func (u *unit) reachedByKey(s syntax.Stmt, t *syntax.TableRef) bool {
 	if source == nil || source.table == nil {
 		return !hasTop(s)
 	}
-	fixed := map[string]bool{}
-	for c := range syntax.All[*syntax.Compare](s) {
-		if c.Op != "=" {
-			continue
-		}
-		for _, side := range []syntax.Expr{c.X, c.Y} {
-			if ref, ok := unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
-				fixed[catalog.Fold(u.refs[ref].column.Name)] = true
-			}
-		}
-	}
-	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool {
-		return len(k.Columns) > 0 && !slices.ContainsFunc(k.Columns, func(c string) bool { return !fixed[catalog.Fold(c)] })
-	})
+	return u.fixesKey(source, syntax.All[*syntax.Compare](s))
 }
 
+// hasTop says whether TOP stands anywhere in a statement.
 func hasTop(s syntax.Stmt) bool {
 	for range syntax.All[*syntax.Top](s) {
 		return true
@@ -110,6 +100,8 @@ func hasTop(s syntax.Stmt) bool {
 	return false
 }
 
+// checkHeldLocks reports locking reads that may run without a transaction. An UPDATE or DELETE needs none: it locks
+// and writes in one statement.
 func checkHeldLocks(p *pass) {
 	for _, u := range p.procedures() {
 		for s := range syntax.All[*syntax.SelectStmt](u.node) {

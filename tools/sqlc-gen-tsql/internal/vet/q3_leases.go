@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -38,6 +37,7 @@ IF @@ROWCOUNT = 0 THROW 50010, N'the lease is lost', 1;`,
 	},
 }
 
+// leaseExample is what the examples of both rules assume.
 var leaseExample = Options{LockTokens: []string{"lock_token"}, LockedUntil: []string{"locked_until"}}
 
 // lease is what a statement has to do with the columns of a lease.
@@ -78,6 +78,7 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 	return l
 }
 
+// conditionsOf returns where an UPDATE or DELETE says which rows it is about.
 func conditionsOf(s syntax.Stmt) (where syntax.Expr, from []syntax.TableSource) {
 	switch s := s.(type) {
 	case *syntax.Update:
@@ -107,6 +108,8 @@ func (o Options) test(condition syntax.Expr, l *lease) {
 	})
 }
 
+// isColumn says whether a reference is to one of the columns, whatever its qualifier: the columns of a lease have the
+// same names in all tables, or the option lists them all.
 func isColumn(ref *syntax.ColumnRef, names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return same(n, ref.Parts[len(ref.Parts)-1].Value) })
 }
@@ -130,6 +133,8 @@ func (p *pass) leased(f func(u *unit, s syntax.Stmt, l lease)) {
 	}
 }
 
+// checkPreconditions reports writes that trust what an earlier statement saw. Either the row must be free, or it must
+// still be the caller's: the right token, and a lease that hasn't ended.
 func checkPreconditions(p *pass) {
 	p.leased(func(u *unit, s syntax.Stmt, l lease) {
 		if !l.free && (!l.token || !l.until) {
@@ -143,14 +148,8 @@ func checkPreconditions(p *pass) {
 	})
 }
 
-// head is the first line of a statement: enough to show where it stands.
-func head(u *unit, n syntax.Node) diag.Span {
-	at := n.Range()
-	line, _, _ := strings.Cut(u.script.File.Slice(at), "\n")
-	at.To = at.From + diag.Pos(len(strings.TrimRight(line, "\r")))
-	return at
-}
-
+// checkLeaseCounts looks at the statement directly behind, because almost every other statement sets @@ROWCOUNT anew,
+// even a SET or an IF. Whoever returns the rows by OUTPUT leaves the counting to the caller.
 func checkLeaseCounts(p *pass) {
 	p.leased(func(u *unit, s syntax.Stmt, l lease) {
 		if !u.module() || l.free || !l.token || !l.until || outputOf(s) != nil {
@@ -162,6 +161,7 @@ func checkLeaseCounts(p *pass) {
 	})
 }
 
+// outputOf returns the OUTPUT clause of an UPDATE or DELETE.
 func outputOf(s syntax.Stmt) *syntax.Output {
 	switch s := s.(type) {
 	case *syntax.Update:
@@ -176,6 +176,8 @@ func outputOf(s syntax.Stmt) *syntax.Output {
 // following returns the statement that stands directly behind another in its list. The last of a block is followed by
 // what follows the block: @@ROWCOUNT is still that of the statement then.
 func (u *unit) following(s syntax.Stmt) syntax.Stmt {
+	// Outer lists come before inner ones in the walk, so that what follows a block is known when its last statement
+	// asks.
 	after := map[syntax.Stmt]syntax.Stmt{}
 	link := func(list []syntax.Stmt, behind syntax.Stmt) {
 		for i, at := range list {

@@ -58,42 +58,54 @@ func (p *pass) purges(f func(u *unit, deletes []*syntax.Delete)) {
 	}
 }
 
-// oneRow says whether a DELETE without other tables names its row by a key, outside of OR.
+// oneRow says whether a DELETE without other tables names its row by a key, outside of OR. Names of columns under OR
+// fix nothing, for the other side may hold as well.
 func (u *unit) oneRow(d *syntax.Delete) bool {
 	source, _ := u.target(d)
 	if source == nil || source.table == nil || len(d.From) > 1 {
 		return false
 	}
-	fixed := map[string]bool{}
-	for _, c := range conjuncts(d.Where) {
-		if eq, ok := c.(*syntax.Compare); ok && eq.Op == "=" {
-			for _, side := range []syntax.Expr{eq.X, eq.Y} {
-				if ref, ok := unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].column != nil {
-					fixed[catalog.Fold(u.refs[ref].column.Name)] = true
-				}
+	return u.fixesKey(source, func(yield func(*syntax.Compare) bool) {
+		for _, c := range conjuncts(d.Where) {
+			if eq, ok := c.(*syntax.Compare); ok && !yield(eq) {
+				return
 			}
 		}
-	}
-	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool {
-		return !slices.ContainsFunc(k.Columns, func(c string) bool { return !fixed[catalog.Fold(c)] })
 	})
 }
 
-// purgeBatch is how many rows a purge may delete at once.
+// purgeBatch is how many rows a purge may delete at once. The server tries to lock the whole table when one statement
+// holds 5,000 locks in it, and a row costs a lock in every index as well.
 const purgeBatch = 1000
+
+// bound returns what limits the rows of a DELETE, nil if nothing does: its own TOP, or that of a CTE or subquery that
+// picks the rows. The latter is how a batch is deleted in an order, and on Babelfish the only way besides the former.
+// Any TOP below the statement is taken for one that picks rows, since a rule that isn't sure says nothing.
+func bound(d *syntax.Delete) *syntax.Top {
+	if d.Top != nil {
+		return d.Top
+	}
+	for top := range syntax.All[*syntax.Top](d) {
+		return top
+	}
+	return nil
+}
 
 func checkPurgeTop(p *pass) {
 	p.purges(func(u *unit, deletes []*syntax.Delete) {
 		for _, d := range deletes {
-			if d.Top == nil {
-				p.report(u, head(u, d), "DELETE TOP (1000), in a loop", "a purge without TOP")
-			} else if n, ok := intValue(d.Top.N); ok && n > purgeBatch || d.Top.Percent {
-				p.report(u, d.Top.Span, "TOP (1000), in a loop", "a purge of more than %d rows at once", purgeBatch)
+			top := bound(d)
+			if top == nil {
+				p.report(u, head(u, d), "DELETE TOP (1000), in a loop", "a purge without TOP deletes any number of rows at once")
+			} else if n, ok := intValue(top.N); ok && n > purgeBatch || top.Percent {
+				p.report(u, top.Span, "TOP (1000), in a loop", "a purge of more than %d rows at once", purgeBatch)
 			}
 		}
 	})
 }
 
+// checkPurgePriority looks for the setting anywhere in the procedure. Numbers below zero are lower than the default,
+// too.
 func checkPurgePriority(p *pass) {
 	p.purges(func(u *unit, _ []*syntax.Delete) {
 		for set := range syntax.All[*syntax.SetOption](u.node) {

@@ -9,8 +9,11 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// A resolver finds out what the names of a unit mean. What it can't tell it leaves open: reporting unknown names is the
-// business of package analyze, and a lint rule that isn't sure says nothing.
+// A resolver finds out what the names of a unit mean. What it can't tell it leaves open: reporting unknown names is
+// the business of package analyze, and a lint rule that isn't sure says nothing.
+//
+// It does less than analyze, which types whole queries, and more, since it must get along with scripts that analyze
+// refuses: rules apply to what is wrong elsewhere, too, and to scripts whose tables nobody has defined.
 type resolver struct {
 	catalog *catalog.Catalog
 	file    *diag.File
@@ -25,21 +28,22 @@ type resolver struct {
 	trigger *catalog.Table            // the table of a trigger
 }
 
-// variable is a parameter or a local variable.
+// variable is a parameter or a local variable. A table variable is one without a type; its columns are in local.
 type variable struct {
 	Type  sqltype.Type // Invalid if it isn't known
 	name  string       // as declared
 	param bool
 }
 
-// A use is a name whose definition is known.
+// A use is a name whose definition is known; P8 compares how the two are written. Names that stand for themselves,
+// such as an alias where it is defined, are no uses.
 type use struct {
 	at               diag.Span
 	what             string // "variable", "table", "column", …
 	written, defined string
 }
 
-// sourceKind tells what a name in FROM stands for.
+// sourceKind tells what a name in FROM stands for. Rules about locks and stored rows look at objectSource only.
 type sourceKind int
 
 const (
@@ -49,7 +53,8 @@ const (
 	functionTable                   // anything that isn't stored
 )
 
-// tableSource is a table in scope.
+// tableSource is a table in scope. A pointer to it is its identity: two references belong to the same source if their
+// pointers are equal, even if the same table is in FROM twice.
 type tableSource struct {
 	kind   sourceKind
 	name   string         // what its columns are qualified with; empty if nothing can be
@@ -58,7 +63,8 @@ type tableSource struct {
 	ref    *syntax.TableRef
 }
 
-// scope is what column references see: sources of one query, then those of the queries around it.
+// scope is what column references see: sources of one query, then those of the queries around it. A name that the
+// inner query knows hides the outer ones.
 type scope struct {
 	sources []*tableSource
 	outer   *scope
@@ -66,17 +72,21 @@ type scope struct {
 
 // reference is what a column reference means.
 type reference struct {
-	source  *tableSource    // nil if not known
-	column  *catalog.Column // nil if not known
-	visible int             // how many tables it might have come from
-	exempt  bool            // an alias of the select list, or the target of an assignment
+	source *tableSource    // nil if not known
+	column *catalog.Column // nil if not known
+	// visible is how many tables the column might have come from, outer queries included: what P3-qualify asks for.
+	visible int  // how many tables it might have come from
+	exempt  bool // an alias of the select list, or the target of an assignment
 }
 
+// namedTable is a common table expression with its columns; the table is nil if they aren't known.
 type namedTable struct {
 	name  string
 	table *catalog.Table
 }
 
+// resolve finds out all names at or below a node. The catalog may be nil; then only what the unit itself defines is
+// known.
 func resolve(c *catalog.Catalog, file *diag.File, node syntax.Node) *resolver {
 	r := &resolver{
 		catalog: c, file: file,
@@ -119,6 +129,7 @@ func (r *resolver) declare(node syntax.Node) {
 	})
 }
 
+// variable notes a parameter or variable; one of a table type is a table as well.
 func (r *resolver) variable(name string, typ *syntax.TypeName, param bool) {
 	v := variable{name: name, param: param}
 	if r.catalog != nil && typ != nil {
@@ -147,6 +158,7 @@ func (r *resolver) useType(typ *syntax.TypeName) {
 	}
 }
 
+// table notes a table variable or temp table. Its columns aren't known without a catalog, whose types they may have.
 func (r *resolver) table(name string, def *syntax.TableDef) {
 	var table *catalog.Table
 	if r.catalog != nil {
@@ -155,7 +167,8 @@ func (r *resolver) table(name string, def *syntax.TableDef) {
 	r.local[catalog.Fold(name)] = table
 }
 
-// key returns the key of a name of one or two parts.
+// key returns the key of a name of one or two parts. A name of three parts is in another database, about which no
+// script here says anything.
 func (r *resolver) key(n *syntax.ObjectName) (string, bool) {
 	if r.catalog == nil || len(n.Parts) > 2 {
 		return "", false
@@ -174,7 +187,7 @@ func (r *resolver) stored(n *syntax.ObjectName) (*catalog.Table, bool) {
 	return t, t != nil
 }
 
-// useName notes the parts of a qualified name.
+// useName notes the parts of a qualified name. The last part is the object, the one before it the schema.
 func (r *resolver) useName(n *syntax.ObjectName, what string, defined catalog.Name) {
 	end := last(n)
 	r.uses = append(r.uses, use{at: end.Span, what: what, written: end.Value, defined: defined.Name})
@@ -183,7 +196,9 @@ func (r *resolver) useName(n *syntax.ObjectName, what string, defined catalog.Na
 	}
 }
 
-// walk resolves whatever is at or below a node, in a scope that may be nil.
+// walk resolves whatever is at or below a node, in a scope that may be nil. Wherever a node brings a scope of its own
+// its resolver takes over, and the walk doesn't go below it: each column reference is resolved once, in the innermost
+// scope around it.
 func (r *resolver) walk(node syntax.Node, s *scope) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -241,6 +256,8 @@ var dateParts = map[string]bool{
 	"date_bucket": true,
 }
 
+// call resolves the arguments of a function. The name of a function counts as used if it is one of the scripts' and
+// written with its schema, without which a scalar function can't be called at all.
 func (r *resolver) call(n *syntax.Call, s *scope) {
 	args := n.Args
 	if len(n.Name.Parts) == 1 && dateParts[catalog.Fold(n.Name.Parts[0].Value)] && len(args) > 0 {
@@ -264,7 +281,8 @@ func (r *resolver) call(n *syntax.Call, s *scope) {
 	}
 }
 
-// column resolves one reference.
+// column resolves one reference, from the innermost scope outwards. The first source that has the column, or the
+// qualifier, is taken; a second one in the same scope would make the name ambiguous, which is analyze's to report.
 func (r *resolver) column(n *syntax.ColumnRef, s *scope) reference {
 	ref := reference{}
 	for at := s; at != nil; at = at.outer {
@@ -285,6 +303,7 @@ func (r *resolver) column(n *syntax.ColumnRef, s *scope) reference {
 	if ref.source == nil {
 		return ref
 	}
+	// Of a qualifier with a schema only the table is compared: P8 finds the schema where the table is named in FROM.
 	if len(n.Parts) == 2 && !ref.source.pseudo {
 		r.uses = append(r.uses, use{
 			at: n.Parts[0].Span, what: "table or alias", written: n.Parts[0].Value, defined: ref.source.name,
@@ -303,6 +322,7 @@ func (r *resolver) useColumn(name *syntax.Ident, table *catalog.Table) *catalog.
 	return column
 }
 
+// columnOf returns a column of a table by its name, nil if there is none or the table isn't known.
 func columnOf(t *catalog.Table, name string) *catalog.Column {
 	if t == nil {
 		return nil

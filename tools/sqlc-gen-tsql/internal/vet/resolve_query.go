@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// query resolves a query and returns its columns as a table.
+// query resolves a query and returns its columns as a table, nil if they can't be known. The table has no name, and
+// its columns have a type only where they are columns of a known table.
 func (r *resolver) query(q *syntax.Query, outer *scope) *catalog.Table {
 	if q == nil {
 		return nil
@@ -23,7 +24,8 @@ func (r *resolver) query(q *syntax.Query, outer *scope) *catalog.Table {
 	return table
 }
 
-// with brings common table expressions into scope and returns the function that removes them again.
+// with brings common table expressions into scope and returns the function that removes them again. A later one sees
+// the earlier ones, and none sees the columns of a query around it.
 func (r *resolver) with(ctes []*syntax.CTE) func() {
 	before := len(r.ctes)
 	for _, cte := range ctes {
@@ -35,7 +37,8 @@ func (r *resolver) with(ctes []*syntax.CTE) func() {
 	return func() { r.ctes = r.ctes[:before] }
 }
 
-// renamed gives the columns of a table other names, if there are any.
+// renamed gives the columns of a table other names, if there are any. With names and without a table, as of VALUES,
+// the columns have no type.
 func renamed(t *catalog.Table, names []syntax.Ident) *catalog.Table {
 	if len(names) == 0 {
 		return t
@@ -50,6 +53,8 @@ func renamed(t *catalog.Table, names []syntax.Ident) *catalog.Table {
 	return out
 }
 
+// body resolves what stands between WITH and ORDER BY; q is the query it belongs to, for the ORDER BY. The parts of a
+// UNION have none of their own, hence the empty query. The first part names the columns of the whole.
 func (r *resolver) body(b syntax.QueryBody, outer *scope, q *syntax.Query) *catalog.Table {
 	switch b := b.(type) {
 	case *syntax.Select:
@@ -68,6 +73,7 @@ func (r *resolver) body(b syntax.QueryBody, outer *scope, q *syntax.Query) *cata
 	}
 }
 
+// selection resolves one SELECT. FROM comes first whatever the order of the text: everything else sees its sources.
 func (r *resolver) selection(b *syntax.Select, outer *scope, q *syntax.Query) *catalog.Table {
 	s := &scope{outer: outer}
 	for _, from := range b.From {
@@ -79,6 +85,7 @@ func (r *resolver) selection(b *syntax.Select, outer *scope, q *syntax.Query) *c
 	for i := range b.Items {
 		r.walk(&b.Items[i], s)
 	}
+	// The temp table exists from here on, and its columns aren't worth working out: no rule asks for them.
 	if b.Into != nil && strings.HasPrefix(last(b.Into).Value, "#") {
 		r.local[catalog.Fold(last(b.Into).Value)] = nil
 	}
@@ -109,6 +116,7 @@ func (r *resolver) orderBy(q *syntax.Query, b *syntax.Select, s *scope) {
 	}
 }
 
+// hasAlias says whether a select list gives a name to one of its columns.
 func hasAlias(items []syntax.SelectItem, name string) bool {
 	for _, item := range items {
 		if item.Alias != nil && same(item.Alias.Value, name) {
@@ -147,6 +155,7 @@ func (r *resolver) resultTable(b *syntax.Select, s *scope) *catalog.Table {
 	return out
 }
 
+// starColumns returns the columns that * or t.* stands for; ok is false if one of the tables isn't known.
 func starColumns(x *syntax.Star, s *scope) ([]catalog.Column, bool) {
 	var out []catalog.Column
 	for _, source := range s.sources {
@@ -161,7 +170,8 @@ func starColumns(x *syntax.Star, s *scope) ([]catalog.Column, bool) {
 	return out, true
 }
 
-// from adds what a FROM clause reads to a scope. A lateral source (of APPLY) sees what stands left of it.
+// from adds what a FROM clause reads to a scope. A lateral source (of APPLY) sees what stands left of it. A derived
+// table elsewhere sees the queries around, but not its neighbours.
 func (r *resolver) from(t syntax.TableSource, s *scope, lateral bool) {
 	outer := s.outer
 	if lateral {
@@ -195,6 +205,7 @@ func (r *resolver) from(t syntax.TableSource, s *scope, lateral bool) {
 	case *syntax.ParenSource:
 		r.from(t.X, s, lateral)
 	case *syntax.Pivot:
+		// What PIVOT reads is out of reach behind it: only its result has a name.
 		inner := &scope{outer: s.outer}
 		r.from(t.X, inner, lateral)
 		if t.Aggregate != nil {
@@ -213,7 +224,8 @@ func (r *resolver) add(s *scope, t syntax.TableSource, source *tableSource, alia
 	r.sources[t] = source
 }
 
-// tableRef finds out what a name in FROM stands for.
+// tableRef finds out what a name in FROM stands for. In the order of the server: a CTE hides a table of the same
+// name, and a name with # is a temp table. Only a name without a schema can be either.
 func (r *resolver) tableRef(t *syntax.TableRef) *tableSource {
 	name := last(t.Name).Value
 	source := &tableSource{name: name, ref: t}
@@ -243,7 +255,8 @@ func (r *resolver) tableRef(t *syntax.TableRef) *tableSource {
 	return source
 }
 
-// functionColumns lists the columns of OPENJSON … WITH, and of what has an alias for each column.
+// functionColumns lists the columns of OPENJSON … WITH, and of what has an alias for each column. Of the user's own
+// functions they aren't known, for no rule needs them.
 func (r *resolver) functionColumns(t *syntax.FunctionTable) *catalog.Table {
 	if len(t.Columns) > 0 {
 		return renamed(nil, t.Columns)

@@ -6,6 +6,8 @@ import (
 )
 
 // target resolves the table that a statement writes: an alias or a table of its FROM clause, or one more table.
+// UPDATE u SET … FROM dbo.users AS u writes a table that FROM names; UPDATE dbo.users SET … one that nothing else
+// does, which is then a source like those of FROM. A target with an alias or hints of its own is always new.
 func (r *resolver) target(t syntax.TableSource, s *scope) *tableSource {
 	if ref, ok := t.(*syntax.TableRef); ok && ref.Alias == nil {
 		if source := s.matching(ref.Name); source != nil {
@@ -21,7 +23,8 @@ func (r *resolver) target(t syntax.TableSource, s *scope) *tableSource {
 	return s.sources[len(s.sources)-1]
 }
 
-// matching returns the source of FROM that the target of UPDATE or DELETE names.
+// matching returns the source of FROM that the target of UPDATE or DELETE names. An alias wins over a table's own
+// name, as on the server.
 func (s *scope) matching(n *syntax.ObjectName) *tableSource {
 	if len(n.Parts) == 1 {
 		if source := s.named(n.Parts[0].Value); source != nil {
@@ -36,6 +39,8 @@ func (s *scope) matching(n *syntax.ObjectName) *tableSource {
 	return nil
 }
 
+// insert resolves INSERT. The columns of the target can't be seen by the values: a row that is inserted has no values
+// yet.
 func (r *resolver) insert(n *syntax.Insert) {
 	defer r.with(n.With)()
 	target := r.target(n.Target, &scope{})
@@ -57,6 +62,7 @@ func (r *resolver) insert(n *syntax.Insert) {
 	}
 }
 
+// update resolves UPDATE. FROM comes first, because the target may be an alias from there.
 func (r *resolver) update(n *syntax.Update) {
 	defer r.with(n.With)()
 	s := &scope{}
@@ -70,6 +76,7 @@ func (r *resolver) update(n *syntax.Update) {
 	r.rest(n.Top, n.Output, n.Where, s, target.table)
 }
 
+// delete resolves DELETE, as update does.
 func (r *resolver) delete(n *syntax.Delete) {
 	defer r.with(n.With)()
 	s := &scope{}
@@ -125,6 +132,7 @@ func (r *resolver) output(o *syntax.Output, s *scope, table *catalog.Table) {
 	}
 }
 
+// merge resolves MERGE: all conditions and values see both the target and the source.
 func (r *resolver) merge(n *syntax.Merge) {
 	defer r.with(n.With)()
 	s := &scope{}
@@ -151,7 +159,8 @@ func (r *resolver) merge(n *syntax.Merge) {
 	r.output(n.Output, s, target.table)
 }
 
-// definition resolves the expressions in a table's definition: checks, defaults and computed columns.
+// definition resolves the expressions in a table's definition: checks, defaults and computed columns. They see the
+// columns of the table alone.
 func (r *resolver) definition(name *syntax.ObjectName, def *syntax.TableDef) {
 	if def == nil {
 		return
@@ -174,6 +183,7 @@ func (r *resolver) definition(name *syntax.ObjectName, def *syntax.TableDef) {
 	}
 }
 
+// createIndex resolves the columns of an index, those it includes, and its filter.
 func (r *resolver) createIndex(n *syntax.CreateIndex) {
 	table, ok := r.stored(n.Table)
 	if ok {
@@ -188,6 +198,7 @@ func (r *resolver) createIndex(n *syntax.CreateIndex) {
 	}
 }
 
+// indexColumns notes the columns of a key as used.
 func (r *resolver) indexColumns(columns []syntax.IndexColumn, table *catalog.Table) {
 	for i := range columns {
 		r.useColumn(&columns[i].Name, table)

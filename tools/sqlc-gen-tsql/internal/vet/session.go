@@ -1,18 +1,18 @@
 package vet
 
 import (
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// session is one run: the input, what all rules share, and the findings so far.
+// session is one run: the input, what all rules share, and the findings so far. What is expensive to find out (names,
+// flow, indexes) is found out once and before the first rule, since most rules ask for all of it.
 type session struct {
 	Input
 	units []*unit
@@ -21,7 +21,8 @@ type session struct {
 	found diag.List
 }
 
-// A unit is code that runs as one: the body of a module, or a batch that defines none.
+// A unit is code that runs as one: the body of a module, or what a batch holds besides. Variables, temp tables and
+// the transaction don't outlive it as far as a reader can see, so that names and flow are resolved within it.
 type unit struct {
 	*resolver
 
@@ -34,15 +35,17 @@ type unit struct {
 	flow   *txFlow                 // how transactions run through the body
 }
 
-// pass is what a rule's check works with.
+// pass is what a rule's check works with: the session, and the rule that findings are reported for.
 type pass struct {
 	*session
 	rule Rule
 }
 
+// newSession cuts the scripts into units and finds out what all rules want to know.
 func newSession(in Input) *session {
 	s := &session{Input: in, sets: map[*diag.File]*directive.Set{}}
 	for i, set := range in.Directives {
+		// Directives may be missing for some scripts or for all: nobody is obliged to read them before linting.
 		if set != nil && i < len(in.Scripts) {
 			s.sets[in.Scripts[i].File] = set
 		}
@@ -56,7 +59,9 @@ func newSession(in Input) *session {
 	return s
 }
 
-// newUnits makes a unit of each module in a batch, and one of the other statements.
+// newUnits makes a unit of each module in a batch, and one of the other statements. The server demands that CREATE
+// PROCEDURE and its like stand alone in a batch, but scripts under work don't always keep to it, and the parser
+// reports that already.
 func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []*unit {
 	var units []*unit
 	rest := &syntax.Batch{Span: batch.Span, Count: batch.Count}
@@ -78,6 +83,8 @@ func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []
 		}
 		units = append(units, u)
 	}
+	// Resolving a made-up batch of the remaining statements keeps their variables together, as they are on the
+	// server.
 	if len(rest.Stmts) > 0 {
 		units = append(units, &unit{script: script, node: rest, body: rest.Stmts})
 	}
@@ -88,7 +95,8 @@ func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []
 	return units
 }
 
-// module says that the unit is stored on the server, rather than run once.
+// module says that the unit is stored on the server, rather than run once. Many rules look at modules only: a script
+// that runs once, under the eyes of whoever runs it, may do as it likes.
 func (u *unit) module() bool { return u.name != nil }
 
 // procedures returns the units that are procedures.
@@ -101,17 +109,22 @@ func (s *session) modules() []*unit {
 	return slices.DeleteFunc(slices.Clone(s.units), func(u *unit) bool { return !u.module() })
 }
 
-// report records a finding of the rule at a place in a unit.
+// report records a finding of the rule at a place in a unit. Message and fix follow the conventions of package diag:
+// no full stop, and the fix is an order.
 func (p *pass) report(u *unit, at diag.Span, fix, format string, args ...any) {
 	p.reportIn(u.script.File, at, fix, format, args...)
 }
 
+// reportIn records a finding that stands in no unit, such as one about a column's definition.
 func (p *pass) reportIn(f *diag.File, at diag.Span, fix, format string, args ...any) {
 	p.found.Add(f, at, "vet/"+p.rule.ID, fix, format, args...)
 }
 
-// suppress moves the findings that no comment allows to out and adds those about the suppressions themselves.
+// suppress moves the findings that no comment allows to out and adds those about the suppressions themselves. A
+// finding is looked for in two ways, by the id and by the family of its rule: the first that is found counts as used.
 func (s *session) suppress(out *diag.List) {
+	// Sorted and without repetitions first: two rules' walks may come to the same place twice, and a suppression is
+	// used by the first finding it fits.
 	s.found.Sort()
 	for _, f := range s.found {
 		id := strings.TrimPrefix(f.Rule, "vet/")
@@ -134,87 +147,56 @@ func (s *session) checkSuppressions(set *directive.Set, out *diag.List) {
 	for _, d := range set.Unused(directive.Allow) {
 		switch {
 		case !slices.ContainsFunc(ids, func(id string) bool { return strings.EqualFold(id, d.Rule) }):
-			out.Add(set.File, d.Span, "vet/allow", meant(directive.Nearest(d.Rule, ids)), "there is no rule %q", d.Rule)
+			out.Add(set.File, d.Span, "vet/allow", meant(diag.Nearest(d.Rule, ids)), "there is no rule %q", d.Rule)
 		case s.anyEnabled(d.Rule):
 			out.Add(set.File, d.Span, "vet/allow", "delete the comment, or put it above the line of the finding",
 				"vet:allow %s suppresses nothing", d.Rule)
 		}
+		// The generator looks for unused directives of every kind when vet is done with its own: this one has been
+		// reported.
 		set.Use(d)
 	}
 }
 
-// anyEnabled says whether a rule of that id or family applies; a suppression for one that doesn't is left alone.
+// anyEnabled says whether a rule of that id or family applies; a suppression for one that doesn't is left alone. It
+// may be of use to somebody who lints the same scripts with more rules.
 func (s *session) anyEnabled(id string) bool {
 	return slices.ContainsFunc(Rules(), func(r Rule) bool {
 		return (strings.EqualFold(r.ID, id) || strings.EqualFold(family(r.ID), id)) && s.enabled(r)
 	})
 }
 
-// explained says whether a comment gives a reason for something: on one of its lines, directly above, or in the header
-// by naming it.
-func (u *unit) explained(at diag.Span, word string) bool {
-	if u.proc != nil && containsWord(u.header.Text, word) {
-		return true
+// hasSection says whether a header has one of the sections. Titles are given in lower case, as the directive package
+// keeps them.
+func (u *unit) hasSection(titles ...string) bool {
+	return slices.ContainsFunc(u.header.Sections, func(s string) bool {
+		return slices.Contains(titles, strings.TrimSpace(s))
+	})
+}
+
+// program returns what the analysis says about a procedure, nil if there is none. Without a schema in the script the
+// catalog's default counts, and two files may define the same name when a caller passes several versions of a script;
+// so file and name must both agree.
+func (s *session) program(u *unit) *analyze.Procedure {
+	if s.Program == nil || u.name == nil {
+		return nil
 	}
-	line := func(p diag.Pos) int {
-		n, _ := u.script.File.Position(p)
-		return n
+	key := u.fullName().Key()
+	i := slices.IndexFunc(s.Program.Procedures, func(p *analyze.Procedure) bool {
+		return p.File == u.script.File && p.Name.Key() == key
+	})
+	if i < 0 {
+		return nil
 	}
-	first, last, comments := line(at.From)-1, line(at.To), u.script.Comments
-	near := sort.Search(len(comments), func(i int) bool { return line(comments[i].To) >= first })
-	for ; near < len(comments) && line(comments[near].From) <= last; near++ {
-		text := strings.TrimSpace(comments[near].Text)
-		if text != "" && !strings.HasPrefix(text, "vet:") && !strings.HasPrefix(text, "gen:") {
-			return true
+	return s.Program.Procedures[i]
+}
+
+// fullName returns the schema-qualified name of a module. Without a catalog it is as short as it was written.
+func (u *unit) fullName() catalog.Name {
+	if u.catalog != nil {
+		if name, err := u.catalog.Resolve(u.name); err == nil {
+			return name
 		}
 	}
-	return false
-}
-
-// containsWord looks for a word without regard to case.
-func containsWord(text, word string) bool {
-	text, word = strings.ToLower(text), strings.ToLower(word)
-	for at := 0; ; {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		from, to := at+i, at+i+len(word)
-		if (from == 0 || !isWordByte(text[from-1])) && (to == len(text) || !isWordByte(text[to])) {
-			return true
-		}
-		at = to
-	}
-}
-
-func isWordByte(b byte) bool {
-	return b == '_' || b == '@' || b == '#' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
-}
-
-// nameText writes an object's name with its dots.
-func nameText(n *syntax.ObjectName) string {
-	parts := make([]string, len(n.Parts))
-	for i, p := range n.Parts {
-		parts[i] = p.Value
-	}
-	return strings.Join(parts, ".")
-}
-
-// last returns the last part of a name.
-func last(n *syntax.ObjectName) *syntax.Ident { return &n.Parts[len(n.Parts)-1] }
-
-// same compares identifiers as most servers do.
-func same(a, b string) bool { return catalog.Fold(a) == catalog.Fold(b) }
-
-// among says whether a name is in a list of an option, schema-qualified or not.
-func among(list []string, name catalog.Name) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return same(s, name.Name) || same(s, name.String()) })
-}
-
-// plural writes "1 column", "2 columns".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return catalog.Name{Name: last(u.name).Value}
 }

@@ -46,7 +46,7 @@ var typeRules = []Rule{
 	},
 }
 
-// pair is a column and what it is compared with or gets.
+// pair is a column and what it is compared with or gets; the types of the two should be one.
 type pair struct {
 	column   *catalog.Column
 	value    syntax.Expr
@@ -121,7 +121,8 @@ func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
 	}
 }
 
-// columnOf returns the column that an expression is, if its type is known.
+// columnOf returns the column that an expression is, if its type is known. COLLATE changes how a column is compared,
+// not its type.
 func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
 	x = unparen(x)
 	if c, ok := x.(*syntax.Collate); ok {
@@ -143,7 +144,8 @@ func (u *unit) isLocal(x syntax.Expr) bool {
 	return ok && u.refs[ref].source != nil && u.refs[ref].source.kind == localSource
 }
 
-// typeOf returns the type of the simple expressions, Invalid for all others.
+// typeOf returns the type of the simple expressions, Invalid for all others. A plain string literal is left out on
+// purpose: it is varchar, which converts to whatever it meets without harm.
 func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
 	switch x := unparen(x).(type) {
 	case *syntax.Literal:
@@ -166,10 +168,15 @@ func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
 	return sqltype.Type{}
 }
 
+// isByteText says whether a type is char or varchar, whose bytes a code page gives their meaning.
 func isByteText(t sqltype.Type) bool { return t.Kind == sqltype.Char || t.Kind == sqltype.VarChar }
 
+// isUnicode says whether a type is nchar or nvarchar.
 func isUnicode(t sqltype.Type) bool { return t.Kind == sqltype.NChar || t.Kind == sqltype.NVarChar }
 
+// checkUnicode reports what converts the column. nvarchar has the higher precedence, so that the server converts the
+// varchar side, which under SQL collations makes an index useless; under Windows collations it can still seek, at a
+// cost, and on which one the scripts will run isn't known. An assignment converts a single value, and is fine.
 func checkUnicode(p *pass) {
 	for _, u := range p.units {
 		u.pairs(func(x pair) {
@@ -187,7 +194,8 @@ func shorter(param, column sqltype.Type) bool {
 	return alike && param.Length != sqltype.Max && (column.Length == sqltype.Max || param.Length < column.Length)
 }
 
-// checkParameters makes a check that reports parameters whose type doesn't go with that of a stored column.
+// checkParameters makes a check that reports parameters whose type doesn't go with that of a stored column. Table
+// variables and temp tables are the procedure's own business, and may have other types for good reasons.
 func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
 	return func(p *pass) {
 		for _, u := range p.procedures() {
@@ -207,3 +215,6 @@ func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
 		}
 	}
 }
+
+// isText says whether a type is a text that can be compared and indexed, which the old text and ntext can't.
+func isText(t sqltype.Type) bool { return isByteText(t) || isUnicode(t) }

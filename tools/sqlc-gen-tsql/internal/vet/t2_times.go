@@ -49,7 +49,8 @@ var timeRules = []Rule{
 	},
 }
 
-// datePart returns the unit of a date function, spelled out.
+// datePart returns the unit of a date function, spelled out. The parser takes the word for a column, as it must: only
+// the function's name tells.
 func datePart(c *syntax.Call) string {
 	if len(c.Args) == 0 {
 		return ""
@@ -72,6 +73,7 @@ func datePart(c *syntax.Call) string {
 	}
 }
 
+// checkOverflow looks at both directions: DATEDIFF returns an int, and DATEADD takes one.
 func checkOverflow(p *pass) {
 	for _, u := range p.units {
 		for c := range syntax.All[*syntax.Call](u.node) {
@@ -85,7 +87,8 @@ func checkOverflow(p *pass) {
 	}
 }
 
-// checkDateDiff reports a difference in small units, or in seconds since a fixed day.
+// checkDateDiff reports a difference in small units, or in seconds since a fixed day. Between two columns seconds are
+// left alone: the two are seldom 68 years apart.
 func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
 	part := datePart(c)
 	small := part == "millisecond" || part == "microsecond" || part == "nanosecond"
@@ -139,6 +142,7 @@ func (u *unit) mayBeWide(x syntax.Expr) bool {
 	}
 }
 
+// checkUTC leaves GETUTCDATE alone, which is UTC if coarse, and SYSDATETIMEOFFSET, which says its zone.
 func checkUTC(p *pass) {
 	for _, u := range p.units {
 		for c := range syntax.All[*syntax.Call](u.node) {
@@ -156,6 +160,7 @@ var clocks = map[string]bool{
 	"GETUTCDATE": true, "SYSUTCDATETIME": true,
 }
 
+// checkClockReads doesn't look into loops, where a second reading is the point of a time budget.
 func checkClockReads(p *pass) {
 	for _, u := range p.procedures() {
 		reads := 0
@@ -170,6 +175,8 @@ func checkClockReads(p *pass) {
 	}
 }
 
+// checkTimeColumns looks at tables, table types and table variables; the columns of WITH RESULT SETS describe what
+// something else returns.
 func checkTimeColumns(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {
@@ -187,7 +194,8 @@ func checkTimeColumns(p *pass) {
 	}
 }
 
-// temporal says whether a type is one of times, rather than of whole days.
+// temporal says whether a type is one of times, rather than of whole days. A date has no zone and no precision to
+// lose.
 func (u *unit) temporal(t *syntax.TypeName) bool {
 	if u.catalog == nil {
 		return false

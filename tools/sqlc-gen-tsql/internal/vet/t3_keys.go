@@ -1,14 +1,12 @@
 package vet
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// keyRules are about what identifies rows, and about table types.
+// keyRules are about the columns that identify rows.
 var keyRules = []Rule{
 	{
 		ID:    "T3",
@@ -29,36 +27,9 @@ var keyRules = []Rule{
 		Good:  "CREATE TABLE dbo.users (code nvarchar(450) NOT NULL PRIMARY KEY);",
 		check: checkKeyLengths,
 	},
-	{
-		ID:       "T6-name",
-		Title:    "The name of a table type ends in its version: order_lines_v1",
-		Reason:   "A type can't be altered, nor dropped while a procedure uses it; a change is a new type beside the old one.",
-		Bad:      "CREATE TYPE dbo.order_lines AS TABLE (id int NOT NULL PRIMARY KEY);",
-		Good:     "CREATE TYPE dbo.order_lines_v1 AS TABLE (id int NOT NULL PRIMARY KEY);",
-		Optional: true,
-		check:    checkTypeNames,
-	},
-	{
-		ID:       "T6-drop",
-		Title:    "No type is dropped",
-		Reason:   "Procedures of the version before use it while the new one is rolled out.",
-		Bad:      "DROP TYPE dbo.order_lines_v1;",
-		Good:     "CREATE TYPE dbo.order_lines_v2 AS TABLE (id int NOT NULL PRIMARY KEY);",
-		Optional: true,
-		check: func(p *pass) {
-			for _, u := range p.units {
-				for d := range syntax.All[*syntax.Drop](u.node) {
-					if d.Kind == "TYPE" {
-						p.report(u, d.Span, "leave it, and create the next version", "DROP TYPE")
-					}
-				}
-			}
-		},
-	},
 }
 
-func isText(t sqltype.Type) bool { return isByteText(t) || isUnicode(t) }
-
+// checkCollations asks for _BIN2: the older _BIN compares all but the first character by byte order in another way.
 func checkCollations(p *pass) {
 	reported := map[string]bool{}
 	for _, ix := range p.keys {
@@ -77,6 +48,8 @@ func checkCollations(p *pass) {
 	}
 }
 
+// checkKeyLengths adds up the most that each column may take; columns that the index merely includes don't count. The
+// limits are those of SQL Server 2016 and later (before it was 900 for both).
 func checkKeyLengths(p *pass) {
 	for _, ix := range p.keys {
 		limit, kind := 1700, "nonclustered"
@@ -111,7 +84,9 @@ var fixedBytes = map[sqltype.Kind]int{
 	sqltype.UniqueIdentifier: 16, sqltype.RowVersion: 8,
 }
 
-// bytesOf returns how many bytes a value takes at most in a key, -1 if there is no limit and 0 if it isn't known.
+// bytesOf returns how many bytes a value takes at most in a key, -1 if there is no limit and 0 if it isn't known. The
+// sizes are those of the documentation for stored values; what rows and indexes add to each doesn't count for the
+// limit.
 func bytesOf(t sqltype.Type) int {
 	switch t.Kind {
 	case sqltype.Char, sqltype.VarChar, sqltype.Binary, sqltype.VarBinary:
@@ -132,6 +107,7 @@ func bytesOf(t sqltype.Type) int {
 	}
 }
 
+// decimalBytes is the size of a decimal, which goes in steps of its precision.
 func decimalBytes(precision int) int {
 	switch {
 	case precision <= 9:
@@ -145,6 +121,7 @@ func decimalBytes(precision int) int {
 	}
 }
 
+// timeBytes is the size of a time, which goes in steps of its scale; a date adds 3 bytes and an offset 2 more.
 func timeBytes(t sqltype.Type) int {
 	n := 5
 	switch {
@@ -160,17 +137,5 @@ func timeBytes(t sqltype.Type) int {
 		return n + 5
 	default:
 		return n
-	}
-}
-
-var versioned = regexp.MustCompile(`_v\d+$`)
-
-func checkTypeNames(p *pass) {
-	for _, u := range p.units {
-		for t := range syntax.All[*syntax.CreateType](u.node) {
-			if name := last(t.Name); t.Table != nil && !versioned.MatchString(name.Value) {
-				p.report(u, name.Span, "call it "+name.Value+"_v1", "table type %s has no version", name.Value)
-			}
-		}
 	}
 }

@@ -35,17 +35,18 @@ var jsonFunctions = map[string]bool{
 	"JSON_OBJECTAGG": true, "JSON_ARRAYAGG": true,
 }
 
+// checkJSON reports functions and FOR clauses by name alone; whether a value is a payload can't be seen.
 func checkJSON(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.Call:
 				if name := callName(n); jsonFunctions[name] {
-					p.report(u, n.Span, "rows and columns, or OPENJSON … WITH", "%s", name)
+					p.report(u, n.Span, "rows and columns, or OPENJSON … WITH", "%s may cut or alter what passes through it", name)
 				}
 			case *syntax.ForClause:
 				if n.Kind == "JSON" || n.Kind == "XML" {
-					p.report(u, n.Span, "return rows", "FOR %s", n.Kind)
+					p.report(u, n.Span, "return rows", "FOR %s may cut or alter what passes through it", n.Kind)
 				}
 			}
 			return true
@@ -53,6 +54,7 @@ func checkJSON(p *pass) {
 	}
 }
 
+// checkPayloadMembers looks at OPENJSON … WITH only. A member AS JSON must be nvarchar(max) for the server as well.
 func checkPayloadMembers(p *pass) {
 	for _, u := range p.units {
 		for c := range syntax.All[*syntax.JSONColumn](u.node) {
@@ -62,7 +64,7 @@ func checkPayloadMembers(p *pass) {
 			for _, name := range p.Options.Payloads {
 				typ, _, err := u.catalog.Type(c.Type)
 				if same(name, c.Name.Value) && err == nil && (typ.Kind != sqltype.NVarChar || typ.Length != sqltype.Max) {
-					p.report(u, c.Span, "nvarchar(max)", "payload %s is cut off as %s", c.Name.Value, typ)
+					p.report(u, c.Span, "nvarchar(max)", "payload %s is lost where it is longer than %s", c.Name.Value, typ)
 				}
 			}
 		}

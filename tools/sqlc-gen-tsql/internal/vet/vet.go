@@ -1,12 +1,22 @@
 // Package vet checks scripts against rules that no compiler knows: habits that deadlock, lose a transaction, scan a
-// table or break on another server. Each rule is a unit of its own with the reason for it, an example that breaks it and
-// one that keeps it; the tests run both.
+// table or break on another server. Each rule is a unit of its own with the reason for it, an example that breaks it
+// and one that keeps it; the tests run both.
 //
 // A finding is suppressed where it stands by a comment that names the rule and says why:
 //
 //	-- vet:allow P4-merge: one writer, and the whole set in one statement
 //
 // A suppression that names no rule, gives no reason or suppresses nothing is a finding itself.
+//
+// A rule that isn't sure says nothing. People switch a linter off after its third false alarm, and a rule that is
+// switched off finds nothing at all; so an unknown table, a variable where a constant was expected, or control flow
+// that can't be followed all count in favour of the script.
+//
+// Reading order: vet.go has what other packages see; session.go cuts scripts into units and keeps the findings;
+// text.go and expr.go have small questions that many rules ask. resolve.go, resolve_query.go and resolve_write.go
+// find out what names mean. flow.go with conditions.go follows transactions through a body, catch.go errors through a
+// CATCH, and indexes.go lists the keys of all tables. Behind them stands one file for each family of rules, named by
+// its id.
 package vet
 
 import (
@@ -23,7 +33,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// Input is what the rules look at.
+// Input is what the rules look at. Only Scripts must be there: what a front end that stopped early has not made is
+// nil, and costs the rules that need it.
 type Input struct {
 	Scripts    []*syntax.Script
 	Directives []*directive.Set // one for each script, in the same order; nil if nobody read them
@@ -32,8 +43,9 @@ type Input struct {
 	Options    Options
 }
 
-// Options say which rules apply and what they can't know by themselves. A rule that needs an option which isn't set says
-// nothing.
+// Options say which rules apply and what they can't know by themselves: the names of columns and tables that play a
+// part in a design. A rule that needs an option which isn't set says nothing. Names of tables may be written with or
+// without their schema, and case doesn't count.
 type Options struct {
 	// Enable and Disable hold ids of rules ("P4-merge"), of families ("P4"), or "all". Disable wins.
 	Enable, Disable []string
@@ -58,8 +70,11 @@ type Options struct {
 // Babelfish is the value of Options.Portability for T-SQL on PostgreSQL.
 const Babelfish = "babelfish"
 
-// defaults fills in what has a default.
+// defaults fills in what has a default. They are filled in here, and not by whoever reads a configuration, so that
+// the zero value means the same to every caller.
 func (o Options) defaults() Options {
+	// THROW takes numbers from 50000 on, and 50000 is what RAISERROR raises for any text: an error of its own begins
+	// behind.
 	if o.ErrorMin == 0 {
 		o.ErrorMin = 50001
 	}
@@ -72,7 +87,8 @@ func (o Options) defaults() Options {
 	return o
 }
 
-// A Rule is one check.
+// A Rule is one check. Everything but the check is text for people: README, the command rules and the tests are made
+// of it.
 type Rule struct {
 	ID     string // "P4-merge": the family of tsql-rules, and what in it
 	Title  string // what is demanded, in one line
@@ -88,14 +104,14 @@ type Rule struct {
 	check func(*pass)
 }
 
-// families holds all rules; Rules sorts them.
+// families holds all rules, a list for each file; Rules sorts them.
 var families = [][]Rule{
 	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules,
-	claimRules, leaseRules, tableRules, purgeRules, planRules, upsertRules, isolationRules,
-	typeRules, timeRules, keyRules, payloadRules, babelfishRules,
+	claimRules, leaseRules, queueRules, orderRules, purgeRules, planRules, upsertRules, isolationRules,
+	typeRules, timeRules, keyRules, payloadRules, versionRules, babelfishRules,
 }
 
-// Rules returns every rule in the order of their ids.
+// Rules returns every rule in the order of their ids. The slice is the caller's, the rules in it are shared.
 func Rules() []Rule {
 	rules := slices.Concat(families...)
 	slices.SortFunc(rules, func(a, b Rule) int { return compareIDs(a.ID, b.ID) })
@@ -109,6 +125,7 @@ func compareIDs(a, b string) int {
 	return cmp.Or(cmp.Compare(letterA, letterB), cmp.Compare(numberA, numberB), cmp.Compare(restA, restB))
 }
 
+// splitID takes "P3-star" apart into P, 3 and star. What isn't made like that is a letter alone and sorts by itself.
 func splitID(id string) (letter string, number int, rest string) {
 	family, rest, _ := strings.Cut(id, "-")
 	number, err := strconv.Atoi(family[1:])
@@ -125,7 +142,8 @@ func family(id string) string {
 }
 
 // Run applies the rules and returns what they found, sorted. Suppressed findings are left out; suppressions that
-// suppressed nothing are findings.
+// suppressed nothing are findings. The order in which rules run makes no difference: none sees the findings of
+// another, and suppressions are looked at when all have run.
 func Run(in Input) diag.List {
 	in.Options = in.Options.defaults()
 	s := newSession(in)
@@ -141,7 +159,8 @@ func Run(in Input) diag.List {
 	return out
 }
 
-// enabled says whether a rule applies under the options.
+// enabled says whether a rule applies under the options. A family or "all" in Disable wins over a single id in
+// Enable, so that a team can switch off what an included configuration switches on.
 func (s *session) enabled(r Rule) bool {
 	names := func(list []string) bool {
 		return slices.ContainsFunc(list, func(id string) bool { return id == "all" || id == r.ID || id == family(r.ID) })
@@ -149,22 +168,24 @@ func (s *session) enabled(r Rule) bool {
 	return !names(s.Options.Disable) && (!r.Optional || names(s.Options.Enable))
 }
 
-// checkOptions reports ids and servers that don't exist.
+// checkOptions reports ids and servers that don't exist. A misspelt id in Disable would otherwise do nothing, and one
+// in Enable would be taken for a clean run.
 func (s *session) checkOptions(out *diag.List) {
 	ids := ruleNames()
 	for _, id := range slices.Concat(s.Options.Enable, s.Options.Disable) {
 		if id != "all" && !slices.Contains(ids, id) {
-			out.Add(nil, diag.Span{}, "vet/options", meant(directive.Nearest(id, ids)), "there is no rule %s", id)
+			out.Add(nil, diag.Span{}, "vet/options", meant(diag.Nearest(id, ids)), "there is no rule %s", id)
 		}
 	}
 	for _, server := range s.Options.Portability {
 		if server != Babelfish {
-			out.Add(nil, diag.Span{}, "vet/options", "the one that is known is "+Babelfish, "unknown server %s", server)
+			out.Add(nil, diag.Span{}, "vet/options", Babelfish+" is the only one known so far", "portability: unknown server %s", server)
 		}
 	}
 }
 
-// ruleNames returns the ids of all rules and of their families.
+// ruleNames returns the ids of all rules and of their families. The families are what "vet:allow P4" and the options
+// may name instead of a rule.
 func ruleNames() []string {
 	var names []string
 	for _, r := range Rules() {
@@ -177,7 +198,7 @@ func ruleNames() []string {
 // meant words a suggestion; it is empty when there is none.
 func meant(name string) string {
 	if name == "" {
-		return "sqlc-gen-tsql rules lists the rules"
+		return "sqlc-gen-tsql rules lists them"
 	}
 	return "probably " + name + " is meant"
 }

@@ -24,7 +24,7 @@ func input(t *testing.T, text string, options vet.Options) vet.Input {
 		t.Fatal(found.Format())
 	}
 	in := vet.Input{Scripts: []*syntax.Script{script}, Directives: []*directive.Set{set}, Options: options}
-	in.Catalog, _ = catalog.Build(in.Scripts, in.Directives, catalog.Options{})
+	in.Catalog, _ = catalog.Build(in.Scripts, catalog.Options{})
 	return in
 }
 

@@ -27,7 +27,8 @@ var statements = []*statement{
 	&stmtShipNextOrder,
 }
 
-// DBTX is what calls run on. *sql.DB, *sql.Tx and *sql.Conn satisfy it.
+// DBTX is what calls run on. *sql.DB, *sql.Tx and *sql.Conn satisfy it, opened with the driver "sqlserver": the older
+// "mssql" counts the parameters in the text of a query, and the name of a procedure has none.
 type DBTX interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -43,12 +44,13 @@ type Queries struct {
 // An Option changes how calls are made.
 type Option func(*options)
 
+// options are what the functions of type Option set.
 type options struct {
-	schemas map[string]string // lower-cased
-	err     error
+	schemas map[string]string // from lower-cased names
+	err     error             // of an option that is impossible
 }
 
-// New returns the calls on db.
+// New returns the calls on db. What the options change in the texts of statements is changed here, once.
 func New(db DBTX, opts ...Option) *Queries {
 	o := options{schemas: map[string]string{}}
 	for _, opt := range opts {
@@ -58,6 +60,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	if len(o.schemas) == 0 {
 		return q
 	}
+	// The texts are worked out now, so that calls only read and can be made from any number of goroutines.
 	q.renamed = map[*statement]string{}
 	for _, s := range statements {
 		if text := s.in(o.schemas); text != s.text {
@@ -67,7 +70,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	return q
 }
 
-// With returns the same calls on another connection or in a transaction.
+// With returns the same calls on another connection or in a transaction. The options stay.
 func (q *Queries) With(db DBTX) *Queries {
 	other := *q
 	other.db = db
@@ -78,7 +81,8 @@ func (q *Queries) With(db DBTX) *Queries {
 func (q *Queries) WithTx(tx *sql.Tx) *Queries { return q.With(tx) }
 
 // WithSchema makes all calls use the schema to in place of the schema from: its procedures, its table types and its
-// names in the texts of queries. An impossible name is the error of every call.
+// names in the texts of queries. The name to is taken as it is and may hold any character. An impossible name is the
+// error of every call.
 func WithSchema(from, to string) Option {
 	return func(o *options) {
 		// 128 characters is the limit of T-SQL.
@@ -89,11 +93,12 @@ func WithSchema(from, to string) Option {
 	}
 }
 
-// A statement is a procedure or a query with what a call of it may yield.
+// A statement is a procedure or a query with what a call of it may yield. Statements are never changed, so that all
+// calls can share them.
 type statement struct {
-	name    string // in errors
-	text    string // the name of a procedure, or what sp_executesql runs
-	schemas []schemaAt
+	name    string     // in errors
+	text    string     // the name of a procedure, or what sp_executesql runs
+	schemas []schemaAt // where the text names schemas, in its order
 	// Of what sp_executesql runs: the declarations of its parameters, the parameters of a procedure that are passed
 	// only if they are given, and the text behind its arguments.
 	batch    bool
@@ -105,7 +110,7 @@ type statement struct {
 	flow []state    // in which order they come; if nil, each once and as they are listed
 }
 
-// A schemaAt is where the text of a statement names a schema.
+// A schemaAt is where the text of a statement names a schema: at the bytes [from, to), with the brackets if it has them.
 type schemaAt struct {
 	from, to int
 	schema   string
@@ -114,7 +119,8 @@ type schemaAt struct {
 // A param is a parameter with its type.
 type param struct{ name, decl string }
 
-// in returns the text of the statement in other schemas.
+// in returns the text of the statement in other schemas. Their names are bracketed, so that they are names and nothing
+// else.
 func (s *statement) in(schemas map[string]string) string {
 	var text strings.Builder
 	end := 0
@@ -149,6 +155,7 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 	if !s.batch {
 		return text, a.list[reserved:], nil
 	}
+	// A parameter that isn't given must not be mentioned: only then does the procedure take its default.
 	var given, declared strings.Builder
 	for _, p := range s.optional {
 		if a.has(p.name) {
@@ -157,16 +164,18 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 		}
 	}
 	a.list[0], a.list[1] = text+given.String()+s.tail, s.decls+declared.String()
-	if s.decls == "" {
+	if s.decls == "" { // then nothing is optional, either
 		return executeSQL, a.list[:1], nil
 	}
 	return executeSQL, a.list, nil
 }
 
-// executeSQL runs the text that is its first argument.
+// executeSQL runs the text that is its first argument. The driver would do so by itself, but declare every parameter by
+// its Go type: nvarchar by the length of the string, which makes a plan for each length, and datetimeoffset for any time.
 const executeSQL = "sp_executesql"
 
-// exec runs a statement whose rows, if it has any, are not wanted, and returns how many rows it changed.
+// exec runs a statement whose rows, if it has any, are not wanted, and returns how many rows it changed: all of its
+// statements together, those of triggers included unless they SET NOCOUNT ON.
 func (q *Queries) exec(ctx context.Context, s *statement, a *args) (int64, error) {
 	text, list, err := q.prepare(s, a)
 	if err != nil {

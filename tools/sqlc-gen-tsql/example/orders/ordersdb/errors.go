@@ -27,16 +27,18 @@ var ErrOutOfStock = errors.New(packageName + ": a product is unknown, retired, o
 // the server are not those of the scripts. Deploy them, or regenerate the package.
 var ErrShape = errors.New(packageName + ": unexpected result sets")
 
-// ErrArgument says that an argument doesn't fit its parameter. Nothing was sent.
+// ErrArgument says that an argument doesn't fit its parameter. Nothing was sent, and the error says what doesn't fit
+// without quoting the value.
 var ErrArgument = errors.New(packageName + ": argument out of range")
 
-// A failure is the error of a call: a text that names the statement and never an argument, and what is behind it.
+// A failure is the error of a call: a text that names the statement, and what is behind it. Values of arguments and
+// columns are never put into the text; a message of the server may quote one.
 type failure struct {
 	text   string
-	causes []error
+	causes []error // for errors.Is and errors.As
 }
 
-// misshapen returns an error that is ErrShape.
+// misshapen returns an error that is ErrShape. It is wrapped once more with the name of the statement.
 func misshapen(format string, args ...any) error {
 	return &failure{text: fmt.Sprintf(format, args...) + "; regenerate", causes: []error{ErrShape}}
 }
@@ -45,7 +47,7 @@ func (f *failure) Error() string { return f.text }
 
 func (f *failure) Unwrap() []error { return f.causes }
 
-// failure returns the error of a call.
+// failure returns an error of the statement.
 func (s *statement) failure(text string, causes ...error) error {
 	return &failure{text: packageName + ": " + s.name + ": " + text, causes: causes}
 }
@@ -53,6 +55,7 @@ func (s *statement) failure(text string, causes ...error) error {
 // failed returns the error of a call that the driver or the reading of its result ended with.
 func (s *statement) failed(ctx context.Context, err error) error {
 	causes := []error{err}
+	// The driver may report what the end of the context led to, such as a broken connection, rather than the end itself.
 	if done := ctx.Err(); done != nil && !errors.Is(err, done) {
 		causes = append(causes, done)
 	}
@@ -64,8 +67,8 @@ func (s *statement) failed(ctx context.Context, err error) error {
 	return s.failure(err.Error(), causes...)
 }
 
-// sentinel returns the error that stands for a number. Others may follow the one that matters, such as the complaint
-// that the number of open transactions has changed.
+// sentinel returns the error that stands for a number. The number of the whole is that of the last error, and others may
+// follow the one that matters, such as the complaint that the number of open transactions has changed.
 func sentinel(reported mssql.Error) error {
 	if err := sentinels[reported.Number]; err != nil {
 		return err

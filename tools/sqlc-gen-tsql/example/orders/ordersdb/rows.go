@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// A state is what may follow the result sets received so far.
+// A state is what may follow the result sets received so far. The first of a statement is where a call begins.
 type state struct {
 	next  []edge
 	final bool // the call may end here
 }
 
-// An edge leads to another state by a result set.
+// An edge leads to another state by a result set. Both are indices, into the sets and the flow of the statement.
 type edge struct{ set, to int }
 
 // call runs a statement and hands each result set to read, then drains what is left, so that errors that follow the
-// rows are seen and the values of output parameters have arrived.
+// rows are seen and the values of output parameters have arrived. Whatever happens, a panic in read included, the rows
+// are closed, so that the connection is free again.
 func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set int, rows *sql.Rows) error) error {
 	text, list, err := q.prepare(s, a)
 	if err != nil {
@@ -31,10 +32,10 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 	if err != nil {
 		return s.failed(ctx, err)
 	}
-	defer func() { _ = rows.Close() }() // checked below when the call went well
+	defer func() { _ = rows.Close() }() // checked below when the call went well; a second time does nothing
 	err = s.receive(rows, read)
 	if err == nil {
-		err = rows.Close()
+		err = rows.Close() // the driver may have kept an error for it
 	}
 	if err != nil && !errors.Is(err, errStopped) {
 		return s.failed(ctx, err)
@@ -43,7 +44,8 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 }
 
 // receive walks through the result sets. What is wrong with one of them ends the reading but not the call: the
-// statement runs to its end, rather than to wherever it is cancelled.
+// statement runs to its end, rather than to wherever it is cancelled, and a transaction can go on behind it. Only a
+// caller who wants no more rows cancels it.
 func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) error) error {
 	var wrong error
 	at := 0
@@ -64,6 +66,7 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 				return wrong
 			}
 		}
+		// Only a set that has been read to its end gives way to the next one.
 		for rows.Next() {
 			continue // nobody wants the rows of an unexpected set
 		}
@@ -72,7 +75,7 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return err
+		return err // of the server, or of the context: the reason for anything else that went wrong
 	}
 	if wrong == nil && !s.final(at) {
 		return s.unexpected(at, nil)
@@ -80,7 +83,7 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 	return wrong
 }
 
-// next returns what may follow.
+// next returns what may follow in a state. Without a flow, the state is how many sets have come.
 func (s *statement) next(at int) []edge {
 	switch {
 	case s.flow != nil:
@@ -92,6 +95,7 @@ func (s *statement) next(at int) []edge {
 	}
 }
 
+// final says whether the call may end in a state.
 func (s *statement) final(at int) bool {
 	if s.flow != nil {
 		return s.flow[at].final
@@ -99,7 +103,8 @@ func (s *statement) final(at int) bool {
 	return at == len(s.sets)
 }
 
-// follow returns which set these columns are, and the state behind it.
+// follow returns which set these columns are, and the state behind it. The case of names
+// doesn't count. Two sets that may come in the same place never have the same columns.
 func (s *statement) follow(at int, columns []string) (set, to int, ok bool) {
 	for _, e := range s.next(at) {
 		if slices.EqualFunc(s.sets[e.set], columns, strings.EqualFold) {
@@ -125,7 +130,8 @@ func (s *statement) unexpected(at int, columns []string) error {
 	return misshapen("got %s, expected %s", came, strings.Join(expected, " or "))
 }
 
-// scanned is the error of scanning a row: without the value that didn't fit, which the cause may quote.
+// scanned is the error of scanning a row: without the value that didn't fit, which the cause may quote and which has no
+// business in a log.
 func scanned(err error) error {
 	if err == nil {
 		return nil
@@ -137,7 +143,7 @@ func scanned(err error) error {
 	return misshapen("%sthe value doesn't fit its Go type", text)
 }
 
-// readMany reads all rows of a result set.
+// readMany reads all rows of a result set. The slice is never nil.
 func readMany[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) ([]T, error) {
 	list := []T{}
 	for rows.Next() {
@@ -150,7 +156,7 @@ func readMany[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) ([]T, error
 	return list, rows.Err()
 }
 
-// readOptional reads a result set of at most one row.
+// readOptional reads a result set of at most one row, and returns nil if it has none.
 func readOptional[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (*T, error) {
 	if !rows.Next() {
 		return nil, rows.Err()
@@ -165,7 +171,7 @@ func readOptional[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (*T, er
 	return row, rows.Err()
 }
 
-// readOne reads a result set of one row.
+// readOne reads a result set of one row. If it has none, the error is sql.ErrNoRows.
 func readOne[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (T, error) {
 	row, err := readOptional(rows, scan)
 	if err == nil && row == nil {
@@ -177,10 +183,10 @@ func readOne[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (T, error) {
 	return *row, nil
 }
 
-// errStopped ends a call whose rows nobody wants any longer.
+// errStopped ends a call whose rows nobody wants any longer. No caller sees it.
 var errStopped = errors.New("stopped")
 
-// end yields the error of a call whose rows were yielded.
+// end yields the error of a call whose rows were yielded, unless the loop over them was left: nobody is there to take it.
 func end[T any](err error, yield func(T, error) bool) {
 	if err != nil && !errors.Is(err, errStopped) {
 		yield(*new(T), err)
@@ -189,7 +195,9 @@ func end[T any](err error, yield func(T, error) bool) {
 
 var errNull = errors.New("NULL")
 
-// utcTime receives a time without an offset. It holds the clock of UTC, whatever time zone the connection is set to.
+// utcTime receives a time without an offset. It holds the clock of UTC, whatever time zone the connection is set to:
+// the driver takes the clock for one in that zone. An hour that the zone skips in spring it can't read or send, so a
+// connection is best left in UTC.
 type utcTime struct{ dst *time.Time }
 
 func utc(dst *time.Time) utcTime { return utcTime{dst} }

@@ -36,7 +36,7 @@ func scanAddCustomerValue(rows *sql.Rows, r *int32) error {
 	return rows.Scan(r)
 }
 
-// AddCustomer returns the first row that its query finds.
+// AddCustomer returns the row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) AddCustomer(ctx context.Context, p AddCustomerParams) (r int32, err error) {
@@ -137,7 +137,7 @@ func scanFindCustomerRow(rows *sql.Rows, r *FindCustomerRow) error {
 	return rows.Scan(&r.CustomerID, &r.FullName, &r.Note, utc(&r.CreatedAt))
 }
 
-// FindCustomer returns the first row that its query finds.
+// FindCustomer returns the row that its query finds.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) FindCustomer(ctx context.Context, p FindCustomerParams) (r FindCustomerRow, err error) {

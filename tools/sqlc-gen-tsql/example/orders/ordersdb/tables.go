@@ -5,6 +5,7 @@ package ordersdb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,16 +18,18 @@ type jsonKind[T any] interface {
 	json(dst []byte, v T) ([]byte, error)
 }
 
-// A table is a table argument being written.
+// A table is a table argument being written. The members of a row are c0, c1 and so on: short, and in no need of escapes
+// whatever the columns are called.
 type table struct {
 	doc     []byte
-	columns int // that the row has so far
-	err     error
+	columns int   // that the row has so far
+	err     error // of the first column of the row that doesn't fit
 }
 
 // write returns the document for rows; if there is an error, it is that of row n.
 func write[R any](rows []R, put func(r *R, t *table)) (doc mssql.NVarCharMax, n int, err error) {
-	t := table{doc: append(make([]byte, 0, 2+64*len(rows)), '[')}
+	const guess, most = 64, 1 << 20 // bytes for a row, and for all until it is known how long rows are
+	t := table{doc: append(make([]byte, 0, 2+min(guess*int64(len(rows)), most)), '[')}
 	for i := range rows {
 		if i > 0 {
 			t.doc = append(t.doc, ',')
@@ -53,24 +56,29 @@ func sendTable[R any](a *args, name, document string, rows []R, put func(r *R, t
 	a.send(document, doc)
 }
 
-// maxElements is how many elements of a :batch go in one round trip.
+// maxElements is how many elements of a :batch go in one round trip. More would save little: a thousand share its cost.
 const maxElements = 1000
 
 // execMany runs a statement for each of many sets of arguments and returns how many rows were changed. It stops at the
-// first that fails.
+// first that fails; the number then tells of the round trips before. Nothing is sent unless all arguments fit.
 func execMany[P any](ctx context.Context, q *Queries, s *statement, list []P, put func(p *P, t *table)) (int64, error) {
-	var total int64
-	for from := 0; from < len(list); from += maxElements {
-		doc, n, err := write(list[from:min(len(list), from+maxElements)], put)
+	var docs []mssql.NVarCharMax
+	for chunk := range slices.Chunk(list, maxElements) {
+		doc, n, err := write(chunk, put)
 		if err != nil {
-			return total, s.failure(fmt.Sprintf("argument of element %d: @%v", from+n, err), ErrArgument)
+			return 0, s.failure(fmt.Sprintf("argument of element %d: @%v", len(docs)*maxElements+n, err), ErrArgument)
 		}
+		docs = append(docs, doc)
+	}
+	var total int64
+	for _, doc := range docs {
 		a := newArgs(2)
 		a.send("gen_json", doc)
 		changed := output(&a, "gen_changed", sqlBigInt{}, nil)
 		if _, err := q.exec(ctx, s, &a); err != nil {
 			return total, err
 		}
+		// The batch counts for itself: the driver's count is of everything that it runs.
 		if rows := changed(); rows != nil {
 			total += *rows
 		}

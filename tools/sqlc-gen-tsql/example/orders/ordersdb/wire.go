@@ -23,9 +23,10 @@ type args struct {
 	err  error // the first argument that doesn't fit
 }
 
-// reserved is the room in front of the arguments.
+// reserved is the room in front of the arguments: for the text and for the declarations.
 const reserved = 2
 
+// newArgs returns room for n arguments.
 func newArgs(n int) args {
 	return args{list: make([]any, reserved, reserved+n)}
 }
@@ -33,6 +34,7 @@ func newArgs(n int) args {
 // A kind is a T-SQL type: how a value of it is checked and put on the wire. T-SQL cuts an argument to the declared
 // length without a word, so what doesn't fit is an error before anything is sent.
 type kind[T any] interface {
+	// wire returns what the driver turns into the type. With an error the value isn't used.
 	wire(v T) (any, error)
 	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
 	null() any
@@ -41,7 +43,8 @@ type kind[T any] interface {
 // An outKind is a kind that a procedure can return.
 type outKind[T any] interface {
 	kind[T]
-	// out returns what receives the value, holding the value to send, and how to read it after the call.
+	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
+	// keep the type in the NULL, too: the driver takes it from what receives the value.
 	out(v *T) (dest any, value func() *T)
 }
 
@@ -60,13 +63,14 @@ func (a *args) has(name string) bool {
 	return false
 }
 
-// status adds the receiver of the return status.
+// status adds the receiver of the return status. It has no name: the driver takes it out of the arguments.
 func (a *args) status() *mssql.ReturnStatus {
 	var status mssql.ReturnStatus
 	a.list = append(a.list, &status)
 	return &status
 }
 
+// fail keeps the first error, so that what adds arguments needn't stop at it.
 func (a *args) fail(name string, err error) {
 	if a.err == nil {
 		a.err = &failure{text: fmt.Sprintf("argument @%s %v", name, err), causes: []error{ErrArgument}}
@@ -99,7 +103,8 @@ func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
 	}
 }
 
-// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call.
+// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
+// has it only when all rows have been read. What v points to is never changed.
 func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {
 	if v != nil {
 		if _, err := k.wire(*v); err != nil {
@@ -149,7 +154,7 @@ func (sqlBigInt) out(v *int64) (any, func() *int64) {
 	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
 }
 
-// present returns a pointer to a value that is there.
+// present returns a pointer to a value that is there, and nil for NULL.
 func present[T any](v *T, valid bool) *T {
 	if !valid {
 		return nil
@@ -160,56 +165,52 @@ func present[T any](v *T, valid bool) *T {
 // sqlDecimal is decimal(precision, scale). The driver sends a decimal as text, which the server converts without loss.
 type sqlDecimal struct{ precision, scale int32 }
 
-func (k sqlDecimal) check(v decimal.Decimal) error {
-	return fits(v, k.precision, k.scale)
-}
-
-func (k sqlDecimal) wire(v decimal.Decimal) (any, error) {
-	if err := k.check(v); err != nil {
-		return nil, err
-	}
-	return v, nil
-}
+func (k sqlDecimal) wire(v decimal.Decimal) (any, error) { return exact(v, k.precision, k.scale) }
 
 func (sqlDecimal) null() any { return decimal.NullDecimal{} }
 
 func (k sqlDecimal) json(dst []byte, v decimal.Decimal) ([]byte, error) {
-	if err := k.check(v); err != nil {
-		return dst, err
-	}
-	return append(append(append(dst, '"'), v.String()...), '"'), nil
+	v, err := exact(v, k.precision, k.scale)
+	return appendDecimal(dst, v), err
 }
 
-func (sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
+func (k sqlDecimal) out(v *decimal.Decimal) (any, func() *decimal.Decimal) {
 	n := decimal.NullDecimal{}
 	if v != nil {
-		n = decimal.NewNullDecimal(*v)
+		n.Decimal, _ = exact(*v, k.precision, k.scale)
+		n.Valid = true
 	}
 	return &n, func() *decimal.Decimal { return present(&n.Decimal, n.Valid) }
 }
 
-// fits says whether a decimal can be stored without being rounded. It looks at the digits only: a number with an
-// exponent of a billion must not be written out to be refused.
-func fits(v decimal.Decimal, precision, scale int32) error {
+// appendDecimal writes a string, which no reader of JSON takes for a float.
+func appendDecimal(dst []byte, v decimal.Decimal) []byte {
+	return append(append(append(dst, '"'), v.String()...), '"')
+}
+
+// exact returns a decimal as it can be stored, with at most scale digits behind the point, or 0 with why it would have
+// to be rounded. It never writes a number out that has an exponent of a billion, be it 0: package decimal would do so
+// to compare or to print it.
+func exact(v decimal.Decimal, precision, scale int32) (decimal.Decimal, error) {
 	digits, exponent := v.Coefficient(), int64(v.Exponent())
 	if digits.Sign() == 0 {
-		return nil
+		return decimal.Decimal{}, nil
 	}
 	count := int64(v.NumDigits())
 	if count+exponent > int64(precision-scale) {
-		return fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
+		return decimal.Decimal{}, fmt.Errorf("has more than %d digits before the point of decimal(%d, %d)", precision-scale, precision, scale)
 	}
-	excess := -exponent - int64(scale)
+	excess := -exponent - int64(scale) // digits too many behind the point
 	if excess <= 0 {
-		return nil
+		return v, nil
 	}
-	if excess < count {
+	if excess < count { // otherwise the first digit would go, too
 		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(excess), nil)
-		if new(big.Int).Rem(digits, unit).Sign() == 0 {
-			return nil
+		if kept, rest := digits.QuoRem(digits, unit, new(big.Int)); rest.Sign() == 0 {
+			return decimal.NewFromBigInt(kept, -scale), nil
 		}
 	}
-	return fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
+	return decimal.Decimal{}, fmt.Errorf("has more than the %d digits behind the point of decimal(%d, %d)", scale, precision, scale)
 }
 
 // maxLength is the length of varchar(max), nvarchar(max) and varbinary(max).
@@ -228,7 +229,7 @@ func checkText(v, name string, limit int) error {
 		return nil
 	}
 	units := 0
-	for _, r := range v {
+	for _, r := range v { // beyond the first plane a character takes two
 		units++
 		if r > 0xFFFF {
 			units++
@@ -240,6 +241,7 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// ascii says whether text is the same in every code page.
 func ascii(v string) bool {
 	for i := range len(v) {
 		if v[i] >= utf8.RuneSelf {
@@ -257,6 +259,7 @@ func codePageText(v string) any {
 	return v
 }
 
+// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
 func outText(v *string) (any, func() *string) {
 	n := sql.NullString{}
 	if v != nil {
@@ -269,7 +272,7 @@ func outText(v *string) (any, func() *string) {
 type sqlNVarChar int
 
 func (k sqlNVarChar) wire(v string) (any, error) {
-	if k == maxLength {
+	if k == maxLength { // by its type, rather than by how long the value happens to be
 		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
 	}
 	return v, checkText(v, "nvarchar", int(k))
@@ -305,6 +308,7 @@ func (sqlUniqueIdentifier) wire(v mssql.UniqueIdentifier) (any, error) { return 
 
 func (sqlUniqueIdentifier) null() any { return []byte(nil) }
 
+// json writes the bytes in their order: mssql.UniqueIdentifier has them as they are shown.
 func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, error) {
 	dst = append(dst, '"')
 	for i, b := range v {
@@ -316,6 +320,7 @@ func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, e
 	return append(dst, '"'), nil
 }
 
+// out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
 func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {
 	if v != nil {
 		n := mssql.NullUniqueIdentifier{UUID: *v, Valid: true}
@@ -328,8 +333,10 @@ func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.Un
 	}
 }
 
+// The calendar of T-SQL, outside of which the driver would write a date that is another.
 var errYear = errors.New("is not in the years 1 to 9999")
 
+// checkYear says whether date and its like can hold a time.
 func checkYear(v time.Time) error {
 	if y := v.Year(); y < 1 || y > 9999 {
 		return errYear
@@ -337,7 +344,7 @@ func checkYear(v time.Time) error {
 	return nil
 }
 
-// sqlDateTime2 is datetime2, by the clock of UTC.
+// sqlDateTime2 is datetime2, by the clock of UTC. It is sent as datetime2(7), and the server rounds it to its digits.
 type sqlDateTime2 struct{}
 
 func (sqlDateTime2) wire(v time.Time) (any, error) {

@@ -156,6 +156,12 @@ func procedures() []*analyze.Procedure {
 			Place: place, Name: name("bounce"), Doc: "bounce sends values there and back.",
 			Params: append(params("abcdefgijlmnoqrstuvwx", analyze.Param{Output: true}), analyze.Param{Name: "@clear", Type: types["a"]}),
 		},
+		{Place: place, Name: name("give"), Params: params("abcdefgilmnoqrstuvwx", analyze.Param{Output: true})},
+		{
+			Place: place, Name: name("smallest"), Params: []analyze.Param{
+				{Name: "@h", Type: decimalOf(38, 38), Output: true}, {Name: "@take", Type: decimalOf(38, 38)},
+			},
+		},
 		{
 			Place: place, Name: name("bounce_text"), Status: true, Params: append(params("hk", analyze.Param{Output: true}),
 				analyze.Param{Name: "@add", Type: types["h"], Optional: true, Nullable: true, Default: "NULL"}),

@@ -1,4 +1,5 @@
-// Package rendertest checks that generated packages compile, for any test that generates one.
+// Package rendertest checks that generated packages compile, for any test that generates one. It runs the type checker in
+// the process of the test: to build each package with the go command would take a second, and there are hundreds.
 package rendertest
 
 import (
@@ -19,7 +20,8 @@ import (
 	"sync"
 )
 
-// dependencies are what generated code may import; whatever these import is found with them.
+// dependencies are what generated code may import; whatever these import is found with them. The list is written out
+// rather than taken from package render, so that a package too many is noticed.
 var dependencies = []string{
 	"github.com/microsoft/go-mssqldb", "github.com/shopspring/decimal", "github.com/golang-sql/civil",
 	"context", "database/sql", "encoding/hex", "errors", "fmt", "iter", "math", "math/big", "slices", "strconv", "strings",
@@ -52,7 +54,8 @@ var exports = sync.OnceValues(func() (map[string]string, error) {
 	}
 })
 
-// shared keeps the packages that were read, so that a further check costs only the generated code.
+// shared keeps the packages that were read, so that a further check costs only the generated code. Neither the importer nor
+// the set of files is safe for concurrent use, and a lock costs less than to read the packages again.
 var shared struct {
 	sync.Mutex
 	imports types.Importer

@@ -115,14 +115,16 @@ func optionalBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
 	}
 }
 
-// optionalNull adds an argument, which may be NULL, unless it is nil, which leaves the parameter to its default.
+// optionalNull adds an argument unless it is nil, which leaves the parameter to its default. A value that is not valid is
+// NULL.
 func optionalNull[T any, K kind[T]](a *args, name string, k K, v *sql.Null[T]) {
 	if v != nil {
 		nullable(a, name, k, pointer(*v))
 	}
 }
 
-// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call.
+// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
+// has it only when all rows have been read. What v points to is never changed.
 func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {
 	if v != nil {
 		if _, err := k.wire(*v); err != nil {

@@ -42,6 +42,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	if len(o.schemas) == 0 {
 		return q
 	}
+	// The texts are worked out now, so that calls only read and can be made from any number of goroutines.
 	q.renamed = map[*statement]string{}
 	for _, s := range statements {
 		if text := s.in(o.schemas); text != s.text {
@@ -51,7 +52,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	return q
 }
 
-// With returns the same calls on another connection or in a transaction.
+// With returns the same calls on another connection or in a transaction. The options stay.
 func (q *Queries) With(db DBTX) *Queries {
 	other := *q
 	other.db = db
@@ -155,7 +156,8 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 // its Go type: nvarchar by the length of the string, which makes a plan for each length, and datetimeoffset for any time.
 const executeSQL = "sp_executesql"
 
-// exec runs a statement whose rows, if it has any, are not wanted, and returns how many rows it changed.
+// exec runs a statement whose rows, if it has any, are not wanted, and returns how many rows it changed: all of its
+// statements together, those of triggers included unless they SET NOCOUNT ON.
 func (q *Queries) exec(ctx context.Context, s *statement, a *args) (int64, error) {
 	text, list, err := q.prepare(s, a)
 	if err != nil {

@@ -26,7 +26,7 @@ func checkText(v, name string, limit int) error {
 		return nil
 	}
 	units := 0
-	for _, r := range v {
+	for _, r := range v { // beyond the first plane a character takes two
 		units++
 		if r > 0xFFFF {
 			units++

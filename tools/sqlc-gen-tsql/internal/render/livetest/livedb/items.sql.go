@@ -252,7 +252,8 @@ func (q *Queries) ListNames(ctx context.Context, p ListNamesParams) (list []stri
 	return list, nil
 }
 
-// ListNamesSeq is [Queries.ListNames] with the rows one by one, as they come from the server.
+// ListNamesSeq is [Queries.ListNames] with the rows one by one, as they come from the server. In a transaction, another
+// call waits until the loop has ended: one from within the loop, for ever.
 func (q *Queries) ListNamesSeq(ctx context.Context, p ListNamesParams) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		a := newArgs(1)

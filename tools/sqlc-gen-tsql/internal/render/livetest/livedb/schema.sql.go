@@ -213,7 +213,9 @@ type CountToResult struct {
 // CountTo counts.
 //
 // What else it returns is in result: complete when all rows have been read without an error,
-// and incomplete if the loop is left before.
+// and incomplete if the loop is left before. It may be nil.
+//
+// In a transaction, another call waits until the loop has ended: one from within the loop, for ever.
 func (q *Queries) CountTo(ctx context.Context, p CountToParams, result *CountToResult) iter.Seq2[CountToNumbersRow, error] {
 	if result == nil {
 		result = new(CountToResult)
@@ -503,6 +505,111 @@ func (q *Queries) Flow(ctx context.Context, p FlowParams) (FlowResult, error) {
 	return r, nil
 }
 
+var stmtGive = statement{
+	name:    "gen_live.give",
+	text:    "[gen_live].[give]",
+	schemas: []schemaAt{{0, 10, "gen_live"}},
+}
+
+// GiveParams holds the arguments of [Queries.Give].
+type GiveParams struct {
+	A *bool                   // in and out
+	B *uint8                  // in and out
+	C *int16                  // in and out
+	D *int32                  // in and out
+	E *int64                  // in and out
+	F *float32                // in and out
+	G *float64                // in and out
+	I *decimal.Decimal        // in and out
+	L *string                 // in and out
+	M *string                 // in and out
+	N *string                 // in and out
+	O *string                 // in and out
+	Q []byte                  // in and out
+	R *mssql.UniqueIdentifier // in and out
+	S *time.Time              // in and out
+	T *time.Time              // in and out
+	U *time.Time              // in and out
+	V *time.Time              // in and out
+	W *time.Time              // in and out
+	X *time.Time              // in and out
+}
+
+// GiveResult is what [Queries.Give] returns.
+type GiveResult struct {
+	A *bool
+	B *uint8
+	C *int16
+	D *int32
+	E *int64
+	F *float32
+	G *float64
+	I *decimal.Decimal
+	L *string
+	M *string
+	N *string
+	O *string
+	Q []byte
+	R *mssql.UniqueIdentifier
+	S *time.Time
+	T *time.Time
+	U *time.Time
+	V *time.Time
+	W *time.Time
+	X *time.Time
+}
+
+// Give calls procedure gen_live.give.
+func (q *Queries) Give(ctx context.Context, p GiveParams) (GiveResult, error) {
+	a := newArgs(20)
+	outA := output(&a, "a", sqlBit{}, p.A)
+	outB := output(&a, "b", sqlTinyInt{}, p.B)
+	outC := output(&a, "c", sqlSmallInt{}, p.C)
+	outD := output(&a, "d", sqlInt{}, p.D)
+	outE := output(&a, "e", sqlBigInt{}, p.E)
+	outF := output(&a, "f", sqlReal{}, p.F)
+	outG := output(&a, "g", sqlFloat{}, p.G)
+	outI := output(&a, "i", sqlMoney{money}, p.I)
+	outL := output(&a, "l", sqlVarChar(20), p.L)
+	outM := output(&a, "m", sqlNChar(5), p.M)
+	outN := output(&a, "n", sqlNVarChar(20), p.N)
+	outO := output(&a, "o", sqlNVarChar(maxLength), p.O)
+	outQ := outputBytes(&a, "q", sqlVarBinary(10), p.Q)
+	outR := output(&a, "r", sqlUniqueIdentifier{}, p.R)
+	outS := output(&a, "s", sqlDate{}, p.S)
+	outT := output(&a, "t", sqlTime{}, p.T)
+	outU := output(&a, "u", sqlDateTime2{}, p.U)
+	outV := output(&a, "v", sqlDateTime{}, p.V)
+	outW := output(&a, "w", sqlSmallDateTime{}, p.W)
+	outX := output(&a, "x", sqlDateTimeOffset{}, p.X)
+	var r GiveResult
+	err := q.call(ctx, &stmtGive, &a, none)
+	if err != nil {
+		return GiveResult{}, err
+	}
+	r.A = outA()
+	r.B = outB()
+	r.C = outC()
+	r.D = outD()
+	r.E = outE()
+	r.F = outF()
+	r.G = outG()
+	r.I = outI()
+	r.L = outL()
+	r.M = outM()
+	r.N = outN()
+	r.O = outO()
+	r.Q = outQ()
+	r.R = outR()
+	r.S = outS()
+	r.T = outT()
+	r.U = outU()
+	r.V = outV()
+	r.W = outW()
+	r.X = outX()
+	return r, nil
+}
+
 var stmtNothing = statement{
 	name:    "gen_live.nothing",
 	text:    "[gen_live].[nothing]",
@@ -615,5 +722,41 @@ func (q *Queries) SaveItems(ctx context.Context, p SaveItemsParams) (SaveItemsRe
 	if s := status(); s != nil {
 		r.ReturnStatus = *s
 	}
+	return r, nil
+}
+
+var stmtSmallest = statement{
+	name: "gen_live.smallest",
+	text: `DECLARE @h_value decimal(38, 38) = @h;
+EXEC [gen_live].[smallest] @h = @h_value OUTPUT, @take = @take`,
+	schemas: []schemaAt{{44, 54, "gen_live"}},
+	batch:   true,
+	decls:   "@h nvarchar(41) OUTPUT, @take decimal(38, 38)",
+	tail: `;
+SET @h = @h_value`,
+}
+
+// SmallestParams holds the arguments of [Queries.Smallest].
+type SmallestParams struct {
+	H    *decimal.Decimal // in and out
+	Take decimal.Decimal
+}
+
+// SmallestResult is what [Queries.Smallest] returns.
+type SmallestResult struct {
+	H *decimal.Decimal
+}
+
+// Smallest calls procedure gen_live.smallest.
+func (q *Queries) Smallest(ctx context.Context, p SmallestParams) (SmallestResult, error) {
+	a := newArgs(2)
+	outH := output(&a, "h", sqlDecimal{38, 38}, p.H)
+	required(&a, "take", sqlDecimal{38, 38}, p.Take)
+	var r SmallestResult
+	err := q.call(ctx, &stmtSmallest, &a, none)
+	if err != nil {
+		return SmallestResult{}, err
+	}
+	r.H = outH()
 	return r, nil
 }

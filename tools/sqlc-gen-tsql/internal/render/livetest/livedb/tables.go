@@ -78,6 +78,7 @@ func execMany[P any](ctx context.Context, q *Queries, s *statement, list []P, pu
 		if _, err := q.exec(ctx, s, &a); err != nil {
 			return total, err
 		}
+		// The batch counts for itself: the driver's count is of everything that it runs.
 		if rows := changed(); rows != nil {
 			total += *rows
 		}

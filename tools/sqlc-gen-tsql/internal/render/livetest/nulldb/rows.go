@@ -35,7 +35,7 @@ func (q *Queries) call(ctx context.Context, s *statement, a *args, read func(set
 	defer func() { _ = rows.Close() }() // checked below when the call went well; a second time does nothing
 	err = s.receive(rows, read)
 	if err == nil {
-		err = rows.Close()
+		err = rows.Close() // the driver may have kept an error for it
 	}
 	if err != nil && !errors.Is(err, errStopped) {
 		return s.failed(ctx, err)
@@ -69,6 +69,7 @@ func (s *statement) receive(rows *sql.Rows, read func(set int, rows *sql.Rows) e
 				return wrong
 			}
 		}
+		// Only a set that has been read to its end gives way to the next one.
 		for rows.Next() {
 			continue // nobody wants the rows of an unexpected set
 		}

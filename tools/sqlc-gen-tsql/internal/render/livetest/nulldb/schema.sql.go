@@ -213,7 +213,9 @@ type CountToResult struct {
 // CountTo counts.
 //
 // What else it returns is in result: complete when all rows have been read without an error,
-// and incomplete if the loop is left before.
+// and incomplete if the loop is left before. It may be nil.
+//
+// In a transaction, another call waits until the loop has ended: one from within the loop, for ever.
 func (q *Queries) CountTo(ctx context.Context, p CountToParams, result *CountToResult) iter.Seq2[CountToNumbersRow, error] {
 	if result == nil {
 		result = new(CountToResult)
@@ -503,6 +505,111 @@ func (q *Queries) Flow(ctx context.Context, p FlowParams) (FlowResult, error) {
 	return r, nil
 }
 
+var stmtGive = statement{
+	name:    "gen_live.give",
+	text:    "[gen_live].[give]",
+	schemas: []schemaAt{{0, 10, "gen_live"}},
+}
+
+// GiveParams holds the arguments of [Queries.Give].
+type GiveParams struct {
+	A sql.Null[bool]                   // in and out
+	B sql.Null[uint8]                  // in and out
+	C sql.Null[int16]                  // in and out
+	D sql.Null[int32]                  // in and out
+	E sql.Null[int64]                  // in and out
+	F sql.Null[float32]                // in and out
+	G sql.Null[float64]                // in and out
+	I sql.Null[decimal.Decimal]        // in and out
+	L sql.Null[string]                 // in and out
+	M sql.Null[string]                 // in and out
+	N sql.Null[string]                 // in and out
+	O sql.Null[string]                 // in and out
+	Q []byte                           // in and out
+	R sql.Null[mssql.UniqueIdentifier] // in and out
+	S sql.Null[time.Time]              // in and out
+	T sql.Null[time.Time]              // in and out
+	U sql.Null[time.Time]              // in and out
+	V sql.Null[time.Time]              // in and out
+	W sql.Null[time.Time]              // in and out
+	X sql.Null[time.Time]              // in and out
+}
+
+// GiveResult is what [Queries.Give] returns.
+type GiveResult struct {
+	A sql.Null[bool]
+	B sql.Null[uint8]
+	C sql.Null[int16]
+	D sql.Null[int32]
+	E sql.Null[int64]
+	F sql.Null[float32]
+	G sql.Null[float64]
+	I sql.Null[decimal.Decimal]
+	L sql.Null[string]
+	M sql.Null[string]
+	N sql.Null[string]
+	O sql.Null[string]
+	Q []byte
+	R sql.Null[mssql.UniqueIdentifier]
+	S sql.Null[time.Time]
+	T sql.Null[time.Time]
+	U sql.Null[time.Time]
+	V sql.Null[time.Time]
+	W sql.Null[time.Time]
+	X sql.Null[time.Time]
+}
+
+// Give calls procedure gen_live.give.
+func (q *Queries) Give(ctx context.Context, p GiveParams) (GiveResult, error) {
+	a := newArgs(20)
+	outA := outputSQL(&a, "a", sqlBit{}, p.A)
+	outB := outputSQL(&a, "b", sqlTinyInt{}, p.B)
+	outC := outputSQL(&a, "c", sqlSmallInt{}, p.C)
+	outD := outputSQL(&a, "d", sqlInt{}, p.D)
+	outE := outputSQL(&a, "e", sqlBigInt{}, p.E)
+	outF := outputSQL(&a, "f", sqlReal{}, p.F)
+	outG := outputSQL(&a, "g", sqlFloat{}, p.G)
+	outI := outputSQL(&a, "i", sqlMoney{money}, p.I)
+	outL := outputSQL(&a, "l", sqlVarChar(20), p.L)
+	outM := outputSQL(&a, "m", sqlNChar(5), p.M)
+	outN := outputSQL(&a, "n", sqlNVarChar(20), p.N)
+	outO := outputSQL(&a, "o", sqlNVarChar(maxLength), p.O)
+	outQ := outputBytes(&a, "q", sqlVarBinary(10), p.Q)
+	outR := outputSQL(&a, "r", sqlUniqueIdentifier{}, p.R)
+	outS := outputSQL(&a, "s", sqlDate{}, p.S)
+	outT := outputSQL(&a, "t", sqlTime{}, p.T)
+	outU := outputSQL(&a, "u", sqlDateTime2{}, p.U)
+	outV := outputSQL(&a, "v", sqlDateTime{}, p.V)
+	outW := outputSQL(&a, "w", sqlSmallDateTime{}, p.W)
+	outX := outputSQL(&a, "x", sqlDateTimeOffset{}, p.X)
+	var r GiveResult
+	err := q.call(ctx, &stmtGive, &a, none)
+	if err != nil {
+		return GiveResult{}, err
+	}
+	r.A = outA()
+	r.B = outB()
+	r.C = outC()
+	r.D = outD()
+	r.E = outE()
+	r.F = outF()
+	r.G = outG()
+	r.I = outI()
+	r.L = outL()
+	r.M = outM()
+	r.N = outN()
+	r.O = outO()
+	r.Q = outQ()
+	r.R = outR()
+	r.S = outS()
+	r.T = outT()
+	r.U = outU()
+	r.V = outV()
+	r.W = outW()
+	r.X = outX()
+	return r, nil
+}
+
 var stmtNothing = statement{
 	name:    "gen_live.nothing",
 	text:    "[gen_live].[nothing]",
@@ -615,5 +722,41 @@ func (q *Queries) SaveItems(ctx context.Context, p SaveItemsParams) (SaveItemsRe
 	if s := status(); s != nil {
 		r.ReturnStatus = *s
 	}
+	return r, nil
+}
+
+var stmtSmallest = statement{
+	name: "gen_live.smallest",
+	text: `DECLARE @h_value decimal(38, 38) = @h;
+EXEC [gen_live].[smallest] @h = @h_value OUTPUT, @take = @take`,
+	schemas: []schemaAt{{44, 54, "gen_live"}},
+	batch:   true,
+	decls:   "@h nvarchar(41) OUTPUT, @take decimal(38, 38)",
+	tail: `;
+SET @h = @h_value`,
+}
+
+// SmallestParams holds the arguments of [Queries.Smallest].
+type SmallestParams struct {
+	H    sql.Null[decimal.Decimal] // in and out
+	Take decimal.Decimal
+}
+
+// SmallestResult is what [Queries.Smallest] returns.
+type SmallestResult struct {
+	H sql.Null[decimal.Decimal]
+}
+
+// Smallest calls procedure gen_live.smallest.
+func (q *Queries) Smallest(ctx context.Context, p SmallestParams) (SmallestResult, error) {
+	a := newArgs(2)
+	outH := outputSQL(&a, "h", sqlDecimal{38, 38}, p.H)
+	required(&a, "take", sqlDecimal{38, 38}, p.Take)
+	var r SmallestResult
+	err := q.call(ctx, &stmtSmallest, &a, none)
+	if err != nil {
+		return SmallestResult{}, err
+	}
+	r.H = outH()
 	return r, nil
 }

@@ -118,7 +118,8 @@ func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
 	}
 }
 
-// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call.
+// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
+// has it only when all rows have been read. What v points to is never changed.
 func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {
 	if v != nil {
 		if _, err := k.wire(*v); err != nil {
@@ -432,7 +433,7 @@ func checkText(v, name string, limit int) error {
 		return nil
 	}
 	units := 0
-	for _, r := range v {
+	for _, r := range v { // beyond the first plane a character takes two
 		units++
 		if r > 0xFFFF {
 			units++

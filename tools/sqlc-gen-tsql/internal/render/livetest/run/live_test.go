@@ -73,11 +73,14 @@ func TestLive(t *testing.T) {
 		{"types", func(t *testing.T) { testTypes(t, q) }},
 		{"nulls", func(t *testing.T) { testNullsAsSQL(t, nulldb.New(db, nulldb.WithSchema("gen_live", name))) }},
 		{"outputs", func(t *testing.T) { testOutputs(t, q) }},
+		{"values", func(t *testing.T) { testValuesFromNull(t, q) }},
 		{"flow", func(t *testing.T) { testFlow(t, q, db) }},
 		{"stream", func(t *testing.T) { testStream(t, q, db) }},
 		{"queries", func(t *testing.T) { testQueries(t, q, db) }},
+		{"transaction", func(t *testing.T) { testTransaction(t, q, db) }},
 		{"tables", func(t *testing.T) { testTableArguments(t, q) }},
 		{"tvp", func(t *testing.T) { testTVP(t, tvpdb.New(db, tvpdb.WithSchema("gen_live", name))) }},
+		{"names", func(t *testing.T) { testNames(t, db) }},
 	} {
 		t.Run(part.name, part.run)
 	}
@@ -203,6 +206,78 @@ func testOutputs(t *testing.T, q *livedb.Queries) {
 	}
 	if got := must(q.BounceText(t.Context(), livedb.BounceTextParams{}))(t); got.H != nil || got.K != nil {
 		t.Errorf("got %v", got)
+	}
+}
+
+// testValuesFromNull receives values in output parameters that are sent as NULL: their type must be right without one.
+func testValuesFromNull(t *testing.T, q *livedb.Queries) {
+	t.Helper()
+	at := time.Date(2024, 5, 1, 10, 11, 12, 123456000, time.UTC)
+	want := livedb.GiveResult{
+		A: new(true), B: new(uint8(255)), C: new(int16(math.MinInt16)), D: new(int32(math.MinInt32)), E: new(int64(math.MinInt64)),
+		F: new(float32(0.5)), G: new(0.1), I: dec("-922337203685477.5808"), L: new("twenty characters xx"), M: new("abcde"),
+		N: new("twenty characters xx"), O: new(strings.Repeat("long", 3000)), Q: []byte{0, 255}, R: &guid,
+		S: new(at.Truncate(24 * time.Hour)), T: new(time.Date(1, 1, 1, 23, 59, 59, 999999000, time.UTC)), U: &at,
+		V: new(at.Truncate(time.Millisecond)), W: new(at.Truncate(time.Minute)),
+		X: new(time.Date(2024, 5, 1, 10, 11, 12, 123456000, time.FixedZone("", 5*3600+1800))),
+	}
+	if got := must(q.Give(t.Context(), livedb.GiveParams{}))(t); !same(got, want) {
+		t.Errorf("\n got %v\nwant %v", normal(reflect.ValueOf(got)), normal(reflect.ValueOf(want)))
+	}
+	// A sign, a zero, a point and 38 digits.
+	longest := decimal.RequireFromString("-0.12345678901234567890123456789012345678")
+	for _, sent := range []*decimal.Decimal{nil, &longest} {
+		got := must(q.Smallest(t.Context(), livedb.SmallestParams{H: sent, Take: longest}))(t)
+		if got.H == nil || !got.H.Equal(longest) {
+			t.Errorf("got %v, want %v", got.H, longest)
+		}
+	}
+}
+
+// testTransaction uses a transaction again behind all that can end a call, except for what ends the transaction.
+func testTransaction(t *testing.T, q *livedb.Queries, db *sql.DB) {
+	t.Helper()
+	tx := must(db.BeginTx(t.Context(), nil))(t)
+	defer func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}()
+	q = q.WithTx(tx)
+	count := must(q.CountItems(t.Context()))(t)
+	fails := func(_ any, err error) error { return err }
+	at := time.Now()
+	for name, call := range map[string]func(ctx context.Context, cancel func()) error{
+		"a server's error": func(ctx context.Context, _ func()) error {
+			return fails(q.AddItems(ctx, []livedb.AddItemsParams{{ID: 0, MadeAt: at}}))
+		},
+		"a thrown error":    func(ctx context.Context, _ func()) error { return fails(q.Flow(ctx, livedb.FlowParams{Which: 5})) },
+		"an unexpected set": func(ctx context.Context, _ func()) error { return fails(q.Flow(ctx, livedb.FlowParams{Which: 9})) },
+		"no row":            func(ctx context.Context, _ func()) error { return fails(q.GetItem(ctx, livedb.GetItemParams{ID: -1})) },
+		"an argument": func(ctx context.Context, _ func()) error {
+			return q.RenameItem(ctx, livedb.RenameItemParams{Name: "\xff"})
+		},
+		"the end of its context": func(ctx context.Context, cancel func()) (last error) {
+			for _, last = range q.CountTo(ctx, livedb.CountToParams{N: 9000}, nil) {
+				cancel()
+			}
+			return last
+		},
+		"a break": func(ctx context.Context, _ func()) error {
+			for range q.CountTo(ctx, livedb.CountToParams{N: 9000}, nil) {
+				break
+			}
+			return errors.ErrUnsupported // a break is no error
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if err := call(ctx, cancel); err == nil {
+			t.Errorf("%s: the call went well", name)
+		}
+		cancel()
+		if got, err := q.CountItems(t.Context()); err != nil || got != count {
+			t.Errorf("behind %s: got %d, %v", name, got, err)
+		}
 	}
 }
 
@@ -382,30 +457,26 @@ func testTVP(t *testing.T, q *tvpdb.Queries) {
 	}
 }
 
-// BenchmarkTableArgument compares the two forms of a table argument on a server.
-func BenchmarkTableArgument(b *testing.B) {
-	db, name := server(b)
-	ours, driver := livedb.New(db, livedb.WithSchema("gen_live", name)), tvpdb.New(db, tvpdb.WithSchema("gen_live", name))
-	for _, n := range []int{1, 100, 10000} {
-		rows := make([]livedb.IDListRow, n)
-		theirs := make([]tvpdb.IDListRow, n)
-		for i := range rows {
-			rows[i] = livedb.IDListRow{ID: int64(i), Label: new("label")}
-			theirs[i] = tvpdb.IDListRow(rows[i])
+// testNames calls in a schema whose name holds what ends a name or a text in T-SQL. The bracket is left to
+// TestConcurrentCalls: not every server takes one.
+func testNames(t *testing.T, db *sql.DB) {
+	t.Helper()
+	name := fmt.Sprintf(`gen. live'" --%d`, time.Now().UnixNano())
+	run := func(ctx context.Context, statements ...string) {
+		for _, text := range statements {
+			if _, err := db.ExecContext(ctx, strings.ReplaceAll(text, "gen_live", "["+name+"]")); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
 		}
-		report := func(b *testing.B) { b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s") }
-		b.Run(fmt.Sprintf("json/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				must(ours.EchoIDs(b.Context(), livedb.EchoIDsParams{IDs: rows}))(b)
-			}
-			report(b)
-		})
-		b.Run(fmt.Sprintf("tvp/%d", n), func(b *testing.B) {
-			for b.Loop() {
-				must(driver.EchoIDs(b.Context(), tvpdb.EchoIDsParams{IDs: theirs}))(b)
-			}
-			report(b)
-		})
+	}
+	run(t.Context(), "CREATE SCHEMA gen_live", "CREATE TABLE gen_live.items (id bigint)", "CREATE PROCEDURE gen_live.nothing AS SET NOCOUNT ON")
+	defer run(context.WithoutCancel(t.Context()), "DROP PROCEDURE gen_live.nothing", "DROP TABLE gen_live.items", "DROP SCHEMA gen_live")
+	q := livedb.New(db, livedb.WithSchema("gen_live", name))
+	if err := q.Nothing(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := must(q.CountItems(t.Context()))(t); n != 0 {
+		t.Errorf("counted %d", n)
 	}
 }
 

@@ -80,7 +80,7 @@ func (s *script) CheckNamedValue(v *driver.NamedValue) error {
 	return nil
 }
 
-func (s *script) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+func (s *script) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened++
@@ -88,11 +88,12 @@ func (s *script) QueryContext(_ context.Context, text string, args []driver.Name
 		text = fmt.Sprint(args[0].Value)
 	}
 	s.texts = append(s.texts, text)
-	return &scriptedRows{script: s}, nil
+	return &scriptedRows{ctx: ctx, script: s}, nil
 }
 
-// scriptedRows walk through a reply.
+// scriptedRows walk through a reply, as long as their context lasts.
 type scriptedRows struct {
+	ctx      context.Context //nolint:containedctx // as a driver's rows have it
 	script   *script
 	set, row int
 }
@@ -112,6 +113,9 @@ func (r *scriptedRows) Close() error {
 }
 
 func (r *scriptedRows) Next(dest []driver.Value) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
 	if r.set >= len(r.script.sets) {
 		return r.script.end()
 	}

@@ -53,6 +53,20 @@ IF @clear = 1
     SELECT @a = NULL, @b = NULL, @c = NULL, @d = NULL, @e = NULL, @f = NULL, @g = NULL, @i = NULL, @j = NULL, @l = NULL,
            @m = NULL, @n = NULL, @o = NULL, @q = NULL, @r = NULL, @s = NULL, @t = NULL, @u = NULL, @v = NULL, @w = NULL, @x = NULL;
 GO
+CREATE PROCEDURE gen_live.give
+    @a bit OUTPUT, @b tinyint OUTPUT, @c smallint OUTPUT, @d int OUTPUT, @e bigint OUTPUT, @f real OUTPUT, @g float OUTPUT,
+    @i money OUTPUT, @l varchar(20) OUTPUT, @m nchar(5) OUTPUT, @n nvarchar(20) OUTPUT, @o nvarchar(max) OUTPUT,
+    @q varbinary(10) OUTPUT, @r uniqueidentifier OUTPUT, @s date OUTPUT, @t time(6) OUTPUT, @u datetime2(6) OUTPUT,
+    @v datetime OUTPUT, @w smalldatetime OUTPUT, @x datetimeoffset(6) OUTPUT
+AS
+SELECT @a = 1, @b = 255, @c = -32768, @d = -2147483648, @e = -9223372036854775808, @f = 0.5, @g = 0.1, @i = -922337203685477.5808,
+       @l = 'twenty characters xx', @m = N'abcde', @n = N'twenty characters xx', @o = REPLICATE(CAST(N'long' AS nvarchar(max)), 3000),
+       @q = 0x00FF, @r = '6F9619FF-8B86-D011-B42D-00C04FC964FF', @s = '2024-05-01', @t = '23:59:59.999999',
+       @u = '2024-05-01 10:11:12.123456', @v = '2024-05-01 10:11:12.123', @w = '2024-05-01 10:11', @x = '2024-05-01 10:11:12.123456 +05:30';
+GO
+CREATE PROCEDURE gen_live.smallest @h decimal(38,38) OUTPUT, @take decimal(38,38) AS
+SET @h = CASE WHEN @h IS NULL THEN @take ELSE @h END;
+GO
 CREATE PROCEDURE gen_live.bounce_text @h decimal(38,10) OUTPUT, @k char(5) OUTPUT, @add decimal(38,10) = NULL
 AS
 BEGIN

@@ -53,6 +53,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	if len(o.schemas) == 0 {
 		return q
 	}
+	// The texts are worked out now, so that calls only read and can be made from any number of goroutines.
 	q.renamed = map[*statement]string{}
 	for _, s := range statements {
 		if text := s.in(o.schemas); text != s.text {
@@ -62,7 +63,7 @@ func New(db DBTX, opts ...Option) *Queries {
 	return q
 }
 
-// With returns the same calls on another connection or in a transaction.
+// With returns the same calls on another connection or in a transaction. The options stay.
 func (q *Queries) With(db DBTX) *Queries {
 	other := *q
 	other.db = db

@@ -8,19 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// tableRules are about the tables that everybody works on at once.
-var tableRules = []Rule{
-	{
-		ID:    "Q5",
-		Title: "A queue table is clustered, and none of its indexes locks pages",
-		Reason: "A heap never gives back the space of deleted rows; a page lock makes every claimer skip the rows that share " +
-			"the page.",
-		Bad:     "CREATE TABLE dbo.jobs (id bigint NOT NULL, CONSTRAINT pk PRIMARY KEY (id));",
-		Good:    "CREATE TABLE dbo.jobs (id bigint NOT NULL, CONSTRAINT pk PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF));",
-		Needs:   "queue_tables",
-		Example: Options{QueueTables: []string{"jobs"}},
-		check:   checkQueues,
-	},
+// orderRules are about the locks that a transaction takes on several tables.
+var orderRules = []Rule{
 	{
 		ID:      "Q6-foreign-key",
 		Title:   "No foreign keys on or to a hot table",
@@ -65,52 +54,17 @@ END CATCH;`,
 	},
 }
 
-func checkQueues(p *pass) {
-	clustered := map[string]bool{}
-	for _, ix := range p.keys {
-		clustered[ix.table.Key()] = clustered[ix.table.Key()] || ix.clustered
-		if ix.isType || !among(p.Options.QueueTables, ix.table) || p.pageLocksOff(ix) {
-			continue
-		}
-		p.report(ix.u, ix.at, "WITH (ALLOW_PAGE_LOCKS = OFF)", "an index of the queue %s locks pages", ix.table)
-	}
-	for _, u := range p.units {
-		for t := range syntax.All[*syntax.CreateTable](u.node) {
-			name := u.index(t.Name, nil, nil, false).table
-			if among(p.Options.QueueTables, name) && !clustered[name.Key()] {
-				p.report(u, t.Name.Span, "give it a clustered primary key", "the queue %s has no clustered index", name)
-			}
-		}
-	}
-}
-
-// pageLocksOff looks at the options of an index, and for an ALTER INDEX that sets them later.
-func (s *session) pageLocksOff(ix index) bool {
-	for _, o := range ix.options {
-		if o.Name == "ALLOW_PAGE_LOCKS" {
-			return strings.EqualFold(strings.TrimSpace(o.Value), "OFF")
-		}
-	}
-	for _, u := range s.units {
-		for other := range syntax.All[*syntax.Other](u.node) {
-			text := u.script.File.Slice(other.Span)
-			if other.Words == "ALTER INDEX" && containsWord(text, "ALLOW_PAGE_LOCKS") && containsWord(text, ix.table.Name) &&
-				(containsWord(text, "ALL") || ix.name != "" && containsWord(text, ix.name)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
+// checkForeignKeys looks at both ends of a key: the insert of a child reads the parent under a shared lock, and the
+// delete of a parent scans the child.
 func checkForeignKeys(p *pass) {
 	check := func(u *unit, table *syntax.ObjectName, c *syntax.Constraint) {
 		if c.Kind != "FOREIGN KEY" || c.References == nil {
 			return
 		}
+		// One finding for a key, even if both ends are hot.
 		for _, name := range []*syntax.ObjectName{table, c.References} {
 			if hot := u.index(name, nil, nil, false).table; among(p.Options.HotTables, hot) {
-				p.report(u, c.Span, "keep the rows together in the procedures that write them", "a foreign key on or to %s", hot)
+				p.report(u, c.Span, "keep the rows together in the procedures that write them", "a foreign key on or to the hot table %s", hot)
 				return
 			}
 		}
@@ -133,12 +87,15 @@ func checkForeignKeys(p *pass) {
 	}
 }
 
-// lockOrder follows a body and notes which tables of the configured order a transaction has locked.
+// lockOrder follows a body and notes which tables of the configured order a transaction has locked. Tables are
+// numbers, their places in the order; tables that it doesn't name don't count.
 type lockOrder struct {
 	*pass
 	u *unit
 }
 
+// checkLockOrder looks at each procedure by itself, as if it began without locks: what a caller has locked can't be
+// seen.
 func checkLockOrder(p *pass) {
 	if len(p.Options.LockOrder) == 0 {
 		return
@@ -157,22 +114,21 @@ func (o *lockOrder) run(list []syntax.Stmt, locked []int) []int {
 	return locked
 }
 
+// stmt returns the tables that are locked behind a statement, and reports those that it locks out of order. BEGIN,
+// COMMIT and ROLLBACK all leave nothing locked: a rollback to a savepoint keeps some, which is missed.
 func (o *lockOrder) stmt(s syntax.Stmt, locked []int) []int {
 	switch s := s.(type) {
 	case *syntax.Block:
 		return o.run(s.Stmts, locked)
 	case *syntax.If:
-		then := o.stmt(s.Then, slices.Clone(locked))
-		if leaves(s.Then) {
-			then = nil
-		}
 		if s.Else == nil {
-			return union(then, locked)
+			return union(o.branch(s.Then, locked), locked)
 		}
-		return union(then, o.stmt(s.Else, slices.Clone(locked)))
+		return union(o.branch(s.Then, locked), o.branch(s.Else, locked))
 	case *syntax.While:
 		return o.stmt(s.Body, locked)
 	case *syntax.TryCatch:
+		// CATCH begins with nothing: it rolls back first, as P1-catch wants it.
 		return union(o.run(s.Try, locked), o.run(s.Catch, nil))
 	case *syntax.Transaction:
 		if s.Verb == "SAVE" {
@@ -189,13 +145,24 @@ func (o *lockOrder) stmt(s syntax.Stmt, locked []int) []int {
 	return locked
 }
 
+// branch follows one branch of IF and returns what is locked behind the IF if it was taken: nothing, if the branch
+// never gets there.
+func (o *lockOrder) branch(s syntax.Stmt, locked []int) []int {
+	behind := o.stmt(s, slices.Clone(locked))
+	if leaves(s) {
+		return nil
+	}
+	return behind
+}
+
 // lockedTable is a table that a statement locks until the transaction ends.
 type lockedTable struct {
 	at    diag.Span
 	place int // in the configured order
 }
 
-// locks returns the tables that a statement reads under update locks, then the one it writes.
+// locks returns the tables that a statement reads under update locks, then the one it writes. Plain reads are left
+// out, for they lock nothing until the end of the transaction.
 func (o *lockOrder) locks(s syntax.Stmt) []lockedTable {
 	var out []lockedTable
 	add := func(source *tableSource, at diag.Span) {
@@ -229,6 +196,7 @@ func (o *lockOrder) lock(t lockedTable, locked []int) []int {
 	return append(locked, t.place)
 }
 
+// union adds what b has more to a, in the order of b.
 func union(a, b []int) []int {
 	for _, n := range b {
 		if !slices.Contains(a, n) {

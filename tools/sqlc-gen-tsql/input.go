@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
+)
+
+// An input is what a command works on: a configuration and the scripts it names.
+type input struct {
+	dir     string // the folder to which all paths are relative
+	config  config.Config
+	sources []generate.Source
+	args    string // what to type after a verb to get the same input
+}
+
+// chosen holds what flags say, by key of the configuration.
+type chosen map[string]string
+
+// register adds the flags that say what a command works on; the name of a flag is its key with dashes.
+func (c chosen) register(flags *flag.FlagSet) (file *string) {
+	for _, f := range []struct{ name, usage string }{
+		{"package", "`name` of the Go package"},
+		{"out", "`folder` of the Go files"},
+		{"default-schema", "`schema` of unqualified names"},
+		{"nulls", "how NULL is written in Go, `pointer|sql`"},
+		{"tables", "how table arguments travel, `json|tvp`"},
+	} {
+		flags.Func(f.name, f.usage+", when scripts are named", func(value string) error {
+			c[strings.ReplaceAll(f.name, "-", "_")] = value
+			return nil
+		})
+	}
+	return flags.String("config", "", "configuration `file`; "+config.FileName+" if no scripts are named")
+}
+
+// parse reads the flags of a command; what it adds to the common ones is registered already.
+func (a *app) parse(flags *flag.FlagSet, args []string) (*input, error) {
+	c := chosen{}
+	file := c.register(flags)
+	flags.SetOutput(a.stderr)
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "flags of sqlc-gen-tsql %s:\n", flags.Name())
+		flags.PrintDefaults()
+		fmt.Fprintf(flags.Output(), "keys of %s:\n", config.FileName)
+		config.Describe(flags.Output())
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("see sqlc-gen-tsql %s -h", flags.Name()) // the flag package has said what is wrong
+	}
+	switch {
+	case flags.NArg() == 0 && len(c) > 0:
+		return nil, errors.New("flags such as -package are for scripts on the command line; without any, the configuration says it all")
+	case flags.NArg() == 0:
+		return a.configured(*file)
+	case *file != "":
+		return nil, errors.New("either -config or scripts on the command line, not both")
+	default:
+		return a.quick(c, flags.Args())
+	}
+}
+
+// configured reads a configuration file and its scripts.
+func (a *app) configured(file string) (*input, error) {
+	in := &input{args: "-config " + file}
+	name := filepath.ToSlash(file)
+	if file == "" {
+		name, in.args = config.FileName, ""
+	}
+	full := filepath.FromSlash(name)
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(a.dir, full)
+	}
+	text, err := os.ReadFile(full)
+	if errors.Is(err, fs.ErrNotExist) && file == "" {
+		return nil, fmt.Errorf("there is no %s here; write one, or name scripts: generate -package db -out db sql/*.sql", name)
+	} else if err != nil {
+		return nil, err
+	}
+	var findings diag.List
+	in.config, findings = config.Read(diag.NewFile(name, string(text)))
+	if in.config.Out == "" && len(findings) == 0 {
+		findings.Add(nil, diag.Span{}, "config", "out: internal/db", "out is not set in %s", name)
+	}
+	if err := a.report(findings); err != nil {
+		return nil, err
+	}
+	in.dir = filepath.Dir(full)
+	in.sources, err = readSources(in.dir, in.config)
+	return in, err
+}
+
+// quick makes a configuration of flags.
+func (a *app) quick(c chosen, scripts []string) (*input, error) {
+	in := &input{dir: a.dir, config: config.Default()}
+	for _, key := range []string{"package", "out", "default_schema", "nulls", "tables"} {
+		value, ok := c[key]
+		if !ok {
+			continue
+		}
+		if err := in.config.Set(key, filepath.ToSlash(value)); err != nil {
+			return nil, fmt.Errorf("-%s: %w", strings.ReplaceAll(key, "_", "-"), err)
+		}
+		in.args += "-" + strings.ReplaceAll(key, "_", "-") + " " + value + " "
+	}
+	in.args += strings.Join(scripts, " ")
+	for _, script := range scripts {
+		in.config.Any = append(in.config.Any, filepath.ToSlash(script))
+	}
+	sources, err := readSources(in.dir, in.config)
+	in.sources = sources
+	return in, err
+}
+
+// report prints findings and returns errFound if there are any.
+func (a *app) report(findings diag.List) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	fmt.Fprint(a.stderr, findings.Format())
+	return errFound
+}

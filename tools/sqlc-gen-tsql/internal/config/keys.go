@@ -1,0 +1,114 @@
+package config
+
+import (
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
+)
+
+// A field is one key of the configuration: what is stored under it and what it is good for.
+type field struct {
+	key  string
+	read func(*reader, *yaml.Node, *Config)
+	doc  string
+}
+
+// fields are the keys in the order in which they are documented.
+var fields = []field{
+	{"package", text(func(c *Config) *string { return &c.Model.Package }, packageProblem), "name of the Go package; must be set"},
+	{
+		"out", text(func(c *Config) *string { return &c.Out }, folderProblem),
+		"folder for the Go files; must be set, except in sqlc, which has an out of its own for plugins",
+	},
+	{
+		"schema", texts(func(c *Config) *[]string { return &c.Schema }, patternProblem),
+		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders) or folders",
+	},
+	{
+		"procedures", texts(func(c *Config) *[]string { return &c.Procedures }, patternProblem),
+		"scripts that define procedures",
+	},
+	{"queries", texts(func(c *Config) *[]string { return &c.Queries }, patternProblem), "scripts with annotated queries"},
+	{
+		"default_schema", text(func(c *Config) *string { return &c.DefaultSchema }, anything),
+		"schema of names that are written without one; dbo if not set",
+	},
+	{
+		"nulls", text(func(c *Config) *string { return &c.Model.Nulls }, oneOf(model.NullsPointer, model.NullsSQL)),
+		"NULL in Go: pointer (the default), or sql for sql.Null[T]",
+	},
+	{
+		"tables", text(func(c *Config) *string { return &c.Model.Tables }, oneOf(model.TablesJSON, model.TablesTVP)),
+		"how table arguments travel: json (the default), one document; or tvp, the driver's table-valued parameters",
+	},
+	{
+		"exclude", texts(func(c *Config) *[]string { return &c.Exclude }, anything),
+		"procedures to generate nothing for; each must exist",
+	},
+	{
+		"rename", names(func(c *Config) *map[string]string { return &c.Model.Rename }),
+		"Go names by SQL name, where the usual one does not suit",
+	},
+	{
+		"schema_in_names", flag(func(c *Config) *bool { return &c.Model.SchemaInNames }),
+		"true: the schema is part of every method's name, not only where two schemas share one; false if not set",
+	},
+	{
+		"sequences", flag(func(c *Config) *bool { return &c.Model.Sequences }),
+		"true: every :many query gets a second method that yields its rows one by one; false if not set",
+	},
+	{
+		"portability", texts(func(c *Config) *[]string { return &c.Vet.Portability }, oneOf(vet.Babelfish)),
+		"other servers that the scripts must run on: babelfish; none if not set",
+	},
+	{"vet", section("vet.", vetFields), "options of the lint rules, see below"},
+}
+
+// vetFields are the keys below vet.
+var vetFields = []field{
+	vetList("enable", "rules or families (P6, or all) that are off unless asked for",
+		func(v *vet.Options) *[]string { return &v.Enable }),
+	vetList("disable", "rules or families not to apply; wins over enable", func(v *vet.Options) *[]string { return &v.Disable }),
+	vetText("schema", "the schema that every object is in", func(v *vet.Options) *string { return &v.Schema }),
+	vetNumber("error_min", "the lowest number that THROW may raise; 50001 if not set",
+		func(v *vet.Options) *int64 { return &v.ErrorMin }),
+	vetNumber("error_max", "the highest; 2147483647 if not set", func(v *vet.Options) *int64 { return &v.ErrorMax }),
+	vetList("lock_tokens", "columns that hold the token of a lease", func(v *vet.Options) *[]string { return &v.LockTokens }),
+	vetList("locked_until", "columns that hold the end of a lease", func(v *vet.Options) *[]string { return &v.LockedUntil }),
+	vetList("payloads", "members of JSON documents that can be of any length",
+		func(v *vet.Options) *[]string { return &v.Payloads }),
+	vetList("queue_tables", "tables that are claimed from", func(v *vet.Options) *[]string { return &v.QueueTables }),
+	vetList("hot_tables", "tables that must not have foreign keys", func(v *vet.Options) *[]string { return &v.HotTables }),
+	vetList("lock_order", "the order in which tables are locked, everywhere",
+		func(v *vet.Options) *[]string { return &v.LockOrder }),
+	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
+		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
+	vetText("isolation_guard", "the procedure or function that refuses sessions under SNAPSHOT and SERIALIZABLE",
+		func(v *vet.Options) *string { return &v.IsolationGuard }),
+}
+
+func vetList(key, doc string, where func(*vet.Options) *[]string) field {
+	return field{key, texts(func(c *Config) *[]string { return where(&c.Vet) }, anything), doc}
+}
+
+func vetText(key, doc string, where func(*vet.Options) *string) field {
+	return field{key, text(func(c *Config) *string { return where(&c.Vet) }, anything), doc}
+}
+
+func vetNumber(key, doc string, where func(*vet.Options) *int64) field {
+	return field{key, number(func(c *Config) *int64 { return where(&c.Vet) }), doc}
+}
+
+// Describe writes every key with what it is good for.
+func Describe(w io.Writer) {
+	for _, f := range fields {
+		fmt.Fprintf(w, "  %-20s %s\n", f.key, f.doc)
+	}
+	for _, f := range vetFields {
+		fmt.Fprintf(w, "  %-20s %s\n", "vet."+f.key, f.doc)
+	}
+}

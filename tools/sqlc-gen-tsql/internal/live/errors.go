@@ -1,0 +1,52 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	mssql "github.com/microsoft/go-mssqldb"
+)
+
+// number returns the number of a server's error, or 0 if it comes from somewhere else.
+func number(err error) int32 {
+	if e, ok := errors.AsType[mssql.Error](err); ok {
+		return e.Number
+	}
+	return 0
+}
+
+// brief returns the first line of an error, without the number if it has one.
+func brief(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[mssql.Error](err); ok {
+		text = e.Message
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// dead returns the error if no further statement can be executed after it: one that didn't come from the server, unless
+// the connection has been used since.
+func dead(ctx context.Context, err error) error {
+	switch {
+	case err == nil, ctx.Err() == nil && (number(err) != 0 || errors.Is(err, errUndescribed)):
+		return nil
+	case errors.As(err, new(survivedError)) && ctx.Err() == nil:
+		return nil
+	default:
+		return err
+	}
+}
+
+// survivedError is an error after which the connection still worked.
+type survivedError struct{ error }
+
+func (e survivedError) Unwrap() error { return e.error }
+
+// deployment holds the numbers of errors that say that a procedure doesn't fit the database it is in: an object or a
+// column is missing, arguments don't fit, or the SET options are wrong.
+var deployment = []int32{201, 206, 207, 208, 1934, 2812, 8144, 8145, 8146}
+
+// errUndescribed reports that the server can't describe something.
+var errUndescribed = errors.New("not described")

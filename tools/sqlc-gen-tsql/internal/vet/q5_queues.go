@@ -1,0 +1,66 @@
+package vet
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+)
+
+// queueRules are about how a table that is claimed from is stored.
+var queueRules = []Rule{
+	{
+		ID:    "Q5",
+		Title: "A queue table is clustered, and none of its indexes locks pages",
+		Reason: "A heap never gives back the space of deleted rows; a page lock makes every claimer skip the rows that share " +
+			"the page.",
+		Bad:     "CREATE TABLE dbo.jobs (id bigint NOT NULL, CONSTRAINT pk PRIMARY KEY (id));",
+		Good:    "CREATE TABLE dbo.jobs (id bigint NOT NULL, CONSTRAINT pk PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = OFF));",
+		Needs:   "queue_tables",
+		Example: Options{QueueTables: []string{"jobs"}},
+		check:   checkQueues,
+	},
+}
+
+// checkQueues looks at all scripts together: an index may be created, or altered, in another file than its table.
+func checkQueues(p *pass) {
+	clustered := map[string]bool{}
+	for _, ix := range p.keys {
+		clustered[ix.table.Key()] = clustered[ix.table.Key()] || ix.clustered
+		if ix.isType || !among(p.Options.QueueTables, ix.table) || p.pageLocksOff(ix) {
+			continue
+		}
+		p.report(ix.u, ix.at, "create it WITH (ALLOW_PAGE_LOCKS = OFF)", "an index of the queue %s locks pages", ix.table)
+	}
+	// Without a clustered index the table is a heap.
+	for _, u := range p.units {
+		for t := range syntax.All[*syntax.CreateTable](u.node) {
+			name := u.index(t.Name, nil, nil, false).table
+			if among(p.Options.QueueTables, name) && !clustered[name.Key()] {
+				p.report(u, t.Name.Span, "give it a clustered primary key", "the queue %s has no clustered index", name)
+			}
+		}
+	}
+}
+
+// pageLocksOff finds the option in an ALTER INDEX, a statement of which the parser keeps no more than the text.
+var pageLocksOff = regexp.MustCompile(`(?i)\bALLOW_PAGE_LOCKS\s*=\s*OFF\b`)
+
+// pageLocksOff looks at the options of an index, and for an ALTER INDEX that sets them later.
+func (s *session) pageLocksOff(ix index) bool {
+	for _, o := range ix.options {
+		if o.Name == "ALLOW_PAGE_LOCKS" {
+			return strings.EqualFold(strings.TrimSpace(o.Value), "OFF")
+		}
+	}
+	for _, u := range s.units {
+		for other := range syntax.All[*syntax.Other](u.node) {
+			text := u.script.File.Slice(other.Span)
+			if other.Words == "ALTER INDEX" && pageLocksOff.MatchString(text) && containsWord(text, ix.table.Name) &&
+				(containsWord(text, "ALL") || ix.name != "" && containsWord(text, ix.name)) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
+)
+
+// rules lists the lint rules; those that are named, it explains.
+func (a *app) rules(_ context.Context, ids []string) error {
+	for _, rule := range vet.Rules() {
+		if len(ids) == 0 {
+			fmt.Fprintln(a.stdout, strings.TrimRight(fmt.Sprintf("%-16s %s %s", rule.ID, rule.Title, condition(rule)), " "))
+		}
+	}
+	for _, id := range ids {
+		known := false
+		for _, rule := range vet.Rules() {
+			if rule.ID == id || strings.HasPrefix(rule.ID, id+"-") {
+				a.explain(rule)
+				known = true
+			}
+		}
+		if !known {
+			return fmt.Errorf("there is no rule %s; sqlc-gen-tsql rules lists them all", id)
+		}
+	}
+	return nil
+}
+
+// condition says in parentheses when a rule applies, if that isn't always.
+func condition(rule vet.Rule) string {
+	switch {
+	case rule.Optional && rule.Needs != "":
+		return "(off unless enabled; needs " + rule.Needs + ")"
+	case rule.Optional:
+		return "(off unless enabled)"
+	case rule.Needs != "":
+		return "(needs " + rule.Needs + ")"
+	case strings.HasPrefix(rule.ID, "B"): // the family about Babelfish
+		return "(portability: babelfish)"
+	default:
+		return ""
+	}
+}
+
+// explain prints all there is to say about a rule.
+func (a *app) explain(rule vet.Rule) {
+	fmt.Fprintln(a.stdout, strings.TrimRight(fmt.Sprintf("%s: %s %s", rule.ID, rule.Title, condition(rule)), " "))
+	fmt.Fprintf(a.stdout, "\n%s\n", rule.Reason)
+	fmt.Fprintf(a.stdout, "\nBad:\n%s\nGood:\n%s\n", indent(rule.Bad), indent(rule.Good))
+}
+
+// indent moves a script to the right.
+func indent(script string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(script), "\n", "\n    ") + "\n"
+}
