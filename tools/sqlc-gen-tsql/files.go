@@ -18,7 +18,8 @@ import (
 )
 
 // readSources reads the scripts that a configuration names; dir is the folder to which its patterns are relative.
-// Within a role the patterns count in their order and the matches of each are sorted.
+// Within a role the patterns count in their order and the matches of each are sorted: the order of scripts is the
+// order of definitions. A file that several patterns match is one source, with all its roles.
 func readSources(dir string, c config.Config) ([]generate.Source, error) {
 	var sources []generate.Source
 	for _, group := range []struct {
@@ -82,8 +83,9 @@ func match(dir, pattern string) ([]string, error) {
 		if err == nil && !entry.IsDir() && matches(strings.Split(rest, "/"), strings.Split(name, "/")) {
 			names = append(names, path.Join(base, name))
 		}
+		// The pattern names files of this folder only: the folders below may be large.
 		if err == nil && entry.IsDir() && name != "." && !strings.Contains(rest, "/") && rest != "**" {
-			return fs.SkipDir // the pattern names files of this folder only
+			return fs.SkipDir
 		}
 		return err
 	})
@@ -97,9 +99,11 @@ func match(dir, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// splitPattern splits a pattern before the first element that has a wildcard, or before the last one.
+// splitPattern splits a pattern before the first element that has a wildcard, or before the last one. Either part may
+// be empty, which path.Join takes for here.
 func splitPattern(pattern string) (base, rest string) {
 	elements := strings.Split(path.Clean(pattern), "/")
+	// Without a wildcard the last element is the file, and the rest the folder to look in.
 	n := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, "*?[") })
 	if n < 0 {
 		n = len(elements) - 1
@@ -107,7 +111,8 @@ func splitPattern(pattern string) (base, rest string) {
 	return path.Join(elements[:n]...), strings.Join(elements[n:], "/")
 }
 
-// matches reports whether the elements of a path are what those of a pattern say.
+// matches reports whether the elements of a path are what those of a pattern say. path.Match alone knows no **. A
+// pattern that it calls malformed matches nothing; the configuration has refused it already.
 func matches(pattern, name []string) bool {
 	switch {
 	case len(pattern) == 0:

@@ -22,27 +22,39 @@ type input struct {
 	args    string // what to type after a verb to get the same input
 }
 
-// chosen holds what flags say, by key of the configuration.
+// chosen holds what flags say, by key of the configuration. Flags are for trying the command on a script; whatever is
+// worth keeping is in a file, which is why few keys have one.
 type chosen map[string]string
+
+// A keyFlag is a key of the configuration that has a flag.
+type keyFlag struct{ key, usage string }
+
+// keyFlags are the flags that stand for keys, in the order in which a command that repeats the call has them.
+var keyFlags = []keyFlag{
+	{"package", "`name` of the Go package"},
+	{"out", "`folder` of the Go files"},
+	{"default_schema", "`schema` of unqualified names"},
+	{"nulls", "how NULL is written in Go, `pointer|sql`"},
+	{"tables", "how table arguments travel, `json|tvp`"},
+}
+
+// name returns the flag's name: the key with dashes, as flags are spelt.
+func (f keyFlag) name() string { return strings.ReplaceAll(f.key, "_", "-") }
 
 // register adds the flags that say what a command works on; the name of a flag is its key with dashes.
 func (c chosen) register(flags *flag.FlagSet) (file *string) {
-	for _, f := range []struct{ name, usage string }{
-		{"package", "`name` of the Go package"},
-		{"out", "`folder` of the Go files"},
-		{"default-schema", "`schema` of unqualified names"},
-		{"nulls", "how NULL is written in Go, `pointer|sql`"},
-		{"tables", "how table arguments travel, `json|tvp`"},
-	} {
-		flags.Func(f.name, f.usage+", when scripts are named", func(value string) error {
-			c[strings.ReplaceAll(f.name, "-", "_")] = value
+	for _, f := range keyFlags {
+		flags.Func(f.name(), f.usage+", when scripts are named", func(value string) error {
+			c[f.key] = value
 			return nil
 		})
 	}
 	return flags.String("config", "", "configuration `file`; "+config.FileName+" if no scripts are named")
 }
 
-// parse reads the flags of a command; what it adds to the common ones is registered already.
+// parse reads the flags of a command; what it adds to the common ones is registered already. Scripts come from the
+// command line or from a configuration, never from both: a mixture would be a third way to say what is generated, and
+// one that nobody could repeat.
 func (a *app) parse(flags *flag.FlagSet, args []string) (*input, error) {
 	c := chosen{}
 	file := c.register(flags)
@@ -60,6 +72,7 @@ func (a *app) parse(flags *flag.FlagSet, args []string) (*input, error) {
 		return nil, fmt.Errorf("see sqlc-gen-tsql %s -h", flags.Name()) // the flag package has said what is wrong
 	}
 	switch {
+	// A flag that silently lost to the configuration would be worse than an error.
 	case flags.NArg() == 0 && len(c) > 0:
 		return nil, errors.New("flags such as -package are for scripts on the command line; without any, the configuration says it all")
 	case flags.NArg() == 0:
@@ -71,11 +84,13 @@ func (a *app) parse(flags *flag.FlagSet, args []string) (*input, error) {
 	}
 }
 
-// configured reads a configuration file and its scripts.
+// configured reads a configuration file and its scripts. All paths in it are relative to its own folder, so that it
+// means the same wherever the command is started.
 func (a *app) configured(file string) (*input, error) {
 	in := &input{args: "-config " + file}
 	name := filepath.ToSlash(file)
 	if file == "" {
+		// The default name needs no flag in the command that repairs drift.
 		name, in.args = config.FileName, ""
 	}
 	full := filepath.FromSlash(name)
@@ -90,29 +105,32 @@ func (a *app) configured(file string) (*input, error) {
 	}
 	var findings diag.List
 	in.config, findings = config.Read(diag.NewFile(name, string(text)))
+	// Package config can't ask for it, since sqlc has an out of its own.
 	if in.config.Out == "" && len(findings) == 0 {
 		findings.Add(nil, diag.Span{}, "config", "out: internal/db", "out is not set in %s", name)
 	}
 	if err := a.report(findings); err != nil {
 		return nil, err
 	}
+	// From here on paths are relative to the configuration, wherever the command was started.
 	in.dir = filepath.Dir(full)
 	in.sources, err = readSources(in.dir, in.config)
 	return in, err
 }
 
-// quick makes a configuration of flags.
+// quick makes a configuration of flags. The keys go in a fixed order for the same reason as the files: what is
+// printed is the same every time.
 func (a *app) quick(c chosen, scripts []string) (*input, error) {
 	in := &input{dir: a.dir, config: config.Default()}
-	for _, key := range []string{"package", "out", "default_schema", "nulls", "tables"} {
-		value, ok := c[key]
+	for _, f := range keyFlags {
+		value, ok := c[f.key]
 		if !ok {
 			continue
 		}
-		if err := in.config.Set(key, filepath.ToSlash(value)); err != nil {
-			return nil, fmt.Errorf("-%s: %w", strings.ReplaceAll(key, "_", "-"), err)
+		if err := in.config.Set(f.key, filepath.ToSlash(value)); err != nil {
+			return nil, fmt.Errorf("-%s: %w", f.name(), err)
 		}
-		in.args += "-" + strings.ReplaceAll(key, "_", "-") + " " + value + " "
+		in.args += "-" + f.name() + " " + value + " "
 	}
 	in.args += strings.Join(scripts, " ")
 	for _, script := range scripts {

@@ -3,6 +3,10 @@
 // says, with the place and the reason.
 //
 // It runs by itself, or as a process plugin of sqlc. The README describes both.
+//
+// This package alone touches disk, network and environment; the stages below internal are functions of their
+// arguments. Reading order: main.go picks the command; input.go and files.go read what it works on; generate.go,
+// vet.go, rules.go, verify.go and plugin.go are the commands.
 package main
 
 import (
@@ -17,16 +21,17 @@ import (
 	"slices"
 )
 
-// What the command's exit code says.
+// What the command's exit code says. Builds tell drift, which a developer repairs, from a command that couldn't run.
 const (
 	exitFine  = 0
 	exitFound = 1 // there are findings, or drift
 	exitUsage = 2 // the command was called wrongly, or a file or a server could not be reached
 )
 
-// errFound ends a command that has printed what it found.
+// errFound ends a command that has printed what it found. Nothing is left to say then but the exit code.
 var errFound = errors.New("found")
 
+// main ends on the first interrupt by way of the context, so that verify can roll back what it is doing.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := (&app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, dir: ".", getenv: os.Getenv}).run(ctx, os.Args[1:])
@@ -34,7 +39,8 @@ func main() {
 	os.Exit(code)
 }
 
-// An app is the command with everything it reaches the world through.
+// An app is the command with everything it reaches the world through, so that tests run it in a folder and an
+// environment of their own.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -42,7 +48,7 @@ type app struct {
 	getenv         func(string) string
 }
 
-// A command is one verb of the command line.
+// A command is one verb of the command line. Its run gets the arguments behind the verb.
 type command struct {
 	name, usage, short string
 	run                func(*app, context.Context, []string) error
@@ -66,6 +72,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		a.help(a.stderr)
 		return exitUsage
 	}
+	// sqlc starts a plugin with the name of the method as the only argument; it looks like no command.
 	if args[0] == pluginMethod {
 		return a.plugin()
 	}
@@ -96,6 +103,8 @@ func (a *app) exitCode(c command, err error) int {
 	}
 }
 
+// help writes what the command can do. It goes to stdout for those who asked and to stderr for those who got it
+// wrong.
 func (a *app) help(w io.Writer) {
 	fmt.Fprint(w, "sqlc-gen-tsql writes typed Go for T-SQL procedures and queries.\n\n")
 	for _, c := range commands() {

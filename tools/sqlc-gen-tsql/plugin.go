@@ -16,8 +16,9 @@ import (
 // files go back the same way.
 const pluginMethod = plugin.CodegenService_Generate_FullMethodName
 
-// plugin answers a request of sqlc. Of the request only the options count: what sqlc itself has made of its own queries
-// is for another dialect. Findings go to stderr, which sqlc shows when the exit code isn't 0.
+// plugin answers a request of sqlc. Of the request only the options count: what sqlc itself has made of its own
+// queries is for another dialect. Findings go to stderr, which sqlc shows when the exit code isn't 0. Paths are
+// relative to the folder that sqlc runs in, since a plugin isn't told where its configuration is.
 func (a *app) plugin() int {
 	answer, err := a.answer()
 	if err == nil {
@@ -26,7 +27,7 @@ func (a *app) plugin() int {
 	return a.exitCode(command{name: "as a plugin"}, err)
 }
 
-// answer returns the response, marshaled.
+// answer returns the response, marshaled, in the same bytes every time: sqlc's diff compares them.
 func (a *app) answer() ([]byte, error) {
 	body, err := io.ReadAll(a.stdin)
 	if err != nil {
@@ -37,6 +38,7 @@ func (a *app) answer() ([]byte, error) {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
 	c, findings := config.Read(diag.NewFile("options", string(request.GetPluginOptions())))
+	// Two outs that differ would be a riddle to whoever looks for the files.
 	if c.Out != "" {
 		findings.Add(nil, diag.Span{}, "config", "remove it from options", "a plugin's out is set beside its options, not in them")
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
 
-// rules lists the lint rules; those that are named, it explains.
+// rules lists the lint rules; those that are named, it explains. An id may be that of a family, P4, which stands for
+// all its rules.
 func (a *app) rules(_ context.Context, ids []string) error {
 	for _, rule := range vet.Rules() {
 		if len(ids) == 0 {
@@ -18,6 +19,7 @@ func (a *app) rules(_ context.Context, ids []string) error {
 	for _, id := range ids {
 		known := false
 		for _, rule := range vet.Rules() {
+			// P4 stands for P4-merge and its like, but P1 not for P10.
 			if rule.ID == id || strings.HasPrefix(rule.ID, id+"-") {
 				a.explain(rule)
 				known = true
@@ -30,7 +32,8 @@ func (a *app) rules(_ context.Context, ids []string) error {
 	return nil
 }
 
-// condition says in parentheses when a rule applies, if that isn't always.
+// condition says in parentheses when a rule applies, if that isn't always. These words are for the list; what an
+// option does is in the help of the configuration.
 func condition(rule vet.Rule) string {
 	switch {
 	case rule.Optional && rule.Needs != "":

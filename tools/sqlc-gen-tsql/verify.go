@@ -16,10 +16,12 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live"
 )
 
-// dsnVariable is where the connection string may stand, so that it isn't in the history of a shell.
+// dsnVariable is where the connection string may stand, so that it isn't in the history of a shell nor in the list of
+// processes.
 const dsnVariable = "SQLC_GEN_TSQL_DSN"
 
-// verify compares the scripts with a server.
+// verify compares the scripts with a server. Findings in the scripts come first: what can't be analyzed can't be
+// compared.
 func (a *app) verify(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("verify", flag.ContinueOnError)
 	dsn := flags.String("dsn", "", "connection `string` of the database to compare with; better in "+dsnVariable)
@@ -41,6 +43,7 @@ func (a *app) verify(ctx context.Context, args []string) error {
 	if err := a.report(findings); err != nil {
 		return err
 	}
+	// Whatever the driver says may quote what it was given.
 	report, err := compareLive(ctx, *dsn, result, o)
 	if err != nil {
 		return withoutSecrets(err, *dsn)
@@ -52,7 +55,8 @@ func (a *app) verify(ctx context.Context, args []string) error {
 	return nil
 }
 
-// compareLive connects and compares.
+// compareLive connects and compares. It takes one connection out of the pool and keeps it, since settings and
+// transactions belong to a connection.
 func compareLive(ctx context.Context, dsn string, result generate.Result, o live.Options) (_ *live.Report, err error) {
 	db, err := sql.Open("sqlserver", dsn)
 	if err != nil {
@@ -72,10 +76,12 @@ func compareLive(ctx context.Context, dsn string, result generate.Result, o live
 func withoutSecrets(err error, dsn string) error {
 	text := strings.ReplaceAll(err.Error(), dsn, "(the connection string)")
 	if u, parsed := url.Parse(dsn); parsed == nil && u.User != nil {
+		// Decoded, as a server or a driver would quote it; the encoded one is part of the string above.
 		if password, ok := u.User.Password(); ok && password != "" {
 			text = strings.ReplaceAll(text, password, "(the password)")
 		}
 	}
+	// The ADO form, server=…;password=…, which is no URL.
 	for part := range strings.SplitSeq(dsn, ";") {
 		key, value, _ := strings.Cut(part, "=")
 		if k := strings.ToLower(strings.TrimSpace(key)); (k == "password" || k == "pwd") && value != "" {

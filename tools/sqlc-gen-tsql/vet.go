@@ -8,7 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 )
 
-// vet applies the lint rules.
+// vet applies the lint rules. It says how many files it has read if it finds nothing, for a pattern that names too
+// few looks like clean scripts.
 func (a *app) vet(_ context.Context, args []string) error {
 	in, err := a.parse(flag.NewFlagSet("vet", flag.ContinueOnError), args)
 	if err != nil {

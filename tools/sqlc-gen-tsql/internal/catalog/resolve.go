@@ -11,9 +11,8 @@ import (
 // Resolve qualifies a name with the default schema if it has none. Names of other databases and servers are refused:
 // what is there is not known.
 //
-//	orders         dbo.orders, if dbo is the default schema
-//	sales.orders   sales.orders
-//	db..orders     refused
+//	orders       dbo.orders, if dbo is the default schema
+//	db..orders   refused
 func (c *Catalog) Resolve(name *syntax.ObjectName) (Name, error) {
 	parts := name.Parts
 	// From the right: the object, its schema, its database, its server. "db..t" leaves the schema out.

@@ -1,5 +1,12 @@
 // Package config reads the options of the generator: from its own YAML file, or from the JSON that sqlc hands to a
-// plugin, which is YAML too. A key that it doesn't know is an error at its place, with the key that was probably meant.
+// plugin, which is YAML too. A key that it doesn't know is an error at its place, with the key that was probably
+// meant: one that is passed over in silence costs an afternoon.
+//
+// The file is read as a tree of nodes and not into a struct, because only nodes know their lines, and because a table
+// of keys is also what the help and the README are made of.
+//
+// Reading order: config.go has the result and the checks of values; keys.go is the table of keys; read.go walks the
+// YAML.
 package config
 
 import (
@@ -15,13 +22,14 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
 
-// FileName is the configuration that the command looks for when it is given none.
+// FileName is the configuration that the command looks for, in the working directory only, when it is given none.
 const FileName = "sqlc-gen-tsql.yaml"
 
 // rule marks the findings of this package.
 const rule = "config"
 
-// Config is everything that can be chosen.
+// Config is everything that can be chosen. Paths and patterns are slash-separated and relative to the configuration
+// file, or to the folder that sqlc runs in.
 type Config struct {
 	Out string // folder of the Go files, slash-separated
 
@@ -36,18 +44,21 @@ type Config struct {
 	Vet           vet.Options
 }
 
-// Default returns the configuration in which nothing has been chosen.
+// Default returns the configuration in which nothing has been chosen. The defaults of the lint rules are package
+// vet's own.
 func Default() Config {
 	return Config{DefaultSchema: "dbo", Model: model.Options{Nulls: model.NullsPointer, Tables: model.TablesJSON}}
 }
 
-// Read reads a configuration and checks it. All findings of the file are returned at once.
+// Read reads a configuration and checks it. All findings of the file are returned at once; with any, the
+// configuration is of no use.
 func Read(file *diag.File) (Config, diag.List) {
 	c := Default()
 	r := reader{file: file}
 	if root := r.parse(); root != nil {
 		r.mapping(root, "", fields, &c)
 	}
+	// A key that was refused would be reported as missing, too.
 	if len(r.findings) == 0 {
 		c.check(file, &r.findings)
 	}
@@ -55,7 +66,8 @@ func Read(file *diag.File) (Config, diag.List) {
 	return c, r.findings
 }
 
-// Set stores a single value under a key, as if a file said so.
+// Set stores a single value under a key, as if a file said so: the flags of the command have the same checks and the
+// same words for what is wrong. A list gets one value more.
 func (c *Config) Set(key, value string) error {
 	r := reader{file: diag.NewFile("", value)}
 	f := find(fields, key)
@@ -80,7 +92,8 @@ func (c *Config) check(file *diag.File, findings *diag.List) {
 	}
 }
 
-// packageProblem says why a name can't be a package's; it is empty for one that can.
+// packageProblem says why a name can't be a package's; it is empty for one that can. Package main could be generated,
+// but nobody could call it.
 func packageProblem(name string) string {
 	switch {
 	case !token.IsIdentifier(name):
@@ -98,6 +111,7 @@ func folderProblem(folder string) string {
 	switch {
 	case strings.Contains(folder, `\`):
 		return "write the path with slashes, not backslashes"
+	// C: is absolute on one system and a plain name on the others.
 	case path.IsAbs(folder) || len(folder) > 1 && folder[1] == ':':
 		return "the path has to be relative to the configuration"
 	default:
@@ -105,7 +119,8 @@ func folderProblem(folder string) string {
 	}
 }
 
-// patternProblem says why a pattern of files can't be matched.
+// patternProblem says why a pattern of files can't be matched: in its syntax, or as a path. That it matches nothing
+// is found out when the files are read.
 func patternProblem(pattern string) string {
 	if problem := folderProblem(pattern); problem != "" {
 		return problem

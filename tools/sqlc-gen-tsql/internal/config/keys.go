@@ -10,14 +10,15 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
 
-// A field is one key of the configuration: what is stored under it and what it is good for.
+// A field is one key of the configuration: what is stored under it and what it is good for. The table is the only
+// place that knows a key; help, README and suggestions all read it.
 type field struct {
 	key  string
 	read func(*reader, *yaml.Node, *Config)
 	doc  string
 }
 
-// fields are the keys in the order in which they are documented.
+// fields are the keys in the order in which they are documented: what must be set, then scripts, then style.
 var fields = []field{
 	{"package", text(func(c *Config) *string { return &c.Model.Package }, packageProblem), "name of the Go package; must be set"},
 	{
@@ -68,7 +69,7 @@ var fields = []field{
 	{"vet", section("vet.", vetFields), "options of the lint rules, see below"},
 }
 
-// vetFields are the keys below vet.
+// vetFields are the keys below vet. None has an effect on what is generated.
 var vetFields = []field{
 	vetList("enable", "rules or families (P6, or all) that are off unless asked for",
 		func(v *vet.Options) *[]string { return &v.Enable }),
@@ -91,6 +92,8 @@ var vetFields = []field{
 		func(v *vet.Options) *string { return &v.IsolationGuard }),
 }
 
+// vetList, vetText and vetNumber spare each key of vet to say where the options of the rules are. Their values aren't
+// checked here: package vet knows which rules exist, and reports what it doesn't know.
 func vetList(key, doc string, where func(*vet.Options) *[]string) field {
 	return field{key, texts(func(c *Config) *[]string { return where(&c.Vet) }, anything), doc}
 }
@@ -103,7 +106,7 @@ func vetNumber(key, doc string, where func(*vet.Options) *int64) field {
 	return field{key, number(func(c *Config) *int64 { return where(&c.Vet) }), doc}
 }
 
-// Describe writes every key with what it is good for.
+// Describe writes every key with what it is good for, one a line.
 func Describe(w io.Writer) {
 	for _, f := range fields {
 		fmt.Fprintf(w, "  %-20s %s\n", f.key, f.doc)

@@ -12,7 +12,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
-// A reader collects the findings of one file.
+// A reader collects the findings of one file. It goes on behind each of them, so that all are reported together.
 type reader struct {
 	file     *diag.File
 	findings diag.List
@@ -21,11 +21,13 @@ type reader struct {
 // yamlLine finds the line number in the message of a YAML error, which is all that tells where it is.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// parse returns the outermost mapping, or nil if there is none.
+// parse returns the outermost mapping, or nil if there is none. A file of several documents is read up to the end of
+// the first.
 func (r *reader) parse() *yaml.Node {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(r.file.Text), &document); err != nil {
 		message, at := err.Error(), diag.Span{}
+		// The library tells a line in its text only, and no column.
 		if m := yamlLine.FindStringSubmatch(message); m != nil {
 			message = message[len(m[0]):]
 			if line, err := strconv.Atoi(m[1]); err == nil {
@@ -41,7 +43,8 @@ func (r *reader) parse() *yaml.Node {
 	return document.Content[0]
 }
 
-// span turns a line and a column, both from 1, into a span of so many bytes.
+// span turns a line and a column, both from 1, into a span of so many bytes. That is how YAML tells places. One that
+// isn't in the text, for the YAML library knows more line ends than LF, becomes the end of it.
 func (r *reader) span(line, column, length int) diag.Span {
 	rest := r.file.Text
 	for range line - 1 {
@@ -52,6 +55,7 @@ func (r *reader) span(line, column, length int) diag.Span {
 		rest = after
 	}
 	from := len(r.file.Text) - len(rest)
+	// Columns are characters, spans are bytes.
 	for range column - 1 {
 		_, size := utf8.DecodeRuneInString(r.file.Text[from:])
 		from += size
@@ -59,16 +63,19 @@ func (r *reader) span(line, column, length int) diag.Span {
 	return diag.Span{From: diag.Pos(from), To: diag.Pos(min(from+length, len(r.file.Text)))}
 }
 
-// add records a finding about a node.
+// add records a finding about a node. The finding covers the value as it is written if it is written on one line
+// without escapes; else its beginning is right, which is what counts.
 func (r *reader) add(n *yaml.Node, fix, format string, args ...any) {
 	length := len(n.Value)
+	// The value is without its quotes, the text has them.
 	if n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 {
 		length += 2
 	}
 	r.findings.Add(r.file, r.span(n.Line, n.Column, max(1, length)), rule, fix, format, args...)
 }
 
-// mapping reads the keys of a mapping; prefix is what stands before its keys in a message.
+// mapping reads the keys of a mapping; prefix is what stands before its keys in a message. A key that is there twice
+// is read once: which one the author means nobody knows.
 func (r *reader) mapping(n *yaml.Node, prefix string, known []field, c *Config) {
 	if n.Kind != yaml.MappingNode {
 		r.add(n, "", "this has to be keys and their values")
@@ -90,6 +97,7 @@ func (r *reader) mapping(n *yaml.Node, prefix string, known []field, c *Config) 
 	}
 }
 
+// find returns the field of a key, nil if there is none.
 func find(known []field, key string) *field {
 	for i := range known {
 		if known[i].key == key {
@@ -111,11 +119,13 @@ func suggestion(known []field, key string) string {
 	return "the keys are " + strings.Join(keys, ", ")
 }
 
-// A valueCheck returns what is wrong with a value, and "" if nothing is.
+// A valueCheck returns what is wrong with a value, and "" if nothing is. The text becomes a finding at the value.
 type valueCheck func(string) string
 
+// anything takes every value; that it isn't empty is checked for all.
 func anything(string) string { return "" }
 
+// oneOf takes the values that are listed. They are few and documented, so that the message can name them all.
 func oneOf(allowed ...string) valueCheck {
 	return func(s string) string {
 		if slices.Contains(allowed, s) {
@@ -125,7 +135,9 @@ func oneOf(allowed ...string) valueCheck {
 	}
 }
 
-// scalar returns the text of a node, checked; ok is false if it was refused.
+// scalar returns the text of a node, checked; ok is false if it was refused. Neither is null a value: a key that is
+// written down and says nothing is a mistake, and ~ as a name would be worse. Whether YAML took the value for a
+// number or a truth doesn't matter, since its text is what counts.
 func (r *reader) scalar(n *yaml.Node, check valueCheck) (text string, ok bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
@@ -154,6 +166,7 @@ func text(where func(*Config) *string, check valueCheck) func(*reader, *yaml.Nod
 // texts reads a list, or a single value, which is a list of one.
 func texts(where func(*Config) *[]string, check valueCheck) func(*reader, *yaml.Node, *Config) {
 	return func(r *reader, n *yaml.Node, c *Config) {
+		// schema: a.sql is a list of one, as it is read by people.
 		items := []*yaml.Node{n}
 		if n.Kind == yaml.SequenceNode {
 			items = n.Content
@@ -166,7 +179,8 @@ func texts(where func(*Config) *[]string, check valueCheck) func(*reader, *yaml.
 	}
 }
 
-// names reads a mapping of names to names.
+// names reads a mapping of names to names. The names of SQL are not checked against the scripts here; package model
+// reports those that nothing is called.
 func names(where func(*Config) *map[string]string) func(*reader, *yaml.Node, *Config) {
 	return func(r *reader, n *yaml.Node, c *Config) {
 		if n.Kind != yaml.MappingNode {
@@ -187,7 +201,7 @@ func names(where func(*Config) *map[string]string) func(*reader, *yaml.Node, *Co
 	}
 }
 
-// goName checks a name that is to be exported.
+// goName checks a name that is to be exported. Sentinels, methods and types are all for other packages to use.
 func goName(s string) string {
 	if packageProblem(s) != "" || s[0] < 'A' || s[0] > 'Z' {
 		return s + " is not an exported Go name"
@@ -200,7 +214,7 @@ func section(prefix string, known []field) func(*reader, *yaml.Node, *Config) {
 	return func(r *reader, n *yaml.Node, c *Config) { r.mapping(n, prefix, known, c) }
 }
 
-// number reads a whole number.
+// number reads a whole number. Decimal only: 0x10 is a misprint here.
 func number(where func(*Config) *int64) func(*reader, *yaml.Node, *Config) {
 	return func(r *reader, n *yaml.Node, c *Config) {
 		value, ok := r.scalar(n, anything)
@@ -216,7 +230,8 @@ func number(where func(*Config) *int64) func(*reader, *yaml.Node, *Config) {
 	}
 }
 
-// flag reads true or false.
+// flag reads true or false. YAML 1.1 also had yes and on; the library doesn't take them for truths, and neither does
+// this.
 func flag(where func(*Config) *bool) func(*reader, *yaml.Node, *Config) {
 	return func(r *reader, n *yaml.Node, c *Config) {
 		if value, ok := r.scalar(n, oneOf("true", "false")); ok {

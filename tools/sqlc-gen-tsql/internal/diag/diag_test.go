@@ -173,7 +173,7 @@ sql/a.sql:2:6: t has no schema (type)
 	if d := cmp.Diff(want, found.Format()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := (diag.List)(nil).Format(); got != "" {
+	if got := diag.List(nil).Format(); got != "" {
 		t.Errorf("no findings are printed as %q", got)
 	}
 }

@@ -16,9 +16,11 @@ import (
 // leaveOut is the candidate that stands for not passing an optional argument.
 const leaveOut = ""
 
-// calls returns batches that execute a procedure, the most harmless first: then with one argument at a time changed to
-// the other values that it may have, those above all that the procedure itself compares it with, because they lead to
-// its branches; at last with a value for everything.
+// calls returns batches that execute a procedure, the most harmless first: then with one argument at a time changed
+// to the other values that it may have, those above all that the procedure itself compares it with, because they lead
+// to its branches; at last with a value for everything. Each changed value is tried among the most harmless others
+// and among those that stand for something, because a branch often asks for two things at once. All combinations
+// would be exact and far too many.
 func calls(p *analyze.Procedure, def *catalog.Procedure) []string {
 	candidates := make([][]string, len(p.Params))
 	for i, param := range p.Params {
@@ -27,6 +29,7 @@ func calls(p *analyze.Procedure, def *catalog.Procedure) []string {
 	base := make([]string, len(p.Params))
 	full := make([]string, len(p.Params))
 	for i, c := range candidates {
+		// The first candidate is the most harmless.
 		base[i], full[i] = c[0], c[0]
 		if p.Params[i].Table == nil {
 			full[i] = sample(p.Params[i].Type)
@@ -50,7 +53,8 @@ func calls(p *analyze.Procedure, def *catalog.Procedure) []string {
 	return batches
 }
 
-// candidatesOf lists values for one parameter; the first is the most harmless.
+// candidatesOf lists values for one parameter; the first is the most harmless. An OUTPUT parameter is never left out,
+// for its variable is what is passed.
 func candidatesOf(p analyze.Param, def *catalog.Procedure) []string {
 	if p.Table != nil {
 		return []string{"@" + tableVariable(p.Name)} // empty
@@ -61,6 +65,7 @@ func candidatesOf(p analyze.Param, def *catalog.Procedure) []string {
 			values = append(values, value)
 		}
 	}
+	// With its default the procedure does what its author thought of as usual.
 	if p.Optional && !p.Output {
 		add(leaveOut)
 	}
@@ -77,7 +82,7 @@ func candidatesOf(p analyze.Param, def *catalog.Procedure) []string {
 	return values
 }
 
-// tableVariable and outputVariable name the variables that a batch declares for a parameter.
+// tableVariable and outputVariable name the variables that a batch declares for a parameter; it declares no others.
 func tableVariable(param string) string  { return "table_" + strings.TrimPrefix(param, "@") }
 func outputVariable(param string) string { return "out_" + strings.TrimPrefix(param, "@") }
 
@@ -105,7 +110,7 @@ func call(p *analyze.Procedure, values []string) string {
 	return strings.Join(append(declarations, batch+";"), "\n")
 }
 
-// declared writes a type for a variable.
+// declared writes a type for a variable. A variable can't be a rowversion, which is eight bytes.
 func declared(t sqltype.Type) string {
 	if t.Kind == sqltype.RowVersion {
 		return "binary(8)"
@@ -113,7 +118,8 @@ func declared(t sqltype.Type) string {
 	return t.String()
 }
 
-// zero returns the constant of a type that most probably does and finds nothing.
+// zero returns the constant of a type that most probably does and finds nothing. It goes by what a type can hold: an
+// empty string, 0, no bytes. A date has no zero that every date type takes, so it is the same as its sample.
 func zero(t sqltype.Type) string {
 	switch {
 	case t.IsNumeric():
@@ -157,7 +163,8 @@ func sample(t sqltype.Type) string {
 	}
 }
 
-// moment returns a constant of a date or time type, in a form that no language setting reads otherwise.
+// moment returns a constant of a date or time type, in a form that no language setting reads otherwise. A date with
+// dashes is read by the language of the login for datetime; without them, or with the T, it never is.
 func moment(t sqltype.Type) string {
 	switch t.Kind {
 	case sqltype.Time:
@@ -171,8 +178,8 @@ func moment(t sqltype.Type) string {
 	}
 }
 
-// compared returns the constants that the body of a procedure compares a parameter with, and their neighbours where it
-// asks for less or more.
+// compared returns the constants that the body of a procedure compares a parameter with, and their neighbours where
+// it asks for less or more. A branch behind IF @kind = 3 is reached by no argument but 3, and the text says so.
 func compared(param string, def *catalog.Procedure) []string {
 	var values []string
 	is := func(x syntax.Expr) bool {
@@ -231,7 +238,8 @@ func constant(x syntax.Expr, file *diag.File) (string, bool) {
 	return file.Slice(literal.Span), true
 }
 
-// neighbours returns the whole numbers beside one that is compared with less or greater.
+// neighbours returns the whole numbers beside one that is compared with less or greater. @n < 10 is decided on both
+// sides of 10; which side is the new one isn't worth telling.
 func neighbours(op string, x syntax.Expr) []string {
 	literal, ok := x.(*syntax.Literal)
 	if !ok || literal.Kind != syntax.IntLiteral || !strings.ContainsAny(op, "<>") {

@@ -10,7 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// columns compares the columns of a result set, whose names are equal already.
+// columns compares the columns of a result set, whose names are equal already. Types and nullability are compared;
+// the order is part of the names' equality.
 func (v *verifier) columns(what string, place catalog.Place, set string, want []analyze.Column, have []column) {
 	for i, w := range want {
 		h := have[i]
@@ -32,16 +33,19 @@ func (v *verifier) columns(what string, place catalog.Place, set string, want []
 	}
 }
 
-// compareTypes reports whether types differ, or why a difference says nothing.
+// compareTypes reports whether types differ, or why a difference says nothing. A driver reports precision for kinds
+// that have none, so that it counts for decimals only.
 func (v *verifier) compareTypes(want sqltype.Type, have column) (odd string, differs bool) {
 	switch {
 	case want == have.Type:
 		return "", false
+	// A table's column has the type, a result's only its bytes.
 	case want.Kind == sqltype.RowVersion && have.Type == sqltype.Type{Kind: sqltype.Binary, Length: 8}:
 		return "", false // rows have no type of their own for it
 	case want.Kind == have.Type.Kind && want.Kind != sqltype.Decimal && want.Length == have.Type.Length && want.Scale == have.Type.Scale:
 		return "", false // facets that this kind doesn't have
 	}
+	// The server types such expressions in its own way, so that the difference may come from there.
 	odd, known := v.traits.odd[kinds{want.Kind, have.Type.Kind}]
 	return odd, !known
 }
@@ -54,7 +58,8 @@ func typeName(c column) string {
 	return c.Type.String()
 }
 
-// sameNames reports whether a set has the names of the expected columns.
+// sameNames reports whether a set has the names of the expected columns. Case doesn't count: the driver's column
+// names are matched so by everybody who reads by name.
 func sameNames(want []analyze.Column, have set) bool {
 	return slices.EqualFunc(want, have.columns, func(w analyze.Column, h column) bool {
 		return strings.EqualFold(w.Name, h.name)

@@ -16,7 +16,8 @@ func number(err error) int32 {
 	return 0
 }
 
-// brief returns the first line of an error, without the number if it has one.
+// brief returns the first line of an error, without the number if it has one. The rest of a server's message is often
+// a stack of contexts, and the report has one line for a note.
 func brief(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[mssql.Error](err); ok {
@@ -26,8 +27,9 @@ func brief(err error) string {
 	return line
 }
 
-// dead returns the error if no further statement can be executed after it: one that didn't come from the server, unless
-// the connection has been used since.
+// dead returns the error if no further statement can be executed after it: one that didn't come from the server,
+// unless the connection has been used since. A cancelled context is always the end, whatever error it came as: the
+// user has asked for it.
 func dead(ctx context.Context, err error) error {
 	switch {
 	case err == nil, ctx.Err() == nil && (number(err) != 0 || errors.Is(err, errUndescribed)):
@@ -39,7 +41,8 @@ func dead(ctx context.Context, err error) error {
 	}
 }
 
-// survivedError is an error after which the connection still worked.
+// survivedError is an error after which the connection still worked, because a statement has been executed on it
+// since. The commonest is a time-out of a single execution, which doesn't come from the server.
 type survivedError struct{ error }
 
 func (e survivedError) Unwrap() error { return e.error }

@@ -11,15 +11,19 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 )
 
-// deep opens a transaction that survives what a procedure does to it: it is nested, so that one COMMIT too many doesn't
-// commit, and after a ROLLBACK the next statement that writes begins another one.
+// deep opens a transaction that survives what a procedure does to it: it is nested, so that one COMMIT too many
+// doesn't commit, and after a ROLLBACK the next statement that writes begins another one (that is what
+// IMPLICIT_TRANSACTIONS does). Four levels are more than any procedure commits without having begun them. A lock that
+// somebody else holds is waited for no longer than five seconds: a comparison must not hang on a busy server.
 const deep = `SET LOCK_TIMEOUT 5000; SET IMPLICIT_TRANSACTIONS ON;
 BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION; BEGIN TRANSACTION;`
 
 // undo ends it, after the mode in which nothing is executed, which an error may have left switched on.
 const undo = `SET FMTONLY OFF; IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION; SET IMPLICIT_TRANSACTIONS OFF; SET LOCK_TIMEOUT -1;`
 
-// attempt executes a batch and takes back what it did.
+// attempt executes a batch and takes back what it did. What it did is taken back even if the context has ended
+// meanwhile, or a pooled connection would carry an open transaction to its next user. An error is marked as survived
+// once the undoing has worked.
 func (v *verifier) attempt(ctx context.Context, batch string) (sets []set, err error) {
 	ctx, cancel := context.WithTimeout(ctx, v.options.Timeout)
 	defer cancel()
@@ -27,6 +31,7 @@ func (v *verifier) attempt(ctx context.Context, batch string) (sets []set, err e
 		return nil, err
 	}
 	sets, err = v.sets(ctx, batch)
+	// Even after a time-out: the driver has told the server to stop by then, and the connection can be used again.
 	if _, undone := v.conn.ExecContext(context.WithoutCancel(ctx), undo); undone != nil {
 		return sets, errors.Join(err, undone)
 	}
@@ -59,7 +64,9 @@ type run struct {
 	failures  []string     // how executions ended, for those that failed
 }
 
-// all executes the procedure with one list of arguments after another until every result set has been seen.
+// all executes the procedure with one list of arguments after another until every result set has been seen. A set
+// that never came is not drift: perhaps no arguments lead to it on an empty database. It is listed, with what the
+// executions died of.
 func (r *run) all(ctx context.Context) error {
 	if r.traits.describe {
 		if err := r.described(ctx); err != nil {
@@ -68,6 +75,7 @@ func (r *run) all(ctx context.Context) error {
 	}
 	calls := calls(r.procedure, r.cat.Procedures[r.procedure.Name.Key()])
 	for i, call := range calls[:min(len(calls), r.options.Calls)] {
+		// One execution at least, even of a procedure without result sets: it may yield some all the same.
 		if i > 0 && len(r.seen) == len(r.procedure.Results) {
 			break
 		}
@@ -85,7 +93,7 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// whereSet returns " at line n".
+// whereSet returns " of line n", which tells apart the sets of a procedure that have no name.
 func (r *run) whereSet(i int) string {
 	s := r.procedure.Results[i]
 	if s.File == nil {
@@ -108,6 +116,7 @@ func (r *run) once(ctx context.Context, call string) error {
 	sets, err := r.attempt(ctx, call)
 	state := 0
 	for _, s := range sets {
+		// Each set must be one that may come at this point.
 		edge := r.next(state, s)
 		if edge == nil && err != nil {
 			break // what precedes an error is no result
@@ -124,6 +133,8 @@ func (r *run) once(ctx context.Context, call string) error {
 		r.report.drift(r.what, r.procedure.Place, "result sets", "another one after "+count(len(sets), "set", "sets")+": "+r.expected(state),
 			"the call ended")
 	case err == nil:
+	// Arguments that are made up lead to errors more often than not. One that the procedure throws itself, or that
+	// comes of the data, says nothing about drift.
 	case slices.Contains(r.procedure.Errors, number(err)):
 		r.failed(err) // it is meant to
 	case slices.Contains(deployment, number(err)):
@@ -145,7 +156,8 @@ func (r *run) failed(err error) {
 	}
 }
 
-// next finds the edge that a result set takes and compares its columns. It returns nil if there is none.
+// next finds the edge that a result set takes and compares its columns. It returns nil if there is none. The columns'
+// names decide which, as they do in the generated code.
 func (r *run) next(state int, s set) *analyze.Edge {
 	edges := r.procedure.Flow.States[state].Edges
 	for i, e := range edges {
@@ -200,6 +212,7 @@ func (v *verifier) descriptions(ctx context.Context, query string, args ...any) 
 		if err := scan(&name, &raw, &nullable, &failed); err != nil {
 			return err
 		}
+		// Instead of an error the server returns a row that carries its number.
 		if failed != nil && *failed != 0 || name == nil || raw == nil || nullable == nil {
 			s.columns = nil
 			return errUndescribed

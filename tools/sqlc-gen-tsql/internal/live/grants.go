@@ -15,7 +15,8 @@ INNER JOIN sys.database_principals AS m ON m.principal_id = rm.member_principal_
 INNER JOIN sys.database_principals AS r ON r.principal_id = rm.role_principal_id`
 
 // permissionQuery reads what lets or keeps somebody from executing: on an object, on its schema, on the database.
-// CONTROL includes EXECUTE.
+// CONTROL includes EXECUTE. Classes are 0 for the database, 1 for an object and 3 for a schema; state is G for
+// granted, W for granted with grant option, D for denied.
 const permissionQuery = `SELECT u.name, RTRIM(p.state),
   CAST(p.class AS int), COALESCE(s.name, os.name, ''), COALESCE(o.name, '')
 FROM sys.database_permissions AS p
@@ -31,7 +32,8 @@ type permission struct {
 	schema, name string
 }
 
-// grants compares who may execute.
+// grants compares who may execute. Ownership is not looked at, apart from db_owner: an owner doesn't need a grant,
+// and is seldom the one who calls.
 func (v *verifier) grants(ctx context.Context) error {
 	if v.options.Grantee == "" {
 		return nil
@@ -49,6 +51,7 @@ func (v *verifier) grants(ctx context.Context) error {
 		}
 		return v.ownGrants(ctx, reason)
 	}
+	// What is granted to a role counts for its members, and so does what is denied.
 	names, err := v.principals(ctx)
 	if err != nil {
 		v.report.unchecked("", "permissions of %s: %s", v.options.Grantee, brief(err))
@@ -77,6 +80,7 @@ func (v *verifier) grants(ctx context.Context) error {
 }
 
 // ownGrants asks a server that doesn't show permissions what the connection itself may do, if it is the grantee's.
+// HAS_PERMS_BY_NAME answers for the current user only, and NULL for an object that it doesn't know.
 func (v *verifier) ownGrants(ctx context.Context, reason string) error {
 	var user string
 	if err := v.conn.QueryRowContext(ctx, "SELECT USER_NAME()").Scan(&user); err != nil {
@@ -109,7 +113,8 @@ func (v *verifier) notGranted(p *analyze.Procedure) {
 		"EXECUTE granted to "+v.options.Grantee, "none, or denied")
 }
 
-// principals returns the grantee with all roles it is in, directly or through others, by folded name.
+// principals returns the grantee with all roles it is in, directly or through others, by folded name. A role is
+// visited once, so that roles in a circle, which servers refuse anyway, end.
 func (v *verifier) principals(ctx context.Context) (map[string]bool, error) {
 	roles := map[string][]string{}
 	err := v.each(ctx, roleQuery, nil, func(scan func(...any) error) error {
@@ -134,6 +139,7 @@ func (v *verifier) principals(ctx context.Context) (map[string]bool, error) {
 func mayExecute(name catalog.Name, permissions []permission) bool {
 	granted := false
 	for _, p := range permissions {
+		// The permission is about something else.
 		if p.schema != "" && catalog.Fold(p.schema) != catalog.Fold(name.Schema) ||
 			p.name != "" && catalog.Fold(p.name) != catalog.Fold(name.Name) {
 			continue
@@ -141,6 +147,7 @@ func mayExecute(name catalog.Name, permissions []permission) bool {
 		if p.state == "D" {
 			return false
 		}
+		// W is a grant that may be passed on.
 		granted = granted || p.state == "G" || p.state == "W"
 	}
 	return granted

@@ -2,12 +2,18 @@
 // nullability, tables and table types, the text of modules and the options they were created under, permissions, and
 // objects that are missing or that nobody wrote.
 //
-// It changes nothing: procedures are executed with harmless arguments in a transaction that is rolled back. Two things
-// survive a rollback on any server, consumed identity and sequence values and what a procedure does outside of the
-// database, so run it against a server where these don't matter.
+// It changes nothing: procedures are executed with harmless arguments in a transaction that is rolled back. Two
+// things survive a rollback on any server, consumed identity and sequence values and what a procedure does outside of
+// the database, so run it against a server where these don't matter.
 //
-// What a server can't tell is listed as not checked, with the reason. Whether it can is found out by asking, not by its
-// name: the servers that speak T-SQL differ, and they change.
+// What a server can't tell is listed as not checked, with the reason. Whether it can is found out by asking, not by
+// its name: the servers that speak T-SQL differ, and they change. A check that was left out must show, or a report
+// without drift would mean less than it says.
+//
+// Reading order: live.go has the steps, report.go what they find. probe.go finds out what the server can tell.
+// objects.go, modules.go, tables.go, parameters.go and grants.go compare its metadata. arguments.go writes calls of a
+// procedure, execute.go runs them, queries.go does the same for annotated queries, and compare.go compares the
+// columns that came. rows.go, servertypes.go and errors.go read what a server sends.
 package live
 
 import (
@@ -31,8 +37,10 @@ type Options struct {
 	Calls int
 }
 
-// Verify compares a program and the catalog it was made from with the database that a connection is in. An error means
-// that the comparison could not be finished; differences are in the report.
+// Verify compares a program and the catalog it was made from with the database that a connection is in. An error
+// means that the comparison could not be finished; differences are in the report. The connection must not be in a
+// transaction, and is left without one. It is one connection and not a pool, since settings and transactions must
+// reach the next statement.
 func Verify(
 	ctx context.Context, conn *sql.Conn, p *analyze.Program, cat *catalog.Catalog, o Options,
 ) (*Report, error) {
@@ -65,7 +73,8 @@ func Verify(
 	return v.report, nil
 }
 
-// A verifier is the state of one Verify.
+// A verifier is the state of one Verify. Its methods return an error only if nothing more can be asked on the
+// connection; what a server merely refuses goes into the report.
 type verifier struct {
 	conn    *sql.Conn
 	program *analyze.Program
@@ -79,5 +88,6 @@ type verifier struct {
 // quote returns a name as it stands in any statement.
 func quote(n catalog.Name) string { return bracket(n.Schema) + "." + bracket(n.Name) }
 
-// bracket quotes an identifier.
+// bracket quotes an identifier; unlike double quotes, brackets mean the same under every setting of
+// QUOTED_IDENTIFIER.
 func bracket(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

@@ -24,7 +24,8 @@ type module struct {
 	ansiNulls, quotedIdentifier sql.NullBool
 }
 
-// modules compares the texts of procedures, views and functions.
+// modules compares the texts of procedures, views and functions. Triggers are left out, since no generated code
+// depends on one.
 func (v *verifier) modules(ctx context.Context) error {
 	have := map[string]module{}
 	err := v.each(ctx, moduleQuery, nil, func(scan func(...any) error) error {
@@ -40,6 +41,7 @@ func (v *verifier) modules(ctx context.Context) error {
 		v.report.unchecked("", "texts of modules and their SET options: %s", brief(err))
 		return dead(ctx, err)
 	}
+	// Whether to trust the options is asked before any module is compared, for the note to be there only once.
 	if err := v.probeOptions(ctx); err != nil {
 		return err
 	}
@@ -79,8 +81,11 @@ func (v *verifier) module(object catalog.Object, have module) {
 }
 
 // probeOptions finds out whether the server remembers the options at all, from a procedure that is created under the
-// wrong ones and taken back. Who may not create one can't find out, and then what the server says is believed.
+// wrong ones and taken back. Who may not create one can't find out, and then what the server says is believed. Some
+// servers accept the settings, ignore them, and report every module as created under ON: no difference there says
+// nothing.
 func (v *verifier) probeOptions(ctx context.Context) error {
+	// Deferred first and so executed last: ROLLBACK doesn't restore settings.
 	defer v.conn.ExecContext(ctx, "SET ANSI_NULLS ON; SET QUOTED_IDENTIFIER ON;") //nolint:errcheck // as it was
 	if _, err := v.conn.ExecContext(ctx, "SET ANSI_NULLS OFF; SET QUOTED_IDENTIFIER OFF; BEGIN TRANSACTION;"); err != nil {
 		return dead(ctx, err)
@@ -108,7 +113,8 @@ WHERE o.name = 'sqlc_gen_tsql_probe'`).Scan(&ansiNulls, &quotedIdentifier)
 	return nil
 }
 
-// firstDifference returns the number of the first line in which two texts differ, and what they have there.
+// firstDifference returns the number of the first line in which two texts differ, and what they have there. The first
+// is enough for people, and it is shown without its indentation; that the texts differ is known.
 func firstDifference(a, b string) (line int, x, y string) {
 	left, right := strings.Split(a, "\n"), strings.Split(b, "\n")
 	at := func(lines []string, i int) string {
@@ -121,6 +127,7 @@ func firstDifference(a, b string) (line int, x, y string) {
 			return strings.TrimSpace(lines[i])
 		}
 	}
+	// It ends, because the texts differ somewhere.
 	for i := 0; ; i++ {
 		if i >= len(left) || i >= len(right) || left[i] != right[i] {
 			return i + 1, at(left, i), at(right, i)
@@ -132,7 +139,9 @@ func firstDifference(a, b string) (line int, x, y string) {
 var moduleVerb = regexp.MustCompile(`(?i)^(?:create(?:\s+or\s+alter)?|alter)\s+(proc(?:edure)?|view|function)\s+`)
 
 // moduleText cuts a definition down to what counts: from CREATE to the end of its last statement, which leaves out
-// comments around it, with the same verb however it was deployed, and with plain line ends.
+// comments around it, with the same verb however it was deployed, and with plain line ends. What the parser refuses
+// is compared whole: a server may have taken what it doesn't understand. Blanks and comments inside count as text,
+// since sys.sql_modules keeps them and a script that is applied again leaves none of them different.
 func moduleText(text string) string {
 	file := diag.NewFile("", strings.ReplaceAll(text, "\r\n", "\n"))
 	cut := file.Text

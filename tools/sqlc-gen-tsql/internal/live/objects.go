@@ -6,13 +6,17 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 )
 
-// serverObjects are the kinds of sys.objects, by the type column, that scripts define, as people call them.
+// serverObjects are the kinds of sys.objects, by the type column, that scripts define, as people call them. The
+// others (keys, defaults, triggers, internal tables) belong to one of these.
 var serverObjects = map[string]string{
 	"U": "table", "V": "view", "P": "procedure",
 	"FN": "function", "IF": "function", "TF": "function", "SO": "sequence", "SN": "synonym",
 }
 
 // objects looks for objects of the scripts that the server doesn't have, and for procedures that only the server has.
+// Extra procedures are reported only in schemas in which the scripts define one: a database may hold other
+// applications. Extra tables never are; procedures are the surface that callers see, and a leftover one still
+// answers.
 func (v *verifier) objects(ctx context.Context) error {
 	v.missing = map[string]bool{}
 	have, err := v.namesOf(ctx, `SELECT s.name, o.name, RTRIM(o.type)
@@ -24,6 +28,7 @@ FROM sys.types AS t
 INNER JOIN sys.schemas AS s ON s.schema_id = t.schema_id
 WHERE t.is_user_defined = 1`)
 	if err != nil {
+		// Not the server's error: the connection is gone.
 		if number(err) == 0 {
 			return err
 		}
@@ -53,12 +58,13 @@ WHERE t.is_user_defined = 1`)
 	return nil
 }
 
-// key identifies an object. Types live in a name space of their own.
+// key identifies an object by its kind, as people call it, and its folded name. Types live in a name space of their
+// own, so that a type and a table may share a name.
 type key struct {
 	kind, name string
 }
 
-// namesOf reads rows of schema, name and type.
+// namesOf reads rows of schema, name and type. Rows of other kinds are passed over.
 func (v *verifier) namesOf(ctx context.Context, query string) (map[key]catalog.Name, error) {
 	names := map[key]catalog.Name{}
 	err := v.each(ctx, query, nil, func(scan func(...any) error) error {
@@ -102,7 +108,8 @@ func kindOf(object catalog.Object) string {
 	}
 }
 
-// isMissing reports that an object is not there, which is in the report already.
+// isMissing reports that an object is not there, which is in the report already. Whatever else would be compared of
+// it would be reported as missing, too, part by part.
 func (v *verifier) isMissing(kind string, name catalog.Name) bool {
 	return v.missing[kind+" "+name.Key()]
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// parameter is one that the server's procedure has.
+// parameter is one that the server's procedure has, or should have. Its text is what is compared: two are the same if
+// they would be declared the same.
 type parameter struct {
 	name             string
 	Type             sqltype.Type
@@ -65,7 +66,9 @@ func (v *verifier) parameters(ctx context.Context) error {
 	return nil
 }
 
-// oldParameters asks the procedure that client libraries have always asked, on servers without sys.parameters.
+// oldParameters asks the procedure that client libraries have always asked, on servers without sys.parameters. Its
+// columns are those of OLE DB and differ between servers in type, hence the any: mode 4 is the return value and 2 an
+// OUTPUT parameter.
 func (v *verifier) oldParameters(ctx context.Context, reason string) error {
 	told := parameterTraits{}
 	for _, p := range v.program.Procedures {
@@ -102,17 +105,18 @@ func (v *verifier) oldParameters(ctx context.Context, reason string) error {
 }
 
 // namedType returns what a type stands for that is an alias in the scripts, or the name of another one. The source
-// doesn't tell its schema; alias types themselves are compared elsewhere.
+// doesn't tell its schema: of several aliases with that name the first in the scripts is taken. Alias types
+// themselves are compared elsewhere.
 func (v *verifier) namedType(name string) (sqltype.Type, string) {
-	for _, alias := range v.cat.AliasTypes {
-		if catalog.Fold(alias.Name.Name) == catalog.Fold(name) {
+	for _, object := range v.cat.Order {
+		if alias, ok := object.(*catalog.AliasType); ok && catalog.Fold(alias.Name.Name) == catalog.Fold(name) {
 			return alias.Type, ""
 		}
 	}
 	return sqltype.Type{}, name
 }
 
-// parameterTraits say what a source of parameters tells.
+// parameterTraits say what a source of parameters tells; what it doesn't tell is left out of the expectation as well.
 type parameterTraits struct {
 	readonly, schema bool
 }
@@ -139,6 +143,8 @@ func (v *verifier) compareParameters(p *analyze.Procedure, have []parameter, tol
 				expected.table = want.Table.Name.Name
 			}
 		}
+		// Of the same kind: then what isn't told can't be held against it. Another kind is drift whatever its facets
+		// are.
 		if h.vague && h.Type.Kind == want.Type.Kind {
 			h.vague = false
 			h.Type = withoutVagueness(expected.Type, h.Type)

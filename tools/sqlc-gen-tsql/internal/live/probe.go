@@ -22,7 +22,8 @@ type traits struct {
 	describe bool
 }
 
-// kinds is a pair of what T-SQL makes of an expression and what this server says.
+// kinds is a pair of what T-SQL makes of an expression and what this server says. Only the kinds count and not the
+// lengths, which would make the table of oddities endless.
 type kinds struct {
 	want, have sqltype.Kind
 }
@@ -59,7 +60,8 @@ var expressions = []struct {
 	{"CAST(1 AS smallmoney)", sqltype.Type{Kind: sqltype.SmallMoney}},
 }
 
-// probe finds out what the server tells.
+// probe finds out what the server tells. Everything is asked by executing it, since sys.fn_… and version numbers of
+// compatible servers are made up to please clients.
 func (v *verifier) probe(ctx context.Context) error {
 	var version string
 	if err := v.conn.QueryRowContext(ctx, "SELECT @@VERSION").Scan(&version); err != nil {
@@ -69,6 +71,7 @@ func (v *verifier) probe(ctx context.Context) error {
 	v.report.Server = strings.TrimSpace(v.report.Server)
 	v.traits.odd = map[kinds]string{}
 
+	// A constant can't be NULL on any server: one that says it may be doesn't know.
 	columns, err := v.shape(ctx, "SELECT 1 AS one")
 	if err != nil {
 		return err
@@ -80,6 +83,7 @@ func (v *verifier) probe(ctx context.Context) error {
 	}
 	for _, e := range expressions {
 		columns, err := v.shape(ctx, "SELECT "+e.text+" AS x")
+		// A server that refuses the expression can't return it from a procedure either.
 		if err != nil || len(columns) != 1 || columns[0].Type == e.want {
 			continue // what it can't compute it can't return either
 		}
@@ -96,7 +100,8 @@ func (v *verifier) probe(ctx context.Context) error {
 	return nil
 }
 
-// shape executes a statement and returns the columns of its first result set.
+// shape executes a statement and returns the columns of its first result set. The error is nil if the server merely
+// refused the statement and the connection goes on; then there are no columns.
 func (v *verifier) shape(ctx context.Context, statement string) ([]column, error) {
 	sets, err := v.sets(ctx, statement)
 	if len(sets) == 0 {

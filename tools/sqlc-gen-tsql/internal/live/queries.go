@@ -20,8 +20,9 @@ func (v *verifier) queries(ctx context.Context) error {
 	return nil
 }
 
-// query compares one of them. Most servers describe a statement without executing it, in one of two ways; where neither
-// works it is executed.
+// query compares one of them. Most servers describe a statement without executing it, in one of two ways; where
+// neither works it is executed. Execution comes last: it is the only way that can fail because of the data, and the
+// only one that has effects to take back.
 func (v *verifier) query(ctx context.Context, q *analyze.Query) error {
 	what := "query " + q.Name
 	var last error
@@ -33,6 +34,7 @@ func (v *verifier) query(ctx context.Context, q *analyze.Query) error {
 			return err
 		}
 		last = err
+		// This way says nothing; the next one may.
 		if err != nil || len(q.Columns) > 0 && len(s.columns) == 0 {
 			continue
 		}
@@ -45,6 +47,7 @@ func (v *verifier) query(ctx context.Context, q *analyze.Query) error {
 		return nil
 	}
 	switch {
+	// Whatever way was tried, the server lacks something.
 	case slices.Contains(deployment, number(last)):
 		v.report.drift(what, q.Place, "execution", "runs", fmt.Sprintf("error %d: %s", number(last), brief(last)))
 	case last != nil:
@@ -73,7 +76,8 @@ FROM sys.dm_exec_describe_first_result_set(@p1, @p2, 0) ORDER BY column_ordinal`
 	return s, err
 }
 
-// formattedQuery executes the statement in the mode in which only the columns come back.
+// formattedQuery executes the statement in the mode in which only the columns come back. SET FMTONLY is deprecated
+// and still everywhere; newer servers prefer the description, which has been tried by then.
 func (v *verifier) formattedQuery(ctx context.Context, q *analyze.Query) (set, error) {
 	if len(q.Columns) == 0 {
 		return set{}, errUndescribed // it would not even be looked at
@@ -98,7 +102,8 @@ func first(sets []set, err error) (set, error) {
 	return sets[0], err
 }
 
-// statement writes a query behind the declarations of its parameters.
+// statement writes a query behind the declarations of its parameters. Variables rather than sp_executesql, so that
+// FMTONLY sees the statement itself.
 func statement(q *analyze.Query, value func(sqltype.Type) string) string {
 	var out strings.Builder
 	for _, p := range q.Params {

@@ -10,7 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 )
 
-// A Report is the result of a comparison.
+// A Report is the result of a comparison. Only Drift is a reason to fail: the rest says how much the absence of drift
+// means.
 type Report struct {
 	Server    string // the first line of what the server says of itself
 	Drift     []Difference
@@ -19,12 +20,14 @@ type Report struct {
 	Counts    Counts
 }
 
-// Counts says how much was compared.
+// Counts says how much was compared. Zeros catch the eye of whoever has named the wrong database or the wrong
+// scripts.
 type Counts struct {
 	Procedures, Parameters, ResultSets, Queries, Tables, Modules int
 }
 
-// A Difference is one thing that is not as the scripts say.
+// A Difference is one thing that is not as the scripts say. Place is where the scripts say it; without a file if they
+// say nothing.
 type Difference struct {
 	Object string // "procedure shop.get_order"
 	Part   string // "parameter @id"; empty if it is about the object itself
@@ -54,7 +57,8 @@ func (r *Report) unseen(object, format string, args ...any) {
 	r.Unseen = append(r.Unseen, Note{Object: object, Text: fmt.Sprintf(format, args...)})
 }
 
-// sort orders everything by object, so that two runs print the same, and drops repetitions.
+// sort orders everything by object, so that two runs print the same, and drops repetitions. Within an object the
+// order is that of the comparison, which goes from the general to the particular.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Drift, func(a, b Difference) int { return cmp.Compare(a.Object, b.Object) })
 	r.Drift = slices.Compact(r.Drift)
@@ -88,6 +92,7 @@ func (r *Report) Print(w io.Writer) {
 	}
 }
 
+// printNotes writes one line for each note.
 func printNotes(w io.Writer, title string, notes []Note) {
 	for _, n := range notes {
 		if n.Object == "" {
@@ -130,7 +135,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// where returns " (file:line)".
+// where returns " (file:line)". Only the line, since the place of an object is its whole statement.
 func where(p catalog.Place) string {
 	if p.File == nil {
 		return ""

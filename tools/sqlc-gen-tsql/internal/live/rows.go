@@ -7,7 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// answer is yes, no, or not known.
+// answer is yes, no, or not known. The zero value is not known, for drivers and servers may say nothing.
 type answer int
 
 const (
@@ -39,7 +39,9 @@ func (s set) names() []string {
 	return names
 }
 
-// sets executes a batch and returns the result sets that came, up to an error.
+// sets executes a batch and returns the result sets that came, up to an error. All rows are read: a driver reports
+// some errors only behind the last one, and OUTPUT values and later sets wait for it. Column types are the driver's,
+// which has them from the wire and not from metadata.
 func (v *verifier) sets(ctx context.Context, batch string) ([]set, error) {
 	rows, err := v.conn.QueryContext(ctx, batch)
 	if err != nil {
@@ -80,6 +82,7 @@ func findNulls(rows *sql.Rows, columns []column) error {
 			return err
 		}
 		for i, value := range values {
+			// A NULL that came outweighs whatever the metadata says.
 			columns[i].null = columns[i].null || value == nil
 		}
 	}
@@ -95,13 +98,14 @@ func describe(t *sql.ColumnType) column {
 			c.nullable = yes
 		}
 	}
+	// What a type doesn't have is zero, and passed over for its kind.
 	length, _ := t.Length()
 	precision, scale, _ := t.DecimalSize()
 	c.Type = serverType(c.raw, int(length), int(precision), int(scale))
 	return c
 }
 
-// each calls f for every row of a query.
+// each calls f for every row of a query. f gets the Scan of the row and must not keep it.
 func (v *verifier) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) error {
 	rows, err := v.conn.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 // longest is from where a length that a server reports means (max); the driver reports 2 GB for it, in characters.
 const longest = 1 << 29
 
-// serverType makes a type of a server's name for it and its facets; lengths are in characters for national types.
+// serverType makes a type of a server's name for it and its facets; lengths are in characters for national types. The
+// zero type, Invalid, stands for a name that T-SQL doesn't know, such as a type of PostgreSQL's that shines through.
 func serverType(name string, length, precision, scale int) sqltype.Type {
 	t, err := sqltype.Parse(strings.ToLower(name), nil)
 	if err != nil {
@@ -39,7 +40,8 @@ func metadataType(name string, bytes, precision, scale int) sqltype.Type {
 	return t
 }
 
-// writtenType makes a type of its text, "nvarchar(50)".
+// writtenType makes a type of its text, "nvarchar(50)". That is how sys.dm_exec_describe_first_result_set tells
+// types.
 func writtenType(text string) sqltype.Type {
 	name, rest, _ := strings.Cut(strings.TrimSuffix(text, ")"), "(")
 	var facets []string

@@ -9,7 +9,8 @@ import (
 )
 
 // columnQuery reads the columns of tables and of table types, in order. A column of an alias type is shown with the
-// type that it stands for, as the scripts' are.
+// type that it stands for, as the scripts' are. Types of the user's own are joined a second time for what they stand
+// for; a type that the server doesn't list at all, which happens, leaves the column with an unknown one.
 const columnQuery = `SELECT s.name, o.name, o.kind, c.name,
   CASE WHEN t.is_user_defined = 1 AND b.name IS NOT NULL THEN b.name ELSE t.name END,
   CAST(c.max_length AS int), CAST(c.precision AS int), CAST(c.scale AS int), c.is_nullable
@@ -24,8 +25,9 @@ LEFT JOIN sys.types AS t ON t.user_type_id = c.user_type_id
 LEFT JOIN sys.types AS b ON b.user_type_id = t.system_type_id
 ORDER BY 1, 2, c.column_id`
 
-// tables compares the columns of tables and of table types. What is inferred about columns of results is made of them,
-// their nullability above all, which no server knows of expressions as well as the analysis does.
+// tables compares the columns of tables and of table types. What is inferred about columns of results is made of
+// them, their nullability above all, which no server knows of expressions as well as the analysis does. Keys and
+// indexes aren't compared: they decide how fast a procedure is, not what it returns.
 func (v *verifier) tables(ctx context.Context) error {
 	have := map[key][]column{}
 	err := v.each(ctx, columnQuery, nil, func(scan func(...any) error) error {
@@ -62,8 +64,9 @@ func (v *verifier) tables(ctx context.Context) error {
 	return nil
 }
 
-// probeStored finds out which types a table can't have as declared, from one that is taken back. Who may not create one
-// can't find out.
+// probeStored finds out which types a table can't have as declared, from one that is taken back. Who may not create
+// one can't find out. Datetime types with seven digits are what differs in practice: a server that keeps microseconds
+// makes six of them.
 func (v *verifier) probeStored(ctx context.Context) error {
 	v.traits.stored = map[sqltype.Type]sqltype.Type{}
 	if _, err := v.conn.ExecContext(ctx, "BEGIN TRANSACTION"); err != nil {
@@ -87,6 +90,7 @@ ORDER BY c.column_id`
 			v.traits.stored[want] = sqltype.Type{Kind: kinds[0], Scale: scale}
 			v.report.unchecked("", "columns declared as %s: the server makes them %s", want, v.traits.stored[want])
 		}
+		// Rows come in the order of the columns; a row too many finds no kind left.
 		kinds = kinds[min(1, len(kinds)):]
 		return err
 	})
@@ -122,6 +126,7 @@ func (v *verifier) aliases(ctx context.Context) error {
 	for key, alias := range v.cat.AliasTypes {
 		what := "type " + alias.Name.String()
 		switch got, there := have[key]; {
+		// It is in the report already.
 		case v.isMissing("type", alias.Name):
 		case !there:
 			v.report.unchecked(what, "what it stands for: the server doesn't say")
@@ -132,7 +137,8 @@ func (v *verifier) aliases(ctx context.Context) error {
 	return nil
 }
 
-// table compares one of them. The order of columns counts for types, whose rows are sent by position.
+// table compares one of them. The order of columns counts for types, whose rows are sent by position. An extra column
+// is drift as well: SELECT * and INSERT without a list see it.
 func (v *verifier) table(t *catalog.Table, have []column) {
 	what := kindOf(t) + " " + t.Name.String()
 	byName := map[string]int{}
@@ -147,6 +153,7 @@ func (v *verifier) table(t *catalog.Table, have []column) {
 		case !ok:
 			v.report.drift(what, t.Place, part, "defined", "missing")
 			continue
+		// Rows of a table argument are sent by position.
 		case t.Type && at != i:
 			v.report.drift(what, t.Place, part, fmt.Sprintf("in place %d", i+1), fmt.Sprintf("in place %d", at+1))
 		}
@@ -154,6 +161,7 @@ func (v *verifier) table(t *catalog.Table, have []column) {
 			continue // its type is that of an expression
 		}
 		got := have[at]
+		// The server couldn't do better, which is in the report once for all columns.
 		if made, ok := v.traits.stored[want.Type]; ok && made == got.Type {
 			got.Type = want.Type
 		}

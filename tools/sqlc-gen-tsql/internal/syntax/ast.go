@@ -87,6 +87,7 @@ const (
 
 type (
 	// Literal is a constant. Value is its text; of strings, the content with doubled quotes undone.
+	// Its type follows from Kind and Value; see the literals of package sqltype.
 	Literal struct {
 		diag.Span
 		Kind  LiteralKind
@@ -94,6 +95,7 @@ type (
 	}
 
 	// Variable is @name. Name keeps the @.
+	// Names of variables differ by case no more than other names do.
 	Variable struct {
 		diag.Span
 		Name string
@@ -106,6 +108,7 @@ type (
 	}
 
 	// ColumnRef is a column, possibly qualified: c, t.c, s.t.c, inserted.c. Also $action, $rowguid, $identity.
+	// Which of the parts are a table's and which a schema's, only the tables in scope tell.
 	ColumnRef struct {
 		diag.Span
 		Parts []Ident
@@ -119,6 +122,7 @@ type (
 
 	// Call is a call of a function, built in or not. Words that T-SQL makes functions without parentheses
 	// (CURRENT_TIMESTAMP, CURRENT_USER, SESSION_USER, SYSTEM_USER, USER) are calls with NoParens.
+	// Whether it is an aggregate, a window function or one of the scripts, its name tells package analyze.
 	Call struct {
 		diag.Span
 		Name        *ObjectName
@@ -136,6 +140,7 @@ type (
 	}
 
 	// Cast is CAST, TRY_CAST, CONVERT, TRY_CONVERT, PARSE or TRY_PARSE.
+	// They are no calls, because a type stands among their arguments.
 	Cast struct {
 		diag.Span
 		Func  string // upper case: "CAST", "TRY_CONVERT", …
@@ -166,6 +171,7 @@ type (
 	}
 
 	// Case is CASE [input] WHEN … THEN … [ELSE …] END. When is a condition unless there is an input.
+	// Without ELSE it may be NULL.
 	Case struct {
 		diag.Span
 		Input Expr
@@ -194,6 +200,7 @@ type (
 	}
 
 	// AtTimeZone is x AT TIME ZONE zone.
+	// A value without offset is taken to be in the zone, one with offset is converted to it.
 	AtTimeZone struct {
 		diag.Span
 		X, Zone Expr
@@ -237,6 +244,7 @@ type (
 	}
 
 	// Between is x [NOT] BETWEEN lo AND hi.
+	// Both bounds belong to the range.
 	Between struct {
 		diag.Span
 		X, Low, High Expr
@@ -253,6 +261,7 @@ type (
 	}
 
 	// Like is x [NOT] LIKE pattern [ESCAPE e].
+	// In the pattern % is any text, _ a character and [a-c] one of a set.
 	Like struct {
 		diag.Span
 		X, Pattern, Escape Expr
@@ -260,6 +269,7 @@ type (
 	}
 
 	// IsNull is x IS [NOT] NULL.
+	// In contrast to = NULL, which is never true.
 	IsNull struct {
 		diag.Span
 		X   Expr
@@ -267,6 +277,7 @@ type (
 	}
 
 	// Exists is EXISTS (query).
+	// The select list of the query doesn't matter: EXISTS (SELECT * …) reads no columns.
 	Exists struct {
 		diag.Span
 		Query *Query
@@ -324,6 +335,7 @@ func (*Exists) expr()         {}
 func (*UpdateTest) expr()     {}
 
 // A Query is a whole query: its common table expressions, its body and what follows it.
+// Only the query of a statement may have With and Options, and only there ORDER BY orders what a client sees.
 type Query struct {
 	diag.Span
 	With    []*CTE
@@ -336,6 +348,7 @@ type Query struct {
 }
 
 // CTE is one common table expression.
+// It is known to the statement that follows, and to the CTEs after it.
 type CTE struct {
 	diag.Span
 	Name    Ident
@@ -359,6 +372,7 @@ type QueryBody interface {
 
 type (
 	// Select is one SELECT without what belongs to the whole query.
+	// The clauses are in the order of the text, which is not that of evaluation: aliases of Items are known to ORDER BY alone.
 	Select struct {
 		diag.Span
 		Distinct bool
@@ -373,6 +387,7 @@ type (
 	}
 
 	// SetOperation is UNION [ALL], EXCEPT or INTERSECT.
+	// The names of its columns are those of X.
 	SetOperation struct {
 		diag.Span
 		Op   string // "UNION", "EXCEPT", "INTERSECT"
@@ -409,6 +424,7 @@ type NamedWindow struct {
 }
 
 // Top is TOP (n) [PERCENT] [WITH TIES].
+// Without ORDER BY it is any n rows.
 type Top struct {
 	diag.Span
 	N        Expr
@@ -432,6 +448,7 @@ type TableSource interface {
 
 type (
 	// TableRef is a table, a view, a CTE, a synonym or a temp table by name. A table variable is a VariableTable.
+	// In UPDATE and DELETE the name may be an alias of FROM.
 	TableRef struct {
 		diag.Span
 		Name     *ObjectName
@@ -449,6 +466,7 @@ type (
 	}
 
 	// DerivedTable is (query) AS alias [(columns)].
+	// The alias is compulsory.
 	DerivedTable struct {
 		diag.Span
 		Query   *Query
@@ -465,6 +483,7 @@ type (
 	}
 
 	// FunctionTable is a table-valued function, OPENJSON, STRING_SPLIT, GENERATE_SERIES, OPENROWSET and the like.
+	// In CROSS APPLY its arguments may be columns of what stands before.
 	FunctionTable struct {
 		diag.Span
 		Call    *Call
@@ -484,6 +503,7 @@ type (
 	}
 
 	// ParenSource is a join in parentheses.
+	// They only say which joins come first.
 	ParenSource struct {
 		diag.Span
 		X TableSource
@@ -533,12 +553,14 @@ type Stmt interface {
 // Data statements.
 type (
 	// SelectStmt is a query as a statement. With SELECT … INTO or assignments only, it yields no result set.
+	// Which of the two it is, Select.Into and SelectItem.Variable say.
 	SelectStmt struct {
 		diag.Span
 		Query *Query
 	}
 
 	// Insert is INSERT [INTO] target [(columns)] [OUTPUT …] source.
+	// Without Columns the values are for all columns that the server doesn't fill by itself.
 	Insert struct {
 		diag.Span
 		With    []*CTE
@@ -555,6 +577,7 @@ type (
 	}
 
 	// Update is UPDATE target SET … [OUTPUT …] [FROM …] [WHERE …].
+	// Without FROM the target is a table; with it, more often an alias.
 	Update struct {
 		diag.Span
 		With    []*CTE
@@ -595,6 +618,7 @@ type (
 	}
 
 	// Truncate is TRUNCATE TABLE.
+	// It needs more rights than DELETE, and no row of it can be had by OUTPUT.
 	Truncate struct {
 		diag.Span
 		Table *ObjectName
@@ -622,6 +646,7 @@ type Assignment struct {
 }
 
 // Output is OUTPUT items [INTO target [(columns)]]. T-SQL allows one with INTO followed by one without.
+// The items name columns of inserted and deleted, the rows after and before the change.
 type Output struct {
 	diag.Span
 	Items       []SelectItem // what is returned to the client, or stored if Into is set and Then is nil
@@ -640,6 +665,7 @@ type (
 	}
 
 	// SetVariable is SET @v = x, SET @v += x.
+	// Of a query that finds no row it sets NULL, where SELECT @v = … leaves the variable as it is.
 	SetVariable struct {
 		diag.Span
 		Variable *Variable
@@ -658,6 +684,7 @@ type (
 	}
 
 	// If is IF cond stmt [ELSE stmt].
+	// Then and Else are one statement each, often a Block.
 	If struct {
 		diag.Span
 		Cond Expr
@@ -673,6 +700,7 @@ type (
 	}
 
 	// Block is BEGIN … END.
+	// It has no scope of its own: variables declared in it are known after it.
 	Block struct {
 		diag.Span
 		Stmts []Stmt
@@ -681,12 +709,14 @@ type (
 	}
 
 	// TryCatch is BEGIN TRY … END TRY BEGIN CATCH … END CATCH.
+	// Errors of a severity up to 10, and those that end the connection, don't reach the CATCH.
 	TryCatch struct {
 		diag.Span
 		Try, Catch []Stmt
 	}
 
 	// Return is RETURN [x].
+	// Only functions return values of any type; a procedure returns an int, its status.
 	Return struct {
 		diag.Span
 		X     Expr
@@ -747,6 +777,7 @@ type (
 	}
 
 	// Exec is EXECUTE [@rc =] procedure args [WITH …].
+	// Exactly one of Name, ProcVar and SQL is set.
 	Exec struct {
 		diag.Span
 		Status     *Variable
@@ -826,6 +857,7 @@ type (
 
 	// AlterTable is ALTER TABLE. Add holds what ADD adds; every other action is in Other with its leading words
 	// ("ALTER COLUMN", "DROP COLUMN", "SET", "REBUILD", "CHECK CONSTRAINT", …) and, for ALTER COLUMN, Column.
+	// ALTER TABLE … DROP of columns and constraints at once is several of them.
 	AlterTable struct {
 		diag.Span
 		Name   *ObjectName
@@ -836,6 +868,7 @@ type (
 	}
 
 	// CreateIndex is CREATE [UNIQUE] [CLUSTERED|NONCLUSTERED] [COLUMNSTORE] INDEX.
+	// A unique one without WHERE is a key of its table.
 	CreateIndex struct {
 		diag.Span
 		Name        Ident
@@ -850,6 +883,7 @@ type (
 	}
 
 	// CreateType is CREATE TYPE name FROM type [NULL|NOT NULL] or AS TABLE (…).
+	// From or Table is set.
 	CreateType struct {
 		diag.Span
 		Name    *ObjectName
@@ -887,6 +921,7 @@ type (
 	}
 
 	// CreateProcedure is CREATE PROCEDURE.
+	// Body has all statements to the end of the batch.
 	CreateProcedure struct {
 		diag.Span
 		OrAlter, Alter bool
@@ -936,6 +971,7 @@ type (
 	}
 
 	// Permission is GRANT, DENY or REVOKE.
+	// What it permits is the server's to check.
 	Permission struct {
 		diag.Span
 		Verb        string
@@ -946,6 +982,7 @@ type (
 	}
 
 	// Drop is DROP kind names.
+	// DROP INDEX of several indexes is several of them.
 	Drop struct {
 		diag.Span
 		Kind     string // "TABLE", "PROCEDURE", "INDEX", …
@@ -1011,6 +1048,7 @@ type Param struct {
 }
 
 // TableDef is the body of CREATE TABLE, a table type, a table variable or ALTER TABLE ADD.
+// Constraints written with a column are in ColumnDef.Constraint, unless they name columns of their own.
 type TableDef struct {
 	diag.Span
 	Columns     []ColumnDef

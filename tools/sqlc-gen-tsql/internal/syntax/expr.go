@@ -166,7 +166,7 @@ func (p *parser) connective(x Expr, right func() Expr) Expr {
 }
 
 // negation reads NOT. It binds more tightly than AND and less tightly than comparisons: NOT a = b is NOT (a = b).
-// NOT NOT a = b is allowed, hence the recursion.
+// Several of them in a row are allowed, hence the recursion.
 func (p *parser) negation() Expr {
 	t := p.peek()
 	if !t.is("NOT") {

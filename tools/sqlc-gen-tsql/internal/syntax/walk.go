@@ -175,6 +175,7 @@ func exprChildren(x Expr, v visitor) {
 	}
 }
 
+// conditionChildren is children for conditions. The query of IN, EXISTS and ANY is below them, its scope and all.
 func conditionChildren(x Expr, v visitor) {
 	switch x := x.(type) {
 	case *Compare:
@@ -203,6 +204,8 @@ func conditionChildren(x Expr, v visitor) {
 	}
 }
 
+// bodyChildren is children for query bodies. Of a SELECT they come as written, though FROM is evaluated first: a caller
+// that needs the tables before the columns looks at From itself.
 func bodyChildren(b QueryBody, v visitor) {
 	switch b := b.(type) {
 	case *Select:
@@ -222,6 +225,7 @@ func bodyChildren(b QueryBody, v visitor) {
 	}
 }
 
+// sourceChildren is children for what FROM reads. The name of a VariableTable is a text and not visited as a Variable.
 func sourceChildren(s TableSource, v visitor) {
 	switch s := s.(type) {
 	case *TableRef:
@@ -308,6 +312,7 @@ func stmtChildren(s Stmt, v visitor) {
 	}
 }
 
+// controlChildren is children for control of flow and variables.
 func controlChildren(s Stmt, v visitor) {
 	switch s := s.(type) {
 	case *Declare:
@@ -364,6 +369,7 @@ func controlChildren(s Stmt, v visitor) {
 	}
 }
 
+// definitionChildren is children for what isn't a module.
 func definitionChildren(s Stmt, v visitor) {
 	switch s := s.(type) {
 	case *CreateTable:
@@ -408,6 +414,7 @@ func definitionChildren(s Stmt, v visitor) {
 	}
 }
 
+// moduleChildren is children for the definitions that have queries or statements in them.
 func moduleChildren(s Stmt, v visitor) {
 	switch s := s.(type) {
 	case *CreateView:

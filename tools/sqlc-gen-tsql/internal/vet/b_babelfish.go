@@ -72,6 +72,8 @@ var babelfishRules = []Rule{
 		Bad:    "UPDATE dbo.counters SET @next = value = value + 1 WHERE id = 1;",
 		Good:   "UPDATE dbo.counters SET value = value + 1 OUTPUT inserted.value INTO @taken (value) WHERE id = 1;",
 	}, "SET @v = column = x", "OUTPUT … INTO a table variable", func(_ *unit, n syntax.Node) bool {
+		// The statement is SQL Server's own form of "update and fetch": OUTPUT says the same in a form that both
+		// take.
 		a, ok := n.(*syntax.Assignment)
 		return ok && a.Variable != nil && a.Column != nil
 	}),
@@ -105,6 +107,8 @@ var babelfishRules = []Rule{
 		Good:    "SELECT id FROM dbo.t;",
 		Example: Options{Disable: []string{"T4"}},
 	}, "FOR JSON or JSON_QUERY", "return rows", func(_ *unit, n syntax.Node) bool {
+		// Keys come back in another order and with other blanks: whoever compares or hashes the text gets another
+		// result.
 		c, call := n.(*syntax.Call)
 		f, clause := n.(*syntax.ForClause)
 		return call && callName(c) == "JSON_QUERY" || clause && f.Kind == "JSON"
@@ -117,6 +121,7 @@ var babelfishRules = []Rule{
 		Good:    "CREATE TYPE dbo.times_v1 AS TABLE (at bigint NOT NULL);",
 		Example: Options{Disable: []string{"T2"}},
 	}, "datetimeoffset in a table type", "bigint, or datetime2", func(u *unit, n syntax.Node) bool {
+		// Only table arguments fail with it: columns of tables and plain parameters may have the type.
 		t, ok := n.(*syntax.CreateType)
 		return ok && t.Table != nil && slices.ContainsFunc(t.Table.Columns, func(c syntax.ColumnDef) bool {
 			if c.Type == nil || u.catalog == nil {
@@ -133,6 +138,8 @@ var babelfishRules = []Rule{
 		Bad:    "SELECT id FROM dbo.t WHERE DATALENGTH(name) > 800;",
 		Good:   "SELECT id FROM dbo.t WHERE DATALENGTH(name) > DATALENGTH(RTRIM(name));",
 	}, "DATALENGTH compared with a number", "compare it with DATALENGTH, or LEN with a number", func(_ *unit, n syntax.Node) bool {
+		// Both sides in the same unit, bytes of one encoding, compare alike on both servers; with 0 it only matters
+		// whether there is any.
 		c, ok := n.(*syntax.Compare)
 		return ok && calls(c.X, "DATALENGTH") != calls(c.Y, "DATALENGTH") && !isZero(c.X) && !isZero(c.Y)
 	}),
@@ -174,8 +181,7 @@ func writesQuery(u *unit, n syntax.Node) bool {
 	return source != nil && source.kind == querySource
 }
 
-// updatesJoinWithOutput finds UPDATE with OUTPUT and a JOIN (B8); a join in a subquery of FROM counts, for it fails
-// as well.
+// updatesJoinWithOutput finds UPDATE with OUTPUT and a JOIN anywhere in its FROM (B8).
 func updatesJoinWithOutput(_ *unit, n syntax.Node) bool {
 	s, ok := n.(*syntax.Update)
 	return ok && s.Output != nil && slices.ContainsFunc(s.From, func(t syntax.TableSource) bool {

@@ -44,6 +44,7 @@ func TestHeadersFromAnalysis(t *testing.T) {
 		{"a section without sets", "-- P.\n-- Results:\n--   one row\nCREATE PROCEDURE dbo.p AS PRINT 1;", 0, nil, []string{"4 P6-results"}},
 		{"both", "-- P.\n-- Results: one row\nCREATE PROCEDURE dbo.p AS SELECT 1 AS a;", 1, nil, []string{}},
 		{"errors of another procedure", "-- P.\nCREATE PROCEDURE dbo.p AS EXEC dbo.q;", 0, []int32{50010}, []string{"2 P6-errors"}},
+		{"swallowed, so that no caller sees it", "-- P.\n-- Errors:\n--   50011 a: x\nCREATE PROCEDURE dbo.p @n int AS IF @n = 0 THROW 50011, N'x', 1;\nBEGIN TRY THROW 50010, N'y', 1; END TRY\nBEGIN CATCH IF ERROR_NUMBER() <> 50010 SET @n = 1 / 0; END CATCH;", 0, []int32{50011}, []string{}},
 		{"listed, and not thrown by the other", "-- P.\n-- Errors:\n--   50010 a: x\nCREATE PROCEDURE dbo.p AS EXEC dbo.q;", 0, nil, []string{"3 P5-documented"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -55,8 +55,8 @@ func checkCatches(kind catchEvent, fix, message string) func(*pass) {
 	}
 }
 
-// errorNumberVariables returns the variables that ERROR_NUMBER() is assigned to. ERROR_NUMBER() is NULL again in the
-// next CATCH and in a procedure that is called, so that careful code keeps it.
+// errorNumberVariables returns the variables that ERROR_NUMBER() is assigned to, by folded name. A CATCH within the
+// CATCH has an error of its own, so that careful code keeps the number of the first.
 func errorNumberVariables(n syntax.Node) map[string]bool {
 	out := map[string]bool{}
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -95,6 +95,8 @@ func (f *catchFlow) stmt(s syntax.Stmt, in errorMask) errorMask {
 	switch s := s.(type) {
 	case *syntax.Block:
 		return f.run(s.Stmts, in)
+	// A condition that asks for the number splits the known errors from the rest, and both branches know on which
+	// side they are.
 	case *syntax.If:
 		if in != 0 && f.examines(s.Cond) {
 			in = examined
@@ -104,6 +106,7 @@ func (f *catchFlow) stmt(s syntax.Stmt, in errorMask) errorMask {
 			return out | f.stmt(s.Else, in)
 		}
 		return out | in
+	// The body may not run at all, and a look at the number within it counts for the body only.
 	case *syntax.While:
 		f.loops++
 		out := f.stmt(s.Body, in)

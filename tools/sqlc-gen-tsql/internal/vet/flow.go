@@ -34,15 +34,25 @@ type txEvent struct {
 type txEventKind int
 
 const (
-	beginOutsideTry      txEventKind = iota // BEGIN TRANSACTION that no CATCH would roll back
-	beginNested                             // BEGIN TRANSACTION when one may be open
-	leftOpen                                // the body may end with the transaction open
-	returnOpen                              // RETURN may leave it open
-	throwOpen                               // so may THROW in a CATCH
-	catchOpen                               // CATCH may end with it open
-	nothingToCommit                         // COMMIT where nothing is open
-	rollbackUnchecked                       // ROLLBACK in a CATCH that may find nothing open
-	secondWriteUnguarded                    // two writes without a transaction around them
+	// BEGIN TRANSACTION that no CATCH would roll back.
+	beginOutsideTry txEventKind = iota
+	// BEGIN TRANSACTION when one of the body's own may be open.
+	beginNested
+	// The body may end with its transaction open.
+	leftOpen
+	// RETURN may leave it open.
+	returnOpen
+	// THROW in a CATCH may leave it open.
+	throwOpen
+	// CATCH may end with it open.
+	catchOpen
+	// COMMIT where the body has none open: of the caller's it would end a level that isn't the body's, and without one
+	// it is error 3902.
+	nothingToCommit
+	// ROLLBACK in a CATCH that may find nothing open, which is error 3903 in place of the real one.
+	rollbackUnchecked
+	// A second write without a transaction around it and the first.
+	secondWriteUnguarded
 )
 
 // txFlow follows the control flow of a body and notes what happens to transactions. It is deliberately simple: it
@@ -151,8 +161,8 @@ func (f *txFlow) effect(s syntax.Stmt, in txMask) txMask {
 		}
 		return 0
 	case *syntax.Throw:
-		// Outside of CATCH, XACT_ABORT rolls back what a THROW leaves; in CATCH it doesn't, for the error has been
-		// caught. A THROW in a TRY within the CATCH is caught again.
+		// Outside of CATCH this is left to XACT_ABORT, which P1-settings asks for; a CATCH is there to roll back. A
+		// THROW in a TRY within the CATCH is caught again.
 		if in&txOwn != 0 && f.inCatch > 0 && len(f.catches) == 0 {
 			f.event(throwOpen, s.Span)
 		}

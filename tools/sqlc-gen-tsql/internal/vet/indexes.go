@@ -11,15 +11,22 @@ import (
 // index is one index of a table or table type, however it was written: as a constraint of a column or a table, as an
 // inline INDEX, or by CREATE INDEX. Columnstore indexes are left out, for none of the rules about keys concerns them.
 type index struct {
-	u         *unit
-	at        diag.Span
-	name      string // empty for a constraint without one
-	table     catalog.Name
-	columns   []syntax.IndexColumn
+	u  *unit     // where it was written
+	at diag.Span // what is shown of it: the constraint, or the index's name
+
+	// name is empty for a constraint without one, whose name the server makes up.
+	name string
+	// table is the name of the table or table type, as the catalog has it if it knows it.
+	table catalog.Name
+	// columns are the key's, without those that are merely included.
+	columns []syntax.IndexColumn
+	// clustered says that the index is the table itself, by a word or by default.
 	clustered bool
 	options   []syntax.Option
-	def       *catalog.Table // nil if the catalog doesn't know the table
-	isType    bool
+	// def is the table's definition, nil if the catalog doesn't know it.
+	def *catalog.Table
+	// isType marks indexes of table types, which are never shared between sessions.
+	isType bool
 }
 
 // collectIndexes finds the indexes of all scripts, in the order of the text. Those of ALTER TABLE ADD and CREATE
@@ -52,6 +59,7 @@ func collectIndexes(s *session) []index {
 // options name tables, too.
 func (u *unit) index(table *syntax.ObjectName, columns []syntax.IndexColumn, options []syntax.Option, isType bool) index {
 	ix := index{u: u, columns: columns, options: options, isType: isType, table: catalog.Name{Name: last(table).Value}}
+	// Temp tables and tables of other databases end here.
 	key, ok := u.key(table)
 	if !ok {
 		return ix

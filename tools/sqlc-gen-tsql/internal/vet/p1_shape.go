@@ -205,9 +205,9 @@ func checkEvents(texts map[txEventKind]eventText) func(*pass) {
 	}
 }
 
-// checkSettings looks at procedures only: functions can't SET, and a trigger runs under the settings of the statement
-// that fired it. XACT_ABORT matters most with clients that cancel: an attention from the driver ends the batch and
-// leaves the transaction open without it.
+// checkSettings looks at procedures only: functions can't SET, and in a trigger XACT_ABORT is ON by itself. It
+// matters most with clients that cancel: an attention from the driver ends the batch, and without XACT_ABORT leaves
+// its transaction open.
 func checkSettings(p *pass) {
 	for _, u := range p.procedures() {
 		counts, aborts := u.settingsNeeded()

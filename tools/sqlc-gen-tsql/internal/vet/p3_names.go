@@ -70,8 +70,9 @@ var nameRules = []Rule{
 	},
 }
 
-// checkSchemas looks at every name of an object. A name without a schema is looked up in the caller's default schema
-// first and in dbo second, at run time: two users may get two tables, and each needs a plan of its own.
+// checkSchemas looks at every name of an object. In a batch a name without a schema is looked up in the caller's
+// default schema first, so that two users may get two tables and need two plans; in a procedure it is the procedure's
+// schema; and dbo comes second in both.
 func checkSchemas(p *pass) {
 	for _, u := range p.units {
 		if p.Options.Schema == "" && !u.module() && !p.annotated(u) {
@@ -79,6 +80,8 @@ func checkSchemas(p *pass) {
 		}
 		for ref, source := range u.sources {
 			// A name that stands for an alias of FROM, a CTE or a temp table needs no schema.
+			// source.ref is t where the name itself was looked up. Where it differs the name is one of an alias, as
+			// in UPDATE u.
 			t, ok := ref.(*syntax.TableRef)
 			if ok && source.kind == objectSource && (source.ref == t || len(t.Name.Parts) > 1) {
 				p.checkSchema(u, "table", t.Name)
@@ -165,10 +168,11 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 	if len(n.Parts) == 1 {
 		if system := catalog.Fold(n.Parts[0].Value); strings.HasPrefix(system, "sp_") || strings.HasPrefix(system, "xp_") {
 			if what == "procedure" {
-				// The server looks for sp_ and xp_ in master, whatever the schema.
+				// The server looks for names with sp_ and xp_ among its own first.
 				return // a system procedure, or a matter for P4-prefix
 			}
 		}
+		// The fix needs some schema to be an example; dbo is everybody's.
 		schema := p.Options.Schema
 		if schema == "" {
 			schema = "dbo"
@@ -179,6 +183,7 @@ func (p *pass) checkSchema(u *unit, what string, n *syntax.ObjectName) {
 	schema := n.Parts[len(n.Parts)-2].Value
 	switch {
 	case p.Options.Schema == "" || same(schema, "sys") || same(schema, "INFORMATION_SCHEMA"):
+	// Where everything is in one schema, everything is in one database.
 	case len(n.Parts) > 2:
 		p.report(u, n.Span, "", "%s is in another database", nameText(n))
 	case !same(schema, p.Options.Schema):
@@ -255,6 +260,7 @@ func checkStars(p *pass) {
 	for _, u := range p.units {
 		syntax.Walk(u.node, func(n syntax.Node) bool {
 			switch n := n.(type) {
+			// EXISTS (SELECT * …) reads no column, and is how many people write it.
 			case *syntax.Exists:
 				return !bareStar(n.Query)
 			case *syntax.Star:
@@ -284,6 +290,7 @@ func checkQualified(p *pass) {
 				continue
 			}
 			name, fix := n.Parts[0].Value, "write its table or alias before it"
+			// The resolver may know whose column it is; then the fix can be pasted.
 			if ref.source != nil && ref.source.name != "" {
 				fix = "write " + ref.source.name + "." + name
 			}
@@ -337,6 +344,7 @@ func (p *pass) checkItemNames(u *unit, items []syntax.SelectItem) {
 		case *syntax.ColumnRef, *syntax.Star:
 			continue
 		}
+		// An assignment, SELECT @a = …, returns nothing.
 		if item.Alias == nil && item.Variable == nil {
 			at := diag.Span{From: item.From, To: item.To}
 			p.report(u, at, "give it one with AS", "column %d of the result has no name", i+1)

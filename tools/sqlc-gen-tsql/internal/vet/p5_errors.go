@@ -165,12 +165,20 @@ func checkDocumented(p *pass) {
 				p.report(u, e.Span, "delete the line", "%s does not throw %d", nameText(u.name), e.Number)
 			}
 		}
+		// In any order: findings are sorted at the end.
 		for number, at := range thrown {
-			if !listed[number] {
+			if !listed[number] && p.leaves(u, number) {
 				p.report(u, at, "add it to the section Errors", "the header does not list error %d", number)
 			}
 		}
 	}
+}
+
+// leaves says whether a number that is thrown may reach the caller. The analysis knows which ones a CATCH swallows, and
+// refuses a header that lists one of those; without it every number counts.
+func (p *pass) leaves(u *unit, number int64) bool {
+	program := p.program(u)
+	return program == nil || slices.Contains(program.Errors, int32(number))
 }
 
 // callee says whether a number may come from a procedure that is called: the analysis knows, and without it every call
@@ -195,6 +203,7 @@ func checkMeanings(p *pass) {
 	numbers, names := map[int32]first{}, map[string]first{}
 	for _, u := range p.procedures() {
 		for _, e := range u.header.Errors {
+			// A line without a name documents the number and gives no sentinel.
 			if e.Name == "" {
 				continue
 			}

@@ -128,6 +128,7 @@ func checkErrorSections(p *pass) {
 func checkLockSections(p *pass) {
 	for _, u := range p.procedures() {
 		tables := map[string]bool{}
+		// By name and not by source: the same table twice is one table to lock.
 		for _, s := range u.writes() {
 			source, _ := u.target(s)
 			if name := source.tableName(); name.Name != "" {

@@ -26,6 +26,7 @@ SELECT @id WHERE NOT EXISTS (SELECT 1 FROM dbo.users WITH (UPDLOCK, HOLDLOCK) WH
 // transaction and even as one statement: READ COMMITTED locks no rows that aren't there.
 func checkUpserts(p *pass) {
 	for _, u := range p.modules() {
+		// Every read of the unit holds its range; nothing more can be asked for.
 		if u.serializable() {
 			continue
 		}
@@ -100,7 +101,9 @@ func (u *unit) handlingDuplicates() map[syntax.Stmt]bool {
 	return out
 }
 
-// checkTestedInsert looks at IF [NOT] EXISTS (…) … INSERT and at UPDATE …; IF @@ROWCOUNT = 0 INSERT.
+// checkTestedInsert looks at IF [NOT] EXISTS (…) … INSERT and at UPDATE …; IF @@ROWCOUNT = 0 INSERT. Any test of
+// EXISTS in the condition counts, whatever else is asked: the condition as a whole decides whether the row is
+// inserted.
 func (p *pass) checkTestedInsert(u *unit, list []syntax.Stmt, i int, s *syntax.If, handled map[syntax.Stmt]bool) {
 	absent, present := s.Then, s.Else // where the row is missing, and where it is there
 	if !negated(s.Cond) {
@@ -111,6 +114,7 @@ func (p *pass) checkTestedInsert(u *unit, list []syntax.Stmt, i int, s *syntax.I
 			p.checkNotExists(u, s.Cond, insert, handled)
 		}
 	}
+	// Everything behind such an IF is where the row is missing.
 	if present != nil && absent == nil && leaves(present) { // IF EXISTS (…) RETURN; INSERT …
 		for _, rest := range list[i+1:] {
 			for insert := range syntax.All[*syntax.Insert](rest) {
@@ -144,10 +148,11 @@ func previous(list []syntax.Stmt, i int) syntax.Stmt {
 }
 
 // checkUpdateFirst looks at an INSERT into the table that an UPDATE before it found nothing in. An UPDATE that finds
-// no row locks nothing, unless HOLDLOCK makes it lock the gap.
+// no row holds no lock that would keep another caller from inserting it, unless HOLDLOCK makes it lock the gap.
 func (p *pass) checkUpdateFirst(u *unit, update *syntax.Update, insert *syntax.Insert, handled map[syntax.Stmt]bool) {
 	target, _ := u.target(insert)
 	updated, _ := u.target(update)
+	// An insert into another table is no upsert, whatever was updated before.
 	if handled[insert] || target == nil || updated == nil || !u.writesStored(insert) || target.tableName() != updated.tableName() {
 		return
 	}

@@ -50,7 +50,7 @@ END CATCH;`,
 // three work where READ COMMITTED reads versions.
 var claimHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK"}
 
-// checkClaims looks at every statement that may take rows. MERGE is left out: READPAST is not allowed in its target.
+// checkClaims looks at every statement that may take rows; nobody claims by MERGE.
 func checkClaims(p *pass) {
 	for _, u := range p.units {
 		for s := range syntax.All[syntax.Stmt](u.node) {

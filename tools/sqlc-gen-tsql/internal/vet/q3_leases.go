@@ -54,6 +54,7 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 	var l lease
 	where, from := conditionsOf(s)
 	if u, ok := s.(*syntax.Update); ok {
+		// Whoever sets a column of a lease takes, renews or ends one.
 		for _, a := range u.Set {
 			if a.Column != nil && (isColumn(a.Column, o.LockTokens) || isColumn(a.Column, o.LockedUntil)) {
 				l.touches = true
@@ -66,6 +67,7 @@ func (o Options) leaseOf(s syntax.Stmt) lease {
 			if j, ok := n.(*syntax.Join); ok {
 				conditions = append(conditions, j.On)
 			}
+			// A derived table in FROM is a read of its own, as a subquery in WHERE is.
 			return !is[*syntax.Query](n)
 		})
 	}
@@ -97,6 +99,8 @@ func (o Options) test(condition syntax.Expr, l *lease) {
 		case *syntax.Query:
 			return false
 		case *syntax.IsNull:
+			// token IS NULL is the test of a claim: it takes what is free. That it comes with "OR end <= now" can't
+			// be demanded, for a design may sweep expired leases elsewhere.
 			if ref, ok := unparen(n.X).(*syntax.ColumnRef); ok && isColumn(ref, o.LockTokens) && !n.Not {
 				l.free = true
 			}
@@ -138,6 +142,7 @@ func (p *pass) leased(f func(u *unit, s syntax.Stmt, l lease)) {
 func checkPreconditions(p *pass) {
 	p.leased(func(u *unit, s syntax.Stmt, l lease) {
 		if !l.free && (!l.token || !l.until) {
+			// The token first, if both are missing: without it the end of a lease is anybody's.
 			missing := strings.Join(p.Options.LockedUntil, " or ")
 			if !l.token {
 				missing = strings.Join(p.Options.LockTokens, " or ")

@@ -27,6 +27,7 @@ func checkQueues(p *pass) {
 	clustered := map[string]bool{}
 	for _, ix := range p.keys {
 		clustered[ix.table.Key()] = clustered[ix.table.Key()] || ix.clustered
+		// A table type that is called like the queue is private to its session.
 		if ix.isType || !among(p.Options.QueueTables, ix.table) || p.pageLocksOff(ix) {
 			continue
 		}

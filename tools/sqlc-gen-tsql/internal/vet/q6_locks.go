@@ -54,8 +54,8 @@ END CATCH;`,
 	},
 }
 
-// checkForeignKeys looks at both ends of a key: the insert of a child reads the parent under a shared lock, and the
-// delete of a parent scans the child.
+// checkForeignKeys looks at both ends of a key: the insert of a child reads the parent under a lock, and the delete
+// of a parent looks for children.
 func checkForeignKeys(p *pass) {
 	check := func(u *unit, table *syntax.ObjectName, c *syntax.Constraint) {
 		if c.Kind != "FOREIGN KEY" || c.References == nil {
@@ -136,6 +136,7 @@ func (o *lockOrder) stmt(s syntax.Stmt, locked []int) []int {
 		}
 		return nil
 	}
+	// The flow knows of no transaction here. A caller's may be open, but then it is the caller who breaks the order.
 	if o.u.flow.before[s] == txEntry {
 		return nil // it commits by itself
 	}
@@ -186,6 +187,7 @@ func (o *lockOrder) locks(s syntax.Stmt) []lockedTable {
 
 // lock notes one table, and reports one that comes before another which is locked already.
 func (o *lockOrder) lock(t lockedTable, locked []int) []int {
+	// A table that is locked already may be locked again at any time.
 	if slices.Contains(locked, t.place) {
 		return locked
 	}

@@ -62,6 +62,8 @@ func (p *pass) purges(f func(u *unit, deletes []*syntax.Delete)) {
 // fix nothing, for the other side may hold as well.
 func (u *unit) oneRow(d *syntax.Delete) bool {
 	source, _ := u.target(d)
+	// With several tables in FROM a row is deleted if any combination matches, which conditions on the key don't
+	// bound in an obvious way.
 	if source == nil || source.table == nil || len(d.From) > 1 {
 		return false
 	}

@@ -15,17 +15,21 @@ import (
 // It does less than analyze, which types whole queries, and more, since it must get along with scripts that analyze
 // refuses: rules apply to what is wrong elsewhere, too, and to scripts whose tables nobody has defined.
 type resolver struct {
-	catalog *catalog.Catalog
+	catalog *catalog.Catalog // nil if nobody has made one
 	file    *diag.File
 
-	vars    map[string]variable                 // by folded name
-	refs    map[*syntax.ColumnRef]reference     // every column reference
-	sources map[syntax.TableSource]*tableSource // tables in FROM, and targets of writes
+	// What rules ask for: variables by folded name; the meaning of each column reference; the tables in FROM and the
+	// targets of writes; and every name that stands for something defined.
+	vars    map[string]variable
+	refs    map[*syntax.ColumnRef]reference
+	sources map[syntax.TableSource]*tableSource
 	uses    []use
 
-	local   map[string]*catalog.Table // table variables and temp tables, by folded name
-	ctes    []namedTable              // those in scope
-	trigger *catalog.Table            // the table of a trigger
+	// What resolving needs: table variables and temp tables by folded name, nil if their columns aren't known; the CTEs
+	// in scope, the innermost last; and the table of a trigger, whose columns inserted and deleted have.
+	local   map[string]*catalog.Table
+	ctes    []namedTable
+	trigger *catalog.Table
 }
 
 // variable is a parameter or a local variable. A table variable is one without a type; its columns are in local.
@@ -56,11 +60,16 @@ const (
 // tableSource is a table in scope. A pointer to it is its identity: two references belong to the same source if their
 // pointers are equal, even if the same table is in FROM twice.
 type tableSource struct {
-	kind   sourceKind
-	name   string         // what its columns are qualified with; empty if nothing can be
-	table  *catalog.Table // nil if the columns aren't known
-	pseudo bool           // inserted, deleted: not counted as a table that is read
-	ref    *syntax.TableRef
+	kind sourceKind
+	// name is what its columns are qualified with: the alias, or the last part of the table's name. Empty if nothing
+	// can be, as for a table variable without an alias.
+	name string
+	// table has the columns; nil if they aren't known.
+	table *catalog.Table
+	// pseudo marks inserted and deleted of an OUTPUT clause, which aren't counted as tables that are read.
+	pseudo bool
+	// ref is the name in FROM, with its hints; nil for whatever isn't written as a name.
+	ref *syntax.TableRef
 }
 
 // scope is what column references see: sources of one query, then those of the queries around it. A name that the

@@ -16,6 +16,7 @@ func (r *resolver) query(q *syntax.Query, outer *scope) *catalog.Table {
 	}
 	defer r.with(q.With)()
 	table := r.body(q.Body, outer, q)
+	// OFFSET and FETCH take constants, variables and subqueries, but no columns of the query.
 	for _, x := range []syntax.Expr{q.Offset, q.Fetch} {
 		if x != nil {
 			r.walk(x, outer)
@@ -89,6 +90,7 @@ func (r *resolver) selection(b *syntax.Select, outer *scope, q *syntax.Query) *c
 	if b.Into != nil && strings.HasPrefix(last(b.Into).Value, "#") {
 		r.local[catalog.Fold(last(b.Into).Value)] = nil
 	}
+	// An alias of the select list can't be seen by any of these, only by ORDER BY.
 	for _, x := range []syntax.Expr{b.Where, b.Having} {
 		if x != nil {
 			r.walk(x, s)
@@ -108,6 +110,7 @@ func (r *resolver) selection(b *syntax.Select, outer *scope, q *syntax.Query) *c
 func (r *resolver) orderBy(q *syntax.Query, b *syntax.Select, s *scope) {
 	for i := range q.OrderBy {
 		ref, ok := q.OrderBy[i].X.(*syntax.ColumnRef)
+		// Qualifying an alias would be an error, so that P3-qualify must not ask for it.
 		if ok && len(ref.Parts) == 1 && hasAlias(b.Items, ref.Parts[0].Value) {
 			r.refs[ref] = reference{exempt: true}
 			continue
@@ -132,6 +135,7 @@ func (r *resolver) resultTable(b *syntax.Select, s *scope) *catalog.Table {
 	out := &catalog.Table{}
 	for _, item := range b.Items {
 		switch x := item.X.(type) {
+		// One star is many columns, so that all of them must be known for any position behind it to be right.
 		case *syntax.Star:
 			columns, ok := starColumns(x, s)
 			if !ok {
@@ -146,6 +150,7 @@ func (r *resolver) resultTable(b *syntax.Select, s *scope) *catalog.Table {
 			}
 			out.Columns = append(out.Columns, column)
 		default:
+			// An expression: a column without a type, and without a name unless an alias follows.
 			out.Columns = append(out.Columns, catalog.Column{})
 		}
 		if item.Alias != nil {
@@ -193,9 +198,12 @@ func (r *resolver) from(t syntax.TableSource, s *scope, lateral bool) {
 			}
 		}
 		r.add(s, t, &tableSource{kind: functionTable, table: renamed(nil, t.Columns)}, t.Alias)
+	// The arguments of a function may be columns of the tables left of it only with APPLY; giving them the scope
+	// anyway resolves what is right, and what is wrong is analyze's to report.
 	case *syntax.FunctionTable:
 		r.call(t.Call, s)
 		r.add(s, t, &tableSource{kind: functionTable, table: r.functionColumns(t)}, t.Alias)
+	// The left side never sees the right one; the right sees the left with APPLY. ON sees both.
 	case *syntax.Join:
 		r.from(t.X, s, false)
 		r.from(t.Y, s, strings.HasSuffix(t.Kind, "APPLY"))
@@ -237,6 +245,7 @@ func (r *resolver) tableRef(t *syntax.TableRef) *tableSource {
 				return source
 			}
 		}
+		// In a trigger both have the columns of its table.
 		if r.trigger != nil && (same(name, "inserted") || same(name, "deleted")) {
 			source.kind, source.table = localSource, r.trigger
 			return source
@@ -246,6 +255,7 @@ func (r *resolver) tableRef(t *syntax.TableRef) *tableSource {
 		source.kind, source.table = localSource, r.local[catalog.Fold(name)]
 		return source
 	}
+	// A view is known by name only: what its columns are is more than a lint rule asks.
 	if table, ok := r.stored(t.Name); ok {
 		source.table = table
 		r.useName(t.Name, "table", table.Name)

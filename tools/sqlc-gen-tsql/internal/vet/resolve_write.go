@@ -17,6 +17,7 @@ func (r *resolver) target(t syntax.TableSource, s *scope) *tableSource {
 	}
 	before := len(s.sources)
 	r.from(t, s, false)
+	// A target that isn't a table of any kind, in a tree that the parser has repaired.
 	if len(s.sources) == before {
 		return &tableSource{}
 	}
@@ -31,6 +32,7 @@ func (s *scope) matching(n *syntax.ObjectName) *tableSource {
 			return source
 		}
 	}
+	// UPDATE dbo.users … FROM dbo.users JOIN …: without an alias the two are one.
 	for _, source := range s.sources { // the same table again, without an alias
 		if source.ref != nil && source.ref.Alias == nil && same(nameText(source.ref.Name), nameText(n)) {
 			return source
@@ -105,6 +107,7 @@ func (r *resolver) assignment(a *syntax.Assignment, target *tableSource, s *scop
 	}
 	if c := a.Column; c != nil {
 		column := r.useColumn(&c.Parts[len(c.Parts)-1], target.table)
+		// What stands before the column names the target as well, and isn't resolved.
 		r.refs[c] = reference{source: target, column: column, exempt: true}
 	}
 	if a.X != nil {
@@ -115,6 +118,8 @@ func (r *resolver) assignment(a *syntax.Assignment, target *tableSource, s *scop
 // output resolves OUTPUT, which sees inserted and deleted beside the sources of the statement.
 func (r *resolver) output(o *syntax.Output, s *scope, table *catalog.Table) {
 	for ; o != nil; o = o.Then {
+		// They come first, for a plain name in OUTPUT could be theirs; the slice is a new one, since the statement's
+		// own must not grow by them.
 		inner := &scope{outer: s.outer, sources: append([]*tableSource{
 			{kind: localSource, name: "inserted", table: table, pseudo: true},
 			{kind: localSource, name: "deleted", table: table, pseudo: true},
@@ -165,6 +170,7 @@ func (r *resolver) definition(name *syntax.ObjectName, def *syntax.TableDef) {
 	if def == nil {
 		return
 	}
+	// A table of the database, or a temp table of this unit.
 	table, ok := r.stored(name)
 	if !ok {
 		table = r.local[catalog.Fold(last(name).Value)]

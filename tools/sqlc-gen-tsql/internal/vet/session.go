@@ -15,10 +15,10 @@ import (
 // flow, indexes) is found out once and before the first rule, since most rules ask for all of it.
 type session struct {
 	Input
-	units []*unit
+	units []*unit // in the order of the scripts and of their text
 	sets  map[*diag.File]*directive.Set
-	keys  []index // of all tables; see indexes.go
-	found diag.List
+	keys  []index   // of all tables; see indexes.go
+	found diag.List // what rules have reported, suppressed or not
 }
 
 // A unit is code that runs as one: the body of a module, or what a batch holds besides. Variables, temp tables and
@@ -27,12 +27,18 @@ type unit struct {
 	*resolver
 
 	script *syntax.Script
-	node   syntax.Node // the module's statement, or the batch
-	body   []syntax.Stmt
-	name   *syntax.ObjectName      // of the module; nil for a batch
-	proc   *syntax.CreateProcedure // nil for anything else
-	header directive.Header        // of a procedure
-	flow   *txFlow                 // how transactions run through the body
+	// node is the module's statement, or the batch without its modules. Walking it comes by everything in the unit,
+	// parameters and options included.
+	node syntax.Node
+	// body is what is executed; nil for a view and for an inline function, which are queries.
+	body []syntax.Stmt
+	// name is the module's; nil for a batch, which has none.
+	name *syntax.ObjectName
+	// proc is the module if it is a procedure, nil otherwise; header is the comment above it, empty without one.
+	proc   *syntax.CreateProcedure
+	header directive.Header
+	// flow says how transactions run through the body.
+	flow *txFlow
 }
 
 // pass is what a rule's check works with: the session, and the rule that findings are reported for.
@@ -152,8 +158,7 @@ func (s *session) checkSuppressions(set *directive.Set, out *diag.List) {
 			out.Add(set.File, d.Span, "vet/allow", "delete the comment, or put it above the line of the finding",
 				"vet:allow %s suppresses nothing", d.Rule)
 		}
-		// The generator looks for unused directives of every kind when vet is done with its own: this one has been
-		// reported.
+		// It has been reported: whoever looks at the set again need not do so once more.
 		set.Use(d)
 	}
 }

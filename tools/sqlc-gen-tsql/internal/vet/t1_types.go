@@ -57,6 +57,7 @@ type pair struct {
 
 // pairs calls f for every comparison of a column, and every assignment to one, in a unit.
 func (u *unit) pairs(f func(pair)) {
+	// Both sides may be columns, and then each is compared with the other.
 	compare := func(x, y syntax.Expr, at diag.Span) {
 		if c := u.columnOf(x); c != nil {
 			f(pair{c, y, at, true, u.isLocal(x)})
@@ -78,6 +79,7 @@ func (u *unit) pairs(f func(pair)) {
 			for _, x := range n.List {
 				compare(n.X, x, n.Span)
 			}
+		// column += x computes: the type of the result is not that of x.
 		case *syntax.Assignment:
 			if n.Column != nil && n.Op == "=" {
 				if c := u.columnOf(n.Column); c != nil {
@@ -99,6 +101,8 @@ func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
 	}
 	row := func(values []syntax.Expr) {
 		for i, x := range values {
+			// By position, as the server does it. Without a list of columns nothing is compared: it would need the
+			// catalog's order, and P3 is against such inserts anyway.
 			if i < len(n.Columns) && x != nil {
 				if c := columnOf(target.table, n.Columns[i].Value); c != nil && c.Type.Kind != sqltype.Invalid {
 					f(pair{c, x, x.Range(), false, target.kind == localSource})
@@ -149,6 +153,7 @@ func (u *unit) isLocal(x syntax.Expr) bool {
 func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
 	switch x := unparen(x).(type) {
 	case *syntax.Literal:
+		// Without a length: only the kind is asked for, and a literal's own length means nothing.
 		if x.Kind == syntax.NStringLiteral {
 			return sqltype.Type{Kind: sqltype.NVarChar}
 		}
@@ -190,6 +195,8 @@ func checkUnicode(p *pass) {
 
 // shorter says whether a text or binary parameter can't hold every value of a column of its kind.
 func shorter(param, column sqltype.Type) bool {
+	// nvarchar(10) and varchar(10) both hold ten characters, as long as these are plain ones: kinds are T1-param's,
+	// lengths this rule's.
 	alike := isText(param) && isText(column) || param.IsBinary() && column.IsBinary()
 	return alike && param.Length != sqltype.Max && (column.Length == sqltype.Max || param.Length < column.Length)
 }
@@ -201,6 +208,7 @@ func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
 		for _, u := range p.procedures() {
 			u.pairs(func(x pair) {
 				v, ok := unparen(x.value).(*syntax.Variable)
+				// An expression over a parameter may have any type, on purpose.
 				if !ok || x.local {
 					return
 				}

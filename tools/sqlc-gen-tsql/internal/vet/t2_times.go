@@ -91,7 +91,10 @@ func checkOverflow(p *pass) {
 // left alone: the two are seldom 68 years apart.
 func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
 	part := datePart(c)
+	// DATEDIFF in these units overflows within 24.8 days, 35 minutes and 2 seconds.
 	small := part == "millisecond" || part == "microsecond" || part == "nanosecond"
+	// A literal as one of the ends is an epoch: the difference grows with every day, and in seconds passes the limit
+	// in 2038 if it began in 1970.
 	epoch := len(c.Args) == 3 && (is[*syntax.Literal](unparen(c.Args[1])) || is[*syntax.Literal](unparen(c.Args[2])))
 	if small || part == "second" && epoch {
 		p.report(u, c.Span, "write DATEDIFF_BIG", "DATEDIFF in %ss overflows an int", part)
@@ -101,6 +104,7 @@ func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
 // checkDateAdd reports a number of small units that may be more than an int.
 func (p *pass) checkDateAdd(u *unit, c *syntax.Call) {
 	part := datePart(c)
+	// DATEADD in nanoseconds is left out: nobody adds more than two seconds of them.
 	if len(c.Args) != 3 || part != "second" && part != "millisecond" && part != "microsecond" {
 		return
 	}
@@ -118,14 +122,17 @@ func (u *unit) mayBeWide(x syntax.Expr) bool {
 		return u.mayBeWide(x.X)
 	case *syntax.Binary:
 		switch x.Op {
+		// A remainder is smaller than what it is divided by, which is nearly always a constant.
 		case "%":
 			return false
 		case "*":
 			a, literalA := intValue(x.X)
 			b, literalB := intValue(x.Y)
+			// Times one is how some people write a sign.
 			if literalA && (a == 1 || a == -1) || literalB && (b == 1 || b == -1) {
 				return u.mayBeWide(x.X) || u.mayBeWide(x.Y)
 			}
+			// Two constants are computed when the script is compiled: an overflow shows there.
 			return !literalA || !literalB
 		default:
 			return u.mayBeWide(x.X) || u.mayBeWide(x.Y)

@@ -29,7 +29,8 @@ var keyRules = []Rule{
 	},
 }
 
-// checkCollations asks for _BIN2: the older _BIN compares all but the first character by byte order in another way.
+// checkCollations asks for _BIN2: the older _BIN compares the first character by its code point and the rest by their
+// bytes, low byte first, which is no order that anybody wants.
 func checkCollations(p *pass) {
 	reported := map[string]bool{}
 	for _, ix := range p.keys {
@@ -38,6 +39,7 @@ func checkCollations(p *pass) {
 			if column == nil || !isText(column.Type) || strings.HasSuffix(strings.ToUpper(column.Collation), "_BIN2") {
 				continue
 			}
+			// A column may be in several keys; its collation is one.
 			key := ix.table.Key() + "." + column.Name
 			if !reported[key] {
 				reported[key] = true
@@ -63,6 +65,7 @@ func checkKeyLengths(p *pass) {
 				continue
 			}
 			n := bytesOf(column.Type)
+			// Nothing is added up any more: the server refuses the index as a whole.
 			if n < 0 {
 				p.report(ix.u, c.Span, "a length, or a hash of it in the key", "column %s has no limit and can't be in a key", column.Name)
 				total = 0

@@ -36,11 +36,15 @@ import (
 // Input is what the rules look at. Only Scripts must be there: what a front end that stopped early has not made is
 // nil, and costs the rules that need it.
 type Input struct {
-	Scripts    []*syntax.Script
-	Directives []*directive.Set // one for each script, in the same order; nil if nobody read them
-	Catalog    *catalog.Catalog
-	Program    *analyze.Program // nil if the analysis failed: rules that need it say nothing
-	Options    Options
+	Scripts []*syntax.Script
+	// Directives has a set for each script, in the same order. Without one nothing is suppressed in its script, and no
+	// statement of it is known as an annotated query.
+	Directives []*directive.Set
+	// Catalog is what the scripts define. Without one no column has a type and no table a key.
+	Catalog *catalog.Catalog
+	// Program is what the analysis came to; nil if it failed.
+	Program *analyze.Program
+	Options Options
 }
 
 // Options say which rules apply and what they can't know by themselves: the names of columns and tables that play a
@@ -52,19 +56,29 @@ type Options struct {
 	// Portability names other servers that the scripts must run on. There is one so far: "babelfish".
 	Portability []string
 
-	Schema             string // the schema that every object is in
-	ErrorMin, ErrorMax int64  // the numbers that THROW may raise; from 50001 on if not set
+	// Schema is the schema that every object is in. Without it any schema will do, so long as it is written.
+	Schema string
+	// ErrorMin and ErrorMax are the lowest and the highest number that THROW may raise; 50001 and 2147483647 if zero.
+	ErrorMin, ErrorMax int64
 
-	LockTokens  []string // columns that hold the token of a lease: "lock_token"
-	LockedUntil []string // columns that hold its end: "locked_until"
-	Payloads    []string // members of JSON documents that hold payloads of any length
+	// LockTokens and LockedUntil are the columns that hold the token of a lease, and its end: "lock_token",
+	// "locked_until". Several, for tables that call them otherwise. The rules about leases need both.
+	LockTokens, LockedUntil []string
+	// Payloads are the members of JSON documents that hold values of any length.
+	Payloads []string
 
-	QueueTables []string // tables that are claimed from
-	HotTables   []string // tables that must not have foreign keys
-	LockOrder   []string // the order in which tables are locked, everywhere
+	// QueueTables are the tables that are claimed from, by many sessions at once.
+	QueueTables []string
+	// HotTables are the tables that every operation works on, which must not have foreign keys.
+	HotTables []string
+	// LockOrder is the order in which every transaction locks tables. A table that isn't in it may be locked at any time.
+	LockOrder []string
 
-	PurgePrefixes  []string // how procedures that delete in bulk are called; purge_, prune_ and delete_ if not set
-	IsolationGuard string   // procedure or function that refuses SNAPSHOT and SERIALIZABLE sessions
+	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An empty
+	// list that isn't nil stands for no procedure.
+	PurgePrefixes []string
+	// IsolationGuard is the procedure or function that refuses sessions under SNAPSHOT and SERIALIZABLE.
+	IsolationGuard string
 }
 
 // Babelfish is the value of Options.Portability for T-SQL on PostgreSQL.
@@ -90,17 +104,22 @@ func (o Options) defaults() Options {
 // A Rule is one check. Everything but the check is text for people: README, the command rules and the tests are made
 // of it.
 type Rule struct {
-	ID     string // "P4-merge": the family of tsql-rules, and what in it
-	Title  string // what is demanded, in one line
-	Reason string // why
-	Bad    string // a script that breaks this rule and no other
-	Good   string // the same as it should be
+	// ID is what options and suppressions name: "P4-merge", a family of rules and one of them. It never changes, since
+	// scripts contain it.
+	ID string
+	// Title is what is demanded, in one line without a full stop.
+	Title string
+	// Reason is why: what happens to whoever breaks the rule, and where it has happened.
+	Reason string
+	// Bad is a script that breaks this rule and no other that is on by default; Good is the same as it should be.
+	Bad, Good string
 	// Optional rules are matters of opinion, or of a design that not everybody shares: off unless enabled.
 	Optional bool
 	// Needs names the option without which the rule says nothing; Example holds what Bad and Good assume.
 	Needs   string
 	Example Options
 
+	// check looks at all scripts and reports what breaks the rule.
 	check func(*pass)
 }
 
