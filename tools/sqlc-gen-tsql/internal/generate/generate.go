@@ -24,6 +24,7 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
@@ -70,6 +71,8 @@ func Analyze(sources []Source, c config.Config) (Result, diag.List) {
 func Run(sources []Source, c config.Config) (Result, diag.List) {
 	result, findings := Analyze(sources, c)
 	if len(findings) > 0 {
+		findings = append(findings, ahead(result, findings, c)...)
+		findings.Sort()
 		return result, findings
 	}
 	pkg, findings := model.Build(result.Program, c.Model)
@@ -86,6 +89,30 @@ func Run(sources []Source, c config.Config) (Result, diag.List) {
 	result.Files = files
 	return result, nil
 }
+
+// ahead returns what the model would find next, so that one run tells all: it looks at the procedures and queries that
+// have no findings yet. What it says of the options is left out, since they may name what is broken.
+func ahead(result Result, findings diag.List, c config.Config) diag.List {
+	broken := func(file *diag.File, at diag.Span) bool {
+		return slices.ContainsFunc(findings, func(d diag.Diagnostic) bool {
+			return d.File == file && at.From <= d.Span.From && d.Span.From <= at.To
+		})
+	}
+	sound := *result.Program
+	sound.Procedures = slices.DeleteFunc(slices.Clone(sound.Procedures), func(p *analyze.Procedure) bool {
+		defined := result.Catalog.Procedures[p.Name.Key()]
+		return defined == nil || broken(p.File, defined.Batch.Span) ||
+			slices.ContainsFunc(p.Results, func(r analyze.ResultSet) bool { return slices.ContainsFunc(r.Columns, untyped) })
+	})
+	sound.Queries = slices.DeleteFunc(slices.Clone(sound.Queries), func(q *analyze.Query) bool {
+		return broken(q.File, q.Span) || slices.ContainsFunc(q.Columns, untyped)
+	})
+	_, more := model.Build(&sound, c.Model)
+	return slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return d.File == nil })
+}
+
+// untyped reports whether a column has no type because of a finding elsewhere, in a view for example.
+func untyped(c analyze.Column) bool { return c.Type.Kind == sqltype.Invalid }
 
 // Vet applies the lint rules. Those that need to know what procedures yield say nothing when that isn't known; why it
 // isn't is a finding of Run. Scripts that can't be read are findings here too.

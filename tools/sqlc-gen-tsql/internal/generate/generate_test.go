@@ -1,6 +1,8 @@
 package generate_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,5 +90,24 @@ func TestVet(t *testing.T) {
 	}
 	if got := vet("CREATE PROCEDURE dbo.p AS SELECT t.id FROM dbo.t AS t;"); got != "" {
 		t.Errorf("an unknown table: %q", got)
+	}
+}
+
+// TestOneRunTellsAll: what can't be generated is found in the same run as what can't be read or typed, and once.
+func TestOneRunTellsAll(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Model.Package = "db"
+	_, findings := generate.Run([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: "CREATE TABLE dbo.t (id int NOT NULL, v sql_variant NULL);\nGO\n" +
+		"CREATE PROCEDURE dbo.unread AS SELEC 1;\nGO\n" +
+		"CREATE PROCEDURE dbo.untyped AS SELECT nothing FROM dbo.t;\nGO\n" +
+		"CREATE PROCEDURE dbo.unsendable AS SELECT v FROM dbo.t;\n"}}, c)
+	var got []string
+	for _, d := range findings {
+		line, _ := d.File.Position(d.Span.From)
+		got = append(got, fmt.Sprintf("%d %s", line, d.Rule))
+	}
+	if want := []string{"3 syntax", "5 name", "7 type"}; !slices.Equal(got, want) {
+		t.Errorf("findings %v, want %v:\n%s", got, want, findings.Format())
 	}
 }
