@@ -235,3 +235,16 @@ func TestConfigurationThatRunsThePlugin(t *testing.T) {
 		})
 	}
 }
+
+// TestRepositoryIsUpToDate is make verify-generated as a test: whoever only runs the tests is told all the same.
+func TestRepositoryIsUpToDate(t *testing.T) {
+	t.Parallel()
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := run(t.Context(), root, sqlc, true, &out); err != nil {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
