@@ -174,7 +174,14 @@ func read(sources []Source, c config.Config) *front {
 // file makes a file of a script's text. Text in a code page is one finding, and is read on as far as its ASCII goes.
 func (f *front) file(name, text string) *diag.File {
 	if utf8.ValidString(text) {
-		return diag.NewFile(name, text)
+		file := diag.NewFile(name, text)
+		// Comments and texts of queries go into Go source, which can hold neither of the two.
+		if at := strings.IndexAny(file.Text, "\x00\ufeff"); at >= 0 {
+			_, size := utf8.DecodeRuneInString(file.Text[at:])
+			f.findings.Add(file, diag.Span{From: diag.Pos(at), To: diag.Pos(at + size)}, "syntax", "remove it",
+				"a zero character or a byte order mark stands in the text")
+		}
+		return file
 	}
 	readable := []byte(text)
 	first := -1

@@ -111,3 +111,16 @@ func TestOneRunTellsAll(t *testing.T) {
 		t.Errorf("findings %v, want %v:\n%s", got, want, findings.Format())
 	}
 }
+
+// TestCharactersThatGoCannotHold: what goes into Go source from comments must be possible there.
+func TestCharactersThatGoCannotHold(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Model.Package = "db"
+	for _, text := range []string{"--\x00\nCREATE PROC A @A int AS", "CREATE PROC A AS PRINT '\ufeff';"} {
+		_, findings := generate.Run([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: text}}, c)
+		if len(findings) == 0 || findings[0].File == nil || findings[0].Rule != "syntax" {
+			t.Errorf("%q: findings %s, want one at the character", text, findings.Format())
+		}
+	}
+}
