@@ -115,6 +115,11 @@ sys.databases
 sys.database_principals
 	name sysname, principal_id int, type char(1), type_desc nvarchar(60)?, default_schema_name sysname?
 	create_date datetime, modify_date datetime, is_fixed_role bit
+sys.dm_exec_sessions
+	session_id smallint, login_time datetime, host_name nvarchar(128)?, program_name nvarchar(128)?
+	login_name nvarchar(128), status nvarchar(30), last_request_start_time datetime, last_request_end_time datetime?
+	transaction_isolation_level smallint, lock_timeout int, deadlock_priority int, is_user_process bit
+	database_id smallint, open_transaction_count int
 sys.dm_tran_locks
 	resource_type nvarchar(60), resource_subtype nvarchar(60), resource_database_id int
 	resource_description nvarchar(256), resource_associated_entity_id bigint?, request_mode nvarchar(60)

@@ -1,0 +1,51 @@
+-- Gives a turn up without effects (§5.3): releases the instance and the messages
+-- that the token holds. That the lease may have ended by itself does not matter as
+-- long as nobody else took the instance.
+--
+-- Parameters: @delay_ms hides the messages for so many milliseconds; with 0 they
+-- stay as visible as they are. @give_back = 1 takes the fetch's attempt back.
+--
+-- Locks: inboxes, orchestrator_queue.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item
+    @lock_token UNIQUEIDENTIFIER,
+    @delay_ms   BIGINT,
+    @give_back  BIT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @instance_id NVARCHAR(400);
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    SELECT @instance_id = b.instance_id
+    FROM duroxide.inboxes AS b
+    WHERE b.lock_token = @lock_token;
+
+    UPDATE duroxide.inboxes
+    SET lock_token = NULL, locked_until = NULL
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token;
+    IF @@ROWCOUNT = 0
+        THROW 50010, N'Invalid lock token.', 1;
+
+    UPDATE duroxide.orchestrator_queue
+    SET lock_token = NULL,
+        visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE visible_at END,
+        attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

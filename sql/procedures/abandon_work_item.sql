@@ -1,0 +1,38 @@
+-- Puts an activity back, visible @delay_ms milliseconds from now (§5.13). That the
+-- lease may have ended by itself does not matter as long as nobody else took the
+-- activity. Its session and its tag stay, and the owner keeps the session.
+--
+-- Parameters: @give_back = 1 takes the fetch's attempt back.
+--
+-- Locks: worker_queue.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+CREATE OR ALTER PROCEDURE duroxide.abandon_work_item
+    @lock_token UNIQUEIDENTIFIER,
+    @delay_ms   BIGINT,
+    @give_back  BIT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    UPDATE duroxide.worker_queue
+    SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
+        ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,
+        attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
+    WHERE lock_token = @lock_token;
+    IF @@ROWCOUNT = 0
+        THROW 50010, N'Invalid lock token.', 1;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

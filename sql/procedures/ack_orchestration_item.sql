@@ -1,0 +1,176 @@
+-- Commits one turn and releases the instance (§5.2): all of it or nothing.
+--
+-- The order of the statements is that of the locks, except that activities are
+-- queued before any are cancelled: one that is scheduled and cancelled in the same
+-- turn must be gone in the end (pitfall P11). History is only ever added to, never
+-- read, so that an instance whose history is damaged can still be failed (pitfall
+-- P10).
+--
+-- Parameters: the instance's row is made or renamed if both @name and @version are
+-- given; NULL leaves a fact as it is. @output counts with @status only. @custom_status
+-- is stored if @set_custom_status = 1, NULL being a reset. @clear_values = 1 clears
+-- all keys before the changes in @changes are made.
+--
+-- gen:null @name @version @parent_instance_id @major @minor @patch @status @output @custom_status
+--
+-- Locks: framework_versions, inboxes (of all instances concerned, in the order of
+-- their ids, so that instances that write to each other do not deadlock),
+-- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue.
+-- Hints: see lock_inbox, which this calls.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+--   50011 lock_expired: the token's lease has ended
+--   50013 duplicate_event: the execution already has an event with one of the ids
+CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
+    @lock_token         UNIQUEIDENTIFIER,
+    @execution_id       BIGINT,
+    @name               NVARCHAR(400),
+    @version            NVARCHAR(400),
+    @parent_instance_id NVARCHAR(400),
+    @major              BIGINT,
+    @minor              BIGINT,
+    @patch              BIGINT,
+    @status             NVARCHAR(32),
+    @output             NVARCHAR(MAX),
+    @set_custom_status  BIT,
+    @custom_status      NVARCHAR(MAX),
+    @clear_values       BIT,
+    @events             duroxide.event_list_v1 READONLY,
+    @changes            duroxide.kv_list_v1 READONLY,
+    @messages           duroxide.message_list_v1 READONLY,
+    @activities         duroxide.work_list_v1 READONLY,
+    @cancelled          duroxide.activity_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @instance_id NVARCHAR(400), @next NVARCHAR(400), @version_id INT;
+DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
+DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    IF @major IS NOT NULL
+        EXEC duroxide.get_framework_version @major = @major, @minor = @minor, @patch = @patch, @version_id = @version_id OUTPUT;
+
+    -- Found without a lock, and tested again under it.
+    SELECT @instance_id = b.instance_id
+    FROM duroxide.inboxes AS b
+    WHERE b.lock_token = @lock_token;
+    IF @instance_id IS NULL
+        THROW 50010, N'Invalid lock token.', 1;
+
+    INSERT INTO @targets (instance_id)
+    SELECT @instance_id
+    UNION
+    SELECT m.instance_id
+    FROM @messages AS m;
+    SELECT @next = MIN(t.instance_id) FROM @targets AS t;
+    WHILE @next IS NOT NULL
+    BEGIN
+        EXEC duroxide.lock_inbox @instance_id = @next;
+        SELECT @next = MIN(t.instance_id) FROM @targets AS t WHERE t.instance_id > @next;
+    END;
+
+    UPDATE duroxide.inboxes
+    SET lock_token = NULL, locked_until = NULL
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token
+      AND locked_until > @now;
+    IF @@ROWCOUNT = 0
+    BEGIN
+        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token)
+            THROW 50011, N'Instance lock expired.', 1;
+        THROW 50010, N'Invalid lock token.', 1;
+    END;
+
+    DELETE FROM duroxide.orchestrator_queue
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token;
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
+    SELECT m.instance_id, m.kind, m.work_item, @now + m.delay_ms, @now
+    FROM @messages AS m
+    ORDER BY m.position;
+
+    UPDATE duroxide.instances
+    SET orchestration_name = CASE WHEN @version IS NULL THEN orchestration_name ELSE COALESCE(@name, orchestration_name) END,
+        orchestration_version = CASE WHEN @name IS NULL THEN orchestration_version ELSE COALESCE(@version, orchestration_version) END,
+        current_execution_id = CASE WHEN current_execution_id < @execution_id THEN @execution_id ELSE current_execution_id END,
+        updated_at = @now
+    WHERE instance_id = @instance_id;
+    IF @@ROWCOUNT = 0 AND @name IS NOT NULL AND @version IS NOT NULL
+        INSERT INTO duroxide.instances
+            (instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at)
+        VALUES (@instance_id, @name, @version, @execution_id, @parent_instance_id, @now, @now);
+    IF @set_custom_status = 1
+        UPDATE duroxide.instances
+        SET custom_status = @custom_status, custom_status_version = custom_status_version + 1
+        WHERE instance_id = @instance_id;
+
+    IF NOT EXISTS (
+        SELECT 1
+        FROM duroxide.executions AS e WITH (UPDLOCK, HOLDLOCK)
+        WHERE e.instance_id = @instance_id
+          AND e.execution_id = @execution_id
+    )
+        INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, started_at, completed_at)
+        VALUES (
+            @instance_id, @execution_id, COALESCE(@status, N'Running'), CASE WHEN @status IS NULL THEN NULL ELSE @output END,
+            COALESCE(@version_id, 0), @now, CASE WHEN @finished = 1 THEN @now END
+        );
+    ELSE
+    BEGIN
+        IF @version_id IS NOT NULL
+            UPDATE duroxide.executions
+            SET version_id = @version_id
+            WHERE instance_id = @instance_id
+              AND execution_id = @execution_id;
+        IF @status IS NOT NULL
+            UPDATE duroxide.executions
+            SET status = @status, output = @output, completed_at = CASE WHEN @finished = 1 THEN @now END
+            WHERE instance_id = @instance_id
+              AND execution_id = @execution_id;
+    END;
+
+    IF EXISTS (
+        SELECT 1
+        FROM @events AS e
+        INNER JOIN duroxide.history AS h
+            ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
+    )
+        THROW 50013, N'The execution already has an event with one of the ids.', 1;
+    INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+    SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
+    FROM @events AS e;
+
+    IF @clear_values = 1 OR EXISTS (SELECT 1 FROM @changes AS c)
+        EXEC duroxide.change_values @instance_id = @instance_id, @now = @now, @clear = @clear_values, @changes = @changes;
+    IF @finished = 1
+        EXEC duroxide.merge_values @instance_id = @instance_id;
+
+    INSERT INTO duroxide.worker_queue
+        (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, wake_at, created_at)
+    SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, a.work_item, @now, @now, @now
+    FROM @activities AS a
+    ORDER BY a.position;
+    DELETE q
+    FROM duroxide.worker_queue AS q
+    INNER JOIN @cancelled AS c
+        ON c.instance_id = q.instance_id AND c.execution_id = q.execution_id AND c.activity_id = q.activity_id;
+
+    UPDATE b
+    SET ready_at = s.ready_at, head_id = s.head_id, version_id = s.version_id
+    FROM duroxide.inboxes AS b
+    INNER JOIN @targets AS t ON t.instance_id = b.instance_id
+    CROSS APPLY duroxide.inbox_state(b.instance_id) AS s;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

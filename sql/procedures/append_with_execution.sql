@@ -1,0 +1,44 @@
+-- Appends events outside a turn, for tests and tools (§5.7). It needs no lease and
+-- creates no instance. All events are appended, or none.
+--
+-- Locks: inboxes, history.
+-- Hints: see lock_inbox, which this calls.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50013 duplicate_event: the execution already has an event with one of the ids
+CREATE OR ALTER PROCEDURE duroxide.append_with_execution
+    @instance_id  NVARCHAR(400),
+    @execution_id BIGINT,
+    @events       duroxide.event_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    -- A history that has a start makes an instance without a row fetchable.
+    EXEC duroxide.lock_inbox @instance_id = @instance_id;
+
+    IF EXISTS (
+        SELECT 1
+        FROM @events AS e
+        INNER JOIN duroxide.history AS h
+            ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
+    )
+        THROW 50013, N'The execution already has an event with one of the ids.', 1;
+
+    INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+    SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
+    FROM @events AS e;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

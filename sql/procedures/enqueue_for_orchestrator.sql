@@ -1,0 +1,38 @@
+-- Adds one message for an instance, hidden for @delay_ms milliseconds (§5.9). It
+-- neither needs nor creates the instance.
+--
+-- It may be called inside the caller's transaction and is then committed or rolled
+-- back with it.
+--
+-- Locks: inboxes, orchestrator_queue.
+-- Hints: UPDLOCK, HOLDLOCK on the inbox that is not there yet, so that two first
+-- messages of an instance wait for each other rather than one of them fail with
+-- 2627, which is safe to repeat.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
+    @instance_id NVARCHAR(400),
+    @kind        TINYINT,
+    @work_item   NVARCHAR(MAX),
+    @delay_ms    BIGINT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    EXEC duroxide.lock_inbox @instance_id = @instance_id;
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
+    VALUES (@instance_id, @kind, @work_item, @now + @delay_ms, @now);
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

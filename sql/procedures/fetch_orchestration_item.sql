@@ -1,0 +1,209 @@
+-- Locks the instance that has been ready longest and returns it with its history and
+-- its visible messages (§5.1). Nothing is locked if nothing is ready.
+--
+-- A lost race means the next candidate, never an empty answer (rule Q4). Leases that
+-- have ended come first: what they held had been waiting before everything else. Then
+-- comes, over the versions that the filter admits, what has been ready longest.
+--
+-- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
+-- milliseconds. With @filtered = 1 the current execution must be pinned to a version
+-- between the two, both included, or to none.
+--
+-- Result sets:
+--   1 Dropped: instances whose messages were deleted, because nobody ever started
+--     them and all they had were queue messages
+--   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
+--     instance without a row: it is in the history or in the message that starts it
+--   3 Messages: those now locked, in the order of their arrival
+--   4 History: the events of the execution
+--   5 Values: the key-value map as of the start of the execution
+--
+-- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store.
+-- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another claim
+-- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
+-- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
+-- LOCK_TIMEOUT bounds the wait for somebody's long transaction, and 1222 then says
+-- that there is nothing to fetch now. No hint is needed for correctness: the update
+-- that takes the instance repeats every condition (rule Q3).
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
+    @lock_token UNIQUEIDENTIFIER,
+    @lock_ms    BIGINT,
+    @filtered   BIT,
+    @min_major  BIGINT,
+    @min_minor  BIGINT,
+    @min_patch  BIGINT,
+    @max_major  BIGINT,
+    @max_minor  BIGINT,
+    @max_patch  BIGINT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET LOCK_TIMEOUT 1000;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @versions TABLE (id INT NOT NULL PRIMARY KEY);
+DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, messages BIGINT NOT NULL);
+DECLARE @candidate NVARCHAR(400), @version_id INT, @taken INT;
+DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(400), @version NVARCHAR(400), @execution_id BIGINT, @attempt_count INT;
+DECLARE @tries INT = 0;
+
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    INSERT INTO @versions (id)
+    SELECT 0
+    UNION ALL
+    SELECT f.id
+    FROM duroxide.framework_versions AS f
+    WHERE @filtered = 0
+       OR (
+           (f.major > @min_major OR (f.major = @min_major AND (f.minor > @min_minor OR (f.minor = @min_minor AND f.patch >= @min_patch))))
+           AND (f.major < @max_major OR (f.major = @max_major AND (f.minor < @max_minor OR (f.minor = @max_minor AND f.patch <= @max_patch))))
+       );
+
+    WHILE @instance_id IS NULL AND @tries < 1000
+    BEGIN
+        SET @tries = @tries + 1;
+        SET @candidate = NULL;
+
+        SELECT TOP (1) @candidate = b.instance_id, @version_id = b.version_id
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+        WHERE b.lock_token IS NOT NULL
+          AND b.locked_until <= @now
+          AND b.ready_at <= @now
+          AND b.version_id IN (SELECT v.id FROM @versions AS v)
+        ORDER BY b.locked_until;
+
+        IF @candidate IS NULL
+            SELECT TOP (1) @candidate = c.instance_id, @version_id = v.id
+            FROM @versions AS v
+            CROSS APPLY (
+                SELECT TOP (1) b.instance_id, b.ready_at, b.head_id
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+                WHERE b.version_id = v.id
+                  AND b.lock_token IS NULL
+                  AND b.ready_at IS NOT NULL
+                  AND b.ready_at <= @now
+                ORDER BY b.ready_at, b.head_id
+            ) AS c
+            ORDER BY c.ready_at, c.head_id;
+
+        IF @candidate IS NULL
+            SELECT TOP (1) @candidate = c.instance_id, @version_id = v.id
+            FROM @versions AS v
+            CROSS APPLY (
+                SELECT TOP (1) b.instance_id, b.ready_at, b.head_id
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK)
+                WHERE b.version_id = v.id
+                  AND b.lock_token IS NULL
+                  AND b.ready_at IS NOT NULL
+                  AND b.ready_at <= @now
+                ORDER BY b.ready_at, b.head_id
+            ) AS c
+            ORDER BY c.ready_at, c.head_id;
+
+        IF @candidate IS NULL
+            BREAK;
+
+        UPDATE duroxide.inboxes
+        SET lock_token = @lock_token, locked_until = @now + @lock_ms
+        WHERE instance_id = @candidate
+          AND version_id = @version_id
+          AND ready_at <= @now
+          AND (lock_token IS NULL OR locked_until <= @now);
+        SET @taken = @@ROWCOUNT;
+
+        IF @taken = 1
+        BEGIN
+            -- The lease is exclusive, so whoever held a message before has lost it.
+            UPDATE duroxide.orchestrator_queue
+            SET lock_token = @lock_token, attempt_count = attempt_count + 1
+            WHERE instance_id = @candidate
+              AND visible_at <= @now;
+
+            SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
+            FROM duroxide.instances AS i
+            WHERE i.instance_id = @candidate;
+
+            IF @execution_id IS NULL
+                SELECT @execution_id = MAX(h.execution_id)
+                FROM duroxide.history AS h
+                WHERE h.instance_id = @candidate
+                  AND h.event_type = N'OrchestrationStarted';
+
+            IF @execution_id IS NOT NULL OR EXISTS (
+                SELECT 1
+                FROM duroxide.orchestrator_queue AS q
+                WHERE q.instance_id = @candidate
+                  AND q.lock_token = @lock_token
+                  AND q.kind IN (1, 2)
+            )
+                SET @instance_id = @candidate;
+            ELSE
+            BEGIN
+                -- Kept, they would be fetched again and again (pitfall P3).
+                DELETE FROM duroxide.orchestrator_queue
+                WHERE instance_id = @candidate
+                  AND lock_token = @lock_token;
+                INSERT INTO @dropped (instance_id, messages)
+                VALUES (@candidate, @@ROWCOUNT);
+                DELETE FROM duroxide.inboxes
+                WHERE instance_id = @candidate
+                  AND lock_token = @lock_token
+                  AND NOT EXISTS (
+                      SELECT 1
+                      FROM duroxide.orchestrator_queue AS q
+                      WHERE q.instance_id = @candidate
+                  );
+                UPDATE duroxide.inboxes
+                SET lock_token = NULL, locked_until = NULL
+                WHERE instance_id = @candidate
+                  AND lock_token = @lock_token;
+                EXEC duroxide.refresh_inbox @instance_id = @candidate;
+            END;
+        END;
+    END;
+
+    SELECT @attempt_count = MAX(q.attempt_count)
+    FROM duroxide.orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
+
+    -- gen:result Dropped
+    SELECT d.instance_id, d.messages
+    FROM @dropped AS d;
+
+    -- gen:result Item
+    SELECT @instance_id AS instance_id, @name AS orchestration_name, @version AS orchestration_version,
+        COALESCE(@execution_id, 1) AS execution_id, COALESCE(@attempt_count, 0) AS attempt_count
+    WHERE @instance_id IS NOT NULL;
+
+    -- gen:result Messages
+    SELECT q.id, q.work_item
+    FROM duroxide.orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token
+    ORDER BY q.id;
+
+    -- gen:result History
+    SELECT h.event_id, h.event_data
+    FROM duroxide.history AS h
+    WHERE h.instance_id = @instance_id
+      AND h.execution_id = @execution_id
+    ORDER BY h.event_id;
+
+    -- gen:result Values
+    SELECT s.kv_key, s.value, s.last_updated_at_ms
+    FROM duroxide.kv_store AS s
+    WHERE s.instance_id = @instance_id;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -1,0 +1,127 @@
+-- Locks the oldest activity that the worker may take, and returns it (§5.10).
+-- Nothing is locked if there is none.
+--
+-- A lost race means the next candidate, never an empty answer (rule Q4).
+--
+-- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
+-- milliseconds. With @sessions = 1 activities of sessions are taken too, if @owner
+-- holds the session or nobody does; it then has the session for @session_ms. Tags:
+-- @untagged = 1 takes activities without one, @tag1 to @tag5 those with one of these,
+-- and @any_tag = 1 all.
+--
+-- gen:null @owner @tag1 @tag2 @tag3 @tag4 @tag5
+--
+-- Result sets:
+--   1 Item: the locked activity
+--
+-- Locks: worker_queue, sessions.
+-- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
+-- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
+-- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
+-- LOCK_TIMEOUT bounds the wait, and 1222 then says that there is nothing to fetch
+-- now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two claims of it
+-- apart; where hints are ignored one of them fails with 2627, and the whole call is
+-- safe to repeat. No hint is needed for correctness: the update that takes the
+-- activity repeats every condition (rule Q3).
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
+    @lock_token UNIQUEIDENTIFIER,
+    @lock_ms    BIGINT,
+    @sessions   BIT,
+    @owner      NVARCHAR(400),
+    @session_ms BIGINT,
+    @any_tag    BIT,
+    @untagged   BIT,
+    @tag1       NVARCHAR(400),
+    @tag2       NVARCHAR(400),
+    @tag3       NVARCHAR(400),
+    @tag4       NVARCHAR(400),
+    @tag5       NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET LOCK_TIMEOUT 1000;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @tags duroxide.id_list_v1;
+DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400);
+DECLARE @tries INT = 0, @found BIT = 0;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+
+    -- In a transaction of its own, so that others see it at once: it says nothing
+    -- that was not true before.
+    EXEC duroxide.ready_due_work @now = @now;
+
+    IF @any_tag = 1
+    BEGIN
+        EXEC duroxide.next_ready_tag @tag = @tag OUTPUT;
+        WHILE @tag IS NOT NULL
+        BEGIN
+            SET @tries = @tries + 1;
+            INSERT INTO @tags (position, id) VALUES (@tries, @tag);
+            EXEC duroxide.next_ready_tag @tag = @tag OUTPUT;
+        END;
+        SET @tries = 0;
+    END
+    ELSE
+        INSERT INTO @tags (position, id)
+        SELECT MIN(t.position), t.tag
+        FROM (VALUES (1, @tag1), (2, @tag2), (3, @tag3), (4, @tag4), (5, @tag5)) AS t (position, tag)
+        WHERE t.tag IS NOT NULL
+        GROUP BY t.tag;
+
+    BEGIN TRANSACTION;
+
+    WHILE @found = 0 AND @tries < 1000
+    BEGIN
+        SET @tries = @tries + 1;
+        SET @session_work = NULL;
+        SET @session_id = NULL;
+        EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = 0, @id = @id OUTPUT;
+        IF @sessions = 1
+            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @id = @session_work OUTPUT;
+        IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
+            SET @id = @session_work;
+        IF @id IS NULL
+            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = 1, @id = @id OUTPUT;
+        IF @id IS NULL
+            BREAK;
+
+        UPDATE duroxide.worker_queue
+        SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
+            ready = 0, wake_at = @now + @lock_ms
+        WHERE id = @id
+          AND ready = 1
+          AND visible_at <= @now
+          AND (lock_token IS NULL OR locked_until <= @now);
+        SET @found = @@ROWCOUNT;
+
+        IF @found = 1
+            SELECT @session_id = q.session_id
+            FROM duroxide.worker_queue AS q
+            WHERE q.id = @id;
+        IF @session_id IS NOT NULL
+            EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms, @claimed = @found OUTPUT;
+        IF @session_id IS NOT NULL AND @found = 0
+            -- Somebody else has the session now: as if the activity had not been taken.
+            UPDATE duroxide.worker_queue
+            SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
+            WHERE id = @id
+              AND lock_token = @lock_token;
+    END;
+
+    -- gen:result Item
+    SELECT q.id, q.work_item, q.attempt_count
+    FROM duroxide.worker_queue AS q
+    WHERE q.id = @id
+      AND @found = 1;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -1,0 +1,82 @@
+-- Finds the oldest ready activity of a session that the owner holds or may claim.
+-- Usually it is among the first few, which are looked at one by one. If those all
+-- belong to sessions of others, of which one may have a very long queue, each session
+-- is looked at once instead.
+--
+-- Locks: worker_queue, sessions.
+-- Hints: READCOMMITTEDLOCK waits for an activity that somebody is taking, to see
+-- whether it is really taken: passing over it could pass over the session.
+CREATE OR ALTER PROCEDURE duroxide.find_session_work
+    @owner    NVARCHAR(400),
+    @now      BIGINT,
+    @untagged BIT,
+    @tags     duroxide.id_list_v1 READONLY,
+    @id       BIGINT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @first TABLE (id BIGINT NOT NULL PRIMARY KEY, session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
+DECLARE @session_id NVARCHAR(400), @oldest BIGINT, @looked INT;
+
+INSERT INTO @first (id, session_id)
+SELECT u.id, u.session_id
+FROM (
+    SELECT TOP (20) q.id, q.session_id
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK)
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS NULL
+      AND @untagged = 1
+    ORDER BY q.id
+) AS u
+UNION ALL
+SELECT n.id, n.session_id
+FROM @tags AS t
+CROSS APPLY (
+    SELECT TOP (20) q.id, q.session_id
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK)
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag = t.id
+    ORDER BY q.id
+) AS n;
+SET @looked = @@ROWCOUNT;
+
+SELECT @id = MIN(f.id)
+FROM @first AS f
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK)
+    WHERE s.session_id = f.session_id
+      AND s.locked_until > @now
+      AND s.worker_id <> @owner
+);
+-- What is beyond the first of one tag may still be older than what was found of
+-- another, but nobody's turn is lost by that: it only comes a little later.
+IF @id IS NOT NULL OR @looked < 20
+    RETURN;
+
+SELECT @session_id = MIN(q.session_id)
+FROM duroxide.worker_queue AS q
+WHERE q.session_id IS NOT NULL;
+WHILE @session_id IS NOT NULL
+BEGIN
+    SET @oldest = NULL;
+    IF NOT EXISTS (
+        SELECT 1
+        FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK)
+        WHERE s.session_id = @session_id
+          AND s.locked_until > @now
+          AND s.worker_id <> @owner
+    )
+        SELECT @oldest = MIN(q.id)
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK)
+        WHERE q.session_id = @session_id
+          AND q.ready = 1
+          AND ((q.tag IS NULL AND @untagged = 1) OR q.tag IN (SELECT t.id FROM @tags AS t));
+    IF @oldest IS NOT NULL AND (@id IS NULL OR @oldest < @id)
+        SET @id = @oldest;
+    SELECT @session_id = MIN(q.session_id)
+    FROM duroxide.worker_queue AS q
+    WHERE q.session_id > @session_id;
+END;

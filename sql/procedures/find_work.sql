@@ -1,0 +1,65 @@
+-- Finds the oldest ready activity without a session: one seek for untagged ones, and
+-- one for each tag. With @patient = 1 it waits for activities that somebody is
+-- taking, to see whether they are really taken.
+--
+-- Locks: worker_queue.
+-- Hints: see fetch_work_item, which calls this inside its transaction.
+CREATE OR ALTER PROCEDURE duroxide.find_work
+    @untagged BIT,
+    @tags     duroxide.id_list_v1 READONLY,
+    @patient  BIT,
+    @id       BIGINT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET @id = NULL;
+IF @patient = 1
+    SELECT @id = MIN(c.id)
+    FROM (
+        SELECT u.id
+        FROM (
+            SELECT TOP (1) q.id
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK)
+            WHERE q.ready = 1
+              AND q.session_id IS NULL
+              AND q.tag IS NULL
+              AND @untagged = 1
+            ORDER BY q.id
+        ) AS u
+        UNION ALL
+        SELECT n.id
+        FROM @tags AS t
+        CROSS APPLY (
+            SELECT TOP (1) q.id
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK)
+            WHERE q.ready = 1
+              AND q.session_id IS NULL
+              AND q.tag = t.id
+            ORDER BY q.id
+        ) AS n
+    ) AS c;
+ELSE
+    SELECT @id = MIN(c.id)
+    FROM (
+        SELECT u.id
+        FROM (
+            SELECT TOP (1) q.id
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+            WHERE q.ready = 1
+              AND q.session_id IS NULL
+              AND q.tag IS NULL
+              AND @untagged = 1
+            ORDER BY q.id
+        ) AS u
+        UNION ALL
+        SELECT n.id
+        FROM @tags AS t
+        CROSS APPLY (
+            SELECT TOP (1) q.id
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+            WHERE q.ready = 1
+              AND q.session_id IS NULL
+              AND q.tag = t.id
+            ORDER BY q.id
+        ) AS n
+    ) AS c;

@@ -1,0 +1,36 @@
+-- Finds the number of a version of the framework, and gives it one if it has none.
+--
+-- Locks: framework_versions.
+-- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
+-- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
+-- whole call is safe to repeat.
+CREATE OR ALTER PROCEDURE duroxide.get_framework_version
+    @major      BIGINT,
+    @minor      BIGINT,
+    @patch      BIGINT,
+    @version_id INT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+-- Versions are only ever added, so what is found needs no lock.
+SELECT @version_id = f.id
+FROM duroxide.framework_versions AS f
+WHERE f.major = @major
+  AND f.minor = @minor
+  AND f.patch = @patch;
+IF @version_id IS NOT NULL
+    RETURN;
+IF NOT EXISTS (
+    SELECT 1
+    FROM duroxide.framework_versions AS f WITH (UPDLOCK, HOLDLOCK)
+    WHERE f.major = @major
+      AND f.minor = @minor
+      AND f.patch = @patch
+)
+    INSERT INTO duroxide.framework_versions (major, minor, patch)
+    VALUES (@major, @minor, @patch);
+SELECT @version_id = f.id
+FROM duroxide.framework_versions AS f
+WHERE f.major = @major
+  AND f.minor = @minor
+  AND f.patch = @patch;

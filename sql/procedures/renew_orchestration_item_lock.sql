@@ -1,0 +1,38 @@
+-- Moves the end of an instance's lease to @extend_ms milliseconds from now (§5.4). A
+-- lease that has ended is never revived, even if nobody took the instance.
+--
+-- Locks: inboxes.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+--   50011 lock_expired: the token's lease has ended
+CREATE OR ALTER PROCEDURE duroxide.renew_orchestration_item_lock
+    @lock_token UNIQUEIDENTIFIER,
+    @extend_ms  BIGINT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    UPDATE duroxide.inboxes
+    SET locked_until = @now + @extend_ms
+    WHERE lock_token = @lock_token
+      AND locked_until > @now;
+    IF @@ROWCOUNT = 0
+    BEGIN
+        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token)
+            THROW 50011, N'Instance lock expired.', 1;
+        THROW 50010, N'Invalid lock token.', 1;
+    END;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -1,0 +1,47 @@
+-- Moves the end of an activity's lease to @extend_ms milliseconds from now (§5.12).
+-- That it fails is how a worker learns that the activity was cancelled.
+--
+-- Locks: worker_queue, sessions.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+--   50011 lock_expired: the token's lease has ended
+CREATE OR ALTER PROCEDURE duroxide.renew_work_item_lock
+    @lock_token UNIQUEIDENTIFIER,
+    @extend_ms  BIGINT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @session_id NVARCHAR(400);
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    -- Not ready, as under any lease: it would be if the clock was set back after the
+    -- lease had seemed to end.
+    UPDATE duroxide.worker_queue
+    SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
+    WHERE lock_token = @lock_token
+      AND locked_until > @now;
+    IF @@ROWCOUNT = 0
+    BEGIN
+        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WHERE q.lock_token = @lock_token)
+            THROW 50011, N'Activity lock expired.', 1;
+        THROW 50010, N'Invalid lock token.', 1;
+    END;
+
+    SELECT @session_id = q.session_id
+    FROM duroxide.worker_queue AS q
+    WHERE q.lock_token = @lock_token;
+    IF @session_id IS NOT NULL
+        EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

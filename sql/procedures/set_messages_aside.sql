@@ -1,0 +1,70 @@
+-- Moves messages of a turn that could not be decoded out of the queue, for somebody
+-- to look at (§5.1). If none is left the turn is over: the instance is released.
+--
+-- Result sets:
+--   1 Rest: how many messages the turn still has
+--
+-- Locks: inboxes, orchestrator_queue, dead_letters.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+CREATE OR ALTER PROCEDURE duroxide.set_messages_aside
+    @lock_token UNIQUEIDENTIFIER,
+    @letters    duroxide.letter_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @instance_id NVARCHAR(400);
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    SELECT @instance_id = b.instance_id
+    FROM duroxide.inboxes AS b
+    WHERE b.lock_token = @lock_token;
+    UPDATE duroxide.inboxes
+    SET lock_token = @lock_token
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token;
+    IF @@ROWCOUNT = 0
+        THROW 50010, N'Invalid lock token.', 1;
+
+    INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
+    SELECT N'orchestrator', q.id, q.instance_id, q.work_item, l.error, @now
+    FROM @letters AS l
+    INNER JOIN duroxide.orchestrator_queue AS q
+        ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
+    ORDER BY l.position;
+    DELETE q
+    FROM duroxide.orchestrator_queue AS q
+    INNER JOIN @letters AS l ON l.queue_id = q.id
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
+
+    IF NOT EXISTS (
+        SELECT 1
+        FROM duroxide.orchestrator_queue AS q
+        WHERE q.instance_id = @instance_id
+          AND q.lock_token = @lock_token
+    )
+        UPDATE duroxide.inboxes
+        SET lock_token = NULL, locked_until = NULL
+        WHERE instance_id = @instance_id
+          AND lock_token = @lock_token;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+
+    -- gen:result Rest
+    SELECT COUNT_BIG(*) AS messages
+    FROM duroxide.orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -1,0 +1,178 @@
+-- The two queues, the leases on their work, and what could not be read from them.
+--
+-- Claims must not walk past work that cannot be claimed (rule Q8): messages of the
+-- future, rows somebody holds, rows that are done. So every claim has a filtered
+-- index that holds nothing but what it may take, in the order in which to take it.
+-- Page locks are off everywhere, since one of them hides a page of work from
+-- READPAST (rule Q5).
+
+-- One row per instance that has ever had a message: the contract's instance lock,
+-- and beside it the stored answer to "from when on may this instance be fetched?".
+-- Every write that could change the answer locks the row first and computes it anew
+-- (function inbox_state). It is therefore also what keeps two writers of one
+-- instance apart, on servers too that ignore lock hints (rule Q3). It holds no
+-- payload, so a claim reads and writes short rows only.
+CREATE TABLE duroxide.inboxes (
+    instance_id  NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- executions.version_id of the current execution; 0 if there is none.
+    version_id   INT              NOT NULL CONSTRAINT df_inboxes_version_id DEFAULT 0,
+    -- From when on the instance may be fetched, leases left aside; NULL for not
+    -- before something arrives.
+    ready_at     BIGINT           NULL,
+    -- The oldest message, which decides between two that are ready since the same
+    -- millisecond.
+    head_id      BIGINT           NULL,
+    -- The turn that holds the instance, and until when. Both stay after the lease
+    -- has ended, until the next fetch.
+    lock_token   UNIQUEIDENTIFIER NULL,
+    locked_until BIGINT           NULL,
+    CONSTRAINT pk_inboxes PRIMARY KEY CLUSTERED (instance_id) WITH (ALLOW_PAGE_LOCKS = OFF)
+);
+GO
+
+-- For fetch_orchestration_item: per version, the instance that has been ready
+-- longest. A claim takes the row out of it, a release puts it back.
+CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (version_id, ready_at, head_id)
+WHERE lock_token IS NULL AND ready_at IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For fetch_orchestration_item: the leases that have ended, oldest first.
+CREATE INDEX ix_inboxes_leases ON duroxide.inboxes (locked_until) INCLUDE (version_id, ready_at)
+WHERE lock_token IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For the guard of acknowledge, abandon and renew.
+CREATE UNIQUE INDEX uq_inboxes_token ON duroxide.inboxes (lock_token)
+WHERE lock_token IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- Messages for instances, clustered by instance, because the messages of one are
+-- taken together and in the order of their arrival.
+CREATE TABLE duroxide.orchestrator_queue (
+    instance_id   NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- The place in the order of arrival.
+    id            BIGINT           NOT NULL IDENTITY (1, 1),
+    -- What the rules about instances without a row distinguish (§5.1):
+    -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
+    kind          TINYINT          NOT NULL,
+    -- The work item's JSON, which no T-SQL looks into (rule T4).
+    work_item     NVARCHAR(MAX)    NOT NULL,
+    visible_at    BIGINT           NOT NULL,
+    -- The turn that took the message. It is locked as long as inboxes says that this
+    -- token is.
+    lock_token    UNIQUEIDENTIFIER NULL,
+    attempt_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_attempt_count DEFAULT 0,
+    created_at    BIGINT           NOT NULL,
+    CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, id) WITH (ALLOW_PAGE_LOCKS = OFF),
+    CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3)),
+    CONSTRAINT ck_orchestrator_queue_attempts CHECK (attempt_count >= 0)
+);
+GO
+
+-- For inbox_state: the first and the last of each kind.
+CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at)
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- Activities to be executed, in the order of their arrival.
+CREATE TABLE duroxide.worker_queue (
+    id            BIGINT           NOT NULL IDENTITY (1, 1),
+    instance_id   NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id  BIGINT           NOT NULL,
+    activity_id   BIGINT           NOT NULL,
+    session_id    NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag           NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    -- The work item's JSON, which no T-SQL looks into (rule T4).
+    work_item     NVARCHAR(MAX)    NOT NULL,
+    visible_at    BIGINT           NOT NULL,
+    lock_token    UNIQUEIDENTIFIER NULL,
+    -- The lease's end; NULL when abandoned or never fetched.
+    locked_until  BIGINT           NULL,
+    attempt_count INT              NOT NULL CONSTRAINT df_worker_queue_attempt_count DEFAULT 0,
+    -- 1 when visible and not leased. "Take the lowest id" (§5.10) must not walk past
+    -- what is neither, so the answer is stored: a fetch first sets it on what has
+    -- come due.
+    ready         BIT              NOT NULL CONSTRAINT df_worker_queue_ready DEFAULT 1,
+    -- When a row that is not ready becomes so by itself: the end of its lease or of
+    -- its delay.
+    wake_at       BIGINT           NOT NULL,
+    created_at    BIGINT           NOT NULL,
+    CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (id) WITH (ALLOW_PAGE_LOCKS = OFF),
+    CONSTRAINT ck_worker_queue_attempts CHECK (attempt_count >= 0)
+);
+GO
+
+-- For fetch_work_item: per tag, the oldest ready activity without a session.
+CREATE INDEX ix_worker_queue_ready ON duroxide.worker_queue (tag, id)
+WHERE ready = 1 AND session_id IS NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For fetch_work_item: the same among activities of sessions. The session is in the
+-- index so that activities of other workers' sessions are passed over without
+-- reading their rows.
+CREATE INDEX ix_worker_queue_ready_session ON duroxide.worker_queue (tag, id) INCLUDE (session_id)
+WHERE ready = 1 AND session_id IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For fetch_work_item: what has come due.
+CREATE INDEX ix_worker_queue_wake ON duroxide.worker_queue (wake_at)
+WHERE ready = 0
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For the guard of acknowledge, abandon and renew.
+CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token)
+WHERE lock_token IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For cancelling activities in ack_orchestration_item, and for deleting an
+-- instance's.
+CREATE INDEX ix_worker_queue_activity ON duroxide.worker_queue (instance_id, execution_id, activity_id)
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For fetch_work_item, session by session when the oldest activities all belong to
+-- sessions of others, and for cleanup_orphaned_sessions: does a session still have
+-- activities?
+CREATE INDEX ix_worker_queue_session ON duroxide.worker_queue (session_id, ready, id) INCLUDE (tag)
+WHERE session_id IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- Which worker owns a session, and until when.
+CREATE TABLE duroxide.sessions (
+    session_id       NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- The owner.
+    worker_id        NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    locked_until     BIGINT        NOT NULL,
+    last_activity_at BIGINT        NOT NULL,
+    CONSTRAINT pk_sessions PRIMARY KEY CLUSTERED (session_id) WITH (ALLOW_PAGE_LOCKS = OFF)
+);
+GO
+
+-- For renew_session_lock, which looks at live ones only, and
+-- cleanup_orphaned_sessions, which looks at expired ones only.
+CREATE INDEX ix_sessions_end ON duroxide.sessions (locked_until)
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- Messages that could not be decoded, moved here from the queue named (§5.1, §5.10),
+-- for somebody to look at.
+CREATE TABLE duroxide.dead_letters (
+    id          BIGINT        NOT NULL IDENTITY (1, 1),
+    -- 'orchestrator' or 'worker'.
+    queue       NVARCHAR(16)  COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- The row's id in that queue.
+    queue_id    BIGINT        NOT NULL,
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    work_item   NVARCHAR(MAX) NOT NULL,
+    error       NVARCHAR(MAX) NOT NULL,
+    created_at  BIGINT        NOT NULL,
+    CONSTRAINT pk_dead_letters PRIMARY KEY CLUSTERED (id)
+);

@@ -1,0 +1,70 @@
+-- Lists travel as table-valued parameters. A type cannot change while a procedure
+-- uses it, so a change is a new type with the next number (rule T6). The first
+-- column is the order; it is the key, so that the server has no need to sort.
+
+-- Events to append.
+CREATE TYPE duroxide.event_list_v1 AS TABLE (
+    position   INT           NOT NULL PRIMARY KEY,
+    event_id   BIGINT        NOT NULL,
+    event_type NVARCHAR(64)  COLLATE Latin1_General_100_BIN2 NOT NULL,
+    event_data NVARCHAR(MAX) NOT NULL,
+    data_bytes BIGINT        NOT NULL
+);
+GO
+
+-- Messages for the orchestrator queue.
+CREATE TYPE duroxide.message_list_v1 AS TABLE (
+    position    INT           NOT NULL PRIMARY KEY,
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    kind        TINYINT       NOT NULL,
+    work_item   NVARCHAR(MAX) NOT NULL,
+    -- How long it stays hidden.
+    delay_ms    BIGINT        NOT NULL
+);
+GO
+
+-- Activities for the worker queue.
+CREATE TYPE duroxide.work_list_v1 AS TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL,
+    activity_id  BIGINT        NOT NULL,
+    session_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    tag          NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    work_item    NVARCHAR(MAX) NOT NULL
+);
+GO
+
+-- Activities to cancel.
+CREATE TYPE duroxide.activity_list_v1 AS TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL,
+    activity_id  BIGINT        NOT NULL
+);
+GO
+
+-- Changes of the key-value map, at most one per key. A NULL value clears the key; a
+-- NULL time is the server's.
+CREATE TYPE duroxide.kv_list_v1 AS TABLE (
+    position           INT           NOT NULL PRIMARY KEY,
+    kv_key             NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    value              NVARCHAR(MAX) NULL,
+    value_bytes        BIGINT        NOT NULL,
+    last_updated_at_ms BIGINT        NULL
+);
+GO
+
+-- Ids: of instances, or of the owners of sessions.
+CREATE TYPE duroxide.id_list_v1 AS TABLE (
+    position INT           NOT NULL PRIMARY KEY,
+    id       NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL
+);
+GO
+
+-- Rows of a queue that could not be decoded.
+CREATE TYPE duroxide.letter_list_v1 AS TABLE (
+    position INT           NOT NULL PRIMARY KEY,
+    queue_id BIGINT        NOT NULL,
+    error    NVARCHAR(MAX) NOT NULL
+);
