@@ -15,7 +15,7 @@ var stmtFetchWorkItem = statement{
 	text:    "[duroxide].[fetch_work_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"id", "work_item", "attempt_count"},
+		{"id", "instance_id", "work_item", "attempt_count"},
 	},
 }
 
@@ -38,12 +38,13 @@ type FetchWorkItemParams struct {
 // FetchWorkItemItemRow is a row that [Queries.FetchWorkItem] returns.
 type FetchWorkItemItemRow struct {
 	ID           int64
+	InstanceID   string
 	WorkItem     string
 	AttemptCount int32
 }
 
 func scanFetchWorkItemItemRow(rows *sql.Rows, r *FetchWorkItemItemRow) error {
-	return rows.Scan(&r.ID, &r.WorkItem, &r.AttemptCount)
+	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount)
 }
 
 // FetchWorkItemResult is what [Queries.FetchWorkItem] returns.

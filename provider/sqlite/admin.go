@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -106,7 +107,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 		info = provider.InstanceInfo{
 			InstanceID:           row.InstanceID,
 			OrchestrationName:    row.OrchestrationName,
-			OrchestrationVersion: orUnknown(row.OrchestrationVersion),
+			OrchestrationVersion: columns.OrUnknown(row.OrchestrationVersion),
 			CurrentExecutionID:   uint64(row.CurrentExecutionID),
 			Status:               provider.StatusUnknown,
 			Output:               row.Output,
@@ -129,7 +130,7 @@ func (s *Store) GetExecutionInfo(
 	const operation = "get_execution_info"
 	var info provider.ExecutionInfo
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
-		row, err := q.GetExecution(ctx, instance, clamp(executionID))
+		row, err := q.GetExecution(ctx, instance, columns.Clamp(executionID))
 		if errors.Is(err, sql.ErrNoRows) {
 			return provider.Permanent(operation,
 				fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)

@@ -157,11 +157,3 @@ func errClosed(operation string) error {
 func invalidToken(operation, what string) error {
 	return provider.Permanent(operation, "Invalid lock token: "+what, provider.ErrInvalidLockToken)
 }
-
-// corruptEvent is a stored event that cannot be decoded.
-func corruptEvent(operation string, cause error) error {
-	return provider.Permanent(operation, deserializeFailed+cause.Error(), cause)
-}
-
-// deserializeFailed begins the text of every report of a corrupt event (§2.3).
-const deserializeFailed = "Failed to deserialize event: "

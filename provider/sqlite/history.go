@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -41,7 +42,7 @@ func (s *Store) readExecution(
 ) ([]provider.Event, error) {
 	var rows []sqlitedb.ReadExecutionRow
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
-		rows, err = q.ReadExecution(ctx, instance, clamp(executionID))
+		rows, err = q.ReadExecution(ctx, instance, columns.Clamp(executionID))
 		return err
 	})
 	return finishRead(operation, instance, executionID, rows, err)
@@ -55,9 +56,9 @@ func finishRead(
 	if err != nil {
 		return nil, err
 	}
-	events, err := decodeEvents(instance, executionID, rows)
+	events, err := columns.DecodeEvents(instance, executionID, storedEvents(rows))
 	if err != nil {
-		return nil, corruptEvent(operation, err)
+		return nil, columns.CorruptEvent(operation, err)
 	}
 	return events, nil
 }
@@ -73,16 +74,13 @@ func (s *Store) AppendWithExecution(
 	if len(events) == 0 {
 		return nil
 	}
-	if err := checkID(operation, "instance id", instance); err != nil {
+	if err := columns.CheckID(operation, "instance id", instance); err != nil {
 		return err
 	}
-	if executionID == 0 {
-		return invalid(operation, "execution id must be set: the first is 1")
-	}
-	if err := checkNumber(operation, "execution id", executionID); err != nil {
+	if err := columns.CheckExecution(operation, executionID); err != nil {
 		return err
 	}
-	encoded, err := encodeEvents(operation, events)
+	encoded, err := columns.NewEvents(operation, events)
 	if err != nil {
 		return err
 	}
@@ -95,41 +93,17 @@ func (s *Store) AppendWithExecution(
 	})
 }
 
-// encodeEvents checks and encodes events to append. Keys and time are left to
-// appendEvents.
-func encodeEvents(operation string, events []provider.Event) ([]sqlitedb.AppendEventParams, error) {
-	rows := make([]sqlitedb.AppendEventParams, 0, len(events))
-	for i, event := range events {
-		if event.EventID == 0 {
-			return nil, invalid(operation, "event_id must be set by runtime: event %d of %d has none", i+1, len(events))
-		}
-		if err := checkNumber(operation, "event id", event.EventID); err != nil {
-			return nil, err
-		}
-		if event.Kind == nil {
-			return nil, invalid(operation, "event %d has no kind", event.EventID)
-		}
-		data, err := provider.EncodeEvent(event)
-		if err != nil {
-			return nil, invalid(operation, "event %d cannot be encoded: %v", event.EventID, err)
-		}
-		rows = append(rows, sqlitedb.AppendEventParams{
-			EventID: int64(event.EventID), EventType: event.Kind.Type(), EventData: string(data),
-		})
-	}
-	return rows, nil
-}
-
 // appendEvents inserts. It never replaces, and reads nothing back (pitfall P10).
 func (t *tx) appendEvents(
-	ctx context.Context, operation, instance string, execution int64, rows []sqlitedb.AppendEventParams,
+	ctx context.Context, operation, instance string, execution int64, rows []columns.Event,
 ) error {
 	for _, row := range rows {
-		row.InstanceID, row.ExecutionID, row.CreatedAt = instance, execution, t.now
-		err := t.AppendEvent(ctx, row)
+		err := t.AppendEvent(ctx, sqlitedb.AppendEventParams{
+			InstanceID: instance, ExecutionID: execution, EventID: row.ID, EventType: row.Type, EventData: row.Data, CreatedAt: t.now,
+		})
 		if isDuplicateKey(err) {
 			return provider.Permanent(operation, fmt.Sprintf(
-				"duplicate event: execution %d of instance %s already has event %d", execution, instance, row.EventID),
+				"duplicate event: execution %d of instance %s already has event %d", execution, instance, row.ID),
 				provider.ErrDuplicateEvent)
 		}
 		if err != nil {
@@ -139,17 +113,11 @@ func (t *tx) appendEvents(
 	return nil
 }
 
-// decodeEvents decodes all events or none. Who an event belongs to is what the row
-// says: the JSON of older writers may be wrong about it (§3.2).
-func decodeEvents(instance string, executionID uint64, rows []sqlitedb.ReadExecutionRow) ([]provider.Event, error) {
-	events := make([]provider.Event, 0, len(rows))
-	for _, row := range rows {
-		event, err := provider.DecodeEvent([]byte(row.EventData))
-		if err != nil {
-			return nil, fmt.Errorf("event %d of execution %d of instance %s: %w", row.EventID, executionID, instance, err)
-		}
-		event.InstanceID, event.ExecutionID, event.EventID = instance, executionID, uint64(row.EventID)
-		events = append(events, event)
+// storedEvents are rows as the codec takes them.
+func storedEvents(rows []sqlitedb.ReadExecutionRow) []columns.Event {
+	events := make([]columns.Event, len(rows))
+	for i, row := range rows {
+		events[i] = columns.Event{ID: row.EventID, Data: row.EventData}
 	}
-	return events, nil
+	return events
 }

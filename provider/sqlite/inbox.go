@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 )
 
 // An inbox is the stored answer to "may this instance be fetched?". Every
@@ -19,12 +20,12 @@ import (
 //
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
-func (t *tx) send(ctx context.Context, m message, delay int64) error {
+func (t *tx) send(ctx context.Context, m columns.Message, delay int64) error {
 	return t.EnqueueMessage(ctx, sqlitedb.EnqueueMessageParams{
-		InstanceID: m.instance,
-		Kind:       m.kind,
-		WorkItem:   m.body,
-		VisibleAt:  max(m.notBefore, t.now+delay),
+		InstanceID: m.Instance,
+		Kind:       m.Kind,
+		WorkItem:   m.Body,
+		VisibleAt:  max(m.NotBefore, t.now+delay),
 		CreatedAt:  t.now,
 	})
 }

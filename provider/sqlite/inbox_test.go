@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -71,13 +72,13 @@ func (s stored) answer(instance string) (row inboxRow, ok bool) {
 func (s stored) eligible(instance string, hidden, visible [4]int) bool {
 	status, known := s.status[instance]
 	if known {
-		return status != provider.StatusContinuedAsNew || hidden[kindContinueAsNew] == 0
+		return status != provider.StatusContinuedAsNew || hidden[columns.KindContinueAsNew] == 0
 	}
-	if hidden[kindContinueAsNew]+hidden[kindStart] > 0 {
+	if hidden[columns.KindContinueAsNew]+hidden[columns.KindStart] > 0 {
 		return false
 	}
-	onlyQueueMessages := hidden[kindOther]+visible[kindOther]+visible[kindStart]+visible[kindContinueAsNew] == 0
-	return visible[kindContinueAsNew]+visible[kindStart] > 0 || s.started[instance] || onlyQueueMessages
+	onlyQueueMessages := hidden[columns.KindOther]+visible[columns.KindOther]+visible[columns.KindStart]+visible[columns.KindContinueAsNew] == 0
+	return visible[columns.KindContinueAsNew]+visible[columns.KindStart] > 0 || s.started[instance] || onlyQueueMessages
 }
 
 // next is the instance a fetch has to return, of those whose version is at most

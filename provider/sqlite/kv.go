@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -13,12 +14,12 @@ import (
 // change last, and merges the delta into the store when the execution ends (§5.2
 // steps 10 and 11).
 func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
-	for _, kind := range r.values {
+	for _, kind := range r.Values {
 		if err := t.storeValue(ctx, r.instance, kind); err != nil {
 			return err
 		}
 	}
-	if r.metadata.Status == nil || !r.metadata.Status.Terminal() {
+	if r.Metadata.Status == nil || !r.Metadata.Status.Terminal() {
 		return nil
 	}
 	changed, err := t.HasDelta(ctx, r.instance)
@@ -40,7 +41,7 @@ func (t *tx) storeValue(ctx context.Context, instance string, kind provider.Even
 	switch change := kind.(type) {
 	case provider.KeyValueSet:
 		return t.SetValue(ctx, sqlitedb.SetValueParams{
-			InstanceID: instance, Key: change.Key, Value: &change.Value, LastUpdatedAtMs: clamp(change.LastUpdatedAtMs),
+			InstanceID: instance, Key: change.Key, Value: &change.Value, LastUpdatedAtMs: columns.Clamp(change.LastUpdatedAtMs),
 		})
 	case provider.KeyValueCleared:
 		return t.SetValue(ctx, sqlitedb.SetValueParams{InstanceID: instance, Key: change.Key, LastUpdatedAtMs: t.now})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -53,7 +54,7 @@ func (t *tx) unlock(ctx context.Context, instance string) error {
 // negative Delay.
 func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
 	const operation = "abandon_orchestration_item"
-	hideFor, err := delay(operation, "Delay", params.Delay)
+	hideFor, err := columns.Delay(operation, "Delay", params.Delay)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func toInt(b bool) int64 {
 // [provider.ErrInvalidArgument] when extendFor is not positive.
 func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
 	const operation = "renew_orchestration_item_lock"
-	lockFor, err := lease(operation, "extendFor", extendFor)
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
 	if err != nil {
 		return err
 	}

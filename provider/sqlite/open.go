@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -84,7 +85,7 @@ func newStore(config Config, w *writer, r *readers) *Store {
 // checkPath says in words what SQLite would only call "unable to open".
 func checkPath(path string) error {
 	if path == "" || path == ":memory:" {
-		return invalid(openOperation, "the path must name a file; for a database in memory call OpenMemory")
+		return columns.Invalid(openOperation, "the path must name a file; for a database in memory call OpenMemory")
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return provider.Permanent(openOperation,

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -30,7 +31,7 @@ const opFetchOrchestration = "fetch_orchestration_item"
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (*provider.FetchedOrchestration, error) {
-	lockFor, err := lease(opFetchOrchestration, "LockTimeout", params.LockTimeout)
+	lockFor, err := columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (s *Store) FetchOrchestrationItem(
 	}
 	// Decoding takes longer than all of the transaction. It is done here, by the
 	// caller's goroutine, so that no other call waits for it.
-	turn.decodeHistory()
+	columns.DecodeHistory(&turn.Item, turn.history)
 	return &turn.FetchedOrchestration, nil
 }
 
@@ -138,12 +139,12 @@ func (t *tx) nextTurn(
 			LockToken:   &token,
 			LockedUntil: &until,
 			Now:         &t.now,
-			MinMajor:    clamp(versions.Min.Major),
-			MinMinor:    clamp(versions.Min.Minor),
-			MinPatch:    clamp(versions.Min.Patch),
-			MaxMajor:    clamp(versions.Max.Major),
-			MaxMinor:    clamp(versions.Max.Minor),
-			MaxPatch:    clamp(versions.Max.Patch),
+			MinMajor:    columns.Clamp(versions.Min.Major),
+			MinMinor:    columns.Clamp(versions.Min.Minor),
+			MinPatch:    columns.Clamp(versions.Min.Patch),
+			MaxMajor:    columns.Clamp(versions.Max.Major),
+			MaxMinor:    columns.Clamp(versions.Max.Minor),
+			MaxPatch:    columns.Clamp(versions.Max.Patch),
 		})
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil

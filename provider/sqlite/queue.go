@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -14,11 +16,11 @@ import (
 // instance, or a negative delay.
 func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
-	m, err := newMessage(operation, item)
+	m, err := columns.NewMessage(operation, item)
 	if err != nil {
 		return err
 	}
-	hideFor, err := delay(operation, "delay", after)
+	hideFor, err := columns.Delay(operation, "delay", after)
 	if err != nil {
 		return err
 	}
@@ -26,7 +28,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 		if err := t.send(ctx, m, hideFor); err != nil {
 			return err
 		}
-		return t.refresh(ctx, m.instance)
+		return t.refresh(ctx, m.Instance)
 	})
 }
 
@@ -36,13 +38,20 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // instance.
 func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
 	const operation = "enqueue_for_worker"
-	work, err := newWork(operation, item)
+	work, err := columns.NewWork(operation, item)
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		work.Now = t.now
 		t.activities++
-		return t.EnqueueWork(ctx, work)
+		return t.EnqueueWork(ctx, t.queued(work))
 	})
+}
+
+// queued is the row of an activity that becomes visible now.
+func (t *tx) queued(work columns.Work) sqlitedb.EnqueueWorkParams {
+	return sqlitedb.EnqueueWorkParams{
+		InstanceID: work.Instance, ExecutionID: work.ExecutionID, ActivityID: work.Activity,
+		SessionID: work.Session, Tag: work.Tag, WorkItem: work.Body, Now: t.now,
+	}
 }

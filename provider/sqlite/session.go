@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -18,11 +19,11 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	if len(params.OwnerIDs) == 0 {
 		return 0, nil
 	}
-	lockFor, err := lease(operation, "ExtendFor", params.ExtendFor)
+	lockFor, err := columns.Lease(operation, "ExtendFor", params.ExtendFor)
 	if err != nil {
 		return 0, err
 	}
-	idleFor, err := delay(operation, "IdleTimeout", params.IdleTimeout)
+	idleFor, err := columns.Delay(operation, "IdleTimeout", params.IdleTimeout)
 	if err != nil {
 		return 0, err
 	}

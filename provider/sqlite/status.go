@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -16,7 +17,7 @@ func (s *Store) GetCustomStatus(
 ) (*provider.CustomStatus, error) {
 	var status *provider.CustomStatus
 	err := s.read(ctx, "get_custom_status", func(ctx context.Context, q *sqlitedb.Queries) error {
-		row, err := q.GetCustomStatus(ctx, instance, clamp(lastSeenVersion))
+		row, err := q.GetCustomStatus(ctx, instance, columns.Clamp(lastSeenVersion))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -64,7 +65,7 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 	}
 	event, err := provider.DecodeEvent([]byte(*first))
 	if err != nil {
-		return nil, corruptEvent(operation, err)
+		return nil, columns.CorruptEvent(operation, err)
 	}
 	if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
 		stats.QueuePendingCount = uint64(len(started.CarryForwardEvents))

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -118,18 +117,6 @@ func TestSynchronous(t *testing.T) {
 		s := openFile(t, filepath.Join(t.TempDir(), "store.db"), config)
 		if got, err := s.queryTexts(t.Context(), "SELECT CAST(synchronous AS TEXT) FROM pragma_synchronous"); err != nil || got[0] != want {
 			t.Errorf("synchronous is %v, %v; want %s", got, err, want)
-		}
-	}
-}
-
-func TestMilliseconds(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]int64{
-		0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, time.Second: 1000,
-		math.MaxInt64: math.MaxInt64/1_000_000 + 1,
-	} {
-		if got := milliseconds(d); got != want {
-			t.Errorf("milliseconds(%v) = %d, want %d", d, got, want)
 		}
 	}
 }

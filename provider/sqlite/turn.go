@@ -5,11 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -17,7 +17,7 @@ import (
 type turn struct {
 	provider.FetchedOrchestration
 	// history is that of Item.ExecutionID, in order.
-	history []sqlitedb.ReadExecutionRow
+	history []columns.Event
 }
 
 // openTurn takes the messages of an instance just locked and finds out what the
@@ -44,7 +44,7 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, instance, token str
 	// The row's word is final: a start among the messages is a duplicate, and a
 	// ContinueAsNew belongs to the execution that the runtime is about to begin.
 	found.Item.OrchestrationName = row.OrchestrationName
-	found.Item.Version = orUnknown(row.OrchestrationVersion)
+	found.Item.Version = columns.OrUnknown(row.OrchestrationVersion)
 	found.Item.ExecutionID = uint64(row.CurrentExecutionID)
 	return found, t.loadState(ctx, found, row.HasValues)
 }
@@ -60,7 +60,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*t
 	item := &found.Item
 	item.Version = provider.UnknownVersion
 	item.ExecutionID = 1
-	starts := nameFromStart(item)
+	starts := columns.NameFromStart(item)
 	execution, err := t.LatestStartedExecution(ctx, item.Instance)
 	switch {
 	case err == nil:
@@ -68,64 +68,16 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*t
 		if err := t.loadState(ctx, found, true); err != nil {
 			return nil, err
 		}
-		found.nameFromHistory()
+		columns.NameFromHistory(item, found.history)
 		return found, nil
 	case !errors.Is(err, sql.ErrNoRows):
 		return nil, err
 	case starts:
 		return found, t.loadSnapshot(ctx, found)
-	case onlyQueueMessages(item.Messages):
+	case columns.OnlyQueueMessages(item.Messages):
 		return nil, t.dropOrphans(ctx, log, found)
 	}
 	return nil, t.abandonTurn(ctx, opFetchOrchestration, found.LockToken, 0, true)
-}
-
-// nameFromStart takes name and version from the first message that starts an
-// execution, wherever it stands in the batch (pitfall P6), and reports whether
-// there is one.
-func nameFromStart(item *provider.OrchestrationItem) bool {
-	for _, m := range item.Messages {
-		switch m := m.(type) {
-		case provider.StartOrchestrationItem:
-			item.OrchestrationName, item.Version = m.Orchestration, orUnknown(m.Version)
-			return true
-		case provider.ContinueAsNewItem:
-			item.OrchestrationName, item.Version = m.Orchestration, orUnknown(m.Version)
-			return true
-		}
-	}
-	return false
-}
-
-// nameFromHistory takes name and version from the history's start event. If that
-// cannot be decoded, decodeHistory will say so.
-func (found *turn) nameFromHistory() {
-	for _, row := range found.history {
-		event, err := provider.DecodeEvent([]byte(row.EventData))
-		if err != nil {
-			return
-		}
-		if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
-			found.Item.OrchestrationName, found.Item.Version = started.Name, started.Version
-			return
-		}
-	}
-}
-
-// orUnknown is the version to report for one that may not have been recorded.
-func orUnknown(version *string) string {
-	if version == nil {
-		return provider.UnknownVersion
-	}
-	return *version
-}
-
-// onlyQueueMessages reports whether nothing but mailbox messages has arrived.
-func onlyQueueMessages(messages []provider.WorkItem) bool {
-	return !slices.ContainsFunc(messages, func(m provider.WorkItem) bool {
-		_, ok := m.(provider.QueueMessageItem)
-		return !ok
-	})
 }
 
 // dropOrphans deletes the batch of an instance that nobody has started. Kept, it
@@ -192,10 +144,13 @@ func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.Add
 // loadState reads the execution's history and, if there may be one, the snapshot
 // of the key-value map.
 func (t *tx) loadState(ctx context.Context, found *turn, values bool) error {
-	var err error
-	found.history, err = t.ReadExecution(ctx, found.Item.Instance, int64(found.Item.ExecutionID))
-	if err != nil || !values {
+	rows, err := t.ReadExecution(ctx, found.Item.Instance, int64(found.Item.ExecutionID))
+	if err != nil {
 		return err
+	}
+	found.history = storedEvents(rows)
+	if !values {
+		return nil
 	}
 	return t.loadSnapshot(ctx, found)
 }
@@ -213,18 +168,4 @@ func (t *tx) loadSnapshot(ctx context.Context, found *turn) error {
 		found.Item.KVSnapshot[row.Key] = provider.KVEntry{Value: row.Value, LastUpdatedAtMs: uint64(row.LastUpdatedAtMs)}
 	}
 	return nil
-}
-
-// decodeHistory decodes the events, or says why that is impossible: then the item
-// carries neither history nor snapshot, and the lock stands, so that the runtime
-// can count the attempts and in the end fail the instance (§5.1, pitfalls P8, P9).
-func (found *turn) decodeHistory() {
-	item := &found.Item
-	events, err := decodeEvents(item.Instance, item.ExecutionID, found.history)
-	if err != nil {
-		item.HistoryError = fmt.Errorf("%s%w", deserializeFailed, err)
-		item.KVSnapshot = nil
-		return
-	}
-	item.History = events
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -52,7 +53,7 @@ type workFetch struct {
 func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 	f := workFetch{tags: params.Tags}
 	var err error
-	if f.lockFor, err = lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
+	if f.lockFor, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return workFetch{}, err
 	}
 	if params.Session == nil {
@@ -60,10 +61,10 @@ func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 	}
 	f.sessions = true
 	f.owner = params.Session.OwnerID
-	if err := checkID(opFetchWork, "session owner id", f.owner); err != nil {
+	if err := columns.CheckID(opFetchWork, "session owner id", f.owner); err != nil {
 		return workFetch{}, err
 	}
-	if f.sessionFor, err = lease(opFetchWork, "Session.LockTimeout", params.Session.LockTimeout); err != nil {
+	if f.sessionFor, err = columns.Lease(opFetchWork, "Session.LockTimeout", params.Session.LockTimeout); err != nil {
 		return workFetch{}, err
 	}
 	return f, nil

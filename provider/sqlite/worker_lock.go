@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -18,17 +19,9 @@ import (
 // [provider.ErrInvalidArgument] for a completion that is none.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
 	const operation = "ack_work_item"
-	var m message
-	switch completion.(type) {
-	case nil, provider.ActivityCompletedItem, provider.ActivityFailedItem:
-	default:
-		return invalid(operation, "an activity ends with ActivityCompleted or ActivityFailed, not with %T", completion)
-	}
-	if completion != nil {
-		var err error
-		if m, err = newMessage(operation, completion); err != nil {
-			return err
-		}
+	m, err := columns.NewCompletion(operation, completion)
+	if err != nil {
+		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
 		session, err := t.FinishWork(ctx, &lockToken, &t.now)
@@ -41,7 +34,7 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 		if err := t.send(ctx, m, 0); err != nil {
 			return err
 		}
-		return t.refresh(ctx, m.instance)
+		return t.refresh(ctx, m.Instance)
 	})
 }
 
@@ -52,7 +45,7 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 // [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
 func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
 	const operation = "renew_work_item_lock"
-	lockFor, err := lease(operation, "extendFor", extendFor)
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
 	if err != nil {
 		return err
 	}
@@ -98,7 +91,7 @@ func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
 // negative Delay.
 func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
 	const operation = "abandon_work_item"
-	hideFor, err := delay(operation, "Delay", params.Delay)
+	hideFor, err := columns.Delay(operation, "Delay", params.Delay)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -203,14 +204,14 @@ func together(t *testing.T, s *Store, n int, f func(ctx context.Context, t *tx, 
 
 // sendStart queues a start for instance i.
 func sendStart(ctx context.Context, t *tx, i int) error {
-	m, err := newMessage("test", start(fmt.Sprint("i", i)))
+	m, err := columns.NewMessage("test", start(fmt.Sprint("i", i)))
 	if err != nil {
 		return err
 	}
 	if err := t.send(ctx, m, 0); err != nil {
 		return err
 	}
-	return t.refresh(ctx, m.instance)
+	return t.refresh(ctx, m.Instance)
 }
 
 // bare runs f on the writer's connection outside any transaction.
@@ -249,7 +250,7 @@ func TestCallersContext(t *testing.T) {
 		s := openMemory(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		finish := make(chan struct{})
-		m, err := newMessage("test", start("i"))
+		m, err := columns.NewMessage("test", start("i"))
 		must(t, err)
 		err = s.write(ctx, "test", func(ctx context.Context, t *tx) error {
 			cancel()

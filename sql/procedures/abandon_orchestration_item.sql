@@ -28,6 +28,7 @@ BEGIN TRY
     FROM duroxide.inboxes AS b
     WHERE b.lock_token = @lock_token;
 
+    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
     UPDATE duroxide.inboxes
     SET lock_token = NULL, locked_until = NULL
     WHERE instance_id = @instance_id
@@ -35,6 +36,7 @@ BEGIN TRY
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 
+    -- vet:allow Q3: the inbox has just been taken from the same token
     UPDATE duroxide.orchestrator_queue
     SET lock_token = NULL,
         visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE visible_at END,

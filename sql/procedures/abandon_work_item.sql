@@ -22,6 +22,7 @@ BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
+    -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
     UPDATE duroxide.worker_queue
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,

@@ -26,6 +26,7 @@ BEGIN TRY
     IF EXISTS (
         SELECT 1
         FROM @events AS e
+        -- vet:allow Q10: the inbox is locked, so nobody else adds events
         INNER JOIN duroxide.history AS h
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )

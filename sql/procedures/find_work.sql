@@ -3,7 +3,10 @@
 -- taking, to see whether they are really taken.
 --
 -- Locks: worker_queue.
--- Hints: see fetch_work_item, which calls this inside its transaction.
+-- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
+-- is taking, READCOMMITTEDLOCK makes them mean that under row versioning too; the
+-- caller's transaction holds what is found (see fetch_work_item).
+-- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
@@ -44,6 +47,7 @@ ELSE
         SELECT u.id
         FROM (
             SELECT TOP (1) q.id
+            -- vet:allow Q2: in the caller's transaction
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
             WHERE q.ready = 1
               AND q.session_id IS NULL
@@ -56,6 +60,7 @@ ELSE
         FROM @tags AS t
         CROSS APPLY (
             SELECT TOP (1) q.id
+            -- vet:allow Q2: in the caller's transaction
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
             WHERE q.ready = 1
               AND q.session_id IS NULL

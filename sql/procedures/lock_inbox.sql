@@ -16,5 +16,6 @@ UPDATE duroxide.inboxes WITH (UPDLOCK, HOLDLOCK)
 SET ready_at = ready_at
 WHERE instance_id = @instance_id;
 IF @@ROWCOUNT = 0
+    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.inboxes (instance_id)
     VALUES (@instance_id);

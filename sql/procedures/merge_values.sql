@@ -14,10 +14,12 @@ DELETE s
 FROM duroxide.kv_store AS s
 INNER JOIN duroxide.kv_delta AS d ON d.instance_id = s.instance_id AND d.kv_key = s.kv_key
 WHERE s.instance_id = @instance_id;
+-- vet:allow P1-atomic: in the caller's transaction
 INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT d.instance_id, d.kv_key, d.value, d.value_bytes, d.last_updated_at_ms
 FROM duroxide.kv_delta AS d
 WHERE d.instance_id = @instance_id
   AND d.value IS NOT NULL;
+-- vet:allow P1-atomic: in the caller's transaction
 DELETE FROM duroxide.kv_delta
 WHERE instance_id = @instance_id;

@@ -4,7 +4,9 @@
 --
 -- Locks: worker_queue.
 -- Hints: READPAST leaves out what somebody else is making fetchable right now;
--- READCOMMITTEDLOCK makes it mean that under row versioning too.
+-- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
+-- keep to the rows that are written.
+-- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now BIGINT
 AS

@@ -25,6 +25,7 @@ BEGIN TRY
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b
     WHERE b.lock_token = @lock_token;
+    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     UPDATE duroxide.inboxes
     SET lock_token = @lock_token
     WHERE instance_id = @instance_id
@@ -38,6 +39,8 @@ BEGIN TRY
     INNER JOIN duroxide.orchestrator_queue AS q
         ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
     ORDER BY l.position;
+    -- vet:allow Q3: the inbox is locked and has the token
+    -- vet:allow Q6-order: the rows are locked through the inbox since before
     DELETE q
     FROM duroxide.orchestrator_queue AS q
     INNER JOIN @letters AS l ON l.queue_id = q.id
@@ -50,6 +53,7 @@ BEGIN TRY
         WHERE q.instance_id = @instance_id
           AND q.lock_token = @lock_token
     )
+        -- vet:allow Q3: locked since the beginning of the transaction
         UPDATE duroxide.inboxes
         SET lock_token = NULL, locked_until = NULL
         WHERE instance_id = @instance_id

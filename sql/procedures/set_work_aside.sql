@@ -22,6 +22,8 @@ BEGIN TRY
     SELECT N'worker', q.id, q.instance_id, q.work_item, @error, @now
     FROM duroxide.worker_queue AS q
     WHERE q.lock_token = @lock_token;
+    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
+    -- vet:allow Q6-order: nobody else locks dead letters before anything
     DELETE FROM duroxide.worker_queue
     WHERE lock_token = @lock_token;
     IF @@ROWCOUNT = 0

@@ -1,0 +1,72 @@
+package columns
+
+import (
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Event is an event as a store keeps it.
+type Event struct {
+	ID int64
+	// Type is the wire name of its kind.
+	Type string
+	// Data is its JSON.
+	Data string
+}
+
+// NewEvents checks and encodes events to append. Error:
+// [provider.ErrInvalidArgument].
+func NewEvents(operation string, events []provider.Event) ([]Event, error) {
+	rows := make([]Event, 0, len(events))
+	for i, event := range events {
+		if event.EventID == 0 {
+			return nil, Invalid(operation, "event_id must be set by runtime: event %d of %d has none", i+1, len(events))
+		}
+		if err := CheckNumber(operation, "event id", event.EventID); err != nil {
+			return nil, err
+		}
+		if event.Kind == nil {
+			return nil, Invalid(operation, "event %d has no kind", event.EventID)
+		}
+		data, err := provider.EncodeEvent(event)
+		if err != nil {
+			return nil, Invalid(operation, "event %d cannot be encoded: %v", event.EventID, err)
+		}
+		rows = append(rows, Event{ID: int64(event.EventID), Type: event.Kind.Type(), Data: string(data)})
+	}
+	return rows, nil
+}
+
+// CheckExecution refuses an execution id that no execution has.
+func CheckExecution(operation string, executionID uint64) error {
+	if executionID == 0 {
+		return Invalid(operation, "execution id must be set: the first is 1")
+	}
+	return CheckNumber(operation, "execution id", executionID)
+}
+
+// DecodeEvents decodes all events of an execution, or none. Who an event belongs to
+// is what the row says: the JSON of older writers may be wrong about it (§3.2). The
+// error matches [provider.ErrCorrupt] and says which event it was.
+func DecodeEvents(instance string, executionID uint64, rows []Event) ([]provider.Event, error) {
+	events := make([]provider.Event, 0, len(rows))
+	for _, row := range rows {
+		event, err := provider.DecodeEvent([]byte(row.Data))
+		if err != nil {
+			return nil, fmt.Errorf("event %d of execution %d of instance %s: %w", row.ID, executionID, instance, err)
+		}
+		event.InstanceID, event.ExecutionID, event.EventID = instance, executionID, uint64(row.ID)
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+// deserializeFailed begins the text of every report of a corrupt event (§2.3).
+const deserializeFailed = "Failed to deserialize event: "
+
+// CorruptEvent is a stored event that cannot be decoded. It matches
+// [provider.ErrCorrupt] if cause does.
+func CorruptEvent(operation string, cause error) error {
+	return provider.Permanent(operation, deserializeFailed+cause.Error(), cause)
+}

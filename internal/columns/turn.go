@@ -1,0 +1,151 @@
+package columns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// TurnResult is what a turn changes (§5.2), checked and encoded.
+type TurnResult struct {
+	Token     string
+	Execution int64
+	Metadata  provider.ExecutionMetadata
+	History   []Event
+	// CustomStatus is the turn's last update of the custom status, if any (step 9).
+	CustomStatus *provider.CustomStatusUpdated
+	// Values are the turn's changes of the key-value map, in order (step 10).
+	Values    []provider.EventKind
+	Work      []Work
+	Messages  []Message
+	Cancelled []provider.ActivityRef
+}
+
+// NewTurnResult checks and encodes what a turn hands in, all but whether its
+// execution id is set: a lost lock is reported first. Error:
+// [provider.ErrInvalidArgument].
+func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*TurnResult, error) {
+	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata, Cancelled: params.CancelledActivities}
+	if err := CheckNumber(operation, "execution id", params.ExecutionID); err != nil {
+		return nil, err
+	}
+	r.Execution = int64(params.ExecutionID)
+	if err := checkMetadata(operation, params.Metadata); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.History, err = NewEvents(operation, params.HistoryDelta); err != nil {
+		return nil, err
+	}
+	r.readEvents(params.HistoryDelta)
+	for _, item := range params.WorkerItems {
+		w, err := NewWork(operation, item)
+		if err != nil {
+			return nil, err
+		}
+		r.Work = append(r.Work, w)
+	}
+	for _, item := range params.OrchestratorItems {
+		m, err := NewMessage(operation, item)
+		if err != nil {
+			return nil, err
+		}
+		r.Messages = append(r.Messages, m)
+	}
+	for _, a := range params.CancelledActivities {
+		if err := CheckNumber(operation, "execution id", a.ExecutionID); err != nil {
+			return nil, err
+		}
+		if err := CheckNumber(operation, "activity id", a.ActivityID); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// checkMetadata checks what becomes columns.
+func checkMetadata(operation string, m provider.ExecutionMetadata) error {
+	if v := m.PinnedDuroxideVersion; v != nil {
+		if err := CheckNumber(operation, "pinned version", max(v.Major, v.Minor, v.Patch)); err != nil {
+			return err
+		}
+	}
+	if m.ParentInstanceID != nil {
+		return CheckID(operation, "parent instance id", *m.ParentInstanceID)
+	}
+	return nil
+}
+
+// readEvents picks out the events that change more than the history.
+func (r *TurnResult) readEvents(events []provider.Event) {
+	for _, event := range events {
+		switch kind := event.Kind.(type) {
+		case provider.CustomStatusUpdated:
+			r.CustomStatus = &kind
+		case provider.KeyValueSet, provider.KeyValueCleared, provider.KeyValuesCleared:
+			r.Values = append(r.Values, kind)
+		}
+	}
+}
+
+// OrUnknown is the version to report for one that may not have been recorded.
+func OrUnknown(version *string) string {
+	if version == nil {
+		return provider.UnknownVersion
+	}
+	return *version
+}
+
+// NameFromStart takes name and version from the first message that starts an
+// execution, wherever it stands in the batch (pitfall P6), and reports whether there
+// is one.
+func NameFromStart(item *provider.OrchestrationItem) bool {
+	for _, m := range item.Messages {
+		switch m := m.(type) {
+		case provider.StartOrchestrationItem:
+			item.OrchestrationName, item.Version = m.Orchestration, OrUnknown(m.Version)
+			return true
+		case provider.ContinueAsNewItem:
+			item.OrchestrationName, item.Version = m.Orchestration, OrUnknown(m.Version)
+			return true
+		}
+	}
+	return false
+}
+
+// NameFromHistory takes name and version from the history's start event. If that
+// cannot be decoded, DecodeHistory will say so.
+func NameFromHistory(item *provider.OrchestrationItem, history []Event) {
+	for _, row := range history {
+		event, err := provider.DecodeEvent([]byte(row.Data))
+		if err != nil {
+			return
+		}
+		if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
+			item.OrchestrationName, item.Version = started.Name, started.Version
+			return
+		}
+	}
+}
+
+// OnlyQueueMessages reports whether nothing but mailbox messages has arrived.
+func OnlyQueueMessages(messages []provider.WorkItem) bool {
+	return !slices.ContainsFunc(messages, func(m provider.WorkItem) bool {
+		_, ok := m.(provider.QueueMessageItem)
+		return !ok
+	})
+}
+
+// DecodeHistory gives the item its history, or says why that is impossible: then the
+// item carries neither history nor snapshot, and the lock stands, so that the runtime
+// can count the attempts and in the end fail the instance (§5.1, pitfalls P8, P9).
+func DecodeHistory(item *provider.OrchestrationItem, history []Event) {
+	events, err := DecodeEvents(item.Instance, item.ExecutionID, history)
+	if err != nil {
+		item.HistoryError = fmt.Errorf("%s%w", deserializeFailed, err)
+		item.KVSnapshot = nil
+		return
+	}
+	item.History = events
+}
