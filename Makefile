@@ -35,9 +35,13 @@ fmt: ## Format the Go code
 	go -C tools tool golangci-lint fmt
 
 .PHONY: lint
-lint: ## Run the linters on the library and on the tools
+lint: lint-sql ## Run the linters on the library, on the tools and on the T-SQL
 	go tool -modfile=tools/go.mod golangci-lint run
 	go -C tools tool golangci-lint run
+
+.PHONY: lint-sql
+lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
+	go run -C tools ./sqlc-gen-tsql vet -config ../sqlc.yaml
 
 .PHONY: test
 test: ## Run every test that needs only Go
@@ -46,6 +50,10 @@ test: ## Run every test that needs only Go
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
 	go test -race -shuffle=on -timeout=20m ./...
+
+.PHONY: test-mssql
+test-mssql: ## Run the tests that want a T-SQL server, and fail if there is none (DUROXIDE_TEST_MSSQL, or Docker)
+	DUROXIDE_TEST_MSSQL_REQUIRED=1 go test -timeout=30m ./internal/migrate/... ./internal/mssqltest/... ./provider/mssql/...
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the tools

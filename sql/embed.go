@@ -2,9 +2,10 @@
 // tried in any SQL tool.
 //
 // schema directories are history: numbered scripts, applied once each, to which
-// files are only ever added. query directories are what sqlc compiles into the
-// packages under gen; they are not embedded, because the generated code contains
-// their text.
+// files are only ever added. The procedures, and the functions and views below
+// schema, are the present: one file each, applied again whenever it differs from what
+// was applied. query directories are what sqlc compiles into the packages under gen;
+// they are not embedded, because the generated code contains their text.
 package scripts
 
 import (
@@ -14,6 +15,13 @@ import (
 
 //go:embed sqlite/schema/*.sql
 var files embed.FS
+
+//go:embed schema procedures
+var mssqlFiles embed.FS
+
+// MSSQLScripts returns what makes the SQL Server store's schema: the folders schema and
+// procedures, laid out as package internal/migrate reads them.
+func MSSQLScripts() fs.FS { return mssqlFiles }
 
 // SQLiteSchema returns the embedded store's migrations, each a file
 // "NNNN_name.sql" at the root.

@@ -5,6 +5,7 @@ package mssqldb
 
 import (
 	"context"
+	"database/sql"
 
 	mssql "github.com/microsoft/go-mssqldb"
 )
@@ -13,6 +14,9 @@ var stmtAckOrchestrationItem = statement{
 	name:    "duroxide.ack_orchestration_item",
 	text:    "[duroxide].[ack_orchestration_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
+	sets: [][]string{
+		{"instance_id", "ready"},
+	},
 }
 
 // AckOrchestrationItemParams holds the arguments of [Queries.AckOrchestrationItem].
@@ -37,6 +41,21 @@ type AckOrchestrationItemParams struct {
 	Cancelled        []ActivityListV1Row
 }
 
+// AckOrchestrationItemTurnRow is a row that [Queries.AckOrchestrationItem] returns.
+type AckOrchestrationItemTurnRow struct {
+	InstanceID string
+	Ready      bool
+}
+
+func scanAckOrchestrationItemTurnRow(rows *sql.Rows, r *AckOrchestrationItemTurnRow) error {
+	return rows.Scan(&r.InstanceID, &r.Ready)
+}
+
+// AckOrchestrationItemResult is what [Queries.AckOrchestrationItem] returns.
+type AckOrchestrationItemResult struct {
+	Turn AckOrchestrationItemTurnRow
+}
+
 // AckOrchestrationItem commits one turn and releases the instance (§5.2): all of it or nothing.
 //
 // The order of the statements is that of the locks, except that activities are
@@ -46,7 +65,7 @@ type AckOrchestrationItemParams struct {
 // P10).
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrDuplicateEvent].
-func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) error {
+func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
 	a := newArgs(18)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
@@ -66,5 +85,13 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	sendTVP(&a, "messages", q.text(&typeMessageListV1), p.Messages, (*MessageListV1Row).tvp)
 	sendTVP(&a, "activities", q.text(&typeWorkListV1), p.Activities, (*WorkListV1Row).tvp)
 	sendTVP(&a, "cancelled", q.text(&typeActivityListV1), p.Cancelled, (*ActivityListV1Row).tvp)
-	return q.call(ctx, &stmtAckOrchestrationItem, &a, none)
+	var r AckOrchestrationItemResult
+	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(_ int, rows *sql.Rows) (err error) {
+		r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
+		return err
+	})
+	if err != nil {
+		return AckOrchestrationItemResult{}, err
+	}
+	return r, nil
 }

@@ -17,6 +17,8 @@ var sentinels = map[int32]error{
 	50010: ErrInvalidLockToken,
 	50011: ErrLockExpired,
 	50013: ErrDuplicateEvent,
+	50020: ErrInstanceNotFound,
+	50023: ErrSubOrchestration,
 }
 
 // ErrWrongIsolationLevel is error 50001: the session is not under READ COMMITTED; do not set an isolation level on the connections that the store uses.
@@ -30,6 +32,12 @@ var ErrLockExpired = errors.New(packageName + ": the token's lease has ended")
 
 // ErrDuplicateEvent is error 50013: the execution already has an event with one of the ids.
 var ErrDuplicateEvent = errors.New(packageName + ": the execution already has an event with one of the ids")
+
+// ErrInstanceNotFound is error 50020: there is no such instance.
+var ErrInstanceNotFound = errors.New(packageName + ": there is no such instance")
+
+// ErrSubOrchestration is error 50023: the instance has a parent and goes with it only, also with @force.
+var ErrSubOrchestration = errors.New(packageName + ": the instance has a parent and goes with it only, also with @force")
 
 // ErrShape says that a call yielded other result sets than those that this package was generated for: the procedures on
 // the server are not those of the scripts. Deploy them, or regenerate the package.

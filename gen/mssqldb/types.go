@@ -77,6 +77,34 @@ func (r *EventListV1Row) tvp(t *tvpRow) tvpEventListV1Row {
 	}
 }
 
+// IDListV1Row is a row of the table type duroxide.id_list_v1.
+//
+// Ids: of instances, or of the owners of sessions.
+type IDListV1Row struct {
+	Position int32
+	ID       string
+}
+
+var typeIDListV1 = statement{
+	name:    "duroxide.id_list_v1",
+	text:    "[duroxide].[id_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpIDListV1Row is what the driver makes a table of.
+type tvpIDListV1Row struct {
+	Position int32
+	ID       sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *IDListV1Row) tvp(t *tvpRow) tvpIDListV1Row {
+	return tvpIDListV1Row{
+		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		ID:       tvpNull[sql.NullString](t, "id", sqlNVarChar(400), &r.ID),
+	}
+}
+
 // KVListV1Row is a row of the table type duroxide.kv_list_v1.
 //
 // Changes of the key-value map, at most one per key. A NULL value clears the key; a

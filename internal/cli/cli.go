@@ -3,7 +3,8 @@
 //
 // Files: cli.go (the tree of commands), exit.go (exit codes and errors), stores.go
 // (from a URL to a store), output.go (tables and JSON); then the commands, a file
-// for each group: start.go, inspect.go, send.go, demo.go, bench.go.
+// for each group: start.go, inspect.go, send.go, migrate.go, doctor.go, purge.go,
+// demo.go, bench.go with bench_*.go.
 package cli
 
 import (
@@ -72,7 +73,8 @@ Try this first, it needs nothing but this program:
 
 The commands that work on a store find it with --store, or with the environment
 variable DUROXIDE_STORE. A store is a URL: sqlite:orders.db is the SQLite file
-orders.db in the current directory.
+orders.db in the current directory, sqlserver://user:password@host:1433?database=db
+a SQL Server database.
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 the orchestration
 failed, 5 timed out, 130 interrupted.`,
@@ -82,23 +84,34 @@ failed, 5 timed out, 130 interrupted.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd, err} })
-	root.AddGroup(&cobra.Group{ID: storeGroup, Title: "On a store:"}, &cobra.Group{ID: showGroup, Title: "To try and to measure:"})
+	root.AddGroup(
+		&cobra.Group{ID: storeGroup, Title: "On a store:"},
+		&cobra.Group{ID: operateGroup, Title: "To look after a store:"},
+		&cobra.Group{ID: showGroup, Title: "To try and to measure:"},
+	)
 	root.AddCommand(
 		a.startCommand(), a.statusCommand(), a.historyCommand(), a.raiseCommand(), a.cancelCommand(),
-		a.listCommand(), a.metricsCommand(), a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
+		a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
+		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
 	)
 	return root
 }
 
 // The groups of commands in the help text.
 const (
-	storeGroup = "store"
-	showGroup  = "show"
+	storeGroup   = "store"
+	operateGroup = "operate"
+	showGroup    = "show"
 )
 
 // onStore gives a command the flags that all commands on a store share.
 func (a *app) onStore(cmd *cobra.Command) *cobra.Command {
 	cmd.GroupID = storeGroup
+	return a.storeFlags(cmd)
+}
+
+// storeFlags are those flags, for a command that is in another group or below another.
+func (a *app) storeFlags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&a.store, "store", "", "`URL` of the store, such as sqlite:orders.db (default $DUROXIDE_STORE)")
 	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON for programs")
 	return cmd

@@ -69,7 +69,7 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 	}
 	store, err := sqlite.Open(ctx, path, &sqlite.Config{PollInterval: demoPoll})
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+		return openingError{err}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	a.screen.Printf("Everything is kept in the SQLite file %s\n\n", path)

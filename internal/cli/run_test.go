@@ -98,6 +98,9 @@ func TestInterruptedCommands(t *testing.T) {
 		{"start", "A", "b", "--wait", "--timeout", "1h", "--store", url},
 		{"bench", "parity", "--store", "sqlite::memory:", "--duration", "1h"},
 		{"bench", "memory", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
+		{"bench", "cities", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
+		{"bench", "claim", "--store", "sqlite::memory:", "--rounds", "1000000", "--json"},
+		{"bench", "idle", "--store", "sqlite::memory:", "--workers", "2", "--duration", "1h"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		code, _, stderr := run(ctx, cli.KnownStores(), args...)

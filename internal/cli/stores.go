@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/cli/server"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -35,7 +37,9 @@ type Opener func(ctx context.Context, place string, create bool) (Store, error)
 type Stores map[string]Opener
 
 // KnownStores are the stores this program is built with.
-func KnownStores() Stores { return Stores{"sqlite": openSQLite} }
+func KnownStores() Stores {
+	return Stores{"sqlite": openSQLite, "sqlserver": openSQLServer("sqlserver:"), "mssql": openSQLServer("mssql:")}
+}
 
 // schemeOf matches a URL's scheme. One letter is no scheme but a Windows drive.
 var schemeOf = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
@@ -106,6 +110,28 @@ func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
 	return sqlite.Open(ctx, path, &p.config)
 }
 
+// openSQLServer opens what stands behind a scheme. A schema is never created by the way:
+// that is what 'duroxide migrate up' is for.
+func openSQLServer(scheme string) Opener {
+	return func(ctx context.Context, place string, _ bool) (Store, error) {
+		store, err := server.Open(ctx, server.Address(scheme+place))
+		if err != nil {
+			return nil, err
+		}
+		return any(store).(Store), nil // TEMPORARY-E
+	}
+}
+
+// openingError is a store that cannot be opened. Some stores say that it was opening that
+// failed, and once is enough.
+type openingError struct{ err error }
+
+func (e openingError) Error() string {
+	return "opening the store: " + strings.TrimPrefix(e.err.Error(), "open: ")
+}
+
+func (e openingError) Unwrap() error { return e.err }
+
 // session is an open store as commands use it.
 type session struct {
 	*client.Client
@@ -113,19 +139,24 @@ type session struct {
 	admin provider.Admin
 }
 
+// storeURL is the URL of --store or of the environment.
+func (a *app) storeURL(cmd *cobra.Command) (string, error) {
+	if storeURL := cmp.Or(a.store, a.env.Getenv("DUROXIDE_STORE")); storeURL != "" {
+		return storeURL, nil
+	}
+	return "", usageError{cmd, errors.New("which store? Give --store or set DUROXIDE_STORE, for example to sqlite:orders.db")}
+}
+
 // withStore opens the store of --store for a command. It is closed when the
 // command is done.
 func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Context, s session) error) (err error) {
-	storeURL := a.store
-	if storeURL == "" {
-		storeURL = a.env.Getenv("DUROXIDE_STORE")
-	}
-	if storeURL == "" {
-		return usageError{cmd, errors.New("which store? Give --store or set DUROXIDE_STORE, for example to sqlite:orders.db")}
+	storeURL, err := a.storeURL(cmd)
+	if err != nil {
+		return err
 	}
 	store, err := a.env.Stores.Open(cmd.Context(), storeURL, create)
 	if err != nil {
-		return fmt.Errorf("opening the store: %w", err)
+		return openingError{err}
 	}
 	defer func() {
 		if closeErr := store.Close(); err == nil && closeErr != nil {

@@ -63,7 +63,7 @@ func TestInstanceChanged(t *testing.T) {
 		t.Fatal("the channel was not closed by the deletion")
 	}
 	stop()
-	if left := len(store.changes.channels); left != 0 {
+	if left := store.changes.Awaited(); left != 0 {
 		t.Fatalf("%d channels are left behind", left)
 	}
 }

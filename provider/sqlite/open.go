@@ -69,13 +69,11 @@ func OpenMemory(ctx context.Context, config *Config) (*Store, error) {
 // Close.
 func newStore(config Config, w *writer, r *readers) *Store {
 	s := &Store{
-		log:        config.Logger,
-		now:        config.now,
-		writer:     w,
-		readers:    r,
-		instances:  &waitList{},
-		activities: &waitList{},
-		closing:    make(chan struct{}),
+		log:     config.Logger,
+		now:     config.now,
+		writer:  w,
+		readers: r,
+		closing: make(chan struct{}),
 	}
 	s.watch = startWatch(s, config.PollInterval)
 	w.start(s.published)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -23,9 +24,9 @@ type Store struct {
 	// readers is nil for a database in memory, which the writer reads too.
 	readers *readers
 	// instances and activities are the fetches that wait for something to do.
-	instances, activities *waitList
+	instances, activities *wakeup.List
 	// changes are the clients that wait for an instance.
-	changes changeList
+	changes wakeup.Changes
 
 	// calls counts calls in progress, for Close to wait for.
 	mu     sync.Mutex

@@ -10,105 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
-
-func newWaitList() *waitList { return &waitList{changed: func() {}} }
-
-func (w *waiter) isWoken() bool { return len(w.woken) == 1 }
-
-func TestSignalWakesInOrderOfArrival(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
-	l.signal(2)
-	if !a.isWoken() || !b.isWoken() || c.isWoken() {
-		t.Errorf("woken: %v %v %v; want the first two", a.isWoken(), b.isWoken(), c.isWoken())
-	}
-	l.signalAll()
-	if !c.isWoken() {
-		t.Error("signalAll left somebody asleep")
-	}
-}
-
-// A signal between looking and waiting is not lost.
-func TestSignalBeforeWaiting(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	ticket := l.ticket()
-	l.signal(1)
-	if !l.wait(ticket, 0).isWoken() {
-		t.Error("the fetch sleeps although something came after it had looked")
-	}
-}
-
-// Nor is a time that is noted then, or was kept for somebody who has left: the fetch
-// would sleep until the end of its patience.
-func TestTimeNotedBeforeWaiting(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	looked := l.ticket()
-	l.note(150)
-	if !l.wait(looked, 0).isWoken() {
-		t.Error("the fetch sleeps past a time noted after it had looked")
-	}
-	other := l.wait(l.ticket(), 0)
-	looked = l.ticket()
-	l.note(150)
-	l.leave(other)
-	if !l.wait(looked, 0).isWoken() {
-		t.Error("the fetch sleeps past a time that another fetch took with it")
-	}
-}
-
-// Whoever cannot use a signal passes it on, to each waiter once.
-func TestPassOn(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	a, b := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
-	l.signal(1)
-	l.passOn() // a, which waits again
-	a2 := l.wait(l.ticket(), 0)
-	if !a.isWoken() || !b.isWoken() {
-		t.Fatal("the signal was not passed on")
-	}
-	l.passOn() // b
-	if a2.isWoken() {
-		t.Error("the signal came back to a fetch that had looked")
-	}
-}
-
-// Whoever gives up with a signal in hand passes it on as well.
-func TestLeavePassesOn(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	a, b, c := l.wait(l.ticket(), 0), l.wait(l.ticket(), 0), l.wait(l.ticket(), 0)
-	l.leave(b)
-	l.signal(1)
-	l.leave(a)
-	if b.isWoken() || !c.isWoken() {
-		t.Errorf("woken: b %v, c %v; want only c", b.isWoken(), c.isWoken())
-	}
-}
-
-func TestDue(t *testing.T) {
-	t.Parallel()
-	l := newWaitList()
-	l.note(50) // nobody is there to be woken
-	if at, waiting := l.due(100); at != 0 || waiting {
-		t.Errorf("an empty list is due at %d, waiting %v", at, waiting)
-	}
-	a := l.wait(l.ticket(), 200)
-	l.note(300)
-	l.note(150)
-	if at, waiting := l.due(100); at != 150 || !waiting || a.isWoken() {
-		t.Errorf("due at %d, waiting %v, woken %v; want 150, true, false", at, waiting, a.isWoken())
-	}
-	l.due(150)
-	if !a.isWoken() {
-		t.Error("the time came and nobody was woken")
-	}
-}
 
 // long is a PollTimeout that no test waits for.
 const long = 30 * second
@@ -128,13 +32,10 @@ func fetched(t *testing.T, s *Store) <-chan *provider.FetchedOrchestration {
 }
 
 // waiting waits until n fetches sleep.
-func (l *waitList) waiting(t *testing.T, n int) {
+func waiting(t *testing.T, list *wakeup.List, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * second); time.Now().Before(deadline); time.Sleep(millisecond) {
-		l.mu.Lock()
-		got := len(l.waiters)
-		l.mu.Unlock()
-		if got == n {
+		if list.Len() == n {
 			return
 		}
 	}
@@ -191,7 +92,7 @@ func TestFetchWakes(t *testing.T) {
 				turn = fetch(t, s)
 			}
 			turns := fetched(t, s)
-			s.instances.waiting(t, 1)
+			waiting(t, s.instances, 1)
 			c.then(t, s, turn)
 			if got := soon(t, turns); got == nil || got.Item.Instance != "i" {
 				t.Errorf("fetched %v", got)
@@ -263,7 +164,7 @@ func TestFetchWorkWakes(t *testing.T) {
 					_, _ = s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour, PollTimeout: long, Tags: never})
 				}()
 			}
-			s.activities.waiting(t, 5)
+			waiting(t, s.activities, 5)
 			found := make(chan *provider.FetchedWorkItem, 1)
 			go func() {
 				params := c.params
@@ -272,7 +173,7 @@ func TestFetchWorkWakes(t *testing.T) {
 				must(t, err)
 				found <- work
 			}()
-			s.activities.waiting(t, 6)
+			waiting(t, s.activities, 6)
 			c.wake(t, s)
 			if work := soon(t, found); work == nil {
 				t.Error("fetched nothing")
@@ -288,7 +189,7 @@ func TestFetchWakesForAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := openFile(t, path, &Config{PollInterval: 20 * millisecond})
 	turns := fetched(t, s)
-	s.instances.waiting(t, 1)
+	waiting(t, s.instances, 1)
 	if out, err := child(t, t.Context(), "enqueue", path, "i").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -308,11 +209,11 @@ func TestNoThunderingHerd(t *testing.T) {
 		turns := fetched(t, s)
 		group.Go(func() { <-turns })
 	}
-	s.instances.waiting(t, n)
+	waiting(t, s.instances, n)
 	calls.Store(0)
 	for i := range n / 2 {
 		must(t, s.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("i", i)), 0))
-		s.instances.waiting(t, n-1-i)
+		waiting(t, s.instances, n-1-i)
 	}
 	// Per message: the enqueue, one fetch, the watch that is told of its lease, and
 	// now and then a fetch that looks once more.
@@ -342,7 +243,7 @@ func TestIdleCost(t *testing.T) {
 		turns := fetched(t, s)
 		group.Go(func() { <-turns })
 	}
-	s.instances.waiting(t, 100)
+	waiting(t, s.instances, 100)
 	calls.Store(0)
 	<-after(500 * millisecond)
 	// The watch looks at the clock 25 times; a fetch would be 100 more.
@@ -373,7 +274,7 @@ func TestWaitingEnds(t *testing.T) {
 		s := openMemory(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			s.instances.waiting(t, 1)
+			waiting(t, s.instances, 1)
 			cancel()
 		}()
 		_, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Hour, PollTimeout: long})
@@ -383,7 +284,7 @@ func TestWaitingEnds(t *testing.T) {
 		t.Parallel()
 		s := openMemory(t, nil)
 		go func() {
-			s.activities.waiting(t, 1)
+			waiting(t, s.activities, 1)
 			must(t, s.Close())
 		}()
 		_, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour, PollTimeout: long})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/duroxide/duroxide-go/internal/wakeup"
 )
 
 // maxNap bounds how long watch sleeps towards a known time, so that a clock set
@@ -22,11 +24,11 @@ type watch struct {
 	finished sync.WaitGroup
 }
 
-// startWatch starts it. An interval of 0 or less never looks for other processes.
+// startWatch starts it, and makes the lists that it watches. An interval of 0 or less never looks for other processes.
 func startWatch(s *Store, interval time.Duration) *watch {
 	w := &watch{store: s, interval: interval, poke: make(chan struct{}, 1), quit: make(chan struct{})}
-	s.instances.changed = w.notify
-	s.activities.changed = w.notify
+	s.instances = wakeup.NewList(w.notify)
+	s.activities = wakeup.NewList(w.notify)
 	w.finished.Go(w.run)
 	return w
 }
@@ -84,8 +86,8 @@ func (w *watch) run() {
 func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
 	nap = maxNap
 	now := w.store.now()
-	for _, list := range []*waitList{w.store.instances, w.store.activities} {
-		wakeAt, some := list.due(now)
+	for _, list := range []*wakeup.List{w.store.instances, w.store.activities} {
+		wakeAt, some := list.Due(now)
 		waiting = waiting || some
 		if wakeAt != 0 {
 			nap = min(nap, time.Duration(wakeAt-now)*time.Millisecond)
@@ -101,8 +103,8 @@ func (w *watch) pollOthers(ctx context.Context) {
 	changed, err := w.store.writer.changedElsewhere(ctx)
 	// On trouble too: the fetches will meet it and report it.
 	if changed || err != nil {
-		w.store.instances.signalAll()
-		w.store.activities.signalAll()
+		w.store.instances.SignalAll()
+		w.store.activities.SignalAll()
 	}
 }
 
@@ -110,14 +112,14 @@ func (w *watch) pollOthers(ctx context.Context) {
 // seen by everybody.
 func (s *Store) published(e effects) {
 	if e.instances > 0 {
-		s.instances.signal(e.instances)
+		s.instances.Signal(e.instances)
 	}
 	if e.activities > 0 {
-		s.activities.signal(e.activities)
+		s.activities.Signal(e.activities)
 	}
-	s.instances.note(e.instanceWake)
-	s.activities.note(e.activityWake)
-	s.changes.announce(e.changed)
+	s.instances.Note(e.instanceWake)
+	s.activities.Note(e.activityWake)
+	s.changes.Announce(e.changed...)
 	for _, report := range e.reports {
 		report()
 	}

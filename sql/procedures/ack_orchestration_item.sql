@@ -11,6 +11,9 @@
 -- is stored if @set_custom_status = 1, NULL being a reset. @clear_values = 1 clears
 -- all keys before the changes in @changes are made.
 --
+-- Result sets:
+--   1 Turn: the instance, and whether it can be fetched again at once
+--
 -- gen:null @name @version @parent_instance_id @major @minor @patch @status @output @custom_status
 --
 -- Locks: framework_versions, inboxes (of all instances concerned, in the order of
@@ -171,6 +174,11 @@ BEGIN TRY
     FROM duroxide.inboxes AS b
     INNER JOIN @targets AS t ON t.instance_id = b.instance_id
     CROSS APPLY duroxide.inbox_state(b.instance_id) AS s;
+
+    -- gen:result Turn :one
+    SELECT b.instance_id, CAST(CASE WHEN b.ready_at <= @now THEN 1 ELSE 0 END AS BIT) AS ready
+    FROM duroxide.inboxes AS b
+    WHERE b.instance_id = @instance_id;
 
     COMMIT TRANSACTION;
 END TRY

@@ -49,7 +49,8 @@ func (c chosen) register(flags *flag.FlagSet) (file *string) {
 			return nil
 		})
 	}
-	return flags.String("config", "", "configuration `file`; "+config.FileName+" if no scripts are named")
+	return flags.String("config", "", "configuration `file`, of "+
+		"sqlc-gen-tsql or of sqlc; "+config.FileName+" if no scripts are named")
 }
 
 // parse reads the flags of a command; what it adds to the common ones is registered already. Scripts come from the
@@ -104,8 +105,8 @@ func (a *app) configured(file string) (*input, error) {
 		return nil, err
 	}
 	var findings diag.List
-	in.config, findings = config.Read(diag.NewFile(name, string(text)))
-	// Package config can't ask for it, since sqlc has an out of its own.
+	in.config, findings = config.ReadFile(diag.NewFile(name, string(text)))
+	// Package config doesn't ask for it, since a plugin isn't told where its files go.
 	if in.config.Out == "" && len(findings) == 0 {
 		findings.Add(nil, diag.Span{}, "config", "out: internal/db", "out is not set in %s", name)
 	}

@@ -110,8 +110,9 @@ func (a *app) help(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  sqlc-gen-tsql %-32s %s\n", c.usage, c.short)
 	}
-	fmt.Fprint(w, "\nWithout files a command reads sqlc-gen-tsql.yaml. The exit code is 0 if all is well, 1 if something was found,\n"+
-		"2 if the command could not do its work. sqlc-gen-tsql generate -h lists flags and configuration.\n")
+	fmt.Fprint(w, "\nWithout files a command reads sqlc-gen-tsql.yaml, or what -config names: that, or a sqlc.yaml that runs\n"+
+		"sqlc-gen-tsql as a plugin. The exit code is 0 if all is well, 1 if something was found, 2 if the command could not\n"+
+		"do its work. sqlc-gen-tsql generate -h lists flags and configuration.\n")
 }
 
 // version prints which build this is.

@@ -25,11 +25,17 @@ func (l Latency) MarshalJSON() ([]byte, error) {
 	}{ms(l.P50), ms(l.P95), ms(l.P99), ms(l.Max), l.OverSecond})
 }
 
-func latencyOf(samples []sample) Latency {
+// durationsOf returns how long each took.
+func durationsOf(samples []sample) []time.Duration {
 	durations := make([]time.Duration, 0, len(samples))
 	for _, s := range samples {
 		durations = append(durations, s.ended.Sub(s.started))
 	}
+	return durations
+}
+
+// latencyOf summarizes durations, which it sorts.
+func latencyOf(durations []time.Duration) Latency {
 	slices.Sort(durations)
 	l := Latency{
 		P50: percentile(durations, 50), P95: percentile(durations, 95),

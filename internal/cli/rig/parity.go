@@ -1,8 +1,11 @@
 // Package rig measures a store under the runtime: how many orchestrations a second
-// (rig A, parity.go), and how much memory over many of them (memory.go).
+// (rig A, parity.go, and rig B, cities.go), what work costs to claim (rig C, claim.go
+// with fill.go), how much memory many orchestrations take (memory.go), and what
+// workers cost that have nothing to do (idle.go).
 //
-// Its other parts: count.go counts a store's calls, latency.go and rss.go turn
-// samples into figures, sqlitefile.go measures the file below a SQLite store.
+// Its other parts: count.go counts a store's calls, costs.go sums up what
+// orchestrations cost, latency.go, rss.go and cpu_unix.go turn samples into figures,
+// sqlitefile.go measures the file below a SQLite store.
 // docs/performance.md explains the method.
 package rig
 
@@ -58,29 +61,18 @@ type Parity struct {
 	// Latency is the time from an orchestration's start to the moment the client
 	// knows of its end.
 	Latency Latency `json:"latency_ms"`
-	// WorkerCalls and ClientCalls count the store's calls per orchestration.
-	WorkerCalls float64 `json:"worker_calls"`
-	ClientCalls float64 `json:"client_calls"`
-	// EmptyFetches counts those of WorkerCalls that found no work, per
-	// orchestration.
-	EmptyFetches float64 `json:"empty_fetches"`
-	// Writes counts the calls that changed the store, per orchestration.
-	Writes float64 `json:"writes"`
-	// Commits counts the transactions that the file has seen, per orchestration and
-	// per second; nil when it cannot be known.
-	Commits          *float64 `json:"commits"`
-	CommitsPerSecond *float64 `json:"commits_per_second"`
-	// PeakRSS is in bytes.
-	PeakRSS uint64 `json:"peak_rss_bytes"`
-	// Methods times the worker's calls.
-	Methods []MethodTime `json:"methods"`
+
+	Costs
 }
 
 // RunParity runs one configuration.
 func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
-	work := Count(config.Store)
-	watch := Count(config.Store)
-	stop, err := startWorker(ctx, work, config.Slots, config.Logger, fanOut,
+	m, err := startMeter(ctx, config.Store, config.Commits)
+	if err != nil {
+		return Parity{}, err
+	}
+	defer m.rss.Stop()
+	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, fanOut,
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
 			return input, pause(ctx, config.Activity)
 		}))
@@ -88,37 +80,22 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	defer stop()
-	before, err := config.commits()
-	if err != nil {
-		return Parity{}, err
-	}
-	rss := WatchRSS(ctx)
-	defer rss.Stop()
-
 	var samples []sample
 	load := load{
-		client: client.New(watch), inFlight: config.InFlight, definition: fanOut,
+		client: client.New(m.watch), inFlight: config.InFlight, definition: fanOut,
 		ended: func(s sample) { samples = append(samples, s) },
 	}
 	began := time.Now()
 	if err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window }); err != nil {
 		return Parity{}, err
 	}
-	elapsed := time.Since(began)
-	after, err := config.commits()
+	costs, elapsed, err := m.read(len(samples))
 	if err != nil {
 		return Parity{}, err
 	}
-	rss.Stop()
-	stop()
-
-	n := float64(len(samples))
 	p := Parity{
-		Slots: config.Slots, Completed: len(samples), OverallRate: n / elapsed.Seconds(),
-		WorkerCalls: float64(work.Calls()) / n, ClientCalls: float64(watch.Calls()) / n,
-		EmptyFetches: float64(work.EmptyFetches()) / n,
-		Writes:       float64(work.Writes()+watch.Writes()) / n,
-		PeakRSS:      rss.Peak(), Latency: latencyOf(samples), Methods: work.Methods(),
+		Slots: config.Slots, Completed: len(samples), OverallRate: float64(len(samples)) / elapsed.Seconds(),
+		Latency: latencyOf(durationsOf(samples)), Costs: costs,
 	}
 	for _, s := range samples {
 		if s.ended.Sub(began) <= config.Window {
@@ -128,20 +105,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	if config.Activity > 0 {
 		p.Cap = float64(config.Slots) / (FanOut * config.Activity.Seconds())
 	}
-	if config.Commits != nil {
-		commits := float64(after - before)
-		perOrchestration, perSecond := commits/n, commits/elapsed.Seconds()
-		p.Commits, p.CommitsPerSecond = &perOrchestration, &perSecond
-	}
 	return p, nil
-}
-
-// commits reads the count of transactions, 0 when nothing counts.
-func (c ParityConfig) commits() (uint32, error) {
-	if c.Commits == nil {
-		return 0, nil
-	}
-	return c.Commits.Commits()
 }
 
 // The work of rig A: five activities side by side, and a join.

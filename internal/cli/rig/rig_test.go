@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func openStore(t *testing.T) (store *sqlite.Store, commits *CommitCounter, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "a b#%c.db")
-	store, err := sqlite.Open(t.Context(), file, nil)
+	store, err := openFile(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +35,10 @@ func openStore(t *testing.T) (store *sqlite.Store, commits *CommitCounter, file 
 		}
 	})
 	return store, commits, file
+}
+
+func openFile(ctx context.Context, file string) (*sqlite.Store, error) {
+	return sqlite.Open(ctx, file, nil)
 }
 
 func TestParity(t *testing.T) {

@@ -1,12 +1,12 @@
-// Package config reads the options of the generator: from its own YAML file, or from the JSON that sqlc hands to a
-// plugin, which is YAML too. A key that it doesn't know is an error at its place, with the key that was probably
-// meant: one that is passed over in silence costs an afternoon.
+// Package config reads the options of the generator: from its own YAML file, from the configuration of a sqlc that runs
+// it as a plugin, or from the JSON that sqlc then hands to it, which is YAML too. A key that it doesn't know is an error
+// at its place, with the key that was probably meant: one that is passed over in silence costs an afternoon.
 //
 // The file is read as a tree of nodes and not into a struct, because only nodes know their lines, and because a table
 // of keys is also what the help and the README are made of.
 //
 // Reading order: config.go has the result and the checks of values; keys.go is the table of keys; read.go walks the
-// YAML.
+// YAML; sqlc.go finds the generator's part in sqlc's configuration.
 package config
 
 import (
@@ -50,8 +50,8 @@ func Default() Config {
 	return Config{DefaultSchema: "dbo", Model: model.Options{Nulls: model.NullsPointer, Tables: model.TablesJSON}}
 }
 
-// Read reads a configuration and checks it. All findings of the file are returned at once; with any, the
-// configuration is of no use.
+// Read reads a configuration of the generator, as its own file and a plugin's options have it, and checks it. All
+// findings of the file are returned at once; with any, the configuration is of no use.
 func Read(file *diag.File) (Config, diag.List) {
 	c := Default()
 	r := reader{file: file}

@@ -1,0 +1,175 @@
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Queue is one of a store's two queues.
+type Queue string
+
+// The queues.
+const (
+	// Turns is the orchestrators' queue: to claim is to lock an instance.
+	Turns Queue = "turns"
+	// Activities is the workers' queue.
+	Activities Queue = "activities"
+)
+
+// Population is what a store's queues hold.
+type Population struct {
+	// Ready is the number of rows that can be claimed, each of another instance.
+	Ready int `json:"ready"`
+	// Timers is the number of timers that are due in a day, each of another
+	// instance.
+	Timers int `json:"timers"`
+}
+
+const (
+	// fillBatch is how many rows one acknowledgement brings.
+	fillBatch = 2000
+	// fillers is how many acknowledgements are made at a time.
+	fillers = 4
+	// fillLease is longer than any rig runs.
+	fillLease = 24 * time.Hour
+)
+
+// filler fills an empty store through the contract, and so fills any. A row of its
+// own call each would take hours for a million; the acknowledgement of a turn brings
+// thousands at once. So it starts an instance for each such portion and ends it with
+// a turn that sends the portion.
+type filler struct {
+	store provider.Provider
+	queue Queue
+	// filled, if set, is told of the number of rows brought so far, by one goroutine
+	// at a time.
+	filled func(rows int)
+
+	mu   sync.Mutex
+	rows int
+}
+
+// portion is a part of the rows: ready ones or timers, from a number to below
+// another.
+type portion struct {
+	timers   bool
+	from, to int
+}
+
+func (f *filler) fill(ctx context.Context, p Population) error {
+	if err := mustBeEmpty(ctx, f.store); err != nil {
+		return err
+	}
+	portions := append(portionsOf(false, p.Ready), portionsOf(true, p.Timers)...)
+	// All turns are claimed before any is acknowledged: what the first one brings can
+	// be claimed as well.
+	tokens := make([]string, 0, len(portions))
+	for n := range portions {
+		token, err := f.seed(ctx, fmt.Sprintf("seed-%d", n))
+		if err != nil {
+			return fmt.Errorf("filling the store: %w", err)
+		}
+		tokens = append(tokens, token)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fillers)
+	for n, portion := range portions {
+		group.Go(func() error { return f.bring(ctx, tokens[n], portion) })
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("filling the store: %w", err)
+	}
+	return nil
+}
+
+func portionsOf(timers bool, rows int) []portion {
+	var list []portion
+	for from := 0; from < rows; from += fillBatch {
+		list = append(list, portion{timers, from, min(from+fillBatch, rows)})
+	}
+	return list
+}
+
+// mustBeEmpty keeps the rig from claiming somebody's work.
+func mustBeEmpty(ctx context.Context, store provider.Provider) error {
+	admin := store.Admin()
+	if admin == nil {
+		return errors.New("the store offers no management interface, by which to see that it is empty")
+	}
+	metrics, err := admin.GetSystemMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	depths, err := admin.GetQueueDepths(ctx)
+	if err != nil {
+		return err
+	}
+	if metrics.TotalInstances != 0 || depths != (provider.QueueDepths{}) {
+		return errors.New("the store is not empty: this rig claims whatever it finds, so give it a store of its own")
+	}
+	return nil
+}
+
+// seed starts an instance and claims its turn.
+func (f *filler) seed(ctx context.Context, instance string) (token string, err error) {
+	if err := f.store.EnqueueForOrchestrator(ctx, start(instance), 0); err != nil {
+		return "", err
+	}
+	turn, err := f.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: fillLease, PollTimeout: time.Minute})
+	if err != nil {
+		return "", err
+	}
+	if turn == nil || turn.Item.Instance != instance {
+		return "", fmt.Errorf("somebody else works on this store: %q was started and could not be claimed", instance)
+	}
+	return turn.LockToken, nil
+}
+
+// bring ends a seed with a turn that sends a portion of the rows.
+func (f *filler) bring(ctx context.Context, token string, p portion) error {
+	name, version, status := benchName, "1.0.0", provider.StatusCompleted
+	ack := provider.AckOrchestrationParams{
+		LockToken: token, ExecutionID: 1,
+		Metadata: provider.ExecutionMetadata{OrchestrationName: &name, OrchestrationVersion: &version, Status: &status},
+	}
+	due := uint64(time.Now().Add(fillLease).UnixMilli())
+	for n := p.from; n < p.to; n++ {
+		switch {
+		case p.timers:
+			ack.OrchestratorItems = append(ack.OrchestratorItems, provider.TimerFiredItem{
+				Instance: "timer-" + strconv.Itoa(n), ExecutionID: 1, ID: 2, FireAtMs: due,
+			})
+		case f.queue == Activities:
+			ack.WorkerItems = append(ack.WorkerItems, provider.ActivityExecuteItem{
+				Instance: "ready-" + strconv.Itoa(n), ExecutionID: 1, ID: 2, Name: benchName, Input: "null",
+			})
+		default:
+			ack.OrchestratorItems = append(ack.OrchestratorItems, start("ready-"+strconv.Itoa(n)))
+		}
+	}
+	if err := again(func() error { return f.store.AckOrchestrationItem(ctx, ack) }); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rows += p.to - p.from
+	if f.filled != nil {
+		f.filled(f.rows)
+	}
+	return nil
+}
+
+// benchName is the name of what the rig starts. No worker has it.
+const benchName = "Claimed"
+
+func start(instance string) provider.StartOrchestrationItem {
+	return provider.StartOrchestrationItem{Instance: instance, Orchestration: benchName, Input: "null", ExecutionID: 1}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/azuread"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
+)
+
+// Store is a store that knows how often it has asked its server.
+type Store struct {
+	*mssql.Store
+
+	trips *atomic.Int64
+}
+
+// RoundTrips is the number of round trips since the store was opened, the few that each
+// new connection takes included.
+func (s *Store) RoundTrips() int64 { return s.trips.Load() }
+
+// Open opens the store. It never creates a schema: that takes another login's rights, and
+// the decision of whoever runs the database. A missing one matches
+// [provider.ErrNotFound].
+func Open(ctx context.Context, address Address) (*Store, error) {
+	trips := &atomic.Int64{}
+	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (driver.Connector, error) {
+		return connector(dsn, trips)
+	})
+	if errors.Is(err, mssql.ErrMissingSchema) {
+		return nil, missingError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Store{store, trips}, nil
+}
+
+// missingError is a schema that does not exist.
+type missingError struct{ error }
+
+// Unwrap returns both meanings.
+func (e missingError) Unwrap() []error { return []error{e.error, provider.ErrNotFound} }
+
+// Database is a connection to the database of a store, whatever state the schema is in.
+type Database struct {
+	db      *sql.DB
+	address Address
+	// trouble is why the schema cannot be used as it is, nil if it can.
+	trouble error
+}
+
+// Connect connects to the database. It first tries to open the store as everybody does:
+// what is wrong with the server or the login is so told in the store's words, and only
+// what is wrong with the schema is left to the caller.
+func Connect(ctx context.Context, address Address) (*Database, error) {
+	var reached driver.Connector
+	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (c driver.Connector, err error) {
+		reached, err = connector(dsn, &atomic.Int64{})
+		return reached, err
+	})
+	switch {
+	case err == nil:
+		if err := store.Close(); err != nil {
+			return nil, err
+		}
+	case !aboutTheSchema(err):
+		return nil, err
+	}
+	return &Database{db: sql.OpenDB(reached), address: address, trouble: err}, nil
+}
+
+// aboutTheSchema reports whether an error of opening is one that a look at the database,
+// or a migration, explains or repairs.
+func aboutTheSchema(err error) bool {
+	for _, known := range []error{
+		mssql.ErrMissingSchema, mssql.ErrOldSchema, mssql.ErrNewerSchema, mssql.ErrDamagedSchema, mssql.ErrPermission,
+	} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// Close closes the connections.
+func (d *Database) Close() error { return d.db.Close() }
+
+// connector connects with the driver's logins and with those of Entra ID, and counts
+// round trips.
+func connector(dsn string, trips *atomic.Int64) (*sqlserver.Connector, error) {
+	c, err := azuread.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	const keepAlive = 30 * time.Second // the driver's default
+	c.Dialer = countingDialer{net.Dialer{KeepAlive: keepAlive}, trips}
+	return c, nil
+}
+
+// countingDialer makes connections that count.
+type countingDialer struct {
+	net.Dialer
+
+	trips *atomic.Int64
+}
+
+// DialContext implements the driver's Dialer.
+func (d countingDialer) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := d.Dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &countingConn{Conn: conn, trips: d.trips}, nil
+}
+
+// countingConn counts how often the client, having heard the server, speaks again: that
+// is a round trip, however many packets a request has, and whether it is encrypted.
+type countingConn struct {
+	net.Conn
+
+	trips *atomic.Int64
+	// speaking is set from the first packet of a request to the first of the answer.
+	speaking atomic.Bool
+}
+
+// Write implements [net.Conn].
+func (c *countingConn) Write(p []byte) (int, error) {
+	if c.speaking.CompareAndSwap(false, true) {
+		c.trips.Add(1)
+	}
+	return c.Conn.Write(p)
+}
+
+// Read implements [net.Conn].
+func (c *countingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.speaking.Store(false)
+	}
+	return n, err
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider/mssql"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// The levels.
+const (
+	// OK is as it should be.
+	OK Level = "ok"
+	// Warning works, and could work better or may not go on working.
+	Warning Level = "warning"
+	// Problem keeps a worker from working, or from working right.
+	Problem Level = "problem"
+)
+
+// Finding is what one check of the doctor found.
+type Finding struct {
+	// Check names the check, such as "clock".
+	Check string
+	Level Level
+	// Detail says what is the case, and Advice, unless all is well, what to do.
+	Detail, Advice string
+}
+
+// patient is a database that is examined.
+type patient struct {
+	*Database
+
+	schema   string
+	facts    facts
+	findings []Finding
+}
+
+// facts are what one check finds out for others.
+type facts struct {
+	// babelfish is a server that is PostgreSQL with T-SQL on top.
+	babelfish bool
+	// azure is Azure SQL Database, whose versions are not ours to judge.
+	azure bool
+	// seesModules tells whether the login may read the text of procedures.
+	seesModules bool
+}
+
+// Examine checks the server, the database, the schema and the login. A check that the
+// server or the login does not permit is a warning, not an error: others go on. Errors
+// are the end of ctx.
+func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
+	p := &patient{Database: d, schema: d.address.Schema()}
+	for _, check := range []struct {
+		name string
+		run  func(*patient, context.Context) error
+	}{
+		{"server", (*patient).checkServer},
+		{"compatibility level", (*patient).checkCompatibility},
+		{"row versioning", (*patient).checkRowVersioning},
+		{"durability", (*patient).checkDurability},
+		{"writable", (*patient).checkWritable},
+		{"login", (*patient).checkLogin},
+		{"schema", (*patient).checkSchema},
+		{"modules", (*patient).checkModules},
+		{"clock", (*patient).checkClock},
+		{"connections", (*patient).checkConnections},
+	} {
+		before := len(p.findings)
+		err := check.run(p, ctx)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			p.note(Warning, fmt.Sprintf("cannot be found out: %v", err), "ask somebody with more rights to run this command")
+		}
+		for i := before; i < len(p.findings); i++ {
+			p.findings[i].Check = check.name
+		}
+	}
+	return p.findings, nil
+}
+
+// note adds a finding of the current check.
+func (p *patient) note(level Level, detail, advice string) {
+	p.findings = append(p.findings, Finding{Level: level, Detail: detail, Advice: advice})
+}
+
+// checkServer looks at the version. Before 2016 SP1 there is no CREATE OR ALTER.
+func (p *patient) checkServer(ctx context.Context) error {
+	const query = `
+SELECT CONVERT(NVARCHAR(400), SERVERPROPERTY('Edition')), CONVERT(NVARCHAR(128), SERVERPROPERTY('ProductVersion')),
+    CONVERT(INT, SERVERPROPERTY('EngineEdition')), @@VERSION`
+	var edition, version, banner sql.NullString
+	var engine sql.NullInt64
+	if err := p.db.QueryRowContext(ctx, query).Scan(&edition, &version, &engine, &banner); err != nil {
+		return err
+	}
+	p.facts = facts{babelfish: isBabelfish(banner.String), azure: isAzure(engine.Int64)}
+	p.findings = append(p.findings, judgeServer(edition.String, version.String, p.facts))
+	return nil
+}
+
+// databaseOption reads a column of sys.databases for this database. A server that does
+// not have it returns an error.
+func (p *patient) databaseOption(ctx context.Context, column string) (value int64, name string, err error) {
+	// column is a constant of this package.
+	query := "SELECT CONVERT(BIGINT, d." + column + "), d.name FROM sys.databases AS d WHERE d.database_id = DB_ID()"
+	err = p.db.QueryRowContext(ctx, query).Scan(&value, &name)
+	return value, name, err
+}
+
+func (p *patient) checkCompatibility(ctx context.Context) error {
+	level, name, err := p.databaseOption(ctx, "compatibility_level")
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, judgeCompatibility(level, name, p.facts))
+	return nil
+}
+
+func (p *patient) checkRowVersioning(ctx context.Context) error {
+	on, name, err := p.databaseOption(ctx, "is_read_committed_snapshot_on")
+	if err != nil {
+		return err
+	}
+	if on == 0 {
+		p.note(Warning, "READ_COMMITTED_SNAPSHOT is off: those who look at a store and those who work on it wait for each other",
+			"ALTER DATABASE "+quote(name)+" SET READ_COMMITTED_SNAPSHOT ON")
+		return nil
+	}
+	p.note(OK, "READ_COMMITTED_SNAPSHOT is on", "")
+	return nil
+}
+
+// checkDurability looks for transactions that are acknowledged before they are on disk:
+// a turn that is lost after its acknowledgement is run again, and its effects twice.
+func (p *patient) checkDurability(ctx context.Context) error {
+	mode, name, err := p.databaseOption(ctx, "delayed_durability")
+	if err != nil {
+		return err
+	}
+	const forced = 2
+	if mode == forced {
+		p.note(Problem, "DELAYED_DURABILITY is FORCED: a crash of the server undoes what it has confirmed",
+			"ALTER DATABASE "+quote(name)+" SET DELAYED_DURABILITY = DISABLED")
+		return nil
+	}
+	p.note(OK, "a commit is on disk when it is confirmed", "")
+	return nil
+}
+
+func (p *patient) checkWritable(ctx context.Context) error {
+	var updateability sql.NullString
+	const query = "SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability'))"
+	if err := p.db.QueryRowContext(ctx, query).Scan(&updateability); err != nil {
+		return err
+	}
+	if updateability.String == "READ_ONLY" {
+		p.note(Problem, "the database is read-only", "connect to the primary replica, or make the database writable")
+		return nil
+	}
+	p.note(OK, "the database can be written", "")
+	return nil
+}
+
+// checkLogin asks what the login may do in the schema.
+func (p *patient) checkLogin(ctx context.Context) error {
+	const query = `
+SELECT SUSER_SNAME(), USER_NAME(),
+    HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'),
+    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END,
+    IS_ROLEMEMBER(@p2)`
+	var g grants
+	err := p.db.QueryRowContext(ctx, query, quote(p.schema), p.schema+"_runtime").
+		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.owner, &g.runtime)
+	if err != nil {
+		return err
+	}
+	p.facts.seesModules = g.definition.Int64 == 1 || g.owner.Int64 == 1
+	p.findings = append(p.findings, judgeGrants(g, p.schema, errors.Is(p.trouble, mssql.ErrMissingSchema)))
+	return nil
+}

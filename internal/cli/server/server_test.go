@@ -1,0 +1,218 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/migrate"
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func TestMain(m *testing.M) { mssqltest.Run(m) }
+
+func TestAddress(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ address, schema string }{
+		{"sqlserver://sa:p%40ss@host:1433?database=orders", "duroxide"},
+		{"sqlserver://sa:p%40ss@host:1433?database=orders&schema=tenant+a", "tenant a"},
+		{"sqlserver://sa:p%40ss@host:1433?database=orders&Schema=b&encrypt=disable", "b"},
+		{"sqlserver://host?schema=", "duroxide"},
+		{"sqlserver://a b:%zz@host?schema=x", "duroxide"},
+	} {
+		a := Address(test.address)
+		if got := a.Schema(); got != test.schema {
+			t.Errorf("%s: schema %q, want %q", a, got, test.schema)
+		}
+	}
+	other := Address("sqlserver://sa:p%40ss@host:1433?Schema=b&database=orders").WithSchema("it's")
+	if want := "sqlserver://sa:p%40ss@host:1433?database=orders&schema=it%27s"; string(other) != want || other.Schema() != "it's" {
+		t.Errorf("got %s, want %s", other, want)
+	}
+	if !IsAddress("sqlserver://x") || !IsAddress("mssql://x") || IsAddress("sqlite:sqlserver://x") {
+		t.Error("kinds of stores are mixed up")
+	}
+}
+
+// TestRoundTripsAreCounted has two requests of several packets each, and an answer that
+// comes in pieces.
+func TestRoundTripsAreCounted(t *testing.T) {
+	t.Parallel()
+	client, peer := net.Pipe()
+	defer peer.Close()
+	trips := &atomic.Int64{}
+	conn := &countingConn{Conn: client, trips: trips}
+	defer conn.Close()
+	exchange := func(request, answer string) {
+		t.Helper()
+		for _, packet := range request {
+			go func() { _, _ = conn.Write([]byte(string(packet))) }()
+			if _, err := io.ReadFull(peer, make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		go func() { _, _ = peer.Write([]byte(answer)) }()
+		one := make([]byte, 1)
+		for range answer {
+			if _, err := io.ReadFull(conn, one); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	exchange("abc", "xyz")
+	exchange("d", "v")
+	if got := trips.Load(); got != 2 {
+		t.Errorf("%d round trips counted, want 2", got)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nothing to cancel
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := Address("sqlserver://sa:sesame@" + listener.Addr().String() + "?database=orders")
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, openErr := Open(t.Context(), address)
+	_, connectErr := Connect(t.Context(), address)
+	_, scratchErr := OpenScratch(t.Context(), address, "claim-1-0")
+	for _, err := range []error{openErr, connectErr, scratchErr} {
+		if err == nil || strings.Contains(err.Error(), "sesame") || errors.Is(err, provider.ErrNotFound) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	var script bytes.Buffer
+	if err := Export(&script, "tenant"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(script.String(), "[tenant].inboxes") || strings.Contains(script.String(), "TABLE duroxide.") {
+		t.Error("the script is not of the schema tenant")
+	}
+	if err := Export(io.Discard, ""); err == nil {
+		t.Error("a schema without a name is exported")
+	}
+}
+
+func TestServersAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		version string
+		facts   facts
+		want    Level
+	}{
+		{"13.0.4001.0", facts{}, OK},
+		{"13.0.1601.5", facts{}, Problem},
+		{"12.0.6024.0", facts{}, Problem},
+		{"16.0.4135.4", facts{}, OK},
+		{"12.0.2000.8", facts{azure: true}, OK},
+		{"12.0.2000.8", facts{babelfish: true}, Warning},
+		{"who knows", facts{}, OK},
+		{"13", facts{}, OK},
+	} {
+		if got := judgeServer("Developer Edition", test.version, test.facts); got.Level != test.want {
+			t.Errorf("%s %+v: %s, want %s", test.version, test.facts, got.Level, test.want)
+		}
+	}
+	if !isAzure(5) || !isAzure(8) || isAzure(3) || isAzure(4) || !isBabelfish("Babelfish for PostgreSQL") || isBabelfish("Microsoft SQL Server 2022") {
+		t.Error("servers are mixed up")
+	}
+	for level, want := range map[int64]Level{120: Problem, 130: OK, 160: OK} {
+		if got := judgeCompatibility(level, "a]b", facts{}); got.Level != want || want == Problem && !strings.Contains(got.Advice, "ALTER DATABASE [a]]b] SET") {
+			t.Errorf("level %d: %+v, want %s", level, got, want)
+		}
+	}
+	if got := judgeCompatibility(120, "x", facts{babelfish: true}); got.Level != OK {
+		t.Errorf("Babelfish has only this level: %+v", got)
+	}
+}
+
+func TestGrantsAreJudged(t *testing.T) {
+	t.Parallel()
+	yes, no, unknown := sql.NullInt64{Int64: 1, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}
+	user := sql.NullString{String: "bob", Valid: true}
+	for name, test := range map[string]struct {
+		grants  grants
+		missing bool
+		want    Level
+		says    string
+	}{
+		"owner":             {grants{user: user, execute: yes, owner: yes, runtime: yes}, false, OK, "may migrate"},
+		"worker":            {grants{user: user, execute: yes, owner: no, runtime: yes}, false, OK, "may call"},
+		"stranger":          {grants{user: user, execute: no, owner: no, runtime: no}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob]"},
+		"nothing known":     {grants{user: user, execute: unknown, owner: unknown, runtime: unknown}, false, Problem, "ADD MEMBER"},
+		"role without":      {grants{user: user, execute: no, owner: no, runtime: yes}, false, Problem, "GRANT EXECUTE ON SCHEMA::[s]"},
+		"nothing to call":   {grants{user: user, execute: unknown}, true, OK, "bob"},
+		"owner, no schema:": {grants{user: user, execute: unknown, owner: yes}, true, OK, "bob"},
+	} {
+		f := judgeGrants(test.grants, "s", test.missing)
+		if f.Level != test.want || !strings.Contains(f.Detail+f.Advice, test.says) {
+			t.Errorf("%s: %+v, want %s that says %q", name, f, test.want, test.says)
+		}
+	}
+}
+
+func TestClocksAreJudged(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		ahead, trip time.Duration
+		want        Level
+		says        string
+	}{
+		{0, time.Millisecond, OK, "0s ahead of"},
+		{-900 * time.Millisecond, time.Millisecond, OK, "900ms behind"},
+		{2 * time.Second, time.Millisecond, Warning, "2s ahead of"},
+		{-2 * time.Second, 3 * time.Second, OK, "2s behind"}, // too slow to tell
+		{-time.Minute, time.Millisecond, Problem, "1m0s behind"},
+	} {
+		f := judgeClock(clockReading{test.ahead, test.trip})
+		if f.Level != test.want || !strings.Contains(f.Detail, test.says) || (f.Level == OK) != (f.Advice == "") {
+			t.Errorf("%v within %v: %+v, want %s", test.ahead, test.trip, f, test.want)
+		}
+	}
+}
+
+func TestConnectionsAreJudged(t *testing.T) {
+	t.Parallel()
+	if f := judgeConnections(10, 32767); f.Level != OK {
+		t.Errorf("got %+v", f)
+	}
+	if f := judgeConnections(500, 300); f.Level != Problem || f.Advice == "" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestDifferencesAreJudged(t *testing.T) {
+	t.Parallel()
+	f := judgeProblem(migrate.Problem{Kind: migrate.ProblemEditedModule, Object: "lock_inbox", Detail: "edited on the server; `duroxide migrate up` repairs it"})
+	if want := (Finding{Level: Problem, Detail: "lock_inbox: edited on the server", Advice: "`duroxide migrate up` repairs it"}); f != want {
+		t.Errorf("got %+v, want %+v", f, want)
+	}
+	f = judgeProblem(migrate.Problem{Kind: migrate.ProblemExtraModule, Object: "report", Detail: "is not ours; it stays"})
+	if want := (Finding{Level: Warning, Detail: "report: is not ours", Advice: "it stays"}); f != want {
+		t.Errorf("got %+v, want %+v", f, want)
+	}
+}
+
+// TestTroubleThatADoctorCanLookAt keeps Connect from giving up where the schema is what
+// is wrong, and from going on where it is the server.
+func TestTroubleThatADoctorCanLookAt(t *testing.T) {
+	t.Parallel()
+	if !aboutTheSchema(errors.Join(io.EOF, migrate.ErrOldSchema)) || aboutTheSchema(context.Canceled) || aboutTheSchema(io.EOF) {
+		t.Error("trouble with the schema and with the server are mixed up")
+	}
+}

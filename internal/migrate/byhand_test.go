@@ -1,0 +1,130 @@
+package migrate
+
+import (
+	"bytes"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+)
+
+// runScript does what a DBA's tool does with a script: batch by batch, on one
+// connection, until the first error.
+func runScript(t *testing.T, db *sql.DB, script string) {
+	t.Helper()
+	conn, err := db.Conn(t.Context())
+	must(t, err)
+	defer func() { must(t, conn.Close()) }()
+	for _, batch := range Split(script) {
+		for range batch.Repeat {
+			if _, err := conn.ExecContext(t.Context(), batch.Text); err != nil {
+				t.Fatalf("line %d: %v\n%s", batch.Line, err, batch.Text)
+			}
+		}
+	}
+}
+
+// TestPlanByHand applies printed plans, to nothing and then to release one.
+func TestPlanByHand(t *testing.T) {
+	t.Parallel()
+	m := newMigration(t, releaseOne.load(t))
+	for _, s := range []*Scripts{releaseOne.load(t), releaseTwo.load(t)} {
+		m.Scripts = s
+		plan, err := m.Plan(t.Context())
+		must(t, err)
+		var script bytes.Buffer
+		_, err = plan.WriteTo(&script)
+		must(t, err)
+		runScript(t, m.DB, script.String())
+		clean(t, m)
+	}
+}
+
+// TestExportByHand needs SQL Server, because CREATE OR ALTER is what an export says.
+func TestExportByHand(t *testing.T) {
+	t.Parallel()
+	m := newMigration(t, present(t))
+	if kind := serverKind(t, m); kind != sqlServer {
+		t.Skipf("SKIPPED: exports are for SQL Server, this is %s", kind)
+	}
+	var script bytes.Buffer
+	must(t, m.Scripts.Export(&script, m.Schema))
+	runScript(t, m.DB, script.String())
+	clean(t, m)
+}
+
+func serverKind(t *testing.T, m *Migration) server {
+	t.Helper()
+	st, err := readState(t.Context(), m.DB, m.schema())
+	must(t, err)
+	return st.server
+}
+
+// TestAnySchemaName migrates schemas whose names have to be quoted.
+func TestAnySchemaName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Türkçe", "SELECT", strings.Repeat("Name", 22), "tenant-1 a'ü", "a]b[c", "-- /*"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := inSchema(t, name+fmt.Sprintf("%x", rand.Uint32()), releaseOne.load(t))
+			if kind := serverKind(t, m); kind != sqlServer && strings.ContainsAny(name, "-]") {
+				t.Skipf("SKIPPED: %s has no functions in a schema of this name", kind)
+			}
+			up(t, m)
+			clean(t, m)
+			run(t, m, "EXEC duroxide.add_thing 1, N'red'")
+			if n := number(t, m, "EXEC duroxide.count_red_things"); n != 1 {
+				t.Errorf("%d red things, want 1", n)
+			}
+		})
+	}
+}
+
+// TestRuntimeRole connects as a login that has nothing but the role.
+func TestRuntimeRole(t *testing.T) {
+	t.Parallel()
+	m := newMigration(t, releaseOne.load(t))
+	up(t, m)
+	login, password := fmt.Sprintf("duroxide_login_%x", rand.Uint32()), fmt.Sprintf("Aa1!%x", rand.Uint64())
+	run(t, m, "CREATE LOGIN "+login+" WITH PASSWORD = "+quoteText(password))
+	t.Cleanup(func() {
+		for _, statement := range []string{"DROP USER " + login, "DROP LOGIN " + login} {
+			if _, err := openServer(t).Exec(statement); err != nil { //nolint:noctx // the test's context has ended
+				t.Error(err)
+			}
+		}
+	})
+	run(t, m, "CREATE USER "+login+" FOR LOGIN "+login)
+	run(t, m, "ALTER ROLE duroxide_runtime ADD MEMBER "+login)
+
+	dsn, err := url.Parse(os.Getenv("DUROXIDE_TEST_MSSQL"))
+	must(t, err)
+	dsn.User = url.UserPassword(login, password)
+	db, err := sql.Open("sqlserver", dsn.String())
+	must(t, err)
+	// The user cannot be dropped while it is connected.
+	defer func() { must(t, db.Close()) }()
+	runtime := &Migration{DB: db, Schema: m.Schema, Scripts: m.Scripts}
+	must(t, runtime.Check(t.Context()))
+	// On Babelfish a procedure has its caller's rights.
+	if serverKind(t, m) == sqlServer {
+		run(t, runtime, "EXEC duroxide.add_thing 1, N'red'")
+		if n := number(t, runtime, "SELECT COUNT(*) FROM duroxide.red_things"); n != 1 {
+			t.Errorf("%d red things, want 1", n)
+		}
+	}
+	for _, statement := range []string{
+		"SELECT COUNT(*) FROM duroxide.things", "DELETE FROM duroxide.things", "DELETE FROM duroxide.migrations",
+		"DROP PROCEDURE duroxide.add_thing", "CREATE TABLE duroxide.mine (a INT)",
+	} {
+		if _, err := db.ExecContext(t.Context(), Rewrite(statement, m.Schema)); err == nil {
+			t.Errorf("the runtime role may %s", statement)
+		}
+	}
+	// The role goes although it has a member.
+	must(t, db.Close())
+	must(t, m.Drop(t.Context()))
+}

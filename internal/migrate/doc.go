@@ -1,0 +1,62 @@
+// Package migrate brings the T-SQL schema of the SQL Server store up to date, tells
+// what it would do, and checks what is there.
+//
+// # Scripts
+//
+// Schema is history, modules are the present. [Load] reads both from one file system:
+//
+//	schema/NNNN_name.sql      numbered scripts, applied once each, in order
+//	schema/functions/*.sql    modules: one function, view or procedure per file, always
+//	schema/views/*.sql        as it should be now, applied whenever its text differs
+//	procedures/*.sql          from what was applied
+//	schema/revision.txt       the number of this set of modules, raised by every
+//	                          release that changes one
+//
+// A numbered script may say in its first lines where it belongs:
+//
+//	-- only: sqlserver        skipped, but recorded, on other servers
+//	-- after: modules         applied after the modules: the place to take away what
+//	                          only modules of an earlier release have used
+//
+// The files name the schema duroxide and the role duroxide_runtime, and run as they
+// are in any SQL tool. For another schema they are rewritten token by token
+// ([Rewrite]).
+//
+// # Steps
+//
+// A migration is a list of steps, each one transaction together with the row that
+// records it. So it may be cut anywhere and goes on with the next call, and the
+// workers of the previous release wait for one module at a time, not for all of them.
+// A lock, held by the session for the whole migration, lets one process in at a time;
+// who comes later finds nothing left to do.
+//
+// Three tables in the schema record what was done: migrations (a row per numbered
+// script), modules (a row per module, with the checksum of our text and of the
+// definition that the server stored for it, which is how an edit on the server is
+// found) and revisions (a row per set of modules, which is how an older release finds
+// that it must leave a newer one's modules alone).
+//
+// # Rolling upgrades
+//
+// Migrate first, then replace the workers. Workers of the previous release go on
+// meanwhile, if the release keeps to expanding: a new column has a default, a new
+// parameter has a default, a changed type has a new name, and a procedure that is no
+// longer needed stays for one release. What is left over is taken away by a later
+// release, in a script marked `-- after: modules`.
+//
+// # Identities
+//
+// The owner migrates: it creates schemas, roles and everything in them, as db_owner
+// does. The application needs no more than membership in the role <schema>_runtime,
+// which may execute the procedures and read the views and the three tables above.
+// [Migration.Check] runs as either.
+//
+// # Servers
+//
+// SQL Server 2016 SP1 and later, Azure SQL, and Babelfish, which lacks CREATE OR
+// ALTER: there a module is dropped and created in one transaction, and because it also
+// refuses to drop a function that a view reads, functions and views are replaced all
+// together. A procedure has the rights of its caller there, so that the runtime role is
+// not enough for an application, and the name of a schema should be of letters, digits
+// and underscores.
+package migrate

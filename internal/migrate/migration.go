@@ -1,0 +1,176 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+)
+
+// Migration is one schema of one database, and the scripts it should follow. The zero
+// values of Schema and Log are good defaults. It may be used by several goroutines.
+type Migration struct {
+	DB *sql.DB
+	// Schema is the schema's name; "" for [DefaultSchema]. Any name will do that
+	// [CheckSchemaName] accepts.
+	Schema  string
+	Scripts *Scripts
+	// Log is told what is applied, and warned about edited modules; nil for nothing.
+	Log *slog.Logger
+
+	// cut is for tests; see session.
+	cut func(step Step, at cutPoint) error
+}
+
+func (m *Migration) schema() string {
+	if m.Schema == "" {
+		return DefaultSchema
+	}
+	return m.Schema
+}
+
+func (m *Migration) logger() *slog.Logger {
+	if m.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return m.Log
+}
+
+// Up brings the schema up to date, creating it if it is missing, and returns the steps
+// that it took. On an error these are the steps that are done and stay done: calling
+// it again goes on from there.
+//
+// Any number of processes may call it at once. One works, the others wait, for as long
+// as the context lets them.
+//
+// Errors match [ErrNewerSchema] or [ErrChangedScript] when the schema must be left
+// alone, and are a [*BatchError] around the driver's error when the server refuses
+// something.
+func (m *Migration) Up(ctx context.Context) (*Plan, error) {
+	done := &Plan{Schema: m.schema()}
+	if err := CheckSchemaName(m.schema()); err != nil {
+		return done, err
+	}
+	err := m.withLock(ctx, func(s *session) error {
+		// What is there is only known for certain under the lock.
+		plan, err := m.plan(ctx, s.conn)
+		if err != nil {
+			return err
+		}
+		done.Server = plan.Server
+		for _, step := range plan.Steps {
+			if err := s.apply(ctx, step); err != nil {
+				return err
+			}
+			done.Steps = append(done.Steps, step)
+			m.report(ctx, step)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// report logs a step that is done.
+func (m *Migration) report(ctx context.Context, step Step) {
+	level, message := slog.LevelInfo, "applied a migration step"
+	if step.Reason == ReasonEdited {
+		level, message = slog.LevelWarn, "a module was edited on the server; the edit is undone"
+	}
+	m.logger().Log(ctx, level, message,
+		"schema", m.schema(), "step", step.Name, "action", string(step.Action), "reason", step.Reason)
+}
+
+// Plan returns what [Migration.Up] would do now, and changes nothing. Its errors are
+// those of Up.
+func (m *Migration) Plan(ctx context.Context) (*Plan, error) {
+	if err := CheckSchemaName(m.schema()); err != nil {
+		return nil, err
+	}
+	return m.plan(ctx, m.DB)
+}
+
+func (m *Migration) plan(ctx context.Context, q querier) (*Plan, error) {
+	st, err := readState(ctx, q, m.schema())
+	if err != nil {
+		return nil, err
+	}
+	if err := m.refuse(st); err != nil {
+		return nil, err
+	}
+	return makePlan(m.schema(), m.Scripts, st), nil
+}
+
+// refuse returns why the schema must be left alone, if it must.
+func (m *Migration) refuse(st *state) error {
+	if m.isNewer(st) {
+		return m.newer(st.newest(), st.revision)
+	}
+	for _, one := range m.Scripts.numbered {
+		if row, ok := st.scripts[one.version]; ok && !bytes.Equal(row.checksum, one.checksum) {
+			return fmt.Errorf("%w: %s was applied to schema %s with another text (then called %s); use the release that made the schema, or a new schema",
+				ErrChangedScript, one.name, Quote(m.schema()), row.name)
+		}
+	}
+	return nil
+}
+
+// isNewer reports whether a newer release has begun to migrate the schema.
+func (m *Migration) isNewer(st *state) bool {
+	return st.newest() > m.Scripts.Version() || st.revision > m.Scripts.revision
+}
+
+// newest returns the highest version that was applied; 0 for none.
+func (st *state) newest() int {
+	return slices.Max(append(slices.Collect(maps.Keys(st.scripts)), 0))
+}
+
+// Check tells whether a program with these scripts may use the schema. It asks little,
+// takes no lock, and may be called with the rights of the runtime role. What was
+// edited on the server it does not notice; [Migration.Verify] does.
+//
+// Errors match [ErrMissingSchema], [ErrOldSchema], [ErrNewerSchema] or
+// [ErrChangedScript], or are the driver's.
+func (m *Migration) Check(ctx context.Context) error {
+	if err := CheckSchemaName(m.schema()); err != nil {
+		return err
+	}
+	st, err := readRecords(ctx, m.DB, m.schema())
+	if err != nil {
+		return err
+	}
+	if !st.recorded {
+		return m.missing()
+	}
+	if err := m.refuse(st); err != nil {
+		return err
+	}
+	for _, one := range m.Scripts.numbered {
+		if _, ok := st.scripts[one.version]; !ok {
+			return m.old(one.name)
+		}
+	}
+	for _, one := range m.Scripts.modules {
+		if row, ok := st.modules[one.name]; !ok || !bytes.Equal(row.checksum, one.checksum) {
+			return m.old(one.file)
+		}
+	}
+	return nil
+}
+
+func (m *Migration) newer(version, revision int) error {
+	return fmt.Errorf("%w: schema %s has version %d and revision %d, this release knows %d and %d; upgrade duroxide-go",
+		ErrNewerSchema, Quote(m.schema()), version, revision, m.Scripts.Version(), m.Scripts.revision)
+}
+
+func (m *Migration) missing() error {
+	return fmt.Errorf("%w: there is no duroxide schema %s in this database, or this login may not see it; "+
+		"run `duroxide migrate up`, or make the login a member of the role %s",
+		ErrMissingSchema, Quote(m.schema()), Quote(RoleName(m.schema())))
+}
+
+func (m *Migration) old(what string) error {
+	return fmt.Errorf("%w: %s has not been applied to schema %s; run `duroxide migrate up`", ErrOldSchema, what, Quote(m.schema()))
+}

@@ -1,0 +1,106 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	// DefaultSchema is the schema that the scripts name.
+	DefaultSchema = "duroxide"
+	// roleSuffix makes the name of the runtime role out of the schema's.
+	roleSuffix = "_runtime"
+	// maxSchemaLength, in UTF-16 units, leaves room for the role within the 128 of an
+	// identifier.
+	maxSchemaLength = 100
+)
+
+// RoleName returns the name of the role that an application in the schema needs.
+func RoleName(schema string) string { return schema + roleSuffix }
+
+// CheckSchemaName refuses a name that cannot be a schema's: empty, longer than 100
+// UTF-16 units, with control characters, or with a blank at either end, which
+// SQL Server would not tell from the name without it.
+func CheckSchemaName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the schema name is empty")
+	case !utf8.ValidString(name):
+		return errors.New("the schema name is not valid UTF-8")
+	case len(utf16.Encode([]rune(name))) > maxSchemaLength:
+		return fmt.Errorf("the schema name has more than %d characters", maxSchemaLength)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("the schema name %q has control characters", name)
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("the schema name %q begins or ends with a blank", name)
+	}
+	return nil
+}
+
+// Quote returns the name as a delimited identifier: [na]]me].
+func Quote(name string) string {
+	return "[" + strings.ReplaceAll(name, "]", "]]") + "]"
+}
+
+// quoteText returns the value as a string literal: N'val”ue'.
+func quoteText(value string) string {
+	return "N'" + strings.ReplaceAll(value, "'", "''") + "'"
+}
+
+// Rewrite returns a script for another schema: every identifier duroxide becomes
+// [schema], every identifier duroxide_runtime becomes [schema_runtime], and so do
+// string literals that are exactly one of the two. All else, comments among it, stays
+// as it is, and so do the lines. Variables are no identifiers.
+func Rewrite(script, schema string) string {
+	if schema == DefaultSchema {
+		return script
+	}
+	names := map[string]string{
+		DefaultSchema:           schema,
+		RoleName(DefaultSchema): RoleName(schema),
+	}
+	var out strings.Builder
+	before := ""
+	for _, t := range tokens(script) {
+		text := rewriteToken(t, names)
+		out.WriteString(gap(before, text))
+		out.WriteString(text)
+		before = text
+	}
+	return out.String()
+}
+
+// gap returns the blank that keeps two tokens apart which new delimiters would join:
+// LIKE'duroxide' must not become LIKEN'…', nor duroxide] an identifier without an end.
+// Tokens that were next to each other in a script never need it.
+func gap(before, text string) string {
+	if before == "" {
+		return ""
+	}
+	literalAfterWord := isWordByte(before[len(before)-1]) && strings.HasPrefix(text, "N'")
+	bracketAfterIdentifier := len(before) > 1 && before[len(before)-1] == ']' && text[0] == ']'
+	if literalAfterWord || bracketAfterIdentifier {
+		return " "
+	}
+	return ""
+}
+
+func rewriteToken(t token, names map[string]string) string {
+	if t.open {
+		return t.text
+	}
+	if t.kind == tokenText {
+		if name, ok := names[t.literal()]; ok {
+			return quoteText(name)
+		}
+		return t.text
+	}
+	if name, ok := names[t.name()]; ok {
+		return Quote(name)
+	}
+	return t.text
+}

@@ -1,0 +1,88 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	// The driver registers itself as "sqlserver".
+	_ "github.com/microsoft/go-mssqldb"
+
+	scripts "github.com/duroxide/duroxide-go/sql"
+)
+
+// openServer connects to the server of the tests, or skips.
+func openServer(t *testing.T) *sql.DB {
+	t.Helper()
+	dsn := os.Getenv("DUROXIDE_TEST_MSSQL")
+	if dsn == "" {
+		t.Skip("SKIPPED: needs SQL Server; set DUROXIDE_TEST_MSSQL to its sqlserver:// URL")
+	}
+	db, err := sql.Open("sqlserver", dsn)
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	return db
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// present returns the scripts of this release.
+func present(t testing.TB) *Scripts {
+	t.Helper()
+	s, err := Load(scripts.MSSQLScripts())
+	must(t, err)
+	return s
+}
+
+// newMigration returns a migration to a schema of the test's own, which goes with it.
+func newMigration(t *testing.T, s *Scripts) *Migration {
+	t.Helper()
+	return inSchema(t, fmt.Sprintf("migrate_%016x", rand.Uint64()), s)
+}
+
+func inSchema(t *testing.T, schema string, s *Scripts) *Migration {
+	t.Helper()
+	m := &Migration{DB: openServer(t), Schema: schema, Scripts: s}
+	t.Cleanup(func() { must(t, m.Drop(context.WithoutCancel(t.Context()))) })
+	return m
+}
+
+// up migrates and returns the names of the steps taken.
+func up(t *testing.T, m *Migration) []string {
+	t.Helper()
+	plan, err := m.Up(t.Context())
+	must(t, err)
+	return stepNames(plan)
+}
+
+func stepNames(plan *Plan) []string {
+	names := make([]string, 0, len(plan.Steps))
+	for _, step := range plan.Steps {
+		names = append(names, step.Name)
+	}
+	return names
+}
+
+// clean fails unless the schema is exactly what the scripts say.
+func clean(t *testing.T, m *Migration) {
+	t.Helper()
+	must(t, m.Check(t.Context()))
+	problems, err := m.Verify(t.Context())
+	must(t, err)
+	for _, problem := range problems {
+		t.Error(problem)
+	}
+	plan, err := m.Plan(t.Context())
+	must(t, err)
+	if !plan.Empty() {
+		t.Errorf("still to do: %v", stepNames(plan))
+	}
+}

@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
+// server is a dialect of T-SQL. Its text is what a person reads.
+type server string
+
+const (
+	sqlServer server = "SQL Server"
+	babelfish server = "Babelfish"
+)
+
+// state is what a database holds for one schema.
+type state struct {
+	server server
+	// exists tells whether there is a schema of that name, recorded whether it is ours:
+	// whether it has the tables that record migrations.
+	exists   bool
+	recorded bool
+	// scripts by version and modules by name are what those tables say. revision is the
+	// highest that has been begun; 0 for none.
+	scripts  map[int]recordedScript
+	modules  map[string]recordedModule
+	revision int
+	// stored are the modules that are there, by name, ours or not.
+	stored map[string]storedModule
+}
+
+// recordedScript is a row of migrations.
+type recordedScript struct {
+	name     string
+	checksum []byte
+}
+
+// recordedModule is a row of modules.
+type recordedModule struct {
+	kind moduleKind
+	// checksum is that of our text, serverChecksum that of the definition which the
+	// server made of it.
+	checksum       []byte
+	serverChecksum []byte
+}
+
+// storedModule is what the server has. The checksum is NULL for a definition that
+// cannot be read, such as an encrypted one.
+type storedModule struct {
+	kind     moduleKind
+	checksum []byte
+	// setOptions tells whether it was created with QUOTED_IDENTIFIER and ANSI_NULLS on,
+	// which filtered indexes ask for (rule P7).
+	setOptions bool
+}
+
+// querier is a connection or a pool.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// readState reads everything. It needs to see the definitions, as the owner does.
+func readState(ctx context.Context, q querier, schema string) (*state, error) {
+	st, err := readRecords(ctx, q, schema)
+	if err != nil {
+		return nil, err
+	}
+	var property sql.NullString
+	if err := q.QueryRowContext(ctx, "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10))").Scan(&property); err != nil {
+		return nil, fmt.Errorf("asking for the kind of server: %w", err)
+	}
+	st.server = sqlServer
+	if property.String == "1" {
+		st.server = babelfish
+	}
+	if st.stored, err = readStored(ctx, q, schema); err != nil {
+		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
+	}
+	return st, nil
+}
+
+// readRecords reads the three tables of ours, which the runtime role may, too.
+func readRecords(ctx context.Context, q querier, schema string) (*state, error) {
+	st := &state{scripts: map[int]recordedScript{}, modules: map[string]recordedModule{}}
+	var id sql.NullInt64
+	var tables int
+	err := q.QueryRowContext(ctx, `
+SELECT SCHEMA_ID(@p1),
+       (SELECT COUNT(*) FROM sys.tables AS t
+        WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name IN (N'migrations', N'modules', N'revisions'))`,
+		schema).Scan(&id, &tables)
+	if err != nil {
+		return nil, fmt.Errorf("looking for schema %s: %w", Quote(schema), err)
+	}
+	st.exists, st.recorded = id.Valid, tables == 3
+	if !st.recorded {
+		return st, nil
+	}
+	if err := st.readTables(ctx, q, schema); err != nil {
+		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(schema), err)
+	}
+	return st, nil
+}
+
+func (st *state) readTables(ctx context.Context, q querier, schema string) error {
+	err := each(ctx, q, Rewrite("SELECT version, name, checksum FROM duroxide.migrations", schema), func(scan scanner) error {
+		var version int
+		var row recordedScript
+		err := scan(&version, &row.name, &row.checksum)
+		st.scripts[version] = row
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	err = each(ctx, q, Rewrite("SELECT name, kind, checksum, server_checksum FROM duroxide.modules", schema), func(scan scanner) error {
+		var name string
+		var row recordedModule
+		err := scan(&name, &row.kind, &row.checksum, &row.serverChecksum)
+		st.modules[name] = row
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.QueryRowContext(ctx, Rewrite("SELECT COALESCE(MAX(revision), 0) FROM duroxide.revisions", schema)).Scan(&st.revision)
+}
+
+// readStored asks the server for the modules it has.
+func readStored(ctx context.Context, q querier, schema string) (map[string]storedModule, error) {
+	stored := map[string]storedModule{}
+	const query = `
+SELECT o.name, o.type, HASHBYTES('SHA2_256', m.definition),
+       CASE WHEN m.uses_quoted_identifier = 1 AND m.uses_ansi_nulls = 1 THEN 1 ELSE 0 END
+FROM sys.sql_modules AS m
+INNER JOIN sys.objects AS o ON o.object_id = m.object_id
+WHERE o.schema_id = SCHEMA_ID(@p1)`
+	err := each(ctx, q, query, func(scan scanner) error {
+		var name, code string
+		var row storedModule
+		var options int
+		err := scan(&name, &code, &row.checksum, &options)
+		row.kind, row.setOptions = kindOf(code), options == 1
+		stored[name] = row
+		return err
+	}, schema)
+	return stored, err
+}
+
+// kindOf translates sys.objects.type, which is padded. A kind that we have none of
+// keeps its code.
+func kindOf(code string) moduleKind {
+	switch code = strings.TrimSpace(code); code {
+	case "P":
+		return kindProcedure
+	case "V":
+		return kindView
+	case "FN", "IF", "TF":
+		return kindFunction
+	default:
+		return moduleKind(code)
+	}
+}
+
+// scanner is the Scan of a row.
+type scanner func(dest ...any) error
+
+// each calls f for every row of a query.
+func each(ctx context.Context, q querier, query string, f func(scanner) error, args ...any) (err error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,5 @@
+package mssqltest
+
+import "testing"
+
+func TestMain(m *testing.M) { Run(m) }

@@ -1,0 +1,67 @@
+package wakeup
+
+import "sync"
+
+// Changes holds the clients that wait for a change of an instance. The zero value has
+// none.
+type Changes struct {
+	mu sync.Mutex
+	// channels are closed by the next change. A channel goes when nobody is left
+	// who wants it, so that the map holds what is being waited for and no more.
+	channels map[string]*change
+}
+
+// change is the next change of an instance, as its waiters see it.
+type change struct {
+	happened chan struct{}
+	waiters  int
+}
+
+// Await returns a channel that the next change of the instance closes. stop releases
+// it and must be called, once or more; see [provider.ChangeNotifier].
+func (c *Changes) Await(instance string) (changed <-chan struct{}, stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := c.channels[instance]
+	if next == nil {
+		next = &change{happened: make(chan struct{})}
+		if c.channels == nil {
+			c.channels = map[string]*change{}
+		}
+		c.channels[instance] = next
+	}
+	next.waiters++
+	return next.happened, sync.OnceFunc(func() { c.leave(instance, next) })
+}
+
+// leave takes a waiter off a change, which may have happened meanwhile.
+func (c *Changes) leave(instance string, awaited *change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	awaited.waiters--
+	if awaited.waiters == 0 && c.channels[instance] == awaited {
+		delete(c.channels, instance)
+	}
+}
+
+// Announce tells everybody who waits for one of the instances.
+func (c *Changes) Announce(instances ...string) {
+	if len(instances) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, instance := range instances {
+		if next := c.channels[instance]; next != nil {
+			delete(c.channels, instance)
+			close(next.happened)
+		}
+	}
+}
+
+// Awaited is the number of instances that somebody waits for.
+func (c *Changes) Awaited() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.channels)
+}

@@ -1,0 +1,227 @@
+package wakeup
+
+import "sync"
+
+// List holds the fetches of one queue that have found nothing and wait.
+//
+// A signal for n new pieces of work wakes n of them, in the order in which they
+// came. A fetch that is woken and finds nothing it may take (it has another
+// filter) passes the signal on to the next that has not looked since. So each
+// signal reaches somebody who can use it, if there is one, and wakes nobody else.
+type List struct {
+	mu sync.Mutex
+	// signals counts them. A fetch remembers the count from before it looked.
+	signals uint64
+	waiters []*waiter
+	// wakeAt is the earliest time known at which there will be something, in
+	// milliseconds; 0 for none. It is kept only while somebody waits.
+	wakeAt int64
+	// forgotten counts the times that were not kept as nobody waited. A fetch that
+	// had looked before and waits after would sleep past such a time.
+	forgotten uint64
+	// changed is told when wakeAt or whether anybody waits has changed.
+	changed func()
+}
+
+// NewList returns a list without waiters. changed is called, from whatever goroutine
+// it was and without a lock held, when somebody begins to wait where nobody did or an
+// earlier time has become known; nil tells nobody.
+func NewList(changed func()) *List {
+	if changed == nil {
+		changed = func() {}
+	}
+	return &List{changed: changed}
+}
+
+// Reason says why a fetch looks.
+type Reason int
+
+// The reasons. Any but Arrived means that the fetch had looked before, found nothing
+// and waited.
+const (
+	// Arrived is a fetch's first look.
+	Arrived Reason = iota
+	// Signalled is a look because there is something, as far as the process knows.
+	Signalled
+	// Probed is a look because time has passed, see [List.Probe].
+	Probed
+)
+
+// waiter is one waiting fetch.
+type waiter struct {
+	// looked is the number of signals the fetch had seen when it last looked.
+	looked uint64
+	// kind is the same for fetches that would find the same.
+	kind  string
+	woken chan Reason
+}
+
+// ticket tells whether anything came between looking and waiting.
+type ticket struct {
+	signals, forgotten uint64
+}
+
+// ticket is to be taken before looking for work, and given to wait.
+func (l *List) ticket() ticket {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return ticket{signals: l.signals, forgotten: l.forgotten}
+}
+
+// wait registers a fetch that took the ticket and then found nothing. wakeAt is
+// when there will be something as far as it has seen.
+func (l *List) wait(t ticket, kind string, wakeAt int64) *waiter {
+	w := &waiter{looked: t.signals, kind: kind, woken: make(chan Reason, 1)}
+	l.mu.Lock()
+	if l.signals != t.signals || l.forgotten != t.forgotten {
+		// Something came between looking and waiting.
+		w.woken <- Signalled
+		l.mu.Unlock()
+		return w
+	}
+	l.waiters = append(l.waiters, w)
+	tell := l.setWake(wakeAt) || len(l.waiters) == 1
+	l.mu.Unlock()
+	if tell {
+		l.changed()
+	}
+	return w
+}
+
+// leave removes a waiter that gives up. A signal it has been given meanwhile goes
+// to the next.
+func (l *List) leave(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, other := range l.waiters {
+		if other == w {
+			l.remove(i)
+			return
+		}
+	}
+	l.passOnLocked()
+}
+
+// Signal announces n new pieces of work.
+func (l *List) Signal(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signals++
+	for range min(n, len(l.waiters)) {
+		l.wake(0, Signalled)
+	}
+}
+
+// SignalAll wakes everybody: how much has changed is not known.
+func (l *List) SignalAll() { l.Signal(int(^uint(0) >> 1)) }
+
+// Probe wakes, of each kind of fetch, the one that has waited longest, to see whether
+// there is something that nobody has announced. A fetch that finds nothing then wakes
+// nobody else, unlike after a signal.
+func (l *List) Probe() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	probed := map[string]bool{}
+	for i := 0; i < len(l.waiters); {
+		kind := l.waiters[i].kind
+		if probed[kind] {
+			i++
+			continue
+		}
+		probed[kind] = true
+		l.wake(i, Probed)
+	}
+}
+
+// ProbeKind wakes up to n more fetches of the kind: one that was woken by a probe has
+// found something, so others may as well.
+func (l *List) ProbeKind(kind string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := 0; i < len(l.waiters) && n > 0; {
+		if l.waiters[i].kind != kind {
+			i++
+			continue
+		}
+		n--
+		l.wake(i, Probed)
+	}
+}
+
+// Len is the number of fetches that wait.
+func (l *List) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiters)
+}
+
+// passOn hands a signal to the next fetch that has not looked since the last.
+func (l *List) passOn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passOnLocked()
+}
+
+func (l *List) passOnLocked() {
+	for i, w := range l.waiters {
+		if w.looked < l.signals {
+			l.wake(i, Signalled)
+			return
+		}
+	}
+}
+
+// wake takes waiter i off the list and wakes it. The caller holds the lock. Nobody but
+// this sends to a waiter on the list, so there is room.
+func (l *List) wake(i int, reason Reason) {
+	l.waiters[i].woken <- reason
+	l.remove(i)
+}
+
+// remove takes waiter i off the list. The caller holds the lock.
+func (l *List) remove(i int) {
+	l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
+	if len(l.waiters) == 0 && l.wakeAt != 0 {
+		l.wakeAt = 0
+		l.forgotten++
+	}
+}
+
+// Note announces a time at which there will be something, in milliseconds on the
+// store's clock; 0 for none.
+func (l *List) Note(wakeAt int64) {
+	l.mu.Lock()
+	tell := l.setWake(wakeAt)
+	l.mu.Unlock()
+	if tell {
+		l.changed()
+	}
+}
+
+// setWake makes wakeAt earlier and reports whether it did.
+func (l *List) setWake(wakeAt int64) bool {
+	if wakeAt == 0 || (l.wakeAt != 0 && l.wakeAt <= wakeAt) {
+		return false
+	}
+	if len(l.waiters) == 0 {
+		l.forgotten++
+		return false
+	}
+	l.wakeAt = wakeAt
+	return true
+}
+
+// Due wakes one fetch if the earliest time noted has come, and otherwise returns that
+// time, 0 for none. The fetch that is woken will note the next such time.
+func (l *List) Due(now int64) (wakeAt int64, waiting bool) {
+	l.mu.Lock()
+	wakeAt, waiting = l.wakeAt, len(l.waiters) > 0
+	if wakeAt == 0 || wakeAt > now {
+		l.mu.Unlock()
+		return wakeAt, waiting
+	}
+	l.wakeAt = 0
+	l.mu.Unlock()
+	l.Signal(1)
+	return 0, waiting
+}

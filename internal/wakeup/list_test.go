@@ -1,0 +1,163 @@
+package wakeup
+
+import "testing"
+
+func TestSignalWakesInOrderOfArrival(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	a, b, c := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	l.Signal(2)
+	if !a.isWoken() || !b.isWoken() || c.isWoken() {
+		t.Errorf("woken: %v %v %v; want the first two", a.isWoken(), b.isWoken(), c.isWoken())
+	}
+	l.SignalAll()
+	if !c.isWoken() {
+		t.Error("SignalAll left somebody asleep")
+	}
+}
+
+// A signal between looking and waiting is not lost.
+func TestSignalBeforeWaiting(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	ticket := l.ticket()
+	l.Signal(1)
+	if !l.wait(ticket, "", 0).isWoken() {
+		t.Error("the fetch sleeps although something came after it had looked")
+	}
+}
+
+// Nor is a time that is noted then, or was kept for somebody who has left: the fetch
+// would sleep until the end of its patience.
+func TestTimeNotedBeforeWaiting(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	looked := l.ticket()
+	l.Note(150)
+	if !l.wait(looked, "", 0).isWoken() {
+		t.Error("the fetch sleeps past a time noted after it had looked")
+	}
+	other := l.wait(l.ticket(), "", 0)
+	looked = l.ticket()
+	l.Note(150)
+	l.leave(other)
+	if !l.wait(looked, "", 0).isWoken() {
+		t.Error("the fetch sleeps past a time that another fetch took with it")
+	}
+}
+
+// Whoever cannot use a signal passes it on, to each waiter once.
+func TestPassOn(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	a, b := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	l.Signal(1)
+	l.passOn() // a, which waits again
+	a2 := l.wait(l.ticket(), "", 0)
+	if !a.isWoken() || !b.isWoken() {
+		t.Fatal("the signal was not passed on")
+	}
+	l.passOn() // b
+	if a2.isWoken() {
+		t.Error("the signal came back to a fetch that had looked")
+	}
+}
+
+// Whoever gives up with a signal in hand passes it on as well.
+func TestLeavePassesOn(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	a, b, c := l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0), l.wait(l.ticket(), "", 0)
+	l.leave(b)
+	l.Signal(1)
+	l.leave(a)
+	if b.isWoken() || !c.isWoken() {
+		t.Errorf("woken: b %v, c %v; want only c", b.isWoken(), c.isWoken())
+	}
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	l.Note(50) // nobody is there to be woken
+	if at, waiting := l.Due(100); at != 0 || waiting {
+		t.Errorf("an empty list is due at %d, waiting %v", at, waiting)
+	}
+	a := l.wait(l.ticket(), "", 200)
+	l.Note(300)
+	l.Note(150)
+	if at, waiting := l.Due(100); at != 150 || !waiting || a.isWoken() {
+		t.Errorf("due at %d, waiting %v, woken %v; want 150, true, false", at, waiting, a.isWoken())
+	}
+	l.Due(150)
+	if !a.isWoken() {
+		t.Error("the time came and nobody was woken")
+	}
+}
+
+// A probe wakes one of each kind, whoever has waited longest, and finding nothing then
+// wakes nobody.
+func TestProbeWakesOneOfEachKind(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	a1, b1 := l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "b", 0)
+	a2, b2 := l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "b", 0)
+	l.Probe()
+	if !a1.isWoken() || !b1.isWoken() || a2.isWoken() || b2.isWoken() {
+		t.Fatalf("woken: %v %v %v %v; want the first of each kind", a1.isWoken(), b1.isWoken(), a2.isWoken(), b2.isWoken())
+	}
+	if why := <-a1.woken; why != Probed {
+		t.Errorf("woken because of %d; want %d", why, Probed)
+	}
+	l.passOn()
+	if a2.isWoken() || b2.isWoken() {
+		t.Error("a probe was passed on")
+	}
+	// The one that was woken has come back and stands behind the others.
+	a3 := l.wait(l.ticket(), "a", 0)
+	l.Probe()
+	if !a2.isWoken() || a3.isWoken() {
+		t.Errorf("woken: %v %v; want fetches of a kind to take turns", a2.isWoken(), a3.isWoken())
+	}
+}
+
+func TestProbeKindWakesSomeOfOneKind(t *testing.T) {
+	t.Parallel()
+	l := NewList(nil)
+	b := l.wait(l.ticket(), "b", 0)
+	a := []*waiter{l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "a", 0), l.wait(l.ticket(), "a", 0)}
+	l.ProbeKind("a", 2)
+	if !a[0].isWoken() || !a[1].isWoken() || a[2].isWoken() || b.isWoken() {
+		t.Errorf("woken: %v %v %v and %v of another kind; want the first two",
+			a[0].isWoken(), a[1].isWoken(), a[2].isWoken(), b.isWoken())
+	}
+	l.ProbeKind("a", 2)
+	if !a[2].isWoken() || l.Len() != 1 {
+		t.Errorf("%d are left; want the one of another kind", l.Len())
+	}
+}
+
+// changed is called without the lock, so that it may ask the list.
+func TestChangedTellsOfTheFirstWaiterAndOfEarlierTimes(t *testing.T) {
+	t.Parallel()
+	var l *List
+	told := 0
+	l = NewList(func() { told++; _ = l.Len() })
+	for i, step := range []struct {
+		do   func()
+		want int
+	}{
+		{func() { l.wait(l.ticket(), "", 0) }, 1},
+		{func() { l.wait(l.ticket(), "", 0) }, 1},
+		{func() { l.Note(200) }, 2},
+		{func() { l.Note(300) }, 2},
+		{func() { l.wait(l.ticket(), "", 100) }, 3},
+	} {
+		step.do()
+		if told != step.want {
+			t.Errorf("after step %d changed was called %d times; want %d", i, told, step.want)
+		}
+	}
+}
+
+func (w *waiter) isWoken() bool { return len(w.woken) == 1 }

@@ -1,0 +1,217 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// opAckOrchestration labels the acknowledgement's errors.
+const opAckOrchestration = "ack_orchestration_item"
+
+// AckOrchestrationItem implements [provider.Provider] (§5.2): one call of one
+// procedure, so all of the turn's effects become durable together, or none does.
+//
+// When the connection is lost before the answer the error is retryable and the outcome
+// unknown. Repeating the call is safe: if the first did its work, the second is
+// answered with [provider.ErrInvalidLockToken] (rule Q11).
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
+// [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
+// lock is still held.
+func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	result, err := columns.NewTurnResult(opAckOrchestration, params)
+	if err != nil {
+		return err
+	}
+	token, ok := parseToken(params.LockToken)
+	if !ok {
+		return turnLock(opAckOrchestration, mssqldb.ErrInvalidLockToken)
+	}
+	if err := columns.CheckExecution(opAckOrchestration, params.ExecutionID); err != nil {
+		return err
+	}
+	ack, err := newAck(result)
+	if err != nil {
+		return err
+	}
+	ack.LockToken = token
+	var turn mssqldb.AckOrchestrationItemTurnRow
+	err = s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		result, err := q.AckOrchestrationItem(ctx, ack)
+		turn = result.Turn
+		return duplicateEvent(opAckOrchestration, turnLock(opAckOrchestration, err))
+	})
+	if err != nil {
+		return err
+	}
+	s.published(ack, turn)
+	return nil
+}
+
+// newAck makes the procedure's arguments of a turn's result.
+func newAck(r *columns.TurnResult) (mssqldb.AckOrchestrationItemParams, error) {
+	ack := mssqldb.AckOrchestrationItemParams{ExecutionID: r.Execution, Output: storedText(r.Metadata.Output)}
+	for _, step := range []func(*mssqldb.AckOrchestrationItemParams, *columns.TurnResult) error{
+		putMetadata, putEvents, putValues, putMessages, putWork,
+	} {
+		if err := step(&ack, r); err != nil {
+			return ack, err
+		}
+	}
+	return ack, nil
+}
+
+// putMetadata fills in the facts about the instance and the execution.
+func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
+	m := r.Metadata
+	// Names are not compared, so they are stored as they are.
+	ack.Name, ack.Version = m.OrchestrationName, m.OrchestrationVersion
+	for name, text := range map[string]*string{"orchestration name": ack.Name, "orchestration version": ack.Version} {
+		if text != nil {
+			if err := checkLength(opAckOrchestration, name, *text); err != nil {
+				return err
+			}
+		}
+	}
+	if ack.ParentInstanceID, err = storedOptional(opAckOrchestration, "parent instance id", m.ParentInstanceID); err != nil {
+		return err
+	}
+	if v := m.PinnedDuroxideVersion; v != nil {
+		ack.Major, ack.Minor, ack.Patch = new(int64(v.Major)), new(int64(v.Minor)), new(int64(v.Patch))
+	}
+	if m.Status != nil {
+		ack.Status = new(string(*m.Status))
+	}
+	if r.CustomStatus != nil {
+		ack.SetCustomStatus, ack.CustomStatus = true, storedText(r.CustomStatus.Status)
+	}
+	return nil
+}
+
+// putEvents fills in the history. What the turn itself has twice is found here; what
+// the execution has already, by the procedure.
+func putEvents(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
+	ack.Events, err = eventRows(opAckOrchestration, r.History)
+	return err
+}
+
+// eventRows makes a table argument of events. Error: [provider.ErrDuplicateEvent].
+func eventRows(operation string, events []columns.Event) ([]mssqldb.EventListV1Row, error) {
+	seen := make(map[int64]bool, len(events))
+	rows := make([]mssqldb.EventListV1Row, len(events))
+	for i, event := range events {
+		if seen[event.ID] {
+			return nil, provider.Permanent(operation,
+				fmt.Sprintf("duplicate event: the call has event %d twice", event.ID), provider.ErrDuplicateEvent)
+		}
+		seen[event.ID] = true
+		rows[i] = mssqldb.EventListV1Row{
+			Position: int32(i), EventID: event.ID, EventType: event.Type, EventData: event.Data, DataBytes: int64(len(event.Data)),
+		}
+	}
+	return rows, nil
+}
+
+// duplicateEvent says that an execution has one of the events already. Other errors
+// pass.
+func duplicateEvent(operation string, err error) error {
+	if errors.Is(err, mssqldb.ErrDuplicateEvent) {
+		return provider.Permanent(operation,
+			"duplicate event: the execution already has an event with one of the ids; nothing was stored", provider.ErrDuplicateEvent)
+	}
+	return err
+}
+
+// putValues fills in the changes of the key-value map. Of several changes of a key the
+// last counts, and clearing all makes those before it pointless: so each key is sent
+// once, and the order does not matter any more.
+func putValues(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) error {
+	at := map[string]int{}
+	for _, kind := range r.Values {
+		var row mssqldb.KVListV1Row
+		var key string
+		switch change := kind.(type) {
+		case provider.KeyValuesCleared:
+			ack.ClearValues, ack.Changes = true, nil
+			clear(at)
+			continue
+		case provider.KeyValueSet:
+			key, row.Value, row.ValueBytes = change.Key, storedText(&change.Value), int64(len(change.Value))
+			row.LastUpdatedAtMs = new(columns.Clamp(change.LastUpdatedAtMs))
+		case provider.KeyValueCleared:
+			key = change.Key
+		}
+		var err error
+		if row.KVKey, err = storedKey(opAckOrchestration, "key", key); err != nil {
+			return err
+		}
+		i, known := at[key]
+		if !known {
+			i = len(ack.Changes)
+			at[key] = i
+			ack.Changes = append(ack.Changes, row)
+		}
+		row.Position = int32(i)
+		ack.Changes[i] = row
+	}
+	return nil
+}
+
+// putMessages fills in what goes to instances.
+func putMessages(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
+	ack.Messages = make([]mssqldb.MessageListV1Row, len(r.Messages))
+	for i, m := range r.Messages {
+		row := &ack.Messages[i]
+		*row = mssqldb.MessageListV1Row{Position: int32(i), Kind: uint8(m.Kind), WorkItem: m.Body, DelayMs: untilDue(m)}
+		if row.InstanceID, err = storedID(opAckOrchestration, m.Instance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putWork fills in the activities to queue and those to cancel. An id that no
+// activity can have cancels nothing.
+func putWork(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
+	ack.Activities = make([]mssqldb.WorkListV1Row, len(r.Work))
+	for i, work := range r.Work {
+		if ack.Activities[i], err = workRow(opAckOrchestration, work); err != nil {
+			return err
+		}
+		ack.Activities[i].Position = int32(i)
+	}
+	for i, a := range r.Cancelled {
+		if id, ok := lookupID(a.Instance); ok {
+			ack.Cancelled = append(ack.Cancelled, mssqldb.ActivityListV1Row{
+				Position: int32(i), InstanceID: id, ExecutionID: int64(a.ExecutionID), ActivityID: int64(a.ActivityID),
+			})
+		}
+	}
+	return nil
+}
+
+// published wakes whom a turn that was committed concerns.
+func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow) {
+	ready := 0
+	if turn.Ready {
+		// By what arrived while it was locked, or by what the turn sent to itself.
+		ready++
+	}
+	for _, m := range ack.Messages {
+		switch {
+		case m.DelayMs > 0:
+			s.noteInstanceWake(time.Duration(m.DelayMs) * time.Millisecond)
+		case m.InstanceID != turn.InstanceID:
+			ready++
+		}
+	}
+	s.signalInstances(ready)
+	s.signalActivities(len(ack.Activities))
+	s.announce(restored(turn.InstanceID))
+}

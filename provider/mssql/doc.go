@@ -1,0 +1,2 @@
+// Package mssql is the store on SQL Server.
+package mssql

@@ -1,0 +1,139 @@
+package mssql
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// EnqueueForOrchestrator implements [provider.Provider] (§5.9). It adds a row for any
+// instance, whether that exists or not, each time it is called. For the same reason it
+// is not repeated when the connection is lost before the answer: the message may have
+// arrived.
+//
+// Error: [provider.ErrInvalidArgument] for an ActivityExecute, an item without
+// instance or with an id that is too long, or a negative delay.
+func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, after time.Duration) error {
+	const operation = "enqueue_for_orchestrator"
+	params, err := newEnqueue(operation, item, after)
+	if err != nil {
+		return err
+	}
+	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return q.EnqueueForOrchestrator(ctx, params)
+	})
+	if err != nil {
+		return err
+	}
+	s.sent(params.DelayMs)
+	return nil
+}
+
+// EnqueueTx is EnqueueForOrchestrator inside the caller's own transaction: the message
+// is sent if that commits, and never was if it rolls back. So an orchestration starts,
+// or an event is raised, together with the business change that is the reason for it.
+//
+// The transaction must be one of the store's database, under READ COMMITTED. It holds
+// the instance's lock until it ends, which turns of that instance wait for; keep it
+// short. If EnqueueTx fails the transaction cannot be committed any more: roll it back.
+// A worker in this process notices the message with its next poll, since nobody knows
+// when the transaction ends.
+//
+// Errors: as EnqueueForOrchestrator, and those of the database; a call is never
+// repeated, because a failure ends the transaction.
+func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkItem, after time.Duration) error {
+	const operation = "enqueue_for_orchestrator"
+	params, err := newEnqueue(operation, item, after)
+	if err != nil {
+		return err
+	}
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	return classify(operation, s.queries.WithTx(tx).EnqueueForOrchestrator(ctx, params))
+}
+
+// newEnqueue checks and encodes a message.
+func newEnqueue(
+	operation string, item provider.WorkItem, after time.Duration,
+) (mssqldb.EnqueueForOrchestratorParams, error) {
+	var params mssqldb.EnqueueForOrchestratorParams
+	m, err := columns.NewMessage(operation, item)
+	if err != nil {
+		return params, err
+	}
+	if params.InstanceID, err = storedID(operation, m.Instance); err != nil {
+		return params, err
+	}
+	if params.DelayMs, err = columns.Delay(operation, "delay", after); err != nil {
+		return params, err
+	}
+	params.DelayMs = max(params.DelayMs, untilDue(m))
+	params.Kind, params.WorkItem = uint8(m.Kind), m.Body
+	return params, nil
+}
+
+// untilDue is how long a timer has to wait, in milliseconds. The due time comes from
+// the runtime's clock and the store has the server's: as a length of time it is right
+// whatever the difference between them (§2.1).
+func untilDue(m columns.Message) int64 {
+	return max(0, m.NotBefore-time.Now().UnixMilli())
+}
+
+// sent wakes whoever waits for a message that becomes visible so many milliseconds
+// from now.
+func (s *Store) sent(delayMs int64) {
+	if delayMs > 0 {
+		s.noteInstanceWake(time.Duration(delayMs) * time.Millisecond)
+		return
+	}
+	s.signalInstances(1)
+}
+
+// EnqueueForWorker implements [provider.Provider] (§5.8). It is not repeated when the
+// connection is lost before the answer, as EnqueueForOrchestrator.
+//
+// Error: [provider.ErrInvalidArgument] for anything but an ActivityExecute of an
+// instance, and for ids, sessions and tags that are too long.
+func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
+	const operation = "enqueue_for_worker"
+	checked, err := columns.NewWork(operation, item)
+	if err != nil {
+		return err
+	}
+	work, err := workRow(operation, checked)
+	if err != nil {
+		return err
+	}
+	params := mssqldb.EnqueueForWorkerParams{
+		InstanceID: work.InstanceID, ExecutionID: work.ExecutionID, ActivityID: work.ActivityID,
+		SessionID: work.SessionID, Tag: work.Tag, WorkItem: work.WorkItem,
+	}
+	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return q.EnqueueForWorker(ctx, params)
+	})
+	if err != nil {
+		return err
+	}
+	s.signalActivities(1)
+	return nil
+}
+
+// workRow makes a table row of an activity. Error: [provider.ErrInvalidArgument] for
+// what is too long.
+func workRow(operation string, work columns.Work) (row mssqldb.WorkListV1Row, err error) {
+	row = mssqldb.WorkListV1Row{ExecutionID: work.ExecutionID, ActivityID: work.Activity, WorkItem: work.Body}
+	if row.InstanceID, err = storedID(operation, work.Instance); err != nil {
+		return row, err
+	}
+	if row.SessionID, err = storedOptional(operation, "session id", work.Session); err != nil {
+		return row, err
+	}
+	row.Tag, err = storedOptional(operation, "tag", work.Tag)
+	return row, err
+}

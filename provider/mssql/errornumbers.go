@@ -1,0 +1,249 @@
+package mssql
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// The errors that many numbers share.
+var (
+	lostRace  = fault{class: undone, sentinel: ErrBusy, advice: "another call got in the way and nothing was stored; try again"}
+	exhausted = fault{class: undone, sentinel: ErrBusy, advice: "the server has no memory, workers or sessions left for this call, and nothing was stored; " +
+		"try again, and give the database more resources or this program fewer connections (Config.MaxOpenConns) if this goes on"}
+	failingOver = fault{class: undone, sentinel: ErrUnreachable, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
+	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
+	full        = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
+	readOnly    = fault{sentinel: ErrReadOnly, advice: "the database is read-only: connect to the primary replica, or make the database writable"}
+	noLogin     = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
+		"and that the login may use the database"}
+	expiredLogin = fault{sentinel: ErrLogin, advice: "login failed: the login is disabled or locked, or its password has expired; have an administrator reset it"}
+	noRights     = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime; " +
+		"`duroxide migrate up` takes an owner's rights"}
+	noDatabase = fault{sentinel: ErrMissingDatabase, advice: "the database does not exist or is closed to this login: " +
+		"check the database in the connection string, create it, or have an administrator add the user"}
+	mismatch = fault{sentinel: ErrDamagedSchema, advice: "a table or procedure that this program calls is missing or different: " +
+		"bring the schema up to date with `duroxide migrate up`"}
+	impossible = fault{advice: "the procedures do not suit this server, which this package should have prevented; please report it"}
+)
+
+// faults are the numbers of the server (rules §4). One that is missing is permanent: a
+// programming error, or something an operator must see. The negative and small numbers
+// of the .NET client (-2, 20, 64, 121, 233, 10053, 10054, 10060) are not here: the
+// server never sends them with that meaning.
+var faults = map[int32]fault{
+	// The driver's own: a statement was to run in a transaction that the server had
+	// already rolled back.
+	0: lostRace,
+
+	601:  lostRace, // the scan met rows that moved
+	1205: lostRace, // deadlock victim
+	1222: {class: undone, sentinel: ErrBusy, advice: "another session holds a lock for long and nothing was stored; try again, and look for the session that blocks"},
+	2601: lostRace, // Two calls inserted the same row at once. Duplicates with a
+	2627: lostRace, // meaning have numbers of their own, see meanings.
+	3960: lostRace, // snapshot update conflict
+
+	41301: lostRace, // memory-optimised tables: dependency failure,
+	41302: lostRace, // write conflict,
+	41305: lostRace, // repeatable read validation,
+	41325: lostRace, // serializable validation,
+	41839: lostRace, // too many dependencies
+
+	701:   exhausted, // memory
+	802:   exhausted,
+	1204:  exhausted, // lock memory
+	8645:  exhausted,
+	8651:  exhausted,
+	10928: exhausted, // Azure: limit of the database,
+	10929: exhausted, // of the server,
+	10936: exhausted, // of the pool
+	49918: exhausted, // Azure: too many operations for the subscription
+	49919: exhausted,
+	49920: exhausted,
+	// Azure asks for ten seconds.
+	40501: {class: undone, sentinel: ErrBusy, wait: 10 * time.Second, advice: "the server is too busy and nothing was stored; try again after 10 seconds"},
+
+	615:   failingOver,
+	921:   failingOver, // not yet recovered
+	922:   failingOver, // being recovered
+	926:   failingOver,
+	983:   failingOver, // replica without role
+	4221:  failingOver, // readable secondary that waits for row versions
+	18401: failingOver, // server in script upgrade mode
+	40613: failingOver,
+	// It is also how a failover looks, so that a running store goes on trying. Open
+	// reports it at once.
+	4060: {class: undone, sentinel: ErrMissingDatabase, advice: noDatabase.advice},
+
+	596:   cutOff, // session killed
+	6005:  cutOff, // shutdown
+	6006:  cutOff,
+	40020: cutOff, // Azure: reconfigured in the middle of the call
+	40143: cutOff,
+	40166: cutOff,
+	40197: cutOff,
+	40540: cutOff,
+
+	1101:  full,
+	1105:  full,
+	9002:  full, // transaction log
+	40544: full, // Azure: quota
+
+	3906: readOnly,
+	3908: readOnly,
+
+	4064:  noDatabase, // the login's default database
+	911:   noDatabase,
+	18452: noLogin,
+	18456: noLogin,
+	18470: expiredLogin,
+	18486: expiredLogin,
+	18487: expiredLogin,
+	18488: expiredLogin,
+	916:   {sentinel: ErrPermission, advice: noDatabase.advice},
+
+	229:   noRights,
+	230:   noRights,
+	262:   noRights,
+	297:   noRights,
+	300:   noRights,
+	15247: noRights,
+
+	201:  mismatch, // parameter missing
+	207:  mismatch, // column
+	208:  mismatch, // object
+	2715: mismatch, // type
+	2812: mismatch, // procedure
+	8144: mismatch, // too many arguments
+	8145: mismatch, // unknown parameter
+	1934: {sentinel: ErrDamagedSchema, advice: "a procedure was deployed with other SET options than this package uses: deploy it again with `duroxide migrate up`"},
+
+	547:  {advice: "a constraint of the schema was violated, which this package should have prevented; please report it"},
+	1088: mismatch,
+	8622: impossible, // no plan under the hints
+
+	// Babelfish reports many different errors by this number, which so says nothing.
+	33557097: {advice: "Babelfish reports an error that it has no number for; if it says that something does not exist, run `duroxide migrate up`"},
+}
+
+// quoting are the numbers whose texts quote values, which may be somebody's data.
+var quoting = []int32{241, 245, 248, 295, 547, 2601, 2627, 2628, 8114, 8115, 8169, 9420}
+
+// judgeNumbers tells what an error of the server means. The server may report several
+// at once: the one that says why comes first, and behind it stand consequences such as
+// "the login failed" (18456) behind a missing database (4060).
+func judgeNumbers(reported sqlserver.Error) fault {
+	for _, e := range all(reported) {
+		f, known := faults[e.Number]
+		if !known {
+			continue
+		}
+		f.advice += detail(e)
+		return f
+	}
+	// The last one is what the driver takes for the whole.
+	return fault{advice: "unexpected error of the server, please report it" + detail(reported)}
+}
+
+// detail identifies an error of the server, and quotes its text if that is safe.
+func detail(e sqlserver.Error) string {
+	where := ""
+	if e.ProcName != "" {
+		where = fmt.Sprintf(" in %s, line %d", e.ProcName, e.LineNo)
+	}
+	if slices.Contains(quoting, e.Number) || e.Message == "" {
+		return fmt.Sprintf(" (SQL Server error %d%s)", e.Number, where)
+	}
+	return fmt.Sprintf(" (SQL Server error %d%s: %s)", e.Number, where, e.Message)
+}
+
+// all returns the errors in the order in which the server reported them.
+func all(reported sqlserver.Error) []sqlserver.Error {
+	if len(reported.All) == 0 {
+		return []sqlserver.Error{reported}
+	}
+	return reported.All
+}
+
+// has reports whether the server reported the number.
+func has(reported sqlserver.Error, number int32) bool {
+	return slices.ContainsFunc(all(reported), func(e sqlserver.Error) bool { return e.Number == number })
+}
+
+// judgeUnconnected tells why there is no connection, where the server was not reached
+// or did not get to say it by a number. Nothing was sent.
+func judgeUnconnected(err error) fault {
+	_, badTLS := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
+	_, misnamed := errors.AsType[x509.HostnameError](err)
+	if badTLS || noTLS || untrusted || misnamed {
+		return fault{sentinel: ErrUnreachable, advice: fmt.Sprintf("the server's certificate is not accepted: install the authority that signed it, "+
+			"or name it in the connection string with certificate=FILE (%v)", err)}
+	}
+	advice := "the server takes no connection: check the parameters of the connection string, above all encrypt and how it logs in"
+	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, context.DeadlineExceeded) {
+		advice = "cannot connect to the server: check the host and port of the connection string, that the server runs, and that no firewall is between"
+	}
+	return fault{class: undone, sentinel: ErrUnreachable, advice: fmt.Sprintf("%s (%v)", advice, err)}
+}
+
+// meanings are the numbers that the procedures throw. Each says what the call met, and
+// no repetition changes it.
+var meanings = map[int32]struct {
+	sentinel error
+	text     func(operation, message string) string
+}{
+	50001: {errors.ErrUnsupported, theMessage},
+	50010: {provider.ErrInvalidLockToken, invalidToken},
+	50011: {provider.ErrLockExpired, lockExpired},
+	50013: {provider.ErrDuplicateEvent, theMessage},
+	50020: {provider.ErrNotFound, theMessage},
+	50021: {provider.ErrNotFound, theMessage},
+	50022: {provider.ErrStillRunning, theMessage},
+	50023: {provider.ErrSubOrchestration, theMessage},
+	50024: {provider.ErrOrphanedChild, theMessage},
+}
+
+// meaning is the error of operation that a procedure threw on purpose, or nil.
+func meaning(operation string, reported sqlserver.Error) error {
+	for _, e := range all(reported) {
+		if m, ok := meanings[e.Number]; ok {
+			return provider.Permanent(operation, m.text(operation, e.Message), fmt.Errorf("%w: %w", m.sentinel, reported))
+		}
+	}
+	return nil
+}
+
+// theMessage is the text of an error whose procedure has it as the contract wants it.
+func theMessage(_, message string) string { return message }
+
+// invalidToken is the text of a token that nobody holds (§2.3). It tells whose it may
+// have been.
+func invalidToken(operation, _ string) string {
+	switch operation {
+	case "abandon_work_item":
+		return "Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it"
+	case "ack_work_item", "renew_work_item_lock":
+		return "Invalid lock token: the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it"
+	}
+	return "Invalid lock token: the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted"
+}
+
+// lockExpired is the text of a lease that has ended (§2.3).
+func lockExpired(operation, _ string) string {
+	switch operation {
+	case "ack_work_item", "renew_work_item_lock":
+		return "Activity lock expired: the activity took longer than its lease and will be delivered again"
+	}
+	return "Instance lock expired: the turn took longer than its lease; its messages will be delivered again"
+}

@@ -1,0 +1,100 @@
+package mssql
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
+	"github.com/google/uuid"
+
+	"github.com/duroxide/duroxide-go/internal/columns"
+)
+
+// maxKey is the length of the columns that hold ids, names, keys and tags, in UTF-16
+// units, which is what T-SQL counts: the longest that fits every index (rule T5).
+const maxKey = 400
+
+// guard ends the stored form of a key that ends in a blank. T-SQL ignores blanks at
+// the end when it compares, in binary collations too, so 'a' would meet 'a ' (rule
+// T3). A key that ends in the guard gets another one, so that each stored form stands
+// for one key.
+const guard = "\x1f"
+
+// stored is the form of a key in the database. Nearly every key is stored as it is.
+func stored(key string) string {
+	if strings.HasSuffix(key, " ") || strings.HasSuffix(key, guard) {
+		return key + guard
+	}
+	return key
+}
+
+// restored is the key of a stored form.
+func restored(text string) string { return strings.TrimSuffix(text, guard) }
+
+// storedKey checks a key's length and returns its stored form. name is what the
+// caller knows it as. Error: [provider.ErrInvalidArgument]; T-SQL itself would cut
+// what is too long, and the key would stand for another one.
+func storedKey(operation, name, key string) (string, error) {
+	text := stored(key)
+	return text, checkLength(operation, name, text)
+}
+
+// checkLength refuses a text that does not fit its column.
+func checkLength(operation, name, text string) error {
+	if len(text) <= maxKey {
+		return nil
+	}
+	units := 0
+	for _, r := range text {
+		units += utf16.RuneLen(r)
+	}
+	if units > maxKey {
+		return columns.Invalid(operation, "%s of %d UTF-16 units is too long: at most %d fit: %.60q…", name, units, maxKey, text)
+	}
+	return nil
+}
+
+// storedOptional is storedKey for a key that may be missing.
+func storedOptional(operation, name string, key *string) (*string, error) {
+	if key == nil {
+		return nil, nil
+	}
+	text, err := storedKey(operation, name, *key)
+	if err != nil {
+		return nil, err
+	}
+	return &text, nil
+}
+
+// storedID checks what names an instance and returns its stored form.
+func storedID(operation, instance string) (string, error) {
+	if err := columns.CheckID(operation, "instance id", instance); err != nil {
+		return "", err
+	}
+	return storedKey(operation, "instance id", instance)
+}
+
+// lookupID is storedID for a call that only looks: ok is false for an id that no
+// instance can have.
+func lookupID(instance string) (text string, ok bool) {
+	text, err := storedID("", instance)
+	return text, err == nil
+}
+
+// newToken returns a new lock token: 122 random bits, so that nobody guesses it and
+// no two are the same (pitfall P26).
+func newToken() (text string, token mssqldriver.UniqueIdentifier) {
+	id := uuid.New()
+	return id.String(), mssqldriver.UniqueIdentifier(id)
+}
+
+// parseToken reads a token that newToken has made. ok is false for any other text:
+// nobody holds such a token.
+func parseToken(text string) (token mssqldriver.UniqueIdentifier, ok bool) {
+	id, err := uuid.Parse(text)
+	if err != nil || id.String() != text {
+		return mssqldriver.UniqueIdentifier{}, false
+	}
+	return mssqldriver.UniqueIdentifier(id), true
+}

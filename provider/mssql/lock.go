@@ -1,0 +1,81 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// AbandonOrchestrationItem implements [provider.Provider] (§5.3). Only messages that
+// the token holds are touched: not the instance's timers, nor what arrived since
+// (pitfall P21).
+//
+// Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
+// negative Delay.
+func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
+	const operation = "abandon_orchestration_item"
+	hideFor, err := columns.Delay(operation, "Delay", params.Delay)
+	if err != nil {
+		return err
+	}
+	return s.abandonTurn(ctx, params.LockToken, hideFor, params.IgnoreAttempt)
+}
+
+// abandonTurn puts the batch back, hidden for so many milliseconds.
+func (s *Store) abandonTurn(ctx context.Context, lockToken string, hideFor int64, ignoreAttempt bool) error {
+	const operation = "abandon_orchestration_item"
+	token, ok := parseToken(lockToken)
+	if !ok {
+		return turnLock(operation, mssqldb.ErrInvalidLockToken)
+	}
+	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return turnLock(operation, q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
+			LockToken: token, DelayMs: hideFor, GiveBack: ignoreAttempt,
+		}))
+	})
+	if err != nil {
+		return err
+	}
+	s.sent(hideFor)
+	return nil
+}
+
+// RenewOrchestrationItemLock implements [provider.Provider] (§5.4). The lease's new
+// end counts from now, and may be earlier than the old one.
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
+// [provider.ErrInvalidArgument] when extendFor is not positive.
+func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	const operation = "renew_orchestration_item_lock"
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
+	if err != nil {
+		return err
+	}
+	token, ok := parseToken(lockToken)
+	if !ok {
+		return turnLock(operation, mssqldb.ErrInvalidLockToken)
+	}
+	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
+		return turnLock(operation, q.RenewOrchestrationItemLock(ctx, mssqldb.RenewOrchestrationItemLockParams{
+			LockToken: token, ExtendMs: lockFor,
+		}))
+	})
+}
+
+// turnLock says of an instance's lease why a token opens nothing. Other errors pass.
+func turnLock(operation string, err error) error {
+	switch {
+	case errors.Is(err, mssqldb.ErrLockExpired):
+		return provider.Permanent(operation,
+			"Instance lock expired: the turn took longer than its lease; its messages will be delivered again",
+			provider.ErrLockExpired)
+	case errors.Is(err, mssqldb.ErrInvalidLockToken):
+		return provider.Permanent(operation, "Invalid lock token: the turn was already acknowledged or abandoned, "+
+			"its lease ended and somebody else has the instance, or the instance was deleted", provider.ErrInvalidLockToken)
+	}
+	return err
+}

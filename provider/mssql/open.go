@@ -1,0 +1,169 @@
+package mssql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+	"github.com/microsoft/go-mssqldb/msdsn"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/migrate"
+	"github.com/duroxide/duroxide-go/provider"
+	scripts "github.com/duroxide/duroxide-go/sql"
+)
+
+// openOperation labels the errors of opening.
+const openOperation = "open"
+
+// Open connects to a database and checks that its schema is the one that this program
+// needs, or makes it that if [Config.AutoMigrate] says so. config may be nil.
+//
+// The connection string has one of the driver's forms, with the driver's parameters:
+//
+//	sqlserver://user:password@host:1433?database=name&encrypt=true
+//	server=host,1433;user id=user;password=...;database=name;encrypt=true
+//	odbc:server=host;port=1433;user id=user;password={...};database=name
+//
+// Beyond them it may hold schema=name, which is [Config.Schema]. A URL may begin with
+// mssql://, and its path is the database if it has a port and no parameter database.
+//
+// Errors are [*provider.Error] values with one sentence that says what to do, and match
+// one of the package's sentinels, or [provider.ErrInvalidArgument] for a connection
+// string or Config that cannot be used. They never show the connection string. Open
+// tries once: whether a server that cannot be reached now is worth waiting for is up to
+// the caller, see [provider.IsRetryable].
+func Open(ctx context.Context, dsn string, config *Config) (*Store, error) {
+	return OpenWith(ctx, dsn, config, connector)
+}
+
+// connector connects with the driver's own logins.
+func connector(dsn string) (driver.Connector, error) {
+	config, err := msdsn.Parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if workflow := config.Parameters["fedauth"]; workflow != "" {
+		return nil, invalid("the connection string asks for a login by Entra ID (fedauth): open it with package provider/mssql/azuread")
+	}
+	return sqlserver.NewConnectorConfig(config), nil
+}
+
+// OpenWith is [Open] for connections that are made in another way, such as with a login
+// of Entra ID (package azuread) or over a tunnel. connect gets the connection string in
+// a form that the driver understands.
+func OpenWith(
+	ctx context.Context, dsn string, config *Config, connect func(dsn string) (driver.Connector, error),
+) (*Store, error) {
+	parsed, err := parseDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := config.withSchema(parsed.schema)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := connect(parsed.text)
+	if err != nil {
+		if known, ok := errors.AsType[*provider.Error](err); ok {
+			return nil, known
+		}
+		return nil, invalid("the connection string cannot be used: %s", withoutValues(err))
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(settings.MaxOpenConns)
+	// As many idle ones: a connection costs several round trips and a login.
+	db.SetMaxIdleConns(settings.MaxOpenConns)
+	db.SetConnMaxIdleTime(settings.ConnMaxIdleTime)
+	db.SetConnMaxLifetime(settings.ConnMaxLifetime)
+	if err := prepare(ctx, db, settings); err != nil {
+		// That closing fails too is no news.
+		_ = db.Close()
+		return nil, err
+	}
+	return assemble(db, true, settings), nil //nolint:contextcheck // the store outlives the call that opens it
+}
+
+// New returns a store on connections of the caller, who closes db after the store. It
+// connects to nothing: trouble, such as a missing schema, shows with the first call.
+//
+// db must use the driver of go-mssqldb under its name "sqlserver", and give out sessions
+// under READ COMMITTED. The settings of [Config] about connections have no effect.
+//
+// Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
+func New(db *sql.DB, config *Config) (*Store, error) {
+	settings, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if db == nil {
+		return nil, invalid("New needs a *sql.DB; to open one by its connection string call Open")
+	}
+	return assemble(db, false, settings), nil
+}
+
+// assemble starts what runs in the background: the two queues. They end with Close.
+func assemble(db *sql.DB, ours bool, c Config) *Store {
+	return &Store{
+		db: db, ours: ours, schema: c.Schema, log: c.Logger,
+		queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, c.Schema)),
+		retries: retries{
+			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: sleep,
+		},
+		instances: startQueue(c), activities: startQueue(c),
+		closing: make(chan struct{}),
+	}
+}
+
+// loadScripts reads the schema's scripts, once.
+var loadScripts = sync.OnceValues(func() (*migrate.Scripts, error) { return migrate.Load(scripts.MSSQLScripts()) })
+
+// prepare connects, and checks the schema or brings it up to date.
+func prepare(ctx context.Context, db *sql.DB, c Config) error {
+	if err := db.PingContext(ctx); err != nil {
+		return openError(ctx, &unconnected{err})
+	}
+	loaded, err := loadScripts()
+	if err != nil {
+		return openError(ctx, err)
+	}
+	migration := &migrate.Migration{DB: db, Schema: c.Schema, Scripts: loaded, Log: c.Logger}
+	if c.AutoMigrate {
+		_, err = migration.Up(ctx)
+	} else {
+		err = migration.Check(ctx)
+	}
+	return openError(ctx, err)
+}
+
+// openError classifies what opening met, as [classify] does for calls, but with what is
+// likely for a database that has never been used.
+func openError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	f := judge(err)
+	_, unreached := errors.AsType[*unconnected](err)
+	switch reported, ok := errors.AsType[sqlserver.Error](err); {
+	case ok && has(reported, 4060):
+		f = noDatabase
+		f.advice += detail(reported)
+	case unreached && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		f = judgeUnconnected(context.DeadlineExceeded)
+	case ctx.Err() != nil:
+		return provider.ContextError(ctx, openOperation)
+	}
+	if batch, ok := errors.AsType[*migrate.BatchError](err); ok {
+		f.advice = fmt.Sprintf("while migrating, %s:%d: %s", batch.File, batch.Line, f.advice)
+	}
+	return f.report(openOperation, err)
+}
+
+// invalid is an argument of opening that can never work.
+func invalid(format string, args ...any) error {
+	return provider.Permanent(openOperation, fmt.Sprintf(format, args...), provider.ErrInvalidArgument)
+}

@@ -1,0 +1,265 @@
+package mssql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// opened opens a store that the test's end closes.
+func opened(t *testing.T, dsn string, config *Config) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), dsn, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// refused checks the error of opening: one line, with the sentinel and the text, and
+// without the connection string's secrets.
+func refused(t *testing.T, s *Store, err, sentinel error, text string, retryable bool) {
+	t.Helper()
+	if s != nil {
+		t.Error("there is a store beside the error")
+	}
+	got, ok := errors.AsType[*provider.Error](err)
+	if !ok || !errors.Is(err, sentinel) || got.Retryable != retryable || got.Operation != "open" {
+		t.Errorf("error %v; want %v, retryable: %v", err, sentinel, retryable)
+		return
+	}
+	if !strings.Contains(got.Message, text) || strings.Contains(got.Message, "\n") || strings.Contains(got.Message, "s3cret") {
+		t.Errorf("error %q; want one line with %q", got.Message, text)
+	}
+}
+
+// altered is the test server's URL with another parameter.
+func altered(t *testing.T, change func(u *url.URL, query url.Values)) string {
+	t.Helper()
+	u, err := url.Parse(mssqltest.DSN(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	change(u, query)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+func inSchema(t *testing.T, schema string) string {
+	t.Helper()
+	return altered(t, func(_ *url.URL, query url.Values) { query.Set("schema", schema) })
+}
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	if s := opened(t, inSchema(t, schema), nil); s.Schema() != schema {
+		t.Errorf("opened schema %q; want %q", s.Schema(), schema)
+	}
+	if s := opened(t, mssqltest.DSN(t), &Config{Schema: schema, MaxOpenConns: 3}); s.db.Stats().MaxOpenConnections != 3 {
+		t.Errorf("%d connections; want 3", s.db.Stats().MaxOpenConnections)
+	}
+}
+
+func TestOpenMigrates(t *testing.T) {
+	t.Parallel()
+	dsn, schema := mssqltest.DSN(t), mssqltest.Name()
+	mssqltest.Drop(t, schema)
+	s, err := Open(t.Context(), dsn, &Config{Schema: schema})
+	refused(t, s, err, ErrMissingSchema, schema, false)
+	opened(t, dsn, &Config{Schema: schema, AutoMigrate: true})
+	opened(t, dsn, &Config{Schema: schema, AutoMigrate: true})
+	opened(t, dsn, &Config{Schema: schema})
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	mssqltest.DSN(t)
+	for name, c := range map[string]struct {
+		change   func(u *url.URL, query url.Values)
+		sentinel error
+		text     string
+	}{
+		"a database that is not there": {
+			func(_ *url.URL, query url.Values) { query.Set("database", "duroxide no such database") }, ErrMissingDatabase, "create it",
+		},
+		"a schema name that is none": {
+			func(_ *url.URL, query url.Values) { query.Set("schema", "a\nb") }, provider.ErrInvalidArgument, "schema",
+		},
+		"Entra ID": {
+			func(_ *url.URL, query url.Values) { query.Set("fedauth", "ActiveDirectoryDefault") }, provider.ErrInvalidArgument, "azuread",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := Open(t.Context(), altered(t, c.change), nil)
+			refused(t, s, err, c.sentinel, c.text, false)
+		})
+	}
+}
+
+// listen is a server that does with each connection what the test says.
+func listen(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { _ = l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(conn)
+		}
+	}()
+	return "sqlserver://u:s3cret@" + l.Addr().String() + "?database=d&encrypt=disable"
+}
+
+func TestOpenWithoutServer(t *testing.T) {
+	t.Parallel()
+	t.Run("nobody listens", func(t *testing.T) {
+		t.Parallel()
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+		s, err := Open(t.Context(), "sqlserver://u:s3cret@"+l.Addr().String(), nil)
+		refused(t, s, err, ErrUnreachable, "check the host and port", true)
+	})
+	t.Run("it hangs up", func(t *testing.T) {
+		t.Parallel()
+		s, err := Open(t.Context(), listen(t, func(conn net.Conn) { _ = conn.Close() }), nil)
+		refused(t, s, err, ErrUnreachable, "the server", true)
+	})
+	t.Run("it never answers", func(t *testing.T) {
+		t.Parallel()
+		accepted := make(chan net.Conn, 1)
+		dsn := listen(t, func(conn net.Conn) { accepted <- conn })
+		ctx, cancel := context.WithTimeout(t.Context(), 100*millisecond)
+		defer cancel()
+		s, err := Open(ctx, dsn, nil)
+		refused(t, s, err, ErrUnreachable, "check the host and port", true)
+		_ = (<-accepted).Close()
+	})
+	t.Run("the caller gives up", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		dsn := listen(t, func(conn net.Conn) { cancel(); _ = conn.Close() })
+		s, err := Open(ctx, dsn, nil)
+		refused(t, s, err, context.Canceled, "canceled", true)
+	})
+}
+
+func TestOpenWith(t *testing.T) {
+	t.Parallel()
+	var got string
+	s, err := OpenWith(t.Context(), "mssql://u:s3cret@h:1433/d", nil, func(dsn string) (driver.Connector, error) {
+		got = dsn
+		return nil, errTest
+	})
+	refused(t, s, err, provider.ErrInvalidArgument, errTest.Error(), false)
+	if !strings.HasPrefix(got, "sqlserver://u:s3cret@h:1433?") {
+		t.Errorf("connected with %q", got)
+	}
+}
+
+func TestNewNeedsADatabase(t *testing.T) {
+	t.Parallel()
+	s, err := New(nil, nil)
+	refused(t, s, err, provider.ErrInvalidArgument, "*sql.DB", false)
+}
+
+// New connects to nothing.
+func TestNewConnectsToNothing(t *testing.T) {
+	t.Parallel()
+	f := &fake{refuse: errTest}
+	if s := on(t, f, Config{}); s == nil || f.connects.Load() != 0 {
+		t.Errorf("connected %d times", f.connects.Load())
+	}
+}
+
+// A connection that breaks before the answer leaves open what became of the call: it
+// is repeated by itself only where that is safe (rule Q11).
+func TestCallOverABrokenConnection(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	for name, c := range map[string]struct {
+		action tdsproxy.Action
+		repeat bool
+		want   error
+		sent   int
+	}{
+		"request lost":                {tdsproxy.Action{Fault: tdsproxy.CutRequest}, false, ErrUnreachable, 1},
+		"request lost, repeatable":    {tdsproxy.Action{Fault: tdsproxy.CutRequest}, true, provider.ErrInvalidLockToken, 2},
+		"answer lost":                 {tdsproxy.Action{Fault: tdsproxy.CutAnswer}, false, ErrUnreachable, 1},
+		"answer lost, repeatable":     {tdsproxy.Action{Fault: tdsproxy.CutAnswer}, true, provider.ErrInvalidLockToken, 2},
+		"half of the answer":          {tdsproxy.Action{Fault: tdsproxy.CutAnswer, After: 12}, false, ErrUnreachable, 1},
+		"nothing lost":                {tdsproxy.Action{}, false, provider.ErrInvalidLockToken, 1},
+		"nothing lost and repeatable": {tdsproxy.Action{}, true, provider.ErrInvalidLockToken, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := tdsproxy.New(t, mssqltest.Addr(t))
+			s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: schema})
+			before := proxy.Requests()
+			first := make(chan struct{}, 1)
+			first <- struct{}{}
+			proxy.OnRequest(func(tdsproxy.Request) tdsproxy.Action {
+				select {
+				case <-first:
+					return c.action
+				default:
+					return tdsproxy.Action{}
+				}
+			})
+			err := s.call(t.Context(), "renew_work_item_lock", c.repeat, func(ctx context.Context, q *mssqldb.Queries) error {
+				return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: sqlserver.UniqueIdentifier{1}, ExtendMs: 1000})
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("error %v; want %v", err, c.want)
+			}
+			if sent := proxy.Requests().Minus(before).RPCs; sent != c.sent {
+				t.Errorf("%d requests; want %d", sent, c.sent)
+			}
+		})
+	}
+}
+
+// The time of a call ends it, whatever the server does.
+func TestCallTimeoutOverAServerThatIsSilent(t *testing.T) {
+	t.Parallel()
+	proxy := tdsproxy.New(t, mssqltest.Addr(t))
+	s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: mssqltest.NewSchema(t)})
+	proxy.OnRequest(func(tdsproxy.Request) tdsproxy.Action { return tdsproxy.Action{Fault: tdsproxy.SwallowAnswer} })
+	s.retries.patience = 50 * time.Millisecond
+	err := s.call(t.Context(), "renew_work_item_lock", false, func(ctx context.Context, q *mssqldb.Queries) error {
+		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: sqlserver.UniqueIdentifier{1}, ExtendMs: 1000})
+	})
+	if !errors.Is(err, ErrUnreachable) || !provider.IsRetryable(err) || !strings.Contains(err.Error(), "CallTimeout") {
+		t.Errorf("error %v; want a retryable %v", err, ErrUnreachable)
+	}
+}

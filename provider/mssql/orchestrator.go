@@ -1,0 +1,169 @@
+package mssql
+
+import (
+	"context"
+	"log/slog"
+	"math"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// opFetchOrchestration labels the fetch's errors.
+const opFetchOrchestration = "fetch_orchestration_item"
+
+// FetchOrchestrationItem implements [provider.Provider] (§5.1). It honours PollTimeout:
+// see [Config.PollInterval] for how soon it notices what other processes have sent.
+//
+// When ctx ends or the connection is lost while an instance is being locked, the lock
+// and the attempt are given back, so that cutting a fetch off delays nobody by a lease.
+//
+// Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive, and
+// trouble with the database. A history that cannot be decoded is none, see there.
+func (s *Store) FetchOrchestrationItem(
+	ctx context.Context, params provider.FetchOrchestrationParams,
+) (*provider.FetchedOrchestration, error) {
+	lockFor, err := columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout)
+	if err != nil {
+		return nil, err
+	}
+	fetch := mssqldb.FetchOrchestrationItemParams{LockMs: lockFor}
+	if params.Filter != nil {
+		versions, ok := params.Filter.Range()
+		if !ok {
+			return nil, nil
+		}
+		fetch.Filtered = true
+		fetch.MinMajor, fetch.MaxMajor = columns.Clamp(versions.Min.Major), columns.Clamp(versions.Max.Major)
+		fetch.MinMinor, fetch.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
+		fetch.MinPatch, fetch.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
+	}
+	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter), params.PollTimeout,
+		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, fetch) })
+}
+
+// lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
+// at once, and the next one's is tried.
+func (s *Store) lockTurn(
+	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
+) (*provider.FetchedOrchestration, error) {
+	for {
+		token, err := s.lockInstance(ctx, params)
+		if err != nil || token == nil {
+			return nil, err
+		}
+		found, err := s.openTurn(ctx, token)
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+}
+
+// lockedTurn is a locked instance as the database returns it.
+type lockedTurn struct {
+	mssqldb.FetchOrchestrationItemResult
+
+	token string
+}
+
+// lockInstance calls the procedure, with a token of its own for each try, and returns
+// nil when there is nothing to fetch.
+func (s *Store) lockInstance(
+	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
+) (*lockedTurn, error) {
+	var locked lockedTurn
+	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		locked.token, params.LockToken = newToken()
+		locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
+		return err
+	}, func(ctx context.Context, q *mssqldb.Queries) error {
+		return q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{LockToken: params.LockToken, GiveBack: true})
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, orphan := range locked.Dropped {
+		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
+			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)
+	}
+	if locked.Item == nil {
+		return nil, nil
+	}
+	return &locked, nil
+}
+
+// openTurn makes of a locked instance what the runtime works on. It returns nil when
+// nothing is left of the turn because none of its messages could be decoded.
+func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.FetchedOrchestration, error) {
+	row := locked.Item
+	found := &provider.FetchedOrchestration{LockToken: locked.token, AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
+	item := &found.Item
+	item.Instance, item.ExecutionID = restored(*row.InstanceID), uint64(row.ExecutionID)
+	if err := s.decodeMessages(ctx, locked, item); err != nil {
+		return nil, err
+	}
+	if len(item.Messages) == 0 {
+		return nil, nil
+	}
+	history := make([]columns.Event, len(locked.History))
+	for i, event := range locked.History {
+		history[i] = columns.Event{ID: event.EventID, Data: event.EventData}
+	}
+	item.Version = provider.UnknownVersion
+	switch {
+	case row.OrchestrationName != nil:
+		// The row's word is final: a start among the messages is a duplicate, and a
+		// ContinueAsNew belongs to the execution that the runtime is about to begin.
+		item.OrchestrationName, item.Version = *row.OrchestrationName, columns.OrUnknown(row.OrchestrationVersion)
+	case len(history) > 0:
+		columns.NameFromHistory(item, history)
+	case !columns.NameFromStart(item):
+		// It takes a start that could not be decoded to get here: put the rest back, as
+		// if it had not been fetched. It waits for another start.
+		return nil, s.abandonTurn(ctx, locked.token, 0, true)
+	}
+	if len(locked.Values) > 0 {
+		item.KVSnapshot = make(map[string]provider.KVEntry, len(locked.Values))
+		for _, value := range locked.Values {
+			item.KVSnapshot[restored(value.KVKey)] = provider.KVEntry{
+				Value: restoredText(value.Value), LastUpdatedAtMs: uint64(value.LastUpdatedAtMs),
+			}
+		}
+	}
+	columns.DecodeHistory(item, history)
+	return found, nil
+}
+
+// decodeMessages decodes the batch. A message that cannot be decoded is set aside: the
+// turn goes on without it rather than fail for ever (§5.1).
+func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *provider.OrchestrationItem) error {
+	var letters []mssqldb.LetterListV1Row
+	for _, row := range locked.Messages {
+		message, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		if err != nil {
+			letters = append(letters, mssqldb.LetterListV1Row{
+				Position: int32(len(letters)), QueueID: row.ID, Error: err.Error(),
+			})
+			continue
+		}
+		item.Messages = append(item.Messages, message)
+	}
+	if len(letters) == 0 {
+		return nil
+	}
+	token, _ := parseToken(locked.token)
+	err := s.call(ctx, opFetchOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		_, err := q.SetMessagesAside(ctx, mssqldb.SetMessagesAsideParams{LockToken: token, Letters: letters})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, letter := range letters {
+		s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see table dead_letters",
+			slog.String("queue", "orchestrator"), slog.Int64("queue_id", letter.QueueID),
+			slog.String("instance_id", item.Instance), slog.String("error", letter.Error))
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// retries is how calls are repeated, see [Store.call].
+type retries struct {
+	// most is the number of tries after the first.
+	most int
+	// first is the longest pause after the first try; it doubles up to longest.
+	first, longest time.Duration
+	// patience bounds one try; 0 is no bound.
+	patience time.Duration
+	// pause waits, and returns early with the context's error. Tests replace it.
+	pause func(ctx context.Context, d time.Duration) error
+}
+
+// errTimeout is the cause of a context that ended because a try took too long.
+var errTimeout = errors.New("no answer in time")
+
+// do tries until a try succeeds, may not be repeated, or the tries are used up.
+func (r retries) do(
+	ctx context.Context, operation string, repeat bool, try func(context.Context) error,
+) error {
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return provider.ContextError(ctx, operation)
+		}
+		err := r.once(ctx, try)
+		if err == nil {
+			return nil
+		}
+		if known, ok := errors.AsType[*provider.Error](err); ok {
+			return known
+		}
+		if ctx.Err() != nil {
+			return provider.ContextError(ctx, operation)
+		}
+		f := judge(err)
+		if n >= r.most || !f.worthRepeating(repeat) {
+			return classify(operation, err)
+		}
+		if r.pause(ctx, max(r.backoff(n), f.wait)) != nil {
+			return provider.ContextError(ctx, operation)
+		}
+	}
+}
+
+// once is one try, bounded by the patience. When that is what ended it, the error is
+// errTimeout as well.
+func (r retries) once(ctx context.Context, try func(context.Context) error) error {
+	if r.patience <= 0 {
+		return try(ctx)
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, r.patience, errTimeout)
+	defer cancel()
+	err := try(bounded)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTimeout) {
+		if _, ok := errors.AsType[*provider.Error](err); !ok {
+			return errors.Join(errTimeout, err)
+		}
+	}
+	return err
+}
+
+// backoff is the pause after the n-th try, n from 0: between half of a bound that
+// doubles and all of it, so that callers that failed together do not return together.
+func (r retries) backoff(n int) time.Duration {
+	bound := min(r.first, r.longest)
+	for range n {
+		if bound > r.longest/2 {
+			// Doubling once more could overflow.
+			bound = r.longest
+			break
+		}
+		bound *= 2
+	}
+	return jitter(bound)
+}
+
+// jitter is a random time between half of d and d.
+func jitter(d time.Duration) time.Duration {
+	if d <= 1 {
+		return d
+	}
+	half := d / 2
+	return d - rand.N(half+1)
+}
+
+// sleep waits for d, or for the end of the context, whose error it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,140 @@
+package mssql_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// tap is a proxy that keeps what was asked for.
+type tap struct {
+	*tdsproxy.Proxy
+
+	mu       sync.Mutex
+	requests []tdsproxy.Request
+}
+
+func newTap(t *testing.T) *tap {
+	t.Helper()
+	p := &tap{Proxy: tdsproxy.New(t, mssqltest.Addr(t))}
+	p.OnRequest(func(r tdsproxy.Request) tdsproxy.Action {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.requests = append(p.requests, r)
+		return tdsproxy.Action{}
+	})
+	return p
+}
+
+// taken returns the requests since it was last called, and how many there were of each type.
+func (p *tap) taken() (requests []tdsproxy.Request, counts tdsproxy.Counts) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	requests, p.requests = p.requests, nil
+	for _, r := range requests {
+		counts = counts.Plus(r.Type)
+	}
+	return requests, counts
+}
+
+// TestOneRoundTripPerOperation counts what each method sends (rule P2): one call of one procedure and nothing else, no
+// transaction begun or ended by the client, no attention, no preparation.
+func TestOneRoundTripPerOperation(t *testing.T) {
+	t.Parallel()
+	_, schema := mssqltest.Pooled(t)
+	direct := storeOn(t, mssqltest.DSN(t), schema, 1)
+	p := newTap(t)
+	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
+	next := scenes(t, direct)
+	for _, name := range operationNames() {
+		op := operations[name]
+		want := max(op.requests, 0)
+		if op.requests == 0 {
+			want = 1
+		}
+		run := op.prepare(next())
+		p.taken()
+		ok(t, run(t.Context(), store))
+		requests, counts := p.taken()
+		if diff := cmp.Diff(tdsproxy.Counts{RPCs: want}, counts); diff != "" {
+			t.Errorf("%s sends %v, %s", name, requests, diff)
+		}
+		for _, r := range requests {
+			if !strings.HasPrefix(r.Name, "["+schema+"].") {
+				t.Errorf("%s sends %v, which is no call of a procedure", name, r)
+			}
+		}
+	}
+}
+
+// TestFetchesOfNothingAreOneRoundTrip is about the calls that idle workers make all day.
+func TestFetchesOfNothingAreOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	_, schema := mssqltest.Pooled(t)
+	p := newTap(t)
+	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
+	for name, fetch := range map[string]call{
+		"turn": func(ctx context.Context, s provider.Provider) error {
+			return second(s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: lease}))
+		},
+		"activity": func(ctx context.Context, s provider.Provider) error {
+			return second(s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: lease}))
+		},
+		"activity of a session": func(ctx context.Context, s provider.Provider) error {
+			session := &provider.SessionFetchConfig{OwnerID: "owner", LockTimeout: lease}
+			return second(s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: lease, Session: session}))
+		},
+	} {
+		p.taken()
+		ok(t, fetch(t.Context(), store))
+		if requests, counts := p.taken(); counts != (tdsproxy.Counts{RPCs: 1}) {
+			t.Errorf("a fetch that finds no %s sends %v", name, requests)
+		}
+	}
+}
+
+// TestSettingAsideIsTheException shows the only calls that make more than one round trip: a fetch that meets what it
+// cannot decode calls another procedure to set it aside, and goes on.
+func TestSettingAsideIsTheException(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.Pooled(t)
+	p := newTap(t)
+	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
+	w := scene{t: t, store: store, instance: "instance"}
+	damage := func(table string) {
+		_, err := db.ExecContext(t.Context(), fmt.Sprintf("UPDATE [%s].%s SET work_item = N'{'", schema, table))
+		ok(t, err)
+	}
+	names := func() (names []string) {
+		requests, _ := p.taken()
+		for _, r := range requests {
+			names = append(names, strings.TrimPrefix(r.Name, "["+schema+"]."))
+		}
+		return names
+	}
+	w.run()
+	damage("worker_queue")
+	names()
+	_, err := fetchWork(t, store)
+	ok(t, err)
+	fetch, aside := "[fetch_work_item]", "[set_work_aside]"
+	if diff := cmp.Diff([]string{fetch, aside, fetch}, names()); diff != "" {
+		t.Error(diff)
+	}
+	damage("orchestrator_queue")
+	_, err = fetchTurn(t, store)
+	ok(t, err)
+	fetch, aside = "[fetch_orchestration_item]", "[set_messages_aside]"
+	// Both instances have a message.
+	if diff := cmp.Diff([]string{fetch, aside, fetch, aside, fetch}, names()); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,282 @@
+package mssql_test
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
+)
+
+// connections is how many connections many claimers share. Where hints are ignored more of them make the test no harder,
+// only slower: each has to learn the procedures.
+func connections(t *testing.T, claimers int) int {
+	t.Helper()
+	if mssqltest.Server(t).Babelfish {
+		return min(claimers, 8)
+	}
+	return claimers
+}
+
+// Rule Q2: one instance that never stops getting messages is held by one claimer at a time, and each message is part of
+// one turn only.
+func TestOneHolderPerInstance(t *testing.T) {
+	t.Parallel()
+	const claimers, messages, producers = 32, 100, 4
+	eachIsolation(t, func(t *testing.T, open func(*testing.T, int) *mssql.Store) {
+		store := open(t, connections(t, claimers+producers))
+		ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+		var (
+			done    ledger
+			holders atomic.Int32
+		)
+		together(t, claimers+producers, func(i int) error {
+			if i < producers {
+				for n := range messages / producers {
+					message := provider.ExternalRaisedItem{Instance: "i", Name: fmt.Sprintf("message %d of %d", n, i)}
+					if err := store.EnqueueForOrchestrator(t.Context(), message, 0); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for done.size() < messages+1 {
+				turn, err := fetchTurn(t, store)
+				if err != nil {
+					return err
+				}
+				if turn == nil {
+					continue
+				}
+				if n := holders.Add(1); n != 1 {
+					return fmt.Errorf("%d claimers hold the instance", n)
+				}
+				for _, message := range turn.Item.Messages {
+					done.add(fmt.Sprintf("%v", message))
+				}
+				holders.Add(-1)
+				if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+					LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		done.check(t, messages+1)
+	})
+}
+
+// Rule Q3: many claimers of many items never claim one twice, and none is left over.
+func TestNoDoubleClaims(t *testing.T) {
+	t.Parallel()
+	const claimers = 64
+	n := items(t)
+	t.Run("instances", func(t *testing.T) {
+		t.Parallel()
+		store := emptyStore(t, connections(t, claimers))
+		together(t, 8, func(first int) error {
+			for i := first; i < n; i += 8 {
+				if err := store.EnqueueForOrchestrator(t.Context(), start(fmt.Sprintf("i%d", i)), 0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		var claimed ledger
+		together(t, claimers, func(int) error {
+			for claimed.size() < n {
+				turn, err := fetchTurn(t, store)
+				if err != nil || turn == nil {
+					return err
+				}
+				claimed.add(turn.Item.Instance)
+			}
+			return nil
+		})
+		claimed.check(t, n)
+	})
+	t.Run("activities", func(t *testing.T) {
+		t.Parallel()
+		store := emptyStore(t, connections(t, claimers))
+		queueActivities(t, store, "i", n)
+		var claimed ledger
+		together(t, claimers, func(int) error {
+			for claimed.size() < n {
+				work, err := fetchWork(t, store)
+				if err != nil || work == nil {
+					return err
+				}
+				claimed.add(fmt.Sprintf("activity %d", work.Item.(provider.ActivityExecuteItem).ID))
+			}
+			return nil
+		})
+		claimed.check(t, n)
+	})
+}
+
+// queueActivities commits a first turn that schedules so many activities.
+func queueActivities(t *testing.T, store *mssql.Store, instance string, n int) {
+	t.Helper()
+	ok(t, store.EnqueueForOrchestrator(t.Context(), start(instance), 0))
+	turn, err := fetchTurn(t, store)
+	ok(t, err)
+	params := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1, Metadata: running()}
+	for i := range n {
+		params.WorkerItems = append(params.WorkerItems, provider.ActivityExecuteItem{
+			Instance: instance, ExecutionID: 1, ID: uint64(i) + 2, Name: "Work",
+		})
+	}
+	ok(t, store.AckOrchestrationItem(t.Context(), params))
+}
+
+// Rule Q4: a claim that loses a race takes the next candidate. As many claimers as there is something to claim come
+// away with one each, every time.
+func TestNothingMeansNothing(t *testing.T) {
+	t.Parallel()
+	const claimers, rounds = 10, 50
+	t.Run("instances", func(t *testing.T) {
+		t.Parallel()
+		store := emptyStore(t, claimers)
+		for i := range claimers {
+			ok(t, store.EnqueueForOrchestrator(t.Context(), start(fmt.Sprintf("i%d", i)), 0))
+		}
+		for round := range rounds {
+			tokens := make([]string, claimers)
+			together(t, claimers, func(i int) error {
+				turn, err := fetchTurn(t, store)
+				if err != nil {
+					return err
+				}
+				if turn == nil {
+					return fmt.Errorf("round %d: nothing for claimer %d, and there was one for each", round, i)
+				}
+				tokens[i] = turn.LockToken
+				return nil
+			})
+			together(t, claimers, func(i int) error {
+				return store.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
+			})
+		}
+	})
+	t.Run("activities", func(t *testing.T) {
+		t.Parallel()
+		store := emptyStore(t, claimers)
+		queueActivities(t, store, "i", claimers)
+		for round := range rounds {
+			tokens := make([]string, claimers)
+			together(t, claimers, func(i int) error {
+				work, err := fetchWork(t, store)
+				if err != nil {
+					return err
+				}
+				if work == nil {
+					return fmt.Errorf("round %d: nothing for claimer %d, and there was one for each", round, i)
+				}
+				tokens[i] = work.LockToken
+				return nil
+			})
+			together(t, claimers, func(i int) error {
+				return store.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: tokens[i], IgnoreAttempt: true})
+			})
+		}
+	})
+}
+
+// Rule Q6: an instance whose activities all complete at once meets no deadlock. Nothing is repeated here, so each that
+// there is becomes an error.
+func TestWideFanOutWithoutDeadlocks(t *testing.T) {
+	t.Parallel()
+	width := min(2000, 4*items(t))
+	const workers = 16
+	_, schema := mssqltest.Pooled(t)
+	store, err := mssql.Open(t.Context(), mssqltest.DSN(t), &mssql.Config{
+		Schema: schema, MaxOpenConns: connections(t, workers+2), MaxRetries: -1, DisableWakeups: true,
+	})
+	ok(t, err)
+	defer func() { ok(t, store.Close()) }()
+	queueActivities(t, store, "i", width)
+	var completed ledger
+	var acked atomic.Int32
+	together(t, workers+2, func(i int) error {
+		if i < workers {
+			return completeAll(t, store, &acked)
+		}
+		// The turns of the instance run into its completions.
+		for completed.size() < width {
+			turn, err := fetchTurn(t, store)
+			if err = undeadlocked(err); err != nil {
+				return err
+			}
+			if turn == nil {
+				continue
+			}
+			err = store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+				LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
+			})
+			if err = undeadlocked(err); err != nil {
+				return err
+			}
+			for _, message := range turn.Item.Messages {
+				completed.add(fmt.Sprintf("completion %d", message.(provider.ActivityCompletedItem).ID))
+			}
+		}
+		return nil
+	})
+	completed.check(t, width)
+}
+
+// completeAll executes activities until there are no more.
+func completeAll(t *testing.T, store *mssql.Store, acked *atomic.Int32) error {
+	t.Helper()
+	for {
+		work, err := fetchWork(t, store)
+		if err = undeadlocked(err); err != nil {
+			return err
+		}
+		if work == nil {
+			return nil
+		}
+		item := work.Item.(provider.ActivityExecuteItem)
+		completion := provider.ActivityCompletedItem{Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID}
+		if err := undeadlocked(store.AckWorkItem(t.Context(), work.LockToken, completion)); err != nil {
+			return err
+		}
+		acked.Add(1)
+	}
+}
+
+// undeadlocked says of an error whether it is a deadlock.
+func undeadlocked(err error) error {
+	if reported, ok := errors.AsType[sqlserver.Error](err); ok && reported.Number == 1205 {
+		return fmt.Errorf("a deadlock: %w", err)
+	}
+	return err
+}
+
+// Rule Q10: many first messages of an instance that nobody knows yet all arrive.
+func TestConcurrentFirstMessages(t *testing.T) {
+	t.Parallel()
+	const senders, instances = 16, 10
+	store := emptyStore(t, connections(t, senders))
+	for n := range instances {
+		instance := fmt.Sprintf("i%d", n)
+		together(t, senders, func(i int) error {
+			if i == 0 {
+				return store.EnqueueForOrchestrator(t.Context(), start(instance), 0)
+			}
+			return store.EnqueueForOrchestrator(t.Context(),
+				provider.ExternalRaisedItem{Instance: instance, Name: fmt.Sprint(i)}, 0)
+		})
+		turn, err := fetchTurn(t, store)
+		ok(t, err)
+		if turn == nil || turn.Item.Instance != instance || len(turn.Item.Messages) != senders {
+			t.Fatalf("fetched %+v, want %d messages of %s", turn, senders, instance)
+		}
+	}
+}

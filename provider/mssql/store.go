@@ -1,0 +1,160 @@
+package mssql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/wakeup"
+)
+
+// Version is the semantic version of this implementation.
+const Version = "0.1.0"
+
+// Store is a schema of a database. It implements [provider.Provider] and
+// [provider.Admin] and is safe for concurrent use.
+type Store struct {
+	db *sql.DB
+	// ours says that db was opened here and is closed with the store.
+	ours bool
+	// queries are the procedures of the store's schema.
+	queries *mssqldb.Queries
+	schema  string
+	log     *slog.Logger
+	retries retries
+
+	// instances and activities are the fetches that wait for something to do.
+	instances, activities *queue
+	// changes are the clients that wait for an instance.
+	changes wakeup.Changes
+
+	// calls counts calls in progress, for Close to wait for.
+	mu     sync.Mutex
+	closed bool
+	calls  sync.WaitGroup
+	// closing is closed when Close begins, to end waits.
+	closing chan struct{}
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Name implements [provider.Provider].
+func (*Store) Name() string { return "mssql" }
+
+// Version implements [provider.Provider].
+func (*Store) Version() string { return Version }
+
+// Schema is the name of the schema that the store uses.
+func (s *Store) Schema() string { return s.schema }
+
+// Close ends waiting fetches, lets calls in progress finish, and closes the
+// connections, unless they belong to the caller of [New]. Calls made after it, and the
+// waits it ended, return [provider.ErrClosed]. Closing twice is allowed and returns the
+// same error.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		close(s.closing)
+		s.calls.Wait()
+		s.instances.stop()
+		s.activities.stop()
+		if s.ours {
+			s.closeErr = classify("close", s.db.Close())
+		}
+	})
+	return s.closeErr
+}
+
+// enter counts a call in, so that Close can wait for it. Every call that returns nil
+// is followed by leave.
+func (s *Store) enter(operation string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed(operation)
+	}
+	s.calls.Add(1)
+	return nil
+}
+
+func (s *Store) leave() { s.calls.Done() }
+
+// call runs one call of the contract: run makes a round trip, or more if it must.
+//
+// A try that certainly changed nothing (a deadlock, a lost race, a server that takes no
+// connections now) is repeated a few times after a pause. A try whose outcome is
+// unknown (the connection broke, or [Config.CallTimeout] passed) is repeated only if
+// repeat says that doing it twice is the same as doing it once: reads, and renewing a
+// lease. Acknowledging is not: had the first try been committed, the second would be
+// told that its token is invalid, and the caller would take its work for lost.
+//
+// run is therefore called more than once and must not keep results of an earlier try.
+// The context that it is given ends with ctx or with the call's time. Errors of run
+// that are a [*provider.Error] already are returned as they are.
+func (s *Store) call(
+	ctx context.Context, operation string, repeat bool, run func(context.Context, *mssqldb.Queries) error,
+) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.retries.do(ctx, operation, repeat, func(ctx context.Context) error { return s.try(ctx, run) })
+}
+
+// try runs a call once, on one connection. Taking the connection by hand has three
+// reasons: what failed before anything was sent is told from what failed after; the
+// driver tells whether the connection broke, which its errors often do not; and
+// database/sql, which sends a request again when a connection broke in the middle of
+// it, does so only for calls that are not on a connection taken (rule Q11).
+func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Queries) error) error {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return &unconnected{err}
+	}
+	// Returning a connection to the pool has nothing to report: the call is over.
+	defer func() { _ = conn.Close() }()
+	if err = run(ctx, s.queries.With(conn)); err != nil && !usable(conn) {
+		return &broken{err}
+	}
+	return err
+}
+
+// usable reports whether the driver would use the connection again. Without an answer
+// it is taken to be.
+func usable(conn *sql.Conn) bool {
+	valid := true
+	err := conn.Raw(func(driverConn any) error {
+		if v, ok := driverConn.(driver.Validator); ok {
+			valid = v.IsValid()
+		}
+		return nil
+	})
+	return valid && !errors.Is(err, sql.ErrConnDone)
+}
+
+// InstanceChanged implements [provider.ChangeNotifier].
+func (s *Store) InstanceChanged(instance string) (changed <-chan struct{}, stop func()) {
+	return s.changes.Await(instance)
+}
+
+// announce tells the clients of this process that wait for one of the instances. It
+// comes after the commit.
+func (s *Store) announce(instances ...string) { s.changes.Announce(instances...) }
+
+// signalInstances and signalActivities wake fetches of this process for n instances or
+// activities that a call has made fetchable. They come after the commit.
+func (s *Store) signalInstances(n int)  { s.instances.signal(n) }
+func (s *Store) signalActivities(n int) { s.activities.signal(n) }
+
+// noteInstanceWake and noteActivityWake wake a fetch of this process after the delay,
+// when what a call has delayed or leased becomes fetchable.
+func (s *Store) noteInstanceWake(delay time.Duration) { s.instances.note(delay) }
+func (s *Store) noteActivityWake(delay time.Duration) { s.activities.note(delay) }

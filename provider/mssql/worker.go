@@ -1,0 +1,108 @@
+package mssql
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// opFetchWork labels the fetch's errors.
+const opFetchWork = "fetch_work_item"
+
+// FetchWorkItem implements [provider.Provider] (§5.10). It honours PollTimeout, as
+// [Store.FetchOrchestrationItem] does. When ctx ends or the connection is lost while an
+// activity is being locked, the lock and the attempt are given back; the session, if it
+// was claimed, stays claimed until its lease ends.
+//
+// Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session
+// owner without a name, and trouble with the database.
+func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	fetch, err := newWorkFetch(params)
+	if err != nil {
+		return nil, err
+	}
+	if params.Tags.Mode() == provider.TagNone {
+		return nil, nil
+	}
+	kind := fmt.Sprintf("%t %d %q", fetch.Sessions, params.Tags.Mode(), params.Tags.Tags())
+	return poll(ctx, s, s.activities, opFetchWork, kind, params.PollTimeout,
+		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, fetch) })
+}
+
+// newWorkFetch checks and encodes what a fetch is looking for. A tag that is too long
+// for the column is on no activity, so it is left out.
+func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemParams, err error) {
+	if fetch.LockMs, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
+		return fetch, err
+	}
+	if params.Session != nil {
+		fetch.Sessions = true
+		if err := columns.CheckID(opFetchWork, "session owner", params.Session.OwnerID); err != nil {
+			return fetch, err
+		}
+		if fetch.Owner, err = storedOptional(opFetchWork, "session owner", &params.Session.OwnerID); err != nil {
+			return fetch, err
+		}
+		if fetch.SessionMs, err = columns.Lease(opFetchWork, "Session.LockTimeout", params.Session.LockTimeout); err != nil {
+			return fetch, err
+		}
+	}
+	mode := params.Tags.Mode()
+	fetch.AnyTag = mode == provider.TagAny
+	fetch.Untagged = mode != provider.TagSet
+	to := []**string{&fetch.Tag1, &fetch.Tag2, &fetch.Tag3, &fetch.Tag4, &fetch.Tag5}
+	for _, tag := range params.Tags.Tags() {
+		if text, err := storedKey(opFetchWork, "tag", tag); err == nil {
+			*to[0] = &text
+			to = to[1:]
+		}
+	}
+	return fetch, nil
+}
+
+// lockWork is one try of a fetch. An activity that cannot be decoded is set aside and
+// the next one's turn: it would block the head of the queue for ever (§5.10).
+func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams) (*provider.FetchedWorkItem, error) {
+	for {
+		var token string
+		var row *mssqldb.FetchWorkItemItemRow
+		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries) error {
+			token, params.LockToken = newToken()
+			result, err := q.FetchWorkItem(ctx, params)
+			row = result.Item
+			return err
+		}, func(ctx context.Context, q *mssqldb.Queries) error {
+			return q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{LockToken: params.LockToken, GiveBack: true})
+		})
+		if err != nil || row == nil {
+			return nil, err
+		}
+		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+		if err == nil {
+			return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
+		}
+		if err := s.setWorkAside(ctx, params, row, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// setWorkAside moves an activity that cannot be decoded out of the queue.
+func (s *Store) setWorkAside(
+	ctx context.Context, locked mssqldb.FetchWorkItemParams, row *mssqldb.FetchWorkItemItemRow, cause error,
+) error {
+	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return workLock(opFetchWork, q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{LockToken: locked.LockToken, Error: cause.Error()}))
+	})
+	if err != nil {
+		return err
+	}
+	s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see table dead_letters",
+		slog.String("queue", "worker"), slog.Int64("queue_id", row.ID),
+		slog.String("instance_id", restored(row.InstanceID)), slog.String("error", cause.Error()))
+	return nil
+}

@@ -1,0 +1,109 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion
+// change places in one transaction: it is never both queued and completed, nor
+// neither. When the connection is lost before the answer the outcome is unknown;
+// repeating the call is safe (rule Q11).
+//
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
+// [provider.ErrInvalidArgument] for a completion that is none.
+func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
+	const operation = "ack_work_item"
+	m, err := columns.NewCompletion(operation, completion)
+	if err != nil {
+		return err
+	}
+	var ack mssqldb.AckWorkItemParams
+	if completion != nil {
+		id, err := storedID(operation, m.Instance)
+		if err != nil {
+			return err
+		}
+		ack.InstanceID, ack.WorkItem = &id, &m.Body
+	}
+	var ok bool
+	if ack.LockToken, ok = parseToken(lockToken); !ok {
+		return workLock(operation, mssqldb.ErrInvalidLockToken)
+	}
+	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return workLock(operation, q.AckWorkItem(ctx, ack))
+	})
+	if err == nil && completion != nil {
+		s.signalInstances(1)
+	}
+	return err
+}
+
+// RenewWorkItemLock implements [provider.Provider] (§5.12).
+//
+// Errors: [provider.ErrInvalidLockToken], which after a cancellation is how the
+// worker learns of it, and [provider.ErrLockExpired]; both match
+// [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
+func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	const operation = "renew_work_item_lock"
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
+	if err != nil {
+		return err
+	}
+	token, ok := parseToken(lockToken)
+	if !ok {
+		return workLock(operation, mssqldb.ErrInvalidLockToken)
+	}
+	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
+		return workLock(operation, q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor}))
+	})
+}
+
+// AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
+// session and its tag, and the owner keeps the session.
+//
+// Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
+// negative Delay.
+func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	const operation = "abandon_work_item"
+	hideFor, err := columns.Delay(operation, "Delay", params.Delay)
+	if err != nil {
+		return err
+	}
+	token, ok := parseToken(params.LockToken)
+	if !ok {
+		return workLock(operation, mssqldb.ErrInvalidLockToken)
+	}
+	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		return workLock(operation, q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{
+			LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt,
+		}))
+	})
+	switch {
+	case err != nil:
+		return err
+	case hideFor > 0:
+		s.noteActivityWake(time.Duration(hideFor) * time.Millisecond)
+	default:
+		s.signalActivities(1)
+	}
+	return nil
+}
+
+// workLock says of an activity's lease why a token opens nothing. Other errors pass.
+func workLock(operation string, err error) error {
+	switch {
+	case errors.Is(err, mssqldb.ErrLockExpired):
+		return provider.Permanent(operation,
+			"Activity lock expired: the activity took longer than its lease and will be delivered again", provider.ErrLockExpired)
+	case errors.Is(err, mssqldb.ErrInvalidLockToken):
+		return provider.Permanent(operation, "Invalid lock token or already acked: the activity was cancelled, "+
+			"was already acknowledged, or its lock expired and somebody else has it", provider.ErrInvalidLockToken)
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+-- Deletes sessions that have expired and have no activities left (§5.15). One that is
+-- needed again is made again by the next fetch: so it does not matter if an activity
+-- arrives between the look at the queue and the deletion, and no lock on the queue is
+-- held while a session is locked. Each portion is a transaction of its own; what an
+-- error leaves behind, the next call finds.
+--
+-- Result sets:
+--   1 Deleted: how many sessions
+--
+-- Locks: sessions.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET DEADLOCK_PRIORITY LOW;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @orphaned TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @deleted BIGINT = 0, @portion INT = 1000;
+EXEC duroxide.require_read_committed;
+WHILE @portion = 1000
+BEGIN
+    DELETE FROM @orphaned;
+    INSERT INTO @orphaned (session_id)
+    SELECT TOP (1000) s.session_id
+    FROM duroxide.sessions AS s
+    WHERE s.locked_until < @now
+      AND NOT EXISTS (
+          SELECT 1
+          FROM duroxide.worker_queue AS q
+          WHERE q.session_id = s.session_id
+      );
+    SET @portion = @@ROWCOUNT;
+    DELETE s
+    FROM duroxide.sessions AS s
+    INNER JOIN @orphaned AS o ON o.session_id = s.session_id
+    WHERE s.locked_until < @now;
+    SET @deleted = @deleted + @@ROWCOUNT;
+END;
+
+-- gen:result Deleted
+SELECT @deleted AS sessions;

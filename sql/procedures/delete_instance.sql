@@ -1,0 +1,92 @@
+-- Deletes a root instance with its descendants, all or none (§6.15). Turns and
+-- activities in progress lose their leases. Without @force nothing is deleted while
+-- one of the instances runs.
+--
+-- The tree is collected again once its inboxes are locked, until there is nothing in
+-- it that is not locked: a child may have been created in between. One that is created
+-- later is as if it had been created after the deletion.
+--
+-- Result sets:
+--   1 Running: an instance that still runs, which is why nothing was deleted
+--   2 Counts: what was deleted; messages are those of both queues
+--   3 Deleted: the ids of the instances
+--
+-- Locks: inboxes (in the order of their ids), orchestrator_queue, instances,
+-- executions, history, kv_store, kv_delta, worker_queue.
+-- Hints: see lock_inbox, which this calls.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50020 instance_not_found: there is no such instance
+--   50023 sub_orchestration: the instance has a parent and goes with it only, also with
+--         @force
+CREATE OR ALTER PROCEDURE duroxide.delete_instance
+    @instance_id NVARCHAR(400),
+    @force       BIT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET DEADLOCK_PRIORITY LOW;
+DECLARE @tree duroxide.id_list_v1;
+DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @running NVARCHAR(400);
+DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    INSERT INTO @tree (position, id)
+    SELECT t.position, t.instance_id
+    FROM duroxide.instance_tree(@instance_id) AS t;
+    WHILE EXISTS (SELECT 1 FROM @tree AS t WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id))
+    BEGIN
+        EXEC duroxide.lock_inboxes @instances = @tree;
+        INSERT INTO @locked (instance_id)
+        SELECT t.id
+        FROM @tree AS t
+        WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id);
+        DELETE FROM @tree;
+        INSERT INTO @tree (position, id)
+        SELECT t.position, t.instance_id
+        FROM duroxide.instance_tree(@instance_id) AS t;
+    END;
+
+    IF NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = @instance_id)
+        THROW 50020, N'Instance not found.', 1;
+    IF EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = @instance_id AND i.parent_instance_id IS NOT NULL)
+        THROW 50023, N'Cannot delete a sub-orchestration directly. Delete the root instance instead.', 1;
+    IF @force = 0
+        SELECT TOP (1) @running = i.instance_id
+        FROM @tree AS t
+        INNER JOIN duroxide.instances AS i ON i.instance_id = t.id
+        INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+        WHERE e.status = N'Running'
+        ORDER BY t.position;
+
+    IF @running IS NULL
+    BEGIN
+        EXEC duroxide.delete_list @list = @tree, @instances = @instances OUTPUT, @executions = @executions OUTPUT,
+            @events = @events OUTPUT, @messages = @messages OUTPUT;
+        COMMIT TRANSACTION;
+    END
+    ELSE
+        ROLLBACK TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
+
+-- gen:result Running
+SELECT @running AS instance_id
+WHERE @running IS NOT NULL;
+
+-- gen:result Counts
+SELECT @instances AS instances, @executions AS executions, @events AS events, @messages AS messages;
+
+-- gen:result Deleted
+SELECT t.id AS instance_id
+FROM @tree AS t
+WHERE @running IS NULL
+ORDER BY t.position;

@@ -1,0 +1,20 @@
+-- Reads the facts about one execution (§6.9).
+--
+-- Result sets:
+--   1 Execution: none if there is no such execution
+CREATE OR ALTER PROCEDURE duroxide.get_execution_info
+    @instance_id  NVARCHAR(400),
+    @execution_id BIGINT
+AS
+SET NOCOUNT ON;
+-- gen:result Execution
+SELECT e.execution_id, e.status, e.output, e.started_at, e.completed_at,
+    (
+        SELECT COUNT_BIG(*)
+        FROM duroxide.history AS h
+        WHERE h.instance_id = @instance_id
+          AND h.execution_id = @execution_id
+    ) AS event_count
+FROM duroxide.executions AS e
+WHERE e.instance_id = @instance_id
+  AND e.execution_id = @execution_id;

@@ -1,0 +1,15 @@
+-- Reads the facts about an instance and its current execution (§6.8).
+--
+-- Result sets:
+--   1 Instance: none if there is no such instance; the status is NULL if its current
+--     execution has no row
+CREATE OR ALTER PROCEDURE duroxide.get_instance_info
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+-- gen:result Instance
+SELECT i.instance_id, i.orchestration_name, i.orchestration_version, i.current_execution_id, e.status, e.output,
+    i.created_at, i.updated_at, i.parent_instance_id
+FROM duroxide.instances AS i
+LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = @instance_id;

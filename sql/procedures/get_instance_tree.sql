@@ -1,0 +1,13 @@
+-- Lists an instance and its descendants, level by level (§6.14). The instance is
+-- listed even if it does not exist.
+--
+-- Result sets:
+--   1 Tree: the ids, the instance's own first
+CREATE OR ALTER PROCEDURE duroxide.get_instance_tree
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+-- gen:result Tree
+SELECT t.instance_id
+FROM duroxide.instance_tree(@instance_id) AS t
+ORDER BY t.position;

@@ -1,0 +1,21 @@
+-- Counts instances by the status of their current execution, executions and events
+-- (§6.10). It reads all of them: call it every minute, not every second.
+--
+-- Result sets:
+--   1 Metrics: the counts; an instance between two executions counts in the total only
+CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
+AS
+SET NOCOUNT ON;
+-- gen:result Metrics
+SELECT c.instances, c.running, c.completed, c.failed,
+    (SELECT COUNT_BIG(*) FROM duroxide.executions AS x) AS executions,
+    (SELECT COUNT_BIG(*) FROM duroxide.history AS h) AS events
+FROM (
+    SELECT
+        COUNT_BIG(*) AS instances,
+        COUNT_BIG(CASE WHEN e.status = N'Running' THEN 1 END) AS running,
+        COUNT_BIG(CASE WHEN e.status = N'Completed' THEN 1 END) AS completed,
+        COUNT_BIG(CASE WHEN e.status = N'Failed' THEN 1 END) AS failed
+    FROM duroxide.instances AS i
+    LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+) AS c;

@@ -1,0 +1,20 @@
+-- Finds the highest execution id that is stored for an instance (§6.7). Events may
+-- have been appended to an execution that has no row.
+--
+-- Result sets:
+--   1 Latest: the id, NULL for an instance of which nothing is stored
+CREATE OR ALTER PROCEDURE duroxide.latest_execution_id
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+-- gen:result Latest
+SELECT MAX(x.execution_id) AS execution_id
+FROM (
+    SELECT MAX(e.execution_id) AS execution_id
+    FROM duroxide.executions AS e
+    WHERE e.instance_id = @instance_id
+    UNION ALL
+    SELECT MAX(h.execution_id) AS execution_id
+    FROM duroxide.history AS h
+    WHERE h.instance_id = @instance_id
+) AS x;

@@ -1,0 +1,15 @@
+-- Lists the direct children of an instance in the order of their creation (§6.12).
+--
+-- Result sets:
+--   1 Children: their ids
+CREATE OR ALTER PROCEDURE duroxide.list_children
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+-- gen:result Children
+SELECT i.instance_id
+FROM duroxide.instances AS i
+WHERE i.parent_instance_id = @instance_id
+  -- The filter of ix_instances_parent.
+  AND i.parent_instance_id IS NOT NULL
+ORDER BY i.sequence;

@@ -1,0 +1,13 @@
+-- Lists the executions of an instance, oldest first (§6.5).
+--
+-- Result sets:
+--   1 Executions: their ids
+CREATE OR ALTER PROCEDURE duroxide.list_executions
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+-- gen:result Executions
+SELECT e.execution_id
+FROM duroxide.executions AS e
+WHERE e.instance_id = @instance_id
+ORDER BY e.execution_id;

@@ -1,0 +1,15 @@
+-- Lists the instances whose current execution has the status, newest first (§6.4).
+-- Instances whose current execution has no row are not listed.
+--
+-- Result sets:
+--   1 Instances: their ids
+CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
+    @status NVARCHAR(32)
+AS
+SET NOCOUNT ON;
+-- gen:result Instances
+SELECT i.instance_id
+FROM duroxide.instances AS i
+INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status = @status
+ORDER BY i.created_at DESC, i.sequence DESC;

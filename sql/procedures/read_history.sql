@@ -1,0 +1,35 @@
+-- Reads the events of one execution (§5.6), or of the latest if @execution_id is NULL
+-- (§5.5). The latest is the highest that is stored, which is not always the current
+-- one of an instance: events may have been appended without the instance.
+--
+-- gen:null @execution_id
+--
+-- Result sets:
+--   1 Execution: which one was read, NULL for an instance of which nothing is stored
+--   2 Events: its events in order
+CREATE OR ALTER PROCEDURE duroxide.read_history
+    @instance_id  NVARCHAR(400),
+    @execution_id BIGINT
+AS
+SET NOCOUNT ON;
+IF @execution_id IS NULL
+    SELECT @execution_id = MAX(x.execution_id)
+    FROM (
+        SELECT MAX(e.execution_id) AS execution_id
+        FROM duroxide.executions AS e
+        WHERE e.instance_id = @instance_id
+        UNION ALL
+        SELECT MAX(h.execution_id) AS execution_id
+        FROM duroxide.history AS h
+        WHERE h.instance_id = @instance_id
+    ) AS x;
+
+-- gen:result Execution
+SELECT @execution_id AS execution_id;
+
+-- gen:result Events
+SELECT h.event_id, h.event_data
+FROM duroxide.history AS h
+WHERE h.instance_id = @instance_id
+  AND h.execution_id = @execution_id
+ORDER BY h.event_id;

@@ -1,0 +1,42 @@
+-- Moves the end of the owners' sessions to @extend_ms milliseconds from now (§5.14). A
+-- session that has expired is not revived, and one that has had nothing to do for
+-- @idle_ms milliseconds is left to expire.
+--
+-- Result sets:
+--   1 Renewed: how many sessions
+--
+-- Locks: sessions.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
+    @owners    duroxide.id_list_v1 READONLY,
+    @extend_ms BIGINT,
+    @idle_ms   BIGINT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @renewed BIGINT;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    BEGIN TRANSACTION;
+
+    -- vet:allow Q3: a session's lease has an owner instead of a token
+    UPDATE duroxide.sessions
+    SET locked_until = @now + @extend_ms
+    WHERE worker_id IN (SELECT o.id FROM @owners AS o)
+      AND locked_until > @now
+      AND last_activity_at > @now - @idle_ms;
+    SET @renewed = @@ROWCOUNT;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
+
+-- gen:result Renewed
+SELECT @renewed AS sessions;
