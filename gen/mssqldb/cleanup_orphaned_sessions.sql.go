@@ -19,7 +19,7 @@ var stmtCleanupOrphanedSessions = statement{
 
 // CleanupOrphanedSessionsDeletedRow is a row that [Queries.CleanupOrphanedSessions] returns.
 type CleanupOrphanedSessionsDeletedRow struct {
-	Sessions *int64
+	Sessions int64
 }
 
 func scanCleanupOrphanedSessionsDeletedRow(rows *sql.Rows, r *CleanupOrphanedSessionsDeletedRow) error {

@@ -27,7 +27,7 @@ type DeleteInstanceParams struct {
 
 // DeleteInstanceRunningRow is a row that [Queries.DeleteInstance] returns.
 type DeleteInstanceRunningRow struct {
-	InstanceID *string
+	InstanceID string
 }
 
 func scanDeleteInstanceRunningRow(rows *sql.Rows, r *DeleteInstanceRunningRow) error {
@@ -36,10 +36,10 @@ func scanDeleteInstanceRunningRow(rows *sql.Rows, r *DeleteInstanceRunningRow) e
 
 // DeleteInstanceCountsRow is a row that [Queries.DeleteInstance] returns.
 type DeleteInstanceCountsRow struct {
-	Instances  *int64
-	Executions *int64
-	Events     *int64
-	Messages   *int64
+	Instances  int64
+	Executions int64
+	Events     int64
+	Messages   int64
 }
 
 func scanDeleteInstanceCountsRow(rows *sql.Rows, r *DeleteInstanceCountsRow) error {

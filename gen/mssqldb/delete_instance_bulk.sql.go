@@ -29,11 +29,11 @@ type DeleteInstanceBulkParams struct {
 
 // DeleteInstanceBulkCountsRow is a row that [Queries.DeleteInstanceBulk] returns.
 type DeleteInstanceBulkCountsRow struct {
-	Roots      *int64
-	Instances  *int64
-	Executions *int64
-	Events     *int64
-	Messages   *int64
+	Roots      int64
+	Instances  int64
+	Executions int64
+	Events     int64
+	Messages   int64
 	More       bool
 }
 

@@ -26,7 +26,7 @@ type DeleteInstancesParams struct {
 
 // DeleteInstancesConflictRow is a row that [Queries.DeleteInstances] returns.
 type DeleteInstancesConflictRow struct {
-	InstanceID       *string
+	InstanceID       string
 	ParentInstanceID *string
 }
 
@@ -36,10 +36,10 @@ func scanDeleteInstancesConflictRow(rows *sql.Rows, r *DeleteInstancesConflictRo
 
 // DeleteInstancesCountsRow is a row that [Queries.DeleteInstances] returns.
 type DeleteInstancesCountsRow struct {
-	Instances  *int64
-	Executions *int64
-	Events     *int64
-	Messages   *int64
+	Instances  int64
+	Executions int64
+	Events     int64
+	Messages   int64
 }
 
 func scanDeleteInstancesCountsRow(rows *sql.Rows, r *DeleteInstancesCountsRow) error {

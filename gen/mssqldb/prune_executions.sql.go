@@ -26,8 +26,8 @@ type PruneExecutionsParams struct {
 
 // PruneExecutionsCountsRow is a row that [Queries.PruneExecutions] returns.
 type PruneExecutionsCountsRow struct {
-	Executions *int64
-	Events     *int64
+	Executions int64
+	Events     int64
 }
 
 func scanPruneExecutionsCountsRow(rows *sql.Rows, r *PruneExecutionsCountsRow) error {

@@ -31,9 +31,9 @@ type PruneExecutionsBulkParams struct {
 
 // PruneExecutionsBulkCountsRow is a row that [Queries.PruneExecutionsBulk] returns.
 type PruneExecutionsBulkCountsRow struct {
-	Instances      *int64
-	Executions     *int64
-	Events         *int64
+	Instances      int64
+	Executions     int64
+	Events         int64
 	NextInstanceID *string
 }
 

@@ -26,7 +26,7 @@ type RenewSessionLockParams struct {
 
 // RenewSessionLockRenewedRow is a row that [Queries.RenewSessionLock] returns.
 type RenewSessionLockRenewedRow struct {
-	Sessions *int64
+	Sessions int64
 }
 
 func scanRenewSessionLockRenewedRow(rows *sql.Rows, r *RenewSessionLockRenewedRow) error {

@@ -109,14 +109,15 @@ func (m *Migration) foreignObjects(ctx context.Context, q querier, st *state) (i
 		ours[one.name] = true
 	}
 	count := 0
-	// What belongs to a table goes with it; on Babelfish that includes the sequence of an
-	// identity column. Table types have their names in sys.types.
+	// What belongs to a table goes with it. Table types have their names in sys.types.
+	// Babelfish also lists the sequence of an identity column, and as a type the @table
+	// that a function returns.
 	const query = `
 SELECT o.name FROM sys.objects AS o
 WHERE o.schema_id = SCHEMA_ID(@p1)
   AND (o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'AF', 'FS', 'FT', 'PC', 'X') OR o.type = 'SO' AND @p2 = 1)
 UNION ALL
-SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@p1)`
+SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name NOT LIKE N'@%'`
 	err := each(ctx, q, query, func(scan scanner) error {
 		var name string
 		err := scan(&name)

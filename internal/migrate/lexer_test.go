@@ -70,7 +70,7 @@ func TestSplit(t *testing.T) {
 		{"two", "SELECT 1\nGO\nSELECT 2\n", []string{"|SELECT 1", "|SELECT 2"}},
 		{"any case, blanks, Windows lines", "a\r\n\t go \r\nb\r\nGo", []string{"|a", "|b"}},
 		{"count", "a\nGO 3\nb", []string{"|||a", "|b"}},
-		{"empty batches", "GO\n\nGO\n-- nothing\nGO\na", []string{"|a"}},
+		{"empty batches", "GO\n-- nothing\nGO 2\n\ngo\na", []string{"|a"}},
 		{"in a literal", "a '\nGO\n' b", []string{"|a '\nGO\n' b"}},
 		{"in a comment", "a /*\nGO\n*/ b", []string{"|a /*\nGO\n*/ b"}},
 		{"in an identifier", "a [\nGO\n] b", []string{"|a [\nGO\n] b"}},

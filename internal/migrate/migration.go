@@ -75,12 +75,12 @@ func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 
 // report logs a step that is done.
 func (m *Migration) report(ctx context.Context, step Step) {
-	level, message := slog.LevelInfo, "applied a migration step"
+	log := m.logger().With("schema", m.schema(), "step", step.Name, "action", string(step.Action), "reason", step.Reason)
 	if step.Reason == ReasonEdited {
-		level, message = slog.LevelWarn, "a module was edited on the server; the edit is undone"
+		log.WarnContext(ctx, "a module was edited on the server; the edit is undone")
+		return
 	}
-	m.logger().Log(ctx, level, message,
-		"schema", m.schema(), "step", step.Name, "action", string(step.Action), "reason", step.Reason)
+	log.InfoContext(ctx, "applied a migration step")
 }
 
 // Plan returns what [Migration.Up] would do now, and changes nothing. Its errors are

@@ -132,7 +132,7 @@ func (p *planner) addModules() {
 // for a server that refuses to drop what another one reads.
 func (p *planner) addTogether() {
 	var batches []Batch
-	needed := false
+	needed, why := false, ReasonTogether
 	// Last defined, first dropped: views before functions, each from the last name.
 	for _, kind := range []moduleKind{kindView, kindFunction} {
 		for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.state.stored))) {
@@ -149,7 +149,11 @@ func (p *planner) addTogether() {
 	}
 	for _, one := range p.scripts.modules {
 		if one.kind != kindProcedure {
-			needed = needed || p.reason(one) != ""
+			reason := p.reason(one)
+			needed = needed || reason != ""
+			if reason == ReasonEdited {
+				why = reason // the one reason that somebody is warned about
+			}
 			batches = append(batches, p.define(one)...)
 		}
 	}
@@ -158,7 +162,7 @@ func (p *planner) addTogether() {
 	}
 	p.steps = append(p.steps, Step{
 		Name: schemaFolder + "/functions and " + schemaFolder + "/views", Action: ActionApply,
-		Reason: ReasonTogether, Batches: batches,
+		Reason: why, Batches: batches,
 	})
 }
 

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -107,6 +106,17 @@ func TestPlanRepairsModules(t *testing.T) {
 		if diff := cmp.Diff(want, outline(makePlan("x", s, st))); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+func TestPlanTellsOfAnEditAmongAll(t *testing.T) {
+	t.Parallel()
+	s := releaseOne.load(t)
+	st := migrated(s, babelfish)
+	st.stored["things_of"] = storedModule{kindFunction, []byte("edited"), true}
+	want := []string{"apply schema/functions and schema/views: " + ReasonEdited}
+	if diff := cmp.Diff(want, outline(makePlan("x", s, st))); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -239,7 +249,7 @@ func TestBadSchemaNameIsRefusedFirst(t *testing.T) {
 	t.Parallel()
 	// There is no database to ask.
 	m := &Migration{Schema: "a\nb", Scripts: releaseOne.load(t)}
-	ctx := context.Background()
+	ctx := t.Context()
 	_, upErr := m.Up(ctx)
 	_, planErr := m.Plan(ctx)
 	_, statusErr := m.Status(ctx)

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// sessionOptions is sent once the lock is held: Babelfish breaks the connection when a
-// wait for the lock ends under XACT_ABORT. The first two are frozen into modules
+// sessionOptions is sent once the lock is held. The first two are frozen into modules
 // and asked for by filtered indexes (rule P7); the third makes every error undo its
 // whole transaction. A step gives way to the workers: it is the one to be chosen in a
 // deadlock, and it waits 10 seconds at most for a lock, because whoever needs a table
@@ -50,55 +49,75 @@ const (
 	cutAfterCommit  cutPoint = "after commit"
 )
 
-// withLock runs f on a connection of its own that holds the lock. The connection is
-// closed afterwards, not returned to the pool: with it go the lock and the options.
+// withLock runs f on a connection that holds the lock, however long another process
+// holds it; the context sets the limit.
 func (m *Migration) withLock(ctx context.Context, f func(*session) error) error {
+	// The first time it hardly waits, so that somebody who watches is told at once. Not
+	// 0, which Babelfish calls an error.
+	wait := time.Millisecond
+	for {
+		busy, err := m.tryWithLock(ctx, wait, f)
+		if !busy || err != nil {
+			return err
+		}
+		if wait < time.Second {
+			m.logger().InfoContext(ctx, "another process is migrating the schema; waiting for it", "schema", m.schema())
+			wait = time.Second
+		}
+	}
+}
+
+// tryWithLock waits for the lock for a while and runs f with it, or reports that it is
+// busy. The connection is closed afterwards, not returned to the pool: with it go the
+// lock and the options. And a wait that has failed is not repeated on the same
+// connection, because Babelfish crashes, all of it, at the fifth.
+func (m *Migration) tryWithLock(ctx context.Context, wait time.Duration, f func(*session) error) (busy bool, err error) {
 	conn, err := m.DB.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("connecting: %w", err)
+		return false, fmt.Errorf("connecting: %w", err)
 	}
 	defer func() {
 		// database/sql closes a connection that says this, and Raw returns just that.
 		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 	}()
 	s := &session{conn: conn, schema: m.schema(), log: m.logger(), cut: m.cut}
-	if err := s.lock(ctx); err != nil {
-		return fmt.Errorf("waiting for the lock %q: %w", lockName(s.schema), err)
+	if busy, err = s.lock(ctx, wait); err != nil {
+		return false, fmt.Errorf("waiting for the lock %q: %w", lockName(s.schema), err)
+	}
+	if busy {
+		return true, nil
 	}
 	if _, err := conn.ExecContext(ctx, sessionOptions); err != nil {
-		return fmt.Errorf("setting the options of the session: %w", err)
+		return false, fmt.Errorf("setting the options of the session: %w", err)
 	}
-	return f(s)
+	return false, f(s)
 }
 
-// lock takes the application lock, however long another process holds it; the context
-// sets the limit. It asks again every second, because not every server gives up
-// waiting when the client does. The first time it hardly waits, so that somebody who
-// watches is told at once.
-func (s *session) lock(ctx context.Context) error {
+// lock takes the application lock, unless it stays busy. The wait is short: a driver
+// whose call is cancelled waits for the server to notice.
+func (s *session) lock(ctx context.Context, wait time.Duration) (busy bool, err error) {
 	const query = `DECLARE @result INT;
 EXEC @result = sp_getapplock @Resource = @p1, @LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = @p2;
 SELECT @result;`
-	// Not 0: Babelfish calls that an error.
-	for waitMS := 1; ; waitMS = 1000 {
-		var result int
-		if err := s.conn.QueryRowContext(ctx, query, lockName(s.schema), waitMS).Scan(&result); err != nil {
-			// A driver has errors of its own for a call that was cancelled.
-			if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
-				return fmt.Errorf("%w: %w", cause, err)
-			}
-			return err
-		}
-		switch {
-		case result >= 0:
-			return nil
-		case result != -1:
-			return fmt.Errorf("sp_getapplock returned %d", result)
-		case waitMS == 1:
-			s.log.InfoContext(ctx, "another process is migrating the schema; waiting for it", "schema", s.schema)
-		}
+	var result int
+	err = s.conn.QueryRowContext(ctx, query, lockName(s.schema), wait.Milliseconds()).Scan(&result)
+	// Drivers have errors of their own for a call that was cancelled.
+	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
 	}
+	switch {
+	case err != nil:
+		return false, err
+	case result == lockTimedOut:
+		return true, nil
+	case result < 0:
+		return false, fmt.Errorf("sp_getapplock returned %d", result)
+	}
+	return false, nil
 }
+
+// lockTimedOut is what sp_getapplock returns when somebody else has the lock.
+const lockTimedOut = -1
 
 // apply runs one step, again if it lost against somebody who uses the schema: it has
 // left nothing behind then.

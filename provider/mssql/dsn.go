@@ -3,6 +3,7 @@ package mssql
 import (
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/microsoft/go-mssqldb/msdsn"
 )
@@ -17,6 +18,8 @@ type dsn struct {
 	text string
 	// schema is the parameter schema, which is ours; empty if there is none.
 	schema string
+	// keepAlive is the time between the signs of life on an idle connection.
+	keepAlive time.Duration
 }
 
 // parseDSN understands the three forms of the driver (URL, ADO, ODBC), adds to them
@@ -123,7 +126,7 @@ func understood(text string, with func([]parameter) string) (dsn, error) {
 			defaults = append(defaults, p)
 		}
 	}
-	return dsn{text: with(defaults), schema: config.Parameters["schema"]}, nil
+	return dsn{text: with(defaults), schema: config.Parameters["schema"], keepAlive: config.KeepAlive}, nil
 }
 
 // withoutValues is the text of the driver's error up to where it begins to quote. Where

@@ -74,7 +74,7 @@ func OpenWith(
 		}
 		return nil, invalid("the connection string cannot be used: %s", withoutValues(err))
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(givesUp(connector, parsed.keepAlive))
 	db.SetMaxOpenConns(settings.MaxOpenConns)
 	// As many idle ones: a connection costs several round trips and a login.
 	db.SetMaxIdleConns(settings.MaxOpenConns)

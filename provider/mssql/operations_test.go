@@ -117,11 +117,15 @@ var operations = map[string]operation{
 	}},
 	"GetCustomStatus": {reads: true, prepare: func(w scene) call {
 		w.run()
-		return func(ctx context.Context, s provider.Provider) error { return second(s.GetCustomStatus(ctx, w.instance, 0)) }
+		return func(ctx context.Context, s provider.Provider) error {
+			return second(s.GetCustomStatus(ctx, w.instance, 0))
+		}
 	}},
 	"GetKVValue": {reads: true, prepare: func(w scene) call {
 		w.run()
-		return func(ctx context.Context, s provider.Provider) error { return second(s.GetKVValue(ctx, w.instance, "key")) }
+		return func(ctx context.Context, s provider.Provider) error {
+			return second(s.GetKVValue(ctx, w.instance, "key"))
+		}
 	}},
 	"GetKVAllValues": {reads: true, prepare: func(w scene) call {
 		w.run()
@@ -129,7 +133,9 @@ var operations = map[string]operation{
 	}},
 	"GetInstanceStats": {reads: true, prepare: func(w scene) call {
 		w.run()
-		return func(ctx context.Context, s provider.Provider) error { return second(s.GetInstanceStats(ctx, w.instance)) }
+		return func(ctx context.Context, s provider.Provider) error {
+			return second(s.GetInstanceStats(ctx, w.instance))
+		}
 	}},
 
 	"ListInstances": look(func(ctx context.Context, a provider.Admin, _ string) error {

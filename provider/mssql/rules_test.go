@@ -1,7 +1,6 @@
 package mssql_test
 
 import (
-	"database/sql"
 	"fmt"
 	"net/url"
 	"os"
@@ -20,7 +19,7 @@ import (
 // depends on the server: one that ignores table hints shows that the procedures are right without them, and only SQL
 // Server shows that they are right with them.
 
-// ItemsVariable says how many items the tests queue that claim a great many. The default is what takes seconds on a
+// itemsVariable says how many items the tests queue that claim a great many. The default is what takes seconds on a
 // small machine; 10000 is what the rule asks for.
 const itemsVariable = "DUROXIDE_TEST_MSSQL_ITEMS"
 
@@ -201,11 +200,4 @@ func otherDatabase(t *testing.T, rcsi bool) string {
 	query.Set("database", name)
 	u.RawQuery = query.Encode()
 	return u.String()
-}
-
-// one reads a query's only value. In the query, the schema is written %s.
-func one[T any](t *testing.T, db *sql.DB, schema, query string, args ...any) (value T) {
-	t.Helper()
-	ok(t, db.QueryRowContext(t.Context(), fmt.Sprintf(query, "["+schema+"]"), args...).Scan(&value))
-	return value
 }

@@ -42,4 +42,5 @@ BEGIN
 END;
 
 -- gen:result Deleted
+-- gen:columns (sessions bigint not null)
 SELECT @deleted AS sessions;

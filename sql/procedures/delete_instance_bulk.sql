@@ -137,6 +137,8 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Counts
+/* gen:columns (roots bigint not null, instances bigint not null, executions bigint not null, events bigint not null,
+    messages bigint not null, more bit not null) */
 SELECT @done AS roots, @instances AS instances, @executions AS executions, @events AS events, @messages AS messages,
     CAST(CASE WHEN @done < @found THEN 1 ELSE 0 END AS BIT) AS more;
 

@@ -63,8 +63,10 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Conflict
+-- gen:columns (instance_id nvarchar(400) not null, parent_instance_id nvarchar(400))
 SELECT @conflict AS instance_id, @parent AS parent_instance_id
 WHERE @conflict IS NOT NULL;
 
 -- gen:result Counts
+-- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, messages bigint not null)
 SELECT @instances AS instances, @executions AS executions, @events AS events, @messages AS messages;

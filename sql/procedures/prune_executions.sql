@@ -41,4 +41,5 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Counts
+-- gen:columns (executions bigint not null, events bigint not null)
 SELECT @executions AS executions, @events AS events;

@@ -93,5 +93,6 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Counts
+-- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, next_instance_id nvarchar(400))
 SELECT @instances AS instances, @executions AS executions, @events AS events,
     (SELECT c.instance_id FROM @chosen AS c WHERE c.position = @done + 1) AS next_instance_id;

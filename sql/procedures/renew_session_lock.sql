@@ -39,4 +39,5 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Renewed
+-- gen:columns (sessions bigint not null)
 SELECT @renewed AS sessions;

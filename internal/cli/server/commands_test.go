@@ -218,7 +218,7 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 		t.Fatal("the URL of the database under test cannot be read")
 	}
 	for name, change := range map[string]func(u *url.URL, query url.Values){
-		"password": func(u *url.URL, _ url.Values) { u.User = url.UserPassword(u.User.Username(), "open sesame") },
+		"login":    func(u *url.URL, _ url.Values) { u.User = url.UserPassword("no_such_login", "open sesame") },
 		"database": func(_ *url.URL, query url.Values) { query.Set("database", "no_such_database") },
 		"schema":   func(_ *url.URL, query url.Values) { query.Set("schema", "no such schema's") },
 	} {

@@ -1,0 +1,282 @@
+package mssql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Admin implements [provider.Provider]: the store itself is both sides of the contract.
+func (s *Store) Admin() provider.Admin { return s }
+
+// read runs a call that changes nothing, which may be repeated whatever happened to it.
+func read[T any](
+	ctx context.Context, s *Store, operation string, query func(context.Context, *mssqldb.Queries) (T, error),
+) (T, error) {
+	var result T
+	err := s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		result, err = query(ctx, q)
+		return err
+	})
+	return result, err
+}
+
+// restoredIDs are the ids of rows that have nothing else. The list is never nil.
+func restoredIDs[Row ~struct{ InstanceID string }](rows []Row) []string {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = restored((struct{ InstanceID string })(row).InstanceID)
+	}
+	return ids
+}
+
+// fromMillis is the time of a column, in UTC.
+func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// instanceNotFound is an instance without a row. The text begins as §6.2 says.
+func instanceNotFound(operation, instance string) error {
+	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
+}
+
+// ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
+// millisecond the later created.
+func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
+	result, err := read(ctx, s, "list_instances", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancesResult, error) {
+		return q.ListInstances(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restoredIDs(result.Instances), nil
+}
+
+// maxStatus is the length of the status column: a longer text is no instance's status,
+// and no argument either.
+const maxStatus = 32
+
+// ListInstancesByStatus implements [provider.Admin] (§6.4). Instances whose current
+// execution has no row are not listed.
+func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
+	const operation = "list_instances_by_status"
+	if len(status) > maxStatus || columns.CheckText(operation, "status", string(status)) != nil {
+		return []string{}, nil
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancesByStatusResult, error) {
+		return q.ListInstancesByStatus(ctx, mssqldb.ListInstancesByStatusParams{Status: stored(string(status))})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restoredIDs(result.Instances), nil
+}
+
+// ListChildren implements [provider.Admin] (§6.12), in the order of their creation.
+func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return []string{}, nil
+	}
+	result, err := read(ctx, s, "list_children", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListChildrenResult, error) {
+		return q.ListChildren(ctx, mssqldb.ListChildrenParams{InstanceID: id})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restoredIDs(result.Children), nil
+}
+
+// ListExecutions implements [provider.Admin] (§6.5).
+func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return []uint64{}, nil
+	}
+	result, err := read(ctx, s, "list_executions", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListExecutionsResult, error) {
+		return q.ListExecutions(ctx, mssqldb.ListExecutionsParams{InstanceID: id})
+	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]uint64, len(result.Executions))
+	for i, row := range result.Executions {
+		ids[i] = uint64(row.ExecutionID)
+	}
+	return ids, nil
+}
+
+// LatestExecutionID implements [provider.Admin] (§6.7). Error: [provider.ErrNotFound].
+func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
+	const operation = "latest_execution_id"
+	id, ok := lookupID(instance)
+	if !ok {
+		return 0, instanceNotFound(operation, instance)
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.LatestExecutionIDResult, error) {
+		return q.LatestExecutionID(ctx, mssqldb.LatestExecutionIDParams{InstanceID: id})
+	})
+	if err != nil {
+		return 0, err
+	}
+	if result.Latest.ExecutionID == nil {
+		return 0, instanceNotFound(operation, instance)
+	}
+	return uint64(*result.Latest.ExecutionID), nil
+}
+
+// GetInstanceInfo implements [provider.Admin] (§6.8). Error: [provider.ErrNotFound].
+func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
+	const operation = "get_instance_info"
+	id, ok := lookupID(instance)
+	if !ok {
+		return provider.InstanceInfo{}, instanceNotFound(operation, instance)
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetInstanceInfoResult, error) {
+		return q.GetInstanceInfo(ctx, mssqldb.GetInstanceInfoParams{InstanceID: id})
+	})
+	if err != nil {
+		return provider.InstanceInfo{}, err
+	}
+	row := result.Instance
+	if row == nil {
+		return provider.InstanceInfo{}, instanceNotFound(operation, instance)
+	}
+	info := provider.InstanceInfo{
+		InstanceID:           restored(row.InstanceID),
+		OrchestrationName:    row.OrchestrationName,
+		OrchestrationVersion: columns.OrUnknown(row.OrchestrationVersion),
+		CurrentExecutionID:   uint64(row.CurrentExecutionID),
+		Status:               provider.StatusUnknown,
+		Output:               restoredOptionalText(row.Output),
+		CreatedAt:            fromMillis(row.CreatedAt),
+		UpdatedAt:            fromMillis(row.UpdatedAt),
+		ParentInstanceID:     restoredOptional(row.ParentInstanceID),
+	}
+	if row.Status != nil {
+		info.Status = provider.Status(*row.Status)
+	}
+	return info, nil
+}
+
+// restoredOptional is restored for a key that may be missing.
+func restoredOptional(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(restored(*text))
+}
+
+// restoredOptionalText is restoredText for a text that may be missing.
+func restoredOptionalText(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	return new(restoredText(*text))
+}
+
+// GetExecutionInfo implements [provider.Admin] (§6.9). Error: [provider.ErrNotFound].
+func (s *Store) GetExecutionInfo(
+	ctx context.Context, instance string, executionID uint64,
+) (provider.ExecutionInfo, error) {
+	const operation = "get_execution_info"
+	var result mssqldb.GetExecutionInfoResult
+	if id, ok := lookupID(instance); ok {
+		var err error
+		result, err = read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetExecutionInfoResult, error) {
+			return q.GetExecutionInfo(ctx, mssqldb.GetExecutionInfoParams{InstanceID: id, ExecutionID: columns.Clamp(executionID)})
+		})
+		if err != nil {
+			return provider.ExecutionInfo{}, err
+		}
+	}
+	row := result.Execution
+	if row == nil {
+		return provider.ExecutionInfo{}, provider.Permanent(operation,
+			fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)
+	}
+	info := provider.ExecutionInfo{
+		ExecutionID: uint64(row.ExecutionID),
+		Status:      provider.Status(row.Status),
+		Output:      restoredOptionalText(row.Output),
+		StartedAt:   fromMillis(row.StartedAt),
+		EventCount:  uint64(row.EventCount),
+	}
+	if row.CompletedAt != nil {
+		info.CompletedAt = new(fromMillis(*row.CompletedAt))
+	}
+	return info, nil
+}
+
+// GetSystemMetrics implements [provider.Admin] (§6.10). It counts rows, all of them:
+// call it every minute, not every second.
+func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
+	result, err := read(ctx, s, "get_system_metrics", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetSystemMetricsResult, error) {
+		return q.GetSystemMetrics(ctx)
+	})
+	if err != nil {
+		return provider.SystemMetrics{}, err
+	}
+	return provider.SystemMetrics{
+		TotalInstances:     uint64(result.Metrics.Instances),
+		TotalExecutions:    uint64(result.Metrics.Executions),
+		RunningInstances:   uint64(result.Metrics.Running),
+		CompletedInstances: uint64(result.Metrics.Completed),
+		FailedInstances:    uint64(result.Metrics.Failed),
+		TotalEvents:        uint64(result.Metrics.Events),
+	}, nil
+}
+
+// GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
+// timers and other messages that are still hidden count.
+func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
+	result, err := read(ctx, s, "get_queue_depths", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetQueueDepthsResult, error) {
+		return q.GetQueueDepths(ctx)
+	})
+	if err != nil {
+		return provider.QueueDepths{}, err
+	}
+	return provider.QueueDepths{
+		OrchestratorQueue: uint64(result.Depths.OrchestratorQueue),
+		WorkerQueue:       uint64(result.Depths.WorkerQueue),
+	}, nil
+}
+
+// GetParentID implements [provider.Admin] (§6.13). Error: [provider.ErrNotFound].
+func (s *Store) GetParentID(ctx context.Context, instance string) (*string, error) {
+	const operation = "get_parent_id"
+	id, ok := lookupID(instance)
+	if !ok {
+		return nil, instanceNotFound(operation, instance)
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetParentIDResult, error) {
+		return q.GetParentID(ctx, mssqldb.GetParentIDParams{InstanceID: id})
+	})
+	if err != nil {
+		return nil, err
+	}
+	if result.Instance == nil {
+		return nil, instanceNotFound(operation, instance)
+	}
+	return restoredOptional(result.Instance.ParentInstanceID), nil
+}
+
+// GetInstanceTree implements [provider.Admin] (§6.14). A cycle of parents, which nobody
+// should have made, does not keep it busy.
+func (s *Store) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
+	tree := provider.InstanceTree{RootID: instance, AllIDs: []string{instance}}
+	id, ok := lookupID(instance)
+	if !ok {
+		return tree, nil
+	}
+	result, err := read(ctx, s, "get_instance_tree", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetInstanceTreeResult, error) {
+		return q.GetInstanceTree(ctx, mssqldb.GetInstanceTreeParams{InstanceID: id})
+	})
+	if err != nil {
+		return provider.InstanceTree{}, err
+	}
+	tree.AllIDs = restoredIDs(result.Tree)
+	return tree, nil
+}

@@ -1,0 +1,68 @@
+package mssql
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].
+func (s *Store) Read(ctx context.Context, instance string) ([]provider.Event, error) {
+	return s.readHistory(ctx, "read", instance, nil)
+}
+
+// ReadWithExecution implements [provider.Provider] (§5.6). Error:
+// [provider.ErrCorrupt].
+func (s *Store) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
+	return s.readHistory(ctx, "read_with_execution", instance, &executionID)
+}
+
+// ReadHistory implements [provider.Admin] (§6.6). Error: [provider.ErrCorrupt].
+func (s *Store) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
+	return s.readHistory(ctx, "read_history", instance, nil)
+}
+
+// ReadHistoryWithExecutionID implements [provider.Admin] (§6.6). Error:
+// [provider.ErrCorrupt].
+func (s *Store) ReadHistoryWithExecutionID(
+	ctx context.Context, instance string, executionID uint64,
+) ([]provider.Event, error) {
+	return s.readHistory(ctx, "read_history_with_execution_id", instance, &executionID)
+}
+
+// readHistory reads the history of one execution; nil is the highest that anything is
+// stored of, which is not always the current one of an instance: an execution may have
+// been written without the instance. One event that cannot be decoded fails the call: a
+// history with a hole would be worse than none (pitfall P8).
+func (s *Store) readHistory(
+	ctx context.Context, operation, instance string, executionID *uint64,
+) ([]provider.Event, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return []provider.Event{}, nil
+	}
+	params := mssqldb.ReadHistoryParams{InstanceID: id}
+	if executionID != nil {
+		params.ExecutionID = new(columns.Clamp(*executionID))
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ReadHistoryResult, error) {
+		return q.ReadHistory(ctx, params)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if result.Execution.ExecutionID == nil {
+		return []provider.Event{}, nil
+	}
+	rows := make([]columns.Event, len(result.Events))
+	for i, event := range result.Events {
+		rows[i] = columns.Event{ID: event.EventID, Data: event.EventData}
+	}
+	events, err := columns.DecodeEvents(instance, uint64(*result.Execution.ExecutionID), rows)
+	if err != nil {
+		return nil, columns.CorruptEvent(operation, err)
+	}
+	return events, nil
+}

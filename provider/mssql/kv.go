@@ -1,0 +1,49 @@
+package mssql
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+)
+
+// GetKVValue implements [provider.Provider] (§5.17): what the running execution has
+// made of the key, else what earlier ones left. A key that is too long for the store
+// has no value.
+func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	const operation = "get_kv_value"
+	id, ok := lookupID(instance)
+	if !ok || columns.CheckText(operation, "key", key) != nil {
+		return nil, nil
+	}
+	text, err := storedKey(operation, "key", key)
+	if err != nil {
+		return nil, nil
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetKVValueResult, error) {
+		return q.GetKVValue(ctx, mssqldb.GetKVValueParams{InstanceID: id, KVKey: text})
+	})
+	if err != nil || result.Value == nil {
+		return nil, err
+	}
+	return restoredOptionalText(result.Value.Value), nil
+}
+
+// GetKVAllValues implements [provider.Provider] (§5.18), with the same view.
+func (s *Store) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return map[string]string{}, nil
+	}
+	result, err := read(ctx, s, "get_kv_all_values", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetKVAllValuesResult, error) {
+		return q.GetKVAllValues(ctx, mssqldb.GetKVAllValuesParams{InstanceID: id})
+	})
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string, len(result.Values))
+	for _, row := range result.Values {
+		values[restored(row.KVKey)] = restoredText(row.Value)
+	}
+	return values, nil
+}

@@ -1,0 +1,58 @@
+package mssql
+
+import (
+	"context"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// RenewSessionLock implements [provider.Provider] (§5.14). A session that has expired
+// is not revived, and one that has been idle is left to expire.
+//
+// Error: [provider.ErrInvalidArgument] when ExtendFor is not positive or IdleTimeout
+// is negative.
+func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (int, error) {
+	const operation = "renew_session_lock"
+	if len(params.OwnerIDs) == 0 {
+		return 0, nil
+	}
+	lockFor, err := columns.Lease(operation, "ExtendFor", params.ExtendFor)
+	if err != nil {
+		return 0, err
+	}
+	idleFor, err := columns.Delay(operation, "IdleTimeout", params.IdleTimeout)
+	if err != nil {
+		return 0, err
+	}
+	owners := idList(params.OwnerIDs)
+	var result mssqldb.RenewSessionLockResult
+	err = s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		result, err = q.RenewSessionLock(ctx, mssqldb.RenewSessionLockParams{Owners: owners, ExtendMs: lockFor, IdleMs: idleFor})
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if result.Renewed.Sessions > 0 {
+		// When the sessions end, others may take their activities.
+		s.noteActivityWake(params.ExtendFor)
+	}
+	return int(result.Renewed.Sessions), nil
+}
+
+// CleanupOrphanedSessions implements [provider.Provider] (§5.15). The idle timeout is
+// unused: what expired without activities has nobody who could miss it.
+func (s *Store) CleanupOrphanedSessions(ctx context.Context, _ time.Duration) (int, error) {
+	var result mssqldb.CleanupOrphanedSessionsResult
+	err := s.call(ctx, "cleanup_orphaned_sessions", once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		result, err = q.CleanupOrphanedSessions(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return int(result.Deleted.Sessions), nil
+}

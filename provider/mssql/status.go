@@ -1,0 +1,66 @@
+package mssql
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// GetCustomStatus implements [provider.Provider] (§5.16). It is made to be polled: the
+// same version costs one index seek.
+func (s *Store) GetCustomStatus(
+	ctx context.Context, instance string, lastSeenVersion uint64,
+) (*provider.CustomStatus, error) {
+	id, ok := lookupID(instance)
+	if !ok {
+		return nil, nil
+	}
+	result, err := read(ctx, s, "get_custom_status", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetCustomStatusResult, error) {
+		return q.GetCustomStatus(ctx, mssqldb.GetCustomStatusParams{InstanceID: id, LastSeen: columns.Clamp(lastSeenVersion)})
+	})
+	if err != nil || result.Status == nil {
+		return nil, err
+	}
+	return &provider.CustomStatus{
+		Status: restoredOptionalText(result.Status.CustomStatus), Version: uint64(result.Status.CustomStatusVersion),
+	}, nil
+}
+
+// GetInstanceStats implements [provider.Provider] (§5.19). Sizes are UTF-8 bytes, and
+// the key-value map is measured as GetKVAllValues shows it (pitfall P30).
+//
+// Error: [provider.ErrCorrupt] when event 1, which tells how many messages the
+// execution began with, cannot be decoded.
+func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
+	const operation = "get_instance_stats"
+	id, ok := lookupID(instance)
+	if !ok {
+		return nil, nil
+	}
+	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetInstanceStatsResult, error) {
+		return q.GetInstanceStats(ctx, mssqldb.GetInstanceStatsParams{InstanceID: id})
+	})
+	row := result.Stats
+	if err != nil || row == nil {
+		return nil, err
+	}
+	stats := &provider.InstanceStats{
+		HistoryEventCount: uint64(row.EventCount),
+		HistorySizeBytes:  uint64(row.EventBytes),
+		KVUserKeyCount:    uint64(row.KeyCount),
+		KVTotalValueBytes: uint64(row.ValueBytes),
+	}
+	if row.FirstEvent == nil {
+		return stats, nil
+	}
+	event, err := provider.DecodeEvent([]byte(*row.FirstEvent))
+	if err != nil {
+		return nil, columns.CorruptEvent(operation, err)
+	}
+	if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
+		stats.QueuePendingCount = uint64(len(started.CarryForwardEvents))
+	}
+	return stats, nil
+}
