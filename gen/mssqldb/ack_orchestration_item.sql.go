@@ -15,7 +15,7 @@ var stmtAckOrchestrationItem = statement{
 	text:    "[duroxide].[ack_orchestration_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"instance_id", "ready"},
+		{"instance_id", "ready_in_ms"},
 	},
 }
 
@@ -44,11 +44,11 @@ type AckOrchestrationItemParams struct {
 // AckOrchestrationItemTurnRow is a row that [Queries.AckOrchestrationItem] returns.
 type AckOrchestrationItemTurnRow struct {
 	InstanceID string
-	Ready      bool
+	ReadyInMs  *int64
 }
 
 func scanAckOrchestrationItemTurnRow(rows *sql.Rows, r *AckOrchestrationItemTurnRow) error {
-	return rows.Scan(&r.InstanceID, &r.Ready)
+	return rows.Scan(&r.InstanceID, &r.ReadyInMs)
 }
 
 // AckOrchestrationItemResult is what [Queries.AckOrchestrationItem] returns.

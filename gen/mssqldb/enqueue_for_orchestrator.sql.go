@@ -25,7 +25,7 @@ type EnqueueForOrchestratorParams struct {
 // neither needs nor creates the instance.
 //
 // It may be called inside the caller's transaction and is then committed or rolled
-// back with it.
+// back with it; if it fails, it rolls that transaction back.
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {

@@ -102,9 +102,9 @@ type FetchOrchestrationItemResult struct {
 // FetchOrchestrationItem locks the instance that has been ready longest and returns it with its history and
 // its visible messages (§5.1). Nothing is locked if nothing is ready.
 //
-// A lost race means the next candidate, never an empty answer (rule Q4). Leases that
-// have ended come first: what they held had been waiting before everything else. Then
-// comes, over the versions that the filter admits, what has been ready longest.
+// A lost race means the next candidate, never an empty answer (rule Q4). Candidates
+// come in the order of their oldest visible message, over all versions that the filter
+// admits.
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {

@@ -201,6 +201,11 @@ func (a *app) printMethods(slots []int, methods [][]rig.MethodTime) {
 	printTable(a.screen, append([][]string{header}, rows...))
 }
 
+// storeLabel names a store with its durability, if it has a choice.
+func storeLabel(name, synchronous string) string {
+	return strings.TrimSpace(name + " " + synchronous)
+}
+
 // ratio shows the slots of a worker.
 func ratio(slots int) string { return fmt.Sprintf("%d:%d", slots, slots) }
 

@@ -73,8 +73,8 @@ func (a *app) benchCities(ctx context.Context, f rigFlags, orchestrations, inFli
 
 // printCities prints a column for each configuration.
 func (a *app) printCities(d citiesDocument) {
-	a.screen.Printf("Orchestrations of five activities, one after the other; at most %d in flight. Store: %s %s.\n\n",
-		d.InFlight, d.Store, d.Synchronous)
+	a.screen.Printf("Orchestrations of five activities, one after the other; at most %d in flight. Store: %s.\n\n",
+		d.InFlight, storeLabel(d.Store, d.Synchronous))
 	var columns [][]figure
 	var slots []int
 	var methods [][]rig.MethodTime

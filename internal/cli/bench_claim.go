@@ -127,7 +127,7 @@ func (a *app) openBeside(ctx context.Context, storeURL, label string) (Store, er
 		if err != nil {
 			return nil, openingError{err}
 		}
-		return any(store).(Store), nil // TEMPORARY-E
+		return store, nil
 	}
 	beside := storeURL
 	if place, ok := strings.CutPrefix(storeURL, "sqlite:"); ok && !strings.HasPrefix(place, memory) {

@@ -120,8 +120,8 @@ func parityFigures(p rig.Parity, raw float64) []figure {
 
 // printParity prints a column for each configuration.
 func (a *app) printParity(d parityDocument) {
-	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s %s.\n\n",
-		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, d.Store, d.Synchronous)
+	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
+		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, storeLabel(d.Store, d.Synchronous))
 	raw := 0.0
 	for _, rate := range d.RawCommits {
 		raw += rate / float64(len(d.RawCommits))

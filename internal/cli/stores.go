@@ -118,7 +118,7 @@ func openSQLServer(scheme string) Opener {
 		if err != nil {
 			return nil, err
 		}
-		return any(store).(Store), nil // TEMPORARY-E
+		return store, nil
 	}
 }
 

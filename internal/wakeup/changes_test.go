@@ -28,7 +28,7 @@ func TestAnnounceTellsWhoWaitsForTheInstance(t *testing.T) {
 	}
 	c.Announce("a", "c")
 	if !happened(a1) || !happened(a2) || happened(b) {
-		t.Errorf("told: %v, %v and %v of another; want true, true, false", happened(a1), happened(a2), happened(b))
+		t.Errorf("told: %v, %v and %v of another; want true twice and false", happened(a1), happened(a2), happened(b))
 	}
 	if again, stop := c.Await("a"); happened(again) {
 		t.Error("a change is told to those who come after it")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
@@ -199,14 +198,14 @@ func putWork(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (er
 // published wakes whom a turn that was committed concerns.
 func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow) {
 	ready := 0
-	if turn.Ready {
-		// By what arrived while it was locked, or by what the turn sent to itself.
-		ready++
+	if turn.ReadyInMs != nil {
+		// Because of what arrived while it was locked, or what the turn sent to itself.
+		s.sent(*turn.ReadyInMs)
 	}
 	for _, m := range ack.Messages {
 		switch {
 		case m.DelayMs > 0:
-			s.noteInstanceWake(time.Duration(m.DelayMs) * time.Millisecond)
+			s.sent(m.DelayMs)
 		case m.InstanceID != turn.InstanceID:
 			ready++
 		}

@@ -41,6 +41,7 @@ func TestPollIntervalsAreInOrder(t *testing.T) {
 
 // The environment replaces the default, and the program's own setting both.
 func TestPoolFromEnv(t *testing.T) {
+	t.Setenv(PoolEnv, "")
 	for _, c := range []struct {
 		env      string
 		config   int

@@ -85,7 +85,7 @@ func OpenWith(
 		_ = db.Close()
 		return nil, err
 	}
-	return assemble(db, true, settings), nil //nolint:contextcheck // the store outlives the call that opens it
+	return assemble(db, true, settings), nil
 }
 
 // New returns a store on connections of the caller, who closes db after the store. It

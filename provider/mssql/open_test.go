@@ -70,7 +70,7 @@ func inSchema(t *testing.T, schema string) string {
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	schema := mssqltest.NewSchema(t)
+	_, schema := mssqltest.Pooled(t)
 	if s := opened(t, inSchema(t, schema), nil); s.Schema() != schema {
 		t.Errorf("opened schema %q; want %q", s.Schema(), schema)
 	}
@@ -207,6 +207,10 @@ func TestNewConnectsToNothing(t *testing.T) {
 func TestCallOverABrokenConnection(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
+	t.Run("silent server", func(t *testing.T) {
+		t.Parallel()
+		silentServer(t, schema)
+	})
 	for name, c := range map[string]struct {
 		action tdsproxy.Action
 		repeat bool
@@ -249,11 +253,11 @@ func TestCallOverABrokenConnection(t *testing.T) {
 	}
 }
 
-// The time of a call ends it, whatever the server does.
-func TestCallTimeoutOverAServerThatIsSilent(t *testing.T) {
-	t.Parallel()
+// silentServer is a call whose answer never comes: its time ends it.
+func silentServer(t *testing.T, schema string) {
+	t.Helper()
 	proxy := tdsproxy.New(t, mssqltest.Addr(t))
-	s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: mssqltest.NewSchema(t)})
+	s := opened(t, mssqltest.Via(t, proxy.Addr()), &Config{Schema: schema})
 	proxy.OnRequest(func(tdsproxy.Request) tdsproxy.Action { return tdsproxy.Action{Fault: tdsproxy.SwallowAnswer} })
 	s.retries.patience = 50 * time.Millisecond
 	err := s.call(t.Context(), "renew_work_item_lock", false, func(ctx context.Context, q *mssqldb.Queries) error {

@@ -17,28 +17,20 @@ import (
 type operation struct {
 	// prepare brings about what the call needs and returns the call.
 	prepare func(scene) call
-	// requests is how many requests the call makes, 1 if it is missing; see local and perInstance.
-	requests int
+	// local says that the call needs no server.
+	local bool
 	// reads says that the call changes nothing.
 	reads bool
 }
-
-const (
-	// local is for calls that need no server.
-	local = -1
-	// perInstance is for the bulk calls: they list the candidates and then handle each in a transaction of its own. The
-	// calls here have one.
-	perInstance = 2
-)
 
 // call is one call of the contract.
 type call func(context.Context, provider.Provider) error
 
 // operations are all methods of the contract, by their names.
 var operations = map[string]operation{
-	"Name":    {requests: local, reads: true, prepare: nothing(func(s provider.Provider) { s.Name() })},
-	"Version": {requests: local, reads: true, prepare: nothing(func(s provider.Provider) { s.Version() })},
-	"Admin":   {requests: local, reads: true, prepare: nothing(func(s provider.Provider) { s.Admin() })},
+	"Name":    {local: true, reads: true, prepare: nothing(func(s provider.Provider) { s.Name() })},
+	"Version": {local: true, reads: true, prepare: nothing(func(s provider.Provider) { s.Version() })},
+	"Admin":   {local: true, reads: true, prepare: nothing(func(s provider.Provider) { s.Admin() })},
 
 	"FetchOrchestrationItem": {prepare: func(w scene) call {
 		w.enqueue()
@@ -49,6 +41,7 @@ var operations = map[string]operation{
 	}},
 	"AckOrchestrationItem": {prepare: func(w scene) call {
 		params := firstTurn(w.instance, w.turn())
+		params.Metadata.PinnedDuroxideVersion = &provider.Version{Minor: 1, Patch: 29}
 		return func(ctx context.Context, s provider.Provider) error { return s.AckOrchestrationItem(ctx, params) }
 	}},
 	"AbandonOrchestrationItem": {prepare: func(w scene) call {
@@ -190,7 +183,7 @@ var operations = map[string]operation{
 			return second(s.Admin().DeleteInstancesAtomic(ctx, []string{w.instance, "other"}, true))
 		}
 	}},
-	"DeleteInstanceBulk": {requests: perInstance, prepare: func(w scene) call {
+	"DeleteInstanceBulk": {prepare: func(w scene) call {
 		w.finish()
 		filter := provider.InstanceFilter{InstanceIDs: []string{w.instance}}
 		return func(ctx context.Context, s provider.Provider) error {
@@ -203,7 +196,7 @@ var operations = map[string]operation{
 			return second(s.Admin().PruneExecutions(ctx, w.instance, provider.PruneOptions{}))
 		}
 	}},
-	"PruneExecutionsBulk": {requests: perInstance, prepare: func(w scene) call {
+	"PruneExecutionsBulk": {prepare: func(w scene) call {
 		w.runTwice()
 		filter := provider.InstanceFilter{InstanceIDs: []string{w.instance}}
 		return func(ctx context.Context, s provider.Provider) error {

@@ -201,12 +201,21 @@ func (q *queue) poll(now time.Time) bool {
 // moments is a heap of times.
 type moments []time.Time
 
-func (m moments) Len() int           { return len(m) }
-func (m moments) Less(i, j int) bool { return m[i].Before(m[j]) }
-func (m moments) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+// Len implements [heap.Interface].
+func (m *moments) Len() int { return len(*m) }
 
-// Push implements [heap.Interface].
-func (m *moments) Push(x any) { *m = append(*m, x.(time.Time)) }
+// Less implements [heap.Interface].
+func (m *moments) Less(i, j int) bool { return (*m)[i].Before((*m)[j]) }
+
+// Swap implements [heap.Interface].
+func (m *moments) Swap(i, j int) { (*m)[i], (*m)[j] = (*m)[j], (*m)[i] }
+
+// Push implements [heap.Interface]. Nothing but times is pushed.
+func (m *moments) Push(x any) {
+	if at, ok := x.(time.Time); ok {
+		*m = append(*m, at)
+	}
+}
 
 // Pop implements [heap.Interface].
 func (m *moments) Pop() any {

@@ -90,7 +90,7 @@ func jitter(d time.Duration) time.Duration {
 		return d
 	}
 	half := d / 2
-	return d - rand.N(half+1)
+	return d - rand.N(half+1) //nolint:gosec // guessing a pause gains nothing
 }
 
 // sleep waits for d, or for the end of the context, whose error it returns.

@@ -1,6 +1,7 @@
 package mssql_test
 
 import (
+	"context"
 	"crypto/rand"
 	"database/sql"
 	"fmt"
@@ -12,25 +13,29 @@ import (
 
 // TestRuntimeRole uses a login that has nothing but the runtime role of one schema: it can do all that the store does, and
 // nothing else.
-func TestRuntimeRole(t *testing.T) {
+func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
 	t.Parallel()
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
 	dsn := loginWithRole(t, owner, schema)
 
-	store := storeOn(t, dsn, schema, 1)
-	next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
-	for _, name := range operationNames() {
-		w := next()
-		if err := operations[name].prepare(w)(t.Context(), store); err != nil {
-			t.Errorf("%s: %v", name, err)
+	t.Run("every method works", func(t *testing.T) {
+		store := storeOn(t, dsn, schema, 1)
+		if mssqltest.Server(t).Babelfish {
+			t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
 		}
-	}
+		next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
+		for _, name := range operationNames() {
+			if err := operations[name].prepare(next())(t.Context(), store); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
 
 	db, err := sql.Open("sqlserver", dsn)
 	ok(t, err)
 	t.Cleanup(func() { db.Close() })
 	for _, view := range viewsOf(t, owner, schema) {
-		if err := run(t, db, "SELECT * FROM "+view); err != nil {
+		if err := run(t, db, "SELECT COUNT(*) FROM "+view); err != nil {
 			t.Errorf("view %s: %v", view, err)
 		}
 	}
@@ -90,14 +95,14 @@ func forbidden(t *testing.T, owner *sql.DB, schema, other string) (statements []
 	}
 	for _, table := range tables {
 		statements = append(statements,
-			fmt.Sprintf("SELECT * FROM [%s].%s", schema, table),
-			fmt.Sprintf("SELECT * FROM [%s].%s", other, table))
+			fmt.Sprintf("SELECT COUNT(*) FROM [%s].%s", schema, table),
+			fmt.Sprintf("SELECT COUNT(*) FROM [%s].%s", other, table))
 	}
 	for _, view := range viewsOf(t, owner, other) {
-		statements = append(statements, "SELECT * FROM "+view)
+		statements = append(statements, "SELECT COUNT(*) FROM "+view)
 	}
 	return append(statements,
-		fmt.Sprintf("SELECT * FROM [%s].migrations", other),
+		fmt.Sprintf("SELECT COUNT(*) FROM [%s].migrations", other),
 		fmt.Sprintf("EXEC [%s].list_instances", other),
 		fmt.Sprintf("EXEC [%s].get_system_metrics", other),
 		fmt.Sprintf("EXEC [%s].require_read_committed", other))
@@ -125,14 +130,8 @@ func viewsOf(t *testing.T, db *sql.DB, schema string) (views []string) {
 // run runs a statement and reads what it returns to the end.
 func run(t *testing.T, db *sql.DB, statement string) error {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), statement)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() { //nolint:revive // an error may follow the rows
-	}
-	return rows.Err()
+	_, err := db.ExecContext(t.Context(), statement)
+	return err
 }
 
 // dropped drops a login or a user. What still holds it on is the pool of the test's connections, which are closed by now
@@ -142,8 +141,7 @@ func dropped(t *testing.T, owner *sql.DB, kind, name string) {
 	statement := fmt.Sprintf("DROP %s [%s]", kind, name)
 	var err error
 	for range 100 {
-		//nolint:usetesting // the test's own context has ended by now
-		if _, err = owner.Exec(statement); err == nil || !strings.Contains(err.Error(), "logged in") {
+		if _, err = owner.ExecContext(context.WithoutCancel(t.Context()), statement); err == nil || !strings.Contains(err.Error(), "logged in") {
 			break
 		}
 	}

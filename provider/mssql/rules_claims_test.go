@@ -18,16 +18,17 @@ import (
 func connections(t *testing.T, claimers int) int {
 	t.Helper()
 	if mssqltest.Server(t).Babelfish {
-		return min(claimers, 8)
+		return min(claimers, 4)
 	}
 	return claimers
 }
 
 // Rule Q2: one instance that never stops getting messages is held by one claimer at a time, and each message is part of
 // one turn only.
-func TestOneHolderPerInstance(t *testing.T) {
+func TestOneHolderPerInstance(t *testing.T) { //nolint:tparallel // one database after the other
 	t.Parallel()
-	const claimers, messages, producers = 32, 100, 4
+	const claimers, producers = 32, 4
+	messages := min(100, items(t)/5/producers*producers)
 	eachIsolation(t, func(t *testing.T, open func(*testing.T, int) *mssql.Store) {
 		store := open(t, connections(t, claimers+producers))
 		ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
@@ -124,8 +125,7 @@ func TestNoDoubleClaims(t *testing.T) {
 func queueActivities(t *testing.T, store *mssql.Store, instance string, n int) {
 	t.Helper()
 	ok(t, store.EnqueueForOrchestrator(t.Context(), start(instance), 0))
-	turn, err := fetchTurn(t, store)
-	ok(t, err)
+	turn := anyTurn(t, store)
 	params := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1, Metadata: running()}
 	for i := range n {
 		params.WorkerItems = append(params.WorkerItems, provider.ActivityExecuteItem{
@@ -192,35 +192,31 @@ func TestNothingMeansNothing(t *testing.T) {
 // there is becomes an error.
 func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 	t.Parallel()
-	width := min(2000, 4*items(t))
+	width := min(2000, items(t))
 	const workers = 16
 	_, schema := mssqltest.Pooled(t)
-	store, err := mssql.Open(t.Context(), mssqltest.DSN(t), &mssql.Config{
+	store := open(t, mssqltest.DSN(t), mssql.Config{
 		Schema: schema, MaxOpenConns: connections(t, workers+2), MaxRetries: -1, DisableWakeups: true,
 	})
-	ok(t, err)
-	defer func() { ok(t, store.Close()) }()
 	queueActivities(t, store, "i", width)
 	var completed ledger
-	var acked atomic.Int32
 	together(t, workers+2, func(i int) error {
 		if i < workers {
-			return completeAll(t, store, &acked)
+			return completeAll(t, store)
 		}
 		// The turns of the instance run into its completions.
 		for completed.size() < width {
 			turn, err := fetchTurn(t, store)
-			if err = undeadlocked(err); err != nil {
-				return err
+			if err != nil {
+				return undeadlocked(err)
 			}
 			if turn == nil {
 				continue
 			}
-			err = store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+			if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
 				LockToken: turn.LockToken, ExecutionID: 1, Metadata: running(),
-			})
-			if err = undeadlocked(err); err != nil {
-				return err
+			}); err != nil {
+				return undeadlocked(err)
 			}
 			for _, message := range turn.Item.Messages {
 				completed.add(fmt.Sprintf("completion %d", message.(provider.ActivityCompletedItem).ID))
@@ -232,26 +228,25 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 }
 
 // completeAll executes activities until there are no more.
-func completeAll(t *testing.T, store *mssql.Store, acked *atomic.Int32) error {
+func completeAll(t *testing.T, store *mssql.Store) error {
 	t.Helper()
 	for {
 		work, err := fetchWork(t, store)
-		if err = undeadlocked(err); err != nil {
-			return err
+		if err != nil {
+			return undeadlocked(err)
 		}
 		if work == nil {
 			return nil
 		}
 		item := work.Item.(provider.ActivityExecuteItem)
 		completion := provider.ActivityCompletedItem{Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID}
-		if err := undeadlocked(store.AckWorkItem(t.Context(), work.LockToken, completion)); err != nil {
-			return err
+		if err := store.AckWorkItem(t.Context(), work.LockToken, completion); err != nil {
+			return undeadlocked(err)
 		}
-		acked.Add(1)
 	}
 }
 
-// undeadlocked says of an error whether it is a deadlock.
+// undeadlocked says of an error if it is a deadlock.
 func undeadlocked(err error) error {
 	if reported, ok := errors.AsType[sqlserver.Error](err); ok && reported.Number == 1205 {
 		return fmt.Errorf("a deadlock: %w", err)
@@ -273,9 +268,8 @@ func TestConcurrentFirstMessages(t *testing.T) {
 			return store.EnqueueForOrchestrator(t.Context(),
 				provider.ExternalRaisedItem{Instance: instance, Name: fmt.Sprint(i)}, 0)
 		})
-		turn, err := fetchTurn(t, store)
-		ok(t, err)
-		if turn == nil || turn.Item.Instance != instance || len(turn.Item.Messages) != senders {
+		turn := anyTurn(t, store)
+		if turn.Item.Instance != instance || len(turn.Item.Messages) != senders {
 			t.Fatalf("fetched %+v, want %d messages of %s", turn, senders, instance)
 		}
 	}

@@ -1,6 +1,8 @@
 package mssql_test
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"net/url"
 	"os"
@@ -28,7 +30,7 @@ func items(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(itemsVariable)
 	if text == "" {
-		return 500
+		return 200
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -47,11 +49,16 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	return storeOn(t, mssqltest.DSN(t), schema, connections)
 }
 
+// storeOn opens a store on a schema that is there, with so many connections.
 func storeOn(t *testing.T, dsn, schema string, connections int) *mssql.Store {
 	t.Helper()
-	store, err := mssql.Open(t.Context(), dsn, &mssql.Config{
-		Schema: schema, MaxOpenConns: connections, AutoMigrate: dsn != mssqltest.DSN(t), DisableWakeups: true,
-	})
+	return open(t, dsn, mssql.Config{Schema: schema, MaxOpenConns: connections, DisableWakeups: true})
+}
+
+// open opens a store that the test's end closes.
+func open(t *testing.T, dsn string, config mssql.Config) *mssql.Store {
+	t.Helper()
+	store, err := mssql.Open(t.Context(), dsn, &config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +151,17 @@ func fetchWork(t *testing.T, store *mssql.Store) (*provider.FetchedWorkItem, err
 	return store.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: lease})
 }
 
+// anyTurn fetches an instance, which there is.
+func anyTurn(t *testing.T, store *mssql.Store) *provider.FetchedOrchestration {
+	t.Helper()
+	turn, err := fetchTurn(t, store)
+	ok(t, err)
+	if turn == nil {
+		t.Fatal("no instance is ready")
+	}
+	return turn
+}
+
 // running is what the first turn of an instance says of it.
 func running() provider.ExecutionMetadata {
 	name, version, status := "Order", "1.0.0", provider.StatusRunning
@@ -166,7 +184,7 @@ func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, 
 		dsn := otherDatabase(t, !server.RCSI)
 		run(t, func(t *testing.T, connections int) *mssql.Store {
 			t.Helper()
-			return storeOn(t, dsn, mssqltest.Name(), connections)
+			return open(t, dsn, mssql.Config{AutoMigrate: true, MaxOpenConns: connections, DisableWakeups: true})
 		})
 	})
 }
@@ -188,8 +206,9 @@ func otherDatabase(t *testing.T, rcsi bool) string {
 		t.Skipf("the login may not create a database: %v", err)
 	}
 	t.Cleanup(func() {
-		//nolint:usetesting // the test's own context has ended by now
-		_, err := db.Exec(fmt.Sprintf("ALTER DATABASE [%[1]s] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; DROP DATABASE [%[1]s]", name))
+		// The test's own context has ended by now.
+		_, err := db.ExecContext(context.WithoutCancel(t.Context()),
+			fmt.Sprintf("ALTER DATABASE [%[1]s] SET SINGLE_USER WITH ROLLBACK IMMEDIATE; DROP DATABASE [%[1]s]", name))
 		if err != nil {
 			t.Errorf("dropping database %s: %v", name, err)
 		}
@@ -200,4 +219,11 @@ func otherDatabase(t *testing.T, rcsi bool) string {
 	query.Set("database", name)
 	u.RawQuery = query.Encode()
 	return u.String()
+}
+
+// one reads a query's only value. In the query %s stands for the schema.
+func one[T any](t testing.TB, db *sql.DB, schema, query string, args ...any) (value T) {
+	t.Helper()
+	ok(t, db.QueryRowContext(t.Context(), fmt.Sprintf(query, "["+schema+"]"), args...).Scan(&value))
+	return value
 }

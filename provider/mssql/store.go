@@ -11,6 +11,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // Version is the semantic version of this implementation.
@@ -43,6 +44,12 @@ type Store struct {
 	closeOnce sync.Once
 	closeErr  error
 }
+
+var (
+	_ provider.Provider       = (*Store)(nil)
+	_ provider.Admin          = (*Store)(nil)
+	_ provider.ChangeNotifier = (*Store)(nil)
+)
 
 // Name implements [provider.Provider].
 func (*Store) Name() string { return "mssql" }

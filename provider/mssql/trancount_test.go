@@ -38,7 +38,12 @@ func (unreset) ResetSession(context.Context) error { return nil }
 // session opens a store on a single connection that is never reset, and returns both.
 func session(t *testing.T, schema string) (*sql.DB, *mssql.Store) {
 	t.Helper()
-	connector, err := sqlserver.NewConnector(mssqltest.DSN(t))
+	return sessionAs(t, schema, mssqltest.DSN(t))
+}
+
+func sessionAs(t *testing.T, schema, dsn string) (*sql.DB, *mssql.Store) {
+	t.Helper()
+	connector, err := sqlserver.NewConnector(dsn)
 	ok(t, err)
 	db := sql.OpenDB(asLeft{connector})
 	t.Cleanup(func() { db.Close() })
@@ -68,7 +73,11 @@ func TestNoTransactionIsLeftOpen(t *testing.T) {
 		next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
 		for _, name := range operationNames() {
 			run := operations[name].prepare(next())
-			ok(t, run(t.Context(), store))
+			if err := run(t.Context(), store); hasNumber(err, stumbled) && mssqltest.Server(t).Babelfish {
+				t.Logf("%s: %v", name, err)
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 			if n := openTransactions(t, db); n != 0 {
 				t.Fatalf("%s leaves %d transactions open", name, n)
 			}
@@ -93,6 +102,10 @@ func TestNoTransactionIsLeftOpen(t *testing.T) {
 	})
 }
 
+// stumbled is an error of Babelfish that has no number. A session there trips, now and then, over table variables of the
+// call before if that failed ("relation deleted while still in use").
+const stumbled = 33557097
+
 // refused is the error that the triggers of testFailuresInTheMiddle throw.
 const refused = 59999
 
@@ -106,13 +119,16 @@ func testFailuresInTheMiddle(t *testing.T) {
 	next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
 	failed := map[string]bool{}
 	for _, table := range tables {
+		// So that the first turn with a version has to add it.
+		_, err := owner.ExecContext(t.Context(), fmt.Sprintf("DELETE FROM [%s].framework_versions", schema))
+		ok(t, err)
 		calls := map[string]call{}
 		for _, name := range operationNames() {
 			if op := operations[name]; !op.reads {
 				calls[name] = op.prepare(next())
 			}
 		}
-		_, err := owner.ExecContext(t.Context(), fmt.Sprintf(
+		_, err = owner.ExecContext(t.Context(), fmt.Sprintf(
 			"CREATE TRIGGER [%[1]s].[refuse] ON [%[1]s].[%[2]s] AFTER INSERT, UPDATE, DELETE AS THROW %[3]d, N'Refused.', 1", schema, table, refused))
 		ok(t, err)
 		for name, run := range calls {
@@ -138,7 +154,8 @@ func testFailuresInTheMiddle(t *testing.T) {
 func testCancelledCalls(t *testing.T) {
 	t.Parallel()
 	_, schema := mssqltest.Pooled(t)
-	db, store := session(t, schema)
+	dsn, marker := marked(t, mssqltest.DSN(t))
+	db, store := sessionAs(t, schema, dsn)
 	next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
 	for range 3 {
 		for _, name := range operationNames() {
@@ -149,6 +166,7 @@ func testCancelledCalls(t *testing.T) {
 			if n := openTransactions(t, db); n != 0 {
 				t.Fatalf("%s, answered with %v, leaves %d transactions open", name, err, n)
 			}
+			awaitSessions(t, marker, 1)
 		}
 	}
 }

@@ -30,7 +30,7 @@ BEGIN TRY
 
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
     UPDATE duroxide.inboxes
-    SET lock_token = NULL, locked_until = NULL
+    SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
@@ -43,7 +43,7 @@ BEGIN TRY
         attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
-    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;
 END TRY

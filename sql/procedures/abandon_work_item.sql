@@ -18,16 +18,23 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @id BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
+    -- Found by the token, written by the id: whoever writes the row locks it first and
+    -- its keys in the indexes after it, so nobody may come the other way.
+    SELECT @id = q.id
+    FROM duroxide.worker_queue AS q
+    WHERE q.lock_token = @lock_token;
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
     UPDATE duroxide.worker_queue
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,
         attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
-    WHERE lock_token = @lock_token;
+    WHERE id = @id
+      AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 

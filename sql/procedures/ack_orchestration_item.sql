@@ -12,14 +12,16 @@
 -- all keys before the changes in @changes are made.
 --
 -- Result sets:
---   1 Turn: the instance, and whether it can be fetched again at once
+--   1 Turn: the instance, and in how many milliseconds it may be fetchable again; NULL
+--     for not before something arrives
 --
 -- gen:null @name @version @parent_instance_id @major @minor @patch @status @output @custom_status
 --
 -- Locks: framework_versions, inboxes (of all instances concerned, in the order of
 -- their ids, so that instances that write to each other do not deadlock),
 -- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue.
--- Hints: see lock_inbox, which this calls.
+-- Hints: LOOP and INDEX keep the cancellation from reading the whole queue, and waiting
+-- for each row that somebody holds, when the plan was made for an empty one (rule Q9).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -80,7 +82,7 @@ BEGIN TRY
     END;
 
     UPDATE duroxide.inboxes
-    SET lock_token = NULL, locked_until = NULL
+    SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token
       AND locked_until > @now;
@@ -165,18 +167,19 @@ BEGIN TRY
     FROM @activities AS a
     ORDER BY a.position;
     DELETE q
-    FROM duroxide.worker_queue AS q
-    INNER JOIN @cancelled AS c
-        ON c.instance_id = q.instance_id AND c.execution_id = q.execution_id AND c.activity_id = q.activity_id;
+    FROM @cancelled AS c
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))
+        ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;
 
-    UPDATE b
-    SET ready_at = s.ready_at, head_id = s.head_id, version_id = s.version_id
-    FROM duroxide.inboxes AS b
-    INNER JOIN @targets AS t ON t.instance_id = b.instance_id
-    CROSS APPLY duroxide.inbox_state(b.instance_id) AS s;
+    SELECT @next = MIN(t.instance_id) FROM @targets AS t;
+    WHILE @next IS NOT NULL
+    BEGIN
+        EXEC duroxide.refresh_inbox @instance_id = @next, @now = @now;
+        SELECT @next = MIN(t.instance_id) FROM @targets AS t WHERE t.instance_id > @next;
+    END;
 
     -- gen:result Turn :one
-    SELECT b.instance_id, CAST(CASE WHEN b.ready_at <= @now THEN 1 ELSE 0 END AS BIT) AS ready
+    SELECT b.instance_id, CASE WHEN b.head_id IS NULL THEN b.wake_at - @now ELSE 0 END AS ready_in_ms
     FROM duroxide.inboxes AS b
     WHERE b.instance_id = @instance_id;
 

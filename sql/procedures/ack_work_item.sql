@@ -6,7 +6,6 @@
 -- gen:null @instance_id @work_item
 --
 -- Locks: inboxes, orchestrator_queue, worker_queue, sessions.
--- Hints: see lock_inbox, which this calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -21,7 +20,7 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @session_id NVARCHAR(400);
+DECLARE @id BIGINT, @session_id NVARCHAR(400);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
@@ -31,14 +30,20 @@ BEGIN TRY
         EXEC duroxide.lock_inbox @instance_id = @instance_id;
         INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
         VALUES (@instance_id, 3, @work_item, @now, @now);
-        EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END;
 
-    SELECT @session_id = q.session_id
+    -- Found by the token, written by the id: whoever writes the row locks it first and
+    -- its keys in the indexes after it, so nobody may come the other way.
+    SELECT @id = q.id
     FROM duroxide.worker_queue AS q
     WHERE q.lock_token = @lock_token;
+    SELECT @session_id = q.session_id
+    FROM duroxide.worker_queue AS q
+    WHERE q.id = @id;
     DELETE FROM duroxide.worker_queue
-    WHERE lock_token = @lock_token
+    WHERE id = @id
+      AND lock_token = @lock_token
       AND locked_until > @now;
     IF @@ROWCOUNT = 0
     BEGIN

@@ -2,7 +2,6 @@
 -- creates no instance. All events are appended, or none.
 --
 -- Locks: inboxes, history.
--- Hints: see lock_inbox, which this calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -35,7 +34,7 @@ BEGIN TRY
     INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
     SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
     FROM @events AS e;
-    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;
 END TRY

@@ -31,7 +31,8 @@ BEGIN
       AND NOT EXISTS (
           SELECT 1
           FROM duroxide.worker_queue AS q
-          WHERE q.session_id = s.session_id
+          WHERE q.ready IN (0, 1)
+            AND q.session_id = s.session_id
       );
     SET @portion = @@ROWCOUNT;
     DELETE s

@@ -2,12 +2,9 @@
 -- neither needs nor creates the instance.
 --
 -- It may be called inside the caller's transaction and is then committed or rolled
--- back with it.
+-- back with it; if it fails, it rolls that transaction back.
 --
 -- Locks: inboxes, orchestrator_queue.
--- Hints: UPDLOCK, HOLDLOCK on the inbox that is not there yet, so that two first
--- messages of an instance wait for each other rather than one of them fail with
--- 2627, which is safe to repeat.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -28,7 +25,7 @@ BEGIN TRY
     EXEC duroxide.lock_inbox @instance_id = @instance_id;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
     VALUES (@instance_id, @kind, @work_item, @now + @delay_ms, @now);
-    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;
 END TRY

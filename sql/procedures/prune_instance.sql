@@ -10,6 +10,8 @@
 -- @found tells whether there is such an instance.
 --
 -- Locks: executions, history.
+-- Hints: LOOP finds what is to go by a seek, so that rows of the current execution,
+-- which a turn may hold, are not read.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,
@@ -46,6 +48,8 @@ IF @first_kept IS NULL OR @first_kept > @current
 INSERT INTO @old (execution_id)
 SELECT e.execution_id
 FROM duroxide.executions AS e
+-- The instance may have been deleted and begun anew meanwhile.
+INNER JOIN duroxide.instances AS i ON i.instance_id = e.instance_id AND i.current_execution_id > e.execution_id
 WHERE e.instance_id = @instance_id
   AND e.execution_id < @first_kept
   AND e.status <> N'Running'
@@ -57,9 +61,8 @@ SET @portion = 1000;
 WHILE @portion = 1000
 BEGIN
     DELETE TOP (1000) e
-    FROM duroxide.executions AS e
-    INNER JOIN @old AS o ON o.execution_id = e.execution_id
-    WHERE e.instance_id = @instance_id;
+    FROM @old AS o
+    INNER LOOP JOIN duroxide.executions AS e ON e.instance_id = @instance_id AND e.execution_id = o.execution_id;
     SET @portion = @@ROWCOUNT;
     SET @executions = @executions + @portion;
 END;
@@ -68,9 +71,8 @@ SET @portion = 1000;
 WHILE @portion = 1000
 BEGIN
     DELETE TOP (1000) h
-    FROM duroxide.history AS h
-    INNER JOIN @old AS o ON o.execution_id = h.execution_id
-    WHERE h.instance_id = @instance_id;
+    FROM @old AS o
+    INNER LOOP JOIN duroxide.history AS h ON h.instance_id = @instance_id AND h.execution_id = o.execution_id;
     SET @portion = @@ROWCOUNT;
     SET @events = @events + @portion;
 END;

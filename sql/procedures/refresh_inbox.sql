@@ -1,14 +1,19 @@
--- Computes anew from when on an instance may be fetched. The caller holds the
--- inbox's lock (lock_inbox) and has made its changes.
+-- Computes anew whether an instance may be fetched. The caller holds the inbox's lock
+-- (lock_inbox) and has made its changes.
+--
+-- Under a live lease nothing changes: the end of the turn asks again. The head is kept
+-- when there is one and nothing has come due.
 --
 -- Locks: inboxes, which the caller has locked.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
-    @instance_id NVARCHAR(400)
+    @instance_id NVARCHAR(400),
+    @now         BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 UPDATE b
-SET ready_at = s.ready_at, head_id = s.head_id, version_id = s.version_id
+SET version_id = s.version_id, head_id = s.head_id, wake_at = s.wake_at
 FROM duroxide.inboxes AS b
-CROSS APPLY duroxide.inbox_state(b.instance_id) AS s
-WHERE b.instance_id = @instance_id;
+CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s
+WHERE b.instance_id = @instance_id
+  AND (b.lock_token IS NULL OR b.locked_until <= @now);

@@ -15,13 +15,22 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @instance_id NVARCHAR(400);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
+    -- Found by the token, written by the id: whoever writes the row locks it first and
+    -- its keys in the indexes after it, so nobody may come the other way.
+    SELECT @instance_id = b.instance_id
+    FROM duroxide.inboxes AS b
+    WHERE b.lock_token = @lock_token;
+    -- Without a head, as under any lease: there would be one if the clock was set back
+    -- after the lease had seemed to end.
     UPDATE duroxide.inboxes
-    SET locked_until = @now + @extend_ms
-    WHERE lock_token = @lock_token
+    SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
+    WHERE instance_id = @instance_id
+      AND lock_token = @lock_token
       AND locked_until > @now;
     IF @@ROWCOUNT = 0
     BEGIN

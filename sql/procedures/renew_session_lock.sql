@@ -6,6 +6,7 @@
 --   1 Renewed: how many sessions
 --
 -- Locks: sessions.
+-- Hints: LOOP finds each session by its key, whatever the plan was made for (rule Q9).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -18,17 +19,27 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @mine TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @renewed BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
+    -- Found by the end of the lease, written by the id: whoever writes the row locks it
+    -- first and its keys in the indexes after it, so nobody may come the other way.
+    INSERT INTO @mine (session_id)
+    SELECT s.session_id
+    FROM duroxide.sessions AS s
+    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
+      AND s.locked_until > @now;
     -- vet:allow Q3: a session's lease has an owner instead of a token
-    UPDATE duroxide.sessions
+    UPDATE s
     SET locked_until = @now + @extend_ms
-    WHERE worker_id IN (SELECT o.id FROM @owners AS o)
-      AND locked_until > @now
-      AND last_activity_at > @now - @idle_ms;
+    FROM @mine AS m
+    INNER LOOP JOIN duroxide.sessions AS s ON s.session_id = m.session_id
+    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
+      AND s.locked_until > @now
+      AND s.last_activity_at > @now - @idle_ms;
     SET @renewed = @@ROWCOUNT;
 
     COMMIT TRANSACTION;

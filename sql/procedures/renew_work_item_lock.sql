@@ -15,16 +15,22 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @session_id NVARCHAR(400);
+DECLARE @id BIGINT, @session_id NVARCHAR(400);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
+    -- Found by the token, written by the id: whoever writes the row locks it first and
+    -- its keys in the indexes after it, so nobody may come the other way.
+    SELECT @id = q.id
+    FROM duroxide.worker_queue AS q
+    WHERE q.lock_token = @lock_token;
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
     UPDATE duroxide.worker_queue
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
-    WHERE lock_token = @lock_token
+    WHERE id = @id
+      AND lock_token = @lock_token
       AND locked_until > @now;
     IF @@ROWCOUNT = 0
     BEGIN
@@ -35,7 +41,7 @@ BEGIN TRY
 
     SELECT @session_id = q.session_id
     FROM duroxide.worker_queue AS q
-    WHERE q.lock_token = @lock_token;
+    WHERE q.id = @id;
     IF @session_id IS NOT NULL
         EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;
 

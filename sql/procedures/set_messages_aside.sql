@@ -55,10 +55,10 @@ BEGIN TRY
     )
         -- vet:allow Q3: locked since the beginning of the transaction
         UPDATE duroxide.inboxes
-        SET lock_token = NULL, locked_until = NULL
+        SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
         WHERE instance_id = @instance_id
           AND lock_token = @lock_token;
-    EXEC duroxide.refresh_inbox @instance_id = @instance_id;
+    EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     -- gen:result Rest
     SELECT COUNT_BIG(*) AS messages

@@ -3,43 +3,42 @@
 -- Claims must not walk past work that cannot be claimed (rule Q8): messages of the
 -- future, rows somebody holds, rows that are done. So every claim has a filtered
 -- index that holds nothing but what it may take, in the order in which to take it.
--- Page locks are off everywhere, since one of them hides a page of work from
--- READPAST (rule Q5).
+-- Page locks are off on all of them, since one hides a page of work from READPAST (rule
+-- Q5).
 
 -- One row per instance that has ever had a message: the contract's instance lock,
--- and beside it the stored answer to "from when on may this instance be fetched?".
--- Every write that could change the answer locks the row first and computes it anew
--- (function inbox_state). It is therefore also what keeps two writers of one
--- instance apart, on servers too that ignore lock hints (rule Q3). It holds no
--- payload, so a claim reads and writes short rows only.
+-- and beside it the stored answer to "may this instance be fetched?". Every write that
+-- could change the answer locks the row first and computes it anew (function
+-- inbox_state); a fetch does so for those whose time has come. The row is therefore
+-- also what keeps two writers of one instance apart, on servers too that ignore lock
+-- hints (rule Q3). It holds no payload, so a claim reads and writes short rows only.
 CREATE TABLE duroxide.inboxes (
     instance_id  NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- executions.version_id of the current execution; 0 if there is none.
     version_id   INT              NOT NULL CONSTRAINT df_inboxes_version_id DEFAULT 0,
-    -- From when on the instance may be fetched, leases left aside; NULL for not
-    -- before something arrives.
-    ready_at     BIGINT           NULL,
-    -- The oldest message, which decides between two that are ready since the same
-    -- millisecond.
+    -- The oldest visible message, NULL when the instance may not be fetched.
     head_id      BIGINT           NULL,
-    -- The turn that holds the instance, and until when. Both stay after the lease
-    -- has ended, until the next fetch.
+    -- When the answer has to be computed anew although nobody wrote: the end of the
+    -- lease, or the next message becoming visible. NULL for never.
+    wake_at      BIGINT           NULL,
+    -- The turn that holds the instance, and until when. Both stay after the lease has
+    -- ended, until the next fetch.
     lock_token   UNIQUEIDENTIFIER NULL,
     locked_until BIGINT           NULL,
     CONSTRAINT pk_inboxes PRIMARY KEY CLUSTERED (instance_id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
 GO
 
--- For fetch_orchestration_item: per version, the instance that has been ready
--- longest. A claim takes the row out of it, a release puts it back.
-CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (version_id, ready_at, head_id)
-WHERE lock_token IS NULL AND ready_at IS NOT NULL
+-- For fetch_orchestration_item: per version, the fetchable instance with the oldest
+-- message. A claim takes the row out of it, a release puts it back.
+CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (version_id, head_id)
+WHERE head_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For fetch_orchestration_item: the leases that have ended, oldest first.
-CREATE INDEX ix_inboxes_leases ON duroxide.inboxes (locked_until) INCLUDE (version_id, ready_at)
-WHERE lock_token IS NOT NULL
+-- For ready_due_inboxes: what has come due.
+CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at)
+WHERE wake_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
@@ -72,8 +71,8 @@ CREATE TABLE duroxide.orchestrator_queue (
 );
 GO
 
--- For inbox_state: the first and the last of each kind.
-CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at)
+-- For inbox_state: the first and the last of each kind, and what is visible of it.
+CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at, id)
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
@@ -106,7 +105,8 @@ CREATE TABLE duroxide.worker_queue (
 GO
 
 -- For fetch_work_item: per tag, the oldest ready activity without a session.
-CREATE INDEX ix_worker_queue_ready ON duroxide.worker_queue (tag, id)
+-- The session is in it, though NULL, so that a look needs nothing but the index.
+CREATE INDEX ix_worker_queue_ready ON duroxide.worker_queue (tag, id) INCLUDE (session_id)
 WHERE ready = 1 AND session_id IS NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -139,8 +139,8 @@ GO
 
 -- For fetch_work_item, session by session when the oldest activities all belong to
 -- sessions of others, and for cleanup_orphaned_sessions: does a session still have
--- activities?
-CREATE INDEX ix_worker_queue_session ON duroxide.worker_queue (session_id, ready, id) INCLUDE (tag)
+-- activities, ready or not?
+CREATE INDEX ix_worker_queue_session ON duroxide.worker_queue (ready, session_id, id) INCLUDE (tag)
 WHERE session_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO

@@ -61,7 +61,7 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 	if err := load.run(ctx, func(started int) bool { return started < config.Orchestrations }); err != nil {
 		return Cities{}, err
 	}
-	costs, elapsed, err := m.read(len(samples))
+	costs, elapsed, err := m.read(len(samples), stop)
 	return Cities{
 		Slots: config.Slots, Completed: len(samples), Rate: float64(len(samples)) / elapsed.Seconds(),
 		Latency: latencyOf(durationsOf(samples)), Costs: costs,

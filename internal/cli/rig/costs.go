@@ -73,9 +73,12 @@ func startMeter(ctx context.Context, store provider.Provider, commits *CommitCou
 }
 
 // read returns what orchestrations have cost since the start, and how long they took.
-func (m *meter) read(orchestrations int) (Costs, time.Duration, error) {
+// It stops the worker after it has looked at the clock: only then the calls are counted
+// in which the last orchestration was ended and its client woken.
+func (m *meter) read(orchestrations int, stopWorker func()) (Costs, time.Duration, error) {
 	elapsed, n := time.Since(m.began), float64(orchestrations)
 	m.rss.Stop()
+	stopWorker()
 	c := Costs{
 		WorkerCalls: float64(m.work.Calls()) / n, ClientCalls: float64(m.watch.Calls()) / n,
 		EmptyFetches: float64(m.work.EmptyFetches()) / n,

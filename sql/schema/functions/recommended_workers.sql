@@ -18,14 +18,13 @@ BEGIN
     FROM (
         SELECT COUNT_BIG(*) AS instances
         FROM duroxide.inboxes AS b
-        WHERE b.lock_token IS NULL
-          AND b.ready_at IS NOT NULL
-          AND b.ready_at <= @now
+        WHERE b.head_id IS NOT NULL
         UNION ALL
         SELECT COUNT_BIG(*) AS instances
         FROM duroxide.inboxes AS b
-        WHERE b.lock_token IS NOT NULL
-          AND (b.locked_until > @now OR b.ready_at <= @now)
+        WHERE b.wake_at IS NOT NULL
+          AND b.head_id IS NULL
+          AND (b.wake_at <= @now OR b.lock_token IS NOT NULL)
     ) AS c;
     SELECT @work = SUM(c.activities)
     FROM (
