@@ -11,9 +11,81 @@ import (
 )
 
 var stmtAckOrchestrationItem = statement{
-	name:    "duroxide.ack_orchestration_item",
-	text:    "[duroxide].[ack_orchestration_item]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
+	name: "duroxide.ack_orchestration_item",
+	text: `DECLARE @events [duroxide].[event_list_v1];
+INSERT INTO @events ([position], [event_id], [event_type], [event_data], [data_bytes])
+SELECT w.[position], w.[event_id],
+    CASE WHEN CHARINDEX(N'~', w.[event_type] COLLATE Latin1_General_BIN2) = 0 THEN w.[event_type] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[event_type] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[data_bytes]
+FROM OPENJSON(@events_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [event_id] bigint '$.c1', [event_type] nvarchar(128) '$.c2', [data_bytes] bigint '$.c4'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+) AS v;
+DECLARE @changes [duroxide].[kv_list_v1];
+INSERT INTO @changes ([position], [kv_key], [value], [value_bytes], [last_updated_at_ms])
+SELECT w.[position],
+    CASE WHEN CHARINDEX(N'~', w.[kv_key] COLLATE Latin1_General_BIN2) = 0 THEN w.[kv_key] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[kv_key] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c2 COLLATE Latin1_General_BIN2) = 0 THEN v.c2 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[value_bytes], w.[last_updated_at_ms]
+FROM OPENJSON(@changes_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [kv_key] nvarchar(800) '$.c1', [value_bytes] bigint '$.c3',
+    [last_updated_at_ms] bigint '$.c4'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c2' THEN p.[value] END) AS c2
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
+) AS v;
+DECLARE @messages [duroxide].[message_list_v1];
+INSERT INTO @messages ([position], [instance_id], [kind], [work_item], [delay_ms])
+SELECT w.[position],
+    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[kind],
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[delay_ms]
+FROM OPENJSON(@messages_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [kind] tinyint '$.c2', [delay_ms] bigint '$.c4'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+) AS v;
+DECLARE @activities [duroxide].[work_list_v1];
+INSERT INTO @activities ([position], [instance_id], [execution_id], [activity_id], [session_id], [tag], [work_item])
+SELECT w.[position],
+    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[execution_id], w.[activity_id],
+    CASE WHEN CHARINDEX(N'~', w.[session_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[session_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[session_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', w.[tag] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c6 COLLATE Latin1_General_BIN2) = 0 THEN v.c6 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c6 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+FROM OPENJSON(@activities_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
+    [activity_id] bigint '$.c3', [session_id] nvarchar(800) '$.c4', [tag] nvarchar(800) '$.c5'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c6' THEN p.[value] END) AS c6
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c6')
+) AS v;
+DECLARE @cancelled [duroxide].[activity_list_v1];
+INSERT INTO @cancelled ([position], [instance_id], [execution_id], [activity_id])
+SELECT w.[position],
+    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[execution_id], w.[activity_id]
+FROM OPENJSON(@cancelled_json) WITH (
+    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
+    [activity_id] bigint '$.c3'
+) AS w;
+EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
+	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3304, 3314, "duroxide"}, {5085, 5095, "duroxide"}, {5733, 5743, "duroxide"}},
+	batch:   true,
+	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(400), @version nvarchar(400), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 	},
@@ -80,11 +152,11 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	required(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
 	nullable(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
 	required(&a, "clear_values", sqlBit{}, p.ClearValues)
-	sendTVP(&a, "events", q.text(&typeEventListV1), p.Events, (*EventListV1Row).tvp)
-	sendTVP(&a, "changes", q.text(&typeKVListV1), p.Changes, (*KVListV1Row).tvp)
-	sendTVP(&a, "messages", q.text(&typeMessageListV1), p.Messages, (*MessageListV1Row).tvp)
-	sendTVP(&a, "activities", q.text(&typeWorkListV1), p.Activities, (*WorkListV1Row).tvp)
-	sendTVP(&a, "cancelled", q.text(&typeActivityListV1), p.Cancelled, (*ActivityListV1Row).tvp)
+	sendTable(&a, "events", "events_json", p.Events, (*EventListV1Row).put)
+	sendTable(&a, "changes", "changes_json", p.Changes, (*KVListV1Row).put)
+	sendTable(&a, "messages", "messages_json", p.Messages, (*MessageListV1Row).put)
+	sendTable(&a, "activities", "activities_json", p.Activities, (*WorkListV1Row).put)
+	sendTable(&a, "cancelled", "cancelled_json", p.Cancelled, (*ActivityListV1Row).put)
 	var r AckOrchestrationItemResult
 	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)

@@ -52,13 +52,6 @@ var statements = []*statement{
 	&stmtRenewWorkItemLock,
 	&stmtSetMessagesAside,
 	&stmtSetWorkAside,
-	&typeActivityListV1,
-	&typeEventListV1,
-	&typeIDListV1,
-	&typeKVListV1,
-	&typeLetterListV1,
-	&typeMessageListV1,
-	&typeWorkListV1,
 }
 
 // DBTX is what calls run on. *sql.DB, *sql.Tx and *sql.Conn satisfy it, opened with the driver "sqlserver": the older

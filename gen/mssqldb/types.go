@@ -2,10 +2,6 @@
 
 package mssqldb
 
-import (
-	"database/sql"
-)
-
 // ActivityListV1Row is a row of the table type duroxide.activity_list_v1.
 //
 // Activities to cancel.
@@ -16,28 +12,12 @@ type ActivityListV1Row struct {
 	ActivityID  int64
 }
 
-var typeActivityListV1 = statement{
-	name:    "duroxide.activity_list_v1",
-	text:    "[duroxide].[activity_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpActivityListV1Row is what the driver makes a table of.
-type tvpActivityListV1Row struct {
-	Position    int32
-	InstanceID  sql.NullString
-	ExecutionID int64
-	ActivityID  int64
-}
-
-// tvp returns the row as the driver takes it.
-func (r *ActivityListV1Row) tvp(t *tvpRow) tvpActivityListV1Row {
-	return tvpActivityListV1Row{
-		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
-		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
-	}
+// put adds the row to a table argument.
+func (r *ActivityListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
+	column(t, "execution_id", sqlBigInt{}, r.ExecutionID)
+	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
 }
 
 // EventListV1Row is a row of the table type duroxide.event_list_v1.
@@ -51,30 +31,13 @@ type EventListV1Row struct {
 	DataBytes int64
 }
 
-var typeEventListV1 = statement{
-	name:    "duroxide.event_list_v1",
-	text:    "[duroxide].[event_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpEventListV1Row is what the driver makes a table of.
-type tvpEventListV1Row struct {
-	Position  int32
-	EventID   int64
-	EventType sql.NullString
-	EventData sql.NullString
-	DataBytes int64
-}
-
-// tvp returns the row as the driver takes it.
-func (r *EventListV1Row) tvp(t *tvpRow) tvpEventListV1Row {
-	return tvpEventListV1Row{
-		Position:  tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		EventID:   tvpColumn[int64](t, "event_id", sqlBigInt{}, r.EventID),
-		EventType: tvpNull[sql.NullString](t, "event_type", sqlNVarChar(64), &r.EventType),
-		EventData: tvpNull[sql.NullString](t, "event_data", sqlNVarChar(maxLength), &r.EventData),
-		DataBytes: tvpColumn[int64](t, "data_bytes", sqlBigInt{}, r.DataBytes),
-	}
+// put adds the row to a table argument.
+func (r *EventListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "event_id", sqlBigInt{}, r.EventID)
+	column(t, "event_type", sqlNVarChar(64), r.EventType)
+	column(t, "event_data", sqlNVarChar(maxLength), r.EventData)
+	column(t, "data_bytes", sqlBigInt{}, r.DataBytes)
 }
 
 // IDListV1Row is a row of the table type duroxide.id_list_v1.
@@ -85,24 +48,10 @@ type IDListV1Row struct {
 	ID       string
 }
 
-var typeIDListV1 = statement{
-	name:    "duroxide.id_list_v1",
-	text:    "[duroxide].[id_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpIDListV1Row is what the driver makes a table of.
-type tvpIDListV1Row struct {
-	Position int32
-	ID       sql.NullString
-}
-
-// tvp returns the row as the driver takes it.
-func (r *IDListV1Row) tvp(t *tvpRow) tvpIDListV1Row {
-	return tvpIDListV1Row{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		ID:       tvpNull[sql.NullString](t, "id", sqlNVarChar(400), &r.ID),
-	}
+// put adds the row to a table argument.
+func (r *IDListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "id", sqlNVarChar(400), r.ID)
 }
 
 // KVListV1Row is a row of the table type duroxide.kv_list_v1.
@@ -117,30 +66,13 @@ type KVListV1Row struct {
 	LastUpdatedAtMs *int64
 }
 
-var typeKVListV1 = statement{
-	name:    "duroxide.kv_list_v1",
-	text:    "[duroxide].[kv_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpKVListV1Row is what the driver makes a table of.
-type tvpKVListV1Row struct {
-	Position        int32
-	KVKey           sql.NullString
-	Value           sql.NullString
-	ValueBytes      int64
-	LastUpdatedAtMs sql.NullInt64
-}
-
-// tvp returns the row as the driver takes it.
-func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
-	return tvpKVListV1Row{
-		Position:        tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		KVKey:           tvpNull[sql.NullString](t, "kv_key", sqlNVarChar(400), &r.KVKey),
-		Value:           tvpNull[sql.NullString](t, "value", sqlNVarChar(maxLength), r.Value),
-		ValueBytes:      tvpColumn[int64](t, "value_bytes", sqlBigInt{}, r.ValueBytes),
-		LastUpdatedAtMs: tvpNull[sql.NullInt64](t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs),
-	}
+// put adds the row to a table argument.
+func (r *KVListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "kv_key", sqlNVarChar(400), r.KVKey)
+	columnNull(t, "value", sqlNVarChar(maxLength), r.Value)
+	column(t, "value_bytes", sqlBigInt{}, r.ValueBytes)
+	columnNull(t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs)
 }
 
 // LetterListV1Row is a row of the table type duroxide.letter_list_v1.
@@ -152,26 +84,11 @@ type LetterListV1Row struct {
 	Error    string
 }
 
-var typeLetterListV1 = statement{
-	name:    "duroxide.letter_list_v1",
-	text:    "[duroxide].[letter_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpLetterListV1Row is what the driver makes a table of.
-type tvpLetterListV1Row struct {
-	Position int32
-	QueueID  int64
-	Error    sql.NullString
-}
-
-// tvp returns the row as the driver takes it.
-func (r *LetterListV1Row) tvp(t *tvpRow) tvpLetterListV1Row {
-	return tvpLetterListV1Row{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		QueueID:  tvpColumn[int64](t, "queue_id", sqlBigInt{}, r.QueueID),
-		Error:    tvpNull[sql.NullString](t, "error", sqlNVarChar(maxLength), &r.Error),
-	}
+// put adds the row to a table argument.
+func (r *LetterListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "queue_id", sqlBigInt{}, r.QueueID)
+	column(t, "error", sqlNVarChar(maxLength), r.Error)
 }
 
 // MessageListV1Row is a row of the table type duroxide.message_list_v1.
@@ -185,30 +102,13 @@ type MessageListV1Row struct {
 	DelayMs    int64 // How long it stays hidden.
 }
 
-var typeMessageListV1 = statement{
-	name:    "duroxide.message_list_v1",
-	text:    "[duroxide].[message_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpMessageListV1Row is what the driver makes a table of.
-type tvpMessageListV1Row struct {
-	Position   int32
-	InstanceID sql.NullString
-	Kind       uint8
-	WorkItem   sql.NullString
-	DelayMs    int64
-}
-
-// tvp returns the row as the driver takes it.
-func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
-	return tvpMessageListV1Row{
-		Position:   tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID: tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		Kind:       tvpColumn[uint8](t, "kind", sqlTinyInt{}, r.Kind),
-		WorkItem:   tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
-		DelayMs:    tvpColumn[int64](t, "delay_ms", sqlBigInt{}, r.DelayMs),
-	}
+// put adds the row to a table argument.
+func (r *MessageListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
+	column(t, "kind", sqlTinyInt{}, r.Kind)
+	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
+	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
 }
 
 // WorkListV1Row is a row of the table type duroxide.work_list_v1.
@@ -224,32 +124,13 @@ type WorkListV1Row struct {
 	WorkItem    string
 }
 
-var typeWorkListV1 = statement{
-	name:    "duroxide.work_list_v1",
-	text:    "[duroxide].[work_list_v1]",
-	schemas: []schemaAt{{0, 10, "duroxide"}},
-}
-
-// tvpWorkListV1Row is what the driver makes a table of.
-type tvpWorkListV1Row struct {
-	Position    int32
-	InstanceID  sql.NullString
-	ExecutionID int64
-	ActivityID  int64
-	SessionID   sql.NullString
-	Tag         sql.NullString
-	WorkItem    sql.NullString
-}
-
-// tvp returns the row as the driver takes it.
-func (r *WorkListV1Row) tvp(t *tvpRow) tvpWorkListV1Row {
-	return tvpWorkListV1Row{
-		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
-		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
-		SessionID:   tvpNull[sql.NullString](t, "session_id", sqlNVarChar(400), r.SessionID),
-		Tag:         tvpNull[sql.NullString](t, "tag", sqlNVarChar(400), r.Tag),
-		WorkItem:    tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
-	}
+// put adds the row to a table argument.
+func (r *WorkListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
+	column(t, "execution_id", sqlBigInt{}, r.ExecutionID)
+	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
+	columnNull(t, "session_id", sqlNVarChar(400), r.SessionID)
+	columnNull(t, "tag", sqlNVarChar(400), r.Tag)
+	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 }

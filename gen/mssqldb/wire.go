@@ -4,8 +4,10 @@ package mssqldb
 
 import (
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -32,14 +34,6 @@ type kind[T any] interface {
 	wire(v T) (any, error)
 	// null is the NULL of the type. The driver's nil has no type, and not every server takes that.
 	null() any
-}
-
-// An outKind is a kind that a procedure can return.
-type outKind[T any] interface {
-	kind[T]
-	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
-	// keep the type in the NULL, too: the driver takes it from what receives the value.
-	out(v *T) (dest any, value func() *T)
 }
 
 // send adds an argument as it is.
@@ -90,12 +84,12 @@ func (sqlBit) wire(v bool) (any, error) { return v, nil }
 
 func (sqlBit) null() any { return sql.NullBool{} }
 
-func (sqlBit) out(v *bool) (any, func() *bool) {
-	n := sql.NullBool{}
-	if v != nil {
-		n = sql.NullBool{Bool: *v, Valid: true}
+// json writes 1 or 0, as T-SQL does.
+func (sqlBit) json(dst []byte, v bool) ([]byte, error) {
+	if v {
+		return append(dst, '1'), nil
 	}
-	return &n, func() *bool { return present(&n.Bool, n.Valid) }
+	return append(dst, '0'), nil
 }
 
 // sqlTinyInt is tinyint.
@@ -105,12 +99,8 @@ func (sqlTinyInt) wire(v uint8) (any, error) { return v, nil }
 
 func (sqlTinyInt) null() any { return sql.NullByte{} }
 
-func (sqlTinyInt) out(v *uint8) (any, func() *uint8) {
-	n := sql.NullByte{}
-	if v != nil {
-		n = sql.NullByte{Byte: *v, Valid: true}
-	}
-	return &n, func() *uint8 { return present(&n.Byte, n.Valid) }
+func (sqlTinyInt) json(dst []byte, v uint8) ([]byte, error) {
+	return strconv.AppendUint(dst, uint64(v), 10), nil
 }
 
 // sqlInt is int.
@@ -120,12 +110,8 @@ func (sqlInt) wire(v int32) (any, error) { return v, nil }
 
 func (sqlInt) null() any { return sql.NullInt32{} }
 
-func (sqlInt) out(v *int32) (any, func() *int32) {
-	n := sql.NullInt32{}
-	if v != nil {
-		n = sql.NullInt32{Int32: *v, Valid: true}
-	}
-	return &n, func() *int32 { return present(&n.Int32, n.Valid) }
+func (sqlInt) json(dst []byte, v int32) ([]byte, error) {
+	return strconv.AppendInt(dst, int64(v), 10), nil
 }
 
 // sqlBigInt is bigint.
@@ -135,20 +121,8 @@ func (sqlBigInt) wire(v int64) (any, error) { return v, nil }
 
 func (sqlBigInt) null() any { return sql.NullInt64{} }
 
-func (sqlBigInt) out(v *int64) (any, func() *int64) {
-	n := sql.NullInt64{}
-	if v != nil {
-		n = sql.NullInt64{Int64: *v, Valid: true}
-	}
-	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
-}
-
-// present returns a pointer to a value that is there, and nil for NULL.
-func present[T any](v *T, valid bool) *T {
-	if !valid {
-		return nil
-	}
-	return v
+func (sqlBigInt) json(dst []byte, v int64) ([]byte, error) {
+	return strconv.AppendInt(dst, v, 10), nil
 }
 
 // maxLength is the length of varchar(max), nvarchar(max) and varbinary(max).
@@ -179,15 +153,6 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
-// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
-func outText(v *string) (any, func() *string) {
-	n := sql.NullString{}
-	if v != nil {
-		n = sql.NullString{String: *v, Valid: true}
-	}
-	return &n, func() *string { return present(&n.String, n.Valid) }
-}
-
 // sqlNVarChar is nvarchar by its length; ntext and xml are sent like nvarchar(max).
 type sqlNVarChar int
 
@@ -200,7 +165,9 @@ func (k sqlNVarChar) wire(v string) (any, error) {
 
 func (sqlNVarChar) null() any { return sql.NullString{} }
 
-func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
+func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
+	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
+}
 
 // sqlUniqueIdentifier is uniqueidentifier. The driver can't send its NULL; that of varbinary does as well.
 type sqlUniqueIdentifier struct{}
@@ -209,15 +176,14 @@ func (sqlUniqueIdentifier) wire(v mssql.UniqueIdentifier) (any, error) { return 
 
 func (sqlUniqueIdentifier) null() any { return []byte(nil) }
 
-// out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
-func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {
-	if v != nil {
-		n := mssql.NullUniqueIdentifier{UUID: *v, Valid: true}
-		return &n, func() *mssql.UniqueIdentifier { return present(&n.UUID, n.Valid) }
+// json writes the bytes in their order: mssql.UniqueIdentifier has them as they are shown.
+func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, error) {
+	dst = append(dst, '"')
+	for i, b := range v {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, []byte{b})
 	}
-	var n []byte
-	return &n, func() *mssql.UniqueIdentifier {
-		var id mssql.UniqueIdentifier
-		return present(&id, id.Scan(n) == nil)
-	}
+	return append(dst, '"'), nil
 }

@@ -56,7 +56,7 @@ func (m *Migration) dropStep(st *state, members []string, foreign int) Step {
 		}
 	}
 	objects := m.ourObjects(st)
-	for _, kind := range []string{"TYPE", "TABLE", "SEQUENCE"} {
+	for _, kind := range []string{"VIEW", "TYPE", "TABLE", "SEQUENCE"} {
 		for _, one := range slices.Backward(objects) {
 			if one.kind == kind {
 				add("DROP %s IF EXISTS duroxide.%s;", kind, Quote(one.name))
@@ -90,7 +90,7 @@ func (m *Migration) dropOrder(st *state, kind moduleKind) []string {
 // ourObjects returns the tables and types of the scripts that were applied, and the
 // tables that record them.
 func (m *Migration) ourObjects(st *state) []object {
-	objects := []object{{"TABLE", "migrations"}, {"TABLE", "modules"}, {"TABLE", "revisions"}}
+	objects := []object{{"VIEW", "v_migrations"}, {"TABLE", "migrations"}, {"TABLE", "modules"}, {"TABLE", "revisions"}}
 	for _, one := range m.Scripts.numbered {
 		if _, applied := st.scripts[one.version]; applied {
 			objects = append(objects, one.creates...)

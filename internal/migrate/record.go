@@ -6,7 +6,7 @@ import "fmt"
 const now = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())"
 
 // foundation creates the schema and what stands before the first script: the tables
-// that record what was done, and the role that may read them. The role is made here
+// that record what was done, the view of them, and the role that may read it. The role is made here
 // and not by a script, so that a login of the application can always be told which
 // version it finds.
 func (p *planner) foundation() Step {
@@ -44,9 +44,21 @@ CREATE TABLE duroxide.revisions (
 );`,
 		`IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_runtime')
     CREATE ROLE duroxide_runtime;`,
-		`GRANT SELECT ON duroxide.migrations TO duroxide_runtime;
-GRANT SELECT ON duroxide.modules TO duroxide_runtime;
-GRANT SELECT ON duroxide.revisions TO duroxide_runtime;`,
+		`-- What was applied, for people and for the role that may not read tables. kind is
+-- 'SCRIPT', 'FUNCTION', 'VIEW', 'PROCEDURE' or 'REVISION'; applied_at is in milliseconds
+-- since the Unix epoch.
+CREATE VIEW duroxide.v_migrations
+AS
+SELECT N'SCRIPT' AS kind, s.version, s.name, s.checksum, CAST(NULL AS VARBINARY(32)) AS server_checksum, s.applied_at
+FROM duroxide.migrations AS s
+UNION ALL
+SELECT m.kind, 0 AS version, m.name, m.checksum, m.server_checksum, m.applied_at
+FROM duroxide.modules AS m
+UNION ALL
+SELECT N'REVISION' AS kind, r.revision AS version, N'' AS name, CAST(0x AS VARBINARY(32)) AS checksum,
+    CAST(NULL AS VARBINARY(32)) AS server_checksum, r.applied_at
+FROM duroxide.revisions AS r;`,
+		`GRANT SELECT ON duroxide.v_migrations TO duroxide_runtime;`,
 	} {
 		batches = append(batches, p.statement(text))
 	}

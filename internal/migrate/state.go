@@ -82,51 +82,48 @@ func readState(ctx context.Context, q querier, schema string) (*state, error) {
 	return st, nil
 }
 
-// readRecords reads the three tables of ours, which the runtime role may, too.
+// readRecords reads what was applied, from the view, which the runtime role may read
+// too.
 func readRecords(ctx context.Context, q querier, schema string) (*state, error) {
 	st := &state{scripts: map[int]recordedScript{}, modules: map[string]recordedModule{}}
 	var id sql.NullInt64
-	var tables int
+	var views int
 	err := q.QueryRowContext(ctx, `
 SELECT SCHEMA_ID(@p1),
-       (SELECT COUNT(*) FROM sys.tables AS t
-        WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name IN (N'migrations', N'modules', N'revisions'))`,
-		schema).Scan(&id, &tables)
+       (SELECT COUNT(*) FROM sys.views AS v WHERE v.schema_id = SCHEMA_ID(@p1) AND v.name = N'v_migrations')`,
+		schema).Scan(&id, &views)
 	if err != nil {
 		return nil, fmt.Errorf("looking for schema %s: %w", Quote(schema), err)
 	}
-	st.exists, st.recorded = id.Valid, tables == 3
+	st.exists, st.recorded = id.Valid, views == 1
 	if !st.recorded {
 		return st, nil
 	}
-	if err := st.readTables(ctx, q, schema); err != nil {
+	err = each(ctx, q, Rewrite("SELECT kind, version, name, checksum, server_checksum FROM duroxide.v_migrations", schema), st.record)
+	if err != nil {
 		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(schema), err)
 	}
 	return st, nil
 }
 
-func (st *state) readTables(ctx context.Context, q querier, schema string) error {
-	err := each(ctx, q, Rewrite("SELECT version, name, checksum FROM duroxide.migrations", schema), func(scan scanner) error {
-		var version int
-		var row recordedScript
-		err := scan(&version, &row.name, &row.checksum)
-		st.scripts[version] = row
-		return err
-	})
-	if err != nil {
+// record takes a row of the view.
+func (st *state) record(scan scanner) error {
+	var kind moduleKind
+	var version int
+	var name string
+	var checksum, serverChecksum []byte
+	if err := scan(&kind, &version, &name, &checksum, &serverChecksum); err != nil {
 		return err
 	}
-	err = each(ctx, q, Rewrite("SELECT name, kind, checksum, server_checksum FROM duroxide.modules", schema), func(scan scanner) error {
-		var name string
-		var row recordedModule
-		err := scan(&name, &row.kind, &row.checksum, &row.serverChecksum)
-		st.modules[name] = row
-		return err
-	})
-	if err != nil {
-		return err
+	switch kind {
+	case "SCRIPT":
+		st.scripts[version] = recordedScript{name: name, checksum: checksum}
+	case "REVISION":
+		st.revision = max(st.revision, version)
+	default:
+		st.modules[name] = recordedModule{kind: kind, checksum: checksum, serverChecksum: serverChecksum}
 	}
-	return q.QueryRowContext(ctx, Rewrite("SELECT COALESCE(MAX(revision), 0) FROM duroxide.revisions", schema)).Scan(&st.revision)
+	return nil
 }
 
 // readStored asks the server for the modules it has.

@@ -29,7 +29,7 @@ func read[T any](
 func restoredIDs[Row ~struct{ InstanceID string }](rows []Row) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = restored((struct{ InstanceID string })(row).InstanceID)
+		ids[i] = restored(struct{ InstanceID string }(row).InstanceID)
 	}
 	return ids
 }
@@ -61,12 +61,12 @@ const maxStatus = 32
 // ListInstancesByStatus implements [provider.Admin] (§6.4). Instances whose current
 // execution has no row are not listed.
 func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
-	const operation = "list_instances_by_status"
-	if len(status) > maxStatus || columns.CheckText(operation, "status", string(status)) != nil {
+	text, ok := lookupKey(string(status))
+	if !ok || len(text) > maxStatus {
 		return []string{}, nil
 	}
-	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancesByStatusResult, error) {
-		return q.ListInstancesByStatus(ctx, mssqldb.ListInstancesByStatusParams{Status: stored(string(status))})
+	result, err := read(ctx, s, "list_instances_by_status", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancesByStatusResult, error) {
+		return q.ListInstancesByStatus(ctx, mssqldb.ListInstancesByStatusParams{Status: text})
 	})
 	if err != nil {
 		return nil, err

@@ -20,9 +20,6 @@ const (
 // giveBackTime bounds the call that returns what a fetch that was cut off has locked.
 const giveBackTime = 5 * time.Second
 
-// lockTimeout is the error of a claim that waited for somebody's long transaction.
-const lockTimeout = 1222
-
 // claim runs a call that locks something under a new token. Such a call is not
 // repeated when its outcome is unknown: it might hold one thing and lock another. What
 // it may hold is given back instead, so that nothing lies locked until a lease ends
@@ -34,9 +31,9 @@ func (s *Store) claim(
 ) error {
 	return s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		err := try(ctx, q)
-		failure, answered := errors.AsType[mssqldriver.Error](err)
+		_, answered := errors.AsType[mssqldriver.Error](err)
 		switch {
-		case err == nil, answered && failure.Number == lockTimeout:
+		case err == nil, isLockTimeout(err):
 			return nil
 		case answered && ctx.Err() == nil:
 			// The server has rolled back.

@@ -68,8 +68,9 @@ func hooksOf(db *sql.DB, schema string) providertest.Store {
 	}
 	return providertest.Store{
 		CorruptHistory: func(ctx context.Context, instance string, executionID, eventID uint64, data string) error {
-			return execOne(ctx, `UPDATE %s.history SET event_data = @p1 WHERE instance_id = @p2 AND execution_id = @p3 AND event_id = @p4`,
-				data, stored(instance), int64(executionID), int64(eventID))
+			return execOne(ctx, `UPDATE %s.history SET event_data = @p1, data_bytes = @p5
+				WHERE instance_id = @p2 AND execution_id = @p3 AND event_id = @p4`,
+				data, stored(instance), int64(executionID), int64(eventID), int64(len(data)))
 		},
 		CorruptOrchestratorItem: func(ctx context.Context, instance, data string) error {
 			return execOne(ctx, `UPDATE %[1]s.orchestrator_queue SET work_item = @p1

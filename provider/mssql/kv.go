@@ -11,22 +11,25 @@ import (
 // made of the key, else what earlier ones left. A key that is too long for the store
 // has no value.
 func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
-	const operation = "get_kv_value"
-	id, ok := lookupID(instance)
-	if !ok || columns.CheckText(operation, "key", key) != nil {
+	id, knownID := lookupID(instance)
+	text, knownKey := lookupKey(key)
+	if !knownID || !knownKey {
 		return nil, nil
 	}
-	text, err := storedKey(operation, "key", key)
-	if err != nil {
-		return nil, nil
-	}
-	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetKVValueResult, error) {
+	result, err := read(ctx, s, "get_kv_value", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetKVValueResult, error) {
 		return q.GetKVValue(ctx, mssqldb.GetKVValueParams{InstanceID: id, KVKey: text})
 	})
 	if err != nil || result.Value == nil {
 		return nil, err
 	}
 	return restoredOptionalText(result.Value.Value), nil
+}
+
+// lookupKey is storedKey for a call that only looks: ok is false for a text that cannot
+// be stored.
+func lookupKey(key string) (text string, ok bool) {
+	text, err := storedKey("", "key", key)
+	return text, err == nil && columns.CheckText("", "key", key) == nil
 }
 
 // GetKVAllValues implements [provider.Provider] (§5.18), with the same view.

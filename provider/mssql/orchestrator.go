@@ -161,7 +161,7 @@ func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *pr
 		return err
 	}
 	for _, letter := range letters {
-		s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see table dead_letters",
+		s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see view v_dead_letters",
 			slog.String("queue", "orchestrator"), slog.Int64("queue_id", letter.QueueID),
 			slog.String("instance_id", item.Instance), slog.String("error", letter.Error))
 	}

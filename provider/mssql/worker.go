@@ -101,7 +101,7 @@ func (s *Store) setWorkAside(
 	if err != nil {
 		return err
 	}
-	s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see table dead_letters",
+	s.log.LogAttrs(ctx, slog.LevelError, "set a message aside that cannot be decoded: see view v_dead_letters",
 		slog.String("queue", "worker"), slog.Int64("queue_id", row.ID),
 		slog.String("instance_id", restored(row.InstanceID)), slog.String("error", cause.Error()))
 	return nil

@@ -63,8 +63,8 @@ CREATE TABLE duroxide.executions (
 );
 GO
 
--- For list_finished_instances and list_prunable_instances: what ended before a given time. Written once per
--- execution, when it ends.
+-- For delete_instance_bulk: what has ended, oldest first. Written once per execution,
+-- when it ends.
 CREATE INDEX ix_executions_completed ON duroxide.executions (completed_at) INCLUDE (status)
 WHERE completed_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);

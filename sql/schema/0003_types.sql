@@ -1,6 +1,6 @@
--- Lists travel as table-valued parameters. A type cannot change while a procedure
--- uses it, so a change is a new type with the next number (rule T6). The first
--- column is the order; it is the key, so that the server has no need to sort.
+-- Lists are arguments of table types. A type cannot change while a procedure uses it,
+-- so a change is a new type with the next number (rule T6). The first column is the
+-- order; it is the key, so that the server has no need to sort.
 
 -- Events to append.
 CREATE TYPE duroxide.event_list_v1 AS TABLE (
