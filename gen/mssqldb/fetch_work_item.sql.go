@@ -15,7 +15,7 @@ var stmtFetchWorkItem = statement{
 	text:    "[duroxide].[fetch_work_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"id", "instance_id", "work_item", "attempt_count"},
+		{"id", "instance_id", "work_item", "attempt_count", "fresh_session"},
 	},
 }
 
@@ -41,10 +41,11 @@ type FetchWorkItemItemRow struct {
 	InstanceID   string
 	WorkItem     string
 	AttemptCount int32
+	FreshSession bool
 }
 
 func scanFetchWorkItemItemRow(rows *sql.Rows, r *FetchWorkItemItemRow) error {
-	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount)
+	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession)
 }
 
 // FetchWorkItemResult is what [Queries.FetchWorkItem] returns.

@@ -17,8 +17,9 @@ var stmtSetWorkAside = statement{
 
 // SetWorkAsideParams holds the arguments of [Queries.SetWorkAside].
 type SetWorkAsideParams struct {
-	LockToken mssql.UniqueIdentifier
-	Error     string
+	LockToken   mssql.UniqueIdentifier
+	Error       string
+	FreeSession bool
 }
 
 // SetWorkAside moves a locked activity that could not be decoded out of the queue, whose head it
@@ -26,8 +27,9 @@ type SetWorkAsideParams struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken].
 func (q *Queries) SetWorkAside(ctx context.Context, p SetWorkAsideParams) error {
-	a := newArgs(2)
+	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "error", sqlNVarChar(maxLength), p.Error)
+	required(&a, "free_session", sqlBit{}, p.FreeSession)
 	return q.call(ctx, &stmtSetWorkAside, &a, none)
 }

@@ -19,10 +19,9 @@ const (
 	// lockPatience is how long emptying a schema waits for locks, in milliseconds. Only what the test has left
 	// running holds any.
 	lockPatience = 30_000
-	// pooledConnections is how many connections a pooled schema has at most, and keptConnections how many of them it
-	// keeps: there may be dozens of such schemas.
-	pooledConnections = 10
-	keptConnections   = 3
+	// pooledConnections is how many connections a pooled schema has, all of which it keeps: a new one has to learn
+	// every procedure first, which takes some servers seconds, and there may be dozens of such schemas.
+	pooledConnections = 4
 )
 
 // pooled is a schema and the connections to use it with.
@@ -124,7 +123,7 @@ func (p *pool) create(ctx context.Context, dsn string) (pooled, error) {
 		return pooled{}, err
 	}
 	db.SetMaxOpenConns(pooledConnections)
-	db.SetMaxIdleConns(keptConnections)
+	db.SetMaxIdleConns(pooledConnections)
 	one := pooled{name: Name(), db: db}
 	p.mu.Lock()
 	p.all = append(p.all, one) // to be dropped, also when it was made by half only

@@ -69,8 +69,8 @@ func newAck(r *columns.TurnResult) (mssqldb.AckOrchestrationItemParams, error) {
 // putMetadata fills in the facts about the instance and the execution.
 func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
 	m := r.Metadata
-	// Names are not compared, so they are stored as they are.
-	ack.Name, ack.Version = m.OrchestrationName, m.OrchestrationVersion
+	// Names are not compared, so blanks at their end are no matter.
+	ack.Name, ack.Version = storedText(m.OrchestrationName), storedText(m.OrchestrationVersion)
 	for name, text := range map[string]*string{"orchestration name": ack.Name, "orchestration version": ack.Version} {
 		if text != nil {
 			if err := checkLength(opAckOrchestration, name, *text); err != nil {

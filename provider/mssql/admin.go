@@ -146,8 +146,8 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	}
 	info := provider.InstanceInfo{
 		InstanceID:           restored(row.InstanceID),
-		OrchestrationName:    row.OrchestrationName,
-		OrchestrationVersion: columns.OrUnknown(row.OrchestrationVersion),
+		OrchestrationName:    restoredText(row.OrchestrationName),
+		OrchestrationVersion: restoredText(columns.OrUnknown(row.OrchestrationVersion)),
 		CurrentExecutionID:   uint64(row.CurrentExecutionID),
 		Status:               provider.StatusUnknown,
 		Output:               restoredOptionalText(row.Output),

@@ -19,18 +19,19 @@ const maxKey = 400
 // the end when it compares, in binary collations too, so 'a' would meet 'a ' (rule
 // T3). A key that ends in the guard gets another one, so that each stored form stands
 // for one key.
-const guard = "\x1f"
+const guard = "\u241f" // ␟
 
 // stored is the form of a key in the database. Nearly every key is stored as it is.
 func stored(key string) string {
-	if strings.HasSuffix(key, " ") || strings.HasSuffix(key, guard) {
-		return key + guard
+	text := storedString(key)
+	if strings.HasSuffix(text, " ") || strings.HasSuffix(text, guard) {
+		return text + guard
 	}
-	return key
+	return text
 }
 
 // restored is the key of a stored form.
-func restored(text string) string { return strings.TrimSuffix(text, guard) }
+func restored(text string) string { return restoredText(strings.TrimSuffix(text, guard)) }
 
 // storedKey checks a key's length and returns its stored form. name is what the
 // caller knows it as. Error: [provider.ErrInvalidArgument]; T-SQL itself would cut

@@ -20,7 +20,7 @@ func setDefaults() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		if err := flag.Set("test.parallel", "12"); err != nil {
+		if err := flag.Set("test.parallel", "8"); err != nil {
 			panic(err)
 		}
 	}

@@ -115,7 +115,8 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.Fet
 	case row.OrchestrationName != nil:
 		// The row's word is final: a start among the messages is a duplicate, and a
 		// ContinueAsNew belongs to the execution that the runtime is about to begin.
-		item.OrchestrationName, item.Version = *row.OrchestrationName, columns.OrUnknown(row.OrchestrationVersion)
+		item.OrchestrationName = restoredText(*row.OrchestrationName)
+		item.Version = restoredText(columns.OrUnknown(row.OrchestrationVersion))
 	case len(history) > 0:
 		columns.NameFromHistory(item, history)
 	case !columns.NameFromStart(item):
@@ -143,7 +144,7 @@ func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *pr
 		message, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
 			letters = append(letters, mssqldb.LetterListV1Row{
-				Position: int32(len(letters)), QueueID: row.ID, Error: err.Error(),
+				Position: int32(len(letters)), QueueID: row.ID, Error: storedString(err.Error()),
 			})
 			continue
 		}

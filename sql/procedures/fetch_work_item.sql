@@ -12,7 +12,7 @@
 -- gen:null @owner @tag1 @tag2 @tag3 @tag4 @tag5
 --
 -- Result sets:
---   1 Item: the locked activity
+--   1 Item: the locked activity, and whether the owner did not have its session before
 --
 -- Locks: worker_queue, sessions.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
@@ -46,7 +46,7 @@ SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tags duroxide.id_list_v1;
 DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400);
-DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0;
+DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @fresh BIT = 0;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
 
@@ -109,7 +109,8 @@ BEGIN TRY
             FROM duroxide.worker_queue AS q
             WHERE q.id = @id;
         IF @session_id IS NOT NULL
-            EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms, @claimed = @found OUTPUT;
+            EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms,
+                @claimed = @found OUTPUT, @fresh = @fresh OUTPUT;
         -- Somebody else has the session now: as if the activity had not been taken.
         IF @session_id IS NOT NULL AND @found = 0
             -- vet:allow Q3: locked by this very transaction
@@ -120,7 +121,7 @@ BEGIN TRY
     END;
 
     -- gen:result Item
-    SELECT q.id, q.instance_id, q.work_item, q.attempt_count
+    SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session
     FROM duroxide.worker_queue AS q
     WHERE q.id = @id
       AND @found = 1;

@@ -1,20 +1,24 @@
 -- Moves a locked activity that could not be decoded out of the queue, whose head it
 -- would block for ever (§5.10), for somebody to look at.
 --
--- Locks: worker_queue, dead_letters.
+-- Parameters: with @free_session = 1 the session goes with it, unless somebody is at
+-- work on another activity of it: it was claimed for this one only.
+--
+-- Locks: worker_queue, sessions, dead_letters.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.set_work_aside
-    @lock_token UNIQUEIDENTIFIER,
-    @error      NVARCHAR(MAX)
+    @lock_token   UNIQUEIDENTIFIER,
+    @error        NVARCHAR(MAX),
+    @free_session BIT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT;
+DECLARE @id BIGINT, @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
@@ -24,18 +28,27 @@ BEGIN TRY
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q
     WHERE q.lock_token = @lock_token;
-    INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
-    SELECT N'worker', q.id, q.instance_id, q.work_item, @error, @now
+    SELECT @session_id = q.session_id, @instance_id = q.instance_id, @item = q.work_item
     FROM duroxide.worker_queue AS q
-    WHERE q.id = @id
-      AND q.lock_token = @lock_token;
+    WHERE q.id = @id;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
-    -- vet:allow Q6-order: nobody else locks dead letters before anything
     DELETE FROM duroxide.worker_queue
     WHERE id = @id
       AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
+    IF @free_session = 1 AND @session_id IS NOT NULL
+        DELETE FROM duroxide.sessions
+        WHERE session_id = @session_id
+          AND NOT EXISTS (
+              SELECT 1
+              FROM duroxide.worker_queue AS q
+              WHERE q.ready = 0
+                AND q.session_id = @session_id
+                AND q.locked_until > @now
+          );
+    INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
+    VALUES (N'worker', @id, @instance_id, @item, @error, @now);
 
     COMMIT TRANSACTION;
 END TRY

@@ -3,7 +3,7 @@
 --
 --   queue          orchestrator or worker
 --   queue_id       the id that it had there
---   instance_id    an id that ends in a blank has the character U+001F behind it
+--   instance_id    an id that ends in a blank has the character ␟ behind it
 --   work_item      what could not be decoded
 --   error          why
 --   created_at     when it was set aside

@@ -1,6 +1,6 @@
 -- Executions, one row each, for people and their tools. Times are UTC.
 --
---   instance_id   an id that ends in a blank has the character U+001F behind it
+--   instance_id   an id that ends in a blank has the character ␟ behind it
 --   execution_id  from 1
 --   is_current    1 for the instance's last one
 --   status        Running, Completed, Failed or ContinuedAsNew

@@ -1,7 +1,7 @@
 -- Events, one row each, for people and their tools. Sort by execution_id and event_id
 -- to read a history. Times are UTC.
 --
---   instance_id   an id that ends in a blank has the character U+001F behind it
+--   instance_id   an id that ends in a blank has the character ␟ behind it
 --   execution_id  from 1
 --   event_id      from 1, in each execution anew
 --   event_type    such as ActivityScheduled

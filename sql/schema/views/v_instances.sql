@@ -1,7 +1,7 @@
 -- Instances with the state of their current execution, one row each, for people and
 -- their tools. Times are UTC.
 --
---   instance_id            an id that ends in a blank has the character U+001F behind it
+--   instance_id            an id that ends in a blank has the character ␟ behind it
 --   parent_instance_id     NULL for a root
 --   orchestration_name
 --   orchestration_version  NULL if it was not recorded

@@ -4,7 +4,7 @@
 --
 --   queue          orchestrator or worker
 --   id             the order of arrival; each queue counts by itself
---   instance_id    an id that ends in a blank has the character U+001F behind it
+--   instance_id    an id that ends in a blank has the character ␟ behind it
 --   kind           StartOrchestration, ContinueAsNew, QueueMessage, Activity, or Other
 --   tag            of an activity, NULL for none
 --   session_id     of an activity, NULL for none
