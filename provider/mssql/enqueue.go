@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"database/sql"
+	"math"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -80,16 +81,18 @@ func newEnqueue(
 
 // untilDue is how long a timer has to wait, in milliseconds. The due time comes from
 // the runtime's clock and the store has the server's: as a length of time it is right
-// whatever the difference between them (§2.1).
+// whatever the difference between them (§2.1). A timer for the end of time must still be
+// one when the server has added its own clock, so what is left of time is halved.
 func untilDue(m columns.Message) int64 {
-	return max(0, m.NotBefore-time.Now().UnixMilli())
+	return min(max(0, m.NotBefore-time.Now().UnixMilli()), math.MaxInt64/2)
 }
 
 // sent wakes whoever waits for a message that becomes visible so many milliseconds
 // from now.
 func (s *Store) sent(delayMs int64) {
 	if delayMs > 0 {
-		s.noteInstanceWake(time.Duration(delayMs) * time.Millisecond)
+		// What is decades away will be found by polling, and fits no duration.
+		s.noteInstanceWake(time.Duration(min(delayMs, 1<<40)) * time.Millisecond)
 		return
 	}
 	s.signalInstances(1)

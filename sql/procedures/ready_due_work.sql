@@ -6,22 +6,34 @@
 -- Hints: READPAST leaves out what somebody else is making fetchable right now;
 -- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
 -- keep to the rows that are written; INDEX is there for the reason that find_work
--- gives.
+-- gives, and LOOP finds each row by its id.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+DECLARE @found TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @due INT = 1000;
--- In portions, so that a great many leases that end at once do not lock the table.
+-- In portions, so that a great many leases that end at once do not lock the table. The
+-- write repeats the condition: not every server tests it again for the rows of a TOP
+-- after it has waited for them (rule Q3).
 WHILE @due = 1000
 BEGIN
+    DELETE FROM @found;
     -- The attempts are no condition, see find_work.
-    UPDATE TOP (1000) duroxide.worker_queue WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
-    SET ready = 1
-    WHERE ready = 0
-      AND wake_at <= @now
-      AND attempt_count >= 0;
+    INSERT INTO @found (id)
+    SELECT TOP (1000) q.id
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
+    WHERE q.ready = 0
+      AND q.wake_at <= @now
+      AND q.attempt_count >= 0
+    ORDER BY q.wake_at;
     SET @due = @@ROWCOUNT;
+    UPDATE q
+    SET ready = 1
+    FROM @found AS f
+    INNER LOOP JOIN duroxide.worker_queue AS q ON q.id = f.id
+    WHERE q.ready = 0
+      AND q.wake_at <= @now;
 END;
