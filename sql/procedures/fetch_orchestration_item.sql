@@ -126,6 +126,21 @@ BEGIN TRY
             WHERE instance_id = @candidate
               AND visible_at <= @now;
 
+            IF @@ROWCOUNT = 0
+            BEGIN
+                -- What is visible now was not yet when this call began: it waits for the
+                -- next call, as if it had come a little later.
+                -- vet:allow Q3: locked by this very transaction
+                UPDATE duroxide.inboxes
+                SET lock_token = NULL, locked_until = NULL, wake_at = NULL
+                WHERE instance_id = @candidate
+                  AND lock_token = @lock_token;
+                EXEC duroxide.refresh_inbox @instance_id = @candidate, @now = @now;
+                COMMIT TRANSACTION;
+                BEGIN TRANSACTION;
+                CONTINUE;
+            END;
+
             SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
             FROM duroxide.instances AS i
             WHERE i.instance_id = @candidate;
