@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -30,7 +29,7 @@ func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrc
 	}
 	token, ok := parseToken(params.LockToken)
 	if !ok {
-		return turnLock(opAckOrchestration, mssqldb.ErrInvalidLockToken)
+		return unknownToken(opAckOrchestration)
 	}
 	if err := columns.CheckExecution(opAckOrchestration, params.ExecutionID); err != nil {
 		return err
@@ -44,7 +43,7 @@ func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrc
 	err = s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		result, err := q.AckOrchestrationItem(ctx, ack)
 		turn = result.Turn
-		return duplicateEvent(opAckOrchestration, turnLock(opAckOrchestration, err))
+		return err
 	})
 	if err != nil {
 		return err
@@ -115,16 +114,6 @@ func eventRows(operation string, events []columns.Event) ([]mssqldb.EventListV1R
 		}
 	}
 	return rows, nil
-}
-
-// duplicateEvent says that an execution has one of the events already. Other errors
-// pass.
-func duplicateEvent(operation string, err error) error {
-	if errors.Is(err, mssqldb.ErrDuplicateEvent) {
-		return provider.Permanent(operation,
-			"duplicate event: the execution already has an event with one of the ids; nothing was stored", provider.ErrDuplicateEvent)
-	}
-	return err
 }
 
 // putValues fills in the changes of the key-value map. Of several changes of a key the

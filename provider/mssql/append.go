@@ -35,9 +35,9 @@ func (s *Store) AppendWithExecution(
 		return err
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return duplicateEvent(operation, q.AppendWithExecution(ctx, mssqldb.AppendWithExecutionParams{
+		return q.AppendWithExecution(ctx, mssqldb.AppendWithExecutionParams{
 			InstanceID: id, ExecutionID: int64(executionID), Events: rows,
-		}))
+		})
 	})
 	if err != nil {
 		return err

@@ -106,7 +106,7 @@ func (c *Config) withDefaults() (Config, error) {
 	}
 	if config.MaxOpenConns <= 0 {
 		var err error
-		if config.MaxOpenConns, err = poolFromEnv(); err != nil {
+		if config.MaxOpenConns, err = PoolSize(); err != nil {
 			return Config{}, err
 		}
 	}
@@ -144,9 +144,9 @@ func orNone[T int | time.Duration](value, otherwise T) T {
 	return max(cmp.Or(value, otherwise), 0)
 }
 
-// poolFromEnv is the number of connections that the environment asks for, or the
-// default.
-func poolFromEnv() (int, error) {
+// PoolSize is the number of connections of a store that does not set
+// [Config.MaxOpenConns]: what the environment asks for ([PoolEnv]), or the default.
+func PoolSize() (int, error) {
 	text, ok := os.LookupEnv(PoolEnv)
 	if !ok || text == "" {
 		return defaultMaxOpenConns, nil

@@ -233,10 +233,16 @@ func invalidToken(operation, _ string) string {
 	switch operation {
 	case "abandon_work_item":
 		return "Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it"
-	case "ack_work_item", "renew_work_item_lock":
+	case "ack_work_item", "renew_work_item_lock", opFetchWork:
 		return "Invalid lock token: the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it"
 	}
 	return "Invalid lock token: the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted"
+}
+
+// unknownToken is the error of a token that this package has never made: nobody holds
+// it, and no server has to be asked.
+func unknownToken(operation string) error {
+	return provider.Permanent(operation, invalidToken(operation, ""), provider.ErrInvalidLockToken)
 }
 
 // lockExpired is the text of a lease that has ended (§2.3).

@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -30,12 +29,12 @@ func (s *Store) abandonTurn(ctx context.Context, lockToken string, hideFor int64
 	const operation = "abandon_orchestration_item"
 	token, ok := parseToken(lockToken)
 	if !ok {
-		return turnLock(operation, mssqldb.ErrInvalidLockToken)
+		return unknownToken(operation)
 	}
 	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return turnLock(operation, q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
+		return q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
 			LockToken: token, DelayMs: hideFor, GiveBack: ignoreAttempt,
-		}))
+		})
 	})
 	if err != nil {
 		return err
@@ -57,25 +56,11 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 	}
 	token, ok := parseToken(lockToken)
 	if !ok {
-		return turnLock(operation, mssqldb.ErrInvalidLockToken)
+		return unknownToken(operation)
 	}
 	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
-		return turnLock(operation, q.RenewOrchestrationItemLock(ctx, mssqldb.RenewOrchestrationItemLockParams{
+		return q.RenewOrchestrationItemLock(ctx, mssqldb.RenewOrchestrationItemLockParams{
 			LockToken: token, ExtendMs: lockFor,
-		}))
+		})
 	})
-}
-
-// turnLock says of an instance's lease why a token opens nothing. Other errors pass.
-func turnLock(operation string, err error) error {
-	switch {
-	case errors.Is(err, mssqldb.ErrLockExpired):
-		return provider.Permanent(operation,
-			"Instance lock expired: the turn took longer than its lease; its messages will be delivered again",
-			provider.ErrLockExpired)
-	case errors.Is(err, mssqldb.ErrInvalidLockToken):
-		return provider.Permanent(operation, "Invalid lock token: the turn was already acknowledged or abandoned, "+
-			"its lease ended and somebody else has the instance, or the instance was deleted", provider.ErrInvalidLockToken)
-	}
-	return err
 }

@@ -96,9 +96,9 @@ func (s *Store) setWorkAside(
 	ctx context.Context, locked mssqldb.FetchWorkItemParams, row *mssqldb.FetchWorkItemItemRow, cause error,
 ) error {
 	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return workLock(opFetchWork, q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{
+		return q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{
 			LockToken: locked.LockToken, Error: storedString(cause.Error()), FreeSession: row.FreshSession,
-		}))
+		})
 	})
 	if err != nil {
 		return err

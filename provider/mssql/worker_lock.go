@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -33,10 +32,10 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 	}
 	var ok bool
 	if ack.LockToken, ok = parseToken(lockToken); !ok {
-		return workLock(operation, mssqldb.ErrInvalidLockToken)
+		return unknownToken(operation)
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return workLock(operation, q.AckWorkItem(ctx, ack))
+		return q.AckWorkItem(ctx, ack)
 	})
 	if err == nil && completion != nil {
 		s.signalInstances(1)
@@ -57,10 +56,10 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 	}
 	token, ok := parseToken(lockToken)
 	if !ok {
-		return workLock(operation, mssqldb.ErrInvalidLockToken)
+		return unknownToken(operation)
 	}
 	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
-		return workLock(operation, q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor}))
+		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor})
 	})
 }
 
@@ -77,12 +76,12 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	}
 	token, ok := parseToken(params.LockToken)
 	if !ok {
-		return workLock(operation, mssqldb.ErrInvalidLockToken)
+		return unknownToken(operation)
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return workLock(operation, q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{
+		return q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{
 			LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt,
-		}))
+		})
 	})
 	switch {
 	case err != nil:
@@ -93,17 +92,4 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 		s.signalActivities(1)
 	}
 	return nil
-}
-
-// workLock says of an activity's lease why a token opens nothing. Other errors pass.
-func workLock(operation string, err error) error {
-	switch {
-	case errors.Is(err, mssqldb.ErrLockExpired):
-		return provider.Permanent(operation,
-			"Activity lock expired: the activity took longer than its lease and will be delivered again", provider.ErrLockExpired)
-	case errors.Is(err, mssqldb.ErrInvalidLockToken):
-		return provider.Permanent(operation, "Invalid lock token or already acked: the activity was cancelled, "+
-			"was already acknowledged, or its lock expired and somebody else has it", provider.ErrInvalidLockToken)
-	}
-	return err
 }

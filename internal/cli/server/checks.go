@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -217,18 +216,12 @@ func (p *patient) checkConnections(ctx context.Context) error {
 	if err := p.db.QueryRowContext(ctx, "SELECT CONVERT(BIGINT, @@MAX_CONNECTIONS)").Scan(&most); err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeConnections(poolSize(), most))
-	return nil
-}
-
-// poolSize is the number of connections that a store opens unless its Config says
-// otherwise. What stands in the environment has been checked when the store was opened.
-func poolSize() int {
-	const otherwise = 10 // see mssql.Config.MaxOpenConns
-	if n, err := strconv.Atoi(os.Getenv(mssql.PoolEnv)); err == nil {
-		return n
+	pool, err := mssql.PoolSize()
+	if err != nil {
+		return err
 	}
-	return otherwise
+	p.findings = append(p.findings, judgeConnections(pool, most))
+	return nil
 }
 
 func judgeConnections(pool int, most int64) Finding {
