@@ -9,6 +9,8 @@ type Request struct {
 	Type         Type
 	// Name is the procedure that an RPC calls, or how the text of a batch begins; empty for the rest.
 	Name string
+	// Text is what the procedure sp_executesql is to run, if that is what an RPC calls.
+	Text string
 	// Size is the request's length in bytes, packet headers included.
 	Size int
 	// Resets says that the request asks the server to reset the session first, as a driver does with the first request

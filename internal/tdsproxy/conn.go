@@ -81,8 +81,9 @@ func (c *conn) requests() {
 
 // request forwards one request, or as much of it as it is to be. false ends the connection.
 func (c *conn) request(first packet, message, payload []byte) bool {
+	name, text := describe(first.kind(), payload)
 	action := c.proxy.judge(Request{
-		Conn: c.number, Type: first.kind(), Name: name(first.kind(), payload), Size: len(message), Resets: first.resets(),
+		Conn: c.number, Type: first.kind(), Name: name, Text: text, Size: len(message), Resets: first.resets(),
 	})
 	if !wait(c.open, action.HoldRequest) {
 		return false

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf16"
 )
 
 // Type is the type of a packet that a client sends (MS-TDS 2.2.3.1.1).
@@ -118,64 +117,4 @@ func readMessage(r io.Reader, first packet) (bytes, payload []byte, err error) {
 			return nil, nil, fmt.Errorf("%w: type 0x%02x within a message of type 0x%02x", errFraming, p[0], first[0])
 		}
 	}
-}
-
-// systemProcedures are the procedures that a request may name by number, those of them that drivers use (MS-TDS 2.2.6.6).
-var systemProcedures = map[uint16]string{
-	10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 15: "sp_unprepare",
-}
-
-// maxName bounds how much of a batch's text becomes a request's name, in UTF-16 units.
-const maxName = 80
-
-// name tells what a message asks for: the procedure that an RPC names, or the beginning of a batch's text. It is empty
-// where it cannot be told.
-func name(kind Type, payload []byte) string {
-	if kind != RPC && kind != Batch {
-		return ""
-	}
-	// ALL_HEADERS: its own length, in four bytes, comes first.
-	if len(payload) < 4 {
-		return ""
-	}
-	length := binary.LittleEndian.Uint32(payload)
-	if uint64(length) > uint64(len(payload)) {
-		return ""
-	}
-	rest := payload[length:]
-	if kind == Batch {
-		return decode(rest, min(len(rest)/2, maxName))
-	}
-	return procedure(rest)
-}
-
-// procedure reads NameLenProcID: a length and a name, or 0xFFFF and a number.
-func procedure(rest []byte) string {
-	if len(rest) < 2 {
-		return ""
-	}
-	length, rest := binary.LittleEndian.Uint16(rest), rest[2:]
-	if length != 0xFFFF {
-		return decode(rest, int(length))
-	}
-	if len(rest) < 2 {
-		return ""
-	}
-	number := binary.LittleEndian.Uint16(rest)
-	if known, ok := systemProcedures[number]; ok {
-		return known
-	}
-	return fmt.Sprintf("system procedure %d", number)
-}
-
-// decode reads text of so many UTF-16 units; empty if there are not as many.
-func decode(data []byte, units int) string {
-	if len(data) < 2*units {
-		return ""
-	}
-	text := make([]uint16, units)
-	for i := range text {
-		text[i] = binary.LittleEndian.Uint16(data[2*i:])
-	}
-	return string(utf16.Decode(text))
 }

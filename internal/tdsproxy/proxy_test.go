@@ -320,6 +320,47 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// Texts come as nvarchar, or in chunks as nvarchar(max), and the procedure by its name or its number.
+func TestTextOfExecuteSQL(t *testing.T) {
+	t.Parallel()
+	const (
+		number   = "\xff\xff\x0a\x00"
+		flags    = "\x00\x00"
+		nameless = "\x00\x00"
+		nvarchar = "\xe7\x40\x1f\x09\x04\xd0\x00\x34" // of 8,000 bytes, with a collation
+		unbound  = "\xe7\xff\xff\x09\x04\xd0\x00\x34"
+		integer  = "\x26\x04\x04\x2a\x00\x00\x00"
+		unknown  = "\xfe\xff\xff\xff\xff\xff\xff\xff" // how long the whole is
+	)
+	text := encode("EXEC p '𝄞'")
+	sized := string([]byte{byte(len(text)), 0})
+	chunk := func(s string) string { return string([]byte{byte(len(s)), 0, 0, 0}) + s }
+	for what, payload := range map[string]string{
+		"by number":                   headers + number + flags + nameless + nvarchar + sized + text + integer,
+		"by name":                     call("sp_executesql") + nameless + nvarchar + sized + text,
+		"a parameter that has a name": headers + number + flags + "\x05" + encode("@stmt") + "\x00" + nvarchar + sized + text,
+		"in chunks":                   headers + number + flags + nameless + unbound + unknown + chunk(text[:6]) + chunk(text[6:]) + chunk(""),
+	} {
+		if name, got := describe(RPC, []byte(payload)); name != "sp_executesql" || got != "EXEC p '𝄞'" {
+			t.Errorf("%s: %q of %q", what, got, name)
+		}
+		// Whatever is missing, there is no text then, or less.
+		for n := range payload {
+			if _, got := describe(RPC, []byte(payload[:n])); len(got) > len("EXEC p '𝄞'") {
+				t.Errorf("%s: %q of %d bytes", what, got, n)
+			}
+		}
+	}
+	for what, payload := range map[string]string{
+		"a number":          headers + number + flags + nameless + integer,
+		"another procedure": call("p") + nameless + nvarchar + sized + text,
+	} {
+		if _, got := describe(RPC, []byte(payload)); got != "" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+}
+
 func TestRequestString(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]Request{
