@@ -56,7 +56,7 @@ func procedureOf(schema string, r tdsproxy.Request) string {
 	if name, ours := strings.CutPrefix(r.Name, "["+schema+"].["); ours {
 		return strings.TrimSuffix(name, "]")
 	}
-	if call := tableArguments.FindStringSubmatch(r.Text); call != nil && call[1] == schema {
+	if call := tableArguments.FindStringSubmatch(r.Text); len(call) == 3 && call[1] == schema {
 		return call[2]
 	}
 	return ""
