@@ -8,20 +8,9 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
-
-// connections is how many connections many claimers share. Where hints are ignored more of them make the test no harder,
-// only slower: each has to learn the procedures.
-func connections(t *testing.T, claimers int) int {
-	t.Helper()
-	if mssqltest.Server(t).Babelfish {
-		return min(claimers, 4)
-	}
-	return claimers
-}
 
 // Rule Q2: one instance that never stops getting messages is held by one claimer at a time, and each message is part of
 // one turn only.
@@ -30,7 +19,7 @@ func TestOneHolderPerInstance(t *testing.T) { //nolint:tparallel // one database
 	const claimers, producers = 32, 4
 	messages := min(100, items(t)/5/producers*producers)
 	eachIsolation(t, func(t *testing.T, open func(*testing.T, int) *mssql.Store) {
-		store := open(t, connections(t, claimers+producers))
+		store := open(t, claimers+producers)
 		ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
 		var (
 			done    ledger
@@ -80,7 +69,7 @@ func TestNoDoubleClaims(t *testing.T) {
 	n := items(t)
 	t.Run("instances", func(t *testing.T) {
 		t.Parallel()
-		store := emptyStore(t, connections(t, claimers))
+		store := crowdedStore(t, claimers, mssql.Config{})
 		together(t, 8, func(first int) error {
 			for i := first; i < n; i += 8 {
 				if err := store.EnqueueForOrchestrator(t.Context(), start(fmt.Sprintf("i%d", i)), 0); err != nil {
@@ -104,7 +93,7 @@ func TestNoDoubleClaims(t *testing.T) {
 	})
 	t.Run("activities", func(t *testing.T) {
 		t.Parallel()
-		store := emptyStore(t, connections(t, claimers))
+		store := crowdedStore(t, claimers, mssql.Config{})
 		queueActivities(t, store, "i", n)
 		var claimed ledger
 		together(t, claimers, func(int) error {
@@ -194,10 +183,7 @@ func TestWideFanOutWithoutDeadlocks(t *testing.T) {
 	t.Parallel()
 	width := min(2000, items(t))
 	const workers = 16
-	_, schema := mssqltest.Pooled(t)
-	store := open(t, mssqltest.DSN(t), mssql.Config{
-		Schema: schema, MaxOpenConns: connections(t, workers+2), MaxRetries: -1, DisableWakeups: true,
-	})
+	store := crowdedStore(t, workers+2, mssql.Config{MaxRetries: -1})
 	queueActivities(t, store, "i", width)
 	var completed ledger
 	together(t, workers+2, func(i int) error {
@@ -258,7 +244,7 @@ func undeadlocked(err error) error {
 func TestConcurrentFirstMessages(t *testing.T) {
 	t.Parallel()
 	const senders, instances = 16, 10
-	store := emptyStore(t, connections(t, senders))
+	store := crowdedStore(t, senders, mssql.Config{})
 	for n := range instances {
 		instance := fmt.Sprintf("i%d", n)
 		together(t, senders, func(i int) error {

@@ -49,6 +49,23 @@ func emptyStore(t *testing.T, connections int) *mssql.Store {
 	return storeOn(t, mssqltest.DSN(t), schema, connections)
 }
 
+// crowdedStore opens a store on an empty schema for so many claimers at a time, with a connection for each. Where hints are
+// ignored they share the few that the schema has been used with before: more of them make the test no harder, only slower,
+// as each has to learn the procedures.
+func crowdedStore(t *testing.T, claimers int, config mssql.Config) *mssql.Store {
+	t.Helper()
+	db, schema := mssqltest.Pooled(t)
+	config.Schema, config.DisableWakeups = schema, true
+	if !mssqltest.Server(t).Babelfish {
+		config.MaxOpenConns = claimers
+		return open(t, mssqltest.DSN(t), config)
+	}
+	store, err := mssql.New(db, &config)
+	ok(t, err)
+	t.Cleanup(func() { ok(t, store.Close()) })
+	return store
+}
+
 // storeOn opens a store on a schema that is there, with so many connections.
 func storeOn(t *testing.T, dsn, schema string, connections int) *mssql.Store {
 	t.Helper()
@@ -179,12 +196,17 @@ func eachIsolation(t *testing.T, run func(t *testing.T, open func(t *testing.T, 
 		}
 		return "locks"
 	}
-	t.Run(kind(server.RCSI), func(t *testing.T) { run(t, emptyStore) })
+	t.Run(kind(server.RCSI), func(t *testing.T) {
+		run(t, func(t *testing.T, claimers int) *mssql.Store {
+			t.Helper()
+			return crowdedStore(t, claimers, mssql.Config{})
+		})
+	})
 	t.Run(kind(!server.RCSI), func(t *testing.T) {
 		dsn := otherDatabase(t, !server.RCSI)
-		run(t, func(t *testing.T, connections int) *mssql.Store {
+		run(t, func(t *testing.T, claimers int) *mssql.Store {
 			t.Helper()
-			return open(t, dsn, mssql.Config{AutoMigrate: true, MaxOpenConns: connections, DisableWakeups: true})
+			return open(t, dsn, mssql.Config{AutoMigrate: true, MaxOpenConns: claimers, DisableWakeups: true})
 		})
 	})
 }
