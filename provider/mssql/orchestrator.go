@@ -14,7 +14,7 @@ import (
 const opFetchOrchestration = "fetch_orchestration_item"
 
 // FetchOrchestrationItem implements [provider.Provider] (§5.1). It honours PollTimeout:
-// see [Config.PollInterval] for how soon it notices what other processes have sent.
+// see [Config.MinPollInterval] for how soon it notices what other processes have sent.
 //
 // When ctx ends or the connection is lost while an instance is being locked, the lock
 // and the attempt are given back, so that cutting a fetch off delays nobody by a lease.
