@@ -78,10 +78,13 @@ func TestCutAnywhere(t *testing.T) {
 	if mssqltest.Server(t).Babelfish {
 		cuts = 20 // a new connection takes its time there
 	}
-	for range number(t, cutsVariable, cuts) {
+	for n := range number(t, cutsVariable, cuts) {
 		r.cut(names[r.random.IntN(len(names))])
 		if t.Failed() {
 			return
+		}
+		if (n+1)%100 == 0 {
+			t.Logf("%d calls were cut", n+1)
 		}
 	}
 	t.Logf("of the calls, %v", r.tally)
