@@ -34,8 +34,9 @@ type Population struct {
 }
 
 const (
-	// fillBatch is how many rows one acknowledgement brings.
-	fillBatch = 2000
+	// fillBatch is how many rows one acknowledgement brings. More of them save little, and on some servers each
+	// row costs the more the more of them are in a transaction.
+	fillBatch = 250
 	// fillers is how many acknowledgements are made at a time.
 	fillers = 4
 	// fillLease is longer than any rig runs.
@@ -44,7 +45,7 @@ const (
 
 // filler fills an empty store through the contract, and so fills any. A row of its
 // own call each would take hours for a million; the acknowledgement of a turn brings
-// thousands at once. So it starts an instance for each such portion and ends it with
+// hundreds at once. So it starts an instance for each such portion and ends it with
 // a turn that sends the portion.
 type filler struct {
 	store provider.Provider
