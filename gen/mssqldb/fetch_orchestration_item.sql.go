@@ -17,9 +17,9 @@ var stmtFetchOrchestrationItem = statement{
 	sets: [][]string{
 		{"instance_id", "messages"},
 		{"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count"},
-		{"id", "work_item"},
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
+		{"id", "work_item"},
 	},
 }
 
@@ -59,16 +59,6 @@ func scanFetchOrchestrationItemItemRow(rows *sql.Rows, r *FetchOrchestrationItem
 	return rows.Scan(&r.InstanceID, &r.OrchestrationName, &r.OrchestrationVersion, &r.ExecutionID, &r.AttemptCount)
 }
 
-// FetchOrchestrationItemMessagesRow is a row that [Queries.FetchOrchestrationItem] returns.
-type FetchOrchestrationItemMessagesRow struct {
-	ID       int64
-	WorkItem string
-}
-
-func scanFetchOrchestrationItemMessagesRow(rows *sql.Rows, r *FetchOrchestrationItemMessagesRow) error {
-	return rows.Scan(&r.ID, &r.WorkItem)
-}
-
 // FetchOrchestrationItemHistoryRow is a row that [Queries.FetchOrchestrationItem] returns.
 type FetchOrchestrationItemHistoryRow struct {
 	EventID   int64
@@ -90,13 +80,23 @@ func scanFetchOrchestrationItemValuesRow(rows *sql.Rows, r *FetchOrchestrationIt
 	return rows.Scan(&r.KVKey, &r.Value, &r.LastUpdatedAtMs)
 }
 
+// FetchOrchestrationItemMessagesRow is a row that [Queries.FetchOrchestrationItem] returns.
+type FetchOrchestrationItemMessagesRow struct {
+	ID       int64
+	WorkItem string
+}
+
+func scanFetchOrchestrationItemMessagesRow(rows *sql.Rows, r *FetchOrchestrationItemMessagesRow) error {
+	return rows.Scan(&r.ID, &r.WorkItem)
+}
+
 // FetchOrchestrationItemResult is what [Queries.FetchOrchestrationItem] returns.
 type FetchOrchestrationItemResult struct {
 	Dropped  []FetchOrchestrationItemDroppedRow
 	Item     *FetchOrchestrationItemItemRow
-	Messages []FetchOrchestrationItemMessagesRow
 	History  []FetchOrchestrationItemHistoryRow
 	Values   []FetchOrchestrationItemValuesRow
+	Messages []FetchOrchestrationItemMessagesRow
 }
 
 // FetchOrchestrationItem locks the instance that has been ready longest and returns it with its history and
@@ -126,11 +126,11 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 		case 1:
 			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
 		case 2:
-			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
-		case 3:
 			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
-		case 4:
+		case 3:
 			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
+		case 4:
+			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 		}
 		return err
 	})

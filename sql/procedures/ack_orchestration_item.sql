@@ -55,6 +55,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400), @next NVARCHAR(400), @version_id INT;
 DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
 DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
@@ -166,10 +167,20 @@ BEGIN TRY
     SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, a.work_item, @now, @now, @now
     FROM @activities AS a
     ORDER BY a.position;
-    DELETE q
-    FROM @cancelled AS c
-    INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))
-        ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;
+    -- Found by the activity, deleted by the id and in the order of ids: whoever writes the
+    -- row locks it first and its keys in the indexes after it, so nobody may come the
+    -- other way.
+    IF EXISTS (SELECT 1 FROM @cancelled AS c)
+    BEGIN
+        INSERT INTO @work (id)
+        SELECT DISTINCT q.id
+        FROM @cancelled AS c
+        INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))
+            ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;
+        DELETE w
+        FROM @work AS k
+        INNER LOOP JOIN duroxide.worker_queue AS w ON w.id = k.id;
+    END;
 
     SELECT @next = MIN(t.instance_id) FROM @targets AS t;
     WHILE @next IS NOT NULL

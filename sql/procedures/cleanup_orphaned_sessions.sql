@@ -33,6 +33,7 @@ BEGIN
           FROM duroxide.worker_queue AS q
           WHERE q.ready IN (0, 1)
             AND q.session_id = s.session_id
+            AND q.session_id IS NOT NULL
       );
     SET @portion = @@ROWCOUNT;
     DELETE s

@@ -11,8 +11,9 @@
 --   2 Counts: what was deleted; messages are those of both queues
 --   3 Deleted: the ids of the instances
 --
--- Locks: inboxes (in the order of their ids), orchestrator_queue, instances,
--- executions, history, kv_store, kv_delta, worker_queue.
+-- Locks: inboxes (in the order of their ids, but for a child that was created while the
+-- rest was locked), orchestrator_queue, instances, executions, history, kv_store,
+-- kv_delta, worker_queue.
 -- Hints: see lock_inbox, which this calls.
 --
 -- Errors:

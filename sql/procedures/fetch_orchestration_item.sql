@@ -14,16 +14,17 @@
 --     them and all they had were queue messages
 --   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
 --     instance without a row: it is in the history or in the message that starts it
---   3 Messages: those now locked, in the order of their arrival
---   4 History: the events of the execution
---   5 Values: the key-value map as of the start of the execution
+--   3 History: the events of the execution
+--   4 Values: the key-value map as of the start of the execution
+--   5 Messages: those now locked, in the order of their arrival; none if the turn was
+--     lost again meanwhile
 --
 -- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another call is
 -- writing; READCOMMITTEDLOCK makes them mean that under row versioning too (rule Q1).
 -- The last look waits instead of passing over, so that "nothing" means nothing;
--- LOCK_TIMEOUT bounds the wait for somebody's long transaction, and 1222 then says that
--- there is nothing to fetch now. INDEX keeps a plan that was made for an empty table
+-- LOCK_TIMEOUT bounds that wait, and the one for the row, in case it is in somebody's
+-- long transaction; 1222 then says that there is nothing to fetch now. INDEX keeps a plan that was made for an empty table
 -- from reading the whole of it later (rule Q9). No hint is needed for correctness: the
 -- update that takes the instance repeats the condition (rule Q3).
 --
@@ -92,6 +93,8 @@ BEGIN TRY
 
         IF @candidate IS NULL
         BEGIN
+            -- Also for the write below: what was seen is its key in the index, and the row
+            -- itself may be in somebody's long transaction.
             SET LOCK_TIMEOUT 150;
             SELECT TOP (1) @candidate = c.instance_id, @version_id = v.id
             FROM @versions AS v
@@ -103,7 +106,6 @@ BEGIN TRY
                 ORDER BY b.head_id
             ) AS c
             ORDER BY c.head_id;
-            SET LOCK_TIMEOUT -1;
         END;
 
         IF @candidate IS NULL
@@ -116,6 +118,7 @@ BEGIN TRY
           AND version_id = @version_id
           AND head_id IS NOT NULL;
         SET @taken = @@ROWCOUNT;
+        SET LOCK_TIMEOUT -1;
 
         IF @taken = 1
         BEGIN
@@ -128,8 +131,9 @@ BEGIN TRY
 
             IF @@ROWCOUNT = 0
             BEGIN
-                -- What is visible now was not yet when this call began: it waits for the
-                -- next call, as if it had come a little later.
+                -- What is visible now was not yet when this call began. By the time of now it
+                -- keeps its place, and this call may take it after all.
+                SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
                 -- vet:allow Q3: locked by this very transaction
                 UPDATE duroxide.inboxes
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
@@ -191,6 +195,13 @@ BEGIN TRY
         END;
     END;
 
+    -- From here on the lease protects what it is about, and the heads that were looked at
+    -- are free for others while the client reads. Messages come last: whoever deletes the
+    -- instance, or takes it when the lease has ended, takes them first, so that they are
+    -- there only if all that was read before belongs to this turn.
+    SET LOCK_TIMEOUT -1;
+    COMMIT TRANSACTION;
+
     SELECT @attempt_count = MAX(q.attempt_count)
     FROM duroxide.orchestrator_queue AS q
     WHERE q.instance_id = @instance_id
@@ -205,13 +216,6 @@ BEGIN TRY
         COALESCE(@execution_id, 1) AS execution_id, COALESCE(@attempt_count, 0) AS attempt_count
     WHERE @instance_id IS NOT NULL;
 
-    -- gen:result Messages
-    SELECT q.id, q.work_item
-    FROM duroxide.orchestrator_queue AS q
-    WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token
-    ORDER BY q.id;
-
     -- gen:result History
     SELECT h.event_id, h.event_data
     FROM duroxide.history AS h
@@ -224,7 +228,12 @@ BEGIN TRY
     FROM duroxide.kv_store AS s
     WHERE s.instance_id = @instance_id;
 
-    COMMIT TRANSACTION;
+    -- gen:result Messages
+    SELECT q.id, q.work_item
+    FROM duroxide.orchestrator_queue AS q
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token
+    ORDER BY q.id;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

@@ -18,8 +18,8 @@
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
 -- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
 -- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
--- LOCK_TIMEOUT bounds the wait, and 1222 then says that there is nothing to fetch
--- now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two claims of it
+-- LOCK_TIMEOUT bounds that wait, and the one for the row; 1222 then says that there is
+-- nothing to fetch now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two claims of it
 -- apart; where hints are ignored one of them fails with 2627, and the whole call is
 -- safe to repeat. No hint is needed for correctness: the update that takes the
 -- activity repeats the condition (rule Q3).
@@ -87,12 +87,12 @@ BEGIN TRY
             SET @id = @session_work;
         IF @id IS NULL AND @patient = 0
         BEGIN
+            -- Also for the write below: what was seen is its key in the index, and the row
+            -- itself may be in somebody's long transaction.
             SET @patient = 1;
             SET LOCK_TIMEOUT 150;
             CONTINUE;
         END;
-        SET LOCK_TIMEOUT -1;
-        SET @patient = 0;
         IF @id IS NULL
             BREAK;
 
@@ -103,6 +103,8 @@ BEGIN TRY
         WHERE id = @id
           AND ready = 1;
         SET @found = @@ROWCOUNT;
+        SET LOCK_TIMEOUT -1;
+        SET @patient = 0;
 
         IF @found = 1
             SELECT @session_id = q.session_id
@@ -120,13 +122,16 @@ BEGIN TRY
               AND lock_token = @lock_token;
     END;
 
+    -- From here on the lease protects the activity, and what was looked at is free for
+    -- others while the client reads. It is missing if it was cancelled meanwhile.
+    SET LOCK_TIMEOUT -1;
+    COMMIT TRANSACTION;
+
     -- gen:result Item
     SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session
     FROM duroxide.worker_queue AS q
     WHERE q.id = @id
-      AND @found = 1;
-
-    COMMIT TRANSACTION;
+      AND q.lock_token = @lock_token;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

@@ -10,7 +10,7 @@
 -- Hints: READPAST passes over activities that another call is writing,
 -- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
 -- to rows; none is kept locked, since the first few are more than will be taken. INDEX
--- and the attempts are there for the reasons that find_work gives.
+-- and the end of the lease are there for the reasons that find_work gives.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
@@ -59,7 +59,7 @@ ELSE
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
           AND @untagged = 1
-          AND q.attempt_count >= 0
+          AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS u
     UNION ALL
@@ -72,7 +72,7 @@ ELSE
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag = t.id
-          AND q.attempt_count >= 0
+          AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS n;
 SELECT @looked = COUNT(*) FROM @first AS f;
@@ -93,7 +93,7 @@ IF @id IS NOT NULL OR @looked < 20
 
 SELECT @session_id = MIN(q.session_id)
 -- vet:allow Q1: a look; the claim repeats its condition
-FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST)
+FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
 WHERE q.ready = 1
   AND q.session_id IS NOT NULL;
 WHILE @session_id IS NOT NULL
@@ -108,15 +108,17 @@ BEGIN
     )
         SELECT @oldest = MIN(q.id)
         -- vet:allow Q1: a look; the claim repeats its condition
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST)
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
         WHERE q.session_id = @session_id
+          AND q.session_id IS NOT NULL
           AND q.ready = 1
           AND ((q.tag IS NULL AND @untagged = 1) OR q.tag IN (SELECT t.id FROM @tags AS t));
     IF @oldest IS NOT NULL AND (@id IS NULL OR @oldest < @id)
         SET @id = @oldest;
     SELECT @session_id = MIN(q.session_id)
     -- vet:allow Q1: a look; the claim repeats its condition
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST)
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
     WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
       AND q.session_id > @session_id;
 END;

@@ -7,9 +7,11 @@
 -- is taking, READCOMMITTEDLOCK makes them mean that under row versioning too; the
 -- caller's transaction holds what is found (see fetch_work_item). INDEX keeps a plan
 -- that was made for an empty table from reading the whole of it later (rule Q9). The
--- attempts are no condition: they are not in the index, so that asking for them makes
--- the hints lock the row itself, and not only its key, and an activity that another
--- call is writing is passed over instead of waited for.
+-- end of the lease is no condition: what is ready has none that counts. It is not in the
+-- index, so that asking for it makes the hints lock the row itself, and not only its key, and
+-- an activity that another call is writing is passed over instead of waited for. (A
+-- column that a CHECK or NOT NULL says enough about would not do: the server knows then
+-- that it need not look.)
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
@@ -57,7 +59,7 @@ ELSE
               AND q.session_id IS NULL
               AND q.tag IS NULL
               AND @untagged = 1
-              AND q.attempt_count >= 0
+              AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
         ) AS u
         UNION ALL
@@ -70,7 +72,7 @@ ELSE
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag = t.id
-              AND q.attempt_count >= 0
+              AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
         ) AS n
     ) AS c;

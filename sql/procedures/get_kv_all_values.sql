@@ -3,25 +3,39 @@
 --
 -- Result sets:
 --   1 Values: keys and values, in no order
+--
+-- Locks: see hold_instance, which this calls.
 CREATE OR ALTER PROCEDURE duroxide.get_kv_all_values
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
--- gen:result Values
-SELECT x.kv_key, x.value
-FROM (
-    SELECT s.kv_key, s.value
-    FROM duroxide.kv_store AS s
-    WHERE s.instance_id = @instance_id
-      AND NOT EXISTS (
-          SELECT 1
-          FROM duroxide.kv_delta AS t
-          WHERE t.instance_id = s.instance_id
-            AND t.kv_key = s.kv_key
-      )
-    UNION ALL
-    SELECT d.kv_key, d.value
-    FROM duroxide.kv_delta AS d
-    WHERE d.instance_id = @instance_id
-) AS x
-WHERE x.value IS NOT NULL;
+SET XACT_ABORT ON;
+BEGIN TRY
+    BEGIN TRANSACTION;
+    EXEC duroxide.hold_instance @instance_id = @instance_id;
+
+    -- gen:result Values
+    SELECT x.kv_key, x.value
+    FROM (
+        SELECT s.kv_key, s.value
+        FROM duroxide.kv_store AS s
+        WHERE s.instance_id = @instance_id
+          AND NOT EXISTS (
+              SELECT 1
+              FROM duroxide.kv_delta AS t
+              WHERE t.instance_id = s.instance_id
+                AND t.kv_key = s.kv_key
+          )
+        UNION ALL
+        SELECT d.kv_key, d.value
+        FROM duroxide.kv_delta AS d
+        WHERE d.instance_id = @instance_id
+    ) AS x
+    WHERE x.value IS NOT NULL;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -7,7 +7,8 @@
 -- may be older than what it waited for.
 --
 -- Locks: inboxes.
--- Hints: READPAST leaves out what somebody else is writing right now; READCOMMITTEDLOCK
+-- Hints: READPAST leaves out what somebody else is writing right now, also in the write:
+-- a transaction that has locked it in between may be a long one, and its end asks again; READCOMMITTEDLOCK
 -- makes it mean that under row versioning too; UPDLOCK and ROWLOCK keep to rows; INDEX
 -- keeps a plan that was made for an empty table from reading the whole of it later
 -- (rule Q9).
@@ -36,11 +37,12 @@ BEGIN
     BEGIN
         -- vet:allow P1-try: the caller's CATCH rolls back
         BEGIN TRANSACTION;
-        UPDATE duroxide.inboxes
+        UPDATE b
         SET head_id = NULL
-        WHERE instance_id = @next
-          AND wake_at <= @now
-          AND (lock_token IS NULL OR locked_until <= @now);
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+        WHERE b.instance_id = @next
+          AND b.wake_at <= @now
+          AND (b.lock_token IS NULL OR b.locked_until <= @now);
         IF @@ROWCOUNT = 1
             EXEC duroxide.refresh_inbox @instance_id = @next, @now = @now;
         COMMIT TRANSACTION;

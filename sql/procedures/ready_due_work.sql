@@ -3,7 +3,7 @@
 -- stays until the next fetch: an abandon may still present it.
 --
 -- Locks: worker_queue.
--- Hints: READPAST leaves out what somebody else is making fetchable right now;
+-- Hints: READPAST leaves out what somebody else is writing right now, also in the write;
 -- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
 -- keep to the rows that are written; INDEX is there for the reason that find_work
 -- gives, and LOOP finds each row by its id.
@@ -21,19 +21,19 @@ DECLARE @due INT = 1000;
 WHILE @due = 1000
 BEGIN
     DELETE FROM @found;
-    -- The attempts are no condition, see find_work.
+    -- The end of the lease is no condition, see find_work.
     INSERT INTO @found (id)
     SELECT TOP (1000) q.id
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
     WHERE q.ready = 0
       AND q.wake_at <= @now
-      AND q.attempt_count >= 0
+      AND COALESCE(q.locked_until, 0) >= 0
     ORDER BY q.wake_at;
     SET @due = @@ROWCOUNT;
     UPDATE q
     SET ready = 1
     FROM @found AS f
-    INNER LOOP JOIN duroxide.worker_queue AS q ON q.id = f.id
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) ON q.id = f.id
     WHERE q.ready = 0
       AND q.wake_at <= @now;
 END;

@@ -36,8 +36,8 @@ WHERE head_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For ready_due_inboxes: what has come due.
-CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at)
+-- For ready_due_inboxes: what has come due. What it includes is for recommended_workers.
+CREATE INDEX ix_inboxes_wake ON duroxide.inboxes (wake_at) INCLUDE (head_id, lock_token)
 WHERE wake_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -119,8 +119,8 @@ WHERE ready = 1 AND session_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For fetch_work_item: what has come due.
-CREATE INDEX ix_worker_queue_wake ON duroxide.worker_queue (wake_at)
+-- For ready_due_work: what has come due. What it includes is for recommended_workers.
+CREATE INDEX ix_worker_queue_wake ON duroxide.worker_queue (wake_at) INCLUDE (lock_token)
 WHERE ready = 0
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO

@@ -26,6 +26,8 @@ func TestHeaders(t *testing.T) {
 		{"a hint named in the header", "-- P.\n-- Hints: FORCESEEK, since estimates are wrong at first.\n" + body + "\n\nSELECT id FROM dbo.users WITH (FORCESEEK);", nil},
 		{"a hint with a comment on its line", "-- P.\n" + body + "\nSELECT id FROM dbo.users WITH (FORCESEEK); -- estimates are wrong", nil},
 		{"a suppression is no reason", "-- P.\n" + body + "\n-- vet:allow P6-errors: no\n\nSELECT id FROM dbo.users WITH (FORCESEEK);", []string{"4 allow", "6 P6-hints"}},
+		{"the header of a function", "-- F. FORCESEEK is needed, because.\nCREATE FUNCTION dbo.f () RETURNS TABLE AS RETURN (\n\n    SELECT u.id FROM dbo.users AS u WITH (FORCESEEK));", nil},
+		{"a function without", "-- F.\nCREATE FUNCTION dbo.f () RETURNS TABLE AS RETURN (\n\n    SELECT u.id FROM dbo.users AS u WITH (FORCESEEK));", []string{"4 P6-hints"}},
 		{"hints of a statement and of a join", "-- P.\n" + body + "\nSELECT u.id FROM dbo.users AS u\nINNER LOOP JOIN dbo.orders AS o ON o.user_id = u.id\nOPTION (MAXDOP 1);", []string{"5 P6-hints", "6 P6-hints"}},
 		{"RECOMPILE is another rule's", "-- P.\n" + body + "\nSELECT id FROM dbo.users OPTION (RECOMPILE);", nil},
 	})

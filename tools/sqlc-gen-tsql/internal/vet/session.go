@@ -34,7 +34,8 @@ type unit struct {
 	body []syntax.Stmt
 	// name is the module's; nil for a batch, which has none.
 	name *syntax.ObjectName
-	// proc is the module if it is a procedure, nil otherwise; header is the comment above it, empty without one.
+	// proc is the module if it is a procedure, nil otherwise; header is the comment above it, empty without one. Only
+	// that of a procedure has sections.
 	proc   *syntax.CreateProcedure
 	header directive.Header
 	// flow says how transactions run through the body.
@@ -79,10 +80,13 @@ func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []
 			u.header, _ = directive.HeaderOf(script, m) // its findings are the generator's
 		case *syntax.CreateFunction:
 			u.name, u.body = m.Name, m.Body
+			u.header.Text = directive.Doc(script, m.Span)
 		case *syntax.CreateTrigger:
 			u.name, u.body = m.Name, m.Body
+			u.header.Text = directive.Doc(script, m.Span)
 		case *syntax.CreateView:
 			u.name = m.Name
+			u.header.Text = directive.Doc(script, m.Span)
 		default:
 			rest.Stmts = append(rest.Stmts, stmt)
 			continue

@@ -16,7 +16,7 @@ import (
 // order of the text, so that the first one near is found by halving; scripts with thousands of hints are generated
 // ones, and they exist.
 func (u *unit) explained(at diag.Span, word string) bool {
-	if u.proc != nil && containsWord(u.header.Text, word) {
+	if containsWord(u.header.Text, word) {
 		return true
 	}
 	line := func(p diag.Pos) int {
