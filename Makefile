@@ -44,7 +44,7 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 	go run -C tools ./sqlc-gen-tsql vet -config ../sqlc.yaml
 
 .PHONY: test
-test: ## Run every test that needs only Go
+test: ## Run the tests of the library; those that want a T-SQL server are skipped if there is none
 	go test ./...
 
 .PHONY: test-race
@@ -53,7 +53,8 @@ test-race: ## Run the same tests under the race detector, in random order (needs
 
 .PHONY: test-mssql
 test-mssql: ## Run the tests that want a T-SQL server, and fail if there is none (DUROXIDE_TEST_MSSQL, or Docker)
-	DUROXIDE_TEST_MSSQL_REQUIRED=1 go test -timeout=30m ./internal/migrate/... ./internal/mssqltest/... ./provider/mssql/...
+	DUROXIDE_TEST_MSSQL_REQUIRED=1 go test -timeout=90m \
+	    ./internal/migrate/... ./internal/mssqltest/... ./internal/cli/server/... ./provider/mssql/...
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the tools

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,11 @@ import (
 
 // planDocument is what `migrate plan --json` and `migrate up --json` print.
 type planDocument struct {
-	Schema string         `json:"schema"`
-	Server string         `json:"server"`
-	Steps  []stepDocument `json:"steps"`
+	Schema string `json:"schema"`
+	Server string `json:"server"`
+	// Newer is a schema of a newer release that serves this program too, and so has no steps.
+	Newer bool           `json:"newer"`
+	Steps []stepDocument `json:"steps"`
 }
 
 // stepDocument is a step of a migration.
@@ -31,13 +34,16 @@ type stepDocument struct {
 
 // schemaDocument is what `migrate status --json` prints.
 type schemaDocument struct {
-	Schema         string            `json:"schema"`
-	Server         string            `json:"server"`
-	Exists         bool              `json:"exists"`
-	Version        int               `json:"version"`
-	Latest         int               `json:"latest"`
-	Revision       int               `json:"revision"`
-	LatestRevision int               `json:"latest_revision"`
+	Schema         string `json:"schema"`
+	Server         string `json:"server"`
+	Exists         bool   `json:"exists"`
+	Version        int    `json:"version"`
+	Latest         int    `json:"latest"`
+	Revision       int    `json:"revision"`
+	LatestRevision int    `json:"latest_revision"`
+	// OldestRevision is the oldest whose programs the schema serves. A program's own is the
+	// latest revision that it knows.
+	OldestRevision int               `json:"oldest_revision"`
 	Newer          bool              `json:"newer"`
 	Pending        []string          `json:"pending"`
 	Problems       []problemDocument `json:"problems"`
@@ -66,13 +72,14 @@ which is called after the schema: duroxide_runtime.
 
 Any number of processes may migrate at the same time: one works, the others wait. An
 interrupted migration goes on when it is started again. Workers of the release before
-go on meanwhile.`,
+go on meanwhile, and start anew: a schema says which releases it serves, and none
+changes the schema of a newer one.`,
 		GroupID: operateGroup,
 		Args:    usage(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		a.migratePlanCommand(), a.migrateUpCommand(), a.migrateStatusCommand(), a.migrateVerifyCommand(), migrateExportCommand(),
+		a.migratePlanCommand(), a.migrateUpCommand(), a.migrateStatusCommand(), a.migrateVerifyCommand(), a.migrateExportCommand(), a.migrateDropCommand(),
 	)
 	return cmd
 }
@@ -102,7 +109,8 @@ func (a *app) migrateUpCommand() *cobra.Command {
 		Use:   "up",
 		Short: "Create the schema, or bring it up to date",
 		Long: `Create the schema, or bring it up to date, and repair procedures that somebody has
-edited. A schema of a later release is refused and left as it is.
+edited. A schema of a newer release is left as it is, and that is an error only if it no
+longer serves this one.
 
 With --dry-run nothing is changed, and the SQL is printed, as a script for the tools
 that end a batch with GO.`,
@@ -142,7 +150,7 @@ func (a *app) migrateUp(ctx context.Context, m *migrate.Migration, dryRun bool) 
 
 // printPlan prints steps. what says whether they are done.
 func (a *app) printPlan(plan *migrate.Plan, what string) error {
-	document := planDocument{plan.Schema, plan.Server, []stepDocument{}}
+	document := planDocument{plan.Schema, plan.Server, plan.Newer, []stepDocument{}}
 	rows := [][]string{{"STEP", "ACTION", "REASON"}}
 	for _, step := range plan.Steps {
 		document.Steps = append(document.Steps, stepDocument{step.Name, string(step.Action), step.Reason})
@@ -150,6 +158,11 @@ func (a *app) printPlan(plan *migrate.Plan, what string) error {
 	}
 	if a.json {
 		return a.printJSON(document)
+	}
+	if plan.Newer {
+		a.screen.Printf("Schema %s on %s is newer than this program, which it still serves: nothing %s.\n",
+			screen.Visible(plan.Schema), plan.Server, what)
+		return nil
 	}
 	if plan.Empty() {
 		a.screen.Printf("Schema %s on %s is up to date: nothing %s.\n", screen.Visible(plan.Schema), plan.Server, what)
@@ -181,7 +194,7 @@ func (a *app) printSchema(s *migrate.Status) error {
 	if a.json {
 		return a.printJSON(schemaDocument{
 			Schema: s.Schema, Server: s.Server, Exists: s.Exists, Version: s.Version, Latest: s.Latest,
-			Revision: s.Revision, LatestRevision: s.LatestRevision, Newer: s.Newer,
+			Revision: s.Revision, LatestRevision: s.LatestRevision, OldestRevision: s.OldestRevision, Newer: s.Newer,
 			Pending: append([]string{}, s.Pending...), Problems: describeProblems(s.Problems),
 		})
 	}
@@ -189,6 +202,8 @@ func (a *app) printSchema(s *migrate.Status) error {
 	switch {
 	case !s.Exists:
 		rows = append(rows, []string{"state", "does not exist; 'duroxide migrate up' creates it"})
+	case s.Newer && s.LatestRevision >= s.OldestRevision:
+		rows = append(rows, []string{"state", "newer than this program, which it still serves; a later release can compare and change it"})
 	case s.Newer:
 		rows = append(rows, []string{"state", "newer than this program; use a later release of it"})
 	case len(s.Pending) > 0:
@@ -201,6 +216,7 @@ func (a *app) printSchema(s *migrate.Status) error {
 			rows,
 			[]string{"tables", fmt.Sprintf("version %d, and %d is the latest known", s.Version, s.Latest)},
 			[]string{"procedures", fmt.Sprintf("revision %d, and %d is the latest known", s.Revision, s.LatestRevision)},
+			[]string{"serves", fmt.Sprintf("programs from revision %d", s.OldestRevision)},
 			[]string{"problems", strconv.Itoa(len(s.Problems))},
 		)
 	}
@@ -217,7 +233,8 @@ func (a *app) migrateVerifyCommand() *cobra.Command {
 		Short: "Check that a schema is exactly this release's",
 		Long: `Check that a schema is exactly this release's: no script missing or changed, and no
 procedure, function or view missing, edited, or compiled with other options. Any
-difference is exit code 1.`,
+difference is exit code 1, and so is a schema of a newer release, which only a program
+of that one can compare.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMigration(cmd, func(ctx context.Context, m *migrate.Migration) error {
@@ -258,24 +275,40 @@ func describeProblems(problems []migrate.Problem) []problemDocument {
 	return list
 }
 
-func migrateExportCommand() *cobra.Command {
+func (a *app) migrateExportCommand() *cobra.Command {
 	var schema string
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print the whole schema as SQL, for another migration tool",
 		Long: `Print the whole schema as one SQL script for SQL Server, whose batches end with GO.
-It is for those who migrate all of their databases with another tool. Nothing is
-connected to.`,
+It is for those who migrate all of their databases with another tool. The schema is the
+one that the URL of the store names, if there is a URL. Nothing is connected to.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("schema") {
+				var err error
+				if schema, err = a.schemaToExport(cmd); err != nil {
+					return err
+				}
+			}
 			if err := server.Export(cmd.OutOrStdout(), schema); err != nil {
 				return usageError{cmd, err}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&schema, "schema", mssql.DefaultSchema, "the `name` of the schema")
+	cmd.Flags().StringVar(&schema, "schema", "", "the `name` of the schema (default: the store's, or "+mssql.DefaultSchema+")")
+	cmd.Flags().StringVar(&a.store, "store", "", "`URL` of the store that names the schema (default $DUROXIDE_STORE)")
 	return cmd
+}
+
+// schemaToExport is the schema of the store, or the default if no store is named.
+func (a *app) schemaToExport(cmd *cobra.Command) (string, error) {
+	if cmp.Or(a.store, a.env.Getenv("DUROXIDE_STORE")) == "" {
+		return mssql.DefaultSchema, nil
+	}
+	address, err := a.address(cmd)
+	return address.Schema(), err
 }
 
 // withMigration connects to the database of --store.
@@ -292,17 +325,23 @@ func (a *app) withMigration(cmd *cobra.Command, run func(ctx context.Context, m 
 	})
 }
 
+// address is that of the SQL Server database of --store.
+func (a *app) address(cmd *cobra.Command) (server.Address, error) {
+	storeURL, err := a.storeURL(cmd)
+	if err == nil && !server.IsAddress(storeURL) {
+		err = usageError{cmd, fmt.Errorf("%q is for SQL Server databases (sqlserver://...); a SQLite file is brought up to date when it is opened",
+			cmd.CommandPath())}
+	}
+	return server.Address(storeURL), err
+}
+
 // withDatabase connects to the SQL Server database of --store.
 func (a *app) withDatabase(cmd *cobra.Command, run func(ctx context.Context, d *server.Database) error) (err error) {
-	storeURL, err := a.storeURL(cmd)
+	address, err := a.address(cmd)
 	if err != nil {
 		return err
 	}
-	if !server.IsAddress(storeURL) {
-		return usageError{cmd, fmt.Errorf("%q is for SQL Server databases (sqlserver://...); a SQLite file is brought up to date when it is opened",
-			cmd.CommandPath())}
-	}
-	d, err := server.Connect(cmd.Context(), server.Address(storeURL))
+	d, err := server.Connect(cmd.Context(), address)
 	if err != nil {
 		return openingError{err}
 	}

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
 )
@@ -31,7 +29,7 @@ func runScript(t *testing.T, db *sql.DB, script string) {
 func TestPlanByHand(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, releaseOne.load(t))
-	for _, s := range []*Scripts{releaseOne.load(t), releaseTwo.load(t)} {
+	for _, s := range []*Scripts{releaseOne.load(t), releaseThree.load(t)} {
 		m.Scripts = s
 		plan, err := m.Plan(t.Context())
 		must(t, err)
@@ -100,10 +98,7 @@ func TestRuntimeRole(t *testing.T) {
 	run(t, m, "CREATE USER "+login+" FOR LOGIN "+login)
 	run(t, m, "ALTER ROLE duroxide_runtime ADD MEMBER "+login)
 
-	dsn, err := url.Parse(os.Getenv("DUROXIDE_TEST_MSSQL"))
-	must(t, err)
-	dsn.User = url.UserPassword(login, password)
-	db, err := sql.Open("sqlserver", dsn.String())
+	db, err := sql.Open("sqlserver", TestURLAs(t, login, password))
 	must(t, err)
 	// The user cannot be dropped while it is connected.
 	defer func() { must(t, db.Close()) }()

@@ -9,8 +9,9 @@
 //	schema/functions/*.sql    modules: one function, view or procedure per file, always
 //	schema/views/*.sql        as it should be now, applied whenever its text differs
 //	procedures/*.sql          from what was applied
-//	schema/revision.txt       the number of this set of modules, raised by every
-//	                          release that changes one
+//	schema/revision.txt       the number of this set of scripts and modules, raised by
+//	                          every release that changes one, and the oldest revision
+//	                          whose programs can use a schema of this one
 //
 // A numbered script may say in its first lines where it belongs:
 //
@@ -33,16 +34,35 @@
 // Three tables in the schema record what was done: migrations (a row per numbered
 // script), modules (a row per module, with the checksum of our text and of the
 // definition that the server stored for it, which is how an edit on the server is
-// found) and revisions (a row per set of modules, which is how an older release finds
-// that it must leave a newer one's modules alone).
+// found) and revisions (a row per revision that was begun: the oldest one whose programs
+// it serves, and whether all of it was applied). The view v_migrations shows all three.
 //
 // # Rolling upgrades
 //
-// Migrate first, then replace the workers. Workers of the previous release go on
-// meanwhile, if the release keeps to expanding: a new column has a default, a new
-// parameter has a default, a changed type has a new name, and a procedure that is no
-// longer needed stays for one release. What is left over is taken away by a later
-// release, in a script marked `-- after: modules`.
+// Migrate first, then replace the workers. Meanwhile programs of the release before go
+// on, and start anew: a schema records, beside its revision, the oldest revision of
+// programs that it still serves.
+//
+//	the program's revision is              Check          Up
+//	the schema's                           compares all   repairs what was edited
+//	lower, at least the schema's oldest    accepts        succeeds and does nothing
+//	below the schema's oldest              ErrNewerSchema the same error
+//	higher                                 ErrOldSchema   migrates
+//
+// A program never changes a schema of a newer release, nor compares it: only its own
+// texts are known to it. The revision is recorded before the first change, so that a
+// program that is too old is refused before anything is taken away from it, and marked as
+// complete after the last. A newer release that stops on its way harms nobody who was
+// served before; a program whose own revision was never complete there is told so
+// ([ErrOldSchema]).
+//
+// A release that only expands raises the revision and leaves the oldest one as it is: a
+// new column has a default, a new parameter has a default, a changed type has a new name,
+// and a procedure that is no longer needed stays for one release. What only modules of an
+// earlier release have used, a script marked `-- after: modules` may take away. A release
+// that takes away or changes what programs use contracts: it raises the oldest revision
+// above the last one that used it. When the release before has already done without it,
+// that one's workers go on all the same.
 //
 // # Identities
 //

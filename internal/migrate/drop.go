@@ -12,8 +12,8 @@ import (
 // the schema stays, and then so does the schema. A schema that is missing, or was never
 // migrated, is left as it is.
 //
-// Errors match [ErrNewerSchema] when a newer release has added what these scripts do
-// not know.
+// Errors match [ErrNewerSchema] when a newer release has migrated the schema, which may
+// hold what these scripts do not know.
 func (m *Migration) Drop(ctx context.Context) error {
 	if err := CheckSchemaName(m.schema()); err != nil {
 		return err
@@ -22,6 +22,9 @@ func (m *Migration) Drop(ctx context.Context) error {
 		st, err := readState(ctx, s.conn, m.schema())
 		if err != nil || !st.recorded {
 			return err
+		}
+		if m.isNewer(st) {
+			return m.newer(st.newest(), st.revision, "only a program of that release can remove it")
 		}
 		if err := m.refuse(st); err != nil {
 			return err
@@ -90,7 +93,7 @@ func (m *Migration) dropOrder(st *state, kind moduleKind) []string {
 // ourObjects returns the tables and types of the scripts that were applied, and the
 // tables that record them.
 func (m *Migration) ourObjects(st *state) []object {
-	objects := []object{{"VIEW", "v_migrations"}, {"TABLE", "migrations"}, {"TABLE", "modules"}, {"TABLE", "revisions"}}
+	objects := []object{{"VIEW", foundationView}, {"TABLE", "migrations"}, {"TABLE", "modules"}, {"TABLE", "revisions"}}
 	for _, one := range m.Scripts.numbered {
 		if _, applied := st.scripts[one.version]; applied {
 			objects = append(objects, one.creates...)

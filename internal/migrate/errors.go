@@ -15,8 +15,9 @@ var (
 	// ErrOldSchema is returned when a script or module of this release has not been
 	// applied yet.
 	ErrOldSchema = errors.New("the database schema is older than this program")
-	// ErrNewerSchema is returned when a newer release has migrated the schema. It is
-	// left alone.
+	// ErrNewerSchema is returned when a newer release has migrated the schema and no
+	// longer serves programs of this one, or when this one is asked to compare or remove
+	// what it does not know. The schema is left alone.
 	ErrNewerSchema = errors.New("the database schema is newer than this program")
 	// ErrChangedScript is returned when a numbered script was applied with a text that
 	// is not this release's: the program and the database have different histories.

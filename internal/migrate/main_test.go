@@ -3,7 +3,12 @@ package migrate_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/migrate"
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain stands outside of the package, because mssqltest makes its schemas with it.
+func TestMain(m *testing.M) {
+	migrate.TestURL, migrate.TestURLAs = mssqltest.DSN, mssqltest.As
+	mssqltest.Run(m)
+}

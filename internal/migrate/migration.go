@@ -43,24 +43,35 @@ func (m *Migration) logger() *slog.Logger {
 // that it took. On an error these are the steps that are done and stay done: calling
 // it again goes on from there.
 //
-// Any number of processes may call it at once. One works, the others wait, for as long
-// as the context lets them.
+// A schema that a newer release has migrated, or has begun to, is left alone. If that
+// one serves programs of this one, as it does during a rolling upgrade, Up succeeds and
+// [Plan].Newer says why there were no steps.
 //
-// Errors match [ErrNewerSchema] or [ErrChangedScript] when the schema must be left
-// alone, and are a [*BatchError] around the driver's error when the server refuses
-// something.
+// Any number of processes may call it at once. One works, the others wait, for as long
+// as the context lets them; those of an older release have nothing to wait for.
+//
+// Errors match what [Migration.Check] returns for a newer schema, or [ErrChangedScript],
+// when the schema must be left alone, and are a [*BatchError] around the driver's error
+// when the server refuses something.
 func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 	done := &Plan{Schema: m.schema()}
 	if err := CheckSchemaName(m.schema()); err != nil {
 		return done, err
 	}
-	err := m.withLock(ctx, func(s *session) error {
+	plan, err := m.leaveAlone(ctx)
+	if err != nil {
+		return done, err
+	}
+	if plan != nil {
+		return plan, nil
+	}
+	err = m.withLock(ctx, func(s *session) error {
 		// What is there is only known for certain under the lock.
 		plan, err := m.plan(ctx, s.conn)
 		if err != nil {
 			return err
 		}
-		done.Server = plan.Server
+		done.Server, done.Newer = plan.Server, plan.Newer
 		for _, step := range plan.Steps {
 			if err := s.apply(ctx, step); err != nil {
 				return err
@@ -97,16 +108,44 @@ func (m *Migration) plan(ctx context.Context, q querier) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.planFor(st)
+}
+
+// planFor returns what leads from the state to the scripts.
+func (m *Migration) planFor(st *state) (*Plan, error) {
+	if m.isNewer(st) {
+		// A program that migrates when it starts may start only if it can work.
+		if err := m.usable(st); err != nil {
+			return nil, err
+		}
+		return &Plan{Schema: m.schema(), Server: string(st.server), Newer: true}, nil
+	}
 	if err := m.refuse(st); err != nil {
 		return nil, err
 	}
 	return makePlan(m.schema(), m.Scripts, st), nil
 }
 
-// refuse returns why the schema must be left alone, if it must.
+// leaveAlone returns the plan for a schema that a newer release has begun to migrate,
+// and nil for any other. It needs no lock, which that release may hold for long: such a
+// schema does not become ours again.
+func (m *Migration) leaveAlone(ctx context.Context) (*Plan, error) {
+	st, err := readRecords(ctx, m.DB, m.schema())
+	if err != nil || !m.isNewer(st) {
+		return nil, nil //nolint:nilerr // what is wrong, if it still is, shows under the lock
+	}
+	if st.server, err = readServer(ctx, m.DB); err != nil {
+		return nil, err
+	}
+	return m.planFor(st)
+}
+
+// refuse returns why the schema is not for these scripts, if it is not: it no longer
+// serves their programs, or has another history.
 func (m *Migration) refuse(st *state) error {
-	if m.isNewer(st) {
-		return m.newer(st.newest(), st.revision)
+	if m.isNewer(st) && m.Scripts.revision < st.oldest {
+		return m.newer(st.newest(), st.revision,
+			fmt.Sprintf("it serves programs from revision %d; upgrade duroxide-go", st.oldest))
 	}
 	for _, one := range m.Scripts.numbered {
 		if row, ok := st.scripts[one.version]; ok && !bytes.Equal(row.checksum, one.checksum) {
@@ -127,9 +166,11 @@ func (st *state) newest() int {
 	return slices.Max(append(slices.Collect(maps.Keys(st.scripts)), 0))
 }
 
-// Check tells whether a program with these scripts may use the schema. It asks little,
-// takes no lock, and may be called with the rights of the runtime role. What was
-// edited on the server it does not notice; [Migration.Verify] does.
+// Check tells whether a program with these scripts may use the schema. That is so if
+// the schema is exactly theirs, and if it is a newer release's that serves them: one
+// whose recorded oldest revision is not above theirs. Check asks little, takes no lock,
+// and may be called with the rights of the runtime role. What was edited on the server
+// it does not notice; [Migration.Verify] does.
 //
 // Errors match [ErrMissingSchema], [ErrOldSchema], [ErrNewerSchema] or
 // [ErrChangedScript], or are the driver's.
@@ -144,8 +185,21 @@ func (m *Migration) Check(ctx context.Context) error {
 	if !st.recorded {
 		return m.missing()
 	}
+	return m.usable(st)
+}
+
+// usable returns why programs with these scripts cannot use the schema, if so.
+func (m *Migration) usable(st *state) error {
 	if err := m.refuse(st); err != nil {
 		return err
+	}
+	if m.isNewer(st) {
+		// What a newer release makes of our modules is its business, and it may stop on its
+		// way. It must only have begun with something that was as new as this program.
+		if st.complete < m.Scripts.revision {
+			return m.unfinished(st)
+		}
+		return nil
 	}
 	for _, one := range m.Scripts.numbered {
 		if _, ok := st.scripts[one.version]; !ok {
@@ -160,9 +214,9 @@ func (m *Migration) Check(ctx context.Context) error {
 	return nil
 }
 
-func (m *Migration) newer(version, revision int) error {
-	return fmt.Errorf("%w: schema %s has version %d and revision %d, this release knows %d and %d; upgrade duroxide-go",
-		ErrNewerSchema, Quote(m.schema()), version, revision, m.Scripts.Version(), m.Scripts.revision)
+func (m *Migration) newer(version, revision int, advice string) error {
+	return fmt.Errorf("%w: schema %s has version %d and revision %d, this release knows %d and %d; %s",
+		ErrNewerSchema, Quote(m.schema()), version, revision, m.Scripts.Version(), m.Scripts.revision, advice)
 }
 
 func (m *Migration) missing() error {
@@ -173,4 +227,9 @@ func (m *Migration) missing() error {
 
 func (m *Migration) old(what string) error {
 	return fmt.Errorf("%w: %s has not been applied to schema %s; run `duroxide migrate up`", ErrOldSchema, what, Quote(m.schema()))
+}
+
+func (m *Migration) unfinished(st *state) error {
+	return fmt.Errorf("%w: a newer release has begun to bring schema %s to revision %d, from one before this program's %d, and has not ended; "+
+		"run `duroxide migrate up` of that release", ErrOldSchema, Quote(m.schema()), st.revision, m.Scripts.revision)
 }

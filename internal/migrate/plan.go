@@ -15,7 +15,10 @@ type Plan struct {
 	Schema string
 	// Server is the kind of server that the text is for: "SQL Server" or "Babelfish".
 	Server string
-	Steps  []Step
+	// Newer tells that the schema is a newer release's, which serves these scripts'
+	// programs too. There are no steps then: it is that release's to migrate.
+	Newer bool
+	Steps []Step
 }
 
 // Empty reports whether there is nothing to do.
@@ -55,6 +58,7 @@ const (
 	ReasonSetOptions = "it was created without QUOTED_IDENTIFIER and ANSI_NULLS"
 	ReasonGone       = "the scripts no longer have it"
 	ReasonOtherSite  = "only for SQL Server, recorded as skipped"
+	ReasonComplete   = "all of it is applied"
 	ReasonTogether   = "functions and views are replaced together on this server"
 )
 
@@ -73,9 +77,17 @@ func makePlan(schema string, scripts *Scripts, st *state) *Plan {
 	if !st.recorded {
 		p.steps = append(p.steps, p.foundation())
 	}
+	// The revision goes first: from then on an older release keeps its hands off, and its
+	// programs know whether they may go on.
+	if st.revision < scripts.revision {
+		p.steps = append(p.steps, p.recordRevision())
+	}
 	p.addScripts(false)
 	p.addModules()
 	p.addScripts(true)
+	if st.complete < scripts.revision {
+		p.steps = append(p.steps, p.recordCompletion())
+	}
 	return &Plan{Schema: schema, Server: string(st.server), Steps: p.steps}
 }
 
@@ -97,10 +109,8 @@ func (p *planner) addScripts(afterModules bool) {
 	}
 }
 
-// addModules adds what brings the modules up to date. The revision goes first: from
-// then on an older release keeps its hands off.
+// addModules adds what brings the modules up to date.
 func (p *planner) addModules() {
-	begin := len(p.steps)
 	if p.state.server == babelfish {
 		p.addTogether()
 	}
@@ -122,9 +132,6 @@ func (p *planner) addModules() {
 		p.steps = append(p.steps, Step{
 			Name: strings.ToLower(string(kind)) + " " + name, Action: ActionDrop, Reason: ReasonGone, Batches: p.remove(name),
 		})
-	}
-	if p.state.revision < p.scripts.revision {
-		p.steps = slices.Insert(p.steps, begin, p.recordRevision())
 	}
 }
 

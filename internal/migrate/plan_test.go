@@ -13,7 +13,7 @@ import (
 // migrated is the state of a schema after all of the scripts.
 func migrated(s *Scripts, kind server) *state {
 	st := &state{
-		server: kind, exists: true, recorded: true, revision: s.revision,
+		server: kind, exists: true, recorded: true, revision: s.revision, oldest: s.oldest, complete: s.revision,
 		scripts: map[int]recordedScript{}, modules: map[string]recordedModule{}, stored: map[string]storedModule{},
 	}
 	for _, one := range s.numbered {
@@ -38,47 +38,51 @@ func outline(plan *Plan) []string {
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	one, two := releaseOne.load(t), releaseTwo.load(t)
+	one, three := releaseOne.load(t), releaseThree.load(t)
 	for _, c := range []struct {
 		name    string
 		scripts *Scripts
 		state   *state
 		want    []string
 	}{
-		{"nothing there", two, &state{server: sqlServer}, []string{
+		{"nothing there", three, &state{server: sqlServer}, []string{
 			"create schema [x]: not applied yet",
+			"record revision 3: not applied yet",
 			"apply schema/0001_things.sql: not applied yet",
 			"apply schema/0002_storage.sql: not applied yet",
 			"apply schema/0003_role.sql: not applied yet",
 			"apply schema/0004_sizes.sql: not applied yet",
-			"record revision 2: not applied yet",
 			"apply schema/functions/things_of.sql: not applied yet",
 			"apply schema/views/red_things.sql: not applied yet",
 			"apply procedures/add_thing.sql: not applied yet",
 			"apply schema/0005_tidy.sql: not applied yet",
+			"record revision 3: all of it is applied",
 		}},
-		{"up to date", two, migrated(two, sqlServer), nil},
-		{"from one to two", two, migrated(one, sqlServer), []string{
+		{"up to date", three, migrated(three, sqlServer), nil},
+		{"from one to three", three, migrated(one, sqlServer), []string{
+			"record revision 3: not applied yet",
 			"apply schema/0004_sizes.sql: not applied yet",
-			"record revision 2: not applied yet",
 			"apply schema/functions/things_of.sql: its text has changed",
 			"apply procedures/add_thing.sql: its text has changed",
 			"drop procedure count_red_things: the scripts no longer have it",
 			"apply schema/0005_tidy.sql: not applied yet",
+			"record revision 3: all of it is applied",
 		}},
-		{"from one to two on Babelfish", two, migrated(one, babelfish), []string{
+		{"from one to three on Babelfish", three, migrated(one, babelfish), []string{
+			"record revision 3: not applied yet",
 			"apply schema/0004_sizes.sql: not applied yet",
-			"record revision 2: not applied yet",
 			"apply schema/functions and schema/views: functions and views are replaced together on this server",
 			"apply procedures/add_thing.sql: its text has changed",
 			"drop procedure count_red_things: the scripts no longer have it",
 			"apply schema/0005_tidy.sql: not applied yet",
+			"record revision 3: all of it is applied",
 		}},
 		{"another server's script", one, &state{server: babelfish, recorded: true, revision: 1, scripts: map[int]recordedScript{1: {}, 3: {}}}, []string{
 			"record schema/0002_storage.sql: only for SQL Server, recorded as skipped",
 			"apply schema/functions and schema/views: functions and views are replaced together on this server",
 			"apply procedures/add_thing.sql: not applied yet",
 			"apply procedures/count_red_things.sql: not applied yet",
+			"record revision 1: all of it is applied",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,7 +165,8 @@ func TestPlanText(t *testing.T) {
 		"SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET XACT_ABORT ON;",
 		"@Resource = N'duroxide migration of te''n]ant'",
 		"CREATE SCHEMA [te'n]]ant];\nGO\n",
-		"-- 2 of 9: apply schema/0001_things.sql (not applied yet)\nBEGIN TRANSACTION;\nGO\n",
+		"INSERT INTO [te'n]]ant].revisions (revision, oldest, complete, applied_at)\nVALUES (1, 1, 0,",
+		"-- 3 of 10: apply schema/0001_things.sql (not applied yet)\nBEGIN TRANSACTION;\nGO\n",
 		"CREATE TABLE [te'n]]ant].things (",
 		fmt.Sprintf("VALUES (1, N'schema/0001_things.sql', 0x%x,", s.numbered[0].checksum),
 		"SCHEMA_ID(N'te''n]ant') AND o.name = N'add_thing'",
@@ -183,11 +188,16 @@ func TestPlanText(t *testing.T) {
 
 func TestPlanTextOfNothing(t *testing.T) {
 	t.Parallel()
-	var script bytes.Buffer
-	_, err := (&Plan{Schema: "x"}).WriteTo(&script)
-	must(t, err)
-	if len(Split(script.String())) != 0 {
-		t.Errorf("an empty plan says %q", script.String())
+	for want, plan := range map[string]*Plan{
+		"Schema [x] is up to date":               {Schema: "x"},
+		"Schema [x] is newer than this release,": {Schema: "x", Newer: true},
+	} {
+		var script bytes.Buffer
+		_, err := plan.WriteTo(&script)
+		must(t, err)
+		if len(Split(script.String())) != 0 || !strings.Contains(script.String(), want) {
+			t.Errorf("an empty plan says %q, want %q", script.String(), want)
+		}
 	}
 }
 
@@ -221,8 +231,8 @@ func TestExport(t *testing.T) {
 
 func TestRefuse(t *testing.T) {
 	t.Parallel()
-	one, two := releaseOne.load(t), releaseTwo.load(t)
-	laterModules := releaseOne.with(tree{"schema/revision.txt": "2\n"}).load(t)
+	one, two, three := releaseOne.load(t), releaseTwo.load(t), releaseThree.load(t)
+	laterModules := releaseOne.with(tree{"schema/revision.txt": "revision: 2\noldest: 2\n"}).load(t)
 	changed := releaseOne.with(tree{"schema/0003_role.sql": "SELECT 1;\n"}).load(t)
 	for _, c := range []struct {
 		name    string
@@ -232,14 +242,49 @@ func TestRefuse(t *testing.T) {
 	}{
 		{"older", two, migrated(one, sqlServer), nil},
 		{"the same", one, migrated(one, sqlServer), nil},
-		{"newer", one, migrated(two, sqlServer), ErrNewerSchema},
+		{"newer, and serves it", one, migrated(two, sqlServer), nil},
+		{"two releases newer", one, migrated(three, sqlServer), ErrNewerSchema},
+		{"the one before", two, migrated(three, sqlServer), nil},
 		{"newer modules only", one, migrated(laterModules, sqlServer), ErrNewerSchema},
 		{"another history", changed, migrated(one, sqlServer), ErrChangedScript},
+		{"another history, newer", changed, migrated(two, sqlServer), ErrChangedScript},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			if err := (&Migration{Scripts: c.scripts}).refuse(c.state); !errors.Is(err, c.want) {
 				t.Errorf("error %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// TestUsable has a newer release stop on its way from what programs of this one need, and
+// from less.
+func TestUsable(t *testing.T) {
+	t.Parallel()
+	one, two := releaseOne.load(t), releaseTwo.load(t)
+	for _, c := range []struct {
+		name   string
+		damage func(*state)
+		want   error
+	}{
+		{"all of it", func(*state) {}, nil},
+		{"begun with ours", func(st *state) { st.complete = 1 }, nil},
+		{"a module gone", func(st *state) { delete(st.modules, "count_red_things") }, nil},
+		{"begun with nothing", func(st *state) { st.complete = 0 }, ErrOldSchema},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			st := migrated(two, sqlServer)
+			c.damage(st)
+			m := &Migration{Scripts: one}
+			err := m.usable(st)
+			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), "of that release") {
+				t.Errorf("error %v, want %v", err, c.want)
+			}
+			plan, err := m.planFor(st)
+			if !errors.Is(err, c.want) || err == nil && (!plan.Newer || !plan.Empty()) {
+				t.Errorf("plan %+v, error %v, want no steps or %v", plan, err, c.want)
 			}
 		})
 	}

@@ -20,6 +20,10 @@ END;`
 // not twice: a second run stops at the first script that is there already.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	var out bytes.Buffer
+	if p.Newer {
+		fmt.Fprintf(&out, "-- Schema %s is newer than this release, which it still serves: there is nothing to do.\n", Quote(p.Schema))
+		return out.WriteTo(w)
+	}
 	if p.Empty() {
 		fmt.Fprintf(&out, "-- Schema %s is up to date: there is nothing to do.\n", Quote(p.Schema))
 		return out.WriteTo(w)

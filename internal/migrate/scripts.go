@@ -19,8 +19,9 @@ type Scripts struct {
 	numbered []script
 	// modules are in the order in which they are applied.
 	modules []module
-	// revision is the number of this set of modules.
-	revision int
+	// revision is the number of this set, and oldest the lowest revision of programs that
+	// a schema of it serves.
+	revision, oldest int
 	// pageLocksOff names the indexes that the scripts create without page locks.
 	pageLocksOff map[string]bool
 }
@@ -49,8 +50,12 @@ type object struct {
 // schema after all of them.
 func (s *Scripts) Version() int { return len(s.numbered) }
 
-// Revision returns the number of the set of modules.
+// Revision returns the number of the set of scripts and modules.
 func (s *Scripts) Revision() int { return s.revision }
+
+// OldestRevision returns the lowest revision of programs that may use a schema of this
+// set.
+func (s *Scripts) OldestRevision() int { return s.oldest }
 
 const (
 	schemaFolder = "schema"
@@ -78,16 +83,30 @@ func Load(files fs.FS) (*Scripts, error) {
 	return s, nil
 }
 
-// loadRevision reads the file's last line; those before it explain it.
+// loadRevision reads the two numbers of the revision file, "revision: 7" and
+// "oldest: 5". Lines that begin with # are comments.
 func (s *Scripts) loadRevision(files fs.FS) error {
 	text, err := fs.ReadFile(files, revisionFile)
 	if err != nil {
 		return err
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	s.revision, err = strconv.Atoi(strings.TrimSpace(lines[len(lines)-1]))
-	if err != nil || s.revision < 1 {
-		return fmt.Errorf("%s:%d: the last line must be a number from 1", revisionFile, len(lines))
+	fields := map[string]*int{"revision": &s.revision, "oldest": &s.oldest}
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, _ := strings.Cut(line, ":")
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if field := fields[name]; field == nil || *field != 0 || err != nil || n < 1 {
+			return fmt.Errorf("%s:%d: should be \"revision: N\" or \"oldest: N\", each once and N from 1", revisionFile, number)
+		}
+		*fields[name] = n
+	}
+	if s.oldest < 1 || s.oldest > s.revision {
+		return fmt.Errorf("%s:%d: needs both a revision and the oldest one served, which is not above it", revisionFile, number)
 	}
 	return nil
 }

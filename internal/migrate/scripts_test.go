@@ -43,7 +43,7 @@ func (files tree) load(t testing.TB) *Scripts {
 
 // releaseOne is a small schema with one of everything.
 var releaseOne = tree{
-	"schema/revision.txt": "1\n",
+	"schema/revision.txt": "revision: 1\noldest: 1\n",
 	"schema/0001_things.sql": `-- Things.
 CREATE TABLE duroxide.things (
     id  INT NOT NULL,
@@ -63,22 +63,26 @@ EXEC sys.sp_tableoption N'nothing of the sort', 'x', 1;
 	"procedures/count_red_things.sql": "CREATE OR ALTER PROC duroxide.count_red_things\nAS\nSET NOCOUNT ON;\nSELECT COUNT(*) AS things FROM duroxide.red_things;\n",
 }
 
-// releaseTwo expands it: a column and a parameter with defaults, another function and
-// a procedure less.
+// releaseTwo expands it: a column and a parameter with defaults, and another function.
 var releaseTwo = releaseOne.with(tree{
-	"schema/revision.txt":             "2\n",
-	"schema/0004_sizes.sql":           "ALTER TABLE duroxide.things ADD size INT NOT NULL CONSTRAINT df_things_size DEFAULT 1;\n",
+	"schema/revision.txt":            "# Expands.\nrevision: 2\noldest: 1\n",
+	"schema/0004_sizes.sql":          "ALTER TABLE duroxide.things ADD size INT NOT NULL CONSTRAINT df_things_size DEFAULT 1;\n",
+	"schema/functions/things_of.sql": "CREATE OR ALTER FUNCTION duroxide.things_of (@tag NVARCHAR(10))\nRETURNS TABLE\nAS\nRETURN (SELECT t.id, t.size FROM duroxide.things AS t WHERE t.tag = @tag);\n",
+	"procedures/add_thing.sql":       "-- Adds a thing of a size.\nCREATE OR ALTER PROCEDURE duroxide.add_thing\n    @id INT,\n    @tag NVARCHAR(10),\n    @size INT = 7\nAS\nSET NOCOUNT ON;\nINSERT INTO duroxide.things (id, tag, size)\nVALUES (@id, @tag, @size);\n",
+})
+
+// releaseThree takes away what programs of release one have used.
+var releaseThree = releaseTwo.with(tree{
+	"schema/revision.txt":             "revision: 3\noldest: 2\n",
 	"schema/0005_tidy.sql":            "-- after: modules\nDROP INDEX ix_things_tag ON duroxide.things;\n",
-	"schema/functions/things_of.sql":  "CREATE OR ALTER FUNCTION duroxide.things_of (@tag NVARCHAR(10))\nRETURNS TABLE\nAS\nRETURN (SELECT t.id, t.size FROM duroxide.things AS t WHERE t.tag = @tag);\n",
-	"procedures/add_thing.sql":        "-- Adds a thing of a size.\nCREATE OR ALTER PROCEDURE duroxide.add_thing\n    @id INT,\n    @tag NVARCHAR(10),\n    @size INT = 7\nAS\nSET NOCOUNT ON;\nINSERT INTO duroxide.things (id, tag, size)\nVALUES (@id, @tag, @size);\n",
 	"procedures/count_red_things.sql": "",
 })
 
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	s := releaseTwo.load(t)
-	if s.Version() != 5 || s.Revision() != 2 {
-		t.Errorf("version %d and revision %d, want 5 and 2", s.Version(), s.Revision())
+	s := releaseThree.load(t)
+	if s.Version() != 5 || s.Revision() != 3 || s.OldestRevision() != 2 {
+		t.Errorf("version %d, revision %d, oldest %d; want 5, 3 and 2", s.Version(), s.Revision(), s.OldestRevision())
 	}
 	var order []string
 	for _, one := range s.modules {
@@ -110,7 +114,12 @@ func TestLoadRefuses(t *testing.T) {
 		want   string
 	}{
 		{"no revision", tree{"schema/revision.txt": ""}, "schema/revision.txt"},
-		{"bad revision", tree{"schema/revision.txt": "about\nzero\n"}, "schema/revision.txt:2: the last line must be a number"},
+		{"bad revision", tree{"schema/revision.txt": "# about\nrevision: zero\n"}, "schema/revision.txt:2: should be \"revision: N\""},
+		{"unknown line", tree{"schema/revision.txt": "revision: 1\noldest: 1\nnewest: 1\n"}, "schema/revision.txt:3: should be"},
+		{"revision twice", tree{"schema/revision.txt": "revision: 1\nrevision: 2\n"}, "schema/revision.txt:2: should be"},
+		{"no oldest", tree{"schema/revision.txt": "revision: 1\n"}, "schema/revision.txt:1: needs both"},
+		{"oldest only", tree{"schema/revision.txt": "oldest: 1\n"}, "schema/revision.txt:1: needs both"},
+		{"oldest above", tree{"schema/revision.txt": "revision: 1\noldest: 2\n"}, "schema/revision.txt:2: needs both"},
 		{"gap", tree{"schema/0002_storage.sql": ""}, "schema/0003_role.sql:1: should be number 2"},
 		{"two of a number", tree{"schema/0002_again.sql": "SELECT 1"}, "schema/0002_storage.sql:1: should be number 3"},
 		{"empty script", tree{"schema/0003_role.sql": "-- nothing\n"}, "schema/0003_role.sql:1: there is no statement"},
@@ -144,7 +153,7 @@ func TestChecksumsIgnoreLineEnds(t *testing.T) {
 	for name, text := range releaseOne {
 		windows[name] = "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	windows["schema/revision.txt"] = "1\r\n"
+	windows["schema/revision.txt"] = "# about\r\nrevision: 1\r\noldest: 1\r\n"
 	here, there := releaseOne.load(t), windows.load(t)
 	for i := range here.numbered {
 		if !bytes.Equal(here.numbered[i].checksum, there.numbered[i].checksum) {

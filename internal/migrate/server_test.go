@@ -5,23 +5,23 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
-	// The driver registers itself as "sqlserver".
-	_ "github.com/microsoft/go-mssqldb"
-
 	scripts "github.com/duroxide/duroxide-go/sql"
+)
+
+// Where the database under test is, as its owner and as another login. TestMain sets them
+// to functions of mssqltest, which these tests cannot import. Without a server they skip
+// the test, or fail it where one is required.
+var (
+	TestURL   func(testing.TB) string
+	TestURLAs func(t testing.TB, login, password string) string
 )
 
 // openServer connects to the server of the tests, or skips.
 func openServer(t *testing.T) *sql.DB {
 	t.Helper()
-	dsn := os.Getenv("DUROXIDE_TEST_MSSQL")
-	if dsn == "" {
-		t.Skip("SKIPPED: needs SQL Server; set DUROXIDE_TEST_MSSQL to its sqlserver:// URL")
-	}
-	db, err := sql.Open("sqlserver", dsn)
+	db, err := sql.Open("sqlserver", TestURL(t))
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
 	return db

@@ -22,11 +22,12 @@ type state struct {
 	// whether it has the tables that record migrations.
 	exists   bool
 	recorded bool
-	// scripts by version and modules by name are what those tables say. revision is the
-	// highest that has been begun; 0 for none.
-	scripts  map[int]recordedScript
-	modules  map[string]recordedModule
-	revision int
+	// scripts by version and modules by name are what those tables say.
+	scripts map[int]recordedScript
+	modules map[string]recordedModule
+	// revision is the highest that has been begun, oldest the lowest whose programs that
+	// one serves, and complete the highest that was applied to the end; 0 for none.
+	revision, oldest, complete int
 	// stored are the modules that are there, by name, ours or not.
 	stored map[string]storedModule
 }
@@ -68,18 +69,23 @@ func readState(ctx context.Context, q querier, schema string) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	var property sql.NullString
-	if err := q.QueryRowContext(ctx, "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10))").Scan(&property); err != nil {
+	if st.server, err = readServer(ctx, q); err != nil {
 		return nil, fmt.Errorf("asking for the kind of server: %w", err)
-	}
-	st.server = sqlServer
-	if property.String == "1" {
-		st.server = babelfish
 	}
 	if st.stored, err = readStored(ctx, q, schema); err != nil {
 		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
 	}
 	return st, nil
+}
+
+// readServer asks what dialect the server speaks.
+func readServer(ctx context.Context, q querier) (server, error) {
+	var property sql.NullString
+	err := q.QueryRowContext(ctx, "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10))").Scan(&property)
+	if property.String == "1" {
+		return babelfish, err
+	}
+	return sqlServer, err
 }
 
 // readRecords reads what was applied, from the view, which the runtime role may read
@@ -99,7 +105,7 @@ SELECT SCHEMA_ID(@p1),
 	if !st.recorded {
 		return st, nil
 	}
-	err = each(ctx, q, Rewrite("SELECT kind, version, name, checksum, server_checksum FROM duroxide.v_migrations", schema), st.record)
+	err = each(ctx, q, Rewrite("SELECT kind, version, name, checksum, server_checksum, oldest, complete FROM duroxide.v_migrations", schema), st.record)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(schema), err)
 	}
@@ -112,14 +118,21 @@ func (st *state) record(scan scanner) error {
 	var version int
 	var name string
 	var checksum, serverChecksum []byte
-	if err := scan(&kind, &version, &name, &checksum, &serverChecksum); err != nil {
+	var oldest sql.NullInt32
+	var complete sql.NullBool
+	if err := scan(&kind, &version, &name, &checksum, &serverChecksum, &oldest, &complete); err != nil {
 		return err
 	}
 	switch kind {
 	case "SCRIPT":
 		st.scripts[version] = recordedScript{name: name, checksum: checksum}
 	case "REVISION":
-		st.revision = max(st.revision, version)
+		if version > st.revision {
+			st.revision, st.oldest = version, int(oldest.Int32)
+		}
+		if complete.Bool {
+			st.complete = max(st.complete, version)
+		}
 	default:
 		st.modules[name] = recordedModule{kind: kind, checksum: checksum, serverChecksum: serverChecksum}
 	}

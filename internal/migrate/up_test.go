@@ -40,7 +40,7 @@ func records(t *testing.T, m *Migration) []string {
 	for _, query := range []string{
 		"SELECT CONCAT(version, ' ', name), checksum, applied_at FROM duroxide.migrations ORDER BY version",
 		"SELECT CONCAT(name, ' ', kind), server_checksum, applied_at FROM duroxide.modules ORDER BY name",
-		"SELECT CONCAT(revision, ''), CAST(NULL AS VARBINARY(32)), applied_at FROM duroxide.revisions ORDER BY revision",
+		"SELECT CONCAT(revision, ' ', oldest, ' ', complete), CAST(NULL AS VARBINARY(32)), applied_at FROM duroxide.revisions ORDER BY revision",
 	} {
 		must(t, each(t.Context(), m.DB, Rewrite(query, m.schema()), func(scan scanner) error {
 			var name string
@@ -69,6 +69,12 @@ func TestPresentScripts(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, records(t, m)); diff != "" {
 		t.Error(diff)
+	}
+	if n := number(t, m, `
+SELECT COUNT(*) FROM duroxide.v_migrations AS v
+INNER JOIN duroxide.migrations AS s ON s.version = v.version
+WHERE v.kind = N'SCRIPT' AND DATEDIFF_BIG(MILLISECOND, '19700101', v.applied_at) = s.applied_at`); n != m.Scripts.Version() {
+		t.Errorf("the view has the right time for %d scripts, want all %d", n, m.Scripts.Version())
 	}
 	must(t, m.Drop(t.Context()))
 	for what, query := range map[string]string{
@@ -314,6 +320,24 @@ func TestUpRepairsAFunction(t *testing.T) {
 	if n := number(t, m, "SELECT COUNT(*) FROM duroxide.red_things"); n != 0 {
 		t.Errorf("%d red things, want none", n)
 	}
+}
+
+// TestVerifyFindsPageLocks turns on what an index must not have.
+func TestVerifyFindsPageLocks(t *testing.T) {
+	t.Parallel()
+	m := newMigration(t, releaseOne.load(t))
+	if kind := serverKind(t, m); kind != sqlServer {
+		t.Skipf("SKIPPED: %s has no page locks", kind)
+	}
+	up(t, m)
+	run(t, m, "ALTER INDEX pk_things ON duroxide.things SET (ALLOW_PAGE_LOCKS = ON)")
+	problems, err := m.Verify(t.Context())
+	must(t, err)
+	if len(problems) != 1 || problems[0].Kind != ProblemPageLocks || problems[0].Object != "pk_things" {
+		t.Errorf("problems %v, want pk_things's page locks", problems)
+	}
+	run(t, m, "ALTER INDEX pk_things ON duroxide.things SET (ALLOW_PAGE_LOCKS = OFF)")
+	clean(t, m)
 }
 
 // TestDropLeavesWhatIsNotOurs makes sure that a stranger's objects survive.

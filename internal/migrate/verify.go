@@ -52,9 +52,12 @@ type Status struct {
 	// Exists tells whether there is a schema that was ever migrated.
 	Exists bool
 	// Version is that of the last numbered script applied, Revision that of the set of
-	// modules; 0 for none. Latest and LatestRevision are those of the scripts.
+	// scripts and modules; 0 for none. Latest and LatestRevision are those of the scripts.
 	Version, Latest          int
 	Revision, LatestRevision int
+	// OldestRevision is the lowest revision of programs that may use the schema; 0 for
+	// none. A program's own is LatestRevision.
+	OldestRevision int
 	// Newer tells that a newer release has migrated the schema. Then there is nothing
 	// pending and nothing is called a problem: these scripts cannot judge it.
 	Newer bool
@@ -76,7 +79,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 	status := &Status{
 		Schema: m.schema(), Server: string(st.server), Exists: st.recorded,
 		Version: st.newest(), Latest: m.Scripts.Version(),
-		Revision: st.revision, LatestRevision: m.Scripts.revision,
+		Revision: st.revision, LatestRevision: m.Scripts.revision, OldestRevision: st.oldest,
 	}
 	status.Newer = m.isNewer(st)
 	if status.Newer {
@@ -98,7 +101,8 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 
 // Verify returns every way in which the schema differs from the scripts; none is what
 // it should be after [Migration.Up]. Errors match [ErrMissingSchema] or
-// [ErrNewerSchema] when there is nothing to compare, or are the driver's.
+// [ErrNewerSchema] when there is nothing to compare, which is so as well for a newer
+// schema that serves these scripts' programs; or they are the driver's.
 func (m *Migration) Verify(ctx context.Context) ([]Problem, error) {
 	status, err := m.Status(ctx)
 	switch {
@@ -107,7 +111,7 @@ func (m *Migration) Verify(ctx context.Context) ([]Problem, error) {
 	case !status.Exists:
 		return nil, m.missing()
 	case status.Newer:
-		return nil, m.newer(status.Version, status.Revision)
+		return nil, m.newer(status.Version, status.Revision, "only a program of that release can compare it")
 	}
 	return status.Problems, nil
 }
@@ -129,7 +133,7 @@ func (m *Migration) scriptProblems(st *state) []Problem {
 func (m *Migration) moduleProblems(st *state) []Problem {
 	const repair = "; `duroxide migrate up` repairs it"
 	var problems []Problem
-	ours := map[string]bool{}
+	ours := map[string]bool{foundationView: true}
 	p := &planner{schema: m.schema(), scripts: m.Scripts, state: st}
 	for _, one := range m.Scripts.modules {
 		ours[one.name] = true

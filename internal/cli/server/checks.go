@@ -29,7 +29,9 @@ func judgeServer(edition, version string, f facts) Finding {
 	switch {
 	case f.babelfish:
 		return Finding{
-			Level: Warning, Detail: "Babelfish, " + detail + ": the procedures run, and locking hints have no effect",
+			Level: Warning,
+			Detail: "Babelfish, " + detail + ": the procedures run, but locking hints have no effect, and a user in the role " +
+				"also needs rights on the tables",
 			Advice: "use it to try and to test; what is promised under load is promised for SQL Server",
 		}
 	case f.azure || !olderThan(version, 13, 0, 4001):
@@ -70,6 +72,46 @@ func judgeCompatibility(level int64, database string, f facts) Finding {
 	}
 }
 
+// judgeRowVersioning takes sys.databases.is_read_committed_snapshot_on. The change waits until
+// no other connection is active, so that without a clause it may never come in a busy
+// database; with the clause it hits others, who have to be asked.
+func judgeRowVersioning(on int64, database string) Finding {
+	if on != 0 {
+		return Finding{Level: OK, Detail: "READ_COMMITTED_SNAPSHOT is on"}
+	}
+	return Finding{
+		Level:  Warning,
+		Detail: "READ_COMMITTED_SNAPSHOT is off: those who look at a store and those who work on it wait for each other",
+		Advice: "ALTER DATABASE " + quote(database) + " SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE, once whoever else uses " +
+			"the database has agreed: it ends open transactions and changes what READ COMMITTED reads see",
+	}
+}
+
+// judgeDurability takes sys.databases.delayed_durability. Under FORCED, transactions are
+// confirmed before they are on disk: a turn that is lost after its acknowledgement is run
+// again, and its effects twice. ALLOWED is fine, because no procedure asks for it.
+func judgeDurability(mode int64, database string) Finding {
+	const forced = 2
+	if mode != forced {
+		return Finding{Level: OK, Detail: "a commit is on disk when it is confirmed"}
+	}
+	return Finding{
+		Level: Problem, Detail: "DELAYED_DURABILITY is FORCED: a crash of the server undoes what it has confirmed",
+		Advice: "ALTER DATABASE " + quote(database) + " SET DELAYED_DURABILITY = DISABLED",
+	}
+}
+
+// judgeWritable takes DATABASEPROPERTYEX's Updateability, empty on a server without it.
+func judgeWritable(updateability string) Finding {
+	if updateability != "READ_ONLY" {
+		return Finding{Level: OK, Detail: "the database can be written"}
+	}
+	return Finding{
+		Level: Problem, Detail: "the database is read-only",
+		Advice: "connect to the primary replica, or make the database writable",
+	}
+}
+
 // grants are what a login may do.
 type grants struct {
 	login, user sql.NullString
@@ -103,7 +145,7 @@ func judgeGrants(g grants, schema string, missing bool) Finding {
 func (p *patient) checkSchema(context.Context) error {
 	switch {
 	case p.trouble == nil:
-		p.note(OK, "schema "+quote(p.schema)+" is the one this program needs", "")
+		p.note(OK, "schema "+quote(p.schema)+" suits this program", "")
 	case errors.Is(p.trouble, mssql.ErrMissingSchema):
 		p.note(Problem, "schema "+quote(p.schema)+" does not exist, or the login may not see it",
 			"run `duroxide migrate up`, or make the login a member of the role "+quote(p.schema+"_runtime"))
@@ -139,6 +181,11 @@ func (p *patient) checkModules(ctx context.Context) error {
 		return err
 	}
 	problems, err := m.Verify(ctx)
+	if errors.Is(err, migrate.ErrNewerSchema) {
+		p.note(Warning, "the schema is a newer release's, which still serves this program and alone can compare the procedures",
+			"replace this program by the newer release, too")
+		return nil
+	}
 	if err != nil {
 		return err
 	}

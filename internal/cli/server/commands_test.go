@@ -3,9 +3,12 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,14 +30,20 @@ type shell struct {
 // on is a shell on a schema of the database under test.
 func on(t *testing.T, schema string) shell {
 	t.Helper()
-	u, err := url.Parse(mssqltest.DSN(t))
+	return shell{t, withSchema(t, mssqltest.DSN(t), schema)}
+}
+
+// withSchema is the URL of a schema of the database.
+func withSchema(t *testing.T, database, schema string) string {
+	t.Helper()
+	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal("the URL of the database under test cannot be read")
 	}
 	query := u.Query()
 	query.Set("schema", schema)
 	u.RawQuery = query.Encode()
-	return shell{t, u.String()}
+	return u.String()
 }
 
 // run runs a command and expects an exit code.
@@ -66,6 +75,81 @@ func (s shell) expect(code int, words string, command ...string) {
 	}
 }
 
+// finding is a line of the doctor's.
+type finding struct {
+	Check  string `json:"check"`
+	Level  string `json:"level"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice"`
+}
+
+// findings asks the doctor, and expects an exit code.
+func (s shell) findings(code int) []finding {
+	s.t.Helper()
+	stdout, _ := s.run(code, "doctor", "--json")
+	var report struct {
+		Findings []finding `json:"findings"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+		s.t.Fatal(err)
+	}
+	return report.Findings
+}
+
+// TestDoctorForTheApplication asks with a login that has nothing but the runtime role: its rights and the schema are
+// found to be right, and what it may not read is a warning rather than a procedure that is missing. Without the role it
+// is told which one it needs.
+func TestDoctorForTheApplication(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	owner, name, password := mssqltest.DB(t), mssqltest.Name(), "aA1-"+rand.Text()
+	execute := func(statement string) error {
+		_, err := owner.ExecContext(context.WithoutCancel(t.Context()), statement)
+		return err
+	}
+	if err := execute(fmt.Sprintf("CREATE LOGIN [%s] WITH PASSWORD = '%s'", name, password)); err != nil {
+		t.Skipf("the login of the tests may not create another one: %v", err)
+	}
+	// The server may still be ending the sessions of the last command.
+	t.Cleanup(func() { dropped(t, execute, "LOGIN", name) })
+	if err := execute(fmt.Sprintf("CREATE USER [%[1]s] FOR LOGIN [%[1]s]", name)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dropped(t, execute, "USER", name) })
+	application := shell{t, withSchema(t, mssqltest.As(t, name, password), schema)}
+
+	application.expect(cli.ExitFailure, "make the login a member of the role ["+schema+"_runtime]", "doctor")
+	if err := execute(fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, name)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range application.findings(cli.ExitOK) {
+		want := "ok"
+		switch f.Check {
+		case "server", "row versioning":
+			continue // whatever this server is like
+		case "modules":
+			want = "warning"
+		}
+		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "may call the procedures") {
+			t.Errorf("%+v, want %s", f, want)
+		}
+	}
+}
+
+// dropped drops a login or a user, whose last sessions the server may still be ending.
+func dropped(t *testing.T, execute func(statement string) error, kind, name string) {
+	t.Helper()
+	var err error
+	for range 100 {
+		if err = execute(fmt.Sprintf("DROP %s [%s]", kind, name)); err == nil || !strings.Contains(err.Error(), "logged in") {
+			break
+		}
+	}
+	if err != nil {
+		t.Errorf("dropping the %s: %v", strings.ToLower(kind), err)
+	}
+}
+
 // TestASchemaComesAndIsRepaired follows a schema from nothing, over an edit that somebody
 // makes on the server, to what it should be.
 func TestASchemaComesAndIsRepaired(t *testing.T) {
@@ -88,34 +172,52 @@ func TestASchemaComesAndIsRepaired(t *testing.T) {
 	s.expect(cli.ExitOK, `"steps":[]`, "migrate", "plan", "--json")
 	s.expect(cli.ExitOK, "up to date", "migrate", "status")
 	s.expect(cli.ExitOK, `"problems":[]`, "migrate", "verify", "--json")
-	s.expect(cli.ExitOK, "is the one this program needs", "doctor")
+	s.expect(cli.ExitOK, "suits this program", "doctor")
 
 	drop := "DROP PROCEDURE " + migrate.Quote(schema) + ".enqueue_for_worker"
 	if _, err := mssqltest.DB(t).ExecContext(t.Context(), drop); err != nil {
 		t.Fatal(err)
 	}
 	s.expect(cli.ExitFailure, "enqueue_for_worker", "migrate", "verify")
-	stdout, _ := s.run(cli.ExitFailure, "doctor", "--json")
-	var report struct {
-		Findings []struct {
-			Check  string `json:"check"`
-			Level  string `json:"level"`
-			Detail string `json:"detail"`
-			Advice string `json:"advice"`
-		} `json:"findings"`
-	}
-	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
-		t.Fatal(err)
-	}
 	found := false
-	for _, f := range report.Findings {
+	for _, f := range s.findings(cli.ExitFailure) {
 		found = found || f.Check == "modules" && f.Level == "problem" && strings.Contains(f.Detail, "enqueue_for_worker") && f.Advice != ""
 	}
 	if !found {
-		t.Errorf("the doctor does not miss the procedure: %s", stdout)
+		t.Error("the doctor does not miss the procedure")
 	}
 	s.expect(cli.ExitOK, "enqueue_for_worker", "migrate", "up")
-	s.expect(cli.ExitOK, "is the one this program needs", "doctor")
+	s.expect(cli.ExitOK, "suits this program", "doctor")
+	s.examinedByAnOlderRelease(schema)
+}
+
+// examinedByAnOlderRelease makes the schema one of a newer release, as far as this program can see: of one that serves
+// it, then of one that no longer does.
+func (s shell) examinedByAnOlderRelease(schema string) {
+	s.t.Helper()
+	const newer = 1000
+	for _, test := range []struct {
+		oldest, code  int
+		check, detail string
+	}{
+		{1, cli.ExitOK, "modules", "still serves this program"},
+		{newer, cli.ExitFailure, "schema", "is newer than this program"},
+	} {
+		statement := fmt.Sprintf(`DELETE FROM %[1]s.revisions WHERE revision = %[2]d;
+INSERT INTO %[1]s.revisions (revision, oldest, complete, applied_at) VALUES (%[2]d, %[3]d, 1, 0)`, migrate.Quote(schema), newer, test.oldest)
+		if _, err := mssqltest.DB(s.t).ExecContext(s.t.Context(), statement); err != nil {
+			s.t.Fatal(err)
+		}
+		findings := s.findings(test.code)
+		if !slices.ContainsFunc(findings, func(f finding) bool {
+			return f.Check == test.check && f.Level != "ok" && strings.Contains(f.Detail, test.detail) && f.Advice != ""
+		}) {
+			s.t.Errorf("a newer schema that serves from %d: %+v", test.oldest, findings)
+		}
+	}
+	if _, err := mssqltest.DB(s.t).ExecContext(s.t.Context(), "DELETE FROM "+migrate.Quote(schema)+".revisions WHERE revision = 1000"); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // TestCommandsOnAServer uses the commands on a store as on any other.

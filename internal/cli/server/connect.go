@@ -82,7 +82,7 @@ func Connect(ctx context.Context, address Address) (*Database, error) {
 // or a migration, explains or repairs.
 func aboutTheSchema(err error) bool {
 	for _, known := range []error{
-		mssql.ErrMissingSchema, mssql.ErrOldSchema, mssql.ErrNewerSchema, mssql.ErrDamagedSchema, mssql.ErrPermission,
+		mssql.ErrMissingSchema, mssql.ErrOldSchema, mssql.ErrNewerSchema, mssql.ErrForeignSchema, mssql.ErrDamagedSchema, mssql.ErrPermission,
 	} {
 		if errors.Is(err, known) {
 			return true

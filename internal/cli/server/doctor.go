@@ -128,29 +128,16 @@ func (p *patient) checkRowVersioning(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if on == 0 {
-		p.note(Warning, "READ_COMMITTED_SNAPSHOT is off: those who look at a store and those who work on it wait for each other",
-			"ALTER DATABASE "+quote(name)+" SET READ_COMMITTED_SNAPSHOT ON")
-		return nil
-	}
-	p.note(OK, "READ_COMMITTED_SNAPSHOT is on", "")
+	p.findings = append(p.findings, judgeRowVersioning(on, name))
 	return nil
 }
 
-// checkDurability looks for transactions that are acknowledged before they are on disk:
-// a turn that is lost after its acknowledgement is run again, and its effects twice.
 func (p *patient) checkDurability(ctx context.Context) error {
 	mode, name, err := p.databaseOption(ctx, "delayed_durability")
 	if err != nil {
 		return err
 	}
-	const forced = 2
-	if mode == forced {
-		p.note(Problem, "DELAYED_DURABILITY is FORCED: a crash of the server undoes what it has confirmed",
-			"ALTER DATABASE "+quote(name)+" SET DELAYED_DURABILITY = DISABLED")
-		return nil
-	}
-	p.note(OK, "a commit is on disk when it is confirmed", "")
+	p.findings = append(p.findings, judgeDurability(mode, name))
 	return nil
 }
 
@@ -160,11 +147,7 @@ func (p *patient) checkWritable(ctx context.Context) error {
 	if err := p.db.QueryRowContext(ctx, query).Scan(&updateability); err != nil {
 		return err
 	}
-	if updateability.String == "READ_ONLY" {
-		p.note(Problem, "the database is read-only", "connect to the primary replica, or make the database writable")
-		return nil
-	}
-	p.note(OK, "the database can be written", "")
+	p.findings = append(p.findings, judgeWritable(updateability.String))
 	return nil
 }
 
@@ -172,11 +155,17 @@ func (p *patient) checkWritable(ctx context.Context) error {
 func (p *patient) checkLogin(ctx context.Context) error {
 	const query = `
 SELECT SUSER_SNAME(), USER_NAME(),
-    HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'),
+    HAS_PERMS_BY_NAME(@p2, @p3, 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'),
     CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END,
-    IS_ROLEMEMBER(@p2)`
+    IS_ROLEMEMBER(@p4)`
+	schema := quote(p.schema)
+	callable, class := schema, "SCHEMA"
+	if p.facts.babelfish {
+		// It says no for every schema, and the truth for what is in one.
+		callable, class = schema+".fetch_orchestration_item", "OBJECT"
+	}
 	var g grants
-	err := p.db.QueryRowContext(ctx, query, quote(p.schema), p.schema+"_runtime").
+	err := p.db.QueryRowContext(ctx, query, schema, callable, class, p.schema+"_runtime").
 		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.owner, &g.runtime)
 	if err != nil {
 		return err

@@ -20,6 +20,17 @@ func (d *Database) Migration(log *slog.Logger) (*migrate.Migration, error) {
 	return &migrate.Migration{DB: d.db, Schema: d.address.Schema(), Scripts: loaded, Log: log}, nil
 }
 
+// Instances counts the instances in the schema; a schema that was made by half has none.
+func (d *Database) Instances(ctx context.Context) (n int64, err error) {
+	schema := d.address.Schema()
+	const query = "SELECT COUNT(*) FROM sys.tables AS t WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name = N'instances'"
+	if err := d.db.QueryRowContext(ctx, query, schema).Scan(&n); err != nil || n == 0 {
+		return 0, err
+	}
+	err = d.db.QueryRowContext(ctx, "SELECT COUNT_BIG(*) FROM "+quote(schema)+".instances AS i").Scan(&n)
+	return n, err
+}
+
 // Export writes what makes a schema, as one script for SQL Server. It needs no server.
 func Export(w io.Writer, schema string) error {
 	if err := migrate.CheckSchemaName(schema); err != nil {

@@ -141,6 +141,28 @@ func TestServersAreJudged(t *testing.T) {
 	}
 }
 
+func TestDatabaseOptionsAreJudged(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		got    Finding
+		want   Level
+		advice string
+	}{
+		"row versioning on":  {judgeRowVersioning(1, "x"), OK, ""},
+		"row versioning off": {judgeRowVersioning(0, "a]b"), Warning, "ALTER DATABASE [a]]b] SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE, once"},
+		"durability full":    {judgeDurability(0, "x"), OK, ""},
+		"durability allowed": {judgeDurability(1, "x"), OK, ""},
+		"durability forced":  {judgeDurability(2, "a]b"), Problem, "ALTER DATABASE [a]]b] SET DELAYED_DURABILITY = DISABLED"},
+		"writable":           {judgeWritable("READ_WRITE"), OK, ""},
+		"writable, unsaid":   {judgeWritable(""), OK, ""},
+		"read-only":          {judgeWritable("READ_ONLY"), Problem, "connect to the primary replica"},
+	} {
+		if test.got.Level != test.want || !strings.HasPrefix(test.got.Advice, test.advice) || (test.want == OK) != (test.got.Advice == "") {
+			t.Errorf("%s: %+v, want %s that advises %q", name, test.got, test.want, test.advice)
+		}
+	}
+}
+
 func TestGrantsAreJudged(t *testing.T) {
 	t.Parallel()
 	yes, no, unknown := sql.NullInt64{Int64: 1, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}
@@ -212,7 +234,14 @@ func TestDifferencesAreJudged(t *testing.T) {
 // is wrong, and from going on where it is the server.
 func TestTroubleThatADoctorCanLookAt(t *testing.T) {
 	t.Parallel()
-	if !aboutTheSchema(errors.Join(io.EOF, migrate.ErrOldSchema)) || aboutTheSchema(context.Canceled) || aboutTheSchema(io.EOF) {
-		t.Error("trouble with the schema and with the server are mixed up")
+	for _, err := range []error{migrate.ErrMissingSchema, migrate.ErrOldSchema, migrate.ErrNewerSchema, migrate.ErrChangedScript} {
+		if !aboutTheSchema(errors.Join(io.EOF, err)) {
+			t.Errorf("%v is no trouble with the schema", err)
+		}
+	}
+	for _, err := range []error{context.Canceled, io.EOF} {
+		if aboutTheSchema(err) {
+			t.Errorf("%v is trouble with the schema", err)
+		}
 	}
 }

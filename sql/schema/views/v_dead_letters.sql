@@ -1,6 +1,7 @@
 -- Messages and activities that could not be decoded and were set aside, one row each,
 -- for people and their tools. Times are UTC.
 --
+--   id             the order in which they were set aside
 --   queue          orchestrator or worker
 --   queue_id       the id that it had there
 --   instance_id    an id that ends in a blank has the character ␟ behind it

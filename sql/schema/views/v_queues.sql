@@ -10,7 +10,8 @@
 --   session_id     of an activity, NULL for none
 --   state          leased: somebody works on it; hidden: a timer, or what was put back
 --                  for later; ready: may be taken. A message can be ready while a turn
---                  works on earlier ones of its instance: it is taken by the next
+--                  works on earlier ones of its instance: it is taken by the next. One
+--                  of an instance that was never started is ready until it is
 --   visible_at     from when on it may be taken
 --   attempt_count  how often it was taken
 --   locked_until   the end of the lease, NULL without one
