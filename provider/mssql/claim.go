@@ -17,35 +17,127 @@ const (
 	repeatable = true
 )
 
-// giveBackTime bounds the call that returns what a fetch that was cut off has locked.
-const giveBackTime = 5 * time.Second
+// How what a fetch that was cut off may hold is given back, see [Store.release].
+const (
+	// releaseTime is for how long it is tried, and the most that Close waits for it.
+	releaseTime = 5 * time.Second
+	// releasePatience is how long the fetch waits for the first try.
+	releasePatience = time.Second
+)
 
-// claim runs a call that locks something under a new token. Such a call is not
-// repeated when its outcome is unknown: it might hold one thing and lock another. What
-// it may hold is given back instead, so that nothing lies locked until a lease ends
+// releasePauses are the pauses between the tries.
+var releasePauses = retries{first: 50 * time.Millisecond, longest: time.Second}
+
+// A claimCall is a call that locks something under the token, or that gives up what the token holds.
+type claimCall func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error
+
+// claim runs a call that locks something, each time under a new token. Such a call is
+// not repeated when its outcome is unknown: it might hold one thing and lock another.
+// What it may hold is given back instead, so that nothing lies locked until a lease ends
 // with nobody at work on it.
 //
 // What somebody's transaction keeps locked is nothing to fetch now: that is no error.
-func (s *Store) claim(
-	ctx context.Context, operation string, try, giveBack func(context.Context, *mssqldb.Queries) error,
-) error {
-	return s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		err := try(ctx, q)
-		_, answered := errors.AsType[mssqldriver.Error](err)
+func (s *Store) claim(ctx context.Context, operation string, try, giveBack claimCall) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	var tried <-chan struct{} // nil if there is nothing to give back
+	err := s.retries.do(ctx, operation, once, func(ctx context.Context) error {
+		token := newToken()
+		err := s.try(ctx, func(ctx context.Context, q *mssqldb.Queries) error { return try(ctx, q, token) })
 		switch {
-		case err == nil, isLockTimeout(err):
+		case isLockTimeout(err):
 			return nil
-		case answered && ctx.Err() == nil:
-			// The server has rolled back.
-			return err
+		case mayHold(ctx, err):
+			//nolint:contextcheck // this context may be what ended the call
+			tried = s.release(isOver(ctx, err), func(ctx context.Context, q *mssqldb.Queries) error { return giveBack(ctx, q, token) })
 		}
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
-		defer cancel()
-		// If this fails too, or the token is unknown because nothing was locked, there is
-		// nothing more to do: the error to report is the first.
-		_ = giveBack(after, q)
 		return err
 	})
+	if err != nil && tried != nil {
+		// Nearly always that is all, so that who hears of the failure can fetch the same again, or end the process.
+		select {
+		case <-tried:
+		case <-time.After(releasePatience):
+		}
+	}
+	return err
+}
+
+// mayHold reports whether a call that locks something may hold it although it failed with err.
+func mayHold(ctx context.Context, err error) bool {
+	if err == nil {
+		return false
+	}
+	if _, unsent := errors.AsType[*unconnected](err); unsent {
+		return false
+	}
+	// What the procedures refuse they refuse before they lock anything. Other errors may come from reading what the call
+	// has locked, which is committed by then.
+	reported, answered := errors.AsType[mssqldriver.Error](err)
+	_, refused := meanings[reported.Number]
+	return !answered || !refused || ctx.Err() != nil
+}
+
+// isOver reports whether the server is certainly at work no more on a call that failed
+// with err: it has said so, and was not cut short itself.
+func isOver(ctx context.Context, err error) bool {
+	_, answered := errors.AsType[mssqldriver.Error](err)
+	return answered && ctx.Err() == nil && judge(err).class != unknown
+}
+
+// release gives back in the background what a call that failed may hold, and returns a
+// channel that is closed after the first try. The context of the call may have ended and
+// its connection be broken, so each try takes a connection of its own from the pool, to
+// which the call has returned its one.
+//
+// One try will do if the call is over. Otherwise the server may not have noticed that
+// the connection is gone, and still be carrying the call out: "invalid token" then means
+// "not yet", or else that nothing was locked. The two look the same, so it is tried again
+// until releaseTime has passed; giving up what nobody holds does no harm. Once the store
+// closes there is one more try without a pause. Only what is locked after the last try,
+// or while no server can be reached, stays locked until its lease ends.
+func (s *Store) release(over bool, giveBack func(context.Context, *mssqldb.Queries) error) (tried <-chan struct{}) {
+	first := make(chan struct{})
+	// The caller is in a call, so Close cannot have stopped waiting yet.
+	s.calls.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
+		defer cancel()
+		for n := 0; ; n++ {
+			last := over || s.isClosing()
+			err := s.try(ctx, giveBack)
+			if n == 0 {
+				close(first)
+			}
+			if err == nil || last || ctx.Err() != nil {
+				return
+			}
+			s.rest(ctx, releasePauses.backoff(n))
+		}
+	})
+	return first
+}
+
+// isClosing reports whether Close has begun.
+func (s *Store) isClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// rest waits for d, for the end of ctx, or for Close to begin.
+func (s *Store) rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-s.closing:
+	}
 }
 
 // filterKind is the same for fetches that would find the same.

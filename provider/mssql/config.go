@@ -26,8 +26,8 @@ type Config struct {
 	AutoMigrate bool
 
 	// CallTimeout bounds each try of a call. Default 60 s; -1 is no bound. A call that
-	// was cut off may still have been carried out, so its error is retryable but most
-	// calls do not repeat it by themselves.
+	// was cut off may still have been carried out, so its error is retryable and no call
+	// repeats it by itself.
 	CallTimeout time.Duration
 
 	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min; -1
@@ -44,17 +44,19 @@ type Config struct {
 	DisableWakeups bool
 
 	// Logger receives what nobody else would be told: messages set aside because
-	// they could not be decoded, and messages dropped because they belong to no
-	// instance. Payloads are never logged. nil discards.
+	// they could not be decoded, messages dropped because they belong to no instance,
+	// and, with AutoMigrate, each step and what was edited on the server. Payloads are
+	// never logged. nil discards.
 	Logger *slog.Logger
 
-	// MaxOpenConns is the number of connections that the store opens. Default: the
-	// number in the environment variable DUROXIDE_SQL_POOL_MAX, or 10. A fetch that
-	// waits holds none.
+	// MaxOpenConns is the most connections that the store opens. Default: the number in
+	// the environment variable DUROXIDE_SQL_POOL_MAX, or 10. A fetch that waits holds
+	// none. [New] ignores it, and ConnMaxIdleTime and ConnMaxLifetime with it.
 	MaxOpenConns int
 
 	// MaxRetries is how often a call is repeated that failed without having changed
-	// anything, such as a deadlock's victim. Default 5; -1 never repeats.
+	// anything, such as a deadlock's victim, or, if it reads or renews a lease, whose
+	// connection broke. Default 5; -1 never repeats.
 	MaxRetries int
 
 	// MinPollInterval and MaxPollInterval bound the time between two looks for what
@@ -90,8 +92,9 @@ const (
 // longestPause is where the pauses between repetitions stop doubling.
 const longestPause = 2 * time.Second
 
-// withDefaults returns a copy with every default filled in, and what is negative made
-// zero, which then stands for "none"; c may be nil. Error: [provider.ErrInvalidArgument].
+// withDefaults returns a copy with every default filled in but that of MaxOpenConns, and
+// what is negative made zero, which then stands for "none"; c may be nil. Error:
+// [provider.ErrInvalidArgument].
 func (c *Config) withDefaults() (Config, error) {
 	var config Config
 	if c != nil {
@@ -103,12 +106,6 @@ func (c *Config) withDefaults() (Config, error) {
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
-	}
-	if config.MaxOpenConns <= 0 {
-		var err error
-		if config.MaxOpenConns, err = PoolSize(); err != nil {
-			return Config{}, err
-		}
 	}
 	config.CallTimeout = orNone(config.CallTimeout, defaultCallTimeout)
 	config.ConnMaxIdleTime = orNone(config.ConnMaxIdleTime, defaultConnMaxIdleTime)
@@ -123,19 +120,25 @@ func (c *Config) withDefaults() (Config, error) {
 	return config, nil
 }
 
-// withSchema is withDefaults with the schema of the connection string, if it has one.
-func (c *Config) withSchema(schema string) (Config, error) {
-	if schema == "" {
-		return c.withDefaults()
-	}
+// forOpen is withDefaults for opening: with the schema of the connection string, if it
+// has one, and the number of connections.
+func (c *Config) forOpen(schema string) (Config, error) {
 	var config Config
 	if c != nil {
 		config = *c
 	}
-	if config.Schema != "" && config.Schema != schema {
-		return Config{}, invalid("the connection string says schema=%s and Config.Schema says %s: remove one of them", schema, config.Schema)
+	if schema != "" {
+		if config.Schema != "" && config.Schema != schema {
+			return Config{}, invalid("the connection string says schema=%s and Config.Schema says %s: remove one of them", schema, config.Schema)
+		}
+		config.Schema = schema
 	}
-	config.Schema = schema
+	if config.MaxOpenConns <= 0 {
+		var err error
+		if config.MaxOpenConns, err = PoolSize(); err != nil {
+			return Config{}, err
+		}
+	}
 	return config.withDefaults()
 }
 

@@ -12,7 +12,7 @@ import (
 func TestDefaults(t *testing.T) {
 	t.Setenv(PoolEnv, "")
 	for name, config := range map[string]*Config{"nil": nil, "zero": {}} {
-		c, err := config.withDefaults()
+		c, err := config.forOpen("")
 		if err != nil || c.Schema != "duroxide" || c.MaxOpenConns != 10 || c.CallTimeout != time.Minute || c.MaxRetries != 5 ||
 			c.MinPollInterval != 20*millisecond || c.MaxPollInterval != second || c.RetryBackoff != 20*millisecond ||
 			c.ConnMaxIdleTime != 5*time.Minute || c.ConnMaxLifetime != 30*time.Minute || c.Logger == nil {
@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 func TestMinusOneIsNone(t *testing.T) {
 	t.Parallel()
 	c, err := (&Config{
-		CallTimeout: -1, ConnMaxIdleTime: -1, ConnMaxLifetime: -1, MaxRetries: -1, MaxPollInterval: -1, MaxOpenConns: 1,
+		CallTimeout: -1, ConnMaxIdleTime: -1, ConnMaxLifetime: -1, MaxRetries: -1, MaxPollInterval: -1,
 	}).withDefaults()
 	if err != nil || c.CallTimeout != 0 || c.ConnMaxIdleTime != 0 || c.ConnMaxLifetime != 0 || c.MaxRetries != 0 || c.MaxPollInterval != 0 {
 		t.Errorf("became %+v, %v", c, err)
@@ -33,7 +33,7 @@ func TestMinusOneIsNone(t *testing.T) {
 
 func TestPollIntervalsAreInOrder(t *testing.T) {
 	t.Parallel()
-	c, err := (&Config{MinPollInterval: time.Minute, MaxOpenConns: 1}).withDefaults()
+	c, err := (&Config{MinPollInterval: time.Minute}).withDefaults()
 	if err != nil || c.MaxPollInterval != time.Minute {
 		t.Errorf("became %v to %v, %v", c.MinPollInterval, c.MaxPollInterval, err)
 	}
@@ -57,12 +57,18 @@ func TestPoolFromEnv(t *testing.T) {
 		{"-1", 0, 0, true},
 	} {
 		t.Setenv(PoolEnv, c.env)
-		got, err := (&Config{MaxOpenConns: c.config}).withDefaults()
+		got, err := (&Config{MaxOpenConns: c.config}).forOpen("")
 		if got.MaxOpenConns != c.want || errors.Is(err, provider.ErrInvalidArgument) != c.complain {
 			t.Errorf("%s=%q and %d: got %d, %v", PoolEnv, c.env, c.config, got.MaxOpenConns, err)
 		}
 		if c.complain && !strings.Contains(err.Error(), PoolEnv) {
 			t.Errorf("error %q does not say what is wrong", err)
+		}
+		// Connections of the caller are the caller's.
+		if s, err := New(fakeDB(t, &fake{}), &Config{MaxOpenConns: c.config}); err != nil {
+			t.Errorf("%s=%q: New: %v", PoolEnv, c.env, err)
+		} else if err := s.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -70,12 +76,12 @@ func TestPoolFromEnv(t *testing.T) {
 func TestSchemaNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "Tenant 1", "a]b", "a[b", "a'b", `a"b`, "ä😀", "a.b", "a;DROP", strings.Repeat("x", 100)} {
-		if _, err := (&Config{Schema: name, MaxOpenConns: 1}).withDefaults(); err != nil {
+		if _, err := (&Config{Schema: name}).withDefaults(); err != nil {
 			t.Errorf("schema %q is refused: %v", name, err)
 		}
 	}
 	for _, name := range []string{"a\x00b", "a\nb", " a", "a ", strings.Repeat("x", 200)} {
-		if _, err := New(nil, &Config{Schema: name, MaxOpenConns: 1}); !errors.Is(err, provider.ErrInvalidArgument) || !strings.Contains(err.Error(), "Schema") {
+		if _, err := New(nil, &Config{Schema: name}); !errors.Is(err, provider.ErrInvalidArgument) || !strings.Contains(err.Error(), "Schema") {
 			t.Errorf("schema %q: error %v; want %v", name, err, provider.ErrInvalidArgument)
 		}
 	}
@@ -94,11 +100,11 @@ func TestSchemaOfTheConnectionString(t *testing.T) {
 		{&Config{Schema: "a"}, "", "a"},
 		{&Config{Schema: "a"}, "a", "a"},
 	} {
-		if got, err := c.config.withSchema(c.dsn); err != nil || got.Schema != c.want {
+		if got, err := c.config.forOpen(c.dsn); err != nil || got.Schema != c.want {
 			t.Errorf("%v and %q: schema %q, %v; want %q", c.config, c.dsn, got.Schema, err, c.want)
 		}
 	}
-	if _, err := (&Config{Schema: "a"}).withSchema("b"); !errors.Is(err, provider.ErrInvalidArgument) {
+	if _, err := (&Config{Schema: "a"}).forOpen("b"); !errors.Is(err, provider.ErrInvalidArgument) {
 		t.Errorf("two schemas: error %v; want %v", err, provider.ErrInvalidArgument)
 	}
 }

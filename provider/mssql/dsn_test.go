@@ -30,7 +30,7 @@ func TestParseDSN(t *testing.T) {
 		"Server=tcp:h,1433;Initial Catalog=d;UID=u;PWD=p;": plain,
 		"odbc:server=h;user id=u;password=p;database=d":    plain,
 		"ODBC:server=h;user id=u;password={p};database=d":  plain,
-		// The founding plan's form: a path is the database where the port is known.
+		// A path is the database where the port is known.
 		"sqlserver://u:p@h:1433/d?encrypt=true":                         plain,
 		"sqlserver://u:p@h:1433/x?Database=d":                           plain,
 		"sqlserver://u:p@h/inst?database=d":                             with(func(w *want) { w.instance = "inst" }),

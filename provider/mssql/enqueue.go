@@ -38,14 +38,24 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // is sent if that commits, and never was if it rolls back. So an orchestration starts,
 // or an event is raised, together with the business change that is the reason for it.
 //
-// The transaction must be one of the store's database, under READ COMMITTED. It holds
-// the instance's lock until it ends, which turns of that instance wait for; keep it
-// short. If EnqueueTx fails the transaction cannot be committed any more: roll it back.
-// A worker in this process notices the message with its next poll, since nobody knows
+// The transaction must be one of the store's database, under READ COMMITTED. Until it
+// ends it holds the instance's lock, for which turns of that instance wait, and whoever
+// else sends to it. So keep it short, and send to several instances in the order of
+// their ids. The call may have to wait for others itself: ctx bounds it, and
+// [Config.CallTimeout] does not. Fetches notice the message with their next poll
+// ([Config.MaxPollInterval]), those of this process too, since nobody tells the store
 // when the transaction ends.
 //
-// Errors: as EnqueueForOrchestrator, and those of the database; a call is never
-// repeated, because a failure ends the transaction.
+// If EnqueueTx fails, roll the transaction back. As a rule the procedure has done so
+// already, with all that the transaction had changed before, so that the call cannot be
+// repeated by itself. If the error is retryable ([provider.IsRetryable]) run the whole
+// transaction again, from the beginning. Expect that now and then: [ErrBusy] is the
+// victim of a deadlock, or one of two transactions that send the first message of an
+// instance at the same time.
+//
+// Errors: as EnqueueForOrchestrator, and those of the database. An invalid argument and
+// [provider.ErrClosed] are found before anything is sent, and leave the transaction as
+// it was.
 func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
 	params, err := newEnqueue(operation, item, after)
@@ -56,7 +66,12 @@ func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkIte
 		return err
 	}
 	defer s.leave()
-	return classify(operation, s.queries.WithTx(tx).EnqueueForOrchestrator(ctx, params))
+	err = s.queries.WithTx(tx).EnqueueForOrchestrator(ctx, params)
+	if err != nil && ctx.Err() != nil {
+		// The driver may report a broken connection, which is how it gave up waiting.
+		return provider.ContextError(ctx, operation)
+	}
+	return classify(operation, err)
 }
 
 // newEnqueue checks and encodes a message.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
@@ -36,7 +37,7 @@ var (
 	impossible = fault{advice: "the procedures do not suit this server, which this package should have prevented; please report it"}
 )
 
-// faults are the numbers of the server (rules §4). One that is missing is permanent: a
+// faults are the numbers of the server. One that is missing is permanent: a
 // programming error, or something an operator must see. The negative and small numbers
 // of the .NET client (-2, 20, 64, 121, 233, 10053, 10054, 10060) are not here: the
 // server never sends them with that meaning.
@@ -188,14 +189,17 @@ func judgeUnconnected(err error) fault {
 	_, misnamed := errors.AsType[x509.HostnameError](err)
 	if badTLS || noTLS || untrusted || misnamed {
 		return fault{sentinel: ErrUnreachable, advice: fmt.Sprintf("the server's certificate is not accepted: install the authority that signed it, "+
-			"or name it in the connection string with certificate=FILE (%v)", err)}
+			"or name it in the connection string with certificate=FILE (%s)", oneLine(err))}
 	}
 	advice := "the server takes no connection: check the parameters of the connection string, above all encrypt and how it logs in"
 	if _, ok := errors.AsType[net.Error](err); ok || errors.Is(err, context.DeadlineExceeded) {
 		advice = "cannot connect to the server: check the host and port of the connection string, that the server runs, and that no firewall is between"
 	}
-	return fault{class: undone, sentinel: ErrUnreachable, advice: fmt.Sprintf("%s (%v)", advice, err)}
+	return fault{class: undone, sentinel: ErrUnreachable, advice: fmt.Sprintf("%s (%s)", advice, oneLine(err))}
 }
+
+// oneLine is the text of an error as one line: whoever gives out tokens reports several.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // meanings are the numbers that the procedures throw. Each says what the call met, and
 // no repetition changes it.
@@ -208,10 +212,7 @@ var meanings = map[int32]struct {
 	50011: {provider.ErrLockExpired, lockExpired},
 	50013: {provider.ErrDuplicateEvent, theMessage},
 	50020: {provider.ErrNotFound, theMessage},
-	50021: {provider.ErrNotFound, theMessage},
-	50022: {provider.ErrStillRunning, theMessage},
 	50023: {provider.ErrSubOrchestration, theMessage},
-	50024: {provider.ErrOrphanedChild, theMessage},
 }
 
 // meaning is the error of operation that a procedure threw on purpose, or nil.

@@ -42,8 +42,12 @@ var (
 	// ErrOldSchema is a schema that an earlier release of this package created, and
 	// nobody has brought up to date.
 	ErrOldSchema = migrate.ErrOldSchema
-	// ErrNewerSchema is a schema that belongs to a later release of this package.
+	// ErrNewerSchema is a schema of a later release that no longer serves programs of
+	// this one.
 	ErrNewerSchema = migrate.ErrNewerSchema
+	// ErrForeignSchema is a schema that was made by other scripts than this package's. It
+	// must be left alone.
+	ErrForeignSchema = migrate.ErrChangedScript
 	// ErrDamagedSchema is a schema whose tables or procedures are not those of this
 	// package.
 	ErrDamagedSchema = errors.New("schema is damaged")
@@ -120,8 +124,8 @@ type broken struct{ error }
 // Unwrap returns the driver's error.
 func (e *broken) Unwrap() error { return e.error }
 
-// judge tells what an error of the driver means: by its type first, then by its number
-// (rules §4), never by its text.
+// judge tells what an error of the driver means: by its type first, then by its
+// number, never by its text.
 func judge(err error) fault {
 	if f, ok := judgeOurs(err); ok {
 		return f
@@ -162,7 +166,7 @@ func judgeOurs(err error) (f fault, ok bool) {
 	case errors.Is(err, mssqldb.ErrArgument):
 		return fault{sentinel: provider.ErrInvalidArgument, advice: err.Error()}, true
 	case errors.Is(err, ErrMissingSchema), errors.Is(err, ErrOldSchema), errors.Is(err, ErrNewerSchema),
-		errors.Is(err, migrate.ErrChangedScript):
+		errors.Is(err, ErrForeignSchema):
 		return fault{advice: err.Error()}, true
 	}
 	return fault{}, false

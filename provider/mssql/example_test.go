@@ -14,7 +14,7 @@ import (
 func ExampleOpen() { //nolint:testableexamples // it needs a server
 	ctx := context.Background()
 	store, err := mssql.Open(ctx, os.Getenv("DUROXIDE_STORE"), &mssql.Config{
-		// Five of these processes are as many connections as this database should have to serve.
+		// Five of these processes then open 100 connections, which is what this database can serve.
 		MaxOpenConns: 20,
 	})
 	if err != nil {

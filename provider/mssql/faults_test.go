@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -126,10 +127,113 @@ func newCutter(t *testing.T, random *rand.Rand) *cutter {
 	ok(t, err)
 	t.Cleanup(func() { c.db.Close() })
 	c.db.SetMaxOpenConns(1)
-	c.proxied, err = mssql.New(c.db, &mssql.Config{Schema: c.schema, DisableWakeups: true})
-	ok(t, err)
+	c.reopen()
 	t.Cleanup(func() { c.proxied.Close() })
 	return c
+}
+
+// reopen makes a new store of the proxied connection. The one before it gives back first what a cut fetch may hold.
+func (c *cutter) reopen() {
+	c.t.Helper()
+	if c.proxied != nil {
+		ok(c.t, c.proxied.Close())
+	}
+	var err error
+	c.proxied, err = mssql.New(c.db, &mssql.Config{Schema: c.schema, DisableWakeups: true})
+	ok(c.t, err)
+}
+
+// TestCutFetchesGiveBack cuts fetches that the server carries out: the next one, of another process, gets the same at once,
+// for the first time.
+func TestCutFetchesGiveBack(t *testing.T) {
+	t.Parallel()
+	mssqltest.DSN(t)
+	c := newCutter(t, rand.New(rand.NewPCG(1, 0)))
+	for _, fault := range []struct {
+		what   string
+		action tdsproxy.Action
+		want   error
+	}{
+		{"the answer being lost", tdsproxy.Action{Fault: tdsproxy.CutAnswer}, mssql.ErrUnreachable},
+		{"half of the answer being lost", tdsproxy.Action{Fault: tdsproxy.CutAnswer, After: 40}, mssql.ErrUnreachable},
+		// The server may still be at it when the first try to give back arrives.
+		{"the request having been sent", tdsproxy.Action{Fault: tdsproxy.CutRequest, After: math.MaxInt}, mssql.ErrUnreachable},
+		{"the caller having gone", tdsproxy.Action{}, context.Canceled},
+	} {
+		for _, name := range []string{"FetchOrchestrationItem", "FetchWorkItem"} {
+			c.cutFetch(name, fault.action, fault.want)
+			if attempts := c.attempts(name); attempts != 1 {
+				t.Errorf("%s, %s: the next one is attempt %d, want 1 (0: there is nothing to fetch)", name, fault.what, attempts)
+			}
+		}
+	}
+}
+
+// cutFetch cuts one fetch by the action, or by giving it up if that is the error.
+func (c *cutter) cutFetch(name string, action tdsproxy.Action, want error) {
+	c.t.Helper()
+	run := c.prepare(name)
+	ctx, cancel := context.WithCancel(c.t.Context())
+	defer cancel()
+	held := make(chan struct{})
+	release := sync.OnceFunc(func() { close(held) })
+	defer release()
+	var (
+		first   sync.Once
+		leaving sync.WaitGroup
+	)
+	c.proxy.OnRequest(func(r tdsproxy.Request) (decided tdsproxy.Action) {
+		if r.Type == tdsproxy.Attention { // the driver has noticed that its caller has gone
+			release()
+		}
+		first.Do(func() {
+			decided = action
+			if errors.Is(want, context.Canceled) {
+				decided.HoldAnswer = held
+				leaving.Go(func() {
+					defer cancel()
+					c.awaitClaim(ctx)
+				})
+			}
+		})
+		return decided
+	})
+	if err := run(ctx, c.proxied); !errors.Is(err, want) {
+		c.t.Errorf("%s: error %v, want %v", name, err, want)
+	}
+	leaving.Wait()
+}
+
+// awaitClaim waits until the server has carried the fetch out.
+func (c *cutter) awaitClaim(ctx context.Context) {
+	query := fmt.Sprintf("SELECT (SELECT COUNT(*) FROM [%[1]s].inboxes AS b WHERE b.lock_token IS NOT NULL)"+
+		" + (SELECT COUNT(*) FROM [%[1]s].worker_queue AS q WHERE q.lock_token IS NOT NULL)", c.schema)
+	for n := 0; n == 0; {
+		if err := c.owner.QueryRowContext(ctx, query).Scan(&n); err != nil {
+			c.t.Error(err)
+			return
+		}
+	}
+}
+
+// attempts fetches, past the proxy, and returns the attempt; 0 if there is nothing.
+func (c *cutter) attempts(name string) uint32 {
+	c.t.Helper()
+	if name == "FetchWorkItem" {
+		work, err := c.direct.FetchWorkItem(c.t.Context(), provider.FetchWorkParams{LockTimeout: lease, PollTimeout: time.Minute / 2})
+		ok(c.t, err)
+		if work == nil {
+			return 0
+		}
+		return work.AttemptCount
+	}
+	turn, err := c.direct.FetchOrchestrationItem(c.t.Context(),
+		provider.FetchOrchestrationParams{LockTimeout: lease, PollTimeout: time.Minute / 2})
+	ok(c.t, err)
+	if turn == nil {
+		return 0
+	}
+	return turn.AttemptCount
 }
 
 // marked is a connection string under whose name, the marker, the server lists its sessions.
@@ -170,9 +274,12 @@ func (c *cutter) cut(name string) {
 		c.db.SetMaxIdleConns(1)
 	}
 	awaitSessions(c.t, c.marker, c.db.Stats().OpenConnections)
+	c.reopen()
 	after := c.state()
 	happened := after == want
 	switch {
+	case happened && err != nil && strings.HasPrefix(name, "Fetch"):
+		c.t.Errorf("%s, %s, answered with %v and holds what nobody was given:\n%s", name, fault, err, after)
 	case !happened && after != before:
 		c.t.Errorf("%s, %s, answered with %v, was done by half:\nbefore and after:\n%s\nafter and what it should be:\n%s",
 			name, fault, err, cmp.Diff(before, after), cmp.Diff(after, want))

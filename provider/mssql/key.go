@@ -85,12 +85,12 @@ func lookupID(instance string) (text string, ok bool) {
 
 // newToken returns a new lock token: 122 random bits, so that nobody guesses it and
 // no two are the same (pitfall P26).
-func newToken() (text string, token mssqldriver.UniqueIdentifier) {
-	id := uuid.New()
-	return id.String(), mssqldriver.UniqueIdentifier(id)
-}
+func newToken() mssqldriver.UniqueIdentifier { return mssqldriver.UniqueIdentifier(uuid.New()) }
 
-// parseToken reads a token that newToken has made. ok is false for any other text:
+// tokenText is the token as callers get it.
+func tokenText(token mssqldriver.UniqueIdentifier) string { return uuid.UUID(token).String() }
+
+// parseToken reads a token as tokenText writes it. ok is false for any other text:
 // nobody holds such a token.
 func parseToken(text string) (token mssqldriver.UniqueIdentifier, ok bool) {
 	id, err := uuid.Parse(text)

@@ -47,10 +47,11 @@ func TestKeysThatAreTooLong(t *testing.T) {
 	}
 }
 
-// A token is what newToken has written, and nothing that merely means the same.
+// A token is what tokenText has written, and nothing that merely means the same.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	text, token := newToken()
+	token := newToken()
+	text := tokenText(token)
 	if got, ok := parseToken(text); !ok || got != token {
 		t.Errorf("%s came back as %v", text, got)
 	}

@@ -30,11 +30,14 @@ const openOperation = "open"
 //	odbc:server=host;port=1433;user id=user;password={...};database=name
 //
 // Beyond them it may hold schema=name, which is [Config.Schema]. A URL may begin with
-// mssql://, and its path is the database if it has a port and no parameter database.
+// mssql://, and its path is the database if it has no parameter database, and a port or
+// a host that ends in .database.windows.net.
 //
 // Errors are [*provider.Error] values with one sentence that says what to do, and match
-// one of the package's sentinels, or [provider.ErrInvalidArgument] for a connection
-// string or Config that cannot be used. They never show the connection string. Open
+// one of the package's sentinels where there is one, [provider.ErrInvalidArgument] for a
+// connection string or Config that cannot be used, and the context's error if that ended
+// (but [ErrUnreachable] if its deadline passed before there was a connection). They never
+// show the connection string. Open
 // tries once: whether a server that cannot be reached now is worth waiting for is up to
 // the caller, see [provider.IsRetryable].
 func Open(ctx context.Context, dsn string, config *Config) (*Store, error) {
@@ -63,7 +66,7 @@ func OpenWith(
 	if err != nil {
 		return nil, err
 	}
-	settings, err := config.withSchema(parsed.schema)
+	settings, err := config.forOpen(parsed.schema)
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +77,7 @@ func OpenWith(
 		}
 		return nil, invalid("the connection string cannot be used: %s", withoutValues(err))
 	}
-	db := sql.OpenDB(givesUp(connector, parsed.keepAlive))
-	db.SetMaxOpenConns(settings.MaxOpenConns)
-	// As many idle ones: a connection costs several round trips and a login.
-	db.SetMaxIdleConns(settings.MaxOpenConns)
-	db.SetConnMaxIdleTime(settings.ConnMaxIdleTime)
-	db.SetConnMaxLifetime(settings.ConnMaxLifetime)
+	db := openPool(givesUp(connector, parsed.keepAlive), settings)
 	if err := prepare(ctx, db, settings); err != nil {
 		// That closing fails too is no news.
 		_ = db.Close()
@@ -88,11 +86,23 @@ func OpenWith(
 	return assemble(db, true, settings), nil
 }
 
+// openPool makes the pool of a store's own connections. It connects when one is asked for.
+func openPool(connector driver.Connector, c Config) *sql.DB {
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(c.MaxOpenConns)
+	// As many idle ones: a connection costs several round trips and a login.
+	db.SetMaxIdleConns(c.MaxOpenConns)
+	db.SetConnMaxIdleTime(c.ConnMaxIdleTime)
+	db.SetConnMaxLifetime(c.ConnMaxLifetime)
+	return db
+}
+
 // New returns a store on connections of the caller, who closes db after the store. It
 // connects to nothing: trouble, such as a missing schema, shows with the first call.
 //
 // db must use the driver of go-mssqldb under its name "sqlserver", and give out sessions
-// under READ COMMITTED. The settings of [Config] about connections have no effect.
+// under READ COMMITTED. What [Config] and the environment ([PoolEnv]) say about
+// connections has no effect.
 //
 // Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
 func New(db *sql.DB, config *Config) (*Store, error) {

@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
@@ -90,6 +93,104 @@ func TestOpenMigrates(t *testing.T) {
 	opened(t, dsn, &Config{Schema: schema})
 }
 
+// Any number of processes may start at once on a database without a schema.
+func TestOpenMigratesFromManyProcesses(t *testing.T) {
+	t.Parallel()
+	dsn, schema := mssqltest.DSN(t), mssqltest.Name()
+	mssqltest.Drop(t, schema)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			s, err := Open(t.Context(), dsn, &Config{Schema: schema, AutoMigrate: true})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			item := provider.QueueMessageItem{Instance: "i", Name: "q"}
+			if err := errors.Join(s.EnqueueForOrchestrator(t.Context(), item, 0), s.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	s := opened(t, dsn, &Config{Schema: schema})
+	if depths, err := s.GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 8 {
+		t.Errorf("the queue holds %+v, %v; want 8 messages", depths, err)
+	}
+}
+
+// A schema that other scripts have made is left alone.
+func TestOpenRefusesAForeignSchema(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	var ours []byte
+	if err := mssqltest.DB(t).QueryRowContext(t.Context(),
+		"SELECT m.checksum FROM ["+schema+"].migrations AS m WHERE m.version = 1").Scan(&ours); err != nil {
+		t.Fatal(err)
+	}
+	setChecksum(t, schema, []byte{1})
+	t.Cleanup(func() { setChecksum(t, schema, ours) }) // or the schema could not be dropped
+	for _, migrate := range []bool{false, true} {
+		s, err := Open(t.Context(), mssqltest.DSN(t), &Config{Schema: schema, AutoMigrate: migrate})
+		refused(t, s, err, ErrForeignSchema, "another text", false)
+	}
+}
+
+// setChecksum makes the first script of a schema another one.
+func setChecksum(t *testing.T, schema string, checksum []byte) {
+	t.Helper()
+	_, err := mssqltest.DB(t).ExecContext(context.WithoutCancel(t.Context()),
+		"UPDATE ["+schema+"].migrations SET checksum = @p1 WHERE version = 1", checksum)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Unused and old connections are closed when Config says so, and are kept when it says that.
+func TestConnectionsAreClosedInTime(t *testing.T) {
+	t.Parallel()
+	const never = -1
+	for name, c := range map[string]struct {
+		idle, life time.Duration
+		// after is for how long a connection is not used; closed is whether another one takes its place.
+		after  time.Duration
+		closed bool
+	}{
+		"used again in time":  {10 * time.Minute, 20 * time.Minute, 5 * time.Minute, false},
+		"unused for long":     {10 * time.Minute, never, 12 * time.Minute, true},
+		"old":                 {never, 10 * time.Minute, 12 * time.Minute, true},
+		"kept, by default":    {0, 0, 4 * time.Minute, false},
+		"not kept by default": {0, 0, 7 * time.Minute, true},
+		"kept for ever":       {never, never, 1000 * time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				settings, err := (&Config{ConnMaxIdleTime: c.idle, ConnMaxLifetime: c.life, MaxOpenConns: 3}).forOpen("")
+				if err != nil {
+					t.Fatal(err)
+				}
+				f := &fake{}
+				db := openPool(f, settings)
+				defer db.Close()
+				for range 2 {
+					if err := db.PingContext(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(c.after)
+				}
+				want := int64(1)
+				if c.closed {
+					want = 2
+				}
+				if f.connects.Load() != want {
+					t.Errorf("connected %d times; want %d", f.connects.Load(), want)
+				}
+			})
+		})
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	mssqltest.DSN(t)
@@ -150,10 +251,17 @@ func TestOpenWithoutServer(t *testing.T) {
 		s, err := Open(t.Context(), "sqlserver://u:s3cret@"+l.Addr().String(), nil)
 		refused(t, s, err, ErrUnreachable, "check the host and port", true)
 	})
-	t.Run("it hangs up", func(t *testing.T) {
+	t.Run("it hangs up, and is asked once", func(t *testing.T) {
 		t.Parallel()
-		s, err := Open(t.Context(), listen(t, func(conn net.Conn) { _ = conn.Close() }), nil)
+		var accepted atomic.Int64
+		s, err := Open(t.Context(), listen(t, func(conn net.Conn) {
+			accepted.Add(1)
+			_ = conn.Close()
+		}), nil)
 		refused(t, s, err, ErrUnreachable, "the server", true)
+		if n := accepted.Load(); n != 1 {
+			t.Errorf("Open tried %d times; want once", n)
+		}
 	})
 	t.Run("it never answers", func(t *testing.T) {
 		t.Parallel()

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"math"
 
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
@@ -17,10 +19,14 @@ const opFetchOrchestration = "fetch_orchestration_item"
 // see [Config.MinPollInterval] for how soon it notices what other processes have sent.
 //
 // When ctx ends or the connection is lost while an instance is being locked, the lock
-// and the attempt are given back, so that cutting a fetch off delays nobody by a lease.
+// and the attempt are given back over another connection, so that cutting a fetch off
+// delays nobody by a lease. That is tried for 5 s; the fetch waits at most one second
+// for it. An instance stays locked until its lease ends only if the server cannot be
+// reached for as long, takes longer to carry the fetch out, or the process ends first.
 //
 // Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive, and
-// trouble with the database. A history that cannot be decoded is none, see there.
+// trouble with the database. A history that can't be decoded is no error: see
+// [provider.OrchestrationItem.HistoryError].
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (*provider.FetchedOrchestration, error) {
@@ -73,13 +79,11 @@ func (s *Store) lockInstance(
 	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
 ) (*lockedTurn, error) {
 	var locked lockedTurn
-	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-		locked.token, params.LockToken = newToken()
+	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
+		locked.token, params.LockToken = tokenText(token), token
 		locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
 		return err
-	}, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{LockToken: params.LockToken, GiveBack: true})
-	})
+	}, s.giveTurnBack)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +95,15 @@ func (s *Store) lockInstance(
 		return nil, nil
 	}
 	return &locked, nil
+}
+
+// giveTurnBack is a claimCall: it puts back what a fetch has locked whose answer nobody got.
+func (s *Store) giveTurnBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+	err := q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{LockToken: token, GiveBack: true})
+	if err == nil {
+		s.signalInstances(1)
+	}
+	return err
 }
 
 // openTurn makes of a locked instance what the runtime works on. It returns nil when

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -59,6 +60,58 @@ func waitFor(t *testing.T, q *queue, n int) {
 		}
 	}
 	t.Errorf("never were %d fetches waiting", n)
+}
+
+// Any number of fetches may wait on a pool of one connection: they hold none.
+func TestFetchesThatWaitHoldNoConnection(t *testing.T) {
+	t.Parallel()
+	_, schema := mssqltest.Pooled(t)
+	s := opened(t, mssqltest.DSN(t), &Config{Schema: schema, MaxOpenConns: 1, MaxPollInterval: -1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const each = 10
+	type answer struct {
+		found bool
+		err   error
+	}
+	turns, activities := make(chan answer, each), make(chan answer, each)
+	var waiting sync.WaitGroup
+	for range each {
+		waiting.Go(func() {
+			turn, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: long, PollTimeout: long})
+			turns <- answer{turn != nil, err}
+		})
+		waiting.Go(func() {
+			work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: long, PollTimeout: long})
+			activities <- answer{work != nil, err}
+		})
+	}
+	waitFor(t, s.instances, each)
+	waitFor(t, s.activities, each)
+	if inUse := s.db.Stats().InUse; inUse != 0 {
+		t.Errorf("%d connections are in use", inUse)
+	}
+	start := provider.StartOrchestrationItem{Instance: "i", Orchestration: "o", ExecutionID: 1}
+	if err := s.EnqueueForOrchestrator(ctx, start, 0); err != nil {
+		t.Error(err)
+	}
+	if err := s.EnqueueForWorker(ctx, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}); err != nil {
+		t.Error(err)
+	}
+	for _, one := range []answer{soon(t, turns), soon(t, activities)} {
+		if !one.found || one.err != nil {
+			t.Errorf("the fetch that was woken found something: %t, %v", one.found, one.err)
+		}
+	}
+	cancel()
+	waiting.Wait()
+	for range each - 1 {
+		for _, one := range []answer{<-turns, <-activities} {
+			if !errors.Is(one.err, context.Canceled) {
+				t.Errorf("a fetch that went on waiting ended with %v; want %v", one.err, context.Canceled)
+			}
+		}
+	}
 }
 
 // soon receives what must come long before any timeout.

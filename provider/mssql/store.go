@@ -98,10 +98,11 @@ func (s *Store) leave() { s.calls.Done() }
 //
 // A try that certainly changed nothing (a deadlock, a lost race, a server that takes no
 // connections now) is repeated a few times after a pause. A try whose outcome is
-// unknown (the connection broke, or [Config.CallTimeout] passed) is repeated only if
-// repeat says that doing it twice is the same as doing it once: reads, and renewing a
-// lease. Acknowledging is not: had the first try been committed, the second would be
-// told that its token is invalid, and the caller would take its work for lost.
+// unknown, because the connection broke, is repeated only if repeat says that doing it
+// twice is the same as doing it once: reads, and renewing a lease. Acknowledging is not:
+// had the first try been committed, the second would be told that its token is invalid,
+// and the caller would take its work for lost. A try that took longer than
+// [Config.CallTimeout] is never repeated, as the caller has waited long enough.
 //
 // run is therefore called more than once and must not keep results of an earlier try.
 // The context that it is given ends with ctx or with the call's time. Errors of run

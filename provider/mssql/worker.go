@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
@@ -15,8 +17,8 @@ const opFetchWork = "fetch_work_item"
 
 // FetchWorkItem implements [provider.Provider] (§5.10). It honours PollTimeout, as
 // [Store.FetchOrchestrationItem] does. When ctx ends or the connection is lost while an
-// activity is being locked, the lock and the attempt are given back; the session, if it
-// was claimed, stays claimed until its lease ends.
+// activity is being locked, the lock and the attempt are given back as they are there;
+// the session, if it was claimed, stays claimed until its lease ends.
 //
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session
 // owner without a name, and trouble with the database.
@@ -70,14 +72,12 @@ func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams
 	for {
 		var token string
 		var row *mssqldb.FetchWorkItemItemRow
-		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries) error {
-			token, params.LockToken = newToken()
+		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, lock mssqldriver.UniqueIdentifier) error {
+			token, params.LockToken = tokenText(lock), lock
 			result, err := q.FetchWorkItem(ctx, params)
 			row = result.Item
 			return err
-		}, func(ctx context.Context, q *mssqldb.Queries) error {
-			return q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{LockToken: params.LockToken, GiveBack: true})
-		})
+		}, s.giveWorkBack)
 		if err != nil || row == nil {
 			return nil, err
 		}
@@ -89,6 +89,15 @@ func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams
 			return nil, err
 		}
 	}
+}
+
+// giveWorkBack is a claimCall, as giveTurnBack.
+func (s *Store) giveWorkBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+	err := q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{LockToken: token, GiveBack: true})
+	if err == nil {
+		s.signalActivities(1)
+	}
+	return err
 }
 
 // setWorkAside moves an activity that cannot be decoded out of the queue.

@@ -27,7 +27,8 @@ const opFetchOrchestration = "fetch_orchestration_item"
 // given back at once, so that cancelling a fetch delays nobody by a lease.
 //
 // Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive, and
-// trouble with the database. A history that cannot be decoded is none, see there.
+// trouble with the database. A history that can't be decoded is no error: see
+// [provider.OrchestrationItem.HistoryError].
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (*provider.FetchedOrchestration, error) {
