@@ -21,6 +21,12 @@ type Store interface {
 	io.Closer
 }
 
+// A Renewer is a store that can be opened again, with everything in it, so that what
+// filling it has left in its connections is not measured with it.
+type Renewer interface {
+	Renew(ctx context.Context) error
+}
+
 // ClaimConfig is a run of rig C.
 type ClaimConfig struct {
 	// Open opens an empty store of its own for each population.
@@ -85,6 +91,11 @@ func RunClaim(ctx context.Context, config ClaimConfig) (list []Claim, err error)
 		f := filler{store: store, queue: config.Queue, filled: config.Filled}
 		if err := f.fill(ctx, p); err != nil {
 			return nil, err
+		}
+		if again, ok := store.(Renewer); ok {
+			if err := again.Renew(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, claimers := range config.Claimers {

@@ -47,7 +47,8 @@ func Export(w io.Writer, schema string) error {
 type Scratch struct {
 	*Store
 
-	drop func() error
+	address Address
+	drop    func() error
 }
 
 // OpenScratch makes a schema beside that of the address, whose name ends in a label, and
@@ -73,7 +74,18 @@ func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, 
 	if err != nil {
 		return nil, errors.Join(err, drop())
 	}
-	return &Scratch{store, drop}, nil
+	return &Scratch{store, address, drop}, nil
+}
+
+// Renew closes the store and opens it again, over new connections.
+func (s *Scratch) Renew(ctx context.Context) error {
+	store, err := Open(ctx, s.address)
+	if err != nil {
+		return err
+	}
+	old := s.Store
+	s.Store = store
+	return old.Close()
 }
 
 // Close closes the store and removes the schema.
