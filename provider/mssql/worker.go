@@ -17,7 +17,7 @@ const opFetchWork = "fetch_work_item"
 
 // FetchWorkItem implements [provider.Provider] (§5.10). It honours PollTimeout, as
 // [Store.FetchOrchestrationItem] does. When ctx ends or the connection is lost while an
-// activity is being locked, the lock and the attempt are given back as they are there;
+// activity is being locked, the lock and the attempt are given back as that one does it;
 // the session, if it was claimed, stays claimed until its lease ends.
 //
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session

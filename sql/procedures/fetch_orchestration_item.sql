@@ -130,58 +130,53 @@ BEGIN TRY
               AND visible_at <= @now;
 
             IF @@ROWCOUNT = 0
-            BEGIN
                 -- What is visible now was not yet when this call began. By the time of now it
                 -- keeps its place, and this call may take it after all.
                 SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-                -- vet:allow Q3: locked by this very transaction
-                UPDATE duroxide.inboxes
-                SET lock_token = NULL, locked_until = NULL, wake_at = NULL
-                WHERE instance_id = @candidate
-                  AND lock_token = @lock_token;
-                EXEC duroxide.refresh_inbox @instance_id = @candidate, @now = @now;
-                COMMIT TRANSACTION;
-                BEGIN TRANSACTION;
-                CONTINUE;
-            END;
-
-            SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
-            FROM duroxide.instances AS i
-            WHERE i.instance_id = @candidate;
-
-            IF @execution_id IS NULL
-                SELECT @execution_id = MAX(h.execution_id)
-                FROM duroxide.history AS h
-                WHERE h.instance_id = @candidate
-                  AND h.event_type = N'OrchestrationStarted'
-                  AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WHERE l.instance_id = @candidate);
-
-            IF @execution_id IS NOT NULL OR EXISTS (
-                SELECT 1
-                FROM duroxide.orchestrator_queue AS q
-                WHERE q.instance_id = @candidate
-                  AND q.lock_token = @lock_token
-                  AND q.kind IN (1, 2)
-            )
-                SET @instance_id = @candidate;
             ELSE
             BEGIN
-                -- Kept, they would be fetched again and again (pitfall P3).
-                -- vet:allow Q3: locked by this very transaction
-                DELETE FROM duroxide.orchestrator_queue
-                WHERE instance_id = @candidate
-                  AND lock_token = @lock_token;
-                INSERT INTO @dropped (instance_id, messages)
-                VALUES (@candidate, @@ROWCOUNT);
-                -- vet:allow Q3: locked by this very transaction
-                DELETE FROM duroxide.inboxes
-                WHERE instance_id = @candidate
-                  AND lock_token = @lock_token
-                  AND NOT EXISTS (
-                      SELECT 1
-                      FROM duroxide.orchestrator_queue AS q
-                      WHERE q.instance_id = @candidate
-                  );
+                SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
+                FROM duroxide.instances AS i
+                WHERE i.instance_id = @candidate;
+
+                IF @execution_id IS NULL
+                    SELECT @execution_id = MAX(h.execution_id)
+                    FROM duroxide.history AS h
+                    WHERE h.instance_id = @candidate
+                      AND h.event_type = N'OrchestrationStarted'
+                      AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WHERE l.instance_id = @candidate);
+
+                IF @execution_id IS NOT NULL OR EXISTS (
+                    SELECT 1
+                    FROM duroxide.orchestrator_queue AS q
+                    WHERE q.instance_id = @candidate
+                      AND q.lock_token = @lock_token
+                      AND q.kind IN (1, 2)
+                )
+                    SET @instance_id = @candidate;
+                ELSE
+                BEGIN
+                    -- Kept, they would be fetched again and again (pitfall P3).
+                    -- vet:allow Q3: locked by this very transaction
+                    DELETE FROM duroxide.orchestrator_queue
+                    WHERE instance_id = @candidate
+                      AND lock_token = @lock_token;
+                    INSERT INTO @dropped (instance_id, messages)
+                    VALUES (@candidate, @@ROWCOUNT);
+                    -- vet:allow Q3: locked by this very transaction
+                    DELETE FROM duroxide.inboxes
+                    WHERE instance_id = @candidate
+                      AND lock_token = @lock_token
+                      AND NOT EXISTS (
+                          SELECT 1
+                          FROM duroxide.orchestrator_queue AS q
+                          WHERE q.instance_id = @candidate
+                      );
+                END;
+            END;
+
+            IF @instance_id IS NULL
+            BEGIN
                 -- vet:allow Q3: locked by this very transaction
                 UPDATE duroxide.inboxes
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL

@@ -8,10 +8,10 @@
 --
 -- Locks: inboxes.
 -- Hints: READPAST leaves out what somebody else is writing right now, also in the write:
--- a transaction that has locked it in between may be a long one, and its end asks again; READCOMMITTEDLOCK
--- makes it mean that under row versioning too; UPDLOCK and ROWLOCK keep to rows; INDEX
--- keeps a plan that was made for an empty table from reading the whole of it later
--- (rule Q9).
+-- a transaction that has locked it in between may be a long one, and its end asks again;
+-- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
+-- keep to rows; INDEX keeps a plan that was made for an empty table from reading the
+-- whole of it later (rule Q9).
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now BIGINT
