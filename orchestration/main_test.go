@@ -2,12 +2,14 @@ package orchestration_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
@@ -15,6 +17,21 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Activities that many tests call.
+var (
+	greet = activity.New("Greet", func(_ context.Context, name string) (string, error) {
+		return "Hello, " + name + "!", nil
+	})
+	double = activity.New("Double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
+	refuse = activity.New("Refuse", func(_ context.Context, reason string) (string, error) {
+		return "", errors.New(reason)
+	})
+	hang = activity.New("Hang", func(ctx context.Context, _ string) (string, error) {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	})
+)
 
 // engine is a store in memory with a client and, if it is given something to run, a
 // worker.

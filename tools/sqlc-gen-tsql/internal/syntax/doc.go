@@ -8,7 +8,8 @@
 //
 // The files in the order in which they explain each other:
 //
-//	ast.go         the tree
+//	ast.go         the tree: ast_expr.go values and conditions, ast_query.go queries, ast_stmt.go statements,
+//	               ast_ddl.go definitions
 //	token.go       tokens; lexer.go makes them of the text
 //	parser.go      how productions read tokens, and how they fail; names.go has the smallest productions
 //	stmt.go        lists of statements, and how reading goes on after an error

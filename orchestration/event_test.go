@@ -1,0 +1,143 @@
+package orchestration_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+func TestTimersFireInTheirOrder(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Timers", func(ctx *orchestration.Context, _ string) ([]int, error) {
+		timers := []orchestration.Awaitable{
+			orchestration.Timer(ctx, 40*time.Millisecond),
+			orchestration.Timer(ctx, time.Hour),
+			orchestration.Timer(ctx, 0),
+		}
+		orchestration.Sleep(ctx, -time.Second) // due at once
+		last := orchestration.Any(timers...)
+		return []int{last, orchestration.Select(timers[:2]...)}, nil
+	})
+	e := newEngine(t, def)
+	began := time.Now()
+	if diff := cmp.Diff([]int{2, 0}, result(t, start(e, def, ""))); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if took := time.Since(began); took < 40*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestSelectCancelsItsLosers(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Timeout", func(ctx *orchestration.Context, _ string) (string, error) {
+		work := orchestration.Activity(ctx, hang, "")
+		event := orchestration.WaitForEvent[string](ctx, "e")
+		queue := orchestration.Dequeue[string](ctx, "q")
+		child := orchestration.Sub(ctx, orchestration.Named[string, string]("Forever"), "")
+		winner := orchestration.Select(work, event, queue, child, orchestration.Timer(ctx, 0))
+		_, workErr := work.Await()
+		_, eventErr := event.Await()
+		_, queueErr := queue.Await()
+		_, childErr := child.Await()
+		for _, err := range []error{workErr, eventErr, queueErr, childErr} {
+			if !errors.Is(err, orchestration.ErrDropped) {
+				return "", err
+			}
+		}
+		return fmt.Sprint(winner, ": ", workErr), nil
+	})
+	forever := orchestration.New("Forever", func(ctx *orchestration.Context, _ string) (string, error) {
+		return orchestration.WaitForEvent[string](ctx, "never").Await()
+	})
+	e := newEngine(t, def, forever, hang)
+	run := start(e, def, "")
+	if got, want := result(t, run), `4: activity "Hang": the future was dropped by a select`; got != want {
+		t.Errorf("output = %s, want %s", got, want)
+	}
+	// The child's row is made by its first turn, which may still be under way: what the
+	// parent has scheduled is known from its history.
+	history, err := e.store.Read(t.Context(), run.Instance())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var child string
+	for _, event := range history {
+		if scheduled, ok := event.Kind.(provider.SubOrchestrationScheduled); ok {
+			child = run.Instance() + "::" + scheduled.Instance
+		}
+	}
+	if got := failure(t, client.Attach[string](e.client, child)); got != "canceled: parent dropped sub-orchestration future" {
+		t.Errorf("child: %s", got)
+	}
+}
+
+func TestExternalEvents(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Approval", func(ctx *orchestration.Context, _ string) ([]order, error) {
+		first := orchestration.WaitForEvent[order](ctx, "approve")
+		second := orchestration.WaitForEvent[order](ctx, "approve")
+		ctx.SetCustomStatus("waiting")
+		b, err := second.Await()
+		if err != nil {
+			return nil, err
+		}
+		a, err := first.Await()
+		return []order{a, b}, err
+	})
+	e := newEngine(t, def)
+	run := start(e, def, "")
+	e.status(run.Instance(), "waiting")
+	for i := range 2 {
+		if err := e.client.RaiseEvent(t.Context(), run.Instance(), "approve", order{SKU: i + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]order{{SKU: 1}, {SKU: 2}}, result(t, run)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// Queue messages wait for their reader, also from before the instance's first turn,
+// and go along when it continues as new.
+func TestQueueAcrossContinueAsNew(t *testing.T) {
+	t.Parallel()
+	type state struct {
+		Left int
+		Read []string
+	}
+	def := orchestration.New("Mailbox", func(ctx *orchestration.Context, s state) ([]string, error) {
+		if s.Left == 0 {
+			return s.Read, nil
+		}
+		message, err := orchestration.Dequeue[string](ctx, "inbox").Await()
+		if err != nil {
+			return nil, err
+		}
+		return nil, orchestration.ContinueAsNew(ctx, state{Left: s.Left - 1, Read: append(s.Read, message)})
+	})
+	e := newEngine(t)
+	run := start(e, def, state{Left: 6})
+	var want []string
+	for i := range 6 {
+		want = append(want, fmt.Sprint("m", i))
+		if err := e.client.Enqueue(t.Context(), run.Instance(), "inbox", want[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.work(def)
+	if diff := cmp.Diff(want, result(t, run)); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	executions, err := e.store.Admin().ListExecutions(t.Context(), run.Instance())
+	if err != nil || len(executions) != 7 {
+		t.Errorf("executions %v, %v", executions, err)
+	}
+}
