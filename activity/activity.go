@@ -10,8 +10,10 @@
 // again. So activities should be idempotent. Its result is counted once.
 //
 // The context ends when the orchestration no longer wants the result, when the
-// lease is lost, and when the worker has to stop. A result returned after that is
-// discarded.
+// lease is lost, and when the worker has to stop. In the first two cases whatever is
+// returned after that is discarded. A worker that stops waits another 100 ms: a
+// result still counts, and after an error, or no return at all, the activity is handed
+// to another worker without counting as an attempt.
 package activity
 
 import (

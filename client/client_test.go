@@ -313,6 +313,48 @@ func TestWaitOnATroubledStore(t *testing.T) {
 	}
 }
 
+// A wait that its context ends says what kept it: the context's error and cause, and
+// the trouble the store is in. Once, an hour without a server read as a deadline alone.
+func TestWaitSaysWhatKeptIt(t *testing.T) {
+	t.Parallel()
+	trouble, cause := provider.Retryable("read", "unreachable", nil), errors.New("closing time")
+	for _, test := range []struct {
+		name    string
+		answers []error
+		lasting bool
+	}{
+		{"trouble", []error{nil, trouble}, true},
+		{"trouble that is over", []error{trouble, nil}, false},
+		{"trouble, then a look cut short", []error{trouble, context.Canceled}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			looks := 0
+			c := client.New(simple{history: func() ([]provider.Event, error) {
+				looks++
+				if looks < len(test.answers) {
+					return nil, test.answers[looks-1]
+				}
+				err := test.answers[len(test.answers)-1]
+				cancel(cause)
+				if errors.Is(err, context.Canceled) {
+					err = provider.ContextError(ctx, "read")
+				}
+				return nil, err
+			}})
+			_, err := c.Wait(ctx, "i")
+			if !errors.Is(err, context.Canceled) || !errors.Is(err, cause) {
+				t.Errorf("%v does not say how the context ended", err)
+			}
+			if errors.Is(err, trouble) != test.lasting {
+				t.Errorf("%v: the store's trouble is wrapped: %t, want %t", err, errors.Is(err, trouble), test.lasting)
+			}
+		})
+	}
+}
+
 func TestNoManagement(t *testing.T) {
 	t.Parallel()
 	if admin, err := client.New(simple{}).Admin(); admin != nil || !errors.Is(err, client.ErrManagementNotAvailable) {

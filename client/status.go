@@ -116,7 +116,8 @@ const (
 )
 
 // Wait waits until the instance has ended, also for one that is yet to start. Use
-// a context with a deadline to bound it; the error then wraps the context's.
+// a context with a deadline to bound it; the error then wraps the context's and, if the
+// store could not be asked the last time, the store's.
 func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
 	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
 		ended, err := c.ended(ctx, instance)
@@ -142,7 +143,8 @@ func (c *Client) ended(ctx context.Context, instance string) (bool, error) {
 }
 
 // WaitForCustomStatus waits until the custom status has a version above
-// lastVersion or the instance has ended, and returns the status.
+// lastVersion or the instance has ended, and returns the status. It ends with its
+// context as [Client.Wait] does.
 func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
 	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
 		custom, err := c.store.GetCustomStatus(ctx, instance, lastVersion)
@@ -160,9 +162,10 @@ func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastV
 }
 
 // waitUntil calls look until it is done. Transient errors of the store are
-// waited out.
+// waited out; the last one tells why when ctx ends first.
 func (c *Client) waitUntil(ctx context.Context, instance string, look func() (Status, bool, error)) (Status, error) {
 	notifier, _ := c.store.(provider.ChangeNotifier)
+	var trouble error
 	for interval := firstPoll; ; interval = min(2*interval, maxPoll) {
 		var changed <-chan struct{}
 		stop := func() {}
@@ -175,6 +178,10 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 			stop()
 			return status, err
 		}
+		// A look that the end of ctx cut short says nothing about the store.
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			trouble = err
+		}
 		timer := time.NewTimer(interval)
 		select {
 		case <-changed:
@@ -184,9 +191,22 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 		timer.Stop()
 		stop()
 		if ctx.Err() != nil {
-			return Status{}, fmt.Errorf("waiting for %q: %w", instance, context.Cause(ctx))
+			return Status{}, fmt.Errorf("waiting for %q: %w", instance, gaveUp(ctx, trouble))
 		}
 	}
+}
+
+// gaveUp is why a wait ended without what it waited for: its context's error, that
+// context's own cause if it has one, and the store's trouble if it had any.
+func gaveUp(ctx context.Context, trouble error) error {
+	err := ctx.Err()
+	if cause := context.Cause(ctx); !errors.Is(cause, err) {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	if trouble != nil {
+		err = fmt.Errorf("%w (the last look failed: %w)", err, trouble)
+	}
+	return err
 }
 
 // Run is a started orchestration with a result of type O.
@@ -207,7 +227,8 @@ func (r *Run[O]) Instance() string { return r.instance }
 func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.Status(ctx, r.instance) }
 
 // Wait waits for the result. Errors: [*FailedError] when the orchestration
-// failed, the context's when it ends first, or a result that does not fit O.
+// failed, what [Client.Wait] says when the context ends first, or a result that does
+// not fit O.
 func (r *Run[O]) Wait(ctx context.Context) (O, error) {
 	var none O
 	status, err := r.client.Wait(ctx, r.instance)

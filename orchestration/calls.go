@@ -13,25 +13,32 @@ import (
 // [Join] them to run them side by side.
 func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, options ...ActivityOption) *Future[O] {
 	source := fmt.Sprintf("activity %q", def.Name())
-	call := replay.CallActivity{Name: def.Name(), Input: encode("input of "+source, input)}
+	var o activityOptions
 	for _, option := range options {
-		option(&call)
+		option(&o)
 	}
-	return newFuture[O](ctx, source, call)
+	return newFuture[O](ctx, source, replay.CallActivity{
+		Name: def.Name(), Input: encode("input of "+source, input), SessionID: o.session, Tag: o.tag,
+	})
 }
 
-// ActivityOption changes how an activity is scheduled.
-type ActivityOption func(*replay.CallActivity)
+// activityOptions are nil where nothing was asked for.
+type activityOptions struct {
+	session, tag *string
+}
+
+// ActivityOption changes how an activity is scheduled. See [InSession] and [WithTag].
+type ActivityOption func(*activityOptions)
 
 // InSession sends all activities of one session id to the same worker, as long
 // as that worker lives.
 func InSession(id string) ActivityOption {
-	return func(call *replay.CallActivity) { call.SessionID = &id }
+	return func(o *activityOptions) { o.session = &id }
 }
 
 // WithTag sends the activity to workers that ask for that tag. At most 256 bytes.
 func WithTag(tag string) ActivityOption {
-	return func(call *replay.CallActivity) { call.Tag = &tag }
+	return func(o *activityOptions) { o.tag = &tag }
 }
 
 // Timer is ready once the duration has passed, also across restarts. Zero and
@@ -39,8 +46,12 @@ func WithTag(tag string) ActivityOption {
 func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
 	at := ctx.env.NowMs()
 	if d > 0 {
-		// Rounded up: a timer may be late but never early.
-		at += uint64((d + time.Millisecond - 1) / time.Millisecond)
+		// Rounded up: a timer may be late but never early. Not by adding to d, which
+		// may be the longest duration there is.
+		at += uint64(d / time.Millisecond)
+		if d%time.Millisecond > 0 {
+			at++
+		}
 	}
 	f := newFuture[struct{}](ctx, "timer", replay.CreateTimer{FireAtMs: at})
 	f.decode = func(string) (struct{}, error) { return struct{}{}, nil }
@@ -66,29 +77,38 @@ func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
 
-// SubOption changes how a sub-orchestration is started.
-type SubOption func(*replay.CallSub)
+// subOptions are empty where nothing was asked for.
+type subOptions struct {
+	instance string
+	version  *string
+}
+
+// SubOption changes how a sub-orchestration is started. See [WithInstanceID] and
+// [AtVersion].
+type SubOption func(*subOptions)
 
 // WithInstanceID gives a sub-orchestration that instance id. Without it an id
 // below the parent's is made.
 func WithInstanceID(id string) SubOption {
-	return func(call *replay.CallSub) { call.Instance = id }
+	return func(o *subOptions) { o.instance = id }
 }
 
 // AtVersion starts exactly that version instead of the one the worker chooses.
 func AtVersion(version string) SubOption {
-	return func(call *replay.CallSub) { call.Version = &version }
+	return func(o *subOptions) { o.version = &version }
 }
 
 // Sub starts a sub-orchestration, whose result comes back as a future. When this
 // orchestration ends first, the child is cancelled; see [Detach].
 func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
-	call := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input)}
+	var o subOptions
 	for _, option := range options {
-		option(&call)
+		option(&o)
 	}
-	return newFuture[O](ctx, source, call)
+	return newFuture[O](ctx, source, replay.CallSub{
+		Name: def.Name(), Input: encode("input of "+source, input), Instance: o.instance, Version: o.version,
+	})
 }
 
 // Detach starts an orchestration that lives on its own: there is no result, and

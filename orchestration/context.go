@@ -15,10 +15,17 @@ type Context struct {
 }
 
 // Info identifies the running execution.
-type Info = replay.Info
+type Info struct {
+	Instance    string
+	ExecutionID uint64
+	Name        string
+	Version     string
+	// ParentInstance is empty for a root.
+	ParentInstance string
+}
 
 // Info returns the running execution's identity.
-func (c *Context) Info() Info { return c.env.Info() }
+func (c *Context) Info() Info { return Info(c.env.Info()) }
 
 // Replaying reports whether the function is repeating what it did before. It is
 // meant for logging; deciding anything else by it breaks determinism.

@@ -3,6 +3,7 @@ package orchestration_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -32,6 +33,45 @@ func TestTimersFireInTheirOrder(t *testing.T) {
 	}
 	if took := time.Since(began); took < 40*time.Millisecond {
 		t.Errorf("took %v", took)
+	}
+}
+
+// Every duration is waited for, up to the longest there is. Once, rounding that one up
+// overflowed, and the orchestration failed over a time that no store can hold.
+func TestTimersOfAnyLength(t *testing.T) {
+	t.Parallel()
+	lengths := []time.Duration{math.MaxInt64, math.MaxInt64 - time.Millisecond, time.Millisecond + 1, time.Millisecond, 1, 0, math.MinInt64}
+	want := []uint64{9_223_372_036_855, 9_223_372_036_854, 2, 1, 1, 0, 0}
+	def := orchestration.New("Timers", func(ctx *orchestration.Context, _ string) (int, error) {
+		var timers []orchestration.Awaitable
+		for _, d := range lengths {
+			timers = append(timers, orchestration.Timer(ctx, d))
+		}
+		return orchestration.Any(timers...), nil
+	})
+	e := newEngine(t, def)
+	before := uint64(time.Now().UnixMilli())
+	run := start(e, def, "")
+	if first := result(t, run); first < 2 {
+		t.Errorf("the timer of %v fired", lengths[first])
+	}
+	after := uint64(time.Now().UnixMilli())
+	history, err := e.store.Read(t.Context(), run.Instance())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range history {
+		timer, ok := event.Kind.(provider.TimerCreated)
+		if !ok {
+			continue
+		}
+		if timer.FireAtMs < before+want[0] || timer.FireAtMs > after+want[0] {
+			t.Errorf("the timer of %v is due at %d, want %d to %d", lengths[0], timer.FireAtMs, before+want[0], after+want[0])
+		}
+		lengths, want = lengths[1:], want[1:]
+	}
+	if len(lengths) > 0 {
+		t.Errorf("no timer for %v", lengths)
 	}
 }
 

@@ -92,8 +92,13 @@ func IsRetryable(err error) bool {
 }
 
 // ContextError classifies the end of a call's context: retryable, since a call
-// that was not answered is safe to repeat.
+// that was not answered is safe to repeat. It matches the context's error and its
+// cause; the text is the cause's. The context must have ended.
 func ContextError(ctx context.Context, operation string) *Error {
-	cause := context.Cause(ctx)
-	return Retryable(operation, cause.Error(), cause)
+	err, cause := ctx.Err(), context.Cause(ctx)
+	message := cause.Error()
+	if !errors.Is(cause, err) {
+		cause = fmt.Errorf("%w: %w", err, cause)
+	}
+	return Retryable(operation, message, cause)
 }

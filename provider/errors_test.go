@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,8 +79,19 @@ func TestContextError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	err := provider.ContextError(ctx, "fetch_work_item")
-	if err.Error() != "fetch_work_item: shutting down" || !errors.Is(err, cause) {
-		t.Errorf("got %v", err)
+	if err.Error() != "fetch_work_item: shutting down" || !errors.Is(err, cause) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, which wraps %v", err, err.Err)
+	}
+	// A cause that is the context's own error is not wrapped twice.
+	ctx, cancel = context.WithCancelCause(t.Context())
+	cancel(nil)
+	if err := provider.ContextError(ctx, "read"); err.Err.Error() != context.Canceled.Error() {
+		t.Errorf("%v wraps %v", err, err.Err)
+	}
+	late, end := context.WithDeadlineCause(t.Context(), time.Unix(0, 0), cause)
+	defer end()
+	if err := provider.ContextError(late, "read"); !errors.Is(err, cause) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, which wraps %v", err, err.Err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

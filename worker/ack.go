@@ -24,7 +24,6 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 	message, err := t.addressParent(ctx, result.Parent)
 	if err != nil {
-		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
 		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
@@ -32,26 +31,28 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		params.OrchestratorItems = append(params.OrchestratorItems, message)
 	}
 	err = t.ack(ctx, params)
-	if err == nil || errors.Is(err, provider.ErrLockLost) {
-		return
-	}
-	if provider.IsRetryable(err) {
+	switch {
+	case err == nil, errors.Is(err, provider.ErrLockLost):
+	case provider.IsRetryable(err):
 		t.abandon(ctx, 50*time.Millisecond, false)
-		return
+	default:
+		t.refused(ctx, b, err)
 	}
-	t.refused(ctx, b, err)
 }
 
-// refused fails an instance whose turn the store does not accept.
+// refused fails an instance whose turn the store does not accept. ack has logged
+// the cause.
 func (t *turn) refused(ctx context.Context, b begin, cause error) {
-	t.logger.ErrorContext(ctx, "the store refused a turn, the orchestration fails", "error", cause)
+	t.logger.ErrorContext(ctx, "the store refused a turn, the orchestration fails")
 	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started, provider.AsError(cause).Infrastructure())
 	if !t.fail(ctx, b.executionID, b.started, delta) {
 		t.abandon(ctx, 50*time.Millisecond, false)
 	}
 }
 
-// fail commits a delta that ends the execution, and tells the parent.
+// fail commits a delta that ends the execution, and tells the parent. It reports
+// whether that settled the batch. What the store refuses of the metadata is left out:
+// otherwise the failure would be refused like the turn before it, for ever.
 func (t *turn) fail(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) bool {
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
@@ -67,33 +68,71 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 		params.OrchestratorItems = []provider.WorkItem{message}
 	}
 	err = t.ack(ctx, params)
+	for more := true; more && errors.Is(err, provider.ErrInvalidArgument); {
+		if params.Metadata, more = plainer(params.Metadata); more {
+			err = t.ack(ctx, params)
+		}
+	}
 	return err == nil || errors.Is(err, provider.ErrLockLost)
 }
 
-// ack commits with retries. A lost lock is logged and returned: somebody else owns
-// the instance, or the ack had in fact succeeded.
+// plainer takes something out of the metadata that a store may be unable to hold; ok
+// is false when nothing of that sort is left. Status and output always stay. A name
+// is replaced before it is left out, since an instance without a name gets no row
+// (§5.2, step 3): clients would wait for it in vain, and no tool would find it.
+func plainer(m provider.ExecutionMetadata) (_ provider.ExecutionMetadata, ok bool) {
+	switch {
+	case m.ParentInstanceID != nil:
+		m.ParentInstanceID = nil
+	case m.OrchestrationName != nil && *m.OrchestrationName != provider.UnknownVersion:
+		m.OrchestrationName, m.OrchestrationVersion = new(provider.UnknownVersion), new(provider.UnknownVersion)
+	case m.OrchestrationName != nil:
+		m.OrchestrationName, m.OrchestrationVersion = nil, nil
+	default:
+		return m, false
+	}
+	return m, true
+}
+
+// ack commits with retries, and logs why when that fails. After a lost lock there is
+// nothing to be done: somebody else owns the instance, or the ack had in fact succeeded.
 func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) error {
+	tries, err := t.tryAck(ctx, params)
+	t.logUncommitted(ctx, err, tries)
+	return err
+}
+
+// tryAck is ack without the log.
+func (t *turn) tryAck(ctx context.Context, params provider.AckOrchestrationParams) (tries int, err error) {
 	ctx, cancel := t.settling(ctx)
 	defer cancel()
-	var err error
-	for try := range maxAckRetries + 1 {
-		if try > 0 {
-			sleep(ctx, 10*time.Millisecond<<(try-1))
+	return settleTries(ctx, func() error { return t.worker.store.AckOrchestrationItem(ctx, params) })
+}
+
+func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {
+	switch {
+	case err == nil:
+	case errors.Is(err, provider.ErrLockLost):
+		t.logger.WarnContext(ctx, "a turn was not committed because its lock was lost", "error", err)
+	default:
+		t.logger.ErrorContext(ctx, "a turn was not committed", "error", err, "tries", tries)
+	}
+}
+
+// settleTries makes a call that settles work, again after each transient failure, and
+// returns how often it did. No call is made once ctx has ended, as it would only say so.
+func settleTries(ctx context.Context, call func() error) (tries int, err error) {
+	for {
+		tries++
+		err = call()
+		if err == nil || errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || tries > maxAckRetries {
+			return tries, err
 		}
-		err = t.worker.store.AckOrchestrationItem(ctx, params)
-		if err == nil {
-			return nil
-		}
-		if errors.Is(err, provider.ErrLockLost) {
-			t.logger.WarnContext(ctx, "a turn was not committed because its lock was lost", "error", err)
-			return err
-		}
-		if !provider.IsRetryable(err) {
-			return err
+		sleep(ctx, 10*time.Millisecond<<(tries-1))
+		if ctx.Err() != nil {
+			return tries, err
 		}
 	}
-	t.logger.ErrorContext(ctx, "committing a turn failed", "error", err, "tries", maxAckRetries+1)
-	return err
 }
 
 // settling returns a context for the end of a turn. It is not bound to the turn's:
@@ -105,7 +144,8 @@ func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFun
 
 // addressParent fills in the parent's execution. A parent ignores results for any
 // but its current execution, and only its history says which execution started
-// this child (P40). nil means that nobody waits any more.
+// this child (P40). nil means that nobody waits any more. An error is logged here and
+// means that the turn must be tried again.
 func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (provider.WorkItem, error) {
 	if message == nil {
 		return nil, nil // no parent, no message
@@ -113,10 +153,11 @@ func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (pr
 	ctx, cancel := t.settling(ctx)
 	defer cancel()
 	history, err := t.worker.store.Read(ctx, message.Target())
-	if err != nil {
-		if errors.Is(err, provider.ErrCorrupt) {
-			return nil, nil // a parent that cannot be replayed cannot be told
-		}
+	switch {
+	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
+		return nil, nil // a parent that cannot be replayed, or cannot exist, cannot be told
+	case err != nil:
+		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
 		return nil, err
 	}
 	execution := func(id uint64) uint64 {

@@ -2,6 +2,8 @@ package worker_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,6 +25,7 @@ func TestUnreliableStore(t *testing.T) {
 	t.Parallel()
 	busy := providerfault.Fault{Fail: providerfault.Busy()}
 	lost := providerfault.Fault{Lose: providerfault.Unreachable()}
+	rejected := providerfault.Fault{Fail: &provider.Error{Message: "injected: no permission"}}
 	for _, test := range []struct {
 		name  string
 		rules []providerfault.Rule
@@ -32,7 +35,7 @@ func TestUnreliableStore(t *testing.T) {
 		{"answer to a turn lost", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: lost}}},
 		{"every turn committed twice", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Fault: providerfault.Fault{Repeat: 1}}}},
 		{"lock lost at the ack", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 1, Fault: providerfault.Fault{Fail: providerfault.LockLost()}}}},
-		{"turn refused, and its failure too", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 2, Fault: providerfault.Fault{Fail: providerfault.Refused()}}}},
+		{"turn rejected, and its failure too", []providerfault.Rule{{Operation: providerfault.AckOrchestrationItem, Times: 2, Fault: rejected}}},
 		{"nothing can be handed back", []providerfault.Rule{
 			{Operation: providerfault.AckOrchestrationItem, Times: 6, Fault: busy},
 			{Operation: providerfault.AckWorkItem, Times: 6, Fault: busy},
@@ -117,6 +120,197 @@ func TestRefusedTurn(t *testing.T) {
 	}
 }
 
+// watched is a store that tells of each turn it committed.
+type watched struct {
+	provider.Provider
+	committed func(provider.AckOrchestrationParams)
+}
+
+func (s watched) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	err := s.Provider.AckOrchestrationItem(ctx, params)
+	if err == nil {
+		s.committed(params)
+	}
+	return err
+}
+
+// An instance whose metadata no store accepts fails, without what was refused. Once,
+// its failure carried the same metadata, was refused as well, and came back for ever.
+func TestRefusedMetadata(t *testing.T) {
+	t.Parallel()
+	unknown := provider.UnknownVersion
+	for _, test := range []struct {
+		name    string
+		start   provider.StartOrchestrationItem
+		refuses func(provider.ExecutionMetadata) bool
+		options worker.Options
+		// The name and version that remain. The parent never does.
+		row, version *string
+	}{
+		{
+			"parent",
+			provider.StartOrchestrationItem{Orchestration: "CallEcho", ParentInstance: new("p"), ParentID: new(uint64(2))},
+			func(m provider.ExecutionMetadata) bool { return m.ParentInstanceID != nil },
+			worker.Options{},
+			new("CallEcho"), new("1.0.0"),
+		},
+		{
+			"name",
+			provider.StartOrchestrationItem{Orchestration: "CallEcho"},
+			func(m provider.ExecutionMetadata) bool {
+				return m.OrchestrationName != nil && *m.OrchestrationName == "CallEcho"
+			},
+			worker.Options{},
+			&unknown, &unknown,
+		},
+		{
+			"any name",
+			provider.StartOrchestrationItem{Orchestration: "CallEcho"},
+			func(m provider.ExecutionMetadata) bool { return m.OrchestrationName != nil },
+			worker.Options{},
+			nil, nil,
+		},
+		{
+			"name and parent of what nobody runs",
+			provider.StartOrchestrationItem{Orchestration: "Nobody", ParentInstance: new("p"), ParentID: new(uint64(2))},
+			func(m provider.ExecutionMetadata) bool {
+				return m.ParentInstanceID != nil || m.OrchestrationName != nil && *m.OrchestrationName == "Nobody"
+			},
+			worker.Options{MaxAttempts: 1, UnregisteredBackoff: time.Millisecond},
+			&unknown, &unknown,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			ended := make(chan provider.ExecutionMetadata, 1)
+			store := providerfault.New(watched{openStore(t), func(params provider.AckOrchestrationParams) {
+				if params.Metadata.Status != nil {
+					ended <- params.Metadata
+				}
+			}}, providerfault.Rule{
+				Operation: providerfault.AckOrchestrationItem,
+				If:        func(call providerfault.Call) bool { return test.refuses(call.Turn.Metadata) },
+				Fault:     providerfault.Fault{Fail: providerfault.Refused()},
+			})
+			runWorker(t, store, test.options, callEcho, echo)
+			test.start.Instance, test.start.ExecutionID = "i", 1
+			if err := store.EnqueueForOrchestrator(t.Context(), test.start, 0); err != nil {
+				t.Fatal(err)
+			}
+			got := receive(t, "end", ended)
+			if got.Output == nil || *got.Output == "" {
+				t.Error("the failure has no output")
+			}
+			want := provider.ExecutionMetadata{Status: got.Status, Output: got.Output, OrchestrationName: test.row, OrchestrationVersion: test.version}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("metadata (-want +got):\n%s", diff)
+			}
+			s, err := client.New(store).Status(t.Context(), "i")
+			if err != nil || s.State != client.Failed || s.Name != test.start.Orchestration {
+				t.Errorf("status %+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// A start with a parent that no instance can be fails with that reason, whether or not
+// somebody runs it.
+func TestImpossibleParent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, orchestration, parent, want string }{
+		{"empty", "CallEcho", "", "parent instance id must not be empty"},
+		{"NUL", "CallEcho", "a\x00b", `parent instance id "a\x00b" must not contain NUL`},
+		{"unregistered", "Nobody", "", "poison: orchestration i exceeded 2 attempts (max 1)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			runWorker(t, store, worker.Options{MaxAttempts: 1, UnregisteredBackoff: time.Millisecond}, callEcho, echo)
+			if err := store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{
+				Instance: "i", Orchestration: test.orchestration, ParentInstance: &test.parent, ParentID: new(uint64(2)), ExecutionID: 1,
+			}, 0); err != nil {
+				t.Fatal(err)
+			}
+			details := failure(t, client.Attach[string](client.New(store), "i"))
+			if got := details.DisplayMessage(); !strings.Contains(got, test.want) {
+				t.Errorf("failed with %q, want %q", got, test.want)
+			}
+			info, err := store.Admin().GetInstanceInfo(t.Context(), "i")
+			if err != nil || info.OrchestrationName != test.orchestration || info.ParentInstanceID != nil {
+				t.Errorf("info %+v, %v", info, err)
+			}
+		})
+	}
+}
+
+// Each commit that fails is logged, once, with its reason.
+func TestUncommittedTurnsAreLogged(t *testing.T) {
+	t.Parallel()
+	isDrop := func(call providerfault.Call) bool { return len(call.Turn.HistoryDelta) == 0 }
+	endsInstance := func(call providerfault.Call) bool { return call.Turn.Metadata.Status != nil }
+	refused := providerfault.Fault{Fail: providerfault.Refused()}
+	for _, test := range []struct {
+		name string
+		rule providerfault.Rule
+		want string
+		// times is how often the log must say so.
+		times int
+	}{
+		{"drop", providerfault.Rule{If: isDrop, Times: 1, Fault: refused}, `error="ack_orchestration_item: injected: refused" tries=1`, 1},
+		{
+			"drop, lock lost",
+			providerfault.Rule{If: isDrop, Times: 1, Fault: providerfault.Fault{Fail: providerfault.LockLost()}},
+			"a turn was not committed because its lock was lost", 1,
+		},
+		// The turn, and the failure that took its place.
+		{"failure", providerfault.Rule{If: endsInstance, Times: 2, Fault: refused}, `error="ack_orchestration_item: injected: refused" tries=1`, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var log lockedBuffer
+			test.rule.Operation = providerfault.AckOrchestrationItem
+			dropped := make(chan struct{}, 1)
+			store := providerfault.New(watched{openStore(t), func(params provider.AckOrchestrationParams) {
+				if len(params.HistoryDelta) == 0 {
+					dropped <- struct{}{}
+				}
+			}}, test.rule)
+			stop := runWorker(t, store, worker.Options{
+				Logger: slog.New(slog.NewTextHandler(&log, nil)), OrchestrationLockTimeout: shortLease, PollTimeout: shortLease,
+			}, callEcho, echo)
+			run := start(t, store, callEcho, "x")
+			result(t, run)
+			raise(t, store, run.Instance(), "late")
+			receive(t, "drop", dropped)
+			stop()
+			if n := strings.Count(log.String(), test.want); n != test.times {
+				t.Errorf("the log says %d times, want %d: %s\n%s", n, test.times, test.want, log.String())
+			}
+		})
+	}
+}
+
+// A parent that cannot be read holds up the end of its child, which the log explains,
+// also where that end is the failure that takes the place of a refused turn.
+func TestUnreadableParentIsLogged(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(*orchestration.Context, string) (string, error) { return "x", nil })
+	family := parent(child)
+	var log lockedBuffer
+	ofChild := func(call providerfault.Call) bool { return isAbout(call, "child") }
+	store := providerfault.New(openStore(t),
+		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, If: ofChild, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
+		providerfault.Rule{Operation: providerfault.Read, Skip: 1, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Busy()}})
+	runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, family, child)
+	if got := result(t, start(t, store, family, "")); got != "x" {
+		t.Errorf("output = %q", got)
+	}
+	want := `msg="the parent's history could not be read, the turn is tried again"`
+	if n := strings.Count(log.String(), want); n != 1 {
+		t.Errorf("the log says %d times, want once: %s\n%s", n, want, log.String())
+	}
+}
+
 // A store that does not answer holds a finished turn up no longer than a lease, and a
 // shutdown no longer than that.
 func TestStoreThatHangs(t *testing.T) {
@@ -132,11 +326,18 @@ func TestStoreThatHangs(t *testing.T) {
 		},
 		Fault: providerfault.Fault{Hold: release},
 	})
-	stop := runWorker(t, store, worker.Options{OrchestrationLockTimeout: shortLease, ShutdownTimeout: -1}, callEcho, echo)
+	var log lockedBuffer
+	stop := runWorker(t, store, worker.Options{
+		OrchestrationLockTimeout: shortLease, ShutdownTimeout: -1, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	}, callEcho, echo)
 	run := start(t, store, callEcho, "x")
 	receive(t, "ack", hanging)
 	stop()
 	close(release)
+	// The log says what was tried, not what might have been.
+	if text := log.String(); !strings.Contains(text, `msg="a turn was not committed"`) || strings.Count(text, " tries=") != strings.Count(text, " tries=1\n") {
+		t.Errorf("the log says:\n%s", text)
+	}
 	runWorker(t, store, worker.Options{}, callEcho, echo)
 	result(t, run)
 }

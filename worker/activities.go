@@ -232,25 +232,15 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.worker.options.ActivityLockTimeout)
 	defer cancel()
-	var err error
-	for try := range maxAckRetries + 1 {
-		if try > 0 {
-			sleep(ctx, 10*time.Millisecond<<(try-1))
-		}
-		err = c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion)
-		if err == nil {
-			return
-		}
-		if errors.Is(err, provider.ErrLockLost) {
-			c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
-			return
-		}
-		if !provider.IsRetryable(err) {
-			break
-		}
+	tries, err := settleTries(ctx, func() error { return c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion) })
+	switch {
+	case err == nil:
+	case errors.Is(err, provider.ErrLockLost):
+		c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
+	default:
+		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
+		c.abandon(ctx, 100*time.Millisecond, false)
 	}
-	c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err)
-	c.abandon(ctx, 100*time.Millisecond, false)
 }
 
 func (c *call) poisoned(ctx context.Context) {

@@ -26,6 +26,12 @@ func TestInvalidOptions(t *testing.T) {
 	}{
 		{"negative lease", worker.Options{ActivityLockTimeout: -1}, "ActivityLockTimeout is negative"},
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
+		{"negative sessions", worker.Options{MaxSessions: -1}, "MaxSessions is negative (-1)"},
+		{
+			"nothing to run",
+			worker.Options{OrchestrationConcurrency: -1, ActivityConcurrency: -1},
+			"OrchestrationConcurrency (-1) and ActivityConcurrency (-1) leave the worker nothing to run",
+		},
 		{
 			"sessions that idle out while their activity runs",
 			worker.Options{SessionIdleTimeout: 25 * time.Second},
@@ -155,6 +161,27 @@ func TestShutdownWaitsForActivities(t *testing.T) {
 	receive(t, "shutdown", stopped)
 	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
 	if got := result(t, client.Attach[string](client.New(store), instance)); got != "done" {
+		t.Errorf("output = %q", got)
+	}
+}
+
+// A result that an activity returns although it has to stop counts: the work is done.
+func TestShutdownKeepsAResult(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	running := make(chan struct{})
+	stubborn := activity.New("Stubborn", func(ctx context.Context, _ string) (string, error) {
+		close(running)
+		<-ctx.Done()
+		return "done all the same", nil
+	})
+	def := calling(stubborn)
+	stop := runWorker(t, store, worker.Options{ShutdownTimeout: -1}, def, stubborn)
+	run := start(t, store, def, "")
+	receive(t, "activity", running)
+	stop()
+	runWorker(t, store, worker.Options{ActivityConcurrency: -1}, def)
+	if got := result(t, run); got != "done all the same" {
 		t.Errorf("output = %q", got)
 	}
 }

@@ -17,10 +17,10 @@ const FrameworkVersion = "0.1.26"
 // Options configure a worker. The zero value of each field means its default.
 type Options struct {
 	// OrchestrationConcurrency is the number of turns that run at the same time.
-	// Default 2; -1 runs none.
+	// Default 2; -1 runs none, for a worker of activities.
 	OrchestrationConcurrency int
 	// ActivityConcurrency is the number of activities that run at the same time.
-	// Default 2; -1 runs none.
+	// Default 2; -1 runs none, for a worker of orchestrations. Not both can be -1.
 	ActivityConcurrency int
 
 	// OrchestrationLockTimeout is the lease of a turn, default 5 s. A worker that
@@ -65,7 +65,8 @@ type Options struct {
 	// NodeID is a stable name for this process as owner of sessions; all its slots
 	// share them. Default: each slot owns its own.
 	NodeID string
-	// MaxSessions is the number of sessions worked on at once, default 10.
+	// MaxSessions is the number of sessions worked on at once, default 10. It must
+	// not be negative.
 	MaxSessions int
 	// SessionLockTimeout is a session's lease, default 30 s, renewed
 	// SessionRenewalBuffer, default 5 s, before its end.
@@ -148,6 +149,13 @@ func (o Options) check() error {
 		if d.value < 0 {
 			return fmt.Errorf("%w: %s is negative (%v)", ErrInvalidOptions, d.name, d.value)
 		}
+	}
+	if o.OrchestrationConcurrency < 0 && o.ActivityConcurrency < 0 {
+		return fmt.Errorf("%w: OrchestrationConcurrency (%d) and ActivityConcurrency (%d) leave the worker nothing to run",
+			ErrInvalidOptions, o.OrchestrationConcurrency, o.ActivityConcurrency)
+	}
+	if o.MaxSessions < 0 {
+		return fmt.Errorf("%w: MaxSessions is negative (%d)", ErrInvalidOptions, o.MaxSessions)
 	}
 	// A session must not count as idle while one of its activities runs, and
 	// activity is only noted when its lease is renewed (§7.1).

@@ -3,8 +3,10 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -29,9 +31,30 @@ func (t *turn) corrupted(ctx context.Context) {
 			Instance: t.item.Instance, ExecutionID: t.item.ExecutionID, Error: text,
 		},
 	}
-	delta := []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID,
-		provider.OrchestrationFailed{Details: details})}
-	t.endPoisoned(ctx, t.item.ExecutionID, provider.OrchestrationStarted{}, delta)
+	t.failUnread(ctx, []provider.Event{newEvent(t.item.Instance, t.item.ExecutionID, sentinelEventID,
+		provider.OrchestrationFailed{Details: details})})
+}
+
+// failUnread fails an instance without knowing its history. An execution fails over
+// its history once; whatever arrives for it later ends here again, and is dropped like
+// any message for a finished instance.
+func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
+	tries, err := t.tryAck(ctx, provider.AckOrchestrationParams{
+		LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
+	})
+	switch {
+	case err == nil:
+		t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
+	case errors.Is(err, provider.ErrDuplicateEvent):
+		t.logger.WarnContext(ctx, "messages for an orchestration that failed because its history cannot be read are dropped",
+			"messages", len(t.item.Messages))
+		t.drop(ctx)
+	default:
+		t.logUncommitted(ctx, err, tries)
+		if !errors.Is(err, provider.ErrLockLost) {
+			t.abandon(ctx, time.Second, false)
+		}
+	}
 }
 
 // poisoned fails an instance whose batch was fetched too often. The failure goes
@@ -50,12 +73,8 @@ func (t *turn) poisoned(ctx context.Context) {
 		}
 	}
 	delta := failureDelta(t.item.Instance, t.item.ExecutionID, t.item.History, started, details)
-	t.endPoisoned(ctx, t.item.ExecutionID, started, delta)
-}
-
-func (t *turn) endPoisoned(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) {
 	t.logger.WarnContext(ctx, "an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
-	if !t.fail(ctx, executionID, started, delta) {
+	if !t.fail(ctx, t.item.ExecutionID, started, delta) {
 		t.abandon(ctx, time.Second, false)
 	}
 }

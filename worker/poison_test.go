@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,6 +155,47 @@ func TestUnreadableHistory(t *testing.T) {
 	events := history(t, inner, run.Instance())
 	if last := events[len(events)-1]; last.EventID != 99999 {
 		t.Errorf("the failure has event id %d", last.EventID)
+	}
+}
+
+// What arrives for an instance after it failed over its history is dropped. Once, the
+// instance was to fail again, which the store refused as the event was there already,
+// and the message came back every second for ever.
+func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	stop := runWorker(t, inner, worker.Options{}, waiting)
+	run := start(t, inner, waiting, "")
+	waitForStatus(t, inner, run.Instance())
+	stop()
+
+	var log lockedBuffer
+	dropped := make(chan struct{}, 1)
+	store := providerfault.New(unreadable{Provider: inner, instance: run.Instance()}, providerfault.Rule{
+		Operation: providerfault.AckOrchestrationItem, If: func(call providerfault.Call) bool {
+			if len(call.Turn.HistoryDelta) == 0 {
+				dropped <- struct{}{}
+			}
+			return false
+		},
+	})
+	stop = runWorker(t, store, worker.Options{MaxAttempts: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
+	raise(t, store, run.Instance(), "go")
+	before := failure(t, run)
+	raise(t, store, run.Instance(), "late")
+	receive(t, "empty ack", dropped)
+	stop()
+	if depths, err := inner.Admin().GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 0 {
+		t.Errorf("queue %+v, %v", depths, err)
+	}
+	if diff := cmp.Diff(before, failure(t, run)); diff != "" {
+		t.Errorf("the late message changed the failure (-before +after):\n%s", diff)
+	}
+	if n := strings.Count(log.String(), "messages for an orchestration that failed because its history cannot be read are dropped"); n != 1 {
+		t.Errorf("the log says %d times that the message is dropped:\n%s", n, log.String())
+	}
+	if strings.Contains(log.String(), "a turn was not committed") {
+		t.Errorf("the log reports trouble:\n%s", log.String())
 	}
 }
 

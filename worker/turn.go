@@ -247,7 +247,7 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 // drop consumes the batch without effect.
 func (t *turn) drop(ctx context.Context) {
 	t.logger.DebugContext(ctx, "messages for a finished execution are dropped", "messages", len(t.item.Messages))
-	// ack has logged what went wrong, and the messages come back if they must.
+	// ack logs what goes wrong, and the messages come back if they must.
 	_ = t.ack(ctx, provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID})
 }
 

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -321,6 +322,33 @@ func TestDroppedHandlesAgainstCode(t *testing.T) {
 					"history says that the result of event 2 was no longer wanted, but the code still waits for it")
 			}
 		})
+	}
+}
+
+// Of several drops that the code no longer makes, the failure names the first in
+// history, whichever way the turn is repeated.
+func TestFirstMissingDropIsNamed(t *testing.T) {
+	t.Parallel()
+	past := history(started)
+	for i := range 8 {
+		past = append(past, history(provider.ActivityScheduled{Name: "A", Input: fmt.Sprint(i)})...)
+	}
+	for i := range 8 {
+		past = append(past, history(to(uint64(9-i), provider.ActivityCancelRequested{Reason: "dropped_future"}))...)
+	}
+	for i := range past {
+		past[i].EventID = uint64(i + 1)
+	}
+	fn := do(func(f flow, _ string) (string, error) {
+		for i := range 8 {
+			f.activity("A", fmt.Sprint(i))
+		}
+		f.Halt()
+		return "", nil
+	})
+	for range 20 {
+		wantNondeterminism(t, run(t, newTurn(fn, past)),
+			"history says that the result of event 9 was no longer wanted, but the code still waits for it")
 	}
 }
 

@@ -118,25 +118,26 @@ func (e *engine) cancelRequest() (reason string, ok bool) {
 // only with the event goes the side effect, so that replays do not repeat it. It
 // also checks that the code still gives up what history says it gave up.
 func (e *engine) cancelDropped() {
-	recorded := map[uint64]bool{}
-	for i, event := range e.events {
-		if reason, ok := droppedReason(event.Kind); ok && reason == reasonDropped && event.SourceEventID != nil {
-			recorded[*event.SourceEventID] = i < e.persisted
-		}
-	}
 	dropped := map[uint64]bool{}
 	for _, h := range e.env.dropped {
 		dropped[h.eventID] = true
 	}
-	for id, persisted := range recorded {
-		if persisted && !dropped[id] {
+	recorded := map[uint64]bool{}
+	for i, event := range e.events {
+		reason, ok := droppedReason(event.Kind)
+		if !ok || reason != reasonDropped || event.SourceEventID == nil {
+			continue
+		}
+		id := *event.SourceEventID
+		recorded[id] = true
+		if i < e.persisted && !dropped[id] {
 			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
 			return
 		}
 	}
 	for _, h := range e.env.dropped {
-		if _, done := recorded[h.eventID]; !done && h.eventID != 0 {
-			recorded[h.eventID] = false
+		if !recorded[h.eventID] && h.eventID != 0 {
+			recorded[h.eventID] = true
 			e.cancelOne(h)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // Limits of one execution (§7.2). Bytes are UTF-8 bytes.
 const (
-	MaxCustomStatusBytes = 256 << 10
-	MaxTagBytes          = 256
-	MaxKVKeys            = 100
-	MaxKVValueBytes      = 16 << 10
+	maxCustomStatusBytes = 256 << 10
+	maxTagBytes          = 256
+	maxKVKeys            = 100
+	maxKVValueBytes      = 16 << 10
 )
 
 // enforceLimits fails an orchestration that exceeded a limit in this turn. The
@@ -39,12 +39,12 @@ func (e *engine) violation() string {
 	for _, event := range e.delta() {
 		switch k := event.Kind.(type) {
 		case provider.ActivityScheduled:
-			if k.Tag != nil && len(*k.Tag) > MaxTagBytes {
-				return fmt.Sprintf("the tag of activity %q has %d bytes, the limit is %d", k.Name, len(*k.Tag), MaxTagBytes)
+			if k.Tag != nil && len(*k.Tag) > maxTagBytes {
+				return fmt.Sprintf("the tag of activity %q has %d bytes, the limit is %d", k.Name, len(*k.Tag), maxTagBytes)
 			}
 		case provider.KeyValueSet:
-			if len(k.Value) > MaxKVValueBytes {
-				return fmt.Sprintf("the value of key %q has %d bytes, the limit is %d", k.Key, len(k.Value), MaxKVValueBytes)
+			if len(k.Value) > maxKVValueBytes {
+				return fmt.Sprintf("the value of key %q has %d bytes, the limit is %d", k.Key, len(k.Value), maxKVValueBytes)
 			}
 		case provider.CustomStatusUpdated:
 			if k.Status != nil {
@@ -52,11 +52,11 @@ func (e *engine) violation() string {
 			}
 		}
 	}
-	if status != nil && len(*status) > MaxCustomStatusBytes {
-		return fmt.Sprintf("the custom status has %d bytes, the limit is %d", len(*status), MaxCustomStatusBytes)
+	if status != nil && len(*status) > maxCustomStatusBytes {
+		return fmt.Sprintf("the custom status has %d bytes, the limit is %d", len(*status), maxCustomStatusBytes)
 	}
-	if len(e.env.kv) > MaxKVKeys {
-		return fmt.Sprintf("the instance has %d keys, the limit is %d", len(e.env.kv), MaxKVKeys)
+	if len(e.env.kv) > maxKVKeys {
+		return fmt.Sprintf("the instance has %d keys, the limit is %d", len(e.env.kv), maxKVKeys)
 	}
 	return ""
 }
