@@ -45,7 +45,7 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure a store under the runtime",
 		Long: `Measure a store under the runtime, worker and client in this process. The method is
 in docs/performance.md. A figure is only comparable with others of the same run on
-the same machine.`,
+the same machine. The store must be empty: what a rig finds in it, it would take.`,
 		GroupID: showGroup,
 		Args:    usage(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -76,7 +76,8 @@ func (s benchStore) close() error {
 	return err
 }
 
-// withBenchStore opens the store to measure.
+// withBenchStore opens the store to measure, which must be empty, and is so before the
+// first of the run's workers starts.
 func (a *app) withBenchStore(ctx context.Context, storeURL string, run func(benchStore) error) error {
 	return withBenchPlace(storeURL, func(storeURL string) (err error) {
 		measured, err := a.openBenchStore(ctx, storeURL)
@@ -84,6 +85,9 @@ func (a *app) withBenchStore(ctx context.Context, storeURL string, run func(benc
 			return err
 		}
 		defer func() { err = errors.Join(err, measured.close()) }()
+		if err := rig.MustBeEmpty(ctx, measured); err != nil {
+			return err
+		}
 		return run(measured)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/cli/screen"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -63,7 +64,8 @@ func (a *app) exit(ctx context.Context, err error) int {
 	if code == ExitInterrupted {
 		err = errors.New("interrupted")
 	}
-	fmt.Fprintf(a.env.Stderr, "duroxide: %v\n", err)
+	// A failed orchestration's error is its own text, and a store's may quote what it holds.
+	fmt.Fprintf(a.env.Stderr, "duroxide: %s\n", screen.Lines(err.Error()))
 	return code
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,15 +92,30 @@ type age time.Duration
 func (a *age) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n float64
-		n, err = strconv.ParseFloat(days, 64)
-		d = time.Duration(n * 24 * float64(time.Hour))
+		d, err = inDays(days)
 	}
 	if err != nil || d < 0 {
-		return errors.New("give an age such as 30d, 12h or 90m")
+		return fmt.Errorf("give an age such as 30d, 12h or 90m, and of at most %d days", maxDays)
 	}
 	*a = age(d)
 	return nil
+}
+
+// maxDays is the longest age in whole days: 292 years.
+const maxDays = int64(math.MaxInt64 / (24 * time.Hour))
+
+// inDays reads a number of days, which may have a fraction. What does not fit is refused
+// here, because each machine converts it in its own way, and one of them to 0: then
+// everything would be old enough to be deleted.
+func inDays(number string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, err
+	}
+	if math.IsNaN(n) || n < 0 || n > float64(maxDays) {
+		return 0, fmt.Errorf("%g days are no age", n)
+	}
+	return time.Duration(n * 24 * float64(time.Hour)), nil
 }
 
 // String implements pflag's Value.

@@ -5,14 +5,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/cli"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/worker"
 )
 
 // run runs the command line in this process.
@@ -107,6 +111,80 @@ func TestInterruptedCommands(t *testing.T) {
 		cancel()
 		if code != cli.ExitInterrupted || stderr != "duroxide: interrupted\n" {
 			t.Errorf("%s: exit code %d, %q", strings.Join(args, " "), code, stderr)
+		}
+	}
+}
+
+// shared is a store that several commands use, so that none of them closes it.
+type shared struct{ cli.Store }
+
+func (shared) Close() error { return nil }
+
+// TestTextOfAStoreCannotSteerTheTerminal has an orchestration whose name and failure
+// would clear the screen, set the window's title, and go on in a line of their own.
+func TestTextOfAStoreCannotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.OpenMemory(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const evil = "\x1b[2J\x1b]0;title\a"
+	name := "Boom" + evil
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Register(orchestration.New(name, func(*orchestration.Context, any) (string, error) {
+		return "", errors.New("first" + evil + "\nsecond" + evil)
+	})); err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		running.Wait()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	stores := cli.Stores{"test": func(context.Context, string, bool) (cli.Store, error) { return shared{store}, nil }}
+	const shown = "\uFFFD[2J\uFFFD]0;title\uFFFD"
+	for _, test := range []struct {
+		code   int
+		stderr string
+		args   []string
+	}{
+		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"start", name, "a", "--wait"}},
+		{cli.ExitOK, `Instance "a" exists already (Boom` + shown + ", Failed); nothing was started.\n", []string{"start", name, "a"}},
+		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"status", "a", "--wait"}},
+		{cli.ExitOK, "", []string{"list"}},
+		{cli.ExitOK, "", []string{"history", "a", "--data"}},
+	} {
+		code, stdout, stderr := run(t.Context(), stores, append(test.args, "--store", "test:")...)
+		if code != test.code || stderr != test.stderr {
+			t.Errorf("%q: exit code %d, %q; want %d, %q", test.args, code, stderr, test.code, test.stderr)
+		}
+		if strings.ContainsAny(stdout, "\x1b\a") {
+			t.Errorf("%q prints %q", test.args, stdout)
+		}
+	}
+}
+
+// TestAgesThatAreNone has what a conversion from floating point would turn into
+// anything, 0 among it: then everything is old enough to be deleted.
+func TestAgesThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"NaNd", "nand", "infd", "-Infd", "-1d", "-0.1d", "1e300d", "106752d", "1e999d", "d", "0x1p200d"} {
+		code, _, stderr := run(t.Context(), cli.KnownStores(), "purge", "--older-than="+text, "--store", "sqlite::memory:")
+		if code != cli.ExitUsage || !strings.Contains(stderr, "give an age such as 30d, 12h or 90m, and of at most 106751 days") {
+			t.Errorf("%s: exit code %d, %q", text, code, stderr)
+		}
+	}
+	for _, text := range []string{"0d", "1.5d", "106751d", "12h"} {
+		if code, _, stderr := run(t.Context(), cli.KnownStores(), "purge", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
+			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
 	}
 }

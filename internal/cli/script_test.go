@@ -25,6 +25,7 @@ import (
 //	worker DB        run the orchestrations below on a database until the script ends
 //	sql DB STATEMENT run a statement on a SQLite file
 //	lock DB          keep a SQLite file locked for writing until the script ends
+//	begun DB         wait until a program in the background has begun an instance in a SQLite file
 //	exits CODE CMD   run a program and expect this exit code, named as in codes
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -33,7 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "exits": exitsCommand,
+			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand, "exits": exitsCommand,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
@@ -122,6 +123,27 @@ func lockCommand(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(tx.Rollback())
 		ts.Check(db.Close())
 	})
+}
+
+func begunCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: begun DB")
+	}
+	const patience = time.Minute
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?mode=ro&_pragma=busy_timeout(10000)")
+	ts.Check(err)
+	defer db.Close()
+	var instances int
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		// Until then the file, or the table, may not even be there.
+		err := db.QueryRowContext(context.Background(), "SELECT count(*) FROM instances").Scan(&instances)
+		if err == nil && instances > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no instance after %v: %v", patience, err)
+		}
+	}
 }
 
 // codes are the exit codes by the names that scripts use.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/cli/screen"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -104,9 +105,10 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 		return a.printJSON(startedDocument{Instance: instance, Started: !exists})
 	}
 	if !a.json && exists {
-		fmt.Fprintf(a.env.Stderr, "Instance %q exists already (%s, %s); nothing was started.\n", instance, info.OrchestrationName, info.Status)
+		fmt.Fprintf(a.env.Stderr, "Instance %q exists already (%s, %s); nothing was started.\n",
+			instance, screen.Visible(info.OrchestrationName), screen.Visible(string(info.Status)))
 	} else if !a.json {
-		a.screen.Printf("Started %s as %q.\n", name, instance)
+		a.screen.Printf("Started %s as %q.\n", screen.Visible(name), instance)
 	}
 	if !w.wait {
 		return nil

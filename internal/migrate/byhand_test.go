@@ -115,7 +115,7 @@ func TestRuntimeRole(t *testing.T) {
 		"SELECT COUNT(*) FROM duroxide.things", "DELETE FROM duroxide.things", "DELETE FROM duroxide.migrations",
 		"DROP PROCEDURE duroxide.add_thing", "CREATE TABLE duroxide.mine (a INT)",
 	} {
-		if _, err := db.ExecContext(t.Context(), Rewrite(statement, m.Schema)); err == nil {
+		if _, err := db.ExecContext(t.Context(), rewrite(statement, m.Schema)); err == nil {
 			t.Errorf("the runtime role may %s", statement)
 		}
 	}

@@ -21,7 +21,7 @@
 //
 // The files name the schema duroxide and the role duroxide_runtime, and run as they
 // are in any SQL tool. For another schema they are rewritten token by token
-// ([Rewrite]).
+// (rewrite.go).
 //
 // # Steps
 //

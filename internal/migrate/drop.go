@@ -49,7 +49,7 @@ func (m *Migration) Drop(ctx context.Context) error {
 // dropStep drops first what reads, then what is read.
 func (m *Migration) dropStep(st *state, members []string, foreign int) Step {
 	p := &planner{schema: m.schema(), scripts: m.Scripts, state: st}
-	step := Step{Name: "schema " + Quote(m.schema()), Action: ActionDrop, Reason: "asked for"}
+	step := Step{Name: "schema " + Quote(m.schema()), Action: actionDrop, Reason: "asked for"}
 	add := func(format string, args ...any) {
 		step.Batches = append(step.Batches, p.statement(fmt.Sprintf(format, args...)))
 	}

@@ -87,7 +87,7 @@ func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 // report logs a step that is done.
 func (m *Migration) report(ctx context.Context, step Step) {
 	log := m.logger().With("schema", m.schema(), "step", step.Name, "action", string(step.Action), "reason", step.Reason)
-	if step.Reason == ReasonEdited {
+	if step.Reason == reasonEdited {
 		log.WarnContext(ctx, "a module was edited on the server; the edit is undone")
 		return
 	}

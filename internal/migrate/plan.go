@@ -30,13 +30,13 @@ type Action string
 const (
 	// ActionCreate makes the schema with the tables that record migrations.
 	ActionCreate Action = "create"
-	// ActionApply runs a numbered script or (re)defines modules.
-	ActionApply Action = "apply"
-	// ActionDrop removes a module that the scripts no longer have, or in
+	// actionApply runs a numbered script or (re)defines modules.
+	actionApply Action = "apply"
+	// actionDrop removes a module that the scripts no longer have, or in
 	// [Migration.Drop] everything.
-	ActionDrop Action = "drop"
-	// ActionRecord notes something and changes nothing else.
-	ActionRecord Action = "record"
+	actionDrop Action = "drop"
+	// actionRecord notes something and changes nothing else.
+	actionRecord Action = "record"
 )
 
 // Step is one transaction.
@@ -44,22 +44,22 @@ type Step struct {
 	// Name is the file, or what else the step is about.
 	Name   string
 	Action Action
-	// Reason says why the step is needed: one of the Reason constants.
+	// Reason says why the step is needed, for people to read.
 	Reason  string
 	Batches []Batch
 }
 
 // Why a step is needed.
 const (
-	ReasonNew        = "not applied yet"
-	ReasonChanged    = "its text has changed"
-	ReasonEdited     = "it was edited on the server"
-	ReasonMissing    = "it is missing on the server"
-	ReasonSetOptions = "it was created without QUOTED_IDENTIFIER and ANSI_NULLS"
-	ReasonGone       = "the scripts no longer have it"
-	ReasonOtherSite  = "only for SQL Server, recorded as skipped"
-	ReasonComplete   = "all of it is applied"
-	ReasonTogether   = "functions and views are replaced together on this server"
+	reasonNew        = "not applied yet"
+	reasonChanged    = "its text has changed"
+	reasonEdited     = "it was edited on the server"
+	reasonMissing    = "it is missing on the server"
+	reasonSetOptions = "it was created without QUOTED_IDENTIFIER and ANSI_NULLS"
+	reasonGone       = "the scripts no longer have it"
+	reasonOtherSite  = "only for SQL Server, recorded as skipped"
+	reasonComplete   = "all of it is applied"
+	reasonTogether   = "functions and views are replaced together on this server"
 )
 
 // planner turns the difference between a state and the scripts into steps.
@@ -98,9 +98,9 @@ func (p *planner) addScripts(afterModules bool) {
 		if _, done := p.state.scripts[one.version]; done || one.afterModules != afterModules {
 			continue
 		}
-		step := Step{Name: one.name, Action: ActionApply, Reason: ReasonNew}
+		step := Step{Name: one.name, Action: actionApply, Reason: reasonNew}
 		if one.sqlServerOnly && p.state.server != sqlServer {
-			step.Action, step.Reason = ActionRecord, ReasonOtherSite
+			step.Action, step.Reason = actionRecord, reasonOtherSite
 		} else {
 			step.Batches = p.rewrite(one.batches)
 		}
@@ -120,7 +120,7 @@ func (p *planner) addModules() {
 		}
 		if reason := p.reason(one); reason != "" {
 			p.steps = append(p.steps, Step{
-				Name: one.file, Action: ActionApply, Reason: reason, Batches: p.define(one),
+				Name: one.file, Action: actionApply, Reason: reason, Batches: p.define(one),
 			})
 		}
 	}
@@ -130,7 +130,7 @@ func (p *planner) addModules() {
 			continue
 		}
 		p.steps = append(p.steps, Step{
-			Name: strings.ToLower(string(kind)) + " " + name, Action: ActionDrop, Reason: ReasonGone, Batches: p.remove(name),
+			Name: strings.ToLower(string(kind)) + " " + name, Action: actionDrop, Reason: reasonGone, Batches: p.remove(name),
 		})
 	}
 }
@@ -139,7 +139,7 @@ func (p *planner) addModules() {
 // for a server that refuses to drop what another one reads.
 func (p *planner) addTogether() {
 	var batches []Batch
-	needed, why := false, ReasonTogether
+	needed, why := false, reasonTogether
 	// Last defined, first dropped: views before functions, each from the last name.
 	for _, kind := range []moduleKind{kindView, kindFunction} {
 		for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.state.stored))) {
@@ -158,7 +158,7 @@ func (p *planner) addTogether() {
 		if one.kind != kindProcedure {
 			reason := p.reason(one)
 			needed = needed || reason != ""
-			if reason == ReasonEdited {
+			if reason == reasonEdited {
 				why = reason // the one reason that somebody is warned about
 			}
 			batches = append(batches, p.define(one)...)
@@ -168,7 +168,7 @@ func (p *planner) addTogether() {
 		return
 	}
 	p.steps = append(p.steps, Step{
-		Name: schemaFolder + "/functions and " + schemaFolder + "/views", Action: ActionApply,
+		Name: schemaFolder + "/functions and " + schemaFolder + "/views", Action: actionApply,
 		Reason: why, Batches: batches,
 	})
 }
@@ -193,15 +193,15 @@ func (p *planner) reason(one module) string {
 	stored, there := p.state.stored[one.name]
 	switch {
 	case !known:
-		return ReasonNew
+		return reasonNew
 	case !there:
-		return ReasonMissing
+		return reasonMissing
 	case !bytes.Equal(recorded.checksum, one.checksum):
-		return ReasonChanged
+		return reasonChanged
 	case !bytes.Equal(recorded.serverChecksum, stored.checksum) || stored.kind != one.kind:
-		return ReasonEdited
+		return reasonEdited
 	case !stored.setOptions:
-		return ReasonSetOptions
+		return reasonSetOptions
 	default:
 		return ""
 	}
@@ -240,12 +240,12 @@ func (p *planner) drop(kind moduleKind, name string) Batch {
 func (p *planner) rewrite(batches []Batch) []Batch {
 	list := slices.Clone(batches)
 	for i := range list {
-		list[i].Text = Rewrite(list[i].Text, p.schema)
+		list[i].Text = rewrite(list[i].Text, p.schema)
 	}
 	return list
 }
 
 // statement makes a batch of our own. The text names the schema duroxide, as scripts do.
 func (p *planner) statement(text string) Batch {
-	return Batch{Text: Rewrite(text, p.schema), Repeat: 1}
+	return Batch{Text: rewrite(text, p.schema), Repeat: 1}
 }

@@ -98,9 +98,9 @@ func TestPlanRepairsModules(t *testing.T) {
 	t.Parallel()
 	s := releaseOne.load(t)
 	for reason, damage := range map[string]func(*state){
-		ReasonEdited:  func(st *state) { st.stored["add_thing"] = storedModule{kindProcedure, []byte("edited"), true} },
-		ReasonMissing: func(st *state) { delete(st.stored, "add_thing") },
-		ReasonSetOptions: func(st *state) {
+		reasonEdited:  func(st *state) { st.stored["add_thing"] = storedModule{kindProcedure, []byte("edited"), true} },
+		reasonMissing: func(st *state) { delete(st.stored, "add_thing") },
+		reasonSetOptions: func(st *state) {
 			st.stored["add_thing"] = storedModule{kindProcedure, []byte("stored add_thing"), false}
 		},
 	} {
@@ -118,7 +118,7 @@ func TestPlanTellsOfAnEditAmongAll(t *testing.T) {
 	s := releaseOne.load(t)
 	st := migrated(s, babelfish)
 	st.stored["things_of"] = storedModule{kindFunction, []byte("edited"), true}
-	want := []string{"apply schema/functions and schema/views: " + ReasonEdited}
+	want := []string{"apply schema/functions and schema/views: " + reasonEdited}
 	if diff := cmp.Diff(want, outline(makePlan("x", s, st))); diff != "" {
 		t.Error(diff)
 	}

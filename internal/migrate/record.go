@@ -99,7 +99,7 @@ func (p *planner) foundation() Step {
 	batches = append(batches,
 		p.statement(createFoundationView),
 		p.statement("GRANT SELECT ON duroxide.v_migrations TO duroxide_runtime;"))
-	return Step{Name: "schema " + Quote(p.schema), Action: ActionCreate, Reason: ReasonNew, Batches: batches}
+	return Step{Name: "schema " + Quote(p.schema), Action: ActionCreate, Reason: reasonNew, Batches: batches}
 }
 
 // recordScript fails if another process has been faster, and the script with it.
@@ -126,8 +126,8 @@ func (p *planner) recordRevision() Step {
 	text := fmt.Sprintf("INSERT INTO duroxide.revisions (revision, oldest, complete, applied_at)\nVALUES (%d, %d, 0, %s);",
 		p.scripts.revision, p.scripts.oldest, now)
 	return Step{
-		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: ActionRecord,
-		Reason: ReasonNew, Batches: []Batch{p.statement(text)},
+		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: actionRecord,
+		Reason: reasonNew, Batches: []Batch{p.statement(text)},
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *planner) recordRevision() Step {
 func (p *planner) recordCompletion() Step {
 	text := fmt.Sprintf("UPDATE duroxide.revisions SET complete = 1 WHERE revision = %d;", p.scripts.revision)
 	return Step{
-		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: ActionRecord,
-		Reason: ReasonComplete, Batches: []Batch{p.statement(text)},
+		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: actionRecord,
+		Reason: reasonComplete, Batches: []Batch{p.statement(text)},
 	}
 }

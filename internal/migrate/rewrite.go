@@ -46,16 +46,18 @@ func Quote(name string) string {
 	return "[" + strings.ReplaceAll(name, "]", "]]") + "]"
 }
 
-// quoteText returns the value as a string literal: N'val”ue'.
+// quoteText returns the value as a string literal:
+//
+//	N'val''ue'
 func quoteText(value string) string {
 	return "N'" + strings.ReplaceAll(value, "'", "''") + "'"
 }
 
-// Rewrite returns a script for another schema: every identifier duroxide becomes
+// rewrite returns a script for another schema: every identifier duroxide becomes
 // [schema], every identifier duroxide_runtime becomes [schema_runtime], and so do
 // string literals that are exactly one of the two. All else, comments among it, stays
 // as it is, and so do the lines. Variables are no identifiers.
-func Rewrite(script, schema string) string {
+func rewrite(script, schema string) string {
 	if schema == DefaultSchema {
 		return script
 	}

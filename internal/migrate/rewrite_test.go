@@ -23,7 +23,7 @@ func TestRewrite(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(c.want, Rewrite(c.source, c.schema)); diff != "" {
+			if diff := cmp.Diff(c.want, rewrite(c.source, c.schema)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -87,7 +87,7 @@ func FuzzRewrite(f *testing.F) {
 		if split.String() != kept.String() {
 			t.Errorf("batches of %q hold %q, want %q", source, split.String(), kept.String())
 		}
-		if same := Rewrite(source, DefaultSchema); same != source {
+		if same := rewrite(source, DefaultSchema); same != source {
 			t.Errorf("for its own schema %q becomes %q", source, same)
 		}
 		if CheckSchemaName(schema) != nil {
@@ -101,7 +101,7 @@ func FuzzRewrite(f *testing.F) {
 func checkRewritten(t *testing.T, source, schema string) {
 	t.Helper()
 	names := map[string]string{DefaultSchema: schema, RoleName(DefaultSchema): RoleName(schema)}
-	before, after := significant(tokens(source)), significant(tokens(Rewrite(source, schema)))
+	before, after := significant(tokens(source)), significant(tokens(rewrite(source, schema)))
 	if len(before) != len(after) {
 		t.Fatalf("%q has %d tokens and %d for %q", source, len(before), len(after), schema)
 	}

@@ -105,7 +105,7 @@ SELECT SCHEMA_ID(@p1),
 	if !st.recorded {
 		return st, nil
 	}
-	err = each(ctx, q, Rewrite("SELECT kind, version, name, checksum, server_checksum, oldest, complete FROM duroxide.v_migrations", schema), st.record)
+	err = each(ctx, q, rewrite("SELECT kind, version, name, checksum, server_checksum, oldest, complete FROM duroxide.v_migrations", schema), st.record)
 	if err != nil {
 		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(schema), err)
 	}

@@ -18,7 +18,7 @@ import (
 // run executes a statement of a test, which names the schema duroxide as scripts do.
 func run(t *testing.T, m *Migration, statement string) {
 	t.Helper()
-	if _, err := m.DB.ExecContext(t.Context(), Rewrite(statement, m.schema())); err != nil {
+	if _, err := m.DB.ExecContext(t.Context(), rewrite(statement, m.schema())); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
@@ -27,7 +27,7 @@ func run(t *testing.T, m *Migration, statement string) {
 func number(t *testing.T, m *Migration, query string) int {
 	t.Helper()
 	var n int
-	if err := m.DB.QueryRowContext(t.Context(), Rewrite(query, m.schema())).Scan(&n); err != nil {
+	if err := m.DB.QueryRowContext(t.Context(), rewrite(query, m.schema())).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n
@@ -42,7 +42,7 @@ func records(t *testing.T, m *Migration) []string {
 		"SELECT CONCAT(name, ' ', kind), server_checksum, applied_at FROM duroxide.modules ORDER BY name",
 		"SELECT CONCAT(revision, ' ', oldest, ' ', complete), CAST(NULL AS VARBINARY(32)), applied_at FROM duroxide.revisions ORDER BY revision",
 	} {
-		must(t, each(t.Context(), m.DB, Rewrite(query, m.schema()), func(scan scanner) error {
+		must(t, each(t.Context(), m.DB, rewrite(query, m.schema()), func(scan scanner) error {
 			var name string
 			var checksum []byte
 			var at int64

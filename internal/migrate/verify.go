@@ -141,11 +141,11 @@ func (m *Migration) moduleProblems(st *state) []Problem {
 		switch reason {
 		case "":
 			continue
-		case ReasonNew, ReasonMissing:
+		case reasonNew, reasonMissing:
 			problems = append(problems, Problem{ProblemMissingModule, one.name, reason + repair})
-		case ReasonChanged:
+		case reasonChanged:
 			problems = append(problems, Problem{ProblemOldModule, one.name, reason + repair})
-		case ReasonSetOptions:
+		case reasonSetOptions:
 			problems = append(problems, Problem{ProblemSetOptions, one.name, reason + repair})
 		default:
 			problems = append(problems, Problem{ProblemEditedModule, one.name, reason + repair})
@@ -157,7 +157,7 @@ func (m *Migration) moduleProblems(st *state) []Problem {
 		}
 		detail := "is not ours; it stays"
 		if _, ok := st.modules[name]; ok {
-			detail = ReasonGone + repair
+			detail = reasonGone + repair
 		}
 		problems = append(problems, Problem{ProblemExtraModule, name, detail})
 	}

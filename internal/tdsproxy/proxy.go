@@ -55,8 +55,8 @@ func (p *Proxy) OnRequest(decide func(Request) Action) {
 	p.decide = decide
 }
 
-// CutAll closes the connections that are open now. New ones are accepted.
-func (p *Proxy) CutAll() {
+// cutAll closes the connections that are open now. New ones are accepted.
+func (p *Proxy) cutAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
@@ -70,7 +70,7 @@ func (p *Proxy) stop() {
 	p.closed = true
 	p.mu.Unlock()
 	_ = p.listener.Close()
-	p.CutAll()
+	p.cutAll()
 	p.running.Wait()
 }
 

@@ -246,7 +246,7 @@ func TestCutAll(t *testing.T) {
 	b.send(request(RPC, call("p")))
 	<-held
 	<-held
-	p.CutAll()
+	p.cutAll()
 	if got := append(a.rest(), b.rest()...); len(got) > 0 {
 		t.Errorf("the clients received %x", got)
 	}

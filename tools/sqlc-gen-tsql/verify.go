@@ -1,16 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
 	_ "github.com/microsoft/go-mssqldb" // registers the driver
+	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/live"
@@ -43,10 +44,14 @@ func (a *app) verify(ctx context.Context, args []string) error {
 	if err := a.report(findings); err != nil {
 		return err
 	}
+	password, err := passwordOf(*dsn)
+	if err != nil {
+		return err
+	}
 	// Whatever the driver says may quote what it was given.
 	report, err := compareLive(ctx, *dsn, result, o)
 	if err != nil {
-		return withoutSecrets(err, *dsn)
+		return withoutSecrets(err, *dsn, password)
 	}
 	report.Print(a.stdout)
 	if len(report.Drift) > 0 {
@@ -71,22 +76,46 @@ func compareLive(ctx context.Context, dsn string, result generate.Result, o live
 	return live.Verify(ctx, conn, result.Program, result.Catalog, o)
 }
 
-// withoutSecrets returns an error whose text has neither the connection string nor the password in it: logs of a build
-// are read by more people than may connect.
-func withoutSecrets(err error, dsn string) error {
-	text := strings.ReplaceAll(err.Error(), dsn, "(the connection string)")
-	if u, parsed := url.Parse(dsn); parsed == nil && u.User != nil {
-		// Decoded, as a server or a driver would quote it; the encoded one is part of the string above.
-		if password, ok := u.User.Password(); ok && password != "" {
-			text = strings.ReplaceAll(text, password, "(the password)")
-		}
+// passwordOf returns the password of a connection string, as the driver reads it from any of its three forms (URL, ADO,
+// ODBC). The error is that it cannot be read, and quotes nothing of it.
+func passwordOf(dsn string) (string, error) {
+	config, err := msdsn.Parse(dsn)
+	if err != nil {
+		return "", fmt.Errorf("the connection string cannot be used: %s", withoutValues(err))
 	}
-	// The ADO form, server=…;password=…, which is no URL.
-	for part := range strings.SplitSeq(dsn, ";") {
-		key, value, _ := strings.Cut(part, "=")
-		if k := strings.ToLower(strings.TrimSpace(key)); (k == "password" || k == "pwd") && value != "" {
-			text = strings.ReplaceAll(text, value, "(the password)")
-		}
-	}
-	return errors.New(text)
+	// The driver passes over pwd in an ODBC string; it is a secret even so.
+	return cmp.Or(config.Password, config.Parameters["pwd"]), nil
 }
+
+// withoutValues is the text of the driver's error up to where it begins to quote. Where a connection string falls apart
+// at the wrong places, a piece of the password may be taken for a name or a value.
+func withoutValues(err error) string {
+	message := err.Error()
+	if strings.HasPrefix(message, "key ") {
+		return "a parameter is given twice"
+	}
+	if quote := strings.IndexAny(message, "'\""); quote >= 0 {
+		message = strings.TrimSpace(message[:quote])
+	}
+	return message
+}
+
+// withoutSecrets returns an error whose text has neither the connection string nor the password in it: logs of a build
+// are read by more people than may connect. It matches what err matches.
+func withoutSecrets(err error, dsn, password string) error {
+	text := strings.ReplaceAll(err.Error(), dsn, "(the connection string)")
+	if password != "" {
+		text = strings.ReplaceAll(text, password, "(the password)")
+	}
+	return retoldError{text, err}
+}
+
+// retoldError is an error in other words.
+type retoldError struct {
+	text string
+	err  error
+}
+
+func (e retoldError) Error() string { return e.text }
+
+func (e retoldError) Unwrap() error { return e.err }

@@ -40,7 +40,8 @@ type Cities struct {
 // acknowledged, and the start.
 const CitiesFloor = (6+5)*2 + 1
 
-// RunCities runs one configuration.
+// RunCities runs one configuration, on a store that has passed [MustBeEmpty] before the
+// first one.
 func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 	m, err := startMeter(ctx, config.Store, config.Commits)
 	if err != nil {

@@ -66,7 +66,7 @@ type portion struct {
 }
 
 func (f *filler) fill(ctx context.Context, p Population) error {
-	if err := mustBeEmpty(ctx, f.store); err != nil {
+	if err := MustBeEmpty(ctx, f.store); err != nil {
 		return err
 	}
 	portions := append(portionsOf(false, p.Ready), portionsOf(true, p.Timers)...)
@@ -99,8 +99,12 @@ func portionsOf(timers bool, rows int) []portion {
 	return list
 }
 
-// mustBeEmpty keeps the rig from claiming somebody's work.
-func mustBeEmpty(ctx context.Context, store provider.Provider) error {
+// MustBeEmpty returns an error for a store that holds anything. A rig takes whatever it
+// finds: its claims keep work from others for the length of a lease, and its workers know
+// nobody's orchestrations, so that each of their fetches uses up an attempt until the
+// work counts as poisoned (docs/contract.md §7.9). Ask before the first worker or
+// claimer of a run starts; what an earlier configuration of it has left does no harm.
+func MustBeEmpty(ctx context.Context, store provider.Provider) error {
 	admin := store.Admin()
 	if admin == nil {
 		return errors.New("the store offers no management interface, by which to see that it is empty")

@@ -34,7 +34,7 @@ type Idle struct {
 	RSS uint64 `json:"rss_bytes"`
 }
 
-// RunIdle runs one configuration.
+// RunIdle runs one configuration. The store must be empty; see [MustBeEmpty].
 func RunIdle(ctx context.Context, config IdleConfig) (idle Idle, err error) {
 	var w idleWorkers
 	defer func() { err = errors.Join(err, w.end()) }()
@@ -81,6 +81,11 @@ func (w *idleWorkers) start(ctx context.Context, config IdleConfig) error {
 		return err
 	}
 	w.stores = append(w.stores, store)
+	if len(w.counters) == 0 {
+		if err := MustBeEmpty(ctx, store); err != nil {
+			return err
+		}
+	}
 	counter := Count(store)
 	const slots = 2 // a worker's default
 	stop, err := startWorker(ctx, counter, slots, config.Logger, tour)

@@ -51,7 +51,8 @@ func (m Memory) Flat() bool { return m.Growth <= FlatGrowth }
 // memorySamples is how many samples a run takes.
 const memorySamples = 40
 
-// RunMemory runs many orchestrations of one activity each.
+// RunMemory runs many orchestrations of one activity each, on a store that has passed
+// [MustBeEmpty].
 func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
 	stop, err := startWorker(ctx, config.Store, config.Slots, config.Logger, single,
 		activity.New(step.Name(), func(_ context.Context, input int) (int, error) { return input, nil }))

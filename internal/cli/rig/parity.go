@@ -65,7 +65,8 @@ type Parity struct {
 	Costs
 }
 
-// RunParity runs one configuration.
+// RunParity runs one configuration, on a store that has passed [MustBeEmpty] before the
+// first one.
 func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	m, err := startMeter(ctx, config.Store, config.Commits)
 	if err != nil {

@@ -65,6 +65,15 @@ func Visible(text string) string {
 	}, text)
 }
 
+// Lines is [Visible] for text of several lines, which stay.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Visible(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Preview is [Visible], cut to at most limit characters.
 func Preview(text string, limit int) string {
 	if len(text) > 4*limit {

@@ -75,6 +75,13 @@ func TestTextFromOutsideCannotSteerTheTerminal(t *testing.T) {
 	}
 }
 
+func TestLinesStayLines(t *testing.T) {
+	t.Parallel()
+	if got, want := Lines("one\x1b[2J\r\n\ttwo\n"), "one\uFFFD[2J\uFFFD\n two\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

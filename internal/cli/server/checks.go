@@ -126,18 +126,18 @@ func judgeGrants(g grants, schema string, missing bool) Finding {
 	case missing:
 		return Finding{Level: OK, Detail: who}
 	case g.owner.Int64 == 1:
-		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(schema+"_runtime")}
+		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(migrate.RoleName(schema))}
 	case g.execute.Int64 == 1:
 		return Finding{Level: OK, Detail: who + ": may call the procedures"}
 	case g.runtime.Int64 == 1:
 		return Finding{
-			Level: Problem, Detail: who + " is in the role " + quote(schema+"_runtime") + ", which may not call the procedures",
-			Advice: "GRANT EXECUTE ON SCHEMA::" + quote(schema) + " TO " + quote(schema+"_runtime"),
+			Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call the procedures",
+			Advice: "GRANT EXECUTE ON SCHEMA::" + quote(schema) + " TO " + quote(migrate.RoleName(schema)),
 		}
 	}
 	return Finding{
 		Level: Problem, Detail: who + " may not call the procedures",
-		Advice: "ALTER ROLE " + quote(schema+"_runtime") + " ADD MEMBER " + quote(g.user.String),
+		Advice: "ALTER ROLE " + quote(migrate.RoleName(schema)) + " ADD MEMBER " + quote(g.user.String),
 	}
 }
 
@@ -148,7 +148,7 @@ func (p *patient) checkSchema(context.Context) error {
 		p.note(OK, "schema "+quote(p.schema)+" suits this program", "")
 	case errors.Is(p.trouble, mssql.ErrMissingSchema):
 		p.note(Problem, "schema "+quote(p.schema)+" does not exist, or the login may not see it",
-			"run `duroxide migrate up`, or make the login a member of the role "+quote(p.schema+"_runtime"))
+			"run `duroxide migrate up`, or make the login a member of the role "+quote(migrate.RoleName(p.schema)))
 	default:
 		detail, advice := inTwo(strings.TrimPrefix(p.trouble.Error(), "open: "))
 		p.note(Problem, detail, advice)

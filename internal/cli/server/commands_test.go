@@ -281,7 +281,11 @@ func work(t *testing.T, dsn string) {
 func TestRigsOnAServer(t *testing.T) {
 	t.Parallel()
 	s := on(t, mssqltest.NewSchema(t))
+	s.expect(cli.ExitOK, `"round_trips_per_second":`, "bench", "idle", "--store", s.store, "--workers", "1,2", "--duration", "50ms", "--json")
 	s.expect(cli.ExitOK, "Six turns", "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2")
+	s.expect(cli.ExitFailure, "the store is not empty", "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2")
+	empty := func() { s.run(cli.ExitOK, "purge", "--older-than", "0s") }
+	empty()
 	stdout, _ := s.run(cli.ExitOK, "bench", "cities", "--store", s.store, "--orchestrations", "4", "--slots", "2", "--json")
 	var cities struct {
 		Configurations []struct {
@@ -295,8 +299,8 @@ func TestRigsOnAServer(t *testing.T) {
 	if c := cities.Configurations[0]; c.RoundTrips < c.Writes {
 		t.Errorf("%g round trips an orchestration and %g changing calls", c.RoundTrips, c.Writes)
 	}
+	empty()
 	s.expect(cli.ExitOK, `"completed":`, "bench", "parity", "--store", s.store, "--slots", "2", "--duration", "200ms", "--in-flight", "2", "--json")
-	s.expect(cli.ExitOK, `"round_trips_per_second":`, "bench", "idle", "--store", s.store, "--workers", "1,2", "--duration", "50ms", "--json")
 	s.expect(cli.ExitOK, `"claimers":2,"claims":5,`,
 		"bench", "claim", "--store", s.store, "--rows", "10", "--timers", "5", "--claimers", "2", "--claims", "5", "--rounds", "1", "--json")
 	s.expect(cli.ExitOK, "does not exist", "migrate", "status", "--store", beside(s.store))

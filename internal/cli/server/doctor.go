@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/migrate"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
@@ -165,7 +166,7 @@ SELECT SUSER_SNAME(), USER_NAME(),
 		callable, class = schema+".fetch_orchestration_item", "OBJECT"
 	}
 	var g grants
-	err := p.db.QueryRowContext(ctx, query, schema, callable, class, p.schema+"_runtime").
+	err := p.db.QueryRowContext(ctx, query, schema, callable, class, migrate.RoleName(p.schema)).
 		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.owner, &g.runtime)
 	if err != nil {
 		return err

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/migrate"
@@ -52,29 +55,77 @@ type Scratch struct {
 }
 
 // OpenScratch makes a schema beside that of the address, whose name ends in a label, and
-// opens the store in it.
+// opens the store in it. The schema is removed when the store is closed, so it must not
+// exist before: the error then matches [ErrTaken], and the schema is left as it is.
 func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, error) {
-	address = address.WithSchema(address.Schema() + "_" + strings.ReplaceAll(label, "-", "_"))
+	address, err := address.WithSchema(address.Schema() + "_" + strings.ReplaceAll(label, "-", "_"))
+	if err != nil {
+		return nil, err
+	}
 	d, err := Connect(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	m, err := d.Migration(nil)
+	drop, err := d.makeScratch(ctx)
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	drop := func() error {
-		// Also when the run was interrupted: nobody would look for what it left behind.
-		return errors.Join(m.Drop(context.WithoutCancel(ctx)), d.Close())
-	}
-	if _, err := m.Up(ctx); err != nil {
-		return nil, errors.Join(err, drop())
-	}
 	store, err := Open(ctx, address)
 	if err != nil {
-		return nil, errors.Join(err, drop())
+		return nil, errors.Join(err, drop(), d.Close())
 	}
-	return &Scratch{store, address, drop}, nil
+	return &Scratch{store, address, func() error { return errors.Join(drop(), d.Close()) }}, nil
+}
+
+// makeScratch makes the database's schema, and returns what removes it again.
+func (d *Database) makeScratch(ctx context.Context) (drop func() error, err error) {
+	if err := d.mustBeFree(ctx); err != nil {
+		return nil, err
+	}
+	m, err := d.Migration(nil)
+	if err != nil {
+		return nil, err
+	}
+	// Also when the run was interrupted: nobody would look for what it left behind.
+	drop = func() error { return m.Drop(context.WithoutCancel(ctx)) }
+	done, err := m.Up(ctx)
+	switch made := makesSchema(done); {
+	case err != nil && made:
+		return nil, errors.Join(err, drop())
+	case err != nil:
+		return nil, err
+	case !made: // by somebody else, since we looked
+		return nil, taken(m.Schema)
+	}
+	return drop, nil
+}
+
+// mustBeFree refuses a schema that exists, whoever made it.
+func (d *Database) mustBeFree(ctx context.Context) error {
+	schema := d.address.Schema()
+	var id sql.NullInt64
+	if err := d.db.QueryRowContext(ctx, "SELECT SCHEMA_ID(@p1)", schema).Scan(&id); err != nil {
+		return fmt.Errorf("looking for schema %s: %w", quote(schema), err)
+	}
+	if id.Valid {
+		return taken(schema)
+	}
+	return nil
+}
+
+// makesSchema tells whether the steps have made the schema. The migrator looks and makes
+// it under one lock, so of two runs at a time one has.
+func makesSchema(done *migrate.Plan) bool {
+	return slices.ContainsFunc(done.Steps, func(s migrate.Step) bool { return s.Action == migrate.ActionCreate })
+}
+
+// ErrTaken is a schema that should be made and then removed, and that exists already.
+var ErrTaken = errors.New("the schema for a temporary store exists already")
+
+func taken(schema string) error {
+	return fmt.Errorf("%w: %s is of a run that was broken off, of one that goes on, or somebody's; if nobody needs it, "+
+		"remove it by `duroxide migrate drop --yes` on a --store with that schema, else measure beside another schema",
+		ErrTaken, quote(schema))
 }
 
 // Renew closes the store and opens it again, over new connections.

@@ -33,12 +33,32 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s: schema %q, want %q", a, got, test.schema)
 		}
 	}
-	other := Address("sqlserver://sa:p%40ss@host:1433?Schema=b&database=orders").WithSchema("it's")
-	if want := "sqlserver://sa:p%40ss@host:1433?database=orders&schema=it%27s"; string(other) != want || other.Schema() != "it's" {
-		t.Errorf("got %s, want %s", other, want)
+	other, err := Address("sqlserver://sa:p%40ss@host:1433?Schema=b&database=orders").WithSchema("it's")
+	if want := "sqlserver://sa:p%40ss@host:1433?database=orders&schema=it%27s"; err != nil || string(other) != want || other.Schema() != "it's" {
+		t.Errorf("got %s, %v; want %s", other, err, want)
 	}
 	if !IsAddress("sqlserver://x") || !IsAddress("mssql://x") || IsAddress("sqlite:sqlserver://x") {
 		t.Error("kinds of stores are mixed up")
+	}
+}
+
+// TestAnAddressIsNotReadByHalf has parameters that would be lost, here that of an encrypted
+// connection. Nothing of the address may be in the error.
+func TestAnAddressIsNotReadByHalf(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]error{
+		"sqlserver://sa:sesame@host?database=orders;encrypt=strict":           errParameters,
+		"sqlserver://sa:sesame@host?database=orders&encrypt=strict;x=sesame":  errParameters,
+		"sqlserver://sa@host?database=orders&encrypt=strict&password=ses%ame": errParameters,
+		"sqlserver://sa:ses%ame@host?database=orders":                         errNoURL,
+	} {
+		other, err := Address(address).WithSchema("tenant")
+		if !errors.Is(err, want) || other != "" || strings.Contains(err.Error(), "ses") {
+			t.Errorf("%s: %q, %v", address, other, err)
+		}
+		if _, err := OpenScratch(t.Context(), Address(address), "claim-1-0"); !errors.Is(err, want) {
+			t.Errorf("%s: a scratch schema: %v", address, err)
+		}
 	}
 }
 
@@ -90,6 +110,77 @@ func TestNobodyThere(t *testing.T) {
 	for _, err := range []error{openErr, connectErr, scratchErr} {
 		if err == nil || strings.Contains(err.Error(), "sesame") || errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestASchemaThatExistsIsNoScratch keeps the rig from removing what it has not made: the
+// schema of another run, and one that has nothing to do with us. The run that has made it
+// can open it again.
+func TestASchemaThatExistsIsNoScratch(t *testing.T) {
+	t.Parallel()
+	const label = "claim-1-0"
+	schema := mssqltest.Name()
+	taken := schema + "_claim_1_0"
+	mssqltest.Drop(t, taken)
+	address, err := Address(mssqltest.DSN(t)).WithSchema(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func() {
+		t.Helper()
+		if _, err := OpenScratch(t.Context(), address, label); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "duroxide migrate drop --yes") {
+			t.Errorf("got %v", err)
+		}
+	}
+	run := func(statement string) {
+		t.Helper()
+		if _, err := mssqltest.DB(t).ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE SCHEMA " + quote(taken))
+	refused()
+	run("DROP SCHEMA " + quote(taken)) // and it is still there to be dropped
+
+	scratch, err := OpenScratch(t.Context(), address, label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused()
+	if err := scratch.Renew(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := scratch.Admin().GetSystemMetrics(t.Context()); err != nil {
+		t.Errorf("the schema has gone: %v", err)
+	}
+	if err := scratch.Close(); err != nil {
+		t.Error(err)
+	}
+	again, err := OpenScratch(t.Context(), address, label)
+	if err != nil {
+		t.Fatalf("the schema has stayed: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOnlyTheMakerOfASchemaRemovesIt has the steps of a run that has made the schema, and
+// of one that came second, or brought somebody's schema up to date.
+func TestOnlyTheMakerOfASchemaRemovesIt(t *testing.T) {
+	t.Parallel()
+	apply := migrate.Step{Action: "apply"}
+	for name, test := range map[string]struct {
+		steps []migrate.Step
+		made  bool
+	}{
+		"first":   {[]migrate.Step{{Action: migrate.ActionCreate}, apply}, true},
+		"second":  {nil, false},
+		"upgrade": {[]migrate.Step{apply}, false},
+	} {
+		if made := makesSchema(&migrate.Plan{Steps: test.steps}); made != test.made {
+			t.Errorf("%s: %v", name, made)
 		}
 	}
 }

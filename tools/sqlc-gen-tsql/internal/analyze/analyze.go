@@ -22,8 +22,10 @@
 //   - env.go, scope.go, analyzer.go: which variables, tables and columns a place can see, and how findings are collected.
 //   - query.go, sources.go, relations.go: SELECT, its FROM clause, views and table functions.
 //   - cardinality.go: how many rows a query can have.
-//   - dml.go: INSERT, UPDATE, DELETE, MERGE and their OUTPUT, DECLARE.
-//   - expr.go, functions.go, builtins.go, rules.go, dateparts.go: operators and function calls.
+//   - dml.go, merge.go: INSERT, UPDATE, DELETE and MERGE with their OUTPUT.
+//   - declare.go: DECLARE, temp tables, and what is stored in a variable.
+//   - expr.go, cond.go: values and conditions.
+//   - functions.go, builtins.go, rules.go, dateparts.go: calls of functions.
 //   - infer.go: types of the parameters of annotated queries, from the places where they stand.
 //
 // Findings go through [analyzer.found]; whatever is tried out first is run under [analyzer.quietly].

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -27,7 +28,7 @@ func (w *walker) arguments(s *syntax.Exec, callee *catalog.Procedure) {
 				w.fail(arg, ruleExec, "", "%s has no parameter %s", callee.Name, arg.Name)
 			}
 		case i >= len(callee.Params):
-			w.fail(arg, ruleExec, "", "%s has only %s", callee.Name, count(len(callee.Params), "parameter"))
+			w.fail(arg, ruleExec, "", "%s has only %s", callee.Name, diag.Count(len(callee.Params), "parameter"))
 			at = -1
 		}
 		if at < 0 {

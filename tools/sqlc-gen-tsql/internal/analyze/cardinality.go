@@ -61,12 +61,12 @@ func isOne(x syntax.Expr) bool  { return isInt(x, "1") }
 func isZero(x syntax.Expr) bool { return isInt(x, "0") }
 
 func isNumber(x syntax.Expr) bool {
-	lit, ok := unparen(x).(*syntax.Literal)
+	lit, ok := syntax.Unparen(x).(*syntax.Literal)
 	return ok && lit.Kind == syntax.IntLiteral
 }
 
 func isInt(x syntax.Expr, value string) bool {
-	lit, ok := unparen(x).(*syntax.Literal)
+	lit, ok := syntax.Unparen(x).(*syntax.Literal)
 	return ok && lit.Kind == syntax.IntLiteral && lit.Value == value
 }
 
@@ -128,7 +128,7 @@ func (a *analyzer) resultNames(s *scope, q *syntax.Select, out *result) map[plac
 		if x == nil {
 			continue // of a star
 		}
-		if ref, ok := unparen(x).(*syntax.ColumnRef); ok {
+		if ref, ok := syntax.Unparen(x).(*syntax.ColumnRef); ok {
 			if at, ok := a.local(s, ref); ok {
 				names[at] = out.columns[i].Name
 			}
@@ -265,7 +265,7 @@ func (a *analyzer) equalities(s *scope, where syntax.Expr, from joined) []equali
 //
 // What stands below an OR or a NOT restricts nothing by itself.
 func conjuncts(x syntax.Expr) []syntax.Expr {
-	x = unparen(x)
+	x = syntax.Unparen(x)
 	if l, ok := x.(*syntax.Logical); ok && l.Op == "AND" {
 		return append(conjuncts(l.X), conjuncts(l.Y)...)
 	}
@@ -280,7 +280,7 @@ func (a *analyzer) equality(s *scope, cond syntax.Expr) []equality {
 	}
 	var out []equality
 	for _, side := range [][2]syntax.Expr{{c.X, c.Y}, {c.Y, c.X}} {
-		ref, ok := unparen(side[0]).(*syntax.ColumnRef)
+		ref, ok := syntax.Unparen(side[0]).(*syntax.ColumnRef)
 		if !ok {
 			continue
 		}

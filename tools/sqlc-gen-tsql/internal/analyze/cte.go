@@ -128,7 +128,7 @@ func (a *analyzer) checkStep(e *env, c *syntax.CTE, anchor, step relation) bool 
 	}
 	if len(step.columns) != len(anchor.columns) {
 		a.fail(e, c.Name.Span, "", "the anchor of %s has %s, its recursive part %d",
-			c.Name.Value, count(len(anchor.columns), "column"), len(step.columns))
+			c.Name.Value, diag.Count(len(anchor.columns), "column"), len(step.columns))
 		return false
 	}
 	ok := true

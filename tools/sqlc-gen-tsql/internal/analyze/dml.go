@@ -216,7 +216,7 @@ func (a *analyzer) store(e *env, target *source, columns []int, out result, at d
 			return
 		}
 	} else if len(out.columns) != len(columns) {
-		a.fail(e, at, "", "%s for %s", count(len(out.columns), "value"), count(len(columns), "column"))
+		a.fail(e, at, "", "%s for %s", diag.Count(len(out.columns), "value"), diag.Count(len(columns), "column"))
 		return
 	}
 	for i, v := range out.values {
@@ -232,7 +232,7 @@ func (a *analyzer) storeRow(s *scope, target *source, columns []int, row []synta
 		}
 		if !target.bad {
 			a.fail(s.env, row[0].Range().Until(row[len(row)-1].Range()), "", "%s for %s",
-				count(len(row), "value"), count(len(columns), "column"))
+				diag.Count(len(row), "value"), diag.Count(len(columns), "column"))
 		}
 		return
 	}
@@ -276,7 +276,7 @@ func (a *analyzer) storeValue(e *env, target *source, column int, v typed, at di
 		return
 	}
 	if v.literal != nil && v.Type.IsCharacter() && c.Type.IsCharacter() && !c.Type.IsLOB() && len([]rune(v.literal.Value)) > c.Type.Length {
-		a.fail(e, at, "", "this text has %s, but column %s is %s", count(len([]rune(v.literal.Value)), "character"), c.Name, c.Type)
+		a.fail(e, at, "", "this text has %s, but column %s is %s", diag.Count(len([]rune(v.literal.Value)), "character"), c.Name, c.Type)
 	}
 }
 
@@ -429,68 +429,6 @@ func (a *analyzer) compound(e *env, op string, x, y typed, at diag.Span) typed {
 	return typed{Type: t, Nullable: x.Nullable || y.Nullable}
 }
 
-// merge checks MERGE. In OUTPUT, inserted is NULL for rows that were deleted, deleted for those that were inserted, and
-// the source for those that it doesn't have.
-func (a *analyzer) merge(e *env, s *syntax.Merge) (rowset, bool) {
-	sc := &scope{env: e, clause: inFrom}
-	a.with(sc, s.With)
-	if s.Top != nil {
-		a.top(sc, s.Top)
-	}
-	around := &scope{env: e, ctes: sc.ctes, clause: inFrom}
-	target := a.target(around, s.Target, nil)
-	from := a.source(around, s.Source)
-	sources := append([]*source{target}, from.sources...)
-	a.checkExposed(e, sources)
-	sc.sources = sources
-	a.cond(sc.in(inOn), s.On)
-	does := map[string]bool{}
-	for _, action := range s.Actions {
-		does[action.Action], does[action.When] = true, true
-		a.mergeAction(sc, target, from.sources, action)
-	}
-	out := sc.in(inOutput)
-	out.merge = true
-	rest := make([]*source, len(from.sources))
-	for i, src := range from.sources {
-		rest[i] = &source{relation: src.relation, name: src.name, schema: src.schema, at: src.at, table: src.table}
-	}
-	if does["NOT MATCHED BY SOURCE"] {
-		makeNullable(rest)
-	}
-	out.sources = append([]*source{target.as("inserted", does["DELETE"]), target.as("deleted", does["INSERT"])}, rest...)
-	return a.output(out, s.Output, Many)
-}
-
-// mergeAction checks one WHEN clause. What has no counterpart can't be read there.
-//
-// A row that is not matched by the target has no columns of the target, and one not matched by the source none of the
-// source.
-func (a *analyzer) mergeAction(sc *scope, target *source, from []*source, action syntax.MergeAction) {
-	s := sc.in(inSet)
-	switch action.When {
-	case "NOT MATCHED BY TARGET":
-		s.sources = from
-	case "NOT MATCHED BY SOURCE":
-		s.sources = []*source{target}
-	}
-	if action.And != nil {
-		a.cond(s.in(inWhere), action.And)
-	}
-	for _, as := range action.Set {
-		a.assignment(s, target, as)
-	}
-	if action.Action == "INSERT" {
-		columns := a.insertColumns(s.env, target, action.Columns)
-		if action.Values != nil {
-			a.storeRow(s, target, columns, action.Values)
-		}
-		if len(action.Columns) > 0 {
-			a.checkMissing(s.env, target, action.Span, columns, action.Columns)
-		}
-	}
-}
-
 // output checks an OUTPUT clause and the one that may follow it, and says what goes to the client.
 //
 // There may be two: OUTPUT … INTO @t OUTPUT … stores the one and sends the other. At most the last goes to the client.
@@ -509,83 +447,4 @@ func (a *analyzer) output(s *scope, o *syntax.Output, rows Cardinality) (rowset,
 	into := a.target(&scope{env: s.env, ctes: s.ctes, clause: inFrom}, o.Into, nil)
 	a.store(s.env, into, a.insertColumns(s.env, into, o.IntoColumns), out, o.Span)
 	return a.output(s, o.Then, rows)
-}
-
-// assignVariable checks that a value can be stored in a variable: SET @v = x, SELECT @v = x, FETCH INTO, RETURN.
-func (a *analyzer) assignVariable(e *env, v *syntax.Variable, op string, x typed, at syntax.Node) {
-	known, ok := e.variable(v.Name)
-	if !ok {
-		switch _, table := e.table(v.Name); {
-		case table:
-			a.failName(e, v.Span, "INSERT into it", "%s is a table variable", v.Name)
-		case e.infer != nil:
-			a.fail(e, v.Span, "use a procedure, or return the value as a column", "an annotated query can't assign its parameter %s", v.Name)
-		default:
-			a.failName(e, v.Span, suggest(v.Name, e.names()), "variable %s isn't declared", v.Name)
-		}
-		return
-	}
-	if known.Type.Kind == sqltype.Cursor {
-		return
-	}
-	if op != "=" {
-		x = a.compound(e, op, typed{Type: known.Type, Nullable: true}, x, at.Range())
-	}
-	a.argument(e, x, known.Type, true, at.Range(), "variable "+v.Name)
-}
-
-// declareStmt makes the variables of a DECLARE known and checks their initial values.
-//
-// A variable that is declared a second time is an error in T-SQL even in another block: see [env].
-func (a *analyzer) declareStmt(e *env, s *syntax.Declare) {
-	for _, v := range s.Vars {
-		_, scalar := e.vars[catalog.Fold(v.Name)]
-		_, table := e.tables[catalog.Fold(v.Name)]
-		if scalar || table {
-			a.failName(e, v.Span, "", "%s is declared twice", v.Name)
-		}
-		switch {
-		case v.Table != nil:
-			a.declareDefined(e, v.Name, v.Table, v.Span)
-		case v.Type != nil:
-			a.declareTyped(e, v)
-		}
-	}
-}
-
-// declareTyped declares a variable of a type, which may be a table type. A type that is not known is reported once: the
-// variable is then there with no type.
-func (a *analyzer) declareTyped(e *env, v syntax.VarDecl) {
-	t, table, err := a.cat.TypeIn(e.schema, v.Type)
-	if err != nil {
-		a.fail(e, v.Type.Span, catalog.Advice(err), "%v", err)
-	}
-	if table != nil {
-		e.declareTable(v.Name, table)
-		return
-	}
-	if v.Init != nil {
-		a.argument(e, a.scalar(e, v.Init), t, true, v.Init.Range(), "variable "+v.Name)
-	}
-	e.declare(v.Name, variable{Type: t, Span: v.Span})
-}
-
-// declareDefined declares a table by its columns: a table variable or a temp table.
-func (a *analyzer) declareDefined(e *env, name string, def *syntax.TableDef, at diag.Span) {
-	table, found := a.cat.TableFromDef(e.file, catalog.Name{Name: name}, def)
-	*a.found = append(*a.found, found...)
-	if table == nil {
-		table = &catalog.Table{Place: catalog.Place{File: e.file, Span: at}, Name: catalog.Name{Name: name}}
-	}
-	a.computeColumns(table)
-	e.declareTable(name, table)
-}
-
-// createTemp makes the temp table of a CREATE TABLE known.
-//
-// Its name is not unique in the server but in the session: two procedures may each have a #t of other columns.
-func (a *analyzer) createTemp(e *env, s *syntax.CreateTable) {
-	name := lastPart(s.Name)
-	a.checkCreatedOnce(e, name)
-	a.declareDefined(e, name.Value, s.Def, s.Span)
 }

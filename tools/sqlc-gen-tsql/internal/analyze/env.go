@@ -148,3 +148,17 @@ func (e *env) cursor(name string) (rowset, bool) {
 	}
 	return rowset{}, false
 }
+
+// names returns the variables and table variables that statements see, for suggestions.
+func (e *env) names() []string {
+	var names []string
+	for at := e; at != nil; at = at.parent {
+		for name := range at.vars {
+			names = append(names, name)
+		}
+		for name := range at.tables {
+			names = append(names, name)
+		}
+	}
+	return names
+}

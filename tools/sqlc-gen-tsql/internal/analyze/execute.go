@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
@@ -284,7 +285,7 @@ func (w *walker) redefined(s *syntax.Exec, callee *body, at int) int {
 	steps, ok := flow.steps()
 	if !ok || len(steps) != len(rs.Sets) {
 		w.fail(rs, ruleOverride, "define as many sets as the procedure sends in every case",
-			"%s defined here, but the procedure sends %s", count(len(rs.Sets), "result set"), counted(steps, ok))
+			"%s defined here, but the procedure sends %s", diag.Count(len(rs.Sets), "result set"), counted(steps, ok))
 		return w.defined(s, at)
 	}
 	needed := false
@@ -322,7 +323,7 @@ func counted(steps [][]int, always bool) string {
 	case len(steps) == 0:
 		return "none"
 	default:
-		return count(len(steps), "set")
+		return diag.Count(len(steps), "set")
 	}
 }
 
@@ -363,7 +364,7 @@ func (f Flow) steps() ([][]int, bool) {
 // The server converts as in an assignment.
 func (w *walker) fits(def *syntax.ResultSetDef, columns, sent []Column) {
 	if len(columns) != len(sent) {
-		w.fail(def, ruleOverride, "", "%s defined here, but the procedure sends %d", count(len(columns), "column"), len(sent))
+		w.fail(def, ruleOverride, "", "%s defined here, but the procedure sends %d", diag.Count(len(columns), "column"), len(sent))
 		return
 	}
 	for i, c := range columns {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
@@ -341,9 +342,9 @@ func (a *analyzer) dateArgument(s *scope, name string, x syntax.Expr) (typed, bo
 
 // isConstant reports whether an expression is a literal, perhaps with a sign.
 func isConstant(x syntax.Expr) bool {
-	x = unparen(x)
+	x = syntax.Unparen(x)
 	if sign, ok := x.(*syntax.Unary); ok {
-		x = unparen(sign.X)
+		x = syntax.Unparen(sign.X)
 	}
 	_, ok := x.(*syntax.Literal)
 	return ok
@@ -371,11 +372,11 @@ func (f builtin) takes() string {
 	n := len(strings.TrimSuffix(required, "*"))
 	switch {
 	case strings.HasSuffix(f.args, "*"):
-		return "at least " + count(n, "argument")
+		return "at least " + diag.Count(n, "argument")
 	case optional != "":
-		return fmt.Sprintf("%d to %s", n, count(n+len(optional), "argument"))
+		return fmt.Sprintf("%d to %s", n, diag.Count(n+len(optional), "argument"))
 	default:
-		return count(n, "argument")
+		return diag.Count(n, "argument")
 	}
 }
 
@@ -446,7 +447,7 @@ func (a *analyzer) window(s *scope, w *syntax.Window) {
 		a.expr(inner, x)
 	}
 	for _, item := range w.OrderBy {
-		if lit, ok := unparen(item.X).(*syntax.Literal); ok && lit.Kind == syntax.IntLiteral {
+		if lit, ok := syntax.Unparen(item.X).(*syntax.Literal); ok && lit.Kind == syntax.IntLiteral {
 			a.fail(s.env, lit.Span, "order by a column, or by (SELECT NULL)", "a number means no column in a window")
 			continue
 		}

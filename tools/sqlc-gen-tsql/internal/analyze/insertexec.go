@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -65,7 +66,7 @@ func (w *walker) insertSets(s *syntax.Insert, callee *body) {
 	for _, r := range results {
 		if !target.bad && len(r.Columns) != len(columns) {
 			w.fail(s.Exec, ruleExec, "", "the result set at %s has %s for %s",
-				site{r.File, r.Span}, count(len(r.Columns), "column"), count(len(columns), "column"))
+				site{r.File, r.Span}, diag.Count(len(r.Columns), "column"), diag.Count(len(columns), "column"))
 			continue
 		}
 		// What the callee sends is stored as the rows of a query would be.

@@ -93,7 +93,7 @@ func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag
 		unknown = unknown || !isKnown(c.Type)
 	}
 	if !unknown && len(given) != len(r.Columns) {
-		w.fail(d, ruleOverride, "", "%s given, but the statement sends %d", count(len(given), "column"), len(r.Columns))
+		w.fail(d, ruleOverride, "", "%s given, but the statement sends %d", diag.Count(len(given), "column"), len(r.Columns))
 		return r, found
 	}
 	if len(given) == len(r.Columns) {

@@ -228,7 +228,7 @@ func (a *analyzer) uniteColumns(e *env, op *syntax.SetOperation, i int, at diag.
 // expression over its tables.
 func (a *analyzer) orderBy(s *scope, q *syntax.Query, out *result) {
 	for _, item := range q.OrderBy {
-		x := unparen(item.X)
+		x := syntax.Unparen(item.X)
 		if lit, ok := x.(*syntax.Literal); ok {
 			a.ordinal(s.env, lit, out)
 			continue
@@ -276,7 +276,7 @@ func (a *analyzer) ordinal(e *env, lit *syntax.Literal, out *result) {
 	case lit.Kind != syntax.IntLiteral || err != nil:
 		a.fail(e, lit.Span, "order by a column", "a constant orders nothing")
 	case (n < 1 || n > len(out.columns)) && !out.bad:
-		a.fail(e, lit.Span, "", "the result has %s, not %d", count(len(out.columns), "column"), n)
+		a.fail(e, lit.Span, "", "the result has %s, not %d", diag.Count(len(out.columns), "column"), n)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
@@ -179,7 +180,7 @@ func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 func (a *analyzer) openJSON(s *scope, f *syntax.FunctionTable) relation {
 	at := f.Call.Span
 	if n := len(f.Call.Args); n < 1 || n > 2 {
-		a.fail(s.env, at, "", "OPENJSON takes a document and perhaps a path, not %s", count(n, "argument"))
+		a.fail(s.env, at, "", "OPENJSON takes a document and perhaps a path, not %s", diag.Count(n, "argument"))
 		return relation{bad: true}
 	}
 	a.takes(s, f.Call.Args[0], typeNVarCharMax, "OPENJSON's document")
@@ -215,7 +216,7 @@ func (a *analyzer) openJSON(s *scope, f *syntax.FunctionTable) relation {
 // stringSplit types STRING_SPLIT: pieces as long as the whole at most. Of NULL there are none, so that none is NULL.
 func (a *analyzer) stringSplit(s *scope, c *syntax.Call) relation {
 	if n := len(c.Args); n < 2 || n > 3 {
-		a.fail(s.env, c.Span, "", "STRING_SPLIT takes a string, a separator and perhaps 1 for ordinals, not %s", count(n, "argument"))
+		a.fail(s.env, c.Span, "", "STRING_SPLIT takes a string, a separator and perhaps 1 for ordinals, not %s", diag.Count(n, "argument"))
 		return relation{bad: true}
 	}
 	text := a.expr(s, c.Args[0])
@@ -248,7 +249,7 @@ func (a *analyzer) stringSplit(s *scope, c *syntax.Call) relation {
 // generateSeries types GENERATE_SERIES: start, stop and step have one type, and so have the values.
 func (a *analyzer) generateSeries(s *scope, c *syntax.Call) relation {
 	if n := len(c.Args); n < 2 || n > 3 {
-		a.fail(s.env, c.Span, "", "GENERATE_SERIES takes a start, a stop and perhaps a step, not %s", count(n, "argument"))
+		a.fail(s.env, c.Span, "", "GENERATE_SERIES takes a start, a stop and perhaps a step, not %s", diag.Count(n, "argument"))
 		return relation{bad: true}
 	}
 	rel := relation{}

@@ -79,7 +79,7 @@ func (a *analyzer) groups(s *scope, q *syntax.Select) {
 	}
 	g := &grouping{nullable: q.GroupBy.Extended, items: map[string]typed{}}
 	for _, item := range q.GroupBy.Items {
-		item = unparen(item)
+		item = syntax.Unparen(item)
 		if lit, ok := item.(*syntax.Literal); ok {
 			a.fail(s.env, lit.Span, "group by a column", "a constant groups nothing")
 			continue
@@ -138,7 +138,7 @@ func (a *analyzer) refine(s *scope, cond syntax.Expr) {
 			a.refine(s, x.Y)
 		}
 	case *syntax.IsNull:
-		ref, ok := unparen(x.X).(*syntax.ColumnRef)
+		ref, ok := syntax.Unparen(x.X).(*syntax.ColumnRef)
 		if !ok || !x.Not {
 			return
 		}
@@ -195,7 +195,7 @@ func itemName(item syntax.SelectItem) string {
 	if item.Alias != nil {
 		return item.Alias.Value
 	}
-	if ref, ok := unparen(item.X).(*syntax.ColumnRef); ok {
+	if ref, ok := syntax.Unparen(item.X).(*syntax.ColumnRef); ok {
 		return ref.Parts[len(ref.Parts)-1].Value
 	}
 	return ""
@@ -278,7 +278,7 @@ func (a *analyzer) checkCreatedOnce(e *env, name syntax.Ident) {
 // NULL may come later into any other, so it is nullable for us too: only plain columns, literals and ISNULL are taken
 // over, and not when it was WHERE that kept the NULLs out. Of UNION and its like, nothing is.
 func (a *analyzer) createdNotNull(s *scope, x syntax.Expr) bool {
-	switch x := unparen(x).(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.Literal:
 		return true
 	case *syntax.ColumnRef:
@@ -288,17 +288,6 @@ func (a *analyzer) createdNotNull(s *scope, x syntax.Expr) bool {
 		return len(x.Name.Parts) == 1 && same(x.Name.Parts[0].Value, "ISNULL")
 	default:
 		return false
-	}
-}
-
-// unparen takes the parentheses off an expression.
-func unparen(x syntax.Expr) syntax.Expr {
-	for {
-		p, ok := x.(*syntax.Paren)
-		if !ok {
-			return x
-		}
-		x = p.X
 	}
 }
 

@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -316,7 +315,7 @@ func (a *analyzer) rename(e *env, rel *relation, names []syntax.Ident) bool {
 	if len(names) != len(rel.columns) {
 		if !rel.bad {
 			a.fail(e, names[0].Span.Until(names[len(names)-1].Span), "", "%s for %s",
-				count(len(names), "name"), count(len(rel.columns), "column"))
+				diag.Count(len(names), "name"), diag.Count(len(rel.columns), "column"))
 		}
 		rel.bad = true
 		return false
@@ -369,7 +368,7 @@ func (a *analyzer) valuesTable(s *scope, v *syntax.ValuesTable) relation {
 	for _, row := range v.Rows {
 		if len(row) != width {
 			a.fail(s.env, row[0].Range().Until(row[len(row)-1].Range()), "",
-				"this row has %s, the first one %s", count(len(row), "value"), count(width, "value"))
+				"this row has %s, the first one %s", diag.Count(len(row), "value"), diag.Count(width, "value"))
 			return relation{bad: true}
 		}
 		for i, x := range row {
@@ -470,12 +469,4 @@ func (a *analyzer) unpivotColumns(e *env, p *syntax.Pivot, find func(*syntax.Col
 		{Name: p.Value.Value, Type: value, Span: p.Value.Span},
 		{Name: forName.Value, Type: typeSysname, Span: forName.Span},
 	}
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -102,6 +102,14 @@ func (d Diagnostic) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s (%s)", d.File.Name, line, column, d.Message, d.Rule)
 }
 
+// Count is a number with its noun, as messages have it: "1 column", "2 columns".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // A List collects findings. The zero value is ready to use.
 type List []Diagnostic //nolint:recvcheck // Add and Sort change the list; Format reads one that a function returned
 

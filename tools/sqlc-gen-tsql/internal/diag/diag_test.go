@@ -9,6 +9,15 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 )
 
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0 columns", 1: "1 column", 2: "2 columns"} {
+		if got := diag.Count(n, "column"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestPosition finds a mark, «, in texts with all that makes bytes, characters and columns differ.
 func TestPosition(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,9 @@
 //	token.go       tokens; lexer.go makes them of the text
 //	parser.go      how productions read tokens, and how they fail; names.go has the smallest productions
 //	stmt.go        lists of statements, and how reading goes on after an error
-//	expr.go        values and conditions; call.go the calls of functions
+//	expr.go        values and conditions: the operators by precedence; operand.go what stands between them, of which
+//	               forms.go has CASE, CAST and NEXT VALUE, reference.go columns and calls by their names, and call.go
+//	               the arguments of a call
 //	query.go       SELECT; source.go what stands in FROM; hints.go the options of both
 //	dml.go         INSERT, UPDATE, DELETE, MERGE
 //	control.go     IF, TRY, THROW and transactions; variable.go DECLARE, SET and cursors; exec.go EXECUTE

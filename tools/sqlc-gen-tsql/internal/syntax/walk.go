@@ -45,6 +45,18 @@ func All[N Node](node Node) iter.Seq[N] {
 	}
 }
 
+// Unparen takes the parentheses off an expression, for those who look at what is meant: (@a) = (1) is @a = 1. It takes
+// and returns nil, too.
+func Unparen(x Expr) Expr {
+	for {
+		p, ok := x.(*Paren)
+		if !ok {
+			return x
+		}
+		x = p.X
+	}
+}
+
 // A visitor receives the direct children of a node.
 type visitor func(Node)
 

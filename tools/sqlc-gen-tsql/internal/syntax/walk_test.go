@@ -151,6 +151,19 @@ func fill(field reflect.Value, name string, want map[syntax.Node]string) {
 	}
 }
 
+func TestUnparen(t *testing.T) {
+	t.Parallel()
+	one := &syntax.Literal{}
+	for name, x := range map[string]syntax.Expr{"bare": one, "once": &syntax.Paren{X: one}, "twice": &syntax.Paren{X: &syntax.Paren{X: one}}} {
+		if got := syntax.Unparen(x); got != one {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+	if got := syntax.Unparen(nil); got != nil {
+		t.Errorf("of nothing: got %v", got)
+	}
+}
+
 func TestWalkCanSkipAndStop(t *testing.T) {
 	t.Parallel()
 	inner := &syntax.Variable{Name: "@inner"}

@@ -48,7 +48,7 @@ func mentionsTranCount(x syntax.Expr, variables map[string]bool) bool {
 // alwaysTrue recognises WHILE 1 = 1. Such a loop is left by BREAK only, so that what BREAK saw is all that comes
 // behind it.
 func alwaysTrue(x syntax.Expr) bool {
-	c, ok := unparen(x).(*syntax.Compare)
+	c, ok := syntax.Unparen(x).(*syntax.Compare)
 	if !ok || c.Op != "=" {
 		return false
 	}
@@ -61,7 +61,7 @@ func alwaysTrue(x syntax.Expr) bool {
 // was possible before, which is the safe side for whatever is proved and the noisy one for whatever is suspected.
 // NULL needs no thought: neither function returns it.
 func refine(x syntax.Expr, in txMask) (then, otherwise txMask) {
-	switch x := unparen(x).(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.Not:
 		otherwise, then = refine(x.X, in)
 		return then, otherwise
@@ -121,7 +121,7 @@ func testedStates(c *syntax.Compare) (txMask, bool) {
 		}
 	}
 	what := ""
-	switch x := unparen(x).(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.SystemVariable:
 		what = x.Name
 	case *syntax.Call:

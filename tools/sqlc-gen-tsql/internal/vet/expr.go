@@ -10,29 +10,17 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
-// unparen removes parentheses around an expression: rules look at what is meant, and (@a) = (1) is @a = 1. It takes
-// and returns nil, too.
-func unparen(x syntax.Expr) syntax.Expr {
-	for {
-		p, ok := x.(*syntax.Paren)
-		if !ok {
-			return x
-		}
-		x = p.X
-	}
-}
-
 // intValue returns the value of a whole number, with its sign. ok is false for anything else, a constant expression
 // such as 60 * 60 included: rules that need its value leave it alone.
 func intValue(x syntax.Expr) (int64, bool) {
 	sign := int64(1)
-	if u, ok := unparen(x).(*syntax.Unary); ok && (u.Op == "-" || u.Op == "+") {
+	if u, ok := syntax.Unparen(x).(*syntax.Unary); ok && (u.Op == "-" || u.Op == "+") {
 		x = u.X
 		if u.Op == "-" {
 			sign = -1
 		}
 	}
-	l, ok := unparen(x).(*syntax.Literal)
+	l, ok := syntax.Unparen(x).(*syntax.Literal)
 	if !ok || l.Kind != syntax.IntLiteral {
 		return 0, false
 	}
@@ -72,7 +60,7 @@ func systemVariable(n syntax.Node, name string) bool {
 // conjuncts splits a condition at its ANDs. Parentheses around the parts are gone. Each of them must hold for a row,
 // which can't be said of the parts of an OR; a missing condition has none.
 func conjuncts(x syntax.Expr) []syntax.Expr {
-	x = unparen(x)
+	x = syntax.Unparen(x)
 	if x == nil {
 		return nil
 	}
@@ -92,7 +80,7 @@ func (u *unit) fixesKey(source *tableSource, comparisons iter.Seq[*syntax.Compar
 		}
 		for _, side := range []syntax.Expr{c.X, c.Y} {
 			// The column must be this table's: the key of a joined one says nothing about how many rows of this one match.
-			if ref, ok := unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
+			if ref, ok := syntax.Unparen(side).(*syntax.ColumnRef); ok && u.refs[ref].source == source && u.refs[ref].column != nil {
 				fixed[catalog.Fold(u.refs[ref].column.Name)] = true
 			}
 		}

@@ -294,7 +294,7 @@ func checkQualified(p *pass) {
 			if ref.source != nil && ref.source.name != "" {
 				fix = "write " + ref.source.name + "." + name
 			}
-			p.report(u, n.Span, fix, "column %s is not qualified, and %s are read here", name, plural(ref.visible, "table"))
+			p.report(u, n.Span, fix, "column %s is not qualified, and %s are read here", name, diag.Count(ref.visible, "table"))
 		}
 	}
 }

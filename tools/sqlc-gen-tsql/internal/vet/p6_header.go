@@ -3,6 +3,7 @@ package vet
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
 )
 
@@ -101,7 +102,7 @@ func checkResultSections(p *pass) {
 		switch {
 		case wants && !has:
 			p.report(u, u.name.Span, "add Result sets: to the header, with a line for each",
-				"the header of %s does not say what its %s hold", nameText(u.name), plural(len(program.Results), "result set"))
+				"the header of %s does not say what its %s hold", nameText(u.name), diag.Count(len(program.Results), "result set"))
 		case has && !wants:
 			p.report(u, u.name.Span, "delete the section", "the header of %s lists result sets, and it returns none", nameText(u.name))
 		}

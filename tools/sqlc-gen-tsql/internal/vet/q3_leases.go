@@ -101,7 +101,7 @@ func (o Options) test(condition syntax.Expr, l *lease) {
 		case *syntax.IsNull:
 			// token IS NULL is the test of a claim: it takes what is free. That it comes with "OR end <= now" can't
 			// be demanded, for a design may sweep expired leases elsewhere.
-			if ref, ok := unparen(n.X).(*syntax.ColumnRef); ok && isColumn(ref, o.LockTokens) && !n.Not {
+			if ref, ok := syntax.Unparen(n.X).(*syntax.ColumnRef); ok && isColumn(ref, o.LockTokens) && !n.Not {
 				l.free = true
 			}
 		case *syntax.ColumnRef:

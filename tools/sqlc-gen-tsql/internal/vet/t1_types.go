@@ -128,9 +128,9 @@ func (u *unit) insertPairs(n *syntax.Insert, f func(pair)) {
 // columnOf returns the column that an expression is, if its type is known. COLLATE changes how a column is compared,
 // not its type.
 func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
-	x = unparen(x)
+	x = syntax.Unparen(x)
 	if c, ok := x.(*syntax.Collate); ok {
-		x = unparen(c.X)
+		x = syntax.Unparen(c.X)
 	}
 	ref, ok := x.(*syntax.ColumnRef)
 	if !ok {
@@ -144,14 +144,14 @@ func (u *unit) columnOf(x syntax.Expr) *catalog.Column {
 
 // isLocal says whether a column belongs to a table variable or a temp table.
 func (u *unit) isLocal(x syntax.Expr) bool {
-	ref, ok := unparen(x).(*syntax.ColumnRef)
+	ref, ok := syntax.Unparen(x).(*syntax.ColumnRef)
 	return ok && u.refs[ref].source != nil && u.refs[ref].source.kind == localSource
 }
 
 // typeOf returns the type of the simple expressions, Invalid for all others. A plain string literal is left out on
 // purpose: it is varchar, which converts to whatever it meets without harm.
 func (u *unit) typeOf(x syntax.Expr) sqltype.Type {
-	switch x := unparen(x).(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.Literal:
 		// Without a length: only the kind is asked for, and a literal's own length means nothing.
 		if x.Kind == syntax.NStringLiteral {
@@ -207,7 +207,7 @@ func checkParameters(wrong func(param, column sqltype.Type) bool) func(*pass) {
 	return func(p *pass) {
 		for _, u := range p.procedures() {
 			u.pairs(func(x pair) {
-				v, ok := unparen(x.value).(*syntax.Variable)
+				v, ok := syntax.Unparen(x.value).(*syntax.Variable)
 				// An expression over a parameter may have any type, on purpose.
 				if !ok || x.local {
 					return

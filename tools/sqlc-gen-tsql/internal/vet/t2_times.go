@@ -95,7 +95,7 @@ func (p *pass) checkDateDiff(u *unit, c *syntax.Call) {
 	small := part == "millisecond" || part == "microsecond" || part == "nanosecond"
 	// A literal as one of the ends is an epoch: the difference grows with every day, and in seconds passes the limit
 	// in 2038 if it began in 1970.
-	epoch := len(c.Args) == 3 && (is[*syntax.Literal](unparen(c.Args[1])) || is[*syntax.Literal](unparen(c.Args[2])))
+	epoch := len(c.Args) == 3 && (is[*syntax.Literal](syntax.Unparen(c.Args[1])) || is[*syntax.Literal](syntax.Unparen(c.Args[2])))
 	if small || part == "second" && epoch {
 		p.report(u, c.Span, "write DATEDIFF_BIG", "DATEDIFF in %ss overflows an int", part)
 	}
@@ -117,7 +117,7 @@ func (p *pass) checkDateAdd(u *unit, c *syntax.Call) {
 // mayBeWide says whether a number is known not to fit into an int: it is of a wider type, or a product. A remainder
 // fits, and what isn't known is left alone.
 func (u *unit) mayBeWide(x syntax.Expr) bool {
-	switch x := unparen(x).(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.Unary:
 		return u.mayBeWide(x.X)
 	case *syntax.Binary:

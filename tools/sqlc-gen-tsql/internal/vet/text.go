@@ -1,7 +1,6 @@
 package vet
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -76,14 +75,6 @@ func same(a, b string) bool { return catalog.Fold(a) == catalog.Fold(b) }
 // among says whether a name is in a list of an option, schema-qualified or not.
 func among(list []string, name catalog.Name) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return same(s, name.Name) || same(s, name.String()) })
-}
-
-// plural writes "1 column", "2 columns".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // head is the first line of a statement: enough to show where it stands. A statement over forty lines would be
