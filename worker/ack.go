@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -128,8 +129,7 @@ func settleTries(ctx context.Context, call func() error) (tries int, err error) 
 		if err == nil || errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || tries > maxAckRetries {
 			return tries, err
 		}
-		sleep(ctx, 10*time.Millisecond<<(tries-1))
-		if ctx.Err() != nil {
+		if clock.Sleep(ctx, 10*time.Millisecond<<(tries-1)) != nil {
 			return tries, err
 		}
 	}

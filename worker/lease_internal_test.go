@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -85,9 +86,9 @@ func TestLease(t *testing.T) {
 					}
 					return err
 				}, func(err error) { happens("lost: %v", err) }, slog.New(slog.DiscardHandler))
-				sleep(t.Context(), test.run)
+				_ = clock.Sleep(t.Context(), test.run)
 				l.stop()
-				sleep(t.Context(), time.Hour) // nothing comes after stop
+				_ = clock.Sleep(t.Context(), time.Hour) // nothing comes after stop
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("what happened (-want +got):\n%s", diff)
 				}
@@ -107,7 +108,7 @@ func TestLeaseUnderATroubledStore(t *testing.T) {
 			tries++
 			return provider.Retryable("renew", "busy", nil)
 		}, func(error) { lost = time.Since(began) }, slog.New(slog.DiscardHandler))
-		sleep(t.Context(), 10*time.Second)
+		_ = clock.Sleep(t.Context(), 10*time.Second)
 		l.stop()
 		if lost < time.Second || lost > 1050*time.Millisecond || tries < 5 || tries > 40 {
 			t.Errorf("lost after %v and %d tries", lost, tries)
@@ -122,11 +123,11 @@ func TestLeaseStopsDuringARenewal(t *testing.T) {
 		ended := false
 		l := holdLease(t.Context(), time.Second, 0, func(ctx context.Context) error {
 			<-ctx.Done()
-			sleep(context.WithoutCancel(ctx), time.Minute) // a slow driver
+			_ = clock.Sleep(context.WithoutCancel(ctx), time.Minute) // a slow driver
 			ended = true
 			return ctx.Err()
 		}, func(err error) { t.Errorf("lost: %v", err) }, slog.New(slog.DiscardHandler))
-		sleep(t.Context(), 600*time.Millisecond)
+		_ = clock.Sleep(t.Context(), 600*time.Millisecond)
 		l.stop()
 		if !ended {
 			t.Error("stop left a renewal behind")
@@ -145,7 +146,7 @@ func TestFetchBackoff(t *testing.T) {
 			nil, transient, transient, transient, transient, transient, transient, permanent, transient, nil, transient,
 		} {
 			began := time.Now()
-			sleep(t.Context(), 30*time.Millisecond) // the fetch itself
+			_ = clock.Sleep(t.Context(), 30*time.Millisecond) // the fetch itself
 			before := time.Now()
 			b.wait(t.Context(), err, began, 100*time.Millisecond)
 			got = append(got, time.Since(before))

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -144,16 +145,6 @@ func (s *settler) settle(call func()) {
 // wait returns when nothing is under way.
 func (s *settler) wait() { s.under.Wait() }
 
-// sleep waits unless ctx ends first.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
 // fetchBackoff paces a loop whose fetches fail or find nothing (§7.4).
 type fetchBackoff struct {
 	failures int
@@ -164,11 +155,11 @@ func (b *fetchBackoff) wait(ctx context.Context, err error, began time.Time, min
 	switch {
 	case err == nil:
 		b.failures = 0
-		sleep(ctx, minInterval-time.Since(began))
+		_ = clock.Sleep(ctx, minInterval-time.Since(began))
 	case provider.IsRetryable(err):
 		b.failures++
-		sleep(ctx, min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second))
+		_ = clock.Sleep(ctx, min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second))
 	default:
-		sleep(ctx, 100*time.Millisecond)
+		_ = clock.Sleep(ctx, 100*time.Millisecond)
 	}
 }

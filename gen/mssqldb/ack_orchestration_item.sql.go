@@ -85,7 +85,7 @@ FROM OPENJSON(@cancelled_json) WITH (
 EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
 	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3304, 3314, "duroxide"}, {5085, 5095, "duroxide"}, {5733, 5743, "duroxide"}},
 	batch:   true,
-	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(400), @version nvarchar(400), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 	},
@@ -136,13 +136,14 @@ type AckOrchestrationItemResult struct {
 // read, so that an instance whose history is damaged can still be failed (pitfall
 // P10).
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrDuplicateEvent].
+// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
+// [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
 	a := newArgs(18)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	nullable(&a, "name", sqlNVarChar(400), p.Name)
-	nullable(&a, "version", sqlNVarChar(400), p.Version)
+	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
+	nullable(&a, "version", sqlNVarChar(maxLength), p.Version)
 	nullable(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
 	nullable(&a, "major", sqlBigInt{}, p.Major)
 	nullable(&a, "minor", sqlBigInt{}, p.Minor)

@@ -16,6 +16,7 @@ var sentinels = map[int32]error{
 	50001: ErrWrongIsolationLevel,
 	50010: ErrInvalidLockToken,
 	50011: ErrLockExpired,
+	50012: ErrInvalidExecutionID,
 	50013: ErrDuplicateEvent,
 	50020: ErrInstanceNotFound,
 	50023: ErrSubOrchestration,
@@ -30,8 +31,11 @@ var ErrInvalidLockToken = errors.New(packageName + ": nobody holds the token")
 // ErrLockExpired is error 50011: the token's lease has ended.
 var ErrLockExpired = errors.New(packageName + ": the token's lease has ended")
 
-// ErrDuplicateEvent is error 50013: the execution already has an event with one of the ids.
-var ErrDuplicateEvent = errors.New(packageName + ": the execution already has an event with one of the ids")
+// ErrInvalidExecutionID is error 50012: the first execution is 1.
+var ErrInvalidExecutionID = errors.New(packageName + ": the first execution is 1")
+
+// ErrDuplicateEvent is error 50013: the execution already has an event with one of the ids, or @events has an id twice.
+var ErrDuplicateEvent = errors.New(packageName + ": the execution already has an event with one of the ids, or @events has an id twice")
 
 // ErrInstanceNotFound is error 50020: there is no such instance.
 var ErrInstanceNotFound = errors.New(packageName + ": there is no such instance")

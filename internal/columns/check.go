@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -36,38 +35,12 @@ func CheckText(operation, name, text string) error {
 	return nil
 }
 
-// CheckNumber refuses what does not fit the signed integers of a database.
-func CheckNumber(operation, name string, n uint64) error {
+// checkNumber refuses what does not fit the signed integers of a database.
+func checkNumber(operation, name string, n uint64) error {
 	if n > math.MaxInt64 {
 		return Invalid(operation, "%s %d exceeds the largest storable number, %d", name, n, int64(math.MaxInt64))
 	}
 	return nil
-}
-
-// Lease returns a lease's length in milliseconds, which must be positive.
-func Lease(operation, name string, d time.Duration) (int64, error) {
-	if d <= 0 {
-		return 0, Invalid(operation, "%s must be positive, got %v", name, d)
-	}
-	return milliseconds(d), nil
-}
-
-// Delay returns a delay in milliseconds, which must not be negative.
-func Delay(operation, name string, d time.Duration) (int64, error) {
-	if d < 0 {
-		return 0, Invalid(operation, "%s must not be negative, got %v", name, d)
-	}
-	return milliseconds(d), nil
-}
-
-// milliseconds rounds up: a lease is never shorter than asked for, and a short
-// Delay is not none.
-func milliseconds(d time.Duration) int64 {
-	ms := int64(d / time.Millisecond)
-	if d%time.Millisecond > 0 {
-		ms++
-	}
-	return ms
 }
 
 // Clamp bounds a number of a comparison, for which "very large" is good enough.

@@ -23,7 +23,7 @@ func NewEvents(operation string, events []provider.Event) ([]Event, error) {
 		if event.EventID == 0 {
 			return nil, Invalid(operation, "event_id must be set by runtime: event %d of %d has none", i+1, len(events))
 		}
-		if err := CheckNumber(operation, "event id", event.EventID); err != nil {
+		if err := checkNumber(operation, "event id", event.EventID); err != nil {
 			return nil, err
 		}
 		if event.Kind == nil {
@@ -43,7 +43,7 @@ func CheckExecution(operation string, executionID uint64) error {
 	if executionID == 0 {
 		return Invalid(operation, "execution id must be set: the first is 1")
 	}
-	return CheckNumber(operation, "execution id", executionID)
+	return checkNumber(operation, "execution id", executionID)
 }
 
 // DecodeEvents decodes all events of an execution, or none. Who an event belongs to

@@ -43,7 +43,7 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 	case provider.StartOrchestrationItem:
 		m.Kind = KindStart
 	case provider.TimerFiredItem:
-		if err := CheckNumber(operation, "fire time", typed.FireAtMs); err != nil {
+		if err := checkNumber(operation, "fire time", typed.FireAtMs); err != nil {
 			return Message{}, err
 		}
 		m.NotBefore = int64(typed.FireAtMs)
@@ -113,10 +113,10 @@ func checkActivity(operation string, activity provider.ActivityExecuteItem) erro
 	if err := CheckID(operation, "instance id", activity.Instance); err != nil {
 		return err
 	}
-	if err := CheckNumber(operation, "execution id", activity.ExecutionID); err != nil {
+	if err := checkNumber(operation, "execution id", activity.ExecutionID); err != nil {
 		return err
 	}
-	if err := CheckNumber(operation, "activity id", activity.ID); err != nil {
+	if err := checkNumber(operation, "activity id", activity.ID); err != nil {
 		return err
 	}
 	if activity.SessionID != nil {

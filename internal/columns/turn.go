@@ -7,7 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// TurnResult is what a turn changes (§5.2), checked and encoded.
+// TurnResult is what a turn changes (§5.2), checked and encoded. Its texts are as
+// [Text] makes them, so that a column says what the turn's events say.
 type TurnResult struct {
 	Token     string
 	Execution int64
@@ -26,8 +27,11 @@ type TurnResult struct {
 // execution id is set: a lost lock is reported first. Error:
 // [provider.ErrInvalidArgument].
 func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*TurnResult, error) {
-	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata, Cancelled: params.CancelledActivities}
-	if err := CheckNumber(operation, "execution id", params.ExecutionID); err != nil {
+	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata}
+	r.Metadata.OrchestrationName = optionalText(params.Metadata.OrchestrationName)
+	r.Metadata.OrchestrationVersion = optionalText(params.Metadata.OrchestrationVersion)
+	r.Metadata.Output = optionalText(params.Metadata.Output)
+	if err := checkNumber(operation, "execution id", params.ExecutionID); err != nil {
 		return nil, err
 	}
 	r.Execution = int64(params.ExecutionID)
@@ -53,21 +57,34 @@ func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*T
 		}
 		r.Messages = append(r.Messages, m)
 	}
-	for _, a := range params.CancelledActivities {
-		if err := CheckNumber(operation, "execution id", a.ExecutionID); err != nil {
-			return nil, err
-		}
-		if err := CheckNumber(operation, "activity id", a.ActivityID); err != nil {
-			return nil, err
-		}
+	if r.Cancelled, err = cancelled(operation, params.CancelledActivities); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// cancelled checks the activities to cancel. Those of an instance that cannot be are
+// left out: there is nothing to cancel.
+func cancelled(operation string, activities []provider.ActivityRef) ([]provider.ActivityRef, error) {
+	var list []provider.ActivityRef
+	for _, a := range activities {
+		if err := checkNumber(operation, "execution id", a.ExecutionID); err != nil {
+			return nil, err
+		}
+		if err := checkNumber(operation, "activity id", a.ActivityID); err != nil {
+			return nil, err
+		}
+		if CheckID(operation, "instance id", a.Instance) == nil {
+			list = append(list, a)
+		}
+	}
+	return list, nil
 }
 
 // checkMetadata checks what becomes columns.
 func checkMetadata(operation string, m provider.ExecutionMetadata) error {
 	if v := m.PinnedDuroxideVersion; v != nil {
-		if err := CheckNumber(operation, "pinned version", max(v.Major, v.Minor, v.Patch)); err != nil {
+		if err := checkNumber(operation, "pinned version", max(v.Major, v.Minor, v.Patch)); err != nil {
 			return err
 		}
 	}
@@ -82,8 +99,15 @@ func (r *TurnResult) readEvents(events []provider.Event) {
 	for _, event := range events {
 		switch kind := event.Kind.(type) {
 		case provider.CustomStatusUpdated:
+			kind.Status = optionalText(kind.Status)
 			r.CustomStatus = &kind
-		case provider.KeyValueSet, provider.KeyValueCleared, provider.KeyValuesCleared:
+		case provider.KeyValueSet:
+			kind.Key, kind.Value = Text(kind.Key), Text(kind.Value)
+			r.Values = append(r.Values, kind)
+		case provider.KeyValueCleared:
+			kind.Key = Text(kind.Key)
+			r.Values = append(r.Values, kind)
+		case provider.KeyValuesCleared:
 			r.Values = append(r.Values, kind)
 		}
 	}

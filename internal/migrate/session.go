@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/duroxide/duroxide-go/internal/clock"
 )
 
 // sessionOptions is sent once the lock is held. The first two are frozen into modules
@@ -129,7 +131,7 @@ func (s *session) apply(ctx context.Context, step Step) error {
 		}
 		s.log.InfoContext(ctx, "a migration step found the schema busy and is repeated",
 			"schema", s.schema, "step", step.Name, "attempt", attempt, "error", err)
-		if err := pause(ctx, time.Duration(attempt)*100*time.Millisecond); err != nil {
+		if err := clock.Sleep(ctx, time.Duration(attempt)*100*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -165,16 +167,4 @@ func (s *session) maybeCut(step Step, at cutPoint) error {
 		return nil
 	}
 	return s.cut(step, at)
-}
-
-// pause waits, or returns the context's error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -2,7 +2,6 @@ package mssql
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
@@ -30,9 +29,6 @@ func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrc
 	token, ok := parseToken(params.LockToken)
 	if !ok {
 		return unknownToken(opAckOrchestration)
-	}
-	if err := columns.CheckExecution(opAckOrchestration, params.ExecutionID); err != nil {
-		return err
 	}
 	ack, err := newAck(result)
 	if err != nil {
@@ -70,13 +66,6 @@ func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 	m := r.Metadata
 	// Names are not compared, so blanks at their end are no matter.
 	ack.Name, ack.Version = storedText(m.OrchestrationName), storedText(m.OrchestrationVersion)
-	for name, text := range map[string]*string{"orchestration name": ack.Name, "orchestration version": ack.Version} {
-		if text != nil {
-			if err := checkLength(opAckOrchestration, name, *text); err != nil {
-				return err
-			}
-		}
-	}
 	if ack.ParentInstanceID, err = storedOptional(opAckOrchestration, "parent instance id", m.ParentInstanceID); err != nil {
 		return err
 	}
@@ -92,28 +81,21 @@ func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 	return nil
 }
 
-// putEvents fills in the history. What the turn itself has twice is found here; what
-// the execution has already, by the procedure.
-func putEvents(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (err error) {
-	ack.Events, err = eventRows(opAckOrchestration, r.History)
-	return err
+// putEvents fills in the history.
+func putEvents(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) error {
+	ack.Events = eventRows(r.History)
+	return nil
 }
 
-// eventRows makes a table argument of events. Error: [provider.ErrDuplicateEvent].
-func eventRows(operation string, events []columns.Event) ([]mssqldb.EventListV1Row, error) {
-	seen := make(map[int64]bool, len(events))
+// eventRows makes a table argument of events.
+func eventRows(events []columns.Event) []mssqldb.EventListV1Row {
 	rows := make([]mssqldb.EventListV1Row, len(events))
 	for i, event := range events {
-		if seen[event.ID] {
-			return nil, provider.Permanent(operation,
-				fmt.Sprintf("duplicate event: the call has event %d twice", event.ID), provider.ErrDuplicateEvent)
-		}
-		seen[event.ID] = true
 		rows[i] = mssqldb.EventListV1Row{
 			Position: int32(i), EventID: event.ID, EventType: event.Type, EventData: event.Data, DataBytes: int64(len(event.Data)),
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // putValues fills in the changes of the key-value map. Of several changes of a key the

@@ -2,8 +2,6 @@ package mssql
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
@@ -32,14 +30,6 @@ func restoredIDs[Row ~struct{ InstanceID string }](rows []Row) []string {
 		ids[i] = restored(struct{ InstanceID string }(row).InstanceID)
 	}
 	return ids
-}
-
-// fromMillis is the time of a column, in UTC.
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// instanceNotFound is an instance without a row. The text begins as §6.2 says.
-func instanceNotFound(operation, instance string) error {
-	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
 }
 
 // ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
@@ -113,7 +103,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	const operation = "latest_execution_id"
 	id, ok := lookupID(instance)
 	if !ok {
-		return 0, instanceNotFound(operation, instance)
+		return 0, columns.InstanceNotFound(operation, instance)
 	}
 	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.LatestExecutionIDResult, error) {
 		return q.LatestExecutionID(ctx, mssqldb.LatestExecutionIDParams{InstanceID: id})
@@ -122,7 +112,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 		return 0, err
 	}
 	if result.Latest.ExecutionID == nil {
-		return 0, instanceNotFound(operation, instance)
+		return 0, columns.InstanceNotFound(operation, instance)
 	}
 	return uint64(*result.Latest.ExecutionID), nil
 }
@@ -132,7 +122,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	const operation = "get_instance_info"
 	id, ok := lookupID(instance)
 	if !ok {
-		return provider.InstanceInfo{}, instanceNotFound(operation, instance)
+		return provider.InstanceInfo{}, columns.InstanceNotFound(operation, instance)
 	}
 	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetInstanceInfoResult, error) {
 		return q.GetInstanceInfo(ctx, mssqldb.GetInstanceInfoParams{InstanceID: id})
@@ -142,7 +132,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	}
 	row := result.Instance
 	if row == nil {
-		return provider.InstanceInfo{}, instanceNotFound(operation, instance)
+		return provider.InstanceInfo{}, columns.InstanceNotFound(operation, instance)
 	}
 	info := provider.InstanceInfo{
 		InstanceID:           restored(row.InstanceID),
@@ -151,8 +141,8 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 		CurrentExecutionID:   uint64(row.CurrentExecutionID),
 		Status:               provider.StatusUnknown,
 		Output:               restoredOptionalText(row.Output),
-		CreatedAt:            fromMillis(row.CreatedAt),
-		UpdatedAt:            fromMillis(row.UpdatedAt),
+		CreatedAt:            columns.FromMillis(row.CreatedAt),
+		UpdatedAt:            columns.FromMillis(row.UpdatedAt),
 		ParentInstanceID:     restoredOptional(row.ParentInstanceID),
 	}
 	if row.Status != nil {
@@ -194,18 +184,17 @@ func (s *Store) GetExecutionInfo(
 	}
 	row := result.Execution
 	if row == nil {
-		return provider.ExecutionInfo{}, provider.Permanent(operation,
-			fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)
+		return provider.ExecutionInfo{}, columns.ExecutionNotFound(operation, instance, executionID)
 	}
 	info := provider.ExecutionInfo{
 		ExecutionID: uint64(row.ExecutionID),
 		Status:      provider.Status(row.Status),
 		Output:      restoredOptionalText(row.Output),
-		StartedAt:   fromMillis(row.StartedAt),
+		StartedAt:   columns.FromMillis(row.StartedAt),
 		EventCount:  uint64(row.EventCount),
 	}
 	if row.CompletedAt != nil {
-		info.CompletedAt = new(fromMillis(*row.CompletedAt))
+		info.CompletedAt = new(columns.FromMillis(*row.CompletedAt))
 	}
 	return info, nil
 }
@@ -249,7 +238,7 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 	const operation = "get_parent_id"
 	id, ok := lookupID(instance)
 	if !ok {
-		return nil, instanceNotFound(operation, instance)
+		return nil, columns.InstanceNotFound(operation, instance)
 	}
 	result, err := read(ctx, s, operation, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetParentIDResult, error) {
 		return q.GetParentID(ctx, mssqldb.GetParentIDParams{InstanceID: id})
@@ -258,7 +247,7 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 		return nil, err
 	}
 	if result.Instance == nil {
-		return nil, instanceNotFound(operation, instance)
+		return nil, columns.InstanceNotFound(operation, instance)
 	}
 	return restoredOptional(result.Instance.ParentInstanceID), nil
 }

@@ -3,10 +3,10 @@ package mssql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -20,7 +20,7 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	const operation = "delete_instance"
 	id, ok := lookupID(instance)
 	if !ok {
-		return provider.DeleteInstanceResult{}, instanceNotFound(operation, instance)
+		return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
 	}
 	var result mssqldb.DeleteInstanceResult
 	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
@@ -31,7 +31,7 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 		return provider.DeleteInstanceResult{}, err
 	}
 	if result.Running != nil {
-		return provider.DeleteInstanceResult{}, stillRunning(operation, result.Running.InstanceID)
+		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(result.Running.InstanceID))
 	}
 	s.announce(restoredIDs(result.Deleted)...)
 	return deleteCounts(result.Counts).result(), nil
@@ -41,21 +41,11 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 func deletable(operation, instance string, err error) error {
 	switch {
 	case errors.Is(err, mssqldb.ErrInstanceNotFound):
-		return instanceNotFound(operation, instance)
+		return columns.InstanceNotFound(operation, instance)
 	case errors.Is(err, mssqldb.ErrSubOrchestration):
-		return provider.Permanent(operation, fmt.Sprintf(
-			"Cannot delete sub-orchestration %s directly. Delete root instance instead.", instance),
-			provider.ErrSubOrchestration)
+		return columns.SubOrchestration(operation, instance)
 	}
 	return err
-}
-
-// stillRunning is a running instance in a deletion without force. The id comes from the
-// database.
-func stillRunning(operation, instance string) error {
-	return provider.Permanent(operation, fmt.Sprintf(
-		"Instance %s is still running. Use force=true to delete anyway, or cancel first.", restored(instance)),
-		provider.ErrStillRunning)
 }
 
 // deleteCounts are the counts that the procedures return.
@@ -96,11 +86,9 @@ func (s *Store) DeleteInstancesAtomic(
 		s.announce(instances...)
 		return deleteCounts(result.Counts).result(), nil
 	case c.ParentInstanceID == nil:
-		return provider.DeleteInstanceResult{}, stillRunning(operation, c.InstanceID)
+		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(c.InstanceID))
 	default:
-		return provider.DeleteInstanceResult{}, provider.Permanent(operation, fmt.Sprintf(
-			"Instance %s is a child of %s and not in the list: it would be orphaned. Fetch the instance tree again and retry.",
-			restored(c.InstanceID), restored(*c.ParentInstanceID)), provider.ErrOrphanedChild)
+		return provider.DeleteInstanceResult{}, columns.OrphanedChild(operation, restored(c.InstanceID), restored(*c.ParentInstanceID))
 	}
 }
 
@@ -182,7 +170,7 @@ type selection struct {
 func newSelection(filter provider.InstanceFilter) selection {
 	s := selection{
 		listed: filter.InstanceIDs != nil, list: idList(filter.InstanceIDs),
-		completedBefore: millisOf(filter.CompletedBefore), left: provider.DefaultBulkLimit,
+		completedBefore: columns.Millis(filter.CompletedBefore), left: provider.DefaultBulkLimit,
 	}
 	if filter.Limit != nil {
 		s.left = int64(*filter.Limit)
@@ -195,11 +183,3 @@ func newSelection(filter provider.InstanceFilter) selection {
 
 // portion is how many instances the next call may handle.
 func (s selection) portion() int64 { return min(s.left, bulkPortion) }
-
-// millisOf converts an optional point in time.
-func millisOf(at *time.Time) *int64 {
-	if at == nil {
-		return nil
-	}
-	return new(at.UnixMilli())
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -16,12 +17,12 @@ func (s *Store) PruneExecutions(
 	const operation = "prune_executions"
 	id, ok := lookupID(instance)
 	if !ok {
-		return provider.PruneResult{}, instanceNotFound(operation, instance)
+		return provider.PruneResult{}, columns.InstanceNotFound(operation, instance)
 	}
 	var result mssqldb.PruneExecutionsResult
 	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
 		result, err = q.PruneExecutions(ctx, mssqldb.PruneExecutionsParams{
-			InstanceID: id, KeepLast: keepLast(options), CompletedBefore: millisOf(options.CompletedBefore),
+			InstanceID: id, KeepLast: keepLast(options), CompletedBefore: columns.Millis(options.CompletedBefore),
 		})
 		return deletable(operation, instance, err)
 	})
@@ -54,7 +55,7 @@ func (s *Store) PruneExecutionsBulk(
 	selection := newSelection(filter)
 	params := mssqldb.PruneExecutionsBulkParams{
 		Listed: selection.listed, List: selection.list, FinishedBefore: selection.completedBefore,
-		KeepLast: keepLast(options), CompletedBefore: millisOf(options.CompletedBefore), BudgetMs: s.bulkBudget(),
+		KeepLast: keepLast(options), CompletedBefore: columns.Millis(options.CompletedBefore), BudgetMs: s.bulkBudget(),
 	}
 	for more := true; more && selection.left > 0; more = params.From != nil {
 		params.MaxInstances = selection.portion()

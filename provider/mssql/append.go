@@ -30,13 +30,9 @@ func (s *Store) AppendWithExecution(
 	if err != nil {
 		return err
 	}
-	rows, err := eventRows(operation, checked)
-	if err != nil {
-		return err
-	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.AppendWithExecution(ctx, mssqldb.AppendWithExecutionParams{
-			InstanceID: id, ExecutionID: int64(executionID), Events: rows,
+			InstanceID: id, ExecutionID: int64(executionID), Events: eventRows(checked),
 		})
 	})
 	if err != nil {

@@ -56,13 +56,24 @@ func (s *Store) claim(ctx context.Context, operation string, try, giveBack claim
 		return err
 	})
 	if err != nil && tried != nil {
-		// Nearly always that is all, so that who hears of the failure can fetch the same again, or end the process.
-		select {
-		case <-tried:
-		case <-time.After(releasePatience):
-		}
+		awaitRelease(tried)
 	}
 	return err
+}
+
+// unclaim gives back what a call of claim has locked, since a later call of the same
+// fetch has failed. The store must be in a call.
+func (s *Store) unclaim(token mssqldriver.UniqueIdentifier, giveBack claimCall) {
+	awaitRelease(s.release(true, func(ctx context.Context, q *mssqldb.Queries) error { return giveBack(ctx, q, token) }))
+}
+
+// awaitRelease waits for the first try of a release. Nearly always that is all, so that
+// who hears of the failure can fetch the same again, or end the process.
+func awaitRelease(tried <-chan struct{}) {
+	select {
+	case <-tried:
+	case <-time.After(releasePatience):
+	}
 }
 
 // mayHold reports whether a call that locks something may hold it although it failed with err.
@@ -75,9 +86,15 @@ func mayHold(ctx context.Context, err error) bool {
 	}
 	// What the procedures refuse they refuse before they lock anything. Other errors may come from reading what the call
 	// has locked, which is committed by then.
-	reported, answered := errors.AsType[mssqldriver.Error](err)
+	_, answered := errors.AsType[mssqldriver.Error](err)
+	return !answered || !isRefused(err) || ctx.Err() != nil
+}
+
+// isRefused reports whether a procedure refused a call by an error of its own.
+func isRefused(err error) bool {
+	reported, _ := errors.AsType[mssqldriver.Error](err)
 	_, refused := meanings[reported.Number]
-	return !answered || !refused || ctx.Err() != nil
+	return refused
 }
 
 // isOver reports whether the server is certainly at work no more on a call that failed
@@ -92,10 +109,11 @@ func isOver(ctx context.Context, err error) bool {
 // its connection be broken, so each try takes a connection of its own from the pool, to
 // which the call has returned its one.
 //
-// One try will do if the call is over. Otherwise the server may not have noticed that
-// the connection is gone, and still be carrying the call out: "invalid token" then means
-// "not yet", or else that nothing was locked. The two look the same, so it is tried again
-// until releaseTime has passed; giving up what nobody holds does no harm. Once the store
+// If the call is over, the first answer will do: what it held is given back, or nobody
+// holds it. Otherwise the server may not have noticed that the connection is gone, and
+// still be carrying the call out: "invalid token" then means "not yet", or else that
+// nothing was locked. The two look the same, so it is tried again until releaseTime has
+// passed; giving up what nobody holds does no harm. Once the store
 // closes there is one more try without a pause. Only what is locked after the last try,
 // or while no server can be reached, stays locked until its lease ends.
 func (s *Store) release(over bool, giveBack func(context.Context, *mssqldb.Queries) error) (tried <-chan struct{}) {
@@ -105,28 +123,18 @@ func (s *Store) release(over bool, giveBack func(context.Context, *mssqldb.Queri
 		ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 		defer cancel()
 		for n := 0; ; n++ {
-			last := over || s.isClosing()
+			last := s.calls.IsClosing()
 			err := s.try(ctx, giveBack)
 			if n == 0 {
 				close(first)
 			}
-			if err == nil || last || ctx.Err() != nil {
+			if err == nil || over && isRefused(err) || last || ctx.Err() != nil {
 				return
 			}
 			s.rest(ctx, releasePauses.backoff(n))
 		}
 	})
 	return first
-}
-
-// isClosing reports whether Close has begun.
-func (s *Store) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
 }
 
 // rest waits for d, for the end of ctx, or for Close to begin.
@@ -136,7 +144,7 @@ func (s *Store) rest(ctx context.Context, d time.Duration) {
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-	case <-s.closing:
+	case <-s.calls.Closing():
 	}
 }
 

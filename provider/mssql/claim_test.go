@@ -118,6 +118,22 @@ func TestGivingBackAfterAnAnswerIsTriedOnce(t *testing.T) {
 	})
 }
 
+// A try that gets no answer to its question, such as a deadlock's victim, is not the last one.
+func TestGivingBackIsAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := on(t, &fake{}, Config{MaxRetries: -1})
+		claim := &claiming{given: []error{reported(1205), nil}, tried: func(context.Context) error { return reported(1205) }}
+		if err := claim.run(t, t.Context(), s); !errors.Is(err, ErrBusy) {
+			t.Errorf("error %v; want %v", err, ErrBusy)
+		}
+		time.Sleep(releaseTime)
+		if err := s.Close(); err != nil || len(claim.gives()) != 2 {
+			t.Errorf("gave back %d times, %v; want twice", len(claim.gives()), err)
+		}
+	})
+}
+
 // What was never sent holds nothing.
 func TestClaimWithoutAConnectionGivesNothingBack(t *testing.T) {
 	t.Parallel()

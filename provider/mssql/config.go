@@ -63,8 +63,10 @@ type Config struct {
 	// other processes have done. The looks begin at the shorter interval, take twice
 	// the time after each that found nothing, up to the longer one, and begin again
 	// when there is something. One fetch of this process looks for all that wait for
-	// the same. Default 20 ms and 1 s; a MaxPollInterval of -1 never looks, for a
-	// schema that no other process uses.
+	// the same. Default 20 ms and 1 s; a MaxPollInterval of -1 never looks between the
+	// beginning of a fetch and its end, for a schema that no other process uses. What
+	// this process has not sent itself, such as a timer from before it was started, is
+	// then found by the next fetch that begins.
 	MinPollInterval, MaxPollInterval time.Duration
 
 	// RetryBackoff is the longest pause before the first repetition of a call; it

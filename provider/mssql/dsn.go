@@ -1,6 +1,7 @@
 package mssql
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 	"time"
@@ -55,6 +56,17 @@ func parseDSN(text string) (dsn, error) {
 	})
 }
 
+// SchemaOf is the schema that [Open] would use: what the connection string names, or
+// [DefaultSchema]. Error: [provider.ErrInvalidArgument] for a connection string that
+// cannot be read; it quotes nothing of it.
+func SchemaOf(dsn string) (string, error) {
+	parsed, err := parseDSN(dsn)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(parsed.schema, DefaultSchema), nil
+}
+
 // isScheme tells the scheme of a URL from the beginning of a value in another form that
 // happens to hold "://".
 func isScheme(text string) bool { return !strings.ContainsAny(text, "=;@: ") }
@@ -73,7 +85,12 @@ func parseURL(scheme, rest string) (dsn, error) {
 	if u.Host == "" {
 		return dsn{}, invalid("the connection string names no server; it looks like sqlserver://user:password@host:1433?database=name")
 	}
-	query := u.Query()
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		// URL.Query would leave out what it cannot read, encrypt=strict for one.
+		return dsn{}, invalid("the parameters of the connection string are not valid: separate them by &, " +
+			"and write special characters as %%XX, such as %%3B for ; and %%25 for %%")
+	}
 	path := strings.Trim(u.Path, "/")
 	if isDatabase := u.Port() != "" || strings.HasSuffix(u.Hostname(), ".database.windows.net"); isDatabase && path != "" {
 		u.Path = ""

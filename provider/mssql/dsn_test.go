@@ -97,6 +97,8 @@ func TestParseDSNRefuses(t *testing.T) {
 		"odbc:database=d":                       "names no server",
 		"sqlserver://u:a/b@h":                   "special characters",
 		"sqlserver://u:%zz@h":                   "special characters",
+		"sqlserver://h?encrypt=strict;x=secret": "separate them by &",
+		"sqlserver://h?password=secret%zz":      "separate them by &",
 		"server=h;port=secret":                  "invalid tcp port",
 		"sqlserver://h?encrypt=perhaps":         "encrypt",
 		"sqlserver://h?database=a&database=b":   "given twice",
@@ -136,4 +138,22 @@ func TestParseDSNKeepsSecrets(t *testing.T) {
 			t.Fatalf("%s is refused with %q", text, err)
 		}
 	})
+}
+
+func TestSchemaOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"sqlserver://u:p@h?database=d":               DefaultSchema,
+		"sqlserver://u:p@h?database=d&schema=tenant": "tenant",
+		"mssql://u:p@h:1433/d?Schema=a%20b":          "a b",
+		"server=h;database=d;schema=tenant":          "tenant",
+		"odbc:server=h;database=d;schema={t;1}":      "t;1",
+	} {
+		if got, err := SchemaOf(text); err != nil || got != want {
+			t.Errorf("%s: schema %q, %v; want %q", text, got, err, want)
+		}
+	}
+	if _, err := SchemaOf("sqlserver://u:s3cret@h?schema=t;x"); !errors.Is(err, provider.ErrInvalidArgument) || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("error %v; want %v without the password", err, provider.ErrInvalidArgument)
+	}
 }

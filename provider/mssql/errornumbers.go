@@ -13,6 +13,7 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -51,7 +52,9 @@ var faults = map[int32]fault{
 	1222: {class: undone, sentinel: ErrBusy, advice: "another session holds a lock for long and nothing was stored; try again, and look for the session that blocks"},
 	2601: lostRace, // Two calls inserted the same row at once. Duplicates with a
 	2627: lostRace, // meaning have numbers of their own, see meanings.
+	2801: lostRace, // a procedure was changed since the call was compiled
 	3960: lostRace, // snapshot update conflict
+	3966: lostRace, // the row versions that were being read are gone
 
 	41301: lostRace, // memory-optimised tables: dependency failure,
 	41302: lostRace, // write conflict,
@@ -61,6 +64,7 @@ var faults = map[int32]fault{
 
 	701:   exhausted, // memory
 	802:   exhausted,
+	845:   exhausted, // waited too long for a page
 	1204:  exhausted, // lock memory
 	8645:  exhausted,
 	8651:  exhausted,
@@ -77,6 +81,7 @@ var faults = map[int32]fault{
 	921:   failingOver, // not yet recovered
 	922:   failingOver, // being recovered
 	926:   failingOver,
+	976:   failingOver, // replica that takes no calls
 	983:   failingOver, // replica without role
 	4221:  failingOver, // readable secondary that waits for row versions
 	18401: failingOver, // server in script upgrade mode
@@ -210,6 +215,7 @@ var meanings = map[int32]struct {
 	50001: {errors.ErrUnsupported, theMessage},
 	50010: {provider.ErrInvalidLockToken, invalidToken},
 	50011: {provider.ErrLockExpired, lockExpired},
+	50012: {provider.ErrInvalidArgument, theMessage},
 	50013: {provider.ErrDuplicateEvent, theMessage},
 	50020: {provider.ErrNotFound, theMessage},
 	50023: {provider.ErrSubOrchestration, theMessage},
@@ -228,29 +234,11 @@ func meaning(operation string, reported sqlserver.Error) error {
 // theMessage is the text of an error whose procedure has it as the contract wants it.
 func theMessage(_, message string) string { return message }
 
-// invalidToken is the text of a token that nobody holds (§2.3). It tells whose it may
-// have been.
-func invalidToken(operation, _ string) string {
-	switch operation {
-	case "abandon_work_item":
-		return "Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it"
-	case "ack_work_item", "renew_work_item_lock", opFetchWork:
-		return "Invalid lock token: the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it"
-	}
-	return "Invalid lock token: the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted"
-}
+// invalidToken and lockExpired are texts of errors whose procedures do not know what the
+// token was for.
+func invalidToken(operation, _ string) string { return columns.InvalidTokenText(operation) }
+func lockExpired(operation, _ string) string  { return columns.LockExpiredText(operation) }
 
 // unknownToken is the error of a token that this package has never made: nobody holds
 // it, and no server has to be asked.
-func unknownToken(operation string) error {
-	return provider.Permanent(operation, invalidToken(operation, ""), provider.ErrInvalidLockToken)
-}
-
-// lockExpired is the text of a lease that has ended (§2.3).
-func lockExpired(operation, _ string) string {
-	switch operation {
-	case "ack_work_item", "renew_work_item_lock":
-		return "Activity lock expired: the activity took longer than its lease and will be delivered again"
-	}
-	return "Instance lock expired: the turn took longer than its lease; its messages will be delivered again"
-}
+func unknownToken(operation string) error { return columns.InvalidToken(operation) }

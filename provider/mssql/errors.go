@@ -198,8 +198,3 @@ func isLockTimeout(err error) bool {
 	reported, ok := errors.AsType[sqlserver.Error](err)
 	return ok && has(reported, 1222)
 }
-
-// errClosed is what every call on a closed store returns.
-func errClosed(operation string) error {
-	return provider.Permanent(operation, "store is closed: open it again to go on", provider.ErrClosed)
-}

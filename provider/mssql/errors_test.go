@@ -37,10 +37,10 @@ func TestJudgeNumbers(t *testing.T) {
 	}
 	cases := map[want][]int32{
 		{undone, ErrBusy}: {
-			0, 601, 1205, 1222, 2601, 2627, 3960, 41301, 41302, 41305, 41325, 41839,
-			701, 802, 1204, 8645, 8651, 10928, 10929, 10936, 40501, 49918, 49919, 49920,
+			0, 601, 1205, 1222, 2601, 2627, 2801, 3960, 3966, 41301, 41302, 41305, 41325, 41839,
+			701, 802, 845, 1204, 8645, 8651, 10928, 10929, 10936, 40501, 49918, 49919, 49920,
 		},
-		{undone, ErrUnreachable}:     {615, 921, 922, 926, 983, 4221, 18401, 40613},
+		{undone, ErrUnreachable}:     {615, 921, 922, 926, 976, 983, 4221, 18401, 40613},
 		{undone, ErrMissingDatabase}: {4060},
 		{undone, ErrFull}:            {1101, 1105, 9002, 40544},
 		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540},
@@ -222,6 +222,7 @@ func TestMeanings(t *testing.T) {
 		{50010, "abandon_work_item", provider.ErrInvalidLockToken, "Invalid lock token or already acked"},
 		{50011, "renew_orchestration_item_lock", provider.ErrLockExpired, "Instance lock expired"},
 		{50011, "ack_work_item", provider.ErrLockExpired, "Activity lock expired"},
+		{50012, "ack_orchestration_item", provider.ErrInvalidArgument, "text of 50012"},
 		{50013, "append_with_execution", provider.ErrDuplicateEvent, "text of 50013"},
 		{50020, "get_instance_info", provider.ErrNotFound, "text of 50020"},
 		{50023, "delete_instance", provider.ErrSubOrchestration, "text of 50023"},

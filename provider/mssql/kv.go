@@ -25,11 +25,11 @@ func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, 
 	return restoredOptionalText(result.Value.Value), nil
 }
 
-// lookupKey is storedKey for a call that only looks: ok is false for a text that cannot
-// be stored.
+// lookupKey is storedKey for a call that only looks, of the key as a turn would have it:
+// ok is false for one that is too long to be stored.
 func lookupKey(key string) (text string, ok bool) {
-	text, err := storedKey("", "key", key)
-	return text, err == nil && columns.CheckText("", "key", key) == nil
+	text, err := storedKey("", "key", columns.Text(key))
+	return text, err == nil
 }
 
 // GetKVAllValues implements [provider.Provider] (§5.18), with the same view.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
@@ -21,16 +23,17 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 	if err != nil {
 		return err
 	}
-	return s.abandonTurn(ctx, params.LockToken, hideFor, params.IgnoreAttempt)
-}
-
-// abandonTurn puts the batch back, hidden for so many milliseconds.
-func (s *Store) abandonTurn(ctx context.Context, lockToken string, hideFor int64, ignoreAttempt bool) error {
-	const operation = "abandon_orchestration_item"
-	token, ok := parseToken(lockToken)
+	token, ok := parseToken(params.LockToken)
 	if !ok {
 		return unknownToken(operation)
 	}
+	return s.abandonTurn(ctx, operation, token, hideFor, params.IgnoreAttempt)
+}
+
+// abandonTurn puts the batch back, hidden for so many milliseconds.
+func (s *Store) abandonTurn(
+	ctx context.Context, operation string, token mssqldriver.UniqueIdentifier, hideFor int64, ignoreAttempt bool,
+) error {
 	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
 			LockToken: token, DelayMs: hideFor, GiveBack: ignoreAttempt,

@@ -12,6 +12,7 @@ import (
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/migrate"
 	"github.com/duroxide/duroxide-go/provider"
 	scripts "github.com/duroxide/duroxide-go/sql"
@@ -122,10 +123,9 @@ func assemble(db *sql.DB, ours bool, c Config) *Store {
 		db: db, ours: ours, schema: c.Schema, log: c.Logger,
 		queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, c.Schema)),
 		retries: retries{
-			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: sleep,
+			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: clock.Sleep,
 		},
 		instances: startQueue(c), activities: startQueue(c),
-		closing: make(chan struct{}),
 	}
 }
 

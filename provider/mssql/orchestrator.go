@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 
@@ -50,18 +51,36 @@ func (s *Store) FetchOrchestrationItem(
 }
 
 // lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
-// at once, and the next one's is tried.
+// at once, and the next one's is tried; so it is if the turn was lost while a message
+// was being set aside. What cannot be set aside now is given back: nothing stays locked
+// by a fetch that failed.
 func (s *Store) lockTurn(
 	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
 ) (*provider.FetchedOrchestration, error) {
+	if err := s.enter(opFetchOrchestration); err != nil {
+		return nil, err
+	}
+	defer s.leave()
 	for {
-		token, err := s.lockInstance(ctx, params)
-		if err != nil || token == nil {
+		locked, err := s.lockInstance(ctx, params)
+		switch {
+		case err != nil:
 			return nil, err
+		case locked.Item == nil && len(locked.Dropped) > 0:
+			continue // the procedure has not looked to the end
+		case locked.Item == nil:
+			return nil, nil
 		}
-		found, err := s.openTurn(ctx, token)
-		if found != nil || err != nil {
-			return found, err
+		found, err := s.openTurn(ctx, locked)
+		switch {
+		case errors.Is(err, provider.ErrLockLost):
+			continue
+		case err != nil:
+			//nolint:contextcheck // this context may be what ended the call
+			s.unclaim(locked.token, s.giveTurnBack)
+			return nil, err
+		case found != nil:
+			return found, nil
 		}
 	}
 }
@@ -70,17 +89,17 @@ func (s *Store) lockTurn(
 type lockedTurn struct {
 	mssqldb.FetchOrchestrationItemResult
 
-	token string
+	token mssqldriver.UniqueIdentifier
 }
 
-// lockInstance calls the procedure, with a token of its own for each try, and returns
-// nil when there is nothing to fetch.
+// lockInstance calls the procedure, with a token of its own for each try. There is no
+// Item when there is nothing to fetch.
 func (s *Store) lockInstance(
 	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
 ) (*lockedTurn, error) {
 	var locked lockedTurn
 	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
-		locked.token, params.LockToken = tokenText(token), token
+		locked.token, params.LockToken = token, token
 		locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
 		return err
 	}, s.giveTurnBack)
@@ -90,9 +109,6 @@ func (s *Store) lockInstance(
 	for _, orphan := range locked.Dropped {
 		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
 			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)
-	}
-	if locked.Item == nil {
-		return nil, nil
 	}
 	return &locked, nil
 }
@@ -110,7 +126,7 @@ func (s *Store) giveTurnBack(ctx context.Context, q *mssqldb.Queries, token mssq
 // nothing is left of the turn because none of its messages could be decoded.
 func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.FetchedOrchestration, error) {
 	row := locked.Item
-	found := &provider.FetchedOrchestration{LockToken: locked.token, AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
+	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
 	item.Instance, item.ExecutionID = restored(*row.InstanceID), uint64(row.ExecutionID)
 	if err := s.decodeMessages(ctx, locked, item); err != nil {
@@ -124,6 +140,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.Fet
 		history[i] = columns.Event{ID: event.EventID, Data: event.EventData}
 	}
 	item.Version = provider.UnknownVersion
+	starts := columns.NameFromStart(item)
 	switch {
 	case row.OrchestrationName != nil:
 		// The row's word is final: a start among the messages is a duplicate, and a
@@ -132,10 +149,10 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.Fet
 		item.Version = restoredText(columns.OrUnknown(row.OrchestrationVersion))
 	case len(history) > 0:
 		columns.NameFromHistory(item, history)
-	case !columns.NameFromStart(item):
+	case !starts:
 		// It takes a start that could not be decoded to get here: put the rest back, as
 		// if it had not been fetched. It waits for another start.
-		return nil, s.abandonTurn(ctx, locked.token, 0, true)
+		return nil, s.abandonTurn(ctx, opFetchOrchestration, locked.token, 0, true)
 	}
 	if len(locked.Values) > 0 {
 		item.KVSnapshot = make(map[string]provider.KVEntry, len(locked.Values))
@@ -166,9 +183,8 @@ func (s *Store) decodeMessages(ctx context.Context, locked *lockedTurn, item *pr
 	if len(letters) == 0 {
 		return nil
 	}
-	token, _ := parseToken(locked.token)
 	err := s.call(ctx, opFetchOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		_, err := q.SetMessagesAside(ctx, mssqldb.SetMessagesAsideParams{LockToken: token, Letters: letters})
+		_, err := q.SetMessagesAside(ctx, mssqldb.SetMessagesAsideParams{LockToken: locked.token, Letters: letters})
 		return err
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
 )
 
@@ -24,7 +25,7 @@ func poll[T any](
 		return nil, err
 	}
 	defer s.leave()
-	fetch := wakeup.Fetch{Operation: operation, Kind: kind, Timeout: timeout, Closing: s.closing, Closed: errClosed}
+	fetch := wakeup.Fetch{Operation: operation, Kind: kind, Timeout: timeout, Closing: s.calls.Closing(), Closed: columns.Closed}
 	return wakeup.Poll(ctx, q.waiting, fetch, func(why wakeup.Reason) (*T, int64, error) {
 		found, err := look(ctx)
 		if found != nil {

@@ -92,15 +92,3 @@ func jitter(d time.Duration) time.Duration {
 	half := d / 2
 	return d - rand.N(half+1) //nolint:gosec // guessing a pause gains nothing
 }
-
-// sleep waits for d, or for the end of the context, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

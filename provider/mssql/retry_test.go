@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -92,7 +93,7 @@ func TestRetriesHeedTheContext(t *testing.T) {
 			return func(context.Context) error { cancel(); return reported(1205) }
 		},
 		"during a pause": func(cancel context.CancelFunc, r *retries) func(context.Context) error {
-			r.pause = func(ctx context.Context, _ time.Duration) error { cancel(); return sleep(ctx, time.Hour) }
+			r.pause = func(ctx context.Context, _ time.Duration) error { cancel(); return clock.Sleep(ctx, time.Hour) }
 			return func(context.Context) error { return reported(1205) }
 		},
 	} {
@@ -113,7 +114,7 @@ func TestRetriesHeedTheContext(t *testing.T) {
 func TestCallTimeout(t *testing.T) {
 	t.Parallel()
 	tries := 0
-	r := retries{most: 3, patience: time.Millisecond, pause: sleep}
+	r := retries{most: 3, patience: time.Millisecond, pause: clock.Sleep}
 	err := r.do(t.Context(), "op", true, func(ctx context.Context) error {
 		tries++
 		<-ctx.Done()

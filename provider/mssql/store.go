@@ -6,10 +6,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/internal/lifecycle"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -34,15 +35,8 @@ type Store struct {
 	// changes are the clients that wait for an instance.
 	changes wakeup.Changes
 
-	// calls counts calls in progress, for Close to wait for.
-	mu     sync.Mutex
-	closed bool
-	calls  sync.WaitGroup
-	// closing is closed when Close begins, to end waits.
-	closing chan struct{}
-
-	closeOnce sync.Once
-	closeErr  error
+	// calls are the calls in progress, for Close to wait for.
+	calls lifecycle.Calls
 }
 
 var (
@@ -64,35 +58,28 @@ func (s *Store) Schema() string { return s.schema }
 // connections, unless they belong to the caller of [New]. Calls made after it, and the
 // waits it ended, return [provider.ErrClosed]. Closing twice is allowed and returns the
 // same error.
-func (s *Store) Close() error {
-	s.closeOnce.Do(func() {
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
-		close(s.closing)
-		s.calls.Wait()
-		s.instances.stop()
-		s.activities.stop()
-		if s.ours {
-			s.closeErr = classify("close", s.db.Close())
-		}
-	})
-	return s.closeErr
+func (s *Store) Close() error { return s.calls.Close(s.shut) }
+
+// shut ends what runs in the background and closes the connections.
+func (s *Store) shut() error {
+	s.instances.stop()
+	s.activities.stop()
+	if s.ours {
+		return classify("close", s.db.Close())
+	}
+	return nil
 }
 
 // enter counts a call in, so that Close can wait for it. Every call that returns nil
 // is followed by leave.
 func (s *Store) enter(operation string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosed(operation)
+	if !s.calls.Enter() {
+		return columns.Closed(operation)
 	}
-	s.calls.Add(1)
 	return nil
 }
 
-func (s *Store) leave() { s.calls.Done() }
+func (s *Store) leave() { s.calls.Leave() }
 
 // call runs one call of the contract: run makes a round trip, or more if it must.
 //

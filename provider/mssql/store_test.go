@@ -171,7 +171,7 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	<-s.closing
+	<-s.calls.Closing()
 	if err := s.call(t.Context(), "op", false, nil); !errors.Is(err, provider.ErrClosed) || provider.IsRetryable(err) {
 		t.Errorf("error %v of a closed store; want a permanent %v", err, provider.ErrClosed)
 	}

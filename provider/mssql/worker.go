@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -36,7 +37,7 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 }
 
 // newWorkFetch checks and encodes what a fetch is looking for. A tag that is too long
-// for the column is on no activity, so it is left out.
+// for the column, or that cannot be stored at all, is on no activity, so it is left out.
 func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemParams, err error) {
 	if fetch.LockMs, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
 		return fetch, err
@@ -57,7 +58,7 @@ func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemP
 	fetch.AnyTag = mode == provider.TagAny
 	fetch.Untagged = mode != provider.TagSet
 	to := []**string{&fetch.Tag1, &fetch.Tag2, &fetch.Tag3, &fetch.Tag4, &fetch.Tag5}
-	for _, tag := range params.Tags.Tags() {
+	for _, tag := range columns.Tags(params.Tags) {
 		if text, err := storedKey(opFetchWork, "tag", tag); err == nil {
 			*to[0] = &text
 			to = to[1:]
@@ -67,13 +68,17 @@ func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemP
 }
 
 // lockWork is one try of a fetch. An activity that cannot be decoded is set aside and
-// the next one's turn: it would block the head of the queue for ever (§5.10).
+// the next one's turn: it would block the head of the queue for ever (§5.10). If it
+// cannot be set aside now it is given back: nothing stays locked by a fetch that failed.
 func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams) (*provider.FetchedWorkItem, error) {
+	if err := s.enter(opFetchWork); err != nil {
+		return nil, err
+	}
+	defer s.leave()
 	for {
-		var token string
 		var row *mssqldb.FetchWorkItemItemRow
-		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, lock mssqldriver.UniqueIdentifier) error {
-			token, params.LockToken = tokenText(lock), lock
+		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+			params.LockToken = token
 			result, err := q.FetchWorkItem(ctx, params)
 			row = result.Item
 			return err
@@ -83,9 +88,14 @@ func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams
 		}
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err == nil {
-			return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
+			return &provider.FetchedWorkItem{
+				Item: item, LockToken: tokenText(params.LockToken), AttemptCount: uint32(row.AttemptCount),
+			}, nil
 		}
-		if err := s.setWorkAside(ctx, params, row, err); err != nil {
+		err = s.setWorkAside(ctx, params.LockToken, row, err)
+		if err != nil && !errors.Is(err, provider.ErrLockLost) {
+			//nolint:contextcheck // this context may be what ended the call
+			s.unclaim(params.LockToken, s.giveWorkBack)
 			return nil, err
 		}
 	}
@@ -102,11 +112,11 @@ func (s *Store) giveWorkBack(ctx context.Context, q *mssqldb.Queries, token mssq
 
 // setWorkAside moves an activity that cannot be decoded out of the queue.
 func (s *Store) setWorkAside(
-	ctx context.Context, locked mssqldb.FetchWorkItemParams, row *mssqldb.FetchWorkItemItemRow, cause error,
+	ctx context.Context, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow, cause error,
 ) error {
 	err := s.call(ctx, opFetchWork, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.SetWorkAside(ctx, mssqldb.SetWorkAsideParams{
-			LockToken: locked.LockToken, Error: storedString(cause.Error()), FreeSession: row.FreshSession,
+			LockToken: token, Error: storedString(cause.Error()), FreeSession: row.FreshSession,
 		})
 	})
 	if err != nil {

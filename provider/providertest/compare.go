@@ -1,12 +1,42 @@
 package providertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
+
+// same ends the scenario unless got equals want.
+func same[T comparable](e *env, got, want T, rule string) {
+	e.Helper()
+	e.check(got == want, rule, "got  %+v\n\twant %+v", got, want)
+}
+
+// sameList ends the scenario unless got holds want's elements in order.
+func sameList[T comparable](e *env, got, want []T, rule string) {
+	e.Helper()
+	e.check(slices.Equal(got, want), rule, "got  %v\n\twant %v", got, want)
+}
+
+// sameSet ends the scenario unless got holds want's elements in any order.
+func sameSet[T cmp.Ordered](e *env, got, want []T, rule string) {
+	e.Helper()
+	sameList(e, slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want)), rule)
+}
+
+// samePtr ends the scenario unless both are nil or point to equal values.
+func samePtr[T comparable](e *env, got, want *T, rule string) {
+	e.Helper()
+	if got == nil || want == nil {
+		e.check(got == nil && want == nil, rule, "got %s, want %s", render(got), render(want))
+		return
+	}
+	same(e, *got, *want, rule)
+}
 
 // sameEvents asserts that two histories are equal. A failure shows where they
 // differ and never a whole payload.

@@ -46,6 +46,7 @@ func moreAcking() category {
 		{"ack_with_an_expired_or_taken_token_changes_nothing", ackWithLostToken},
 		{"ack_after_force_delete_recreates_nothing", ackAfterDelete},
 		{"ack_repeated_after_a_lost_answer", ackRepeated},
+		{"lost_lock_is_reported_before_a_bad_turn", lostLockFirst},
 		{"abandon_repeated_after_a_lost_answer", abandonRepeated},
 		{"abandon_touches_only_its_own_rows", abandonTouchesOwn},
 		{"abandon_leaves_later_arrivals_visible", abandonLeavesLater},

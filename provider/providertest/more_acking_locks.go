@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -63,6 +64,20 @@ func ackRepeated(e *env) {
 	e.ack(turn)
 	for range 2 {
 		e.permanent(e.p.AckOrchestrationItem(e.ctx, turn), provider.ErrInvalidLockToken, ruleLostAnswer)
+	}
+	e.happened("A", ruleLostAnswer)
+}
+
+// Whoever has lost the lock is told so, and not that something else is wrong with the
+// turn: that would look like a turn which its holder has to fail.
+func lostLockFirst(e *env) {
+	turn := turnOf(e.readyForEverything("A"), everything("A"))
+	e.ack(turn)
+	zero, twice := turn, turn
+	zero.ExecutionID = 0
+	twice.HistoryDelta = append(slices.Clone(turn.HistoryDelta), turn.HistoryDelta[0])
+	for _, again := range []provider.AckOrchestrationParams{zero, twice} {
+		e.permanent(e.p.AckOrchestrationItem(e.ctx, again), provider.ErrLockLost, ruleLostAnswer)
 	}
 	e.happened("A", ruleLostAnswer)
 }

@@ -24,6 +24,7 @@ func moreConcurrency() category {
 		{"children_finish_for_one_parent_at_once", fanIn},
 
 		{"cancelled_context_changes_nothing", cancelledContext},
+		{"waiting_fetch_ends_with_its_context", waitingFetchIsTold},
 		{"cut_off_turn_is_whole_or_absent", cutOffTurns},
 		{"cut_off_completion_is_whole_or_absent", cutOffCompletions},
 		{"cut_off_enqueue_is_whole_or_absent", cutOffEnqueues},

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	ruleCancelledContext = "Provider: a cancelled context is reported as a retryable error that wraps the context's error; " +
+	ruleCancelledContext = "Provider: a context that ended is reported as a retryable error that wraps the context's error and its cause; " +
 		"§2.3: retryable: nothing was committed, or the outcome is unknown and repeating the call is safe"
 	ruleWhole = "§2.4: every method is one atomic transaction: all effects or none"
 )
@@ -62,6 +62,30 @@ func (e *env) everyCall(turn provider.AckOrchestrationParams, workToken string) 
 	}
 }
 
+// endedContexts are contexts that have ended, for several reasons.
+func endedContexts(ctx context.Context) []context.Context {
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	told, tell := context.WithCancelCause(ctx)
+	tell(errShutdown)
+	late, release := context.WithDeadline(ctx, time.Unix(0, 0))
+	release()
+	toldLate, release := context.WithDeadlineCause(ctx, time.Unix(0, 0), errShutdown)
+	release()
+	return []context.Context{cancelled, told, late, toldLate}
+}
+
+// errShutdown is why a context ended, by whoever ended it.
+var errShutdown = errors.New("the program is shutting down")
+
+// contextEnded asserts that a call reports the end of its context.
+func (e *env) contextEnded(ctx context.Context, err error, what string) {
+	e.Helper()
+	_, typed := errors.AsType[*provider.Error](err)
+	e.check(typed && provider.IsRetryable(err) && errors.Is(err, ctx.Err()) && errors.Is(err, context.Cause(ctx)),
+		ruleCancelledContext, "%s: %v, for the context's %v because of %v", what, err, ctx.Err(), context.Cause(ctx))
+}
+
 // A call whose context has ended before it began fails as retryable and changes
 // nothing; the same turn and activity can be completed afterwards.
 func cancelledContext(e *env) {
@@ -69,12 +93,10 @@ func cancelledContext(e *env) {
 	work := e.fetchWork(held)
 	got := e.readyForEverything("A")
 	e.enqueue(startItem("B"))
-	ctx, cancel := context.WithCancel(e.ctx)
-	cancel()
 	for name, call := range e.everyCall(turnOf(got, everything("A")), work.LockToken) {
-		err := call(ctx)
-		_, typed := errors.AsType[*provider.Error](err)
-		e.check(typed && errors.Is(err, context.Canceled) && provider.IsRetryable(err), ruleCancelledContext, "%s: %v", name, err)
+		for _, ctx := range endedContexts(e.ctx) {
+			e.contextEnded(ctx, call(ctx), name)
+		}
 	}
 	b := e.fetchInstance("B", held)
 	same(e, b.AttemptCount, 1, ruleCancelledContext)
@@ -83,6 +105,29 @@ func cancelledContext(e *env) {
 	e.commit(got, everything("A"))
 	e.batch(e.fetchInstance("A", held), ruleCancelledContext, raised("A", "knock"), completedItem("A", 3))
 	e.happened("A", ruleCancelledContext)
+}
+
+// A fetch that waits ends with its context, and says why. A store that does not wait has
+// nothing to say.
+func waitingFetchIsTold(e *env) {
+	for name, fetch := range map[string]func(ctx context.Context) error{
+		"FetchOrchestrationItem": func(ctx context.Context) error {
+			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: held})
+			return err
+		},
+		"FetchWorkItem": func(ctx context.Context) error {
+			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: held})
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancelCause(e.ctx)
+		stop := time.AfterFunc(50*time.Millisecond, func() { cancel(errShutdown) })
+		if err := fetch(ctx); err != nil || e.config.LongPolling {
+			e.contextEnded(ctx, err, name)
+		}
+		stop.Stop()
+		cancel(nil)
+	}
 }
 
 // cutOffs is how many calls a scenario cuts off.

@@ -51,6 +51,8 @@ func moreFetching() category {
 		{"undecodable_message_becomes_a_dead_letter", undecodableBecomesDeadLetter},
 		{"undecodable_message_alone_means_the_next_candidate", undecodableAlone},
 		{"undecodable_start_leaves_orphans", undecodableStart},
+		{"undecodable_message_counts_its_attempts", undecodableAttempts},
+		{"damaged_start_event_leaves_the_name_to_the_start", damagedStartEvent},
 		{"corrupted_history_is_reported_and_starves_nobody", corruptedStarvesNobody},
 
 		{"long_poll_delivers_a_message_that_arrives", longPollSeesMessage},

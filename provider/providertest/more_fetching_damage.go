@@ -90,6 +90,39 @@ func undecodableStart(e *env) {
 	same(e, got.AttemptCount, 1, ruleKeepOrphans)
 }
 
+// The attempts of a message that cannot be decoded count for the batch it was in, and
+// not for the next one.
+func undecodableAttempts(e *env) {
+	const rule = "§5.1 step 9: maximum attempt_count over the batch after the increment"
+	e.create("A")
+	e.enqueue(raised("A", "bad"))
+	for range 2 {
+		e.abandon(e.fetchInstance("A", held), 0, false)
+	}
+	e.corruptMessage("A", damaged[0])
+	e.enqueue(raised("A", "good"))
+	got := e.fetchInstance("A", held)
+	e.batch(got, rule, raised("A", "good"))
+	same(e, got.AttemptCount, 3, rule)
+	e.abandon(got, 0, false)
+	same(e, e.fetchInstance("A", held).AttemptCount, 2, rule)
+}
+
+// Without an instance row and with a first event that cannot be decoded, a start among
+// the messages still says what the orchestration is called, so that it can be failed
+// under its name.
+func damagedStartEvent(e *env) {
+	e.appendEvents("A", 1, started("A", 1))
+	e.corrupt("A", 1, 1, `{"type":"OrchestrationStarted"}`)
+	start := startItem("A")
+	start.Orchestration, start.Version = "Late", new("7.0.0")
+	e.enqueue(raised("A", "go"), start)
+	got := e.fetchInstance("A", held)
+	e.check(got.Item.HistoryError != nil, ruleDamaged, "no HistoryError")
+	e.contextIs(got, ruleFromStart, "Late", "7.0.0")
+	e.batch(got, ruleDamaged, raised("A", "go"), start)
+}
+
 // An instance whose history cannot be decoded is handed out as such, with its
 // messages and a counted attempt; the others are served as ever.
 func corruptedStarvesNobody(e *env) {

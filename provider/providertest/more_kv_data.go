@@ -20,6 +20,7 @@ func kvDataScenarios() []scenario {
 		{"unusual_values", unusualValues},
 		{"long_keys", longKeys},
 		{"two_hundred_keys", twoHundredKeys},
+		{"control_characters_in_keys", controlCharactersInKeys},
 		{"keys_compare_byte_for_byte", keysCompareByteForByte},
 		{"instances_compare_byte_for_byte", instancesCompareByteForByte},
 		{"parent_and_child_are_separate", parentAndChildAreSeparate},
@@ -90,6 +91,25 @@ func unusualValues(e *env) {
 	kv.continueAsNew()
 	kv.live(want, rule)
 	kv.snapshot(want, rule)
+}
+
+// A key may hold control characters, NUL too: both ways to read find it, and no other.
+func controlCharactersInKeys(e *env) {
+	const rule = "§5.17, §5.18: one live view; a key is any text"
+	kv := e.kv("order", setKey("k", "k"), setKey("k\x00", "nul"), setKey("k\x00\x00", "nuls"), setKey("\x00k", "first"), setKey("k\x1f", "us"))
+	want := values{"k": "k", "k\x00": "nul", "k\x00\x00": "nuls", "\x00k": "first", "k\x1f": "us"}
+	for range 2 {
+		kv.live(want, rule)
+		for key, value := range want {
+			e.kvIs("order", key, new(value), rule)
+		}
+		e.kvIs("order", "\x00", nil, rule)
+		kv.continueAsNew()
+	}
+	kv.write(clearKey("k\x00"))
+	delete(want, "k\x00")
+	e.kvIs("order", "k\x00", nil, rule)
+	kv.live(want, rule)
 }
 
 // Keys of 255 characters are told apart by their last one.

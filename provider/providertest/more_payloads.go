@@ -33,6 +33,8 @@ func morePayloads() category {
 		{"odd_texts_in_activities", textsInActivities},
 		{"odd_texts_in_names_and_outputs", textsInColumns},
 		{"invalid_utf8_becomes_the_replacement_character", invalidUTF8},
+		{"invalid_utf8_in_columns_is_that_of_the_events", invalidUTF8InColumns},
+		{"long_names_and_versions", longNames},
 
 		{"instance_ids_are_compared_byte_for_byte", instanceIDsByteForByte},
 		{"odd_texts_as_instance_ids", textsAsIDs},
@@ -40,6 +42,8 @@ func morePayloads() category {
 		{"ids_of_255_characters_work", longIDs},
 		{"longer_ids_are_refused_or_whole", tooLongIDs},
 		{"ids_that_are_no_text_are_refused_or_work", nonTextIDs},
+		{"names_that_are_no_text_meet_nobody", nonTextMeetsNobody},
+		{"ids_that_are_no_text_delete_nobody", nonTextDeletesNobody},
 
 		{"row_keys_win_over_the_json", rowKeysWin},
 		{"events_written_by_others_are_read", foreignEvents},

@@ -94,20 +94,27 @@ func textsInColumns(e *env) {
 	}
 }
 
-// Text that is no valid UTF-8 is stored with U+FFFD in place of the bad byte, in
-// events and in messages, instead of failing or making the row unreadable.
-func invalidUTF8(e *env) {
-	const bad, good = "a\xffb", "a\ufffdb"
-	const rule = "§3.1: strings: must be valid Unicode; replace invalid UTF-8 before writing"
-	e.create("A", event("A", 1, 2, provider.ExternalEvent{Name: "n", Data: bad}))
-	e.sameEvents(e.history("A", 1)[1:], []provider.Event{event("A", 1, 2, provider.ExternalEvent{Name: "n", Data: good})}, rule)
-	e.enqueue(provider.ExternalRaisedItem{Instance: "A", Name: "n", Data: bad})
-	e.batch(e.fetchInstance("A", held), rule, provider.ExternalRaisedItem{Instance: "A", Name: "n", Data: good})
-	item := activityItem("A", 2)
-	item.Input = bad
-	e.enqueueWork(item)
-	item.Input = good
-	e.sameItem(e.fetchWork(held).Item, item, rule)
+// Names and versions are texts of any length: they are stored and come back whole. Their
+// length is given in UTF-16 units, the unit in which T-SQL columns are bounded.
+func longNames(e *env) {
+	const rule = "§4: orchestration_name, orchestration_version: text; §3.6: kept as it is"
+	for _, units := range []int{401, 4001} {
+		for _, text := range []string{strings.Repeat("n", units), "n" + strings.Repeat("😀", units/2)} {
+			instance := fmt.Sprint(units, len(text))
+			e.createWith(instance, provider.AckOrchestrationParams{Metadata: provider.ExecutionMetadata{
+				OrchestrationName: new(text), OrchestrationVersion: new("v" + text[1:]),
+			}})
+			e.enqueue(raised(instance, "go"))
+			got := e.fetchInstance(instance, held)
+			e.sameText(got.Item.OrchestrationName, text, rule, "name")
+			e.sameText(got.Item.Version, "v"+text[1:], rule, "version")
+			if e.p.Admin() != nil {
+				info := e.info(instance)
+				e.sameText(info.OrchestrationName, text, rule, "name")
+				e.sameText(info.OrchestrationVersion, "v"+text[1:], rule, "version")
+			}
+		}
+	}
 }
 
 // separate asserts that instances with these ids never meet: each has its own

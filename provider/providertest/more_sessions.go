@@ -16,6 +16,7 @@ func moreSessions() category {
 	return category{name: "more sessions", scenarios: slices.Concat([]scenario{
 		{"lowest_row_id_across_sessions", lowestRowIDAcrossSessions},
 		{"foreign_sessions_do_not_block_the_queue", foreignSessionsDoNotBlockTheQueue},
+		{"foreign_sessions_do_not_block_their_tag", foreignSessionsDoNotBlockTheirTag},
 		{"lost_claim_tries_the_next_candidate", lostClaimTriesTheNextCandidate},
 		{"one_owner_under_32_claimers", oneOwnerUnder32Claimers},
 		{"one_owner_takes_an_expired_session", oneOwnerTakesAnExpiredSession},
@@ -56,6 +57,30 @@ func foreignSessionsDoNotBlockTheQueue(e *env) {
 	e.claim(owner("bob"), 201, ruleForeign)
 	e.claim(noSession(), 202, ruleNoSession)
 	e.fetchNoWork(owner("bob"), ruleForeign)
+}
+
+// Nor do they hide an item of the same tag behind one of another tag: the oldest that
+// is free comes first, whatever stands before it under its tag.
+func foreignSessionsDoNotBlockTheirTag(e *env) {
+	item := func(session, tag string, id uint64) provider.ActivityExecuteItem {
+		work := inSession(session, id)
+		work.Tag = &tag
+		return work
+	}
+	for id := uint64(1); id <= 21; id++ {
+		e.enqueueWork(item("s", "x", id))
+	}
+	e.enqueueWork(item("free", "x", 22), item("free2", "y", 23))
+	either := func(id string) provider.FetchWorkParams {
+		params := e.onlyTags("x", "y")
+		params.Session = owner(id).Session
+		return params
+	}
+	e.claim(either("ann"), 1, ruleUnclaimed)
+	e.claim(either("bob"), 22, ruleLowestID)
+	e.claim(either("bob"), 23, ruleLowestID)
+	e.fetchNoWork(either("bob"), ruleForeign)
+	e.claim(either("ann"), 2, ruleOwned)
 }
 
 // A worker that loses the race for a session gets another item in the same call,

@@ -28,7 +28,7 @@ func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrc
 		return err
 	}
 	result := turnResult{TurnResult: checked}
-	if result.cancelled, err = activityList(params.CancelledActivities); err != nil {
+	if result.cancelled, err = activityList(checked.Cancelled); err != nil {
 		return err
 	}
 	return s.write(ctx, opAckOrchestration, result.store)
@@ -73,7 +73,7 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		return err
 	}
 	if held.until <= t.now {
-		return instanceLockExpired(opAckOrchestration)
+		return columns.LockExpired(opAckOrchestration)
 	}
 	if err := columns.CheckExecution(opAckOrchestration, uint64(r.Execution)); err != nil {
 		return err

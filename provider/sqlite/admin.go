@@ -4,17 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
-
-// instanceNotFound is an instance without a row. The text begins as §6.2 says.
-func instanceNotFound(operation, instance string) error {
-	return provider.Permanent(operation, fmt.Sprintf("Instance %s not found", instance), provider.ErrNotFound)
-}
 
 // ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
 // millisecond the later created.
@@ -85,7 +79,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	var latest int64
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
 		if latest, err = q.LatestExecution(ctx, instance); err == nil && latest == 0 {
-			return instanceNotFound(operation, instance)
+			return columns.InstanceNotFound(operation, instance)
 		}
 		return err
 	})
@@ -99,7 +93,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
 		row, err := q.GetInstanceInfo(ctx, instance)
 		if errors.Is(err, sql.ErrNoRows) {
-			return instanceNotFound(operation, instance)
+			return columns.InstanceNotFound(operation, instance)
 		}
 		if err != nil {
 			return err
@@ -111,8 +105,8 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 			CurrentExecutionID:   uint64(row.CurrentExecutionID),
 			Status:               provider.StatusUnknown,
 			Output:               row.Output,
-			CreatedAt:            fromMillis(row.CreatedAt),
-			UpdatedAt:            fromMillis(row.UpdatedAt),
+			CreatedAt:            columns.FromMillis(row.CreatedAt),
+			UpdatedAt:            columns.FromMillis(row.UpdatedAt),
 			ParentInstanceID:     row.ParentInstanceID,
 		}
 		if row.Status != nil {
@@ -132,8 +126,7 @@ func (s *Store) GetExecutionInfo(
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
 		row, err := q.GetExecution(ctx, instance, columns.Clamp(executionID))
 		if errors.Is(err, sql.ErrNoRows) {
-			return provider.Permanent(operation,
-				fmt.Sprintf("Execution %d not found for instance %s", executionID, instance), provider.ErrNotFound)
+			return columns.ExecutionNotFound(operation, instance, executionID)
 		}
 		if err != nil {
 			return err
@@ -142,11 +135,11 @@ func (s *Store) GetExecutionInfo(
 			ExecutionID: uint64(row.ExecutionID),
 			Status:      provider.Status(row.Status),
 			Output:      row.Output,
-			StartedAt:   fromMillis(row.StartedAt),
+			StartedAt:   columns.FromMillis(row.StartedAt),
 			EventCount:  uint64(row.EventCount),
 		}
 		if row.CompletedAt != nil {
-			info.CompletedAt = new(fromMillis(*row.CompletedAt))
+			info.CompletedAt = new(columns.FromMillis(*row.CompletedAt))
 		}
 		return nil
 	})
@@ -204,7 +197,7 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 	err := s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
 		parent, err = q.GetParent(ctx, instance)
 		if errors.Is(err, sql.ErrNoRows) {
-			return instanceNotFound(operation, instance)
+			return columns.InstanceNotFound(operation, instance)
 		}
 		return err
 	})

@@ -4,9 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"time"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -20,21 +19,20 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	return s.delete(ctx, operation, func(ctx context.Context, t *tx) (provider.DeleteInstanceResult, error) {
 		parent, err := t.GetParent(ctx, instance)
 		if errors.Is(err, sql.ErrNoRows) {
-			return provider.DeleteInstanceResult{}, instanceNotFound(operation, instance)
+			return provider.DeleteInstanceResult{}, columns.InstanceNotFound(operation, instance)
 		}
 		if err != nil {
 			return provider.DeleteInstanceResult{}, err
 		}
 		if parent != nil {
-			return provider.DeleteInstanceResult{}, provider.Permanent(operation, fmt.Sprintf(
-				"Cannot delete sub-orchestration %s directly. Delete root instance instead.", instance),
-				provider.ErrSubOrchestration)
+			return provider.DeleteInstanceResult{}, columns.SubOrchestration(operation, instance)
 		}
 		return t.deleteTree(ctx, operation, instance, force)
 	})
 }
 
-// DeleteInstancesAtomic implements [provider.Admin] (§6.16).
+// DeleteInstancesAtomic implements [provider.Admin] (§6.16). An id that no instance can
+// have is ignored like any other unknown one.
 //
 // Errors: [provider.ErrStillRunning] without force, [provider.ErrOrphanedChild] with
 // and without. After either nothing was deleted.
@@ -42,6 +40,7 @@ func (s *Store) DeleteInstancesAtomic(
 	ctx context.Context, instances []string, force bool,
 ) (provider.DeleteInstanceResult, error) {
 	const operation = "delete_instances_atomic"
+	instances = columns.IDs(instances)
 	if len(instances) == 0 {
 		return provider.DeleteInstanceResult{}, nil
 	}
@@ -178,9 +177,7 @@ func (t *tx) checkFinished(ctx context.Context, operation, list string) error {
 	if err != nil {
 		return err
 	}
-	return provider.Permanent(operation, fmt.Sprintf(
-		"Instance %s is still running. Use force=true to delete anyway, or cancel first.", running),
-		provider.ErrStillRunning)
+	return columns.StillRunning(operation, running)
 }
 
 // checkNoOrphan refuses a list that would leave a child without its parent.
@@ -192,9 +189,7 @@ func (t *tx) checkNoOrphan(ctx context.Context, operation, list string) error {
 	if err != nil {
 		return err
 	}
-	return provider.Permanent(operation, fmt.Sprintf(
-		"Instance %s is a child of %s and not in the list: it would be orphaned. Fetch the instance tree again and retry.",
-		orphan.InstanceID, *orphan.ParentInstanceID), provider.ErrOrphanedChild)
+	return columns.OrphanedChild(operation, orphan.InstanceID, *orphan.ParentInstanceID)
 }
 
 // selection is a bulk call's filter as the queries take it.
@@ -208,23 +203,16 @@ type selection struct {
 }
 
 func newSelection(operation string, filter provider.InstanceFilter) (selection, error) {
-	s := selection{limit: provider.DefaultBulkLimit, completedBefore: millisOf(filter.CompletedBefore)}
+	s := selection{limit: provider.DefaultBulkLimit, completedBefore: columns.Millis(filter.CompletedBefore)}
 	if filter.Limit != nil {
 		s.limit = int64(*filter.Limit)
 	}
 	if filter.InstanceIDs == nil {
 		return s, nil
 	}
-	s.nothing = len(filter.InstanceIDs) == 0
-	list, err := jsonList(operation, filter.InstanceIDs)
+	ids := columns.IDs(filter.InstanceIDs)
+	s.nothing = len(ids) == 0
+	list, err := jsonList(operation, ids)
 	s.instances = &list
 	return s, err
-}
-
-// millisOf converts an optional point in time.
-func millisOf(at *time.Time) *int64 {
-	if at == nil {
-		return nil
-	}
-	return new(at.UnixMilli())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -61,7 +62,7 @@ func (s *Store) prune(
 	if options.KeepLast != nil {
 		keep = int64(*options.KeepLast)
 	}
-	before := millisOf(options.CompletedBefore)
+	before := columns.Millis(options.CompletedBefore)
 	result := provider.PruneResult{InstancesProcessed: 1}
 	err := s.write(ctx, operation, func(ctx context.Context, t *tx) error {
 		known, err := t.InstanceExists(ctx, instance)
@@ -69,7 +70,7 @@ func (s *Store) prune(
 			return err
 		}
 		if !known {
-			return instanceNotFound(operation, instance)
+			return columns.InstanceNotFound(operation, instance)
 		}
 		executions, err := t.ListPrunableExecutions(ctx, instance, before, keep)
 		if err != nil || len(executions) == 0 {

@@ -147,13 +147,3 @@ func isDuplicateKey(err error) bool {
 	failure, ok := errors.AsType[*sqlite.Error](err)
 	return ok && failure.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 }
-
-// errClosed is what every call on a closed store returns.
-func errClosed(operation string) error {
-	return provider.Permanent(operation, "store is closed: open it again to go on", provider.ErrClosed)
-}
-
-// invalidToken is a token that no row carries. what says whose it may have been.
-func invalidToken(operation, what string) error {
-	return provider.Permanent(operation, "Invalid lock token: "+what, provider.ErrInvalidLockToken)
-}

@@ -99,10 +99,13 @@ func TestBusyHandleStarvesNobody(t *testing.T) {
 			}
 		})
 	}
-	meek := openFile(t, path, &Config{BusyTimeout: 20 * second})
+	// Also when what follows fails: the store closes next.
+	defer func() {
+		close(quit)
+		hogs.Wait()
+	}()
+	meek := openFile(t, path, &Config{BusyTimeout: 60 * second})
 	for i := range 50 {
 		must(t, meek.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("meek", i)), 0))
 	}
-	close(quit)
-	hogs.Wait()
 }

@@ -56,7 +56,7 @@ func (t *tx) storeValue(ctx context.Context, instance string, kind provider.Even
 func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
 	var value *string
 	err := s.read(ctx, "get_kv_value", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
-		value, err = q.GetValue(ctx, instance, key)
+		value, err = q.GetValue(ctx, instance, columns.Text(key))
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -24,8 +24,7 @@ type lock struct {
 func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error) {
 	inbox, err := t.GetInboxByToken(ctx, &token)
 	if errors.Is(err, sql.ErrNoRows) {
-		return lock{}, invalidToken(operation,
-			"the turn was already acknowledged or abandoned, its lease ended and somebody else has the instance, or the instance was deleted")
+		return lock{}, columns.InvalidToken(operation)
 	}
 	if err != nil {
 		return lock{}, err
@@ -114,13 +113,6 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 		if _, err := t.findLock(ctx, operation, lockToken); err != nil {
 			return err
 		}
-		return instanceLockExpired(operation)
+		return columns.LockExpired(operation)
 	})
-}
-
-// instanceLockExpired is a lease on an instance that has ended.
-func instanceLockExpired(operation string) error {
-	return provider.Permanent(operation,
-		"Instance lock expired: the turn took longer than its lease; its messages will be delivered again",
-		provider.ErrLockExpired)
 }

@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -73,7 +74,6 @@ func newStore(config Config, w *writer, r *readers) *Store {
 		now:     config.now,
 		writer:  w,
 		readers: r,
-		closing: make(chan struct{}),
 	}
 	s.watch = startWatch(s, config.PollInterval)
 	w.start(s.published)
@@ -153,21 +153,9 @@ func openWriter(ctx context.Context, dsn string, config Config, file bool) (*wri
 		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
 			return w, err
 		}
-		if err := sleep(ctx, longestNap); err != nil {
+		if err := clock.Sleep(ctx, longestNap); err != nil {
 			return nil, provider.ContextError(ctx, openOperation)
 		}
-	}
-}
-
-// sleep waits for d, or for the end of the context, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -27,7 +27,7 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	if err != nil {
 		return 0, err
 	}
-	owners, err := jsonList(operation, params.OwnerIDs)
+	owners, err := jsonList(operation, columns.IDs(params.OwnerIDs))
 	if err != nil {
 		return 0, err
 	}

@@ -1,13 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"log/slog"
-	"sync"
-	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/internal/lifecycle"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -28,17 +29,10 @@ type Store struct {
 	// changes are the clients that wait for an instance.
 	changes wakeup.Changes
 
-	// calls counts calls in progress, for Close to wait for.
-	mu     sync.Mutex
-	closed bool
-	calls  sync.WaitGroup
-	// closing is closed when Close begins, to end waits.
-	closing chan struct{}
+	// calls are the calls in progress, for Close to wait for.
+	calls lifecycle.Calls
 	// watch is the goroutine that ends waits as time passes.
 	watch *watch
-
-	closeOnce sync.Once
-	closeErr  error
 }
 
 var (
@@ -58,39 +52,29 @@ func (s *Store) Admin() provider.Admin { return s }
 // Close ends waiting fetches, lets calls in progress finish, and closes the
 // database. Calls made after it, and the waits it ended, return
 // [provider.ErrClosed]. Closing twice is allowed and returns the same error.
-func (s *Store) Close() error {
-	s.closeOnce.Do(func() {
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
-		close(s.closing)
-		s.calls.Wait()
-		s.watch.stop()
-		if s.readers != nil {
-			s.closeErr = s.readers.close()
-		}
-		// Last: SQLite moves the log into the database when the last connection
-		// closes, if that one may write.
-		if err := s.writer.close(); s.closeErr == nil {
-			s.closeErr = err
-		}
-	})
-	return s.closeErr
+func (s *Store) Close() error { return s.calls.Close(s.release) }
+
+// release ends what runs in the background and closes the connections.
+func (s *Store) release() (err error) {
+	s.watch.stop()
+	if s.readers != nil {
+		err = s.readers.close()
+	}
+	// Last: SQLite moves the log into the database when the last connection closes, if
+	// that one may write.
+	return cmp.Or(err, s.writer.close())
 }
 
 // enter counts a call in, so that Close can wait for it. Every call that returns nil
 // is followed by leave.
 func (s *Store) enter(operation string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosed(operation)
+	if !s.calls.Enter() {
+		return columns.Closed(operation)
 	}
-	s.calls.Add(1)
 	return nil
 }
 
-func (s *Store) leave() { s.calls.Done() }
+func (s *Store) leave() { s.calls.Leave() }
 
 // write runs one call as a transaction. run may be in a group with other calls,
 // but sees and leaves the database as if it were alone. When the context ends
@@ -196,6 +180,3 @@ func classifyRead(ctx context.Context, operation string, err error) error {
 }
 
 func (r *readers) close() error { return classifyClose(r.queries.Close(), r.db.Close()) }
-
-// fromMillis converts a stored time.
-func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

@@ -104,6 +104,9 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) er
 	// RETURNING promises no order.
 	slices.SortFunc(rows, func(a, b sqlitedb.LockMessagesRow) int { return cmp.Compare(a.ID, b.ID) })
 	for _, row := range rows {
+		// Each message counts its own attempts; the batch reports the most, of those too
+		// that cannot be decoded (§5.1 step 9).
+		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
 			if err := t.setMessageAside(ctx, log, found.Item.Instance, row, err); err != nil {
@@ -112,8 +115,6 @@ func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) er
 			continue
 		}
 		found.Item.Messages = append(found.Item.Messages, item)
-		// Each message counts its own attempts; the batch reports the most.
-		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
 	}
 	return nil
 }

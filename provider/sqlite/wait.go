@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/internal/wakeup"
 )
 
@@ -14,7 +15,7 @@ func poll[T any](
 	ctx context.Context, s *Store, list *wakeup.List, operation string, timeout time.Duration,
 	look func(woken bool) (*T, int64, error),
 ) (*T, error) {
-	fetch := wakeup.Fetch{Operation: operation, Timeout: timeout, Closing: s.closing, Closed: errClosed}
+	fetch := wakeup.Fetch{Operation: operation, Timeout: timeout, Closing: s.calls.Closing(), Closed: columns.Closed}
 	return wakeup.Poll(ctx, list, fetch, func(why wakeup.Reason) (*T, int64, error) {
 		return look(why != wakeup.Arrived)
 	})

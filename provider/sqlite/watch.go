@@ -90,10 +90,16 @@ func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
 		wakeAt, some := list.Due(now)
 		waiting = waiting || some
 		if wakeAt != 0 {
-			nap = min(nap, time.Duration(wakeAt-now)*time.Millisecond)
+			nap = min(nap, napUntil(now, wakeAt))
 		}
 	}
 	return nap, waiting
+}
+
+// napUntil is how long to sleep at now towards wakeAt, both in milliseconds. A timer may
+// be due later than a time.Duration can say, so the bound comes before the unit.
+func napUntil(now, wakeAt int64) time.Duration {
+	return time.Duration(min(wakeAt-now, maxNap.Milliseconds())) * time.Millisecond
 }
 
 // pollOthers wakes everybody if another process has written: what it wrote, and for

@@ -222,9 +222,9 @@ func (t *tx) tagsOf(ctx context.Context, filter provider.TagFilter) ([]*string, 
 			return nil, err
 		}
 	case provider.TagDefaultAndSet:
-		named = filter.Tags()
+		named = columns.Tags(filter)
 	case provider.TagSet:
-		named, untagged = filter.Tags(), false
+		named, untagged = columns.Tags(filter), false
 	case provider.TagDefaultOnly, provider.TagNone:
 	}
 	tags := make([]*string, 0, len(named)+1)

@@ -77,11 +77,9 @@ func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
 		return err
 	}
 	if expired {
-		return provider.Permanent(operation,
-			"Activity lock expired: the activity took longer than its lease and will be delivered again", provider.ErrLockExpired)
+		return columns.LockExpired(operation)
 	}
-	return invalidToken(operation,
-		"the activity was cancelled, was already acknowledged, or its lock expired and somebody else has it")
+	return columns.InvalidToken(operation)
 }
 
 // AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
@@ -110,9 +108,7 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 		return err
 	}
 	if found == 0 {
-		return provider.Permanent(operation,
-			"Invalid lock token or already acked: the activity was cancelled, acknowledged, or somebody else has it",
-			provider.ErrInvalidLockToken)
+		return columns.InvalidToken(operation)
 	}
 	if hideFor == 0 {
 		t.activities++

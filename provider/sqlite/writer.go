@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -171,7 +172,7 @@ func (w *writer) do(ctx context.Context, j *job) error {
 	j.ctx = ctx
 	j.done = make(chan struct{})
 	if !w.push(j) {
-		return errClosed(j.operation)
+		return columns.Closed(j.operation)
 	}
 	select {
 	case <-j.done:
@@ -182,9 +183,9 @@ func (w *writer) do(ctx context.Context, j *job) error {
 		return provider.ContextError(ctx, j.operation)
 	}
 	if j.state.CompareAndSwap(running, left) {
-		cause := context.Cause(ctx)
-		return provider.Retryable(j.operation,
-			cause.Error()+"; the call was being carried out and its outcome is unknown", cause)
+		err := provider.ContextError(ctx, j.operation)
+		err.Message += "; the call was being carried out and its outcome is unknown"
+		return err
 	}
 	<-j.done
 	return j.err

@@ -28,12 +28,14 @@
 --         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
---   50013 duplicate_event: the execution already has an event with one of the ids
+--   50012 invalid_execution_id: the first execution is 1
+--   50013 duplicate_event: the execution already has an event with one of the ids, or
+--         @events has an id twice
 CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @lock_token         UNIQUEIDENTIFIER,
     @execution_id       BIGINT,
-    @name               NVARCHAR(400),
-    @version            NVARCHAR(400),
+    @name               NVARCHAR(MAX),
+    @version            NVARCHAR(MAX),
     @parent_instance_id NVARCHAR(400),
     @major              BIGINT,
     @minor              BIGINT,
@@ -93,6 +95,9 @@ BEGIN TRY
             THROW 50011, N'Instance lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;
+    -- Here, since a lost lock is what the caller must hear of first.
+    IF @execution_id < 1
+        THROW 50012, N'The execution id must be set: the first is 1.', 1;
 
     -- vet:allow Q3: the lease has just been ended under the same token
     DELETE FROM duroxide.orchestrator_queue
@@ -153,6 +158,8 @@ BEGIN TRY
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )
         THROW 50013, N'The execution already has an event with one of the ids.', 1;
+    IF EXISTS (SELECT 1 FROM @events AS e GROUP BY e.event_id HAVING COUNT(*) > 1)
+        THROW 50013, N'Two of the events have the same id.', 1;
     INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
     SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
     FROM @events AS e;

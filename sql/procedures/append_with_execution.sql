@@ -6,7 +6,8 @@
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
---   50013 duplicate_event: the execution already has an event with one of the ids
+--   50013 duplicate_event: the execution already has an event with one of the ids, or
+--         @events has an id twice
 CREATE OR ALTER PROCEDURE duroxide.append_with_execution
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,
@@ -30,6 +31,8 @@ BEGIN TRY
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )
         THROW 50013, N'The execution already has an event with one of the ids.', 1;
+    IF EXISTS (SELECT 1 FROM @events AS e GROUP BY e.event_id HAVING COUNT(*) > 1)
+        THROW 50013, N'Two of the events have the same id.', 1;
 
     INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
     SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now

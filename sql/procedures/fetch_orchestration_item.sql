@@ -11,7 +11,8 @@
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because nobody ever started
---     them and all they had were queue messages
+--     them and all they had were queue messages. If there are some but no item, the
+--     last look has not been taken: fetch again
 --   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
 --     instance without a row: it is in the history or in the message that starts it
 --   3 History: the events of the execution
@@ -24,9 +25,10 @@
 -- writing; READCOMMITTEDLOCK makes them mean that under row versioning too (rule Q1).
 -- The last look waits instead of passing over, so that "nothing" means nothing;
 -- LOCK_TIMEOUT bounds that wait, and the one for the row, in case it is in somebody's
--- long transaction; 1222 then says that there is nothing to fetch now. INDEX keeps a plan that was made for an empty table
--- from reading the whole of it later (rule Q9). No hint is needed for correctness: the
--- update that takes the instance repeats the condition (rule Q3).
+-- long transaction; 1222 then says that there is nothing to fetch now. INDEX keeps a
+-- plan that was made for an empty table from reading the whole of it later (rule Q9).
+-- No hint is needed for correctness: the update that takes the instance repeats the
+-- condition (rule Q3).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -48,7 +50,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @versions TABLE (id INT NOT NULL PRIMARY KEY);
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, messages BIGINT NOT NULL);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @taken INT;
-DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(400), @version NVARCHAR(400), @execution_id BIGINT, @attempt_count INT;
+DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
 DECLARE @tries INT = 0;
 
 BEGIN TRY
@@ -91,6 +93,9 @@ BEGIN TRY
         ) AS c
         ORDER BY c.head_id;
 
+        -- The last look may time out, and nobody would hear of what was dropped.
+        IF @candidate IS NULL AND EXISTS (SELECT 1 FROM @dropped AS d)
+            BREAK;
         IF @candidate IS NULL
         BEGIN
             -- Also for the write below: what was seen is its key in the index, and the row

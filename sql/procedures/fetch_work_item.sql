@@ -19,10 +19,10 @@
 -- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
 -- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
 -- LOCK_TIMEOUT bounds that wait, and the one for the row; 1222 then says that there is
--- nothing to fetch now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two claims of it
--- apart; where hints are ignored one of them fails with 2627, and the whole call is
--- safe to repeat. No hint is needed for correctness: the update that takes the
--- activity repeats the condition (rule Q3).
+-- nothing to fetch now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two
+-- claims of it apart; where hints are ignored one of them fails with 2627, and the
+-- whole call is safe to repeat. No hint is needed for correctness: the update that
+-- takes the activity repeats the condition (rule Q3).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set

@@ -1,7 +1,7 @@
 -- Finds the oldest ready activity of a session that the owner holds or may claim.
--- Usually it is among the first few, which are looked at one by one. If those all
--- belong to sessions of others, of which one may have a very long queue, each session
--- is looked at once instead.
+-- Usually it is among the first few of each tag, which are looked at one by one. If
+-- those of a tag all belong to sessions of others, of which one may have a very long
+-- queue, each session is looked at once instead.
 --
 -- With @patient = 1 it waits for activities that somebody is taking, to see whether they
 -- are really taken.
@@ -22,12 +22,16 @@ CREATE OR ALTER PROCEDURE duroxide.find_session_work
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-DECLARE @first TABLE (id BIGINT NOT NULL PRIMARY KEY, session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
-DECLARE @session_id NVARCHAR(400), @oldest BIGINT, @looked INT;
+DECLARE @first TABLE (
+    id         BIGINT        NOT NULL PRIMARY KEY,
+    session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    tag        NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL
+);
+DECLARE @session_id NVARCHAR(400), @oldest BIGINT;
 
 IF @patient = 1
-    INSERT INTO @first (id, session_id)
-    SELECT u.id, u.session_id
+    INSERT INTO @first (id, session_id, tag)
+    SELECT u.id, u.session_id, NULL
     FROM (
         SELECT TOP (20) q.id, q.session_id
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
@@ -38,7 +42,7 @@ IF @patient = 1
         ORDER BY q.id
     ) AS u
     UNION ALL
-    SELECT n.id, n.session_id
+    SELECT n.id, n.session_id, t.id
     FROM @tags AS t
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
@@ -49,8 +53,8 @@ IF @patient = 1
         ORDER BY q.id
     ) AS n;
 ELSE
-    INSERT INTO @first (id, session_id)
-    SELECT u.id, u.session_id
+    INSERT INTO @first (id, session_id, tag)
+    SELECT u.id, u.session_id, NULL
     FROM (
         SELECT TOP (20) q.id, q.session_id
         -- vet:allow Q1: a look; the claim repeats its condition
@@ -63,7 +67,7 @@ ELSE
         ORDER BY q.id
     ) AS u
     UNION ALL
-    SELECT n.id, n.session_id
+    SELECT n.id, n.session_id, t.id
     FROM @tags AS t
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
@@ -75,7 +79,6 @@ ELSE
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS n;
-SELECT @looked = COUNT(*) FROM @first AS f;
 
 SELECT @id = MIN(f.id)
 FROM @first AS f
@@ -86,9 +89,14 @@ WHERE NOT EXISTS (
       AND s.locked_until > @now
       AND s.worker_id <> @owner
 );
--- What is beyond the first of one tag may still be older than what was found of
--- another, but nobody's turn is lost by that: it only comes a little later.
-IF @id IS NOT NULL OR @looked < 20
+-- Beyond the first of a tag there can be something older than what was found only if
+-- all of them are older than it.
+IF NOT EXISTS (
+    SELECT 1
+    FROM @first AS f
+    GROUP BY f.tag
+    HAVING COUNT(*) >= 20 AND (@id IS NULL OR MAX(f.id) < @id)
+)
     RETURN;
 
 SELECT @session_id = MIN(q.session_id)

@@ -28,8 +28,10 @@ CREATE TABLE duroxide.instances (
     -- Order of creation: created_at alone does not separate two instances of the
     -- same millisecond.
     sequence              BIGINT        NOT NULL IDENTITY (1, 1),
-    orchestration_name    NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    orchestration_version NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    -- No keys, so what a client asks for always fits: an instance that could not be
+    -- stored could not be failed either.
+    orchestration_name    NVARCHAR(MAX) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    orchestration_version NVARCHAR(MAX) COLLATE Latin1_General_100_BIN2 NULL,
     -- Only ever grows.
     current_execution_id  BIGINT        NOT NULL,
     custom_status         NVARCHAR(MAX) NULL,
