@@ -199,9 +199,9 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 // gaveUp is why a wait ended without what it waited for: its context's error, that
 // context's own cause if it has one, and the store's trouble if it had any.
 func gaveUp(ctx context.Context, trouble error) error {
-	err := ctx.Err()
-	if cause := context.Cause(ctx); !errors.Is(cause, err) {
-		err = fmt.Errorf("%w: %w", err, cause)
+	err := context.Cause(ctx)
+	if !errors.Is(err, ctx.Err()) {
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	if trouble != nil {
 		err = fmt.Errorf("%w (the last look failed: %w)", err, trouble)

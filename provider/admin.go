@@ -6,8 +6,7 @@ import (
 )
 
 // Admin is the management side of a store: what tools and dashboards need. The
-// runtime's correctness does not depend on it, except that gauges read
-// [Admin.GetSystemMetrics] and [Admin.GetQueueDepths].
+// runtime's correctness does not depend on it.
 //
 // Each call is atomic on its own; the two bulk calls run one transaction per
 // instance and keep what they did before an error.

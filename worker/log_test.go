@@ -128,3 +128,34 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		}
 	}
 }
+
+// A line that somebody filters by an attribute has it once.
+func TestLogNamesTheOrchestrationOnce(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	store := openStore(t)
+	stop := runWorker(t, store, worker.Options{
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Millisecond, MaxAttempts: 1,
+	})
+	c := client.New(store)
+	if err := c.StartNamed(t.Context(), "Misspelt", "misspelt-1", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Wait(deadline(t), "misspelt-1"); err != nil { // as poison
+		t.Fatal(err)
+	}
+	stop()
+	seen := 0
+	for line := range strings.Lines(log.String()) {
+		if !strings.Contains(line, "no handler is registered for the orchestration") {
+			continue
+		}
+		seen++
+		if strings.Count(line, "orchestration_name=") != 1 || !strings.Contains(line, "orchestration_name=Misspelt") {
+			t.Errorf("got %s", line)
+		}
+	}
+	if seen != 1 {
+		t.Errorf("%d lines say that nobody knows the orchestration, want 1:\n%s", seen, log.String())
+	}
+}

@@ -201,8 +201,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 func (t *turn) unregistered(ctx context.Context, b begin) {
 	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
 	t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
-		"orchestration_name", b.started.Name, "orchestration_version", b.version,
-		"attempt", t.fetched.AttemptCount, "retry_in", delay)
+		"orchestration_version", b.version, "attempt", t.fetched.AttemptCount, "retry_in", delay)
 	t.abandon(ctx, delay, false)
 }
 

@@ -61,6 +61,58 @@ func TestHello(t *testing.T) {
 	}
 }
 
+// TestReadmeInstalls types the commands by which the README installs the library, in a
+// folder that holds the program and nothing else. Instead of the latest release they get
+// the library that is here; so there is no check of what the database of checksums has.
+func TestReadmeInstalls(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(readme), "\n## Install\n")
+	section, _, ends := strings.Cut(section, "\n## ")
+	program, err := os.ReadFile("main.go")
+	if err != nil || !found || !ends {
+		t.Fatalf("no section Install in README.md, or no program: %v", err)
+	}
+	library, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), program, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(arguments ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "go", arguments...)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "GOSUMDB=off", "GOWORK=off")
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, out)
+		}
+		return string(out)
+	}
+
+	var last string
+	for line := range strings.Lines(section) {
+		typed, isCommand := strings.CutPrefix(line, "    go ")
+		typed, _, _ = strings.Cut(typed, "#")
+		if !isCommand || strings.HasPrefix(typed, "install ") { // of a release
+			continue
+		}
+		last = run(strings.Fields(typed)...)
+		if strings.HasPrefix(typed, "mod init ") {
+			run("mod", "edit", "-replace", "github.com/duroxide/duroxide-go="+library)
+		}
+	}
+	if want := "[Hello, Oslo! Hello, Lima! Hello, Hanoi!]\n"; last != want {
+		t.Errorf("at the end it printed %q, want %q", last, want)
+	}
+}
+
 func historyOf(t *testing.T, path, instance string) []provider.Event {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), path, nil)

@@ -39,10 +39,23 @@ func (e usageError) Error() string {
 
 func (e usageError) Unwrap() error { return e.err }
 
-// timeoutError is the end of a --timeout.
-type timeoutError struct{ after time.Duration }
+// timeoutError is the end of a --timeout before that of an instance.
+type timeoutError struct {
+	instance string
+	after    time.Duration
+	// err is what the wait returned: the end of its context, with the store's trouble.
+	err error
+}
 
-func (e timeoutError) Error() string { return fmt.Sprintf("timed out after %v", e.after) }
+func (e timeoutError) Error() string {
+	text := fmt.Sprintf("waiting for %q: timed out after %v", e.instance, e.after)
+	if trouble, ok := errors.AsType[*provider.Error](e.err); ok {
+		text += fmt.Sprintf("; the last look at the store failed: %v", trouble)
+	}
+	return text
+}
+
+func (e timeoutError) Unwrap() error { return e.err }
 
 // notFoundError is something that is not there. It matches [provider.ErrNotFound].
 type notFoundError struct{ text string }
@@ -73,7 +86,7 @@ func exitCode(ctx context.Context, err error) int {
 	if ctx.Err() != nil {
 		return ExitInterrupted
 	}
-	if _, ok := errors.AsType[usageError](err); ok {
+	if isUsage(err) {
 		return ExitUsage
 	}
 	if _, ok := errors.AsType[timeoutError](err); ok {
@@ -86,4 +99,14 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitNotFound
 	}
 	return ExitFailure
+}
+
+// isUsage reports whether what somebody has typed cannot be understood, the URL of a
+// store among it.
+func isUsage(err error) bool {
+	if opening, ok := errors.AsType[openingError](err); ok {
+		return errors.Is(opening, provider.ErrInvalidArgument)
+	}
+	_, ok := errors.AsType[usageError](err)
+	return ok
 }

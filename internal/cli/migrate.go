@@ -308,7 +308,14 @@ func (a *app) schemaToExport(cmd *cobra.Command) (string, error) {
 		return mssql.DefaultSchema, nil
 	}
 	address, err := a.address(cmd)
-	return address.Schema(), err
+	if err != nil {
+		return "", err
+	}
+	schema, err := address.Schema()
+	if err != nil {
+		return "", openingError{err}
+	}
+	return schema, nil
 }
 
 // withMigration connects to the database of --store.

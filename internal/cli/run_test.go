@@ -52,7 +52,7 @@ func TestStoresAreFoundByScheme(t *testing.T) {
 		t.Errorf("exit code %d, create %v: %s", code, gotCreate, stderr)
 	}
 	code, _, stderr = run(t.Context(), stores, "list", "--store", "other://user:secret@host/db")
-	if code != cli.ExitFailure || strings.Contains(stderr, "secret") || !strings.Contains(stderr, `scheme "other"; this program knows test`) {
+	if code != cli.ExitUsage || strings.Contains(stderr, "secret") || !strings.Contains(stderr, `scheme "other"; this program knows test`) {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
@@ -88,6 +88,32 @@ func TestStoresThatAreOfNoUse(t *testing.T) {
 		if code, _, stderr := run(t.Context(), stores, "metrics", "--store", url); code != cli.ExitFailure || stderr != want {
 			t.Errorf("%s: exit code %d, %q; want %q", url, code, stderr, want)
 		}
+	}
+}
+
+// unreachable is a store whose instances cannot be looked at for the moment.
+type unreachable struct{ cli.Store }
+
+func (u unreachable) Admin() provider.Admin { return unreachableAdmin{u.Store.Admin()} }
+
+type unreachableAdmin struct{ provider.Admin }
+
+func (unreachableAdmin) GetInstanceInfo(context.Context, string) (provider.InstanceInfo, error) {
+	return provider.InstanceInfo{}, provider.Retryable("get_instance_info", "connection refused", nil)
+}
+
+// TestATimeoutSaysWhatWasTheTrouble has a store that is not there when the time is up:
+// nobody should take that for an orchestration that is slow.
+func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
+	t.Parallel()
+	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) {
+		store, err := sqlite.OpenMemory(ctx, nil)
+		return unreachable{store}, err
+	}}
+	code, _, stderr := run(t.Context(), stores, "status", "a", "--wait", "--timeout", "20ms", "--store", "test:")
+	want := "duroxide: waiting for \"a\": timed out after 20ms; the last look at the store failed: get_instance_info: connection refused\n"
+	if code != cli.ExitTimeout || stderr != want {
+		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
 }
 

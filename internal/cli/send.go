@@ -84,7 +84,11 @@ sub-orchestrations with it.`,
 }
 
 func (a *app) cancel(ctx context.Context, s session, instance, reason string, force bool) error {
-	if err := s.mustListen(ctx, instance, force); err != nil {
+	err := s.mustListen(ctx, instance, force)
+	if errors.Is(err, provider.ErrNotFound) {
+		return notFound("%v; --force cancels it once a worker begins it", err)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.Cancel(ctx, instance, reason); err != nil {

@@ -47,12 +47,16 @@ func (w *waiting) check(cmd *cobra.Command) error {
 
 // until waits for an instance's end.
 func (w *waiting) until(ctx context.Context, s session, instance string) (client.Status, error) {
-	if w.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, w.timeout, timeoutError{w.timeout})
-		defer cancel()
+	if w.timeout == 0 {
+		return s.Wait(ctx, instance)
 	}
-	return s.Wait(ctx, instance)
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	status, err := s.Wait(ctx, instance)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = timeoutError{instance, w.timeout, err}
+	}
+	return status, err
 }
 
 func (a *app) startCommand() *cobra.Command {

@@ -28,9 +28,9 @@ type Store interface {
 	io.Closer
 }
 
-// Opener opens a store. place is its URL without the scheme and the colon. Unless
-// create is set, a store that does not exist is an error that matches
-// [provider.ErrNotFound], and nothing is created.
+// Opener opens a store. place is its URL without the scheme and the colon. Errors:
+// [provider.ErrInvalidArgument] for a place that cannot be understood. Unless create is
+// set, [provider.ErrNotFound] for a store that does not exist, and nothing is created.
 type Opener func(ctx context.Context, place string, create bool) (Store, error)
 
 // Stores maps the schemes of store URLs to what opens them.
@@ -44,16 +44,28 @@ func KnownStores() Stores {
 // schemeOf matches a URL's scheme. One letter is no scheme but a Windows drive.
 var schemeOf = regexp.MustCompile(`^([a-z][a-z0-9+.-]+):(.*)$`)
 
+// urlError is a store's URL that cannot be understood. It matches
+// [provider.ErrInvalidArgument].
+type urlError struct{ text string }
+
+func (e urlError) Error() string { return e.text }
+
+func (urlError) Unwrap() error { return provider.ErrInvalidArgument }
+
+func badURL(format string, args ...any) error {
+	return urlError{fmt.Sprintf(format, args...)}
+}
+
 // Open opens the store of a URL. Errors never quote more of the URL than its
-// scheme, since it may hold a password.
+// scheme, since it may hold a password; they are those of an [Opener].
 func (s Stores) Open(ctx context.Context, storeURL string, create bool) (Store, error) {
 	parts := schemeOf.FindStringSubmatch(storeURL)
 	if parts == nil {
-		return nil, errors.New("a store is given as scheme:place, for example sqlite:orders.db")
+		return nil, badURL("a store is given as scheme:place, for example sqlite:orders.db")
 	}
 	opener, ok := s[parts[1]]
 	if !ok {
-		return nil, fmt.Errorf("there is no store of scheme %q; this program knows %s",
+		return nil, badURL("there is no store of scheme %q; this program knows %s",
 			parts[1], strings.Join(slices.Sorted(maps.Keys(s)), ", "))
 	}
 	return opener(ctx, parts[2], create)
@@ -72,12 +84,12 @@ type sqlitePlace struct {
 func parseSQLite(place string) (sqlitePlace, error) {
 	path, options, _ := strings.Cut(strings.TrimPrefix(place, "//"), "?")
 	if path == "" {
-		return sqlitePlace{}, errors.New("sqlite: needs the path of a file, for example sqlite:orders.db")
+		return sqlitePlace{}, badURL("sqlite: needs the path of a file, for example sqlite:orders.db")
 	}
 	p := sqlitePlace{path: path}
 	values, err := url.ParseQuery(options)
 	if err != nil {
-		return p, fmt.Errorf("sqlite: the options after ? cannot be read: %w", err)
+		return p, badURL("sqlite: the options after ? cannot be read: %v", err)
 	}
 	for name, list := range values {
 		switch option := name + "=" + list[len(list)-1]; option {
@@ -86,7 +98,7 @@ func parseSQLite(place string) (sqlitePlace, error) {
 		case "synchronous=normal":
 			p.config.Synchronous = sqlite.Normal
 		default:
-			return p, fmt.Errorf("sqlite: unknown option %s; there are synchronous=full and synchronous=normal", option)
+			return p, badURL("sqlite: unknown option %s; there are synchronous=full and synchronous=normal", option)
 		}
 	}
 	return p, nil
@@ -175,7 +187,8 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 func (s session) lookUp(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	info, err := s.admin.GetInstanceInfo(ctx, instance)
 	if errors.Is(err, provider.ErrNotFound) {
-		return info, notFound("there is no instance %q: it was never started, or no worker has begun it yet", instance)
+		return info, notFound("there is no instance %q: it was never started, no worker has begun it yet, or none registers its "+
+			"orchestration ('duroxide metrics' counts what is queued)", instance)
 	}
 	return info, err
 }

@@ -52,8 +52,8 @@ func (e missingError) Unwrap() []error { return []error{e.error, provider.ErrNot
 
 // Database is a connection to the database of a store, whatever state the schema is in.
 type Database struct {
-	db      *sql.DB
-	address Address
+	db     *sql.DB
+	schema string
 	// trouble is why the schema cannot be used as it is, nil if it can.
 	trouble error
 }
@@ -62,6 +62,10 @@ type Database struct {
 // what is wrong with the server or the login is so told in the store's words, and only
 // what is wrong with the schema is left to the caller.
 func Connect(ctx context.Context, address Address) (*Database, error) {
+	schema, err := address.Schema()
+	if err != nil {
+		return nil, err
+	}
 	var reached driver.Connector
 	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (c driver.Connector, err error) {
 		reached, err = connector(dsn, &atomic.Int64{})
@@ -75,7 +79,7 @@ func Connect(ctx context.Context, address Address) (*Database, error) {
 	case !aboutTheSchema(err):
 		return nil, err
 	}
-	return &Database{db: sql.OpenDB(reached), address: address, trouble: err}, nil
+	return &Database{db: sql.OpenDB(reached), schema: schema, trouble: err}, nil
 }
 
 // aboutTheSchema reports whether an error of opening is one that a look at the database,

@@ -36,7 +36,6 @@ type Finding struct {
 type patient struct {
 	*Database
 
-	schema   string
 	facts    facts
 	findings []Finding
 }
@@ -55,7 +54,7 @@ type facts struct {
 // server or the login does not permit is a warning, not an error: others go on. Errors
 // are the end of ctx.
 func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
-	p := &patient{Database: d, schema: d.address.Schema()}
+	p := &patient{Database: d}
 	for _, check := range []struct {
 		name string
 		run  func(*patient, context.Context) error

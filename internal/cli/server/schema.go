@@ -20,17 +20,16 @@ func (d *Database) Migration(log *slog.Logger) (*migrate.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &migrate.Migration{DB: d.db, Schema: d.address.Schema(), Scripts: loaded, Log: log}, nil
+	return &migrate.Migration{DB: d.db, Schema: d.schema, Scripts: loaded, Log: log}, nil
 }
 
 // Instances counts the instances in the schema; a schema that was made by half has none.
 func (d *Database) Instances(ctx context.Context) (n int64, err error) {
-	schema := d.address.Schema()
 	const query = "SELECT COUNT(*) FROM sys.tables AS t WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name = N'instances'"
-	if err := d.db.QueryRowContext(ctx, query, schema).Scan(&n); err != nil || n == 0 {
+	if err := d.db.QueryRowContext(ctx, query, d.schema).Scan(&n); err != nil || n == 0 {
 		return 0, err
 	}
-	err = d.db.QueryRowContext(ctx, "SELECT COUNT_BIG(*) FROM "+quote(schema)+".instances AS i").Scan(&n)
+	err = d.db.QueryRowContext(ctx, "SELECT COUNT_BIG(*) FROM "+quote(d.schema)+".instances AS i").Scan(&n)
 	return n, err
 }
 
@@ -58,7 +57,11 @@ type Scratch struct {
 // opens the store in it. The schema is removed when the store is closed, so it must not
 // exist before: the error then matches [ErrTaken], and the schema is left as it is.
 func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, error) {
-	address, err := address.WithSchema(address.Schema() + "_" + strings.ReplaceAll(label, "-", "_"))
+	schema, err := address.Schema()
+	if err != nil {
+		return nil, err
+	}
+	address, err = address.WithSchema(schema + "_" + strings.ReplaceAll(label, "-", "_"))
 	if err != nil {
 		return nil, err
 	}
@@ -102,13 +105,12 @@ func (d *Database) makeScratch(ctx context.Context) (drop func() error, err erro
 
 // mustBeFree refuses a schema that exists, whoever made it.
 func (d *Database) mustBeFree(ctx context.Context) error {
-	schema := d.address.Schema()
 	var id sql.NullInt64
-	if err := d.db.QueryRowContext(ctx, "SELECT SCHEMA_ID(@p1)", schema).Scan(&id); err != nil {
-		return fmt.Errorf("looking for schema %s: %w", quote(schema), err)
+	if err := d.db.QueryRowContext(ctx, "SELECT SCHEMA_ID(@p1)", d.schema).Scan(&id); err != nil {
+		return fmt.Errorf("looking for schema %s: %w", quote(d.schema), err)
 	}
 	if id.Valid {
-		return taken(schema)
+		return taken(d.schema)
 	}
 	return nil
 }

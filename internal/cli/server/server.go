@@ -5,10 +5,11 @@
 package server
 
 import (
-	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
@@ -22,28 +23,21 @@ func IsAddress(storeURL string) bool {
 	return strings.HasPrefix(storeURL, "sqlserver:") || strings.HasPrefix(storeURL, "mssql:")
 }
 
-// Schema is the schema that the address names, or the default. An address that cannot
-// be read has the default too: connecting says what is wrong with it.
-func (a Address) Schema() string {
-	_, query, err := a.read()
-	if err != nil {
-		return mssql.DefaultSchema
-	}
-	for name, values := range query {
-		if strings.EqualFold(name, "schema") && values[len(values)-1] != "" {
-			return values[len(values)-1]
-		}
-	}
-	return mssql.DefaultSchema
-}
+// Schema is the schema that the address names, or the default. Error:
+// [provider.ErrInvalidArgument] for an address that cannot be read.
+func (a Address) Schema() (string, error) { return mssql.SchemaOf(string(a)) }
 
-// WithSchema is the address of another schema of the same database. The error is that
-// the address cannot be read.
+// WithSchema is the address of another schema of the same database. Error: as Schema.
 func (a Address) WithSchema(schema string) (Address, error) {
-	u, query, err := a.read()
-	if err != nil {
+	// The store reads connection strings, so that there is one opinion of what can be read.
+	if _, err := a.Schema(); err != nil {
 		return "", err
 	}
+	u, err := url.Parse(string(a))
+	if err != nil {
+		return "", errNoURL
+	}
+	query := u.Query() // leaves out what cannot be read, and there is nothing of that
 	for name := range query {
 		if strings.EqualFold(name, "schema") {
 			query.Del(name)
@@ -54,25 +48,5 @@ func (a Address) WithSchema(schema string) (Address, error) {
 	return Address(u.String()), nil
 }
 
-// What is wrong with an address. The errors of package url would quote it.
-var (
-	errNoURL = errors.New("the store's URL is not valid: " +
-		"write special characters of the user name and password as %XX, such as %40 for @ and %2F for /")
-	errParameters = errors.New("the parameters of the store's URL, which follow its ?, cannot be read: " +
-		"write them as name=value with & between them, and special characters of a value as %XX, such as %3B for ; and %25 for %")
-)
-
-// read takes the address apart. A parameter that cannot be read is an error, as
-// url.URL.Query does not have it: it leaves such a parameter out, and with it what
-// somebody has asked for, an encrypted connection for example.
-func (a Address) read() (*url.URL, url.Values, error) {
-	u, err := url.Parse(string(a))
-	if err != nil {
-		return nil, nil, errNoURL
-	}
-	query, err := url.ParseQuery(u.RawQuery)
-	if err != nil {
-		return nil, nil, errParameters
-	}
-	return u, query, nil
-}
+// errNoURL stands for an error of package url, which would quote the address.
+var errNoURL = fmt.Errorf("the store's URL is not valid: %w", provider.ErrInvalidArgument)

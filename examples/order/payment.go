@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/orchestration"
+)
+
+// bill is what to charge. The provider of payments does nothing for a key that it has
+// seen, so a charge that is sent again takes the money once.
+type bill struct {
+	Key   string `json:"key"`
+	Cents int    `json:"cents"`
+}
+
+// answer is what the provider of payments says. A refusal is an answer and not an error:
+// asking again would not change it.
+type answer struct {
+	Receipt  string `json:"receipt"`
+	Declined bool   `json:"declined"`
+}
+
+// charge is defined by [shop.activities], which knows the provider.
+var charge = activity.Named[bill, answer]("Charge")
+
+// attempts at a charge, with pauses of 200 ms, 400 ms and so on: 25 seconds in all.
+const (
+	attempts   = 8
+	firstPause = 200 * time.Millisecond
+)
+
+// payment charges through a provider that does not always answer. The pauses are timers:
+// no process waits for them, and they go on across restarts, as does the count.
+var payment = orchestration.New("Payment", func(ctx *orchestration.Context, cents int) (string, error) {
+	b := bill{Key: ctx.Info().Instance, Cents: cents}
+	for attempt, pause := 1, firstPause; ; attempt, pause = attempt+1, 2*pause {
+		a, err := orchestration.Activity(ctx, charge, b).Await()
+		if err == nil && a.Declined {
+			return "", errors.New("the card was declined")
+		}
+		if err == nil || attempt == attempts {
+			return a.Receipt, err
+		}
+		orchestration.Sleep(ctx, pause)
+	}
+})
