@@ -104,7 +104,9 @@ func (a *app) demoWorkerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&path, "db", "", "the SQLite `file`")
-	cmd.Flags().DurationVar(&options.Lease, "lease", time.Second, "length of the leases")
+	// Long enough for a turn on a busy machine, short enough for somebody to wait for
+	// after the kill.
+	cmd.Flags().DurationVar(&options.Lease, "lease", 2*time.Second, "length of the leases")
 	cmd.Flags().DurationVar(&options.Pause, "pause", 200*time.Millisecond, "how long an activity takes")
 	cmd.Flags().IntVar(&options.Slots, "slots", 8, "activities at a time")
 	return cmd
