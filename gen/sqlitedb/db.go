@@ -151,6 +151,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.instanceExistsStmt, err = db.PrepareContext(ctx, InstanceExists); err != nil {
 		return nil, fmt.Errorf("error preparing query InstanceExists: %w", err)
 	}
+	if q.isFinishedRootStmt, err = db.PrepareContext(ctx, IsFinishedRoot); err != nil {
+		return nil, fmt.Errorf("error preparing query IsFinishedRoot: %w", err)
+	}
 	if q.latestExecutionStmt, err = db.PrepareContext(ctx, LatestExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query LatestExecution: %w", err)
 	}
@@ -497,6 +500,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing instanceExistsStmt: %w", cerr)
 		}
 	}
+	if q.isFinishedRootStmt != nil {
+		if cerr := q.isFinishedRootStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing isFinishedRootStmt: %w", cerr)
+		}
+	}
 	if q.latestExecutionStmt != nil {
 		if cerr := q.latestExecutionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing latestExecutionStmt: %w", cerr)
@@ -789,6 +797,7 @@ type Queries struct {
 	getValueStatsStmt             *sql.Stmt
 	hasDeltaStmt                  *sql.Stmt
 	instanceExistsStmt            *sql.Stmt
+	isFinishedRootStmt            *sql.Stmt
 	latestExecutionStmt           *sql.Stmt
 	latestStartedExecutionStmt    *sql.Stmt
 	listChildrenStmt              *sql.Stmt
@@ -880,6 +889,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		getValueStatsStmt:             q.getValueStatsStmt,
 		hasDeltaStmt:                  q.hasDeltaStmt,
 		instanceExistsStmt:            q.instanceExistsStmt,
+		isFinishedRootStmt:            q.isFinishedRootStmt,
 		latestExecutionStmt:           q.latestExecutionStmt,
 		latestStartedExecutionStmt:    q.latestStartedExecutionStmt,
 		listChildrenStmt:              q.listChildrenStmt,

@@ -207,6 +207,26 @@ func (q *Queries) InstanceExists(ctx context.Context, instanceID string) (bool, 
 	return found, err
 }
 
+const IsFinishedRoot = `-- name: IsFinishedRoot :one
+SELECT EXISTS (
+    SELECT 1
+    FROM instances AS i
+    JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+    WHERE i.instance_id = ?1
+      AND i.parent_instance_id IS NULL
+      AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
+      AND (CAST(?2 AS INTEGER) IS NULL OR e.completed_at < CAST(?2 AS INTEGER))
+) AS found
+`
+
+// Whether ListFinishedRoots would list the instance, by its key.
+func (q *Queries) IsFinishedRoot(ctx context.Context, instanceID string, completedBefore *int64) (bool, error) {
+	row := q.queryRow(ctx, q.isFinishedRootStmt, IsFinishedRoot, instanceID, completedBefore)
+	var found bool
+	err := row.Scan(&found)
+	return found, err
+}
+
 const ListChildren = `-- name: ListChildren :many
 SELECT instance_id
 FROM instances

@@ -101,12 +101,8 @@ func (s *Store) delete(
 func (t *tx) deleteFinished(
 	ctx context.Context, operation, root string, selection selection,
 ) (provider.DeleteInstanceResult, error) {
-	one, err := jsonList(operation, []string{root})
-	if err != nil {
-		return provider.DeleteInstanceResult{}, err
-	}
-	still, err := t.ListFinishedRoots(ctx, selection.completedBefore, &one, 1)
-	if err != nil || len(still) == 0 {
+	still, err := t.IsFinishedRoot(ctx, root, selection.completedBefore)
+	if err != nil || !still {
 		return provider.DeleteInstanceResult{}, err
 	}
 	return t.deleteTree(ctx, operation, root, true)

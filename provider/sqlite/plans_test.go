@@ -15,8 +15,8 @@ import (
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 )
 
-// planned are the statements of every turn and activity, which must not become slower
-// as the database grows.
+// planned are the statements of every turn and activity, and what is asked of each
+// instance before a purge deletes it. They must not become slower as the database grows.
 var planned = []struct{ name, query string }{
 	{"RefreshInbox", sqlitedb.RefreshInbox},
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
@@ -44,6 +44,7 @@ var planned = []struct{ name, query string }{
 	{"UnlockWork", sqlitedb.UnlockWork},
 	{"CancelWork", sqlitedb.CancelWork},
 	{"CleanupSessions", sqlitedb.CleanupSessions},
+	{"IsFinishedRoot", sqlitedb.IsFinishedRoot},
 }
 
 // update rewrites the golden file: go test ./provider/sqlite -run QueryPlans -update.

@@ -138,6 +138,19 @@ WHERE i.parent_instance_id IS NULL
 ORDER BY i.id
 LIMIT @max_rows;
 
+-- Whether ListFinishedRoots would list the instance, by its key.
+--
+-- name: IsFinishedRoot :one
+SELECT EXISTS (
+    SELECT 1
+    FROM instances AS i
+    JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+    WHERE i.instance_id = @instance_id
+      AND i.parent_instance_id IS NULL
+      AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
+      AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
+) AS found;
+
 -- Instances to prune in bulk, running ones and children included.
 --
 -- name: ListPrunable :many
