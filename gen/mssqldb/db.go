@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -108,10 +109,13 @@ func (q *Queries) With(db DBTX) *Queries {
 func (q *Queries) WithTx(tx *sql.Tx) *Queries { return q.With(tx) }
 
 // WithSchema makes all calls use the schema to in place of the schema from: its procedures, its table types and its
-// names in the texts of queries. The name to is taken as it is and may hold any character. An impossible name is the
-// error of every call.
+// names in the texts of queries. The name to is taken as it is and may hold any character. An impossible name, or a
+// schema from in which nothing is, is the error of every call: they would go to the schema that they were to leave.
 func WithSchema(from, to string) Option {
 	return func(o *options) {
+		if !slices.ContainsFunc(statements, func(s *statement) bool { return s.isIn(from) }) {
+			o.err = fmt.Errorf("%s: WithSchema: no procedure, table type or query is in a schema %q", packageName, from)
+		}
 		// 128 characters is the limit of T-SQL.
 		if n := utf8.RuneCountInString(to); n == 0 || n > 128 || !utf8.ValidString(to) || strings.ContainsRune(to, 0) {
 			o.err = fmt.Errorf("%s: WithSchema: the new name of schema %q is not a name", packageName, from)
@@ -159,6 +163,11 @@ func (s *statement) in(schemas map[string]string) string {
 		}
 	}
 	return text.String() + s.text[end:]
+}
+
+// isIn reports whether the statement's text names a schema.
+func (s *statement) isIn(schema string) bool {
+	return slices.ContainsFunc(s.schemas, func(at schemaAt) bool { return strings.EqualFold(at.schema, schema) })
 }
 
 // text returns the statement's text for the schemas that are in use.

@@ -93,10 +93,24 @@ func match(dir, pattern string) ([]string, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no file matches %s", pattern)
+		return nil, noMatch(root, pattern, rest)
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// noMatch is the error of a pattern that names no file. A folder whose scripts are in the folders below it is the one
+// mistake of which more can be said.
+func noMatch(root, pattern, rest string) error {
+	if rest == "*.sql" {
+		below, err := match(root, "**/*.sql")
+		if err == nil {
+			folder := strings.TrimSuffix(path.Clean(pattern), "/*.sql")
+			return fmt.Errorf("no file matches %s: a folder stands for the scripts in it, and %s below it only for %s/**/*.sql",
+				pattern, filesOf(len(below)), folder)
+		}
+	}
+	return fmt.Errorf("no file matches %s", pattern)
 }
 
 // splitPattern splits a pattern before the first element that has a wildcard, or before the last one. Either part may

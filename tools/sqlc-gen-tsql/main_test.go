@@ -24,7 +24,7 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{
-		"p/a.sql": "", "p/b.sql": "", "p/b.txt": "", "p/deep/c.sql": "", "p/deep/er/d.sql": "", "up.sql": "", "q/x.sql": "",
+		"p/a.sql": "", "p/b.sql": "", "p/b.txt": "", "p/deep/c.sql": "", "p/deep/er/d.sql": "", "up.sql": "", "q/x.sql": "", "s/deep/y.sql": "", "s/deep/er/z.sql": "",
 	})
 	cases := map[string]struct {
 		dir, pattern string
@@ -40,6 +40,8 @@ func TestMatch(t *testing.T) {
 		"above":          {dir: "p", pattern: "../up.sql", want: []string{"../up.sql"}},
 		"beside":         {dir: "p", pattern: "../q/*.sql", want: []string{"../q/x.sql"}},
 		"nothing":        {pattern: "r/*.sql", want: []string{"no file matches r/*.sql"}},
+		"only below":     {pattern: "s", want: []string{"no file matches s: a folder stands for the scripts in it, and 2 files below it only for s/**/*.sql"}},
+		"stars below":    {pattern: "s/*.sql", want: []string{"no file matches s/*.sql: a folder stands for the scripts in it, and 2 files below it only for s/**/*.sql"}},
 		"empty":          {pattern: "p/*.go", want: []string{"no file matches p/*.go"}},
 	}
 	for name, c := range cases {

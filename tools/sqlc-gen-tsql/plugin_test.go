@@ -78,7 +78,9 @@ func TestPlugin(t *testing.T) {
 			code:    exitFound,
 			stderr: "sql/get_note.sql:4:26: no script defines a table or a view dbo.notes (name)\n" +
 				"    4 | SELECT n.id, n.body FROM dbo.notes AS n WHERE n.id = @id;\n" +
-				"      |                          ^^^^^^^^^\n",
+				"      |                          ^^^^^^^^^\n" +
+				"  fix: name the script that defines it in the configuration, or say what is sent: " +
+				"-- gen:columns (column type, …) above the statement\n",
 		},
 	}
 	for name, c := range cases {

@@ -112,6 +112,9 @@ type Column struct {
 	Type     sqltype.Type
 	Nullable bool
 	Span     diag.Span
+	// Types are those that the statements give the column which may send its set, if they differ. Type holds the values
+	// of all.
+	Types []sqltype.Type
 }
 
 // A Flow says in which order result sets can come: a deterministic automaton over the columns that a client sees. State

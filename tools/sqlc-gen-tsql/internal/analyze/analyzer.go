@@ -33,15 +33,18 @@ type analyzer struct {
 	relations map[catalog.Object]*relation
 	// tables says which tables have had their computed columns typed.
 	tables map[*catalog.Table]bool
+	// except lists the modules that are excluded: what is wrong in them is no finding, but makes them unknown.
+	except catalog.Names
 }
 
 // newAnalyzer returns an analyzer that reports to found.
 //
 // It serves for one Analyze: what it remembers about views and computed columns is worth keeping only as long as the
 // catalog is the same.
-func newAnalyzer(cat *catalog.Catalog, found *diag.List) *analyzer {
+func newAnalyzer(cat *catalog.Catalog, found *diag.List, except catalog.Names) *analyzer {
 	return &analyzer{
 		cat:       cat,
+		except:    except,
 		found:     found,
 		root:      found,
 		relations: map[catalog.Object]*relation{},
@@ -55,11 +58,17 @@ func newAnalyzer(cat *catalog.Catalog, found *diag.List) *analyzer {
 // takes a copy of the columns.
 type relation struct {
 	columns []Column
+	hidden  []bool      // of the columns that * leaves out; shorter than columns if there are none
 	keys    [][]string  // each a set of columns that no two rows share
 	params  []*inferred // of the columns that are parameters without a type so far; shorter than columns if there are none
 	rows    Cardinality
 	bad     bool // a finding has been reported: an unknown column is no second one
+	// unknown says that it is of an excluded module that can't be typed. No finding has been reported: who reads it does.
+	unknown bool
 }
+
+// hides reports whether * leaves a column out.
+func (r *relation) hides(i int) bool { return i < len(r.hidden) && r.hidden[i] }
 
 // column returns the index of the column of that name, or -1.
 func (r *relation) column(name string) int {

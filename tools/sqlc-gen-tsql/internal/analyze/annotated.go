@@ -146,7 +146,7 @@ func (p *program) annotated(script *syntax.Script, s syntax.Stmt, d *directive.D
 
 // queryColumns returns what a query sends.
 func (w *walker) queryColumns(s syntax.Stmt, r rowset, found diag.List) []Column {
-	r, found = w.columns(s, r, found)
+	r, found = w.columns(s, r, fillable(found))
 	*w.a.found = append(*w.a.found, found...)
 	return r.Columns
 }
@@ -227,18 +227,21 @@ func (w *walker) inferred(s syntax.Stmt, run func(*env)) []Param {
 			nulls = append(nulls, name)
 		}
 	}
-	// Whether a directive is needed shows when the query is typed without it.
-	infer := func(given []Param, nulls []string) []Param {
+	infer := func(in *inference) []Param {
 		e := newEnv(nil, w.e.file)
-		e.infer = newInference(given, nulls)
+		e.infer = in
 		return w.a.inferParams(e, run)
 	}
+	// Whether a directive is needed shows when the query is typed without it. That the text tests a parameter for NULL
+	// doesn't count then: whoever has said so with gen:null, too, isn't told off.
 	if len(given)+len(nulls) > 0 {
 		var alone []Param
-		w.a.quietly(func() { alone = infer(nil, nil) })
+		w.a.quietly(func() { alone = infer(newInference(nil, nil)) })
 		w.needed(alone, types, paramOf, nullOf)
 	}
-	params := infer(given, nulls)
+	in := newInference(given, nulls)
+	in.testsNull(s)
+	params := infer(in)
 	for name, d := range paramOf {
 		if !hasParam(params, name) {
 			w.fail(d, ruleOverride, "", "the query has no parameter %s", name)

@@ -156,6 +156,11 @@ var mathFunctions = map[string]builtin{
 	"SQRT":      {args: "n", result: fixed(typeFloat)},
 	"SQUARE":    {args: "n", result: fixed(typeFloat)},
 	"BIT_COUNT": {args: "a", result: fixed(typeBigInt)},
+	// The others that count in bits keep the type of what they are given.
+	"LEFT_SHIFT":  {args: "ai", result: ofBits},
+	"RIGHT_SHIFT": {args: "ai", result: ofBits},
+	"GET_BIT":     {args: "ai", result: fixed(typeBit)},
+	"SET_BIT":     {args: "ai?i", result: ofBits},
 }
 
 // JSON is text in most versions of the server: nvarchar(4000) where a value is meant, and (max) where a document is.
@@ -261,9 +266,28 @@ var errorFunctions = map[string]builtin{
 // HASHBYTES is varbinary(8000) to the server whatever the algorithm, which is an argument.
 var cryptoFunctions = map[string]builtin{
 	"CRYPT_GEN_RANDOM": {args: "i?b", result: randomRule, null: nullAlways},
-	"HASHBYTES":        {args: "kb", result: fixed(varbinary(8000)), null: nullAlways},
-	"PWDCOMPARE":       {args: "sb?i", result: fixed(typeInt), null: nullAlways},
-	"PWDENCRYPT":       {args: "s", result: fixed(varbinary(128)), null: nullAlways},
+	// A key that isn't open, or not there, makes NULL of any value.
+	"ASYMKEY_ID":              {args: "k", result: fixed(typeInt), null: nullAlways},
+	"CERT_ID":                 {args: "k", result: fixed(typeInt), null: nullAlways},
+	"DECRYPTBYASYMKEY":        {args: "ib?k", result: fixed(varbinary(8000)), null: nullAlways},
+	"DECRYPTBYCERT":           {args: "ib?k", result: fixed(varbinary(8000)), null: nullAlways},
+	"DECRYPTBYKEY":            {args: "b?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"DECRYPTBYKEYAUTOASYMKEY": {args: "ikb?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"DECRYPTBYKEYAUTOCERT":    {args: "iab?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"DECRYPTBYPASSPHRASE":     {args: "bb?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"ENCRYPTBYASYMKEY":        {args: "ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"ENCRYPTBYCERT":           {args: "ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"ENCRYPTBYKEY":            {args: "ab?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"ENCRYPTBYPASSPHRASE":     {args: "bb?ib", result: fixed(varbinary(8000)), null: nullAlways},
+	"KEY_GUID":                {args: "k", result: fixed(typeGUID), null: nullAlways},
+	"KEY_ID":                  {args: "k", result: fixed(typeInt), null: nullAlways},
+	"SIGNBYASYMKEY":           {args: "ia?k", result: fixed(varbinary(8000)), null: nullAlways},
+	"SIGNBYCERT":              {args: "ia?k", result: fixed(varbinary(8000)), null: nullAlways},
+	"VERIFYSIGNEDBYASYMKEY":   {args: "iab", result: fixed(typeInt), null: nullAlways},
+	"VERIFYSIGNEDBYCERT":      {args: "iab", result: fixed(typeInt), null: nullAlways},
+	"HASHBYTES":               {args: "kb", result: fixed(varbinary(8000)), null: nullAlways},
+	"PWDCOMPARE":              {args: "sb?i", result: fixed(typeInt), null: nullAlways},
+	"PWDENCRYPT":              {args: "s", result: fixed(varbinary(128)), null: nullAlways},
 }
 
 // systemVariables are the @@names. The old ones stay for programs that were written before there were functions.

@@ -147,7 +147,9 @@ func starNames(s *scope, q *syntax.Select, names map[place]string) {
 		}
 		for _, src := range s.qualified(star.Qualifier) {
 			for i, c := range src.columns {
-				names[place{src, i}] = c.Name
+				if !src.hides(i) {
+					names[place{src, i}] = c.Name
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
@@ -38,9 +39,12 @@ func (m module) String() string {
 // It outlives the walk: callers read it, and the description of the procedure.
 type body struct {
 	module module
-	graph  *graph
-	status bool   // a RETURN says something else than 0
-	throws thrown // what its statements raise and call
+	name   string // of a procedure
+	// unknown is why nobody knows what an excluded procedure does; empty if it is known.
+	unknown string
+	graph   *graph
+	status  bool   // a RETURN says something else than 0
+	throws  thrown // what its statements raise and call
 	// insertExec says that there is an INSERT … EXEC. The server doesn't nest them (error 8164): a procedure with one
 	// cannot itself be the source of another.
 	insertExec bool
@@ -394,8 +398,23 @@ func (w *walker) yield(s syntax.Stmt, at int, infer func() (rowset, bool)) int {
 		*w.a.found = append(*w.a.found, found...)
 		return at
 	}
-	set := w.override(s, r, found)
+	set := w.override(s, r, fillable(found))
 	return w.sendSet(s, at, set)
+}
+
+// fillable tells of gen:columns in the findings that it would answer. Where a name is misspelt, it wouldn't help.
+func fillable(found diag.List) diag.List {
+	for i := range found {
+		d := &found[i]
+		if !d.Gap || strings.HasPrefix(d.Fix, "did you mean") {
+			continue
+		}
+		if d.Fix != "" {
+			d.Fix += ", or "
+		}
+		d.Fix += "say what is sent: -- gen:columns (column type, …) above the statement"
+	}
+	return found
 }
 
 // sendSet makes the link for a set.

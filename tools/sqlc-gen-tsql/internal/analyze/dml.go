@@ -141,12 +141,13 @@ func (src *source) as(name string, missing bool) *source {
 // that take a value.
 //
 // The index of a column that is wrong is -1, so that the values still line up with the list. A rowversion counts
-// without a list, where the server wants a value for it (DEFAULT or NULL).
+// without a list, where the server wants a value for it (DEFAULT or NULL), and so do the columns of a period, which take
+// DEFAULT, unless they are HIDDEN.
 func (a *analyzer) insertColumns(e *env, target *source, names []syntax.Ident) []int {
 	var columns []int
 	if len(names) == 0 {
 		for i := range target.columns {
-			if c := target.definition(i); c == nil || !c.Identity && !c.Computed && (!c.Generated || c.Type.Kind == sqltype.RowVersion) {
+			if c := target.definition(i); c == nil || !c.Identity && !c.Computed && !c.Hidden {
 				columns = append(columns, i)
 			}
 		}

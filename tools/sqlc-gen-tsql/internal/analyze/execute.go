@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
@@ -67,7 +68,8 @@ var systemProcedures = map[string]string{
 //
 //   - a procedure of the scripts: its own flow takes the place of the call, and its parameters are known;
 //   - a procedure of the server that is known to send nothing;
-//   - dynamic SQL, or a procedure that nobody here knows: WITH RESULT SETS or gen:columns says what is sent;
+//   - dynamic SQL, or a procedure that nobody here knows, or an excluded one that can't be typed: WITH RESULT SETS or
+//     gen:columns says what is sent;
 //   - anything in a script: nobody reads it.
 //
 // EXEC AT a linked server, and a name with a server or a database in it, are of the third kind: no script says what is
@@ -146,9 +148,12 @@ func (w *walker) opaque(s *syntax.Exec, at int, why string) int {
 		return w.defined(s, at)
 	}
 	if d := w.directive(s, directive.Columns); d != nil {
+		if d.None {
+			return at
+		}
 		return w.sendSet(s, at, w.override(s, rowset{bad: true}, nil))
 	}
-	fix := "add WITH RESULT SETS ((column type, …)) or WITH RESULT SETS NONE, or -- gen:columns above it"
+	fix := "add WITH RESULT SETS ((column type, …)) or WITH RESULT SETS NONE, or above it -- gen:columns (…) or -- gen:columns none"
 	if near := w.nearProcedure(s.Name); near != "" {
 		fix = near + " If not, " + fix
 	}
@@ -203,6 +208,10 @@ func (w *walker) call(s *syntax.Exec, callee *catalog.Procedure, at int) int {
 		// The callee is being walked: it calls itself. Whether that matters is known when its walk is over.
 		w.recursive[callee] = append(w.recursive[callee], site{file: w.e.file, span: s.Span})
 		return at
+	}
+	if b.unknown != "" {
+		return w.opaque(s, at, fmt.Sprintf("%s calls %s, which is excluded, and what that sends is not known: %s",
+			w.body.name, callee.Name, b.unknown))
 	}
 	if _, _ = w.shape(b); b.broken {
 		return at // reported where it is wrong, and not once more in every caller

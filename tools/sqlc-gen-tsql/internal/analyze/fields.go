@@ -191,6 +191,12 @@ func merge(sets []sender, senders []int, apart bool, found *diag.List) ResultSet
 // It returns false if no type does.
 func widen(c *Column, other Column) bool {
 	t, ok := wider(c.Type, other.Type)
+	if c.Type != other.Type {
+		if len(c.Types) == 0 {
+			c.Types = []sqltype.Type{c.Type}
+		}
+		c.Types = append(slices.Clip(c.Types), other.Type)
+	}
 	c.Type = t
 	c.Nullable = c.Nullable || other.Nullable
 	return ok
@@ -198,7 +204,7 @@ func widen(c *Column, other Column) bool {
 
 // wider returns the type that holds the values of two types of one kind: the greater length, scale, and number of digits
 // before the point. Types of two kinds have none, though T-SQL would convert one to the other within a statement: what
-// arrives at the client is a value of either kind.
+// arrives at the client is a value of either kind. It doesn't matter to a client which if it reads both alike.
 //
 // What a client reads is described by the server for each set anew: the type here is what the Go type must be able to hold.
 func wider(a, b sqltype.Type) (sqltype.Type, bool) {
@@ -207,6 +213,12 @@ func wider(a, b sqltype.Type) (sqltype.Type, bool) {
 		return a, true
 	case a.Kind == sqltype.Invalid:
 		return b, true
+	case a.Kind != b.Kind && reading(a) != 0 && reading(a) == reading(b):
+		if a.Kind == sqltype.XML || b.Kind == sqltype.XML {
+			return typeNVarCharMax, true
+		}
+		t, err := sqltype.Union(a, b)
+		return t, err == nil
 	case a.Kind != b.Kind:
 		return a, false
 	}
@@ -223,6 +235,24 @@ func wider(a, b sqltype.Type) (sqltype.Type, bool) {
 		return a, a.Precision <= 38
 	}
 	return a, true
+}
+
+// reading numbers the groups of types that have one Go type and arrive in one form: a value of one is read as a value of
+// any other. It is 0 for types that are alone, as integers are, each of which has a Go type of its own. Neither
+// a date nor a time of day is a point in time, though both have its Go type.
+func reading(t sqltype.Type) int {
+	switch {
+	case t.IsCharacter(), t.Kind == sqltype.XML:
+		return 1 // the driver decodes all of them to a string
+	case t.Kind == sqltype.Decimal, t.IsMoney():
+		return 2 // digits with a point
+	case t.IsBinary():
+		return 3
+	case t.Kind == sqltype.SmallDateTime, t.Kind == sqltype.DateTime, t.Kind == sqltype.DateTime2:
+		return 4 // the clock of UTC
+	default:
+		return 0
+	}
 }
 
 // names lists columns in a message.

@@ -32,6 +32,7 @@ type inference struct {
 	params map[string]*inferred
 	order  []*inferred // by first use
 	nulls  map[string]bool
+	tested map[string]bool
 	given  map[string]Param
 }
 
@@ -45,6 +46,7 @@ type inferred struct {
 	uses []use        // of the present run
 	// asked says that gen:null names the parameter.
 	asked    bool
+	tested   bool // the text has a way for NULL
 	stores   bool // it is stored somewhere
 	refuses  bool // it is stored where NULL is refused
 	reported bool
@@ -61,7 +63,7 @@ type use struct {
 // newInference returns an inference for a query whose directives say the given types (gen:param, may be nil) and name
 // the given parameters as nullable (gen:null); names are with the @.
 func newInference(given []Param, nulls []string) *inference {
-	in := &inference{params: map[string]*inferred{}, nulls: map[string]bool{}, given: map[string]Param{}}
+	in := &inference{params: map[string]*inferred{}, nulls: map[string]bool{}, tested: map[string]bool{}, given: map[string]Param{}}
 	for _, name := range nulls {
 		in.nulls[catalog.Fold(name)] = true
 	}
@@ -82,7 +84,7 @@ func (in *inference) use(name string, at diag.Span) *inferred {
 	p := in.params[key]
 	if p == nil {
 		given := in.given[key]
-		p = &inferred{name: name, at: at, Type: given.Type, asked: in.nulls[key] || given.Nullable}
+		p = &inferred{name: name, at: at, Type: given.Type, asked: in.nulls[key] || given.Nullable, tested: in.tested[key]}
 		in.params[key] = p
 		in.order = append(in.order, p)
 	}
@@ -106,12 +108,33 @@ func (p *inferred) see(u use) {
 	}
 }
 
-// null reports whether the parameter may be NULL: because a directive says so, or because it is stored in columns that
-// may be.
+// null reports whether the parameter may be NULL: because a directive says so, because the text asks whether it is, or
+// because it is stored in columns that may be.
 //
 // UPDATE … SET note = @note WHERE note = @note may be called with NULL: the store decides, and a comparison with NULL
 // finds nothing but is no error.
-func (p *inferred) null() bool { return p.asked || p.stores && !p.refuses }
+func (p *inferred) null() bool { return p.asked || (p.tested || p.stores) && !p.refuses }
+
+// testsNull marks the parameters for which a query has a way if they are NULL: those that it compares with NULL, and those
+// that are the first argument of COALESCE or ISNULL.
+//
+//	WHERE (@customer IS NULL OR customer = @customer) AND placed_at >= COALESCE(@since, '20000101')
+func (in *inference) testsNull(s syntax.Stmt) {
+	mark := func(x syntax.Expr) {
+		if v, ok := syntax.Unparen(x).(*syntax.Variable); ok {
+			in.tested[catalog.Fold(v.Name)] = true
+		}
+	}
+	for test := range syntax.All[*syntax.IsNull](s) {
+		mark(test.X)
+	}
+	for call := range syntax.All[*syntax.Call](s) {
+		name := lastPart(call.Name).Value
+		if len(call.Name.Parts) == 1 && len(call.Args) > 0 && (same(name, "COALESCE") || same(name, "ISNULL")) {
+			mark(call.Args[0])
+		}
+	}
+}
 
 // pair lets a parameter without a type take that of what it is compared with.
 func pair(x, y typed, at diag.Span) {

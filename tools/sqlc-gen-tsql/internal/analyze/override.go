@@ -41,12 +41,22 @@ func (p *program) directiveAbove(file *diag.File, at diag.Span, kind directive.K
 		p.taken[d] = &at
 		set.Use(d)
 		if first != nil {
-			p.a.found.Add(file, d.Span, ruleOverride, "remove one of them", "there are two %s above this statement", kind)
+			p.second(file, d)
 			break
 		}
 		first = d
 	}
 	return first
+}
+
+// second reports a directive of which a statement has one already.
+func (p *program) second(file *diag.File, d *directive.Directive) {
+	if d.Trailing {
+		p.a.found.Add(file, d.Span, ruleOverride, "if it is about the next statement, put it on a line of its own above that",
+			"this %s stands behind a statement that has one above it", d.Kind)
+		return
+	}
+	p.a.found.Add(file, d.Span, ruleOverride, "remove one of them", "there are two %s above this statement", d.Kind)
 }
 
 // override makes the result set of a statement: what was inferred, corrected by its directives. found are the findings
@@ -78,6 +88,10 @@ func (w *walker) override(s syntax.Stmt, r rowset, found diag.List) ResultSet {
 func (w *walker) columns(s syntax.Stmt, r rowset, found diag.List) (rowset, diag.List) {
 	d := w.directive(s, directive.Columns)
 	if d == nil {
+		return r, found
+	}
+	if d.None {
+		w.fail(d, ruleOverride, "remove it", "this statement sends a result set; none is for an EXEC that sends nothing")
 		return r, found
 	}
 	given, ok := w.columnDefs(d.Columns, r.Columns)

@@ -28,9 +28,44 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 	if b, known := p.bodies[proc]; known {
 		return b, !p.walking[proc]
 	}
-	b = &body{module: inProcedure, graph: newGraph()}
+	b = &body{module: inProcedure, name: proc.Name.String(), graph: newGraph()}
 	p.bodies[proc] = b
 	p.walking[proc] = true
+	if p.a.except.Has(proc.Name) {
+		p.walkExcluded(proc, b)
+	} else {
+		// Its findings count, also when it is the callee of one whose don't.
+		p.a.loudly(func() { p.walkProcedure(proc, b) })
+	}
+	return b, true
+}
+
+// walkExcluded is walkProcedure for one that is excluded. What is wrong in it is no finding, and makes what it does
+// unknown to those who call it.
+func (p *program) walkExcluded(proc *catalog.Procedure, b *body) {
+	var found diag.List
+	switch {
+	case proc.Batch.Torn:
+		b.unknown = "its text can't be parsed"
+	case proc.Def.External:
+		b.unknown = "it is written in another language"
+	default:
+		found = p.a.quietly(func() {
+			p.walkProcedure(proc, b)
+			p.shape(b)
+		})
+	}
+	delete(p.walking, proc)
+	if len(found) > 0 {
+		b.unknown = found[0].Error()
+	}
+	if b.unknown != "" {
+		b.graph, b.throws = newGraph(), thrown{dynamic: true}
+	}
+}
+
+// walkProcedure walks over the statements of a procedure.
+func (p *program) walkProcedure(proc *catalog.Procedure, b *body) {
 	w := p.walker(proc.File, b)
 	// In a procedure sales.p, FROM orders means sales.orders if there is one, and the default schema's else. That is a
 	// rule about statements in modules: the user's own default schema comes in for ad-hoc SQL only.
@@ -47,7 +82,6 @@ func (p *program) procedureBody(proc *catalog.Procedure) (b *body, done bool) {
 				"%s calls itself here and sends result sets, so that their number is unknown", proc.Name)
 		}
 	}
-	return b, true
 }
 
 // shape says what a client of a body sees, and reports at the first time what is wrong with that.

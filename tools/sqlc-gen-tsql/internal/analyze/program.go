@@ -21,7 +21,10 @@ type Source struct {
 
 // Options configure Analyze.
 type Options struct {
-	Exclude []string // procedures to leave out, with or without their schema; each must exist
+	// Exclude lists the modules to leave out, with or without their schema; each must exist. An excluded procedure is
+	// not described, and what is wrong in an excluded module is no finding. What calls or reads one knows what it is
+	// only if nothing is.
+	Exclude []string
 }
 
 // program is the state of one Analyze.
@@ -54,7 +57,7 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 	var found diag.List
 	p := &program{
 		cat:        cat,
-		a:          newAnalyzer(cat, &found),
+		a:          newAnalyzer(cat, &found, catalog.NewNames(options.Exclude, cat.DefaultSchema)),
 		directives: map[*diag.File]*directive.Set{},
 		taken:      map[*directive.Directive]*diag.Span{},
 		bodies:     map[*catalog.Procedure]*body{},
@@ -83,7 +86,8 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 		}
 	}
 	p.definitions()
-	out.Procedures = p.procedures(options)
+	p.checkExcluded(options.Exclude, scripts)
+	out.Procedures = p.procedures()
 	out.Errors = p.errorNumbers(out)
 	out.TableTypes = tableTypes(out)
 	slices.SortFunc(out.Queries, func(a, b *Query) int { return cmp.Compare(a.Name, b.Name) })
@@ -95,11 +99,10 @@ func Analyze(cat *catalog.Catalog, scripts []Source, options Options) (*Program,
 // procedures describes those that are not excluded, sorted by name.
 //
 // An excluded procedure is not described, but one that is called is still walked: what its caller sends depends on it.
-func (p *program) procedures(options Options) []*Procedure {
-	excluded := p.excluded(options.Exclude)
+func (p *program) procedures() []*Procedure {
 	var all []*catalog.Procedure
 	for _, proc := range p.cat.Procedures {
-		if excluded[proc] {
+		if p.a.except.Has(proc.Name) {
 			p.ignore(proc)
 			continue
 		}
@@ -123,24 +126,34 @@ func (p *program) procedures(options Options) []*Procedure {
 	return out
 }
 
-// excluded finds the procedures that the options leave out.
+// checkExcluded reports names that exclude has and no script defines.
 //
 // A name that fits nothing is an error: otherwise a procedure that was renamed would come back into the generated code
 // unnoticed.
-func (p *program) excluded(names []string) map[*catalog.Procedure]bool {
-	out := map[*catalog.Procedure]bool{}
+func (p *program) checkExcluded(names []string, scripts []Source) {
 	for _, name := range names {
-		proc := p.cat.Procedures[catalog.Fold(name)]
-		if proc == nil {
-			proc = p.cat.Procedures[catalog.Name{Schema: p.cat.DefaultSchema, Name: name}.Key()]
-		}
-		if proc == nil {
+		if !p.defines(catalog.NewNames([]string{name}, p.cat.DefaultSchema), scripts) {
 			p.a.found.Add(nil, diag.Span{}, "option", p.meant(name), "there is no procedure %s that could be excluded", name)
-			continue
 		}
-		out[proc] = true
 	}
-	return out
+}
+
+// defines reports whether a module of that name is there. Those whose text can't be read, and triggers, are not in the
+// catalog, but have their name in the scripts.
+func (p *program) defines(name catalog.Names, scripts []Source) bool {
+	for _, o := range p.cat.Order {
+		switch o.(type) {
+		case *catalog.Procedure, *catalog.Function, *catalog.View:
+			if name.Has(o.ObjectName()) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(scripts, func(src Source) bool {
+		return slices.ContainsFunc(src.Script.Batches, func(b *syntax.Batch) bool {
+			return b.Module != nil && (b.Torn || b.Module.Kind == "TRIGGER") && name.HasWritten(b.Module.Name)
+		})
+	})
 }
 
 // meant returns a fix for a name that exclude has and no procedure, in the form in which it is written there: with its
@@ -204,18 +217,22 @@ func (p *program) script(script *syntax.Script) {
 // the middle of whatever the client expects (and has long announced to forbid it: "disallow results from triggers").
 func (p *program) trigger(file *diag.File, t *syntax.CreateTrigger) {
 	w := p.walker(file, &body{module: inTrigger, graph: newGraph()})
+	excluded := p.a.except.HasWritten(t.Name)
+	w.body.throws.dynamic = excluded
 	if t.Table != nil {
 		name, err := p.cat.Resolve(t.Table)
 		if err == nil {
 			w.e.trigger, w.e.schema = p.triggerTable(name), name.Schema
 		}
-		if w.e.trigger == nil {
+		if w.e.trigger == nil && !excluded {
 			w.fail(t.Table, ruleName, "", "there is no table %s", file.Slice(t.Table.Span))
 			return
 		}
 		p.triggers[name.Key()] = append(p.triggers[name.Key()], w.body)
 	}
-	w.walk(t.Body)
+	if !excluded {
+		w.walk(t.Body)
+	}
 }
 
 // triggerTable returns the table, or the view as one, that a trigger belongs to.
@@ -251,12 +268,13 @@ func (p *program) definitions() {
 	}
 }
 
-// checkFunction checks the body of a function.
+// checkFunction checks the body of a function, unless it is excluded: what it returns stands in its head, or is found out
+// when it is read.
 //
 // Inline functions are one query, whose columns are the function's. Functions with a body can have IF and WHILE, and
 // declare variables, but send nothing and change nothing.
 func (p *program) checkFunction(f *catalog.Function) {
-	if f.Def.External {
+	if f.Def.External || p.a.except.Has(f.Name) {
 		return
 	}
 	if f.Def.Inline != nil {

@@ -15,8 +15,12 @@ func (a *analyzer) query(e *env, q *syntax.Query) rowset {
 	s := &scope{env: e, clause: inFrom}
 	out := a.queryIn(s, q)
 	if q.For != nil && q.For.Kind != "BROWSE" {
-		a.fail(e, q.For.Span, "make it a value: SELECT (SELECT … FOR "+q.For.Kind+" …) AS document",
-			"the server cuts the document of FOR %s into rows of about 2,000 characters", q.For.Kind)
+		fix := "make it a value: SELECT (SELECT … FOR " + q.For.Kind + " …) AS document"
+		if slices.ContainsFunc(q.For.Options, func(o syntax.Option) bool { return o.Name == "TYPE" }) {
+			a.fail(e, q.For.Span, fix, "the document of FOR XML … TYPE is a column without a name")
+		} else {
+			a.fail(e, q.For.Span, fix, "the server cuts the document of FOR %s into rows of about 2,000 characters", q.For.Kind)
+		}
 		out.bad = true
 	}
 	rows := rowset{Columns: out.columns, Rows: out.rows, bad: out.bad, none: out.none}

@@ -13,8 +13,12 @@ import (
 func (a *analyzer) tableRelation(t *catalog.Table) relation {
 	a.computeColumns(t)
 	rel := relation{}
-	for _, c := range t.Columns {
+	for i, c := range t.Columns {
 		rel.columns = append(rel.columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Span: c.Span})
+		if c.Hidden {
+			rel.hidden = append(rel.hidden, make([]bool, i+1-len(rel.hidden))...)
+			rel.hidden[i] = true
+		}
 	}
 	for _, k := range t.Keys {
 		rel.keys = append(rel.keys, k.Columns)
@@ -61,7 +65,7 @@ func (a *analyzer) loudly(f func()) {
 }
 
 // once returns what compute yields, which is called at the first use only. While it runs, the object is marked, and a
-// definition that uses itself is found.
+// definition that uses itself is found. What is wrong in a definition that is excluded is left to those who read it.
 func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relation {
 	if rel, known := a.relations[o]; known {
 		if rel != nil {
@@ -77,7 +81,13 @@ func (a *analyzer) once(o catalog.Object, compute func(e *env) relation) relatio
 	var rel relation
 	e := newEnv(nil, o.Where().File)
 	e.schema = o.ObjectName().Schema
-	a.loudly(func() { rel = compute(e) })
+	if a.except.Has(o.ObjectName()) {
+		if found := a.quietly(func() { rel = compute(e) }); len(found) > 0 {
+			rel = relation{bad: true, unknown: true}
+		}
+	} else {
+		a.loudly(func() { rel = compute(e) })
+	}
 	a.relations[o] = &rel
 	return rel
 }
@@ -146,6 +156,11 @@ func (a *analyzer) functionTable(s *scope, f *syntax.FunctionTable) *source {
 	return src
 }
 
+// serverTables are the functions of the server whose columns stand in an index, in a document or on another server.
+var serverTables = map[string]bool{
+	"CONTAINSTABLE": true, "FREETEXTTABLE": true, "OPENDATASOURCE": true, "OPENQUERY": true, "OPENROWSET": true, "OPENXML": true,
+}
+
 // userTable types a call of a table function that a script defines. What it yields doesn't depend on the arguments.
 //
 // They are checked all the same. Unlike a procedure's, each must be given: a default has to be asked for with DEFAULT.
@@ -153,24 +168,28 @@ func (a *analyzer) userTable(s *scope, c *syntax.Call) relation {
 	broken := relation{bad: true}
 	full, err := a.resolve(s.env, c.Name)
 	if err != nil {
-		a.failName(s.env, c.Name.Span, "", "%v", err)
+		a.failGap(s.env, c.Name.Span, "exclude the procedure", "%v", err)
 		return broken
 	}
 	f := a.cat.Function(full)
 	switch {
+	case f == nil && len(c.Name.Parts) == 1 && serverTables[strings.ToUpper(lastPart(c.Name).Value)]:
+		a.failGap(s.env, c.Name.Span, "exclude the procedure", "the columns of %s are not known to the generator",
+			strings.ToUpper(lastPart(c.Name).Value))
+		return broken
 	case f == nil && len(c.Name.Parts) == 1:
 		a.failGap(s.env, c.Name.Span, "define it, or use OPENJSON, STRING_SPLIT or GENERATE_SERIES",
 			"table function %s is not known to the generator", lastPart(c.Name).Value)
 		return broken
 	case f == nil:
-		a.failGap(s.env, c.Name.Span, a.nearest(full), "no script defines a function %s", full)
+		a.failGap(s.env, c.Name.Span, a.missing(full), "no script defines a function %s", full)
 		return broken
 	case f.Def.Returns != nil:
 		a.failName(s.env, c.Name.Span, "", "%s returns a value, not a table", full)
 		return broken
 	}
 	a.functionArguments(s, c, f)
-	return a.functionRelation(f)
+	return a.known(s.env, c.Name.Span, f.Name, a.functionRelation(f))
 }
 
 // openJSON types OPENJSON: with WITH the columns it lists, which may all be NULL, or else the three documented ones.

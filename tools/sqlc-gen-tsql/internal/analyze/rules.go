@@ -23,6 +23,14 @@ func ofFirst(c *invocation) (sqltype.Type, error) {
 	return c.args[0].Type, nil
 }
 
+// ofBits yields the type of the first argument, which is a whole number or a binary.
+func ofBits(c *invocation) (sqltype.Type, error) {
+	if t := c.args[0].Type; !t.IsExactInteger() && !t.IsBinary() {
+		return t, fmt.Errorf("it takes a whole number or a binary, not %s", t)
+	}
+	return ofFirst(c)
+}
+
 // aggregate applies a rule of package sqltype to the first argument.
 func aggregate(f func(sqltype.Type) (sqltype.Type, error)) rule {
 	return func(c *invocation) (sqltype.Type, error) {

@@ -203,7 +203,8 @@ func itemName(item syntax.SelectItem) string {
 
 // star expands * and t.* from what is known of the tables, in the order of FROM. Below EXISTS it stands for nothing.
 //
-// Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL.
+// Of a JOIN all columns come, those of both sides even if they have one name; T-SQL has neither USING nor NATURAL. HIDDEN
+// columns, which a temporal table may have, have to be named.
 func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 	sources := s.qualified(star.Qualifier)
 	switch {
@@ -226,6 +227,9 @@ func (a *analyzer) star(s *scope, star *syntax.Star, out *result) {
 			return
 		}
 		for i, c := range src.columns {
+			if src.hides(i) {
+				continue
+			}
 			t := typed{Type: c.Type, Nullable: c.Nullable}
 			if s.group != nil && !slices.Contains(s.group.columns, place{src, i}) {
 				a.fail(s.env, star.Span, "list the grouped columns", "* includes %s, which is not grouped", c.Name)

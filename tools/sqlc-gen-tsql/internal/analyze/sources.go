@@ -176,6 +176,11 @@ func (a *analyzer) tableRef(s *scope, ref *syntax.TableRef) *source {
 		}
 	}
 	src.relation, src.table = a.object(s.env, ref.Name)
+	if ref.Versions {
+		// A key tells rows apart at any one moment; over a span of time each has as many versions as it had changes. A
+		// view applies the clause to the tables in it, and what it says of its rows holds as little.
+		src.keys, src.rows = nil, Many
+	}
 	if ref.Alias == nil && !isTemp(ref.Name) {
 		if name, err := a.resolve(s.env, ref.Name); err == nil {
 			src.schema = name.Schema
@@ -203,7 +208,7 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	}
 	full, err := a.resolve(e, name)
 	if err != nil {
-		a.failGap(e, name.Span, "", "%v", err)
+		a.failGap(e, name.Span, "exclude the procedure, or hand in the rows as a table-valued parameter", "%v", err)
 		return broken, nil
 	}
 	if t := a.cat.Table(full); t != nil {
@@ -214,7 +219,7 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 	}
 	switch o := a.cat.Lookup(full).(type) {
 	case *catalog.View:
-		return a.viewRelation(o), nil
+		return a.known(e, name.Span, o.Name, a.viewRelation(o)), nil
 	case *catalog.Function:
 		a.failName(e, name.Span, "write the arguments in parentheses", "%s is a function", o.Name)
 	case nil:
@@ -222,11 +227,21 @@ func (a *analyzer) object(e *env, name *syntax.ObjectName) (relation, *catalog.T
 			a.failGap(e, name.Span, "", "%s is not known to the generator", full)
 			return broken, nil
 		}
-		a.failGap(e, name.Span, a.nearest(full), "no script defines a table or a view %s", full)
+		a.failGap(e, name.Span, a.missing(full), "no script defines a table or a view %s", full)
 	default:
 		a.failName(e, name.Span, "", "%s is no table and no view", full)
 	}
 	return broken, nil
+}
+
+// known returns what a view or a function yields for one that reads it, who is told if that is not known because it is
+// excluded.
+func (a *analyzer) known(e *env, at diag.Span, name catalog.Name, rel relation) relation {
+	if !rel.unknown {
+		return rel
+	}
+	a.failGap(e, at, "", "%s is excluded and can't be typed, so that its columns are not known", name)
+	return relation{bad: true}
 }
 
 // compatibilityView returns sys.sysobjects and its like, which scripts from before there was a schema sys call dbo's.
@@ -257,6 +272,11 @@ func (a *analyzer) nearest(name catalog.Name) string {
 		return "did you mean " + near + "?"
 	}
 	return ""
+}
+
+// missing returns the fix for an object that no script defines.
+func (a *analyzer) missing(name catalog.Name) string {
+	return cmp.Or(a.nearest(name), "name the script that defines it in the configuration")
 }
 
 // isTemp reports names of temp tables: #t, ##t and tempdb..#t.
@@ -340,6 +360,7 @@ func (a *analyzer) rename(e *env, rel *relation, names []syntax.Ident) bool {
 // checkNames reports columns without a name and columns that share one.
 func (a *analyzer) checkNames(e *env, columns []Column, where string) bool {
 	ok := true
+	var star diag.Span // the place of the last finding: columns of one place are those of a star
 	for i, c := range columns {
 		if c.Name == "" {
 			a.failName(e, c.Span, "add an alias: … AS name", "column %d %s has no name", i+1, where)
@@ -347,8 +368,14 @@ func (a *analyzer) checkNames(e *env, columns []Column, where string) bool {
 			continue
 		}
 		if slices.ContainsFunc(columns[:i], func(other Column) bool { return same(other.Name, c.Name) }) {
-			a.failName(e, c.Span, "give one of them another alias", "two columns %s are called %s", where, c.Name)
-			ok = false
+			if ok || c.Span != star {
+				fix := "give one of them another alias"
+				if strings.HasSuffix(e.file.Slice(c.Span), "*") {
+					fix = "list the columns in place of *, and " + fix
+				}
+				a.failName(e, c.Span, fix, "two columns %s are called %s", where, c.Name)
+			}
+			ok, star = false, c.Span
 		}
 	}
 	return ok

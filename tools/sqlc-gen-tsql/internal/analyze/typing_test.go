@@ -69,7 +69,7 @@ func newTyping(t *testing.T, schema, text string) typing {
 		t.Fatalf("findings before the analysis:\n%s", early.Format())
 	}
 	result := typing{found: new(diag.List)}
-	result.a = newAnalyzer(cat, result.found)
+	result.a = newAnalyzer(cat, result.found, catalog.Names{})
 	result.env = newEnv(nil, script.File)
 	for _, batch := range script.Batches {
 		result.stmts = append(result.stmts, batch.Stmts...)

@@ -47,6 +47,14 @@ func (b *builder) alterTable(s *syntax.AlterTable) {
 		e.add(b.missing(e.t, s.Add))
 	case s.Other == "ALTER COLUMN":
 		e.alterColumn(s.Column)
+	case s.Other == "ALTER COLUMN ADD HIDDEN", s.Other == "ALTER COLUMN DROP HIDDEN":
+		if col := e.t.Column(s.Column.Name.Value); col != nil {
+			col.Hidden = s.Other == "ALTER COLUMN ADD HIDDEN"
+		} else {
+			e.unknownColumn(s.Column.Name)
+		}
+	case s.History != nil:
+		b.versioned(e.t, s.History)
 	case s.Other == "DROP COLUMN":
 		e.dropColumns(s.Names, b.guard != nil || ifExists.MatchString(e.file.Slice(s.Span)))
 	case s.Other == "DROP CONSTRAINT":
@@ -226,6 +234,7 @@ func (b *builder) drop(s *syntax.Drop) {
 			o = b.c.typeObject(name)
 		}
 		switch {
+		case o == nil && s.Kind == "TABLE" && b.dropHistory(name):
 		case o != nil && slices.Contains(sorts, sortOf(o)):
 			b.c.remove(o)
 		case o != nil:

@@ -35,6 +35,7 @@ func Build(scripts []*syntax.Script, options Options) (*Catalog, diag.List) {
 			b.stmts(batch.Stmts)
 		}
 	}
+	b.addHistories()
 	b.resolveParams()
 	b.found.Sort()
 	return b.c, b.found
@@ -63,7 +64,9 @@ type builder struct {
 	script *syntax.Script // the script, the batch and the statement that are being read
 	batch  *syntax.Batch
 	guard  *syntax.If // the outermost IF around the statement; nil if there is none
-	found  diag.List
+	// histories are the history tables that scripts name, in the order in which they do.
+	histories []history
+	found     diag.List
 }
 
 // fail reports what is wrong in the script that is being read.

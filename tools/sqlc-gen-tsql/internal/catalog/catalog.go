@@ -3,8 +3,9 @@
 // business of package analyze.
 //
 // The files in reading order: catalog.go has the objects, build.go walks over the scripts, table.go and module.go enter
-// what CREATE defines, alter.go applies ALTER and DROP, objects.go keeps the maps, resolve.go finds objects by their
-// names and types.go types by theirs, and system.go knows the server's own views.
+// what CREATE defines, alter.go applies ALTER and DROP, history.go adds the history tables of temporal ones, objects.go
+// keeps the maps, resolve.go finds objects by their names, types.go types by theirs and names.go those in lists of options,
+// and system.go knows the server's own views.
 package catalog
 
 import (
@@ -82,6 +83,7 @@ type Column struct {
 	Computed   bool        // its type is [sqltype.Invalid] until analyze has typed Expr
 	Expr       syntax.Expr // of a computed column, else nil
 	Generated  bool        // rowversion and GENERATED ALWAYS columns: never inserted
+	Hidden     bool        // HIDDEN: neither * nor an INSERT without a list of columns sees it
 	HasDefault bool        // an INSERT may leave the column out
 	Collation  string      // as written; empty for the database's
 	Span       diag.Span

@@ -56,6 +56,7 @@ func (b *builder) createTable(s *syntax.CreateTable) {
 	t = b.table(name, s.Def)
 	t.Place, t.Doc = b.place(s.Name), b.doc(s.Span)
 	b.c.add(t)
+	b.versioned(t, s.History)
 }
 
 // editor changes a table. It works on table variables and results of functions too, which are in no catalog, so it
@@ -122,7 +123,7 @@ func (e *editor) column(def *syntax.TableDef, d *syntax.ColumnDef, keyed bool) {
 	}
 	keyed = keyed || slices.ContainsFunc(d.Constraint, func(k syntax.Constraint) bool { return k.Kind == "PRIMARY KEY" })
 	col := Column{
-		Name: d.Name.Value, Identity: d.Identity, Generated: d.Generated != "", HasDefault: d.Default != nil,
+		Name: d.Name.Value, Identity: d.Identity, Generated: d.Generated != "", Hidden: d.Hidden, HasDefault: d.Default != nil,
 		Collation: d.Collation, Span: d.Name.Span, Computed: d.Computed != nil, Expr: d.Computed,
 	}
 	// A type may be NOT NULL by itself. A computed column has none; package analyze finds it.

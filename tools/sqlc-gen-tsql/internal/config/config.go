@@ -113,7 +113,7 @@ func folderProblem(folder string) string {
 		return "write the path with slashes, not backslashes"
 	// C: is absolute on one system and a plain name on the others.
 	case path.IsAbs(folder) || len(folder) > 1 && folder[1] == ':':
-		return "the path has to be relative to the configuration"
+		return "the path has to be relative: to the configuration, or to the working directory if there is none"
 	default:
 		return ""
 	}

@@ -110,7 +110,7 @@ func TestReadReportsAtThePlace(t *testing.T) {
 		"a list":          {text: "package: [a]", want: []string{"o.yaml:1:10: this has to be a single value (config)"}},
 		"main":            {text: "package: main", want: []string{"o.yaml:1:10: package main can't be imported (config)"}},
 		"a bad pattern":   {text: "schema: 'a[.sql'", want: []string{"o.yaml:1:9: the pattern a[.sql is malformed (config)"}},
-		"an absolute one": {text: "schema: /a.sql", want: []string{"o.yaml:1:9: the path has to be relative to the configuration (config)"}},
+		"an absolute one": {text: "schema: /a.sql", want: []string{"o.yaml:1:9: the path has to be relative: to the configuration, or to the working directory if there is none (config)"}},
 		"backslashes":     {text: `schema: 'sql\a.sql'`, want: []string{"o.yaml:1:9: write the path with slashes, not backslashes (config)"}},
 		"not a name":      {text: "rename: {a: b}", want: []string{"o.yaml:1:13: b is not an exported Go name (config)"}},
 		"a name twice":    {text: "rename: {a: B, a: C}", want: []string{"o.yaml:1:16: a is there twice (config)"}},

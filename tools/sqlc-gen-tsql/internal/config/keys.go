@@ -27,7 +27,7 @@ var fields = []field{
 	},
 	{
 		"schema", texts(func(c *Config) *[]string { return &c.Schema }, patternProblem),
-		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders) or folders",
+		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders) or folders, without those below",
 	},
 	{
 		"procedures", texts(func(c *Config) *[]string { return &c.Procedures }, patternProblem),
@@ -48,7 +48,7 @@ var fields = []field{
 	},
 	{
 		"exclude", texts(func(c *Config) *[]string { return &c.Exclude }, anything),
-		"procedures to generate nothing for; each must exist",
+		"procedures to generate nothing for, whatever is wrong in them, and views, functions and triggers not to look at; each must exist",
 	},
 	{
 		"rename", names(func(c *Config) *map[string]string { return &c.Model.Rename }),

@@ -90,7 +90,7 @@ func TestReadFileRefusesWhatItCannotTake(t *testing.T) {
 		},
 		"an absolute out": {
 			plugins + "sql:\n- codegen:\n  - {plugin: tsql, out: /a, options: {package: db, queries: a.sql}}\n",
-			"sqlc.yaml:7:25: the path has to be relative to the configuration (config)",
+			"sqlc.yaml:7:25: the path has to be relative: to the configuration, or to the working directory if there is none (config)",
 		},
 		"no options": {
 			plugins + "sql: [{codegen: [{plugin: tsql, out: a}]}]\n",

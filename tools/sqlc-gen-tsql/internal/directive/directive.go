@@ -30,7 +30,7 @@ const (
 	Null    Kind = "gen:null"    // -- gen:null @a @b
 	Param   Kind = "gen:param"   // -- gen:param @x nvarchar(20) null
 	Result  Kind = "gen:result"  // -- gen:result Header :optional
-	Columns Kind = "gen:columns" // -- gen:columns (id bigint not null)
+	Columns Kind = "gen:columns" // -- gen:columns (id bigint not null), or -- gen:columns none
 	Allow   Kind = "vet:allow"   // -- vet:allow P4: reason
 )
 
@@ -43,6 +43,7 @@ type Directive struct {
 	Params  []string           // of Null: with the @, as written
 	Param   *ParamDef          // of Param
 	Columns []syntax.ColumnDef // of Columns: names, types, nullability
+	None    bool               // of Columns: nothing is sent
 	Rule    string             // of Allow
 	Reason  string             // of Allow
 	// Trailing says that code stands before the comment on its line.

@@ -46,6 +46,9 @@ func describe(d *directive.Directive) string {
 	for _, c := range d.Columns {
 		parts = append(parts, fmt.Sprint(c.Name.Value, typeText(c.Type), c.Null))
 	}
+	if d.None {
+		parts = append(parts, "none")
+	}
 	if d.Trailing {
 		parts = append(parts, "trailing")
 	}
@@ -80,6 +83,8 @@ func TestRead(t *testing.T) {
 		{"-- gen:columns (id bigint not null, [a b] decimal(9, 2) null, c int)", "gen:columns | id bigint 2 | a b decimal 9 2 1 | c int 0"},
 		{"/* gen:columns (id bigint,\n  b int) */", "gen:columns | id bigint 0 | b int 0"},
 		{"-- gen:columns(id bigint)", "gen:columns | id bigint 0"},
+		{"-- gen:columns none", "gen:columns | none"},
+		{"/* gen:columns\n  NONE */", "gen:columns | none"},
 		{"-- vet:allow P4: the reason: it is  small", "vet:allow | P4 | the reason: it is small"},
 		{"SELECT 1 AS a -- vet:allow P4: x", "vet:allow | P4 | x | trailing"},
 		{"/* a */ /* vet:allow P4: x */ SELECT 1 AS a", "vet:allow | P4 | x"},
@@ -144,6 +149,7 @@ func TestMalformed(t *testing.T) {
 		{"-- gen:result Header :many more", "28|found more|"},
 		{"-- gen:columns", "1|needs a list of columns|(id bigint not null"},
 		{"-- gen:columns id int", "1|needs a list of columns|"},
+		{"-- gen:columns none of them", "1|needs a list of columns|or -- gen:columns none"},
 		{"-- gen:columns (id int,", "1|no end on this line|/* gen:columns"},
 		{"-- gen:columns (id int) x", "25|expected nothing after the list, found x|"},
 		{"/* gen:columns (id int,\n x y z) */", "6|expected|"},

@@ -271,13 +271,16 @@ func (r *reader) result(d *Directive) bool {
 	return r.command(command, at, resultCommands) && r.end(form)
 }
 
-// columns reads "(id bigint not null, name nvarchar(50))".
+// columns reads "(id bigint not null, name nvarchar(50))", or "none".
 func (r *reader) columns(d *Directive) bool {
 	const form = "-- gen:columns (id bigint not null, name nvarchar(50) null)"
 	text := strings.TrimSpace(r.file.Slice(r.rest))
 	switch {
+	case strings.EqualFold(text, "none"):
+		d.None = true
+		return true
 	case !strings.HasPrefix(text, "("):
-		return r.fail(r.comment.Span, "the form is "+form, "gen:columns needs a list of columns in parentheses")
+		return r.fail(r.comment.Span, "the form is "+form+", or -- gen:columns none", "gen:columns needs a list of columns in parentheses")
 	case r.comment.Line && strings.Count(text, "(") > strings.Count(text, ")"):
 		return r.fail(r.comment.Span, "close it, or write several lines as one /* gen:columns (…) */",
 			"the list of columns has no end on this line")

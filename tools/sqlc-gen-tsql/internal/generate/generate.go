@@ -8,7 +8,7 @@
 //	vet                 the lint rules, which need no more than analyze
 //
 // A stage goes on behind a finding as far as it can, so that one run tells of all mistakes. What a mistake in one stage
-// makes the next one say is left out, as echo.go has it.
+// makes the next one say is left out, as echo.go has it, and so is what is wrong in modules that are excluded: excluded.go.
 package generate
 
 import (
@@ -111,11 +111,12 @@ func ahead(result Result, findings diag.List, c config.Config) diag.List {
 	return slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return d.File == nil })
 }
 
-// untyped reports whether a column has no type because of a finding elsewhere, in a view for example.
-func untyped(c analyze.Column) bool { return c.Type.Kind == sqltype.Invalid }
+// untyped reports whether a column has no type or no name because of a finding elsewhere, in a view for example.
+func untyped(c analyze.Column) bool { return c.Type.Kind == sqltype.Invalid || c.Name == "" }
 
 // Vet applies the lint rules. Those that need to know what procedures yield say nothing when that isn't known; why it
-// isn't is a finding of Run. Scripts that can't be read are findings here too.
+// isn't is a finding of Run. Scripts that can't be read are findings here too. An excluded module is linted as well, as long
+// as it can be read.
 func Vet(sources []Source, c config.Config) diag.List {
 	front := read(sources, c)
 	if len(front.findings) == 0 {
@@ -130,6 +131,7 @@ func Vet(sources []Source, c config.Config) diag.List {
 			Program:    program,
 			Options:    c.Vet,
 		})
+		front.findings = slices.DeleteFunc(front.findings, front.excluded.torn)
 	}
 	front.findings.Sort()
 	return front.findings
@@ -144,19 +146,22 @@ type front struct {
 	catalog    *catalog.Catalog
 	findings   diag.List // unsorted
 	tears      tears
+	excluded   excludedParts
 }
 
 // read parses the scripts and collects what they define.
 func read(sources []Source, c config.Config) *front {
-	f := &front{tears: tears{at: map[*diag.File][]diag.Span{}, scripts: map[*diag.File]*syntax.Script{}}}
+	excluded := catalog.NewNames(c.Exclude, c.DefaultSchema)
+	f := &front{excluded: excludedParts{at: map[*diag.File][]excludedPart{}}, tears: tears{at: map[*diag.File][]diag.Span{}, scripts: map[*diag.File]*syntax.Script{}}}
 	for _, source := range sources {
 		// A checkout with other line ends must not change what is generated: text of a query goes into the Go code.
 		file := f.file(source.Name, strings.ReplaceAll(source.Text, "\r\n", "\n"))
-		script, bad := syntax.Parse(file)
+		script, bad := syntax.ParseExcept(file, excluded.HasWritten)
 		f.tears.add(script, bad)
+		f.excluded.add(script, excluded)
 		f.findings = append(f.findings, bad...)
 		set, bad := directive.Read(script)
-		f.findings = append(f.findings, bad...)
+		f.findings = append(f.findings, f.excluded.others(bad)...)
 		f.scripts = append(f.scripts, script)
 		f.directives = append(f.directives, set)
 		f.sources = append(f.sources, analyze.Source{
@@ -203,7 +208,7 @@ func (f *front) file(name, text string) *diag.File {
 
 // add takes the findings of a stage that builds on what was read.
 func (f *front) add(findings diag.List) {
-	for _, d := range findings {
+	for _, d := range f.excluded.others(findings) {
 		if !f.tears.echo(d) {
 			f.findings = append(f.findings, d)
 		}

@@ -93,6 +93,33 @@ func TestVet(t *testing.T) {
 	}
 }
 
+// TestExcludedIsLinted: what is excluded is linted all the same, but not where a part of it can't be read, of which the
+// rest says nothing.
+func TestExcludedIsLinted(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Exclude = []string{"dbo.whole", "dbo.torn"}
+	findings := generate.Vet([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: "CREATE TABLE dbo.t (id int NOT NULL);\nGO\n" +
+		"CREATE PROCEDURE dbo.whole AS SELECT t.id FROM dbo.t AS t WITH (NOLOCK);\nGO\n" +
+		"CREATE PROCEDURE dbo.torn @x xml AS\nSELECT t.id FROM dbo.t AS t WITH (NOLOCK);\nSELECT @x.value('a', 'int') AS a;\n"}}, c)
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Error(), "x.sql:3:") {
+		t.Errorf("got %s, want one finding in line 3", findings.Format())
+	}
+}
+
+// TestExcludedCostsNoMore: an excluded module of another language, which yields a finding a line, keeps nothing behind it
+// from being read.
+func TestExcludedCostsNoMore(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Exclude = []string{"alien"}
+	_, findings := generate.Analyze([]generate.Source{{Name: "x.sql", Role: generate.Any, Text: "CREATE PROCEDURE dbo.alien AS\n" +
+		strings.Repeat("LOOP x y\n", 1000) + "BACK ` TICK\nGO\nCREATE PROCEDURE dbo.p AS SELECT 1;\n"}}, c)
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Error(), "x.sql:1004:34: column 1 of the result has no name") {
+		t.Errorf("got %s, want one finding in line 1004", findings.Format())
+	}
+}
+
 // TestOneRunTellsAll: what can't be generated is found in the same run as what can't be read or typed, and once.
 func TestOneRunTellsAll(t *testing.T) {
 	t.Parallel()

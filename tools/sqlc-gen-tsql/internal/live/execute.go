@@ -93,14 +93,14 @@ func (r *run) all(ctx context.Context) error {
 	return nil
 }
 
-// whereSet returns " of line n", which tells apart the sets of a procedure that have no name.
+// whereSet returns " of file:line", which tells apart the sets of a procedure that have no name.
 func (r *run) whereSet(i int) string {
 	s := r.procedure.Results[i]
 	if s.File == nil {
 		return ""
 	}
 	line, _ := s.File.Position(s.Span.From)
-	return fmt.Sprintf(" of line %d", line)
+	return fmt.Sprintf(" of %s:%d", s.File.Name, line)
 }
 
 // because says how executions failed, if one did.

@@ -1,39 +1,71 @@
 package live
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
 )
 
-// However a module was deployed, its text is the same; the least other change is one.
+// However a module was deployed and commented, its text is the same; the least other change is one.
 func TestModuleText(t *testing.T) {
 	t.Parallel()
-	const want = "CREATE PROCEDURE dbo.p AS\nSELECT 1 AS one"
+	const want = "CREATE PROCEDURE dbo.p AS\nSELECT 1 AS one,\n    2 AS two"
 	same := map[string]string{
-		"itself":          "CREATE PROCEDURE dbo.p AS\nSELECT 1 AS one",
-		"a semicolon":     "CREATE PROCEDURE dbo.p AS\nSELECT 1 AS one;\n\n",
-		"comments around": "-- before\nCREATE PROCEDURE dbo.p AS\nSELECT 1 AS one\n-- behind\n",
-		"or alter":        "create or\talter PROCEDURE dbo.p AS\nSELECT 1 AS one",
-		"alter":           "ALTER PROC dbo.p AS\nSELECT 1 AS one",
-		"blanks":          "CREATE   PROCEDURE dbo.p AS\nSELECT 1 AS one",
-		"other line ends": "CREATE PROCEDURE dbo.p AS\r\nSELECT 1 AS one\r\n",
+		"itself":          want,
+		"a semicolon":     want + ";\n\n",
+		"comments around": "-- before\n" + want + "\n-- behind\n",
+		"or alter":        "create or\talter PROCEDURE dbo.p AS\nSELECT 1 AS one,\n    2 AS two",
+		"alter":           "ALTER PROC dbo.p AS\nSELECT 1 AS one,\n    2 AS two",
+		"blanks":          "CREATE   PROCEDURE dbo.p AS\nSELECT 1 AS one,\n    2 AS two",
+		"other line ends": "CREATE PROCEDURE dbo.p AS\r\nSELECT 1 AS one,\r\n    2 AS two\r\n",
+		"an annotation":   "CREATE PROCEDURE dbo.p AS\n    -- gen:result One\nSELECT 1 AS one,\n    2 AS two",
+		"a long one":      "CREATE PROCEDURE dbo.p AS\n/* gen:columns (one int,\n  two int) */  \nSELECT 1 AS one,\n    2 AS two",
+		"several":         "CREATE PROCEDURE dbo.p AS\n/* a */ /* b */\n-- c\nSELECT 1 AS one,\n    2 AS two",
+		"behind code":     "CREATE PROCEDURE dbo.p AS -- vet:allow P4: x\nSELECT 1 AS one, -- one\n    2 AS two -- two",
+		"between words":   "CREATE PROCEDURE dbo.p AS\nSELECT 1 /* one */ AS one,\n    2/* two */AS two",
 	}
 	for name, text := range same {
-		if got := moduleText(text); got != want {
-			t.Errorf("%s: %q", name, got)
+		if line, a, b, differ := firstDifference(moduleText(want), moduleText(text)); differ {
+			t.Errorf("%s: line %d: %q, %q", name, line, a, b)
 		}
 	}
-	for _, text := range []string{"CREATE PROCEDURE dbo.p AS\nSELECT 2 AS one", "CREATE PROCEDURE dbo.p AS\n SELECT 1 AS one", "not T-SQL"} {
-		if got := moduleText(text); got == want {
-			t.Errorf("%q is the same", text)
+	for text, difference := range map[string]string{
+		"CREATE PROCEDURE dbo.p AS\nSELECT 2 AS one,\n    2 AS two":   "2: SELECT 1 AS one, | SELECT 2 AS one,",
+		"CREATE PROCEDURE dbo.p AS\nSELECT 1 AS one,\n  2 AS two":     "3: 2 AS two | 2 AS two",
+		"CREATE PROCEDURE dbo.p AS\n\nSELECT 1 AS one,\n    2 AS two": "2: SELECT 1 AS one, | (an empty line)",
+		"CREATE PROCEDURE dbo.p AS\n-- a\nSELECT 1 AS one":            "2: SELECT 1 AS one, | SELECT 1 AS one",
+		"not T-SQL": "1: CREATE PROCEDURE dbo.p AS | not T-SQL",
+	} {
+		line, a, b, _ := firstDifference(moduleText(want), moduleText(text))
+		if got := fmt.Sprintf("%d: %s | %s", line, a, b); got != difference {
+			t.Errorf("%q\ngot  %s\nwant %s", text, got, difference)
+		}
+	}
+	// The number is that of the line in the script, comments counted.
+	annotated := "CREATE PROCEDURE dbo.p AS\n-- a\n/* b\n c */\nSELECT 1 AS one"
+	if line, _, _, _ := firstDifference(moduleText(annotated), moduleText("CREATE PROCEDURE dbo.p AS\nSELECT 2 AS one")); line != 5 {
+		t.Errorf("the difference is on line %d, not 5", line)
+	}
+}
+
+// A set that several statements send may have the type of any of them.
+func TestCompareColumn(t *testing.T) {
+	t.Parallel()
+	nvarchar := func(n int) sqltype.Type { return sqltype.Type{Kind: sqltype.NVarChar, Length: n} }
+	varchar := sqltype.Type{Kind: sqltype.VarChar, Length: 2}
+	want := analyze.Column{Type: nvarchar(6), Types: []sqltype.Type{nvarchar(6), varchar}}
+	for have, differs := range map[sqltype.Type]bool{nvarchar(6): false, varchar: false, nvarchar(5): true} {
+		if _, got := (&verifier{}).compareColumn(want, column{Type: have}); got != differs {
+			t.Errorf("%s: %t", have, got)
 		}
 	}
 }

@@ -397,8 +397,8 @@ END;
 		t.Fatal(err)
 	}
 	want := []live.Note{
-		{Object: "procedure dbo.deep", Text: "result set 1 (n) of line 6"},
-		{Object: "procedure dbo.guarded", Text: "result set 1 (n) of line 13; executions ended with: 50001 This is not the token."},
+		{Object: "procedure dbo.deep", Text: "result set 1 (n) of a.sql:6"},
+		{Object: "procedure dbo.guarded", Text: "result set 1 (n) of a.sql:13; executions ended with: 50001 This is not the token."},
 	}
 	if diff := cmp.Diff(want, report.Unseen); diff != "" || len(report.Drift) > 0 {
 		t.Errorf("drift %v, not seen (-want +got):\n%s", report.Drift, diff)

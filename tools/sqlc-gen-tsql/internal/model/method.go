@@ -92,7 +92,8 @@ func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*
 }
 
 // param builds an argument and its field. How it is passed follows from the declaration: an output can't be left out,
-// since its value has to go somewhere; a default of NULL makes NULL and "not passed" the same, so that a pointer does.
+// since its value has to go somewhere, which puts its default out of reach; a default of NULL makes NULL and "not passed"
+// the same, so that a pointer does.
 func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Field, bool) {
 	b.checkParamName(at, p.Name)
 	arg := Arg{Name: strings.TrimPrefix(p.Name, "@"), Field: b.name(at, m.SQLName, p.Name)}
@@ -115,6 +116,9 @@ func (b *builder) param(m *Method, at catalog.Place, p analyze.Param) (Arg, Fiel
 		b.checkOutput(at, m, p)
 		arg.Mode, field.Type = Output, b.pkg.nullable(g)
 		field.Doc = "in and out"
+		if p.Optional && !nullDefault {
+			field.Doc += "; nil is NULL, not the default, " + oneLine(p.Default)
+		}
 	case p.Optional && p.Nullable && !nullDefault: // three states: not passed, NULL, a value
 		arg.Mode, field.Type = OptionalNull, "*sql.Null["+g.Name+"]"
 		field.Doc = "nil: the default, " + oneLine(p.Default)

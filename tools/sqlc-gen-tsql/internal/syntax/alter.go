@@ -140,11 +140,14 @@ var alterActions = splitAll(
 // They concern storage, triggers and checks of rows, not what the table is.
 func (p *parser) alterOther(s *AlterTable) {
 	for _, words := range alterActions {
-		if p.accept(words...) {
-			s.Other = strings.Join(words, " ")
-			p.skipRest(false)
-			return
+		if !p.accept(words...) {
+			continue
 		}
+		s.Other = strings.Join(words, " ")
+		rest := p.at
+		p.skipRest(false)
+		s.History = p.historyTable(p.tokens[rest:p.at])
+		return
 	}
 	p.failExpected("ADD", "ALTER COLUMN", "DROP", "CHECK", "NOCHECK", "ENABLE", "DISABLE", "REBUILD", "SET", "SWITCH")
 }

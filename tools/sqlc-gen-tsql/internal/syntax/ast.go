@@ -20,6 +20,18 @@ type Batch struct {
 	diag.Span
 	Stmts []Stmt // a module's definition is the only one of its batch
 	Count int    // the repetition of "GO 5"; 1 when none is given
+	// Module is what the batch defines, also if the definition can't be read; nil if it defines no module, or if not
+	// even the name can be read.
+	Module *ModuleName
+	// Torn says that the module is one of those that [ParseExcept] passes over and that there are mistakes in it: what
+	// the tree has of it is a part.
+	Torn bool
+}
+
+// A ModuleName is the beginning of a module's definition: CREATE OR ALTER VIEW dbo.v.
+type ModuleName struct {
+	Kind string // "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER"
+	Name *ObjectName
 }
 
 // A Comment is a -- line comment (to the end of the line, without it) or a block comment, with its delimiters.

@@ -9,7 +9,8 @@ type (
 		diag.Span
 		Name    *ObjectName
 		Def     *TableDef
-		Options []Option // WITH (…), ON filegroup and so on
+		Options []Option    // WITH (…), ON filegroup and so on
+		History *ObjectName // of SYSTEM_VERSIONING = ON (HISTORY_TABLE = …); nil if it isn't named
 	}
 
 	// AlterTable is ALTER TABLE. Add holds what ADD adds; every other action is in Other with its leading words
@@ -17,11 +18,12 @@ type (
 	// ALTER TABLE … DROP of columns and constraints at once is several of them.
 	AlterTable struct {
 		diag.Span
-		Name   *ObjectName
-		Add    *TableDef
-		Other  string
-		Column *ColumnDef // of ALTER COLUMN
-		Names  []Ident    // of DROP COLUMN and DROP CONSTRAINT
+		Name    *ObjectName
+		Add     *TableDef
+		Other   string
+		Column  *ColumnDef  // of ALTER COLUMN
+		Names   []Ident     // of DROP COLUMN and DROP CONSTRAINT
+		History *ObjectName // of SET (SYSTEM_VERSIONING = ON (HISTORY_TABLE = …))
 	}
 
 	// CreateIndex is CREATE [UNIQUE] [CLUSTERED|NONCLUSTERED] [COLUMNSTORE] INDEX.
@@ -202,6 +204,7 @@ type ColumnDef struct {
 	RowGUID    bool
 	Sparse     bool
 	Generated  string       // GENERATED ALWAYS AS ROW START …: the words after AS
+	Hidden     bool         // * leaves it out
 	Constraint []Constraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES written with the column
 	Index      *IndexDef
 }

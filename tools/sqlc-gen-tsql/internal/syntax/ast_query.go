@@ -123,6 +123,7 @@ type (
 		Alias    *Ident
 		Hints    []Option
 		Temporal string // the text of FOR SYSTEM_TIME …, if any
+		Versions bool   // it is one other than AS OF, so that a row may come in several versions
 	}
 
 	// VariableTable is @t [AS alias].

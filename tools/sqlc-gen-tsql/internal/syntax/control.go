@@ -84,8 +84,6 @@ func (p *parser) begin() Stmt {
 	case after.is("CATCH"):
 		p.report(after.Span, "write BEGIN TRY … END TRY before it", "CATCH without a TRY")
 		return p.tryCatch()
-	case after.isAny("DIALOG", "CONVERSATION"):
-		p.fail(after.Span, "", "the service broker isn't supported")
 	}
 	start := p.next().Span
 	s := &Block{}
@@ -316,6 +314,10 @@ func (p *parser) flags(known ...string) []Option {
 func (p *parser) waitfor() Stmt {
 	start := p.next().Span
 	kind := p.peek()
+	if p.accept("(") {
+		p.refuseBroker(p.peek())
+		p.failExpected("RECEIVE", "GET CONVERSATION GROUP")
+	}
 	if !kind.isAny("DELAY", "TIME") {
 		p.failExpected("DELAY", "TIME")
 	}

@@ -169,7 +169,7 @@ func (l *lexer) blockComment() {
 		if n < 0 {
 			l.at = len(l.text)
 			l.fail(diag.Span{From: diag.Pos(l.start), To: diag.Pos(l.start + 2)}, "close it with */",
-				"the comment that begins here has no end")
+				"the comment that begins here "+noEnd)
 			return
 		}
 		l.at += n
@@ -260,12 +260,15 @@ func (l *lexer) quoted(quote byte, kind tokenKind, what string) {
 	l.emit(kind, value)
 }
 
+// noEnd ends the messages about texts that a server would take to be longer than they are taken for here.
+const noEnd = "has no end"
+
 // unterminated reports a string or a name without end and takes the rest of its first line for it, so that the
 // statements on the lines after it are read.
 // Taking the rest of the file, as servers do, would turn all of it into one error.
 func (l *lexer) unterminated(content int, kind tokenKind, what, end string) {
 	l.fail(diag.Span{From: diag.Pos(l.start), To: diag.Pos(content)}, "close it with "+end,
-		"the %s that begins here has no end", what)
+		"the %s that begins here "+noEnd, what)
 	l.at = content
 	l.toLineEnd()
 	l.emit(kind, strings.TrimSuffix(l.text[content:l.at], "\r"))

@@ -89,6 +89,7 @@ func (p *parser) paren() Expr {
 	if startsQuery(p.peek()) {
 		q := p.embedded()
 		p.expectClose("(")
+		p.refuseDocumentMethod(q)
 		return &Subquery{Span: p.from(start), Query: q}
 	}
 	inner := p.peek().Span

@@ -18,10 +18,18 @@ const maxDepth = 200
 
 // Parse reads a file. The tree holds every statement that could be read; findings tell of all that could not.
 func Parse(file *diag.File) (*Script, diag.List) {
-	p := &parser{file: file}
-	p.tokens, p.comments = lex(file, &p.found)
+	return ParseExcept(file, func(*ObjectName) bool { return false })
+}
+
+// ParseExcept is Parse for scripts in which some modules need not be understood: what is wrong in one of which except is
+// true is no finding, and costs no more than that module. Text that has no end (a string, a comment) is a finding even
+// there: to a server all that follows in the file belongs to it.
+func ParseExcept(file *diag.File, except func(name *ObjectName) bool) (*Script, diag.List) {
+	p := &parser{file: file, except: except}
+	p.tokens, p.comments = lex(file, &p.lexical)
 	script := p.script()
 	script.Comments = p.comments
+	p.found = append(p.lexical, p.found...)
 	p.found.Sort()
 	return script, p.found
 }
@@ -42,6 +50,9 @@ type parser struct {
 	joins    int // joins and set operations of the outermost query
 	queries  int // how many queries are being read, one within another
 	found    diag.List
+	lexical  diag.List              // what the lexer found, before all else
+	except   func(*ObjectName) bool // the modules whose mistakes don't count
+	passing  bool                   // the present batch is one of them
 }
 
 // syntaxError is what fail panics with; only statement recovers it.
@@ -136,7 +147,7 @@ func (p *parser) script() *Script {
 	script := &Script{File: p.file}
 	for {
 		batch := p.batch()
-		if len(batch.Stmts) > 0 {
+		if len(batch.Stmts) > 0 || batch.Torn {
 			script.Batches = append(script.Batches, batch)
 		}
 		if p.peek().kind == tokenEOF {

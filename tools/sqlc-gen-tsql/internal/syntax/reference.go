@@ -67,6 +67,17 @@ func (p *parser) refuseMethod() {
 	}
 }
 
+// refuseDocumentMethod is refuseMethod behind a subquery. The usual one is the way to put texts together from before there
+// was a function for it:
+//
+//	STUFF((SELECT ', ' + name … FOR XML PATH(''), TYPE).value('.', 'nvarchar(max)'), 1, 2, '')
+func (p *parser) refuseDocumentMethod(q *Query) {
+	if t := p.peek(); t.is(".") && q.For != nil && q.For.Kind == "XML" {
+		p.fail(t.Span, "use STRING_AGG, or FOR XML PATH('') without TYPE and without the method, which leaves & and < as XML writes them",
+			"methods of XML and CLR types aren't supported")
+	}
+}
+
 // wordIdent makes a name of a keyword that is the name of a function.
 func wordIdent(t token) Ident { return Ident{Span: t.Span, Value: t.value} }
 

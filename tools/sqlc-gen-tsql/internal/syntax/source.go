@@ -205,7 +205,7 @@ func (p *parser) namedSource() TableSource {
 func (p *parser) tableRef(name *ObjectName) TableSource {
 	r := &TableRef{Name: name}
 	if p.peek().is("FOR") && p.peekN(1).is("SYSTEM_TIME") {
-		r.Temporal = p.temporal()
+		r.Temporal, r.Versions = p.temporal()
 	}
 	// The old form of hints, without WITH, stands on either side of the alias.
 	if p.oldHints() {
@@ -231,17 +231,19 @@ func (p *parser) tableRef(name *ObjectName) TableSource {
 	return r
 }
 
-// temporal reads FOR SYSTEM_TIME and returns its text.
+// temporal reads FOR SYSTEM_TIME and returns its text, and whether it asks for more than the rows of one moment.
 //
 //	FOR SYSTEM_TIME AS OF @then
 //
 // The bounds are read as expressions, so that a mistake in them is found, and kept as text.
-func (p *parser) temporal() string {
+func (p *parser) temporal() (text string, versions bool) {
 	start := p.peek().Span
 	p.expect("FOR", "SYSTEM_TIME")
+	versions = true
 	switch {
 	case p.accept("AS", "OF"):
 		p.scalar(p.sum())
+		versions = false
 	case p.accept("FROM"):
 		p.scalar(p.sum())
 		p.expect("TO")
@@ -260,7 +262,7 @@ func (p *parser) temporal() string {
 	default:
 		p.failExpected("AS OF", "FROM", "BETWEEN", "CONTAINED IN", "ALL")
 	}
-	return p.file.Slice(p.from(start))
+	return p.file.Slice(p.from(start)), versions
 }
 
 // functionTable reads the call of a table-valued function and what follows it. The name has been read.

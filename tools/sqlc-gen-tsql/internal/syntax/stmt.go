@@ -38,12 +38,33 @@ func (s *several) simplest() Stmt {
 // An empty batch is one too; script leaves it out of the tree.
 func (p *parser) batch() *Batch {
 	start := p.peek().Span
-	b := &Batch{Stmts: p.statements(batchScope), Count: 1}
+	b := &Batch{Module: p.moduleName(), Count: 1}
+	before := len(p.found)
+	p.passing = b.Module != nil && p.except(b.Module.Name)
+	b.Stmts = p.statements(batchScope)
 	b.Span = p.from(start)
+	if p.passing {
+		b.Torn = len(p.found) > before
+		p.found = p.found[:before]
+		p.passLexical(b)
+	}
 	if t := p.peek(); t.kind == tokenGo && t.value != "" {
 		b.Count = p.goCount(t)
 	}
 	return b
+}
+
+// passLexical passes over what the lexer found in a batch, as long as it reaches no further: a text without end does, and
+// so does the last finding of a lexer that has given the file up.
+func (p *parser) passLexical(b *Batch) {
+	if len(p.lexical) >= maxLexErrors {
+		return
+	}
+	kept := slices.DeleteFunc(slices.Clone(p.lexical), func(d diag.Diagnostic) bool {
+		return b.From <= d.Span.From && d.Span.From < b.To && !strings.HasSuffix(d.Message, noEnd)
+	})
+	b.Torn = b.Torn || len(kept) < len(p.lexical)
+	p.lexical = kept
 }
 
 // goCount returns how often a batch is to be executed.
@@ -69,7 +90,7 @@ func (p *parser) statements(in scope) []Stmt {
 		switch {
 		case t.kind == tokenEOF, t.kind == tokenGo:
 			return stmts
-		case in == blockScope && t.is("END"):
+		case in == blockScope && t.is("END") && !p.peekN(1).is("CONVERSATION"):
 			return stmts
 		case in == bodyScope && !first && p.moduleNext() != "":
 			return stmts // the batch's list reports it and reads on
@@ -158,6 +179,31 @@ func (p *parser) moduleNext() string {
 	}
 }
 
+// moduleName returns what the batch that begins here defines, without consuming anything; nil if that is no module or
+// its name can't be read.
+func (p *parser) moduleName() *ModuleName {
+	kind := p.moduleNext()
+	if kind == "" || kind == "CREATE SCHEMA" {
+		return nil
+	}
+	n := 2
+	if p.peekN(1).is("OR") {
+		n = 4
+	}
+	first := p.peekN(n)
+	if !first.isName() {
+		return nil
+	}
+	name := &ObjectName{Parts: []Ident{first.asIdent()}}
+	for p.peekN(n+1).is(".") && p.peekN(n+2).isName() {
+		n += 2
+		name.Parts = append(name.Parts, p.peekN(n).asIdent())
+	}
+	name.Span = first.Span.Until(p.peekN(n).Span)
+	_, kind, _ = strings.Cut(kind, " ")
+	return &ModuleName{Kind: kind, Name: name}
+}
+
 // longKind writes PROC out.
 func longKind(kind string) string {
 	if kind == "PROC" {
@@ -184,6 +230,8 @@ func (p *parser) recoverStmt(depth, start int, in scope) {
 	header := in == batchScope && p.moduleNext() != ""
 	p.at = stop
 	switch {
+	case p.passing:
+		p.skipBatch()
 	case len(p.found) >= maxFindings:
 		p.at = len(p.tokens) - 1
 	case header:
@@ -282,6 +330,7 @@ func (p *parser) statement() Stmt {
 	p.enter()
 	defer p.leave()
 	t := p.peek()
+	p.refuseBroker(t)
 	switch {
 	case t.isName() && p.peekN(1).is(":"):
 		return p.label()
@@ -322,6 +371,28 @@ func (p *parser) single() Stmt {
 		return &Block{Span: list.Span, Stmts: list.stmts}
 	}
 	return s
+}
+
+// brokerStatements are how the statements of Service Broker begin, whose messages are rows that no script describes.
+var brokerStatements = splitAll(
+	"RECEIVE", "SEND ON", "BEGIN DIALOG", "BEGIN CONVERSATION", "END CONVERSATION", "MOVE CONVERSATION", "GET CONVERSATION",
+)
+
+// refuseBroker reports the statements of Service Broker. Without it, their first words would be taken for misspelt ones
+// or for blocks.
+func (p *parser) refuseBroker(t token) {
+	if t.kind != tokenWord || p.peekN(1).is(":") {
+		return // a label
+	}
+	for _, words := range brokerStatements {
+		at := 0
+		for at < len(words) && p.peekN(at).is(words[at]) {
+			at++
+		}
+		if at == len(words) {
+			p.fail(t.Span, "exclude the procedure", "Service Broker (%s) isn't supported", strings.Join(words, " "))
+		}
+	}
 }
 
 // foreignWords are words of other dialects with what to write instead.

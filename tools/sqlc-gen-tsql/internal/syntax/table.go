@@ -17,12 +17,33 @@ func (p *parser) createTable(start diag.Span) Stmt {
 		p.fail(t.Span, "write the columns, or SELECT … INTO", "expected (, found AS")
 	}
 	s.Def = p.tableDef()
+	options := p.at
 	s.Options = p.storage()
+	s.History = p.historyTable(p.tokens[options:p.at])
 	if t := p.peek(); t.is("AS") {
 		p.fail(t.Span, "", "tables of a graph aren't supported")
 	}
 	s.Span = p.from(start)
 	return s
+}
+
+// historyTable finds HISTORY_TABLE = name among the tokens of options that have been read, whose own values are texts. It
+// is nil if the table isn't named: the server then makes up a name, by which no script can know it.
+func (p *parser) historyTable(options []token) *ObjectName {
+	for i, t := range options {
+		if !t.is("HISTORY_TABLE") || i+2 >= len(options) || !options[i+1].is("=") || !options[i+2].isName() {
+			continue
+		}
+		last := i + 2
+		n := &ObjectName{Parts: []Ident{options[last].asIdent()}}
+		for last+2 < len(options) && options[last+1].is(".") && options[last+2].isName() {
+			last += 2
+			n.Parts = append(n.Parts, options[last].asIdent())
+		}
+		n.Span = options[i+2].Span.Until(options[last].Span)
+		return n
+	}
+	return nil
 }
 
 // tableDef reads columns, constraints and indexes in parentheses. A comma may stand after the last of them.
@@ -84,10 +105,15 @@ func (d *TableDef) hoist() {
 // columnDef reads a column with its options in any order.
 // The name comes first, and then a type or AS; a computed column has no type of its own.
 func (p *parser) columnDef() ColumnDef {
+	name := p.peek()
 	c := ColumnDef{Name: p.name("the name of a column")}
-	if p.accept("AS") {
+	switch next := p.peek(); {
+	case p.accept("AS"):
 		c.Computed = p.expr()
-	} else {
+	// A column timestamp needs no type: it is the old name of rowversion.
+	case name.is("TIMESTAMP") && (!next.isName() || next.isAny("ROWGUIDCOL", "SPARSE", "HIDDEN")):
+		c.Type = &TypeName{Span: name.Span, Name: wordName(name)}
+	default:
 		c.Type = p.typeName()
 	}
 	// Servers take options and constraints in any order, so a column ends where neither follows.
@@ -99,7 +125,7 @@ func (p *parser) columnDef() ColumnDef {
 }
 
 // columnOption reads one property of a column, and reports whether there was one.
-// What is read over (FILESTREAM, HIDDEN, MASKED) changes neither type nor nullability.
+// What is read over (FILESTREAM, MASKED) changes neither type nor nullability.
 func (p *parser) columnOption(c *ColumnDef) bool {
 	t := p.peek()
 	switch {
@@ -119,7 +145,9 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 		c.RowGUID = true
 	case p.accept("SPARSE"):
 		c.Sparse = true
-	case p.accept("FILESTREAM"), p.accept("HIDDEN"), p.accept("COLUMN_SET", "FOR", "ALL_SPARSE_COLUMNS"):
+	case p.accept("HIDDEN"):
+		c.Hidden = true
+	case p.accept("FILESTREAM"), p.accept("COLUMN_SET", "FOR", "ALL_SPARSE_COLUMNS"):
 	case p.accept("GENERATED"):
 		p.expect("ALWAYS", "AS")
 		c.Generated = p.generated()

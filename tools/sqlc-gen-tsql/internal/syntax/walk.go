@@ -388,11 +388,13 @@ func definitionChildren(s Stmt, v visitor) {
 		walkOne(v, s.Name)
 		walkOne(v, s.Def)
 		walkEach(v, s.Options)
+		walkOne(v, s.History)
 	case *AlterTable:
 		walkOne(v, s.Name)
 		walkOne(v, s.Add)
 		walkOne(v, s.Column)
 		walkEach(v, s.Names)
+		walkOne(v, s.History)
 	case *CreateIndex:
 		v(&s.Name)
 		walkOne(v, s.Table)

@@ -306,6 +306,21 @@ func TestDecimalsWithExponents(t *testing.T) {
 	}
 }
 
+// A schema that is misspelt in WithSchema would leave every call in the one that was to be replaced, another tenant's
+// perhaps. Nothing is sent.
+func TestSchemaThatNothingIsIn(t *testing.T) {
+	t.Parallel()
+	db, s := scripted(t, reply{sets: []answer{{columns: []string{"n"}, rows: [][]driver.Value{{int64(1)}}}}})
+	q := livedb.New(db, livedb.WithSchema("gen_lvie", "tenant_7"))
+	const want = `livedb: WithSchema: no procedure, table type or query is in a schema "gen_lvie"`
+	if _, err := q.EchoTypes(t.Context(), livedb.EchoTypesParams{}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if len(s.texts) != 0 {
+		t.Errorf("%d calls were sent", len(s.texts))
+	}
+}
+
 // Nothing of a :batch is sent if an element in a later round trip doesn't fit.
 func TestBatchIsCheckedBeforeItIsSent(t *testing.T) {
 	t.Parallel()
