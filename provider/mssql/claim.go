@@ -3,6 +3,7 @@ package mssql
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	mssqldriver "github.com/microsoft/go-mssqldb"
@@ -93,8 +94,10 @@ func mayHold(ctx context.Context, err error) bool {
 // isRefused reports whether a procedure refused a call by an error of its own.
 func isRefused(err error) bool {
 	reported, _ := errors.AsType[mssqldriver.Error](err)
-	_, refused := meanings[reported.Number]
-	return refused
+	return slices.ContainsFunc(all(reported), func(e mssqldriver.Error) bool {
+		_, refused := meanings[e.Number]
+		return refused
+	})
 }
 
 // isOver reports whether the server is certainly at work no more on a call that failed

@@ -110,15 +110,18 @@ BEGIN TRY
 
     -- vet:allow Q10: the inbox is locked, so nobody else makes the row
     UPDATE duroxide.instances
-    SET orchestration_name = CASE WHEN @version IS NULL THEN orchestration_name ELSE COALESCE(@name, orchestration_name) END,
-        orchestration_version = CASE WHEN @name IS NULL THEN orchestration_version ELSE COALESCE(@version, orchestration_version) END,
-        current_execution_id = CASE WHEN current_execution_id < @execution_id THEN @execution_id ELSE current_execution_id END,
+    SET current_execution_id = CASE WHEN current_execution_id < @execution_id THEN @execution_id ELSE current_execution_id END,
         updated_at = @now
     WHERE instance_id = @instance_id;
     IF @@ROWCOUNT = 0 AND @name IS NOT NULL AND @version IS NOT NULL
         INSERT INTO duroxide.instances
             (instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at)
         VALUES (@instance_id, @name, @version, @execution_id, @parent_instance_id, @now, @now);
+    ELSE IF @name IS NOT NULL AND @version IS NOT NULL
+        -- On its own, since only the first turn of an execution says it.
+        UPDATE duroxide.instances
+        SET orchestration_name = @name, orchestration_version = @version
+        WHERE instance_id = @instance_id;
     IF @set_custom_status = 1
         UPDATE duroxide.instances
         SET custom_status = @custom_status, custom_status_version = custom_status_version + 1

@@ -82,7 +82,7 @@ BEGIN TRY
         EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = @patient, @id = @id OUTPUT;
         IF @sessions = 1
             EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags,
-                @patient = @patient, @id = @session_work OUTPUT;
+                @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
             SET @id = @session_work;
         IF @id IS NULL AND @patient = 0

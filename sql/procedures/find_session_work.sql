@@ -1,7 +1,9 @@
 -- Finds the oldest ready activity of a session that the owner holds or may claim.
 -- Usually it is among the first few of each tag, which are looked at one by one. If
 -- those of a tag all belong to sessions of others, of which one may have a very long
--- queue, each session is looked at once instead.
+-- queue, each session is looked at once instead: a few seeks for each that has ready
+-- work. Nothing is looked for that is not older than what the caller has found without
+-- sessions (@before, NULL for nothing).
 --
 -- With @patient = 1 it waits for activities that somebody is taking, to see whether they
 -- are really taken.
@@ -18,6 +20,7 @@ CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
     @patient  BIT,
+    @before   BIGINT,
     @id       BIGINT OUTPUT
 AS
 SET NOCOUNT ON;
@@ -31,7 +34,7 @@ DECLARE @session_id NVARCHAR(400), @oldest BIGINT;
 
 IF @patient = 1
     INSERT INTO @first (id, session_id, tag)
-    SELECT u.id, u.session_id, NULL
+    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400))
     FROM (
         SELECT TOP (20) q.id, q.session_id
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
@@ -54,7 +57,7 @@ IF @patient = 1
     ) AS n;
 ELSE
     INSERT INTO @first (id, session_id, tag)
-    SELECT u.id, u.session_id, NULL
+    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400))
     FROM (
         SELECT TOP (20) q.id, q.session_id
         -- vet:allow Q1: a look; the claim repeats its condition
@@ -89,13 +92,13 @@ WHERE NOT EXISTS (
       AND s.locked_until > @now
       AND s.worker_id <> @owner
 );
--- Beyond the first of a tag there can be something older than what was found only if
--- all of them are older than it.
+-- Beyond the first of a tag there can be something older than what was found, here or
+-- by the caller, only if all of them are older than it.
 IF NOT EXISTS (
     SELECT 1
     FROM @first AS f
     GROUP BY f.tag
-    HAVING COUNT(*) >= 20 AND (@id IS NULL OR MAX(f.id) < @id)
+    HAVING COUNT(*) >= 20 AND (@id IS NULL OR MAX(f.id) < @id) AND (@before IS NULL OR MAX(f.id) < @before)
 )
     RETURN;
 

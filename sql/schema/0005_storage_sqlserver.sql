@@ -18,13 +18,11 @@ GO
 
 -- Values of up to 8,000 bytes are stored in the row, unless the table is told
 -- otherwise. For events, messages and keys that is best: they are read whole, once,
--- and together. But every turn reads and changes the rows of instances and executions
--- without looking at the custom status or the output, lists and counts read all of
--- them, and a long value in the row would make those pages few to a read. Out of the
--- row it costs one more read for the few that ask for it.
--- vet:allow P3-text: the migrator rewrites a literal that is the schema's name
-DECLARE @instances NVARCHAR(300) = QUOTENAME(N'duroxide') + N'.[instances]';
+-- and together. So it is for instances, whose name every turn reads, and whose custom
+-- status is a few words as a rule. But every turn reads and changes the rows of
+-- executions without looking at the output, lists and counts read all of them, and a
+-- long output in the row would make those pages few to a read. Out of the row it costs
+-- one more read for the few that ask for it.
 -- vet:allow P3-text: the migrator rewrites a literal that is the schema's name
 DECLARE @executions NVARCHAR(300) = QUOTENAME(N'duroxide') + N'.[executions]';
-EXEC sys.sp_tableoption @TableNamePattern = @instances, @OptionName = 'large value types out of row', @OptionValue = 'ON';
 EXEC sys.sp_tableoption @TableNamePattern = @executions, @OptionName = 'large value types out of row', @OptionValue = 'ON';
