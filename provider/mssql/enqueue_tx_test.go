@@ -422,7 +422,7 @@ func (s *shop) testBreak(t *testing.T) {
 	if err := tx.Commit(); err == nil {
 		t.Error("a transaction is committed whose connection is lost")
 	}
-	awaitSessions(t, marker, 0)
+	awaitSessions(t, marker, func() int { return 0 })
 	s.check(t, "broken", 0, 0)
 	ok(t, s.place(t, "broken").Commit())
 	s.check(t, "broken", 1, 1)

@@ -251,18 +251,14 @@ func marked(t *testing.T, dsn string) (text, marker string) {
 // awaitSessions waits until the server has no more than so many sessions under the marker: only when it has ended a
 // session that the client has given up is what that was carrying out done or undone. The server tells; how long it takes
 // is its own business.
-func awaitSessions(t *testing.T, marker string, most int) {
+func awaitSessions(t *testing.T, marker string, most func() int) {
 	t.Helper()
-	for sessions(t, marker) > most {
+	for more := true; more; {
+		known, n := most(), 0
+		ok(t, mssqltest.DB(t).QueryRowContext(t.Context(),
+			"SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.program_name = @p1", marker).Scan(&n))
+		more = n > known
 	}
-}
-
-// sessions is how many the server has under the marker.
-func sessions(t *testing.T, marker string) (n int) {
-	t.Helper()
-	ok(t, mssqltest.DB(t).QueryRowContext(t.Context(),
-		"SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.program_name = @p1", marker).Scan(&n))
-	return n
 }
 
 // cut cuts one call of the operation.
@@ -280,8 +276,7 @@ func (c *cutter) cut(name string) {
 		c.db.SetMaxIdleConns(1)
 	}
 	// What a cut fetch may hold is being given back meanwhile, over a connection that stays in the pool.
-	for idle := c.db.Stats().Idle; sessions(c.t, c.marker) > idle; idle = c.db.Stats().Idle {
-	}
+	awaitSessions(c.t, c.marker, func() int { return c.db.Stats().Idle })
 	c.reopen()
 	after := c.state()
 	happened := after == want

@@ -166,7 +166,7 @@ func testCancelledCalls(t *testing.T) {
 			if n := openTransactions(t, db); n != 0 {
 				t.Fatalf("%s, answered with %v, leaves %d transactions open", name, err, n)
 			}
-			awaitSessions(t, marker, 1)
+			awaitSessions(t, marker, func() int { return 1 })
 		}
 	}
 }
