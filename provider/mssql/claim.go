@@ -116,9 +116,9 @@ func isOver(ctx context.Context, err error) bool {
 // holds it. Otherwise the server may not have noticed that the connection is gone, and
 // still be carrying the call out: "invalid token" then means "not yet", or else that
 // nothing was locked. The two look the same, so it is tried again until releaseTime has
-// passed; giving up what nobody holds does no harm. Once the store
-// closes there is one more try without a pause. Only what is locked after the last try,
-// or while no server can be reached, stays locked until its lease ends.
+// passed; giving up what nobody holds does no harm. Once the store closes there is one
+// more try without a pause. Only what is locked after the last try, or while no server
+// can be reached, stays locked until its lease ends.
 func (s *Store) release(over bool, giveBack func(context.Context, *mssqldb.Queries) error) (tried <-chan struct{}) {
 	first := make(chan struct{})
 	// The caller is in a call, so Close cannot have stopped waiting yet.

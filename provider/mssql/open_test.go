@@ -217,26 +217,10 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// listen is a server that does with each connection what the test says.
+// listen is the connection string of a server that does with each connection what the test says.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	t.Cleanup(func() { _ = l.Close(); <-done })
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			serve(conn)
-		}
-	}()
-	return "sqlserver://u:s3cret@" + l.Addr().String() + "?database=d&encrypt=disable"
+	return "sqlserver://u:s3cret@" + mssqltest.Listen(t, serve) + "?database=d&encrypt=disable"
 }
 
 func TestOpenWithoutServer(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/duroxide/duroxide-go/internal/clock"
 )
 
 // IdleConfig is one configuration of the idle rig.
@@ -43,13 +45,13 @@ func RunIdle(ctx context.Context, config IdleConfig) (idle Idle, err error) {
 			return idle, err
 		}
 	}
-	if err := pause(ctx, config.Settle); err != nil {
+	if err := clock.Sleep(ctx, config.Settle); err != nil {
 		return idle, err
 	}
 	calls, trips, _ := w.sum()
 	cpu, _ := cpuTime()
 	began := time.Now()
-	if err := pause(ctx, config.Duration); err != nil {
+	if err := clock.Sleep(ctx, config.Duration); err != nil {
 		return idle, err
 	}
 	elapsed := time.Since(began).Seconds()

@@ -22,6 +22,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
@@ -75,7 +76,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	defer m.rss.Stop()
 	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, fanOut,
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
-			return input, pause(ctx, config.Activity)
+			return input, clock.Sleep(ctx, config.Activity)
 		}))
 	if err != nil {
 		return Parity{}, err
@@ -121,21 +122,6 @@ var (
 		return len(results), err
 	})
 )
-
-// pause takes some time, or none.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // startWorker runs a worker. stop ends it, once or more, and returns when it has
 // ended.

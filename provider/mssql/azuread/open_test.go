@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/duroxide/duroxide-go/internal/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/azuread"
@@ -94,23 +95,7 @@ func refuses(t *testing.T, err, sentinel error, retryable bool) {
 // serve is a server that answers the first messages of each connection with these, and then waits for the client to end it.
 func serve(t *testing.T, answers ...[]byte) (addr string) {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	t.Cleanup(func() { _ = l.Close(); <-done })
-	go func() {
-		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			converse(conn, answers)
-		}
-	}()
-	return l.Addr().String()
+	return mssqltest.Listen(t, func(conn net.Conn) { converse(conn, answers) })
 }
 
 // converse answers each message of the client, which may be of several packets.
