@@ -362,16 +362,12 @@ func (s blind) AbandonOrchestrationItem(ctx context.Context, params provider.Aba
 // filter and, should that fail, by the worker itself.
 func TestFrameworkVersions(t *testing.T) {
 	t.Parallel()
-	inner := openStore(t)
-	stop := runWorker(t, inner, worker.Options{}, waiting)
-	run := start(t, inner, waiting, "")
-	waitForStatus(t, inner, run.Instance())
-	stop()
+	inner, run := leftWaiting(t)
 	raise(t, inner, run.Instance(), "go")
 
 	old := worker.Options{SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}}}
 	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
-	stop = runWorker(t, store, old, waiting)
+	stop := runWorker(t, store, old, waiting)
 	params := receive(t, "abandon", store.abandoned)
 	stop()
 	if params.Delay != time.Second || params.IgnoreAttempt {

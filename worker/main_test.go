@@ -173,3 +173,15 @@ var waiting = orchestration.New("Waiting", func(ctx *orchestration.Context, _ st
 	ctx.SetCustomStatus("waiting")
 	return event.Await()
 })
+
+// leftWaiting is a store with an instance of waiting that has had its first turn, and
+// whose worker has stopped.
+func leftWaiting(t *testing.T) (*sqlite.Store, *client.Run[string]) {
+	t.Helper()
+	store := openStore(t)
+	stop := runWorker(t, store, worker.Options{}, waiting)
+	run := start(t, store, waiting, "")
+	waitForStatus(t, store, run.Instance())
+	stop()
+	return store, run
+}

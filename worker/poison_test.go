@@ -134,11 +134,7 @@ func (s unreadable) FetchOrchestrationItem(ctx context.Context, params provider.
 // event that needs no knowledge of the history.
 func TestUnreadableHistory(t *testing.T) {
 	t.Parallel()
-	inner := openStore(t)
-	stop := runWorker(t, inner, worker.Options{}, waiting)
-	run := start(t, inner, waiting, "")
-	waitForStatus(t, inner, run.Instance())
-	stop()
+	inner, run := leftWaiting(t)
 
 	store := unreadable{Provider: inner, instance: run.Instance()}
 	runWorker(t, store, worker.Options{MaxAttempts: 1}, waiting)
@@ -163,11 +159,7 @@ func TestUnreadableHistory(t *testing.T) {
 // and the message came back every second for ever.
 func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 	t.Parallel()
-	inner := openStore(t)
-	stop := runWorker(t, inner, worker.Options{}, waiting)
-	run := start(t, inner, waiting, "")
-	waitForStatus(t, inner, run.Instance())
-	stop()
+	inner, run := leftWaiting(t)
 
 	var log lockedBuffer
 	dropped := make(chan struct{}, 1)
@@ -179,7 +171,7 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 			return false
 		},
 	})
-	stop = runWorker(t, store, worker.Options{MaxAttempts: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
+	stop := runWorker(t, store, worker.Options{MaxAttempts: 1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, waiting)
 	raise(t, store, run.Instance(), "go")
 	before := failure(t, run)
 	raise(t, store, run.Instance(), "late")
@@ -202,17 +194,13 @@ func TestLateMessageAfterAnUnreadableHistory(t *testing.T) {
 // A worker that can read the history ends the trouble.
 func TestUnreadableHistoryIsLeftToOthers(t *testing.T) {
 	t.Parallel()
-	inner := openStore(t)
-	stop := runWorker(t, inner, worker.Options{}, waiting)
-	run := start(t, inner, waiting, "")
-	waitForStatus(t, inner, run.Instance())
-	stop()
+	inner, run := leftWaiting(t)
 
 	abandoned := make(chan struct{}, 16)
 	store := providerfault.New(unreadable{Provider: inner, instance: run.Instance()}, providerfault.Rule{
 		Operation: providerfault.AbandonOrchestrationItem, If: func(providerfault.Call) bool { abandoned <- struct{}{}; return false },
 	})
-	stop = runWorker(t, store, worker.Options{}, waiting)
+	stop := runWorker(t, store, worker.Options{}, waiting)
 	raise(t, store, run.Instance(), "go")
 	receive(t, "abandon", abandoned)
 	stop()
