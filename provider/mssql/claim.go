@@ -87,8 +87,7 @@ func mayHold(ctx context.Context, err error) bool {
 	}
 	// What the procedures refuse they refuse before they lock anything. Other errors may come from reading what the call
 	// has locked, which is committed by then.
-	_, answered := errors.AsType[mssqldriver.Error](err)
-	return !answered || !isRefused(err) || ctx.Err() != nil
+	return !isRefused(err) || ctx.Err() != nil
 }
 
 // isRefused reports whether a procedure refused a call by an error of its own.
