@@ -201,7 +201,7 @@ func (a *app) printSchema(s *migrate.Status) error {
 	rows := [][]string{{"schema", s.Schema}, {"server", s.Server}}
 	switch {
 	case !s.Exists:
-		rows = append(rows, []string{"state", "does not exist; 'duroxide migrate up' creates it"})
+		rows = append(rows, []string{"state", "does not exist, or this login may not see it; 'duroxide migrate up' creates it"})
 	case s.Newer && s.LatestRevision >= s.OldestRevision:
 		rows = append(rows, []string{"state", "newer than this program, which it still serves; a later release can compare and change it"})
 	case s.Newer:

@@ -13,13 +13,14 @@ import (
 // migrated, is left as it is.
 //
 // Errors match [ErrNewerSchema] when a newer release has migrated the schema, which may
-// hold what these scripts do not know.
+// hold what these scripts do not know, and [ErrPermission] for a login that is not an
+// owner.
 func (m *Migration) Drop(ctx context.Context) error {
 	if err := CheckSchemaName(m.schema()); err != nil {
 		return err
 	}
-	return m.withLock(ctx, func(s *session) error {
-		st, err := readState(ctx, s.conn, m.schema())
+	err := m.withLock(ctx, func(s *session) error {
+		st, err := m.readState(ctx, s.conn)
 		if err != nil || !st.recorded {
 			return err
 		}
@@ -44,6 +45,7 @@ func (m *Migration) Drop(ctx context.Context) error {
 		m.report(ctx, step)
 		return nil
 	})
+	return m.explain(ctx, err)
 }
 
 // dropStep drops first what reads, then what is read.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What [Migration.Check] and [Migration.Up] refuse. The errors they return match one
-// of these with errors.Is, name the schema and both versions, and say what to do.
+// What the methods of [Migration] refuse. The errors they return match one of these with
+// errors.Is, name the schema, and say what to do.
 var (
 	// ErrMissingSchema is returned when the database has no such schema, or the login
 	// may not see it.
@@ -22,6 +22,10 @@ var (
 	// ErrChangedScript is returned when a numbered script was applied with a text that
 	// is not this release's: the program and the database have different histories.
 	ErrChangedScript = errors.New("a migration script differs from the one that was applied")
+	// ErrPermission is returned when only an owner of the database may do what was asked
+	// for, and the login is none. [Migration.Check] never returns it: it may be called by
+	// anybody.
+	ErrPermission = errors.New("permission denied")
 )
 
 // BatchError tells which batch of which file the server refused. It unwraps to the

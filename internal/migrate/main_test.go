@@ -9,6 +9,6 @@ import (
 
 // TestMain stands outside of the package, because mssqltest makes its schemas with it.
 func TestMain(m *testing.M) {
-	migrate.TestURL, migrate.TestURLAs = mssqltest.DSN, mssqltest.As
+	migrate.TestURL, migrate.TestLogin = mssqltest.DSN, mssqltest.NewLogin
 	mssqltest.Run(m)
 }

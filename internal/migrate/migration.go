@@ -51,8 +51,8 @@ func (m *Migration) logger() *slog.Logger {
 // as the context lets them; those of an older release have nothing to wait for.
 //
 // Errors match what [Migration.Check] returns for a newer schema, or [ErrChangedScript],
-// when the schema must be left alone, and are a [*BatchError] around the driver's error
-// when the server refuses something.
+// when the schema must be left alone, [ErrPermission] for a login that is not an owner,
+// and are a [*BatchError] around the driver's error when the server refuses something.
 func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 	done := &Plan{Schema: m.schema()}
 	if err := CheckSchemaName(m.schema()); err != nil {
@@ -81,7 +81,7 @@ func (m *Migration) Up(ctx context.Context) (*Plan, error) {
 		}
 		return nil
 	})
-	return done, err
+	return done, m.explain(ctx, err)
 }
 
 // report logs a step that is done.
@@ -100,11 +100,12 @@ func (m *Migration) Plan(ctx context.Context) (*Plan, error) {
 	if err := CheckSchemaName(m.schema()); err != nil {
 		return nil, err
 	}
-	return m.plan(ctx, m.DB)
+	plan, err := m.plan(ctx, m.DB)
+	return plan, m.explain(ctx, err)
 }
 
 func (m *Migration) plan(ctx context.Context, q querier) (*Plan, error) {
-	st, err := readState(ctx, q, m.schema())
+	st, err := m.readState(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // the test, or fail it where one is required.
 var (
 	TestURL   func(testing.TB) string
-	TestURLAs func(t testing.TB, login, password string) string
+	TestLogin func(testing.TB) (user, dsn string)
 )
 
 // openServer connects to the server of the tests, or skips.
@@ -25,6 +25,16 @@ func openServer(t *testing.T) *sql.DB {
 	must(t, err)
 	t.Cleanup(func() { must(t, db.Close()) })
 	return db
+}
+
+// newLogin connects as a login that has no rights.
+func newLogin(t *testing.T) (user string, db *sql.DB) {
+	t.Helper()
+	user, dsn := TestLogin(t)
+	db, err := sql.Open("sqlserver", dsn)
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	return user, db
 }
 
 func must(t testing.TB, err error) {

@@ -64,7 +64,8 @@ type querier interface {
 }
 
 // readState reads everything. It needs to see the definitions, as the owner does.
-func readState(ctx context.Context, q querier, schema string) (*state, error) {
+func (m *Migration) readState(ctx context.Context, q querier) (*state, error) {
+	schema := m.schema()
 	st, err := readRecords(ctx, q, schema)
 	if err != nil {
 		return nil, err
@@ -74,6 +75,9 @@ func readState(ctx context.Context, q querier, schema string) (*state, error) {
 	}
 	if st.stored, err = readStored(ctx, q, schema); err != nil {
 		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
+	}
+	if st.isUnreadable() {
+		return nil, m.forbidden(errUnreadable)
 	}
 	return st, nil
 }

@@ -67,14 +67,15 @@ type Status struct {
 }
 
 // Status compares the schema with the scripts, and changes nothing. A missing, old or
-// newer schema is a status, not an error. It needs the owner's rights to see edits.
+// newer schema is a status, not an error. Errors match [ErrPermission] for a login that
+// is not an owner and may not see what is there, or are the driver's.
 func (m *Migration) Status(ctx context.Context) (*Status, error) {
 	if err := CheckSchemaName(m.schema()); err != nil {
 		return nil, err
 	}
-	st, err := readState(ctx, m.DB, m.schema())
+	st, err := m.readState(ctx, m.DB)
 	if err != nil {
-		return nil, err
+		return nil, m.explain(ctx, err)
 	}
 	status := &Status{
 		Schema: m.schema(), Server: string(st.server), Exists: st.recorded,
@@ -93,7 +94,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 	}
 	locks, err := m.pageLocks(ctx, st.server)
 	if err != nil {
-		return nil, err
+		return nil, m.explain(ctx, err)
 	}
 	status.Problems = slices.Concat(m.scriptProblems(st), m.moduleProblems(st), locks)
 	return status, nil
@@ -102,7 +103,7 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 // Verify returns every way in which the schema differs from the scripts; none is what
 // it should be after [Migration.Up]. Errors match [ErrMissingSchema] or
 // [ErrNewerSchema] when there is nothing to compare, which is so as well for a newer
-// schema that serves these scripts' programs; or they are the driver's.
+// schema that serves these scripts' programs; or they are those of [Migration.Status].
 func (m *Migration) Verify(ctx context.Context) ([]Problem, error) {
 	status, err := m.Status(ctx)
 	switch {

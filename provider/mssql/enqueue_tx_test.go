@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net/url"
 	"testing"
 	"time"
 
@@ -434,10 +433,8 @@ func (s *shop) testRole(t *testing.T) {
 	if mssqltest.Server(t).Babelfish {
 		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
 	}
-	dsn := loginWithRole(t, s.db, s.schema)
-	u, err := url.Parse(dsn)
-	ok(t, err)
-	ok(t, run(t, s.db, "GRANT INSERT ON "+s.orders+" TO ["+u.User.Username()+"]"))
+	user, dsn := loginWithRole(t, s.db, s.schema)
+	ok(t, run(t, s.db, "GRANT INSERT ON "+s.orders+" TO ["+user+"]"))
 	db := connect(t, dsn)
 	store := storeWith(t, db, s.schema)
 	tx := begin(t, db, sql.LevelDefault)

@@ -34,7 +34,7 @@ var (
 	// ErrLogin is a login that the server refuses.
 	ErrLogin = errors.New("login failed")
 	// ErrPermission is a login without the rights that the call takes.
-	ErrPermission = errors.New("permission denied")
+	ErrPermission = migrate.ErrPermission
 	// ErrMissingDatabase is a database that does not exist or is closed to the login.
 	ErrMissingDatabase = errors.New("database is missing")
 	// ErrMissingSchema is a database in which the store's schema does not exist.
@@ -166,7 +166,7 @@ func judgeOurs(err error) (f fault, ok bool) {
 	case errors.Is(err, mssqldb.ErrArgument):
 		return fault{sentinel: provider.ErrInvalidArgument, advice: err.Error()}, true
 	case errors.Is(err, ErrMissingSchema), errors.Is(err, ErrOldSchema), errors.Is(err, ErrNewerSchema),
-		errors.Is(err, ErrForeignSchema):
+		errors.Is(err, ErrForeignSchema), errors.Is(err, ErrPermission):
 		return fault{advice: err.Error()}, true
 	}
 	return fault{}, false

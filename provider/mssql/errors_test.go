@@ -113,6 +113,7 @@ func TestJudgeTypes(t *testing.T) {
 		"other result sets":              {fmt.Errorf("x: %w", mssqldb.ErrShape), permanent, ErrDamagedSchema},
 		"argument out of range":          {fmt.Errorf("x: %w", mssqldb.ErrArgument), permanent, provider.ErrInvalidArgument},
 		"schema":                         {fmt.Errorf("%w: run it", ErrOldSchema), permanent, nil},
+		"not an owner":                   {fmt.Errorf("%w: ask one (%w)", ErrPermission, reported(2760)), permanent, nil},
 	} {
 		f := judge(c.err)
 		if f.class != c.class || !errors.Is(f.sentinel, c.sentinel) {

@@ -167,7 +167,8 @@ func openError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return provider.ContextError(ctx, openOperation)
 	}
-	if batch, ok := errors.AsType[*migrate.BatchError](err); ok {
+	// The migrator has explained who may migrate, and what was refused.
+	if batch, ok := errors.AsType[*migrate.BatchError](err); ok && !errors.Is(err, ErrPermission) {
 		f.advice = fmt.Sprintf("while migrating, %s:%d: %s", batch.File, batch.Line, f.advice)
 	}
 	return f.report(openOperation, err)

@@ -93,6 +93,14 @@ func TestOpenMigrates(t *testing.T) {
 	opened(t, dsn, &Config{Schema: schema})
 }
 
+// Migrating takes an owner's rights: a login without them is told so.
+func TestOpenMigratesAsAnOwner(t *testing.T) {
+	t.Parallel()
+	_, dsn := mssqltest.NewLogin(t)
+	s, err := Open(t.Context(), dsn, &Config{Schema: mssqltest.Name(), AutoMigrate: true})
+	refused(t, s, err, ErrPermission, "connect as a member of db_owner", false)
+}
+
 // Any number of processes may start at once on a database without a schema.
 func TestOpenMigratesFromManyProcesses(t *testing.T) {
 	t.Parallel()

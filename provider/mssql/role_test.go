@@ -1,11 +1,8 @@
 package mssql_test
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/internal/mssqltest"
@@ -16,7 +13,7 @@ import (
 func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
 	t.Parallel()
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
-	dsn := loginWithRole(t, owner, schema)
+	_, dsn := loginWithRole(t, owner, schema)
 
 	t.Run("every method works", func(t *testing.T) {
 		store := storeOn(t, dsn, schema, 1)
@@ -65,19 +62,12 @@ func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
 	}
 }
 
-// loginWithRole creates a login whose only right is the runtime role of the schema, and returns its connection string. It
-// skips the test if the server does not let the tests' own login do that.
-func loginWithRole(t *testing.T, owner *sql.DB, schema string) string {
+// loginWithRole makes a login whose only right is the runtime role of the schema.
+func loginWithRole(t *testing.T, owner *sql.DB, schema string) (user, dsn string) {
 	t.Helper()
-	name, password := mssqltest.Name(), "aA1-"+rand.Text()
-	if err := run(t, owner, fmt.Sprintf("CREATE LOGIN [%s] WITH PASSWORD = '%s'", name, password)); err != nil {
-		t.Skipf("the login of the tests may not create another one: %v", err)
-	}
-	t.Cleanup(func() { dropped(t, owner, "LOGIN", name) })
-	ok(t, run(t, owner, fmt.Sprintf("CREATE USER [%s] FOR LOGIN [%s]", name, name)))
-	t.Cleanup(func() { dropped(t, owner, "USER", name) })
-	ok(t, run(t, owner, fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, name)))
-	return mssqltest.As(t, name, password)
+	user, dsn = mssqltest.NewLogin(t)
+	ok(t, run(t, owner, fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, user)))
+	return user, dsn
 }
 
 // forbidden are statements about the tables of the schema and about another schema. The owner may run them all, and
@@ -132,20 +122,4 @@ func run(t *testing.T, db *sql.DB, statement string) error {
 	t.Helper()
 	_, err := db.ExecContext(t.Context(), statement)
 	return err
-}
-
-// dropped drops a login or a user. What still holds it on is the pool of the test's connections, which are closed by now
-// but which the server may still be ending.
-func dropped(t *testing.T, owner *sql.DB, kind, name string) {
-	t.Helper()
-	statement := fmt.Sprintf("DROP %s [%s]", kind, name)
-	var err error
-	for range 100 {
-		if _, err = owner.ExecContext(context.WithoutCancel(t.Context()), statement); err == nil || !strings.Contains(err.Error(), "logged in") {
-			break
-		}
-	}
-	if err != nil {
-		t.Errorf("%s: %v", strings.ToLower(statement), err)
-	}
 }

@@ -119,8 +119,9 @@ func judgeWritable(updateability string) Finding {
 // grants are what a login may do.
 type grants struct {
 	login, user sql.NullString
+	owner       bool
 	// 1 for yes; NULL if there is no such schema or role.
-	execute, definition, owner, runtime sql.NullInt64
+	execute, definition, runtime sql.NullInt64
 }
 
 // judgeGrants needs EXECUTE. missing says that there is no schema to have rights on.
@@ -129,7 +130,7 @@ func judgeGrants(g grants, schema string, missing bool) Finding {
 	switch {
 	case missing:
 		return Finding{Level: OK, Detail: who}
-	case g.owner.Int64 == 1:
+	case g.owner:
 		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(migrate.RoleName(schema))}
 	case g.execute.Int64 == 1:
 		return Finding{Level: OK, Detail: who + ": may call the procedures"}

@@ -3,7 +3,6 @@ package server_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -102,26 +101,11 @@ func (s shell) findings(code int) []finding {
 func TestDoctorForTheApplication(t *testing.T) {
 	t.Parallel()
 	schema := mssqltest.NewSchema(t)
-	owner, name, password := mssqltest.DB(t), mssqltest.Name(), "aA1-"+rand.Text()
-	execute := func(statement string) error {
-		_, err := owner.ExecContext(context.WithoutCancel(t.Context()), statement)
-		return err
-	}
-	if err := execute(fmt.Sprintf("CREATE LOGIN [%s] WITH PASSWORD = '%s'", name, password)); err != nil {
-		t.Skipf("the login of the tests may not create another one: %v", err)
-	}
-	// The server may still be ending the sessions of the last command.
-	t.Cleanup(func() { dropped(t, execute, "LOGIN", name) })
-	if err := execute(fmt.Sprintf("CREATE USER [%[1]s] FOR LOGIN [%[1]s]", name)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { dropped(t, execute, "USER", name) })
-	application := shell{t, withSchema(t, mssqltest.As(t, name, password), schema)}
+	user, dsn := mssqltest.NewLogin(t)
+	application := shell{t, withSchema(t, dsn, schema)}
 
 	application.expect(cli.ExitFailure, "make the login a member of the role ["+schema+"_runtime]", "doctor")
-	if err := execute(fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, name)); err != nil {
-		t.Fatal(err)
-	}
+	join(t, schema, user)
 	for _, f := range application.findings(cli.ExitOK) {
 		want := "ok"
 		switch f.Check {
@@ -136,17 +120,11 @@ func TestDoctorForTheApplication(t *testing.T) {
 	}
 }
 
-// dropped drops a login or a user, whose last sessions the server may still be ending.
-func dropped(t *testing.T, execute func(statement string) error, kind, name string) {
+// join makes the user a member of the schema's role.
+func join(t *testing.T, schema, user string) {
 	t.Helper()
-	var err error
-	for range 100 {
-		if err = execute(fmt.Sprintf("DROP %s [%s]", kind, name)); err == nil || !strings.Contains(err.Error(), "logged in") {
-			break
-		}
-	}
-	if err != nil {
-		t.Errorf("dropping the %s: %v", strings.ToLower(kind), err)
+	if _, err := mssqltest.DB(t).ExecContext(t.Context(), fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, user)); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -348,4 +326,32 @@ func TestMistakesAreToldInASentence(t *testing.T) {
 	nowhere := shell{t, "sqlserver://sa:sesame@127.0.0.1:1?database=x"}
 	nowhere.expect(cli.ExitFailure, "cannot connect to the server", "list")
 	nowhere.expect(cli.ExitFailure, "cannot connect to the server", "doctor")
+}
+
+// TestMigratingTakesAnOwner asks for migrations with a login that has no rights, and with one that has the role: each is
+// told in a sentence who may, and no schema is made.
+func TestMigratingTakesAnOwner(t *testing.T) {
+	t.Parallel()
+	schema := mssqltest.NewSchema(t)
+	user, dsn := mssqltest.NewLogin(t)
+	there, fresh := shell{t, withSchema(t, dsn, schema)}, shell{t, withSchema(t, dsn, mssqltest.Name())}
+	refused := func(s shell, args ...string) {
+		t.Helper()
+		_, stderr := s.run(cli.ExitFailure, args...)
+		if !strings.HasPrefix(stderr, "duroxide: ") || !strings.Contains(stderr, "connect as a member of db_owner") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: %q", args, stderr)
+		}
+	}
+	refused(fresh, "migrate", "up")
+	refused(fresh, "bench", "claim", "--store", fresh.store, "--rows", "10", "--claims", "1", "--rounds", "1")
+	fresh.expect(cli.ExitOK, "does not exist", "migrate", "status")
+	join(t, schema, user)
+	refused(there, "migrate", "drop", "--yes")
+	if !mssqltest.Server(t).Babelfish { // which shows the procedures to everybody
+		refused(there, "migrate", "up")
+		refused(there, "migrate", "plan")
+		refused(there, "migrate", "status")
+		refused(there, "migrate", "verify")
+	}
+	on(t, schema).expect(cli.ExitOK, "this release's", "migrate", "verify")
 }

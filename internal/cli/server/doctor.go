@@ -155,9 +155,7 @@ func (p *patient) checkWritable(ctx context.Context) error {
 func (p *patient) checkLogin(ctx context.Context) error {
 	const query = `
 SELECT SUSER_SNAME(), USER_NAME(),
-    HAS_PERMS_BY_NAME(@p2, @p3, 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'),
-    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END,
-    IS_ROLEMEMBER(@p4)`
+    HAS_PERMS_BY_NAME(@p2, @p3, 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'), IS_ROLEMEMBER(@p4)`
 	schema := quote(p.schema)
 	callable, class := schema, "SCHEMA"
 	if p.facts.babelfish {
@@ -166,11 +164,14 @@ SELECT SUSER_SNAME(), USER_NAME(),
 	}
 	var g grants
 	err := p.db.QueryRowContext(ctx, query, schema, callable, class, migrate.RoleName(p.schema)).
-		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.owner, &g.runtime)
+		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.runtime)
 	if err != nil {
 		return err
 	}
-	p.facts.seesModules = g.definition.Int64 == 1 || g.owner.Int64 == 1
+	if g.owner, err = migrate.IsOwner(ctx, p.db); err != nil {
+		return err
+	}
+	p.facts.seesModules = g.definition.Int64 == 1 || g.owner
 	p.findings = append(p.findings, judgeGrants(g, p.schema, errors.Is(p.trouble, mssql.ErrMissingSchema)))
 	return nil
 }

@@ -271,13 +271,13 @@ func TestGrantsAreJudged(t *testing.T) {
 		want    Level
 		says    string
 	}{
-		"owner":             {grants{user: user, execute: yes, owner: yes, runtime: yes}, false, OK, "may migrate"},
-		"worker":            {grants{user: user, execute: yes, owner: no, runtime: yes}, false, OK, "may call"},
-		"stranger":          {grants{user: user, execute: no, owner: no, runtime: no}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob]"},
-		"nothing known":     {grants{user: user, execute: unknown, owner: unknown, runtime: unknown}, false, Problem, "ADD MEMBER"},
-		"role without":      {grants{user: user, execute: no, owner: no, runtime: yes}, false, Problem, "GRANT EXECUTE ON SCHEMA::[s]"},
+		"owner":             {grants{user: user, execute: yes, owner: true, runtime: yes}, false, OK, "may migrate"},
+		"worker":            {grants{user: user, execute: yes, runtime: yes}, false, OK, "may call"},
+		"stranger":          {grants{user: user, execute: no, runtime: no}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob]"},
+		"nothing known":     {grants{user: user, execute: unknown, runtime: unknown}, false, Problem, "ADD MEMBER"},
+		"role without":      {grants{user: user, execute: no, runtime: yes}, false, Problem, "GRANT EXECUTE ON SCHEMA::[s]"},
 		"nothing to call":   {grants{user: user, execute: unknown}, true, OK, "bob"},
-		"owner, no schema:": {grants{user: user, execute: unknown, owner: yes}, true, OK, "bob"},
+		"owner, no schema:": {grants{user: user, execute: unknown, owner: true}, true, OK, "bob"},
 	} {
 		f := judgeGrants(test.grants, "s", test.missing)
 		if f.Level != test.want || !strings.Contains(f.Detail+f.Advice, test.says) {
