@@ -7,8 +7,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 .SUFFIXES:
 .DEFAULT_GOAL := help
 
-# How long `make fuzz` stays with each target.
-FUZZTIME ?= 10s
+# How many inputs `make fuzz` tries on each target.
+FUZZ_INPUTS ?= 100000
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 
@@ -62,9 +62,9 @@ test-tools: ## Run the tests of the tools
 	go test -C tools ./...
 
 .PHONY: fuzz
-fuzz: ## Fuzz every fuzz target for FUZZTIME each
-	go run -C tools ./fuzz -time $(FUZZTIME)
-	go run -C tools ./fuzz -dir . -time $(FUZZTIME)
+fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each
+	go run -C tools ./fuzz -inputs $(FUZZ_INPUTS)
+	go run -C tools ./fuzz -dir . -inputs $(FUZZ_INPUTS)
 
 .PHONY: cover
 cover: ## Measure how much of the library the tests reach, into coverage.html

@@ -1,5 +1,8 @@
-// Command fuzz finds every fuzz target of the module in a folder and fuzzes each for a while, because the go command
-// fuzzes one target of one package at a time.
+// Command fuzz finds every fuzz target of the module in a folder and tries a number of inputs on each, because the go
+// command fuzzes one target of one package at a time.
+//
+// It counts inputs and not seconds, since the go command up to Go 1.26 now and then calls it a failure ("context
+// deadline exceeded") when time is up while its workers are busy: https://go.dev/issue/75804.
 package main
 
 import (
@@ -13,21 +16,24 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"time"
 )
 
 func main() {
 	dir := flag.String("dir", "..", "`folder` of the module to fuzz")
-	duration := flag.Duration("time", 10*time.Second, "how long to fuzz each target")
+	inputs := flag.Uint("inputs", 100_000, "`number` of inputs to try on each target, at least 1")
 	flag.Parse()
 
-	if err := run(context.Background(), *dir, *duration); err != nil {
+	if err := run(context.Background(), *dir, *inputs); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzz:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dir string, duration time.Duration) error {
+func run(ctx context.Context, dir string, inputs uint) error {
+	if inputs == 0 {
+		// The go command would take it for no limit.
+		return errors.New("no input to try: -inputs must be at least 1")
+	}
 	targets, err := find(ctx, dir)
 	if err != nil {
 		return err
@@ -36,8 +42,8 @@ func run(ctx context.Context, dir string, duration time.Duration) error {
 		return errors.New("no fuzz target found in " + dir)
 	}
 	for _, target := range targets {
-		fmt.Printf("--- %s %s for %v\n", target.pkg, target.name, duration)
-		if err := target.fuzz(ctx, dir, duration); err != nil {
+		fmt.Printf("--- %s %s with %d inputs\n", target.pkg, target.name, inputs)
+		if err := target.fuzz(ctx, dir, inputs); err != nil {
 			return fmt.Errorf("%s in %s: %w", target.name, target.pkg, err)
 		}
 	}
@@ -51,8 +57,8 @@ type target struct {
 }
 
 // fuzz runs the target with its output passed through, so that a failing input is shown as it is found.
-func (t target) fuzz(ctx context.Context, dir string, duration time.Duration) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+duration.String(), t.pkg)
+func (t target) fuzz(ctx context.Context, dir string, inputs uint) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", fmt.Sprintf("-fuzztime=%dx", inputs), t.pkg)
 	cmd.Dir = dir
 	cmd.Stdout = os.Stdout
 	cmd.Stderr = os.Stderr
