@@ -35,8 +35,8 @@ func Via(t testing.TB, addr string) string {
 	return dsn
 }
 
-// As is the URL of the database under test for another login.
-func As(t testing.TB, login, password string) string {
+// as is the URL of the database under test for another login.
+func as(t testing.TB, login, password string) string {
 	t.Helper()
 	dsn, err := rewrite(DSN(t), func(u *url.URL, _ url.Values) { u.User = url.UserPassword(login, password) })
 	if err != nil {

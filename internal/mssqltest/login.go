@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/duroxide/duroxide-go/internal/migrate"
 )
 
 // NewLogin makes a login, with a user in the database that has no rights, and returns the user's name and the URL of the
@@ -22,7 +24,15 @@ func NewLogin(t testing.TB) (user, dsn string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropPrincipal(t, "USER", user) })
-	return user, As(t, user, password)
+	return user, as(t, user, password)
+}
+
+// JoinRole makes the user a member of the schema's role, duroxide_runtime or whatever it is called there.
+func JoinRole(t testing.TB, schema, user string) {
+	t.Helper()
+	if err := execute(t, fmt.Sprintf("ALTER ROLE %s ADD MEMBER %s", migrate.Quote(migrate.RoleName(schema)), migrate.Quote(user))); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // dropPrincipal drops a login or a user, whose last sessions the server may still be ending.

@@ -433,7 +433,7 @@ func (s *shop) testRole(t *testing.T) {
 	if mssqltest.Server(t).Babelfish {
 		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
 	}
-	user, dsn := loginWithRole(t, s.db, s.schema)
+	user, dsn := loginWithRole(t, s.schema)
 	ok(t, run(t, s.db, "GRANT INSERT ON "+s.orders+" TO ["+user+"]"))
 	db := connect(t, dsn)
 	store := storeWith(t, db, s.schema)

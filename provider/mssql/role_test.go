@@ -13,7 +13,7 @@ import (
 func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
 	t.Parallel()
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
-	_, dsn := loginWithRole(t, owner, schema)
+	_, dsn := loginWithRole(t, schema)
 
 	t.Run("every method works", func(t *testing.T) {
 		store := storeOn(t, dsn, schema, 1)
@@ -63,10 +63,10 @@ func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
 }
 
 // loginWithRole makes a login whose only right is the runtime role of the schema.
-func loginWithRole(t *testing.T, owner *sql.DB, schema string) (user, dsn string) {
+func loginWithRole(t *testing.T, schema string) (user, dsn string) {
 	t.Helper()
 	user, dsn = mssqltest.NewLogin(t)
-	ok(t, run(t, owner, fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, user)))
+	mssqltest.JoinRole(t, schema, user)
 	return user, dsn
 }
 

@@ -205,7 +205,7 @@ func TestRecommendedWorkersForTheRole(t *testing.T) {
 	}
 	g := openGallery(t)
 	g.scene(t, "instance").enqueue()
-	_, dsn := loginWithRole(t, g.db, g.schema)
+	_, dsn := loginWithRole(t, g.schema)
 	db := connect(t, dsn)
 	if got := one[int](t, db, g.schema, "SELECT %s.recommended_workers(4, 8)"); got != 1 {
 		t.Errorf("one instance calls for %d workers", got)

@@ -105,7 +105,7 @@ func TestDoctorForTheApplication(t *testing.T) {
 	application := shell{t, withSchema(t, dsn, schema)}
 
 	application.expect(cli.ExitFailure, "make the login a member of the role ["+schema+"_runtime]", "doctor")
-	join(t, schema, user)
+	mssqltest.JoinRole(t, schema, user)
 	for _, f := range application.findings(cli.ExitOK) {
 		want := "ok"
 		switch f.Check {
@@ -117,14 +117,6 @@ func TestDoctorForTheApplication(t *testing.T) {
 		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "may call the procedures") {
 			t.Errorf("%+v, want %s", f, want)
 		}
-	}
-}
-
-// join makes the user a member of the schema's role.
-func join(t *testing.T, schema, user string) {
-	t.Helper()
-	if _, err := mssqltest.DB(t).ExecContext(t.Context(), fmt.Sprintf("ALTER ROLE [%s_runtime] ADD MEMBER [%s]", schema, user)); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -345,7 +337,7 @@ func TestMigratingTakesAnOwner(t *testing.T) {
 	refused(fresh, "migrate", "up")
 	refused(fresh, "bench", "claim", "--store", fresh.store, "--rows", "10", "--claims", "1", "--rounds", "1")
 	fresh.expect(cli.ExitOK, "does not exist", "migrate", "status")
-	join(t, schema, user)
+	mssqltest.JoinRole(t, schema, user)
 	refused(there, "migrate", "drop", "--yes")
 	if !mssqltest.Server(t).Babelfish { // which shows the procedures to everybody
 		refused(there, "migrate", "up")
