@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
 )

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 )
 

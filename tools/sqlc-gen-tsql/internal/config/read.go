@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 )
 
 // A reader collects the findings of one file. It goes on behind each of them, so that all are reported together.

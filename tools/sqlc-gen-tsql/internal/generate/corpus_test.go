@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // corpusVariable names a folder of T-SQL that we didn't write. None of it is kept here: point the variable at any

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // columns compares the columns of a result set, whose names are equal already. Types and nullability are compared;

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 )
 
 // roleQuery reads who is a member of what. Everybody is a member of public.

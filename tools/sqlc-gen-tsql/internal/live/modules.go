@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // moduleQuery reads the text of every module with the options that were in force when it was created.

@@ -3,7 +3,7 @@ package live
 import (
 	"context"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 )
 
 // serverObjects are the kinds of sys.objects, by the type column, that scripts define, as people call them. The

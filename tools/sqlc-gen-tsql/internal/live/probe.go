@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // traits are what a server turned out to tell.

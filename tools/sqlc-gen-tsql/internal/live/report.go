@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 )
 
 // A Report is the result of a comparison. Only Drift is a reason to fail: the rest says how much the absence of drift

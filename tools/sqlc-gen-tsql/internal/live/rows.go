@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // answer is yes, no, or not known. The zero value is not known, for drivers and servers may say nothing.

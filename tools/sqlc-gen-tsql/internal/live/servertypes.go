@@ -3,7 +3,7 @@ package live
 import (
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // longest is from where a length that a server reports means (max); the driver reports 2 GB for it, in characters.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // columnQuery reads the columns of tables and of table types, in order. A column of an alias type is shown with the

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 )
 
 // docWidth is how long a line of a comment may be.

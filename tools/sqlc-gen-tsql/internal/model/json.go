@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // A document is the JSON that carries rows: an array with an object for each, whose members are c0, c1 and so on. Package

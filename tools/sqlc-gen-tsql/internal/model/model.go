@@ -21,7 +21,7 @@ package model
 import (
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 )
 
 // Options say how T-SQL becomes Go. The configuration sets them; their zero values are the defaults, but for the name.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // sortTables sorts by Go name, after each table: they are found in the order in which parameters use them.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // A GoType is what stands in Go for a T-SQL type. One T-SQL type has one Go type, whether it is a parameter, a column or an

@@ -25,7 +25,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // intValue returns the value of a whole number, with its sign. ok is false for anything else, a constant expression

@@ -3,8 +3,8 @@ package vet
 import (
 	"slices"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // txMask is the set of states in which the session's transaction may be at a point of a body; none means that the

@@ -3,7 +3,7 @@ package vet
 import (
 	"maps"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // shapeRules are about the frame of a procedure: settings, transaction, TRY and CATCH.

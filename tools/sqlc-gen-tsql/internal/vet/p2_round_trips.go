@@ -1,7 +1,7 @@
 package vet
 
 import (
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
+	"github.com/duroxide/duroxide-go/internal/tsql/directive"
 )
 
 // roundTripRules say what belongs into a procedure.

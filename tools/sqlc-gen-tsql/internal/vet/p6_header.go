@@ -3,8 +3,8 @@ package vet
 import (
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // headerRules are about the comment above a procedure, which is its documentation in SQL and in Go.

@@ -1,7 +1,7 @@
 package vet
 
 import (
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // upsertRules are about inserting what isn't there yet.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // claimRules are about statements that take work out of a table that others take from at the same time.

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // queueRules are about how a table that is claimed from is stored.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // query resolves a query and returns its columns as a table, nil if they can't be known. The table has no name, and

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/directive"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/directive"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // session is one run: the input, what all rules share, and the findings so far. What is expensive to find out (names,

@@ -1,9 +1,9 @@
 package vet
 
 import (
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // timeRules are about clocks and arithmetic with times.

@@ -1,8 +1,8 @@
 package vet
 
 import (
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // payloadRules are about values that the database keeps and doesn't understand.

@@ -3,7 +3,7 @@ package vet
 import (
 	"regexp"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/syntax"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
 // versionRules are about how table types change while procedures of two releases run side by side.

@@ -3,10 +3,10 @@ package livetest_test
 import (
 	"strings"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/analyze"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 func sized(kind sqltype.Kind, n int) sqltype.Type { return sqltype.Type{Kind: kind, Length: n} }
