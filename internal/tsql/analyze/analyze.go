@@ -25,7 +25,7 @@
 //   - dml.go, merge.go: INSERT, UPDATE, DELETE and MERGE with their OUTPUT.
 //   - declare.go: DECLARE, temp tables, and what is stored in a variable.
 //   - expr.go, cond.go: values and conditions.
-//   - functions.go, builtins.go, rules.go, dateparts.go: calls of functions.
+//   - functions.go: calls of functions; what the built-in ones take and yield is in package builtin.
 //   - infer.go: types of the parameters of annotated queries, from the places where they stand.
 //
 // Findings go through [analyzer.found]; whatever is tried out first is run under [analyzer.quietly].

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/builtin"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -134,38 +135,22 @@ func (t typed) bad() bool { return t.Type.Kind == sqltype.Invalid }
 // isNull reports the literal NULL, which has no type of its own.
 func (t typed) isNull() bool { return t.Type.Kind == sqltype.Null }
 
-// The types that built-in functions and statements yield most often.
+// known is what package builtin asks about an argument.
+func (t typed) known() builtin.Argument {
+	return builtin.Argument{Type: t.Type, Nullable: t.Nullable, Literal: t.literal}
+}
+
+// The types that statements yield most often.
 var (
 	typeInt         = sqltype.Type{Kind: sqltype.Int}
 	typeBigInt      = sqltype.Type{Kind: sqltype.BigInt}
-	typeSmallInt    = sqltype.Type{Kind: sqltype.SmallInt}
 	typeTinyInt     = sqltype.Type{Kind: sqltype.TinyInt}
 	typeBit         = sqltype.Type{Kind: sqltype.Bit}
 	typeFloat       = sqltype.Type{Kind: sqltype.Float}
-	typeDate        = sqltype.Type{Kind: sqltype.Date}
-	typeDateTime    = sqltype.Type{Kind: sqltype.DateTime}
-	typeGUID        = sqltype.Type{Kind: sqltype.UniqueIdentifier}
-	typeVariant     = sqltype.Type{Kind: sqltype.SQLVariant}
 	typeXML         = sqltype.Type{Kind: sqltype.XML}
 	typeNVarCharMax = nvarchar(sqltype.Max)
 	typeSysname     = nvarchar(128)
 )
 
-func nvarchar(n int) sqltype.Type  { return sqltype.Type{Kind: sqltype.NVarChar, Length: n} }
-func varchar(n int) sqltype.Type   { return sqltype.Type{Kind: sqltype.VarChar, Length: n} }
-func varbinary(n int) sqltype.Type { return sqltype.Type{Kind: sqltype.VarBinary, Length: n} }
-
-func decimal(precision, scale int) sqltype.Type {
-	return sqltype.Type{Kind: sqltype.Decimal, Precision: precision, Scale: scale}
-}
-
-// dateTime2 and its neighbours have fractional digits.
-func dateTime2(scale int) sqltype.Type {
-	return sqltype.Type{Kind: sqltype.DateTime2, Scale: scale}
-}
-
-func dateTimeOffset(scale int) sqltype.Type {
-	return sqltype.Type{Kind: sqltype.DateTimeOffset, Scale: scale}
-}
-
-func timeOf(scale int) sqltype.Type { return sqltype.Type{Kind: sqltype.Time, Scale: scale} }
+func nvarchar(n int) sqltype.Type { return sqltype.Type{Kind: sqltype.NVarChar, Length: n} }
+func varchar(n int) sqltype.Type  { return sqltype.Type{Kind: sqltype.VarChar, Length: n} }

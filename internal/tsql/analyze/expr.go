@@ -1,10 +1,9 @@
 package analyze
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/builtin"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -116,12 +115,12 @@ func (a *analyzer) variable(e *env, x *syntax.Variable) typed {
 //
 // @@ROWCOUNT and @@IDENTITY are functions in truth, with types of their own and no declaration.
 func (a *analyzer) systemVariable(s *scope, x *syntax.SystemVariable) typed {
-	t, ok := systemVariables[strings.ToUpper(x.Name)]
+	v, ok := builtin.Variable(strings.ToUpper(x.Name))
 	if !ok {
-		fix := suggest(strings.ToUpper(x.Name), slices.Sorted(maps.Keys(systemVariables)))
+		fix := suggest(strings.ToUpper(x.Name), builtin.Variables())
 		return a.failGap(s.env, x.Span, fix, "%s is not known to the generator", x.Name)
 	}
-	return t
+	return typed{Type: v.Type, Nullable: v.Nullable}
 }
 
 // unary types + - ~, which change no NULL.
@@ -323,25 +322,11 @@ func (a *analyzer) atTimeZone(s *scope, x *syntax.AtTimeZone) typed {
 	if t.bad() || zone.bad() {
 		return typed{}
 	}
-	scale, ok := fraction(t.Type)
-	if !ok || t.Type.Kind == sqltype.Date || t.Type.Kind == sqltype.Time {
-		return a.fail(s.env, x.X.Range(), "CAST it to datetime2", "AT TIME ZONE takes a point in time, not %s", t.Type)
+	result, err := builtin.AtTimeZone(t.Type)
+	if err != nil {
+		return a.fail(s.env, x.X.Range(), "CAST it to datetime2", "%v", err)
 	}
-	return typed{Type: dateTimeOffset(scale), Nullable: t.Nullable || zone.Nullable}
-}
-
-// fraction returns the fractional digits of a date or time type.
-func fraction(t sqltype.Type) (int, bool) {
-	switch t.Kind {
-	case sqltype.DateTime:
-		return 3, true
-	case sqltype.SmallDateTime, sqltype.Date:
-		return 0, true
-	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
-		return t.Scale, true
-	default:
-		return 0, false
-	}
+	return typed{Type: result, Nullable: t.Nullable || zone.Nullable}
 }
 
 // collate types x COLLATE name, which changes comparisons and no type.

@@ -3,6 +3,7 @@ package analyze
 import (
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/builtin"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -247,7 +248,7 @@ func (a *analyzer) stringSplit(s *scope, c *syntax.Call) relation {
 		a.fail(s.env, c.Span, "CAST the argument", "STRING_SPLIT takes strings, not %s and %s", text.Type, separator.Type)
 		return relation{bad: true}
 	}
-	piece := varying(text.Type, separator.Type.IsNational())
+	piece := builtin.TextOf(text.Type, separator.Type.IsNational())
 	rel := relation{columns: []Column{{Name: "value", Type: piece, Span: c.Span}}}
 	if len(c.Args) == 2 {
 		return rel

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/builtin"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
@@ -116,7 +117,7 @@ func (a *analyzer) hasAggregate(q *syntax.Select) bool {
 		case *syntax.Query:
 			return false
 		case *syntax.Call:
-			found = found || n.Over == nil && isAggregate(n)
+			found = found || n.Over == nil && builtin.IsAggregate(n)
 		}
 		return !found
 	}

@@ -14,12 +14,12 @@ import (
 func (p *parser) alterTable(start diag.Span) Stmt {
 	p.next()
 	s := &AlterTable{Name: p.qualifiedName("the name of a table", 3)}
-	// WITH CHECK is the default for what is added; only its opposite leaves a trace in the tree.
 	check := p.peek()
 	with := check.is("WITH") && p.peekN(1).isAny("CHECK", "NOCHECK")
 	if with {
 		p.next()
 		check = p.next()
+		s.Check = check.upper
 	}
 	t := p.peek()
 	switch {
@@ -109,11 +109,9 @@ func (p *parser) alterDrop(s *AlterTable, start diag.Span) Stmt {
 		switch {
 		case t.isAny("COLUMN", "CONSTRAINT", "INDEX"):
 			p.next()
-			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP " + t.upper})
-			p.ifExists()
+			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP " + t.upper, IfExists: p.ifExists()})
 		case len(parts) == 0: // without a word a constraint is meant
-			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP CONSTRAINT"})
-			p.ifExists()
+			parts = append(parts, &AlterTable{Name: s.Name, Other: "DROP CONSTRAINT", IfExists: p.ifExists()})
 		}
 		last := parts[len(parts)-1]
 		last.Names = append(last.Names, p.ident())
@@ -147,7 +145,27 @@ func (p *parser) alterOther(s *AlterTable) {
 		rest := p.at
 		p.skipRest(false)
 		s.History = p.historyTable(p.tokens[rest:p.at])
+		s.Opaque = !p.reread(rest, func(p *parser) { p.alterAction(s, words[0]) })
 		return
 	}
 	p.failExpected("ADD", "ALTER COLUMN", "DROP", "CHECK", "NOCHECK", "ENABLE", "DISABLE", "REBUILD", "SET", "SWITCH")
+}
+
+// alterAction reads what follows the words of an action.
+//
+//	SET (LOCK_ESCALATION = DISABLE)   REBUILD WITH (DATA_COMPRESSION = PAGE)   ENABLE TRIGGER a, b
+func (p *parser) alterAction(s *AlterTable, verb string) {
+	switch verb {
+	case "SET":
+		s.Options = p.optionList()
+	case "REBUILD":
+		p.accept("PARTITION", "=", "ALL")
+		if p.accept("WITH") {
+			s.Options = p.optionList()
+		}
+	case "ENABLE", "DISABLE":
+		if strings.HasSuffix(s.Other, "TRIGGER") && !p.accept("ALL") {
+			s.Names = p.idents()
+		}
+	}
 }

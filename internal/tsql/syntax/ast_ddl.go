@@ -18,12 +18,16 @@ type (
 	// ALTER TABLE … DROP of columns and constraints at once is several of them.
 	AlterTable struct {
 		diag.Span
-		Name    *ObjectName
-		Add     *TableDef
-		Other   string
-		Column  *ColumnDef  // of ALTER COLUMN
-		Names   []Ident     // of DROP COLUMN and DROP CONSTRAINT
-		History *ObjectName // of SET (SYSTEM_VERSIONING = ON (HISTORY_TABLE = …))
+		Name     *ObjectName
+		Add      *TableDef
+		Other    string
+		Check    string      // "CHECK" or "NOCHECK" of WITH CHECK and WITH NOCHECK; empty if neither is written
+		Column   *ColumnDef  // of ALTER COLUMN
+		IfExists bool        // of DROP COLUMN and DROP CONSTRAINT
+		Names    []Ident     // of DROP, [NO]CHECK CONSTRAINT and ENABLE or DISABLE TRIGGER; empty for ALL
+		Options  []Option    // of SET (…) and REBUILD … WITH (…)
+		Opaque   bool        // more is written than the tree has
+		History  *ObjectName // of SET (SYSTEM_VERSIONING = ON (HISTORY_TABLE = …))
 	}
 
 	// CreateIndex is CREATE [UNIQUE] [CLUSTERED|NONCLUSTERED] [COLUMNSTORE] INDEX.
@@ -98,16 +102,18 @@ type (
 		OrAlter, Alter bool
 		Name           *ObjectName
 		Table          *ObjectName // nil for database and server triggers
+		Options        []Option
 		Events         []string
 		InsteadOf      bool
 		Body           []Stmt
 	}
 
-	// CreateSequence is CREATE SEQUENCE name [AS type], with properties that are read over.
+	// CreateSequence is CREATE SEQUENCE name [AS type] with its properties. A property that isn't written is empty.
 	CreateSequence struct {
 		diag.Span
-		Name *ObjectName
-		Type *TypeName // nil: bigint
+		Name       *ObjectName
+		Type       *TypeName // nil: bigint
+		Properties SequenceProperties
 	}
 
 	// CreateSynonym is CREATE SYNONYM name FOR object.
@@ -119,14 +125,16 @@ type (
 	// CreateSchema is CREATE SCHEMA name [AUTHORIZATION owner]. Without a name of its own it has that of the owner.
 	CreateSchema struct {
 		diag.Span
-		Name Ident
+		Name  Ident
+		Owner *Ident // nil unless both are written
 	}
 
 	// CreatePrincipal is CREATE ROLE|USER|LOGIN and ALTER ROLE … ADD MEMBER.
 	CreatePrincipal struct {
 		diag.Span
-		Words string // "CREATE ROLE", "ALTER ROLE", …
-		Name  Ident
+		Words  string // "CREATE ROLE", "ALTER ROLE", …
+		Name   Ident
+		Detail *PrincipalDetail // what follows the name; nil if there is more of it than the tree can have
 	}
 
 	// Permission is GRANT, DENY or REVOKE.
@@ -134,10 +142,14 @@ type (
 	Permission struct {
 		diag.Span
 		Verb        string
-		Permissions []string // upper case
-		Class       string   // OBJECT, SCHEMA, TYPE …; empty if not written
+		Permissions []string  // upper case, with the columns in parentheses
+		Columns     [][]Ident // the columns of each of Permissions; nil for those without
+		Class       string    // OBJECT, SCHEMA, TYPE …; empty if not written
 		On          *ObjectName
 		To          []Ident
+		GrantOption bool // WITH GRANT OPTION, or GRANT OPTION FOR
+		Cascade     bool
+		As          *Ident // the grantor; nil if not written
 	}
 
 	// Drop is DROP kind names.
@@ -166,6 +178,24 @@ func (*CreatePrincipal) stmt() {}
 func (*Permission) stmt()      {}
 func (*Drop) stmt()            {}
 
+// PrincipalDetail is what CREATE and ALTER of a principal say after its name.
+//
+//	FOR LOGIN l WITH DEFAULT_SCHEMA = dbo   ADD MEMBER u   WITH PASSWORD = 'x'   AUTHORIZATION dbo
+type PrincipalDetail struct {
+	diag.Span
+	Action  string   // "ADD MEMBER", "DROP MEMBER", "FOR LOGIN", "WITHOUT LOGIN", "AUTHORIZATION", "ENABLE", "DISABLE" or ""
+	Name    *Ident   // of the member, the login or the owner
+	Options []Option // after WITH; values are as written
+}
+
+// SequenceProperties are those of a sequence, as they are written: numbers with their sign, and "" for what isn't said.
+type SequenceProperties struct {
+	Start, Increment, Min, Max string
+	NoMin, NoMax               bool
+	Cycle                      string // "CYCLE", "NO CYCLE" or ""
+	Cache                      string // "CACHE", "NO CACHE", a number or ""
+}
+
 // Param is one parameter of a procedure or a function: @id int, @note nvarchar(50) = NULL, @total money OUTPUT,
 // @lines dbo.order_lines READONLY.
 type Param struct {
@@ -193,20 +223,25 @@ type TableDef struct {
 // computed column (Computed set) or, in ALTER COLUMN, that a property is added or dropped.
 type ColumnDef struct {
 	diag.Span
-	Name       Ident
-	Type       *TypeName
-	Computed   Expr
-	Persisted  bool
-	Null       Nullability // unsaid is not the same as NULL: see package catalog
-	Identity   bool
-	Default    Expr
-	Collation  string
-	RowGUID    bool
-	Sparse     bool
-	Generated  string       // GENERATED ALWAYS AS ROW START …: the words after AS
-	Hidden     bool         // * leaves it out
-	Constraint []Constraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES written with the column
-	Index      *IndexDef
+	Name      Ident
+	Type      *TypeName
+	Computed  Expr
+	Persisted bool
+	Null      Nullability // unsaid is not the same as NULL: see package catalog
+	Identity  bool
+	// Seed and Increment are those of IDENTITY (1, 1), with their sign; empty if they aren't written.
+	Seed, Increment string
+
+	DefaultName *Ident // of CONSTRAINT name DEFAULT x; nil if it has none
+	Default     Expr
+	WithValues  bool // DEFAULT x WITH VALUES
+	Collation   string
+	RowGUID     bool
+	Sparse      bool
+	Generated   string       // GENERATED ALWAYS AS ROW START …: the words after AS
+	Hidden      bool         // * leaves it out
+	Constraint  []Constraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES written with the column
+	Index       *IndexDef
 }
 
 // Nullability is what a column definition says about NULL. What it means to say nothing depends on the type and the
@@ -231,6 +266,7 @@ type Constraint struct {
 	Default    Expr
 	For        *Ident      // DEFAULT x FOR column
 	References *ObjectName // of FOREIGN KEY
+	Referenced []Ident     // the columns of References; the option COLUMNS has them as one text
 	Options    []Option
 }
 
@@ -242,6 +278,7 @@ type IndexDef struct {
 	Unique    bool
 	Clustered bool
 	Columns   []IndexColumn
+	Include   []Ident // the option INCLUDE has them as one text
 	Where     Expr
 	Options   []Option
 }

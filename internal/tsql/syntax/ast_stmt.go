@@ -264,10 +264,12 @@ type (
 
 	// Other is a statement whose operands don't matter here and that sends no rows: CHECKPOINT, DBCC, KILL, REVERT,
 	// EXECUTE AS, UPDATE STATISTICS, BULK INSERT and so on. Words are the leading keywords, upper case. The stages
-	// after the parser refuse it where it matters.
+	// after the parser refuse it where it matters. Detail is for those who execute it: what it says; nil if the parser
+	// doesn't know more of it than the words.
 	Other struct {
 		diag.Span
-		Words string
+		Words  string
+		Detail Detail
 	}
 )
 

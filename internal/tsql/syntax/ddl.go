@@ -100,8 +100,7 @@ func (p *parser) plain(verb token) Stmt {
 	t := p.peek()
 	for _, words := range plainKinds {
 		if p.accept(words...) {
-			p.skipRest(verb.is("ALTER") && words[0] == "DATABASE")
-			return &Other{Span: p.from(verb.Span), Words: verb.upper + " " + strings.Join(words, " ")}
+			return p.withDetail(verb, verb.upper+" "+strings.Join(words, " "), verb.is("ALTER") && words[0] == "DATABASE")
 		}
 	}
 	if t.kind != tokenWord {
@@ -129,18 +128,12 @@ func (p *parser) alter() Stmt {
 		return p.principal(verb)
 	case t.isAny("INDEX", "SEQUENCE", "SCHEMA"):
 		p.next()
-		p.objectNameOrAll()
-		p.skipRest(t.is("INDEX"))
-		return &Other{Span: p.from(verb.Span), Words: "ALTER " + t.upper}
+		if next := p.peek(); !next.is("ALL") && !next.isName() {
+			p.failExpected("a name")
+		}
+		return p.withDetail(verb, "ALTER "+t.upper, t.is("INDEX"))
 	}
 	return p.plain(verb)
-}
-
-// objectNameOrAll reads a name or the keyword ALL.
-func (p *parser) objectNameOrAll() {
-	if !p.accept("ALL") {
-		p.objectName()
-	}
 }
 
 // createType reads CREATE TYPE name FROM type, or AS TABLE (…).
@@ -176,7 +169,7 @@ func (p *parser) createType(start diag.Span) Stmt {
 //
 //	CREATE SEQUENCE dbo.s AS int START WITH 1 INCREMENT BY 1 NO CACHE
 //
-// The properties may come in any order, and none is kept but the type.
+// The properties may come in any order.
 func (p *parser) createSequence(start diag.Span) Stmt {
 	p.next()
 	s := &CreateSequence{Name: p.qualifiedName("the name of a sequence", 2)}
@@ -184,14 +177,9 @@ func (p *parser) createSequence(start diag.Span) Stmt {
 		switch {
 		case p.accept("AS"):
 			s.Type = p.typeName()
-		case p.accept("START", "WITH"), p.accept("INCREMENT", "BY"), p.accept("MINVALUE"), p.accept("MAXVALUE"):
-			p.number()
-		case p.accept("NO", "MINVALUE"), p.accept("NO", "MAXVALUE"), p.accept("NO", "CYCLE"), p.accept("NO", "CACHE"),
-			p.accept("CYCLE"):
-		case p.accept("CACHE"):
-			if p.peek().kind == tokenInt {
-				p.number()
-			}
+		case p.accept("START", "WITH"):
+			s.Properties.Start = p.number()
+		case p.sequenceProperty(&s.Properties):
 		default:
 			s.Span = p.from(start)
 			return s
@@ -199,16 +187,49 @@ func (p *parser) createSequence(start diag.Span) Stmt {
 	}
 }
 
+// sequenceProperty reads one of the properties that CREATE and ALTER SEQUENCE share, and reports whether there was one.
+func (p *parser) sequenceProperty(s *SequenceProperties) bool {
+	switch {
+	case p.accept("INCREMENT", "BY"):
+		s.Increment = p.number()
+	case p.accept("MINVALUE"):
+		s.Min = p.number()
+	case p.accept("MAXVALUE"):
+		s.Max = p.number()
+	case p.accept("NO", "MINVALUE"):
+		s.NoMin = true
+	case p.accept("NO", "MAXVALUE"):
+		s.NoMax = true
+	case p.accept("CYCLE"):
+		s.Cycle = "CYCLE"
+	case p.accept("NO", "CYCLE"):
+		s.Cycle = "NO CYCLE"
+	case p.accept("NO", "CACHE"):
+		s.Cache = "NO CACHE"
+	case p.accept("CACHE"):
+		s.Cache = "CACHE"
+		if p.peek().kind == tokenInt {
+			s.Cache = p.number()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 // number reads a whole number with its sign.
 // A decimal without fraction is one too: bounds of bigint may be written as such.
-func (p *parser) number() {
-	if !p.accept("-") {
+func (p *parser) number() string {
+	sign := ""
+	if p.accept("-") {
+		sign = "-"
+	} else {
 		p.accept("+")
 	}
 	if k := p.peek().kind; k != tokenInt && k != tokenDecimal {
 		p.failExpected("a number")
 	}
-	p.next()
+	return sign + p.next().value
 }
 
 // createSynonym reads CREATE SYNONYM name FOR object.
@@ -231,7 +252,8 @@ func (p *parser) createSchema(start diag.Span) Stmt {
 	} else {
 		s.Name = p.name("the name of a schema")
 		if p.accept("AUTHORIZATION") {
-			p.name("the name of a user")
+			owner := p.name("the name of a user")
+			s.Owner = &owner
 		}
 	}
 	s.Span = p.from(start)

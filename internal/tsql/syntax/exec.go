@@ -14,20 +14,23 @@ func (p *parser) execStmt() Stmt {
 func (p *parser) executeAs() Stmt {
 	start := p.next().Span
 	p.next() // AS
+	s := &ExecuteAs{Kind: "CALLER"}
 	if !p.accept("CALLER") {
 		if !p.peek().isAny("LOGIN", "USER") {
 			p.failExpected("CALLER", "LOGIN", "USER")
 		}
-		p.next()
+		s.Kind = p.next().upper
 		p.expect("=")
-		p.constantOrVariable("EXECUTE AS")
+		s.User = p.constantOrVariable("EXECUTE AS")
 		if p.accept("WITH", "COOKIE", "INTO") {
-			p.variable()
+			s.Cookie = p.variable()
 		} else if p.accept("WITH") {
 			p.expect("NO", "REVERT")
+			s.NoRevert = true
 		}
 	}
-	return &Other{Span: p.from(start), Words: "EXECUTE AS"}
+	s.Span = p.from(start)
+	return &Other{Span: s.Span, Words: "EXECUTE AS", Detail: s}
 }
 
 // exec reads EXECUTE, also as the source of an INSERT.

@@ -255,7 +255,7 @@ func (p *parser) trigger(form moduleForm) Stmt {
 	if !p.accept("DATABASE") && !p.accept("ALL", "SERVER") {
 		s.Table = p.objectName()
 	}
-	p.bareOptions("ENCRYPTION", "SCHEMABINDING", "NATIVE_COMPILATION")
+	s.Options = p.bareOptions("ENCRYPTION", "SCHEMABINDING", "NATIVE_COMPILATION")
 	switch {
 	case p.accept("FOR"), p.accept("AFTER"):
 	case p.accept("INSTEAD", "OF"):

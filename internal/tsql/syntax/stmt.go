@@ -451,13 +451,12 @@ func (p *parser) endsStatement() bool {
 // other reads a statement of which only the leading words matter, as many as are given, and skips to its end.
 // They are kept at all so that every token of a script is in a statement, and stages that matter can refuse them.
 func (p *parser) other(words int) Stmt {
-	start := p.peek().Span
+	start := p.peek()
 	leading := make([]string, 0, words)
 	for range words {
 		leading = append(leading, p.next().upper)
 	}
-	p.skipRest(false)
-	return &Other{Span: p.from(start), Words: strings.Join(leading, " ")}
+	return p.withDetail(start, strings.Join(leading, " "), false)
 }
 
 // skipRest skips the rest of a statement that isn't looked into: up to a semicolon, the end of the batch or of the

@@ -133,7 +133,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 		p.columnNull(c)
 	case p.accept("IDENTITY"):
 		c.Identity = true
-		p.identity()
+		c.Seed, c.Increment = p.identity()
 	case p.accept("COLLATE"):
 		c.Collation = p.ident().Value
 	case p.accept("PERSISTED"):
@@ -183,14 +183,15 @@ func (p *parser) columnNull(c *ColumnDef) {
 
 // identity reads [(seed, increment)] after IDENTITY.
 // Seed and increment are numbers with signs: IDENTITY(-1, -1).
-func (p *parser) identity() {
+func (p *parser) identity() (seed, increment string) {
 	if !p.accept("(") {
-		return
+		return "", ""
 	}
-	p.number()
+	seed = p.number()
 	p.comma()
-	p.number()
+	increment = p.number()
 	p.expect(")")
+	return seed, increment
 }
 
 // generated reads what is generated: ROW START, TRANSACTION_ID END and so on.
@@ -215,8 +216,9 @@ func (p *parser) columnConstraint(c *ColumnDef) bool {
 	t := p.peek()
 	switch {
 	case p.accept("DEFAULT"):
+		c.DefaultName = name
 		c.Default = p.expr()
-		p.accept("WITH", "VALUES")
+		c.WithValues = p.accept("WITH", "VALUES")
 	case name != nil && t.isAny("NULL", "NOT"): // named, though the name is kept nowhere
 		p.columnNull(c)
 	case t.isAny("PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "REFERENCES"):
@@ -330,8 +332,8 @@ func (p *parser) foreignKey(table bool) Constraint {
 	p.expect("REFERENCES")
 	k.References = p.objectName()
 	if t := p.peek(); t.is("(") {
-		columns := p.identList()
-		k.Options = append(k.Options, Option{Span: p.from(t.Span), Name: "COLUMNS", Value: nameList(columns)})
+		k.Referenced = p.identList()
+		k.Options = append(k.Options, Option{Span: p.from(t.Span), Name: "COLUMNS", Value: nameList(k.Referenced)})
 	}
 	for {
 		t := p.peek()
@@ -373,8 +375,8 @@ func (p *parser) inlineIndex() IndexDef {
 		d.Columns = p.indexColumns()
 	}
 	if t := p.peek(); p.accept("INCLUDE") {
-		columns := p.identList()
-		d.Options = append(d.Options, Option{Span: p.from(t.Span), Name: "INCLUDE", Value: nameList(columns)})
+		d.Include = p.identList()
+		d.Options = append(d.Options, Option{Span: p.from(t.Span), Name: "INCLUDE", Value: nameList(d.Include)})
 	}
 	if p.accept("WHERE") {
 		d.Where = p.condition()

@@ -376,6 +376,10 @@ func controlChildren(s Stmt, v visitor) {
 		walkList(v, s.Into)
 	case *Use:
 		v(&s.Database)
+	case *Other:
+		if s.Detail != nil {
+			v(s.Detail)
+		}
 	default:
 		definitionChildren(s, v)
 	}
@@ -394,6 +398,7 @@ func definitionChildren(s Stmt, v visitor) {
 		walkOne(v, s.Add)
 		walkOne(v, s.Column)
 		walkEach(v, s.Names)
+		walkEach(v, s.Options)
 		walkOne(v, s.History)
 	case *CreateIndex:
 		v(&s.Name)
@@ -415,11 +420,17 @@ func definitionChildren(s Stmt, v visitor) {
 		walkOne(v, s.For)
 	case *CreateSchema:
 		v(&s.Name)
+		walkOne(v, s.Owner)
 	case *CreatePrincipal:
 		v(&s.Name)
+		walkOne(v, s.Detail)
 	case *Permission:
+		for _, columns := range s.Columns {
+			walkEach(v, columns)
+		}
 		walkOne(v, s.On)
 		walkEach(v, s.To)
+		walkOne(v, s.As)
 	case *Drop:
 		walkList(v, s.Names)
 		walkOne(v, s.On)
@@ -452,6 +463,7 @@ func moduleChildren(s Stmt, v visitor) {
 	case *CreateTrigger:
 		walkOne(v, s.Name)
 		walkOne(v, s.Table)
+		walkEach(v, s.Options)
 		walkList(v, s.Body)
 	}
 }
@@ -549,7 +561,9 @@ func definitionPartChildren(node Node, v visitor) {
 	case *ColumnDef:
 		v(&n.Name)
 		walkOne(v, n.Type)
-		walkExprs(v, n.Computed, n.Default)
+		walkExprs(v, n.Computed)
+		walkOne(v, n.DefaultName)
+		walkExprs(v, n.Default)
 		walkEach(v, n.Constraint)
 		walkOne(v, n.Index)
 	case *Constraint:
@@ -558,13 +572,56 @@ func definitionPartChildren(node Node, v visitor) {
 		walkExprs(v, n.Check, n.Default)
 		walkOne(v, n.For)
 		walkOne(v, n.References)
+		walkEach(v, n.Referenced)
 		walkEach(v, n.Options)
 	case *IndexDef:
 		v(&n.Name)
 		walkEach(v, n.Columns)
+		walkEach(v, n.Include)
 		walkExprs(v, n.Where)
 		walkEach(v, n.Options)
 	case *IndexColumn:
 		v(&n.Name)
+	case *PrincipalDetail:
+		walkOne(v, n.Name)
+		walkEach(v, n.Options)
+	default:
+		detailChildren(node, v)
+	}
+}
+
+// detailChildren is children for the details of Other.
+func detailChildren(node Node, v visitor) {
+	switch n := node.(type) {
+	case *AlterIndex:
+		walkOne(v, n.Name)
+		walkOne(v, n.Table)
+		walkEach(v, n.Options)
+	case *AlterSequence:
+		walkOne(v, n.Name)
+	case *AlterSchema:
+		v(&n.Name)
+		walkOne(v, n.Object)
+	case *AlterAuthorization:
+		walkOne(v, n.On)
+		walkOne(v, n.To)
+	case *CreateDatabase:
+		v(&n.Name)
+	case *AlterDatabase:
+		walkOne(v, n.Name)
+		walkOne(v, n.NewName)
+		walkEach(v, n.Options)
+	case *SwitchTrigger:
+		walkList(v, n.Names)
+		walkOne(v, n.On)
+	case *DBCC:
+		walkList(v, n.Args)
+		walkEach(v, n.Options)
+	case *AlterServerRole:
+		v(&n.Name)
+		walkOne(v, n.Member)
+	case *ExecuteAs:
+		walkExprs(v, n.User)
+		walkOne(v, n.Cookie)
 	}
 }

@@ -32,6 +32,8 @@ var nodeTypes = []syntax.Node{
 	// Definitions.
 	&syntax.CreateTable{}, &syntax.AlterTable{}, &syntax.CreateIndex{}, &syntax.CreateType{}, &syntax.CreateView{}, &syntax.CreateFunction{}, &syntax.CreateProcedure{},
 	&syntax.CreateTrigger{}, &syntax.CreateSequence{}, &syntax.CreateSynonym{}, &syntax.CreateSchema{}, &syntax.CreatePrincipal{}, &syntax.Permission{}, &syntax.Drop{},
+	&syntax.PrincipalDetail{}, &syntax.AlterIndex{}, &syntax.AlterSequence{}, &syntax.AlterSchema{}, &syntax.AlterAuthorization{}, &syntax.CreateDatabase{},
+	&syntax.AlterDatabase{}, &syntax.SwitchTrigger{}, &syntax.DBCC{}, &syntax.AlterServerRole{}, &syntax.ExecuteAs{},
 	&syntax.Param{}, &syntax.TableDef{}, &syntax.ColumnDef{}, &syntax.Constraint{}, &syntax.IndexDef{}, &syntax.IndexColumn{},
 }
 
@@ -134,6 +136,7 @@ func fill(field reflect.Value, name string, want map[syntax.Node]string) {
 		reflect.TypeFor[syntax.Stmt]():        &syntax.Print{},
 		reflect.TypeFor[syntax.QueryBody]():   &syntax.Select{},
 		reflect.TypeFor[syntax.TableSource](): &syntax.VariableTable{},
+		reflect.TypeFor[syntax.Detail]():      &syntax.AlterIndex{},
 	}
 	switch {
 	case samples[kind] != nil:

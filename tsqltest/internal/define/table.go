@@ -1,0 +1,162 @@
+package define
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// createTable executes CREATE TABLE.
+func (d *definer) createTable(s *syntax.CreateTable) error {
+	if err := d.tableOptions(s.Options); err != nil {
+		return err
+	}
+	t, err := d.newTable(s.Name)
+	if err != nil {
+		return err
+	}
+	if t.Temporary {
+		t.Schema = &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.db.Dbo()}
+	} else if err := d.lock(t); err != nil {
+		return err
+	}
+	b := d.newBuilder(t)
+	if err := b.define(s.Def); err != nil {
+		return err
+	}
+	if err := giveData(d.db, t, d.envOf); err != nil {
+		return err
+	}
+	return d.enlist(b)
+}
+
+// enlist enters a new table with its constraints.
+func (d *definer) enlist(b *builder) error {
+	t := b.t
+	if t.Temporary {
+		d.AddTemporary(t)
+		d.undo(func() { d.RemoveTemporary(t) })
+		return nil
+	}
+	d.add(t)
+	for _, o := range b.enlist {
+		d.add(o)
+	}
+	return nil
+}
+
+// newTable makes an empty table of a name that is free.
+func (d *definer) newTable(n *syntax.ObjectName) (*schema.Table, error) {
+	name := last(n)
+	if !isTemporary(name) {
+		s, err := d.place(n, "CREATE TABLE", "ALTER")
+		if err != nil {
+			return nil, err
+		}
+		return &schema.Table{Header: d.header("U", name, s), Options: map[string]string{}}, nil
+	}
+	if strings.HasPrefix(name, "##") {
+		return nil, d.unsupported(n.Span, "a global temporary table")
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if d.Temporary(name, true) != nil {
+		return nil, fault.New(2714, name)
+	}
+	d.db = d.Server().Database("tempdb")
+	return &schema.Table{Header: d.header("U", name, nil), Temporary: true, Options: map[string]string{}}, nil
+}
+
+// tableOptions checks what follows the columns of a table.
+func (d *definer) tableOptions(options []syntax.Option) error {
+	for _, o := range options {
+		switch o.Name {
+		case "ON", "TEXTIMAGE_ON", "DATA_COMPRESSION", "XML_COMPRESSION", "FILESTREAM_ON":
+		default:
+			return d.unsupported(o.Span, "the option "+o.Name+" of a table")
+		}
+	}
+	return nil
+}
+
+// define adds everything that a definition says to a new table.
+func (b *builder) define(def *syntax.TableDef) error {
+	for i := range def.Columns {
+		if _, err := b.column(&def.Columns[i]); err != nil {
+			return err
+		}
+	}
+	keys := keysOf(def)
+	if err := b.choose(keys); err != nil {
+		return err
+	}
+	if err := b.primaryColumns(keys); err != nil {
+		return err
+	}
+	if err := b.computed(0); err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if _, err := b.addKey(k); err != nil {
+			return err
+		}
+	}
+	return b.constraints(def, "CHECK")
+}
+
+// IntoTable makes the table of SELECT … INTO. Columns have no constraints but NOT NULL, and at most one is an identity
+// column, if it comes from one.
+func IntoTable(c Context, name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
+	d := &definer{Context: c, db: c.Database()}
+	t, err := d.newTable(name)
+	if err != nil {
+		return nil, err
+	}
+	if t.Temporary {
+		t.Schema = &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.db.Dbo()}
+	} else if err := d.lock(t); err != nil {
+		return nil, err
+	}
+	b := d.newBuilder(t)
+	for i, column := range columns {
+		if column.Name == "" {
+			return nil, fault.New(1038)
+		}
+		if t.Column(column.Name, d.fold) != nil {
+			return nil, fault.New(2705, column.Name, t.Name)
+		}
+		made := &schema.Column{
+			ID: t.NextColumnID(), Ordinal: i, Name: column.Name, Type: intoType(column.Type, b.collation), Nullable: column.Nullable,
+		}
+		if column.Identity {
+			if t.Identity != nil {
+				return nil, fault.New(8108, t.Name, t.Columns[t.Identity.Column].Name)
+			}
+			made.Identity, made.Nullable = true, false
+			t.Identity = &schema.Identity{Column: i, Seed: 1, Increment: 1, Next: 1}
+		}
+		made.RowVersion = made.Type.Kind == sqltype.RowVersion
+		t.Columns = append(t.Columns, made)
+	}
+	if err := giveData(d.db, t, d.envOf); err != nil {
+		return nil, err
+	}
+	return t, d.enlist(b)
+}
+
+// intoType is the type of a column that SELECT … INTO makes.
+func intoType(t Type, otherwise *value.Collation) Type {
+	switch {
+	case t.Kind == sqltype.Null:
+		return Type{Type: sqltype.Type{Kind: sqltype.Int}}
+	case t.IsCharacter() && t.Collation == nil:
+		t.Collation = otherwise
+	}
+	return t
+}

@@ -1,0 +1,104 @@
+package execute
+
+import (
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+)
+
+// Level is what a table hint says about isolation.
+type Level uint8
+
+// The levels. HOLDLOCK is AsSerializable and NOLOCK is AsReadUncommitted.
+const (
+	AsSession Level = iota
+	AsReadUncommitted
+	AsReadCommitted
+	AsReadCommittedLock
+	AsRepeatableRead
+	AsSerializable
+	AsSnapshot
+)
+
+// Hints are the table hints of one reference to a table.
+type Hints struct {
+	Level                        Level
+	ReadPast, NoWait             bool
+	Update, Exclusive            bool // UPDLOCK, XLOCK
+	RowLock, PageLock, TableLock bool
+	TableExclusive               bool // TABLOCKX
+	// Index is the name or the number of the index to use; SeekColumns are those that FORCESEEK names.
+	Index                string
+	ForceSeek, ForceScan bool
+	SeekColumns          []string
+}
+
+// access says how a reference to a table reads and locks, by its hints and the session's isolation level. Write says
+// that the rows are going to be changed.
+func (h *Hints) access(r *Run, st *store.Statement, write bool) (store.Access, error) {
+	a := st.Access()
+	if err := h.check(r); err != nil {
+		return a, err
+	}
+	h.level(r, &a)
+	a.ReadPast, a.NoWait = h.ReadPast, h.NoWait
+	switch {
+	case h.PageLock:
+		a.Grain = store.GrainPage
+	case h.TableLock || h.TableExclusive:
+		a.Grain = store.GrainTable
+	}
+	if write {
+		a.Read, a.Mode = store.Locked, lock.U
+		a.Keep = max(a.Keep, store.KeepStatement)
+	}
+	switch {
+	case h.Exclusive || h.TableExclusive:
+		a.Read, a.Mode, a.Keep = store.Locked, lock.X, store.KeepTransaction
+	case h.Update:
+		a.Read, a.Mode, a.Keep = store.Locked, lock.U, store.KeepTransaction
+	case h.TableLock && a.Read == store.Snapshot:
+		// A table lock is taken whatever else the level says.
+		a.Read, a.Keep = store.Locked, max(a.Keep, store.KeepStatement)
+	case h.TableLock:
+		a.Keep = max(a.Keep, store.KeepStatement)
+	}
+	return a, nil
+}
+
+// level applies the hint about isolation.
+func (h *Hints) level(r *Run, a *store.Access) {
+	switch h.Level {
+	case AsReadUncommitted:
+		a.Read, a.Keep, a.Range = store.Dirty, store.KeepRow, false
+	case AsReadCommitted:
+		a.Read, a.Keep, a.Range = store.Locked, store.KeepRow, false
+		if r.Frame.Session.Database().ReadCommittedSnapshot {
+			a.Read = store.Snapshot
+		}
+	case AsReadCommittedLock:
+		a.Read, a.Keep, a.Range = store.Locked, store.KeepRow, false
+	case AsRepeatableRead:
+		a.Read, a.Keep, a.Range = store.Locked, store.KeepTransaction, false
+	case AsSerializable:
+		a.Read, a.Keep, a.Range = store.Locked, store.KeepTransaction, true
+	case AsSession, AsSnapshot:
+	}
+}
+
+// check refuses READPAST where it could leave out rows that the isolation level promises.
+func (h *Hints) check(r *Run) error {
+	if !h.ReadPast {
+		return nil
+	}
+	switch h.Level {
+	case AsReadCommitted, AsReadCommittedLock, AsRepeatableRead:
+		return nil
+	case AsSession:
+		if iso := r.Frame.Session.Isolation(); iso == store.ReadCommitted || iso == store.RepeatableRead {
+			return nil
+		}
+	case AsReadUncommitted, AsSerializable, AsSnapshot:
+	}
+	return fault.New(650)
+}

@@ -1,0 +1,326 @@
+package execute
+
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// Place says where the data of a table reference is.
+type Place uint8
+
+// The places.
+const (
+	InCatalog  Place = iota // a table of a database, or a temporary one: Source.Table
+	InVariable              // a table variable or parameter: Frame.Tables[Source.Slot]
+	InInserted              // a trigger's pseudo-tables
+	InDeleted
+)
+
+// Source is a table that a plan reads. Table is what it was planned for: of a table variable the data are another's.
+type Source struct {
+	Place Place
+	Table *schema.Table
+	Slot  int
+}
+
+// In returns the table with its data; nil if a variable has never been written to.
+func (s *Source) In(x *Frame) *schema.Table {
+	switch s.Place {
+	case InVariable:
+		return x.Tables[s.Slot]
+	case InInserted:
+		return x.Inserted
+	case InDeleted:
+		return x.Deleted
+	default:
+		return s.Table
+	}
+}
+
+// Load copies a column into a slot.
+type Load struct{ Ordinal, Slot int }
+
+// Scan reads rows of a table through an index: all of them, or those of a [Seek].
+type Scan struct {
+	Source  Source
+	Index   int32 // its id in the table, which that of a variable shares with what the plan was made for
+	Seek    *Seek // nil reads all
+	Reverse bool
+	Hints   Hints
+	Lookup  bool // columns are read that the index does not have
+	Write   bool // the rows are going to be changed
+	Row     int  // the register for the row's identity; -1 if nobody needs it
+	// First are the columns that the index has, and Early the conditions on them, which are tested before the row is
+	// looked up. Rest and Late are the others.
+	First []Load
+	Early []Cond
+	Rest  []Load
+	Late  []Cond
+	Text  string
+}
+
+// Explain implements Operator.
+func (s *Scan) Explain() (string, []Operator) { return s.Text, nil }
+
+// Start implements Operator.
+func (s *Scan) Start(r *Run) Iterator {
+	it := &scanning{scan: s, run: r}
+	if s.Lookup && len(s.Early) > 0 {
+		it.filter = it.early
+	}
+	return it
+}
+
+// scanning is the state of a Scan.
+type scanning struct {
+	scan    *Scan
+	run     *Run
+	filter  func(values []Value) (bool, error)
+	table   *schema.Table
+	store   *store.Statement
+	access  store.Access
+	ranges  []store.Range
+	next    int // of ranges
+	current *store.Cursor
+	keys    keyMaker
+}
+
+// Open implements Iterator.
+func (it *scanning) Open() error {
+	it.Close()
+	it.ranges, it.next = it.ranges[:0], 0
+	it.table = it.scan.Source.In(it.run.Frame)
+	if it.table == nil || it.table.Data == nil {
+		return nil
+	}
+	var err error
+	if it.ranges, err = it.scan.Seek.ranges(it.run, &it.keys, it.ranges); err != nil || len(it.ranges) == 0 {
+		return err
+	}
+	if it.scan.Reverse {
+		slices.Reverse(it.ranges)
+	}
+	it.store = it.run.Frame.Session.Statement()
+	if it.table.Data.Private {
+		it.access = store.Access{Keep: store.KeepStatement}
+	} else if it.access, err = it.scan.Hints.access(it.run, it.store, it.scan.Write); err != nil {
+		return err
+	}
+	it.access.Lookup, it.access.Filter = it.scan.Lookup, it.filter
+	return nil
+}
+
+// Next implements Iterator.
+func (it *scanning) Next() (bool, error) {
+	for {
+		if it.current == nil {
+			if it.next == len(it.ranges) {
+				return false, nil
+			}
+			it.current = it.store.Scan(it.table.IndexByID(it.scan.Index).Data, it.ranges[it.next], it.scan.Reverse, it.access)
+			it.next++
+		}
+		ok, err := it.current.Next()
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			it.current.Close()
+			it.current = nil
+			continue
+		}
+		if ok, err = it.take(it.current.Values()); err != nil {
+			return false, err
+		}
+		if ok {
+			it.current.Keep()
+			if it.scan.Row >= 0 {
+				it.run.Rows[it.scan.Row] = it.current.Row()
+			}
+			return true, nil
+		}
+	}
+}
+
+// early is the filter that the store asks before it looks a row up.
+func (it *scanning) early(values []Value) (bool, error) {
+	it.load(it.scan.First, values)
+	return holds(it.run, it.scan.Early)
+}
+
+// take loads the row's columns and tests the conditions.
+func (it *scanning) take(values []Value) (bool, error) {
+	it.load(it.scan.First, values)
+	if it.filter == nil {
+		if ok, err := holds(it.run, it.scan.Early); !ok {
+			return false, err
+		}
+	}
+	it.load(it.scan.Rest, values)
+	return holds(it.run, it.scan.Late)
+}
+
+func (it *scanning) load(list []Load, values []Value) {
+	for _, l := range list {
+		it.run.Slots[l.Slot] = values[l.Ordinal]
+	}
+}
+
+// Close implements Iterator.
+func (it *scanning) Close() {
+	if it.current != nil {
+		it.current.Close()
+		it.current = nil
+	}
+	it.next = len(it.ranges)
+}
+
+// Seek says which part of an index is read: keys that begin with given values, and perhaps a range of the column after
+// those.
+type Seek struct {
+	Keys []SeekKey
+	// Low and High bound the column that follows; nil leaves that end open. Column is nil if neither is set.
+	Column    *KeyColumn
+	Low, High *SeekBound
+}
+
+// KeyColumn says how a column is encoded in an index.
+type KeyColumn struct {
+	Type     value.Type
+	Desc     bool
+	Nullable bool
+}
+
+// SeekKey is a column that equals one of some values.
+type SeekKey struct {
+	KeyColumn
+	Values []SeekValue
+}
+
+// SeekValue is what a column equals: a value already converted to the column's type. NULL equals nothing unless
+// IsNull is set: then the column is to be NULL itself.
+type SeekValue struct {
+	Value  Expr
+	IsNull bool
+}
+
+// SeekBound is an end of a range.
+type SeekBound struct {
+	Value Expr
+	Open  bool
+}
+
+// keyMaker keeps the memory in which keys are made.
+type keyMaker struct{ prefixes []string }
+
+// ranges returns the parts of the index in the order of the keys. A nil Seek is all of it. None are returned if nothing
+// can match, because a value is NULL.
+func (s *Seek) ranges(r *Run, made *keyMaker, out []store.Range) ([]store.Range, error) {
+	if s == nil {
+		return append(out, store.Range{}), nil
+	}
+	prefixes := append(made.prefixes[:0], "")
+	for i := range s.Keys {
+		var err error
+		if prefixes, err = s.Keys[i].extend(r, prefixes); err != nil || len(prefixes) == 0 {
+			return out, err
+		}
+	}
+	made.prefixes = prefixes
+	if len(prefixes) > 1 {
+		slices.Sort(prefixes)
+		prefixes = slices.Compact(prefixes)
+	}
+	bounds, ok, err := s.bounds(r)
+	if err != nil || !ok {
+		return out, err
+	}
+	for _, p := range prefixes {
+		out = append(out, rangeAfter(bounds, p))
+	}
+	return out, nil
+}
+
+// extend appends the column's values to each of the prefixes.
+func (k *SeekKey) extend(r *Run, prefixes []string) ([]string, error) {
+	base := slices.Clone(prefixes)
+	out := prefixes[:0]
+	for _, v := range k.Values {
+		var val Value
+		if !v.IsNull {
+			var err error
+			if val, err = v.Value(r); err != nil {
+				return nil, err
+			}
+			if val.IsNull() {
+				continue
+			}
+		}
+		for _, p := range base {
+			out = append(out, string(value.AppendKey([]byte(p), val, k.Type, k.Desc)))
+		}
+	}
+	return out, nil
+}
+
+// bounds encodes the ends of the range without what stands before the column. The second result is false if nothing can
+// be between them.
+func (s *Seek) bounds(r *Run) (store.Range, bool, error) {
+	var out store.Range
+	if s.Column == nil {
+		return out, true, nil
+	}
+	low, ok, err := s.encode(r, s.Low)
+	if err != nil || !ok {
+		return out, false, err
+	}
+	high, ok, err := s.encode(r, s.High)
+	if err != nil || !ok {
+		return out, false, err
+	}
+	if low == nil && s.Column.Nullable {
+		// x < 5 is not true of NULL, which sorts before everything.
+		low = &end{key: string(value.AppendKey(nil, Value{}, s.Column.Type, s.Column.Desc)), open: true}
+	}
+	if s.Column.Desc {
+		low, high = high, low
+	}
+	if low != nil {
+		out.Low, out.HasLow, out.LowOpen = low.key, true, low.open
+	}
+	if high != nil {
+		out.High, out.HasHigh, out.HighOpen = high.key, true, high.open
+	}
+	return out, true, nil
+}
+
+// end is an encoded end of a range.
+type end struct {
+	key  string
+	open bool
+}
+
+// encode computes a bound. False means that it is NULL, so that nothing matches.
+func (s *Seek) encode(r *Run, b *SeekBound) (*end, bool, error) {
+	if b == nil {
+		return nil, true, nil
+	}
+	v, err := b.Value(r)
+	if err != nil || v.IsNull() {
+		return nil, false, err
+	}
+	return &end{key: string(value.AppendKey(nil, v, s.Column.Type, s.Column.Desc)), open: b.Open}, true, nil
+}
+
+// rangeAfter puts a prefix in front of a range. An end that was open to all keys is then open to those with the prefix.
+func rangeAfter(b store.Range, prefix string) store.Range {
+	if prefix == "" {
+		return b
+	}
+	b.Low, b.High = prefix+b.Low, prefix+b.High
+	b.HasLow, b.HasHigh = true, true
+	return b
+}

@@ -1,0 +1,113 @@
+package execute
+
+import "github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+
+// Subquery is a plan that an expression executes, under a number that no other of the statement has.
+type Subquery struct {
+	Number int
+	Plan   Operator
+}
+
+// open starts the subquery for the present outer row.
+func (s *Subquery) open(r *Run) (Iterator, error) {
+	it := r.sub(s.Number, s.Plan)
+	if err := it.Open(); err != nil {
+		it.Close()
+		return nil, err
+	}
+	return it, nil
+}
+
+// Scalar is the value of the subquery's only row; NULL without one.
+func (s *Subquery) Scalar(column Expr) Expr {
+	return func(r *Run) (Value, error) {
+		it, err := s.open(r)
+		if err != nil {
+			return Value{}, err
+		}
+		defer it.Close()
+		ok, err := it.Next()
+		if err != nil || !ok {
+			return Value{}, err
+		}
+		v, err := column(r)
+		if err != nil {
+			return Value{}, err
+		}
+		if ok, err = it.Next(); ok {
+			return Value{}, fault.New(512)
+		}
+		return v, err
+	}
+}
+
+// Exists says whether there is a row.
+func (s *Subquery) Exists() Cond {
+	return func(r *Run) (Truth, error) {
+		it, err := s.open(r)
+		if err != nil {
+			return False, err
+		}
+		defer it.Close()
+		ok, err := it.Next()
+		return TruthOf(ok), err
+	}
+}
+
+// Any says whether the comparison holds for one of the rows: it is unknown if it is for one and holds for none.
+func (s *Subquery) Any(compare Cond) Cond { return s.quantified(compare, True) }
+
+// All says whether the comparison holds for all rows.
+func (s *Subquery) All(compare Cond) Cond { return s.quantified(compare, False) }
+
+// quantified looks for a row for which the comparison has the deciding outcome.
+func (s *Subquery) quantified(compare Cond, decides Truth) Cond {
+	return func(r *Run) (Truth, error) {
+		it, err := s.open(r)
+		if err != nil {
+			return False, err
+		}
+		defer it.Close()
+		out := decides.Not()
+		for {
+			ok, err := it.Next()
+			if err != nil || !ok {
+				return out, err
+			}
+			t, err := compare(r)
+			if err != nil || t == decides {
+				return t, err
+			}
+			if t == Unknown {
+				out = Unknown
+			}
+		}
+	}
+}
+
+// Each calls f with the columns of each row. The slice is used again for the next row.
+func (s *Subquery) Each(r *Run, columns []Expr, f func(row []Value) error) error {
+	it, err := s.open(r)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	row := make([]Value, len(columns))
+	for {
+		ok, err := it.Next()
+		if err != nil || !ok {
+			return err
+		}
+		for i, x := range columns {
+			if row[i], err = x(r); err != nil {
+				return err
+			}
+		}
+		if err := f(row); err != nil {
+			return err
+		}
+	}
+}
+
+// Rows opens the plan and returns its iterator, which the caller closes.
+func (s *Subquery) Rows(r *Run) (Iterator, error) { return s.open(r) }

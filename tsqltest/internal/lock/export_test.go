@@ -1,0 +1,4 @@
+package lock
+
+// Modes is how many modes there are.
+const Modes = modes

@@ -1,0 +1,171 @@
+package plan_test
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	scripts "github.com/duroxide/duroxide-go/sql"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+)
+
+// newStore is a lab with the schema of duroxide's own store.
+func newStore(tb testing.TB) *lab {
+	tb.Helper()
+	l := newLab(tb)
+	l.run("CREATE SCHEMA duroxide;")
+	for _, dir := range []string{"schema", "schema/functions", "schema/views", "procedures"} {
+		files, err := fs.Glob(scripts.MSSQLScripts(), dir+"/*.sql")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		slices.Sort(files)
+		for _, f := range files {
+			if strings.Contains(f, "0004_") || strings.Contains(f, "0005_") {
+				continue
+			}
+			text, err := fs.ReadFile(scripts.MSSQLScripts(), f)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			l.define(f, string(text))
+		}
+	}
+	return l
+}
+
+// define executes the CREATE statements of a file.
+func (l *lab) define(name, text string) {
+	l.tb.Helper()
+	l.file = diag.NewFile(name, text)
+	script, found := syntax.Parse(l.file)
+	if len(found) > 0 {
+		l.tb.Fatalf("%v", found)
+	}
+	for _, b := range script.Batches {
+		for _, stmt := range b.Stmts {
+			if _, ok := stmt.(*syntax.Permission); ok {
+				continue
+			}
+			if err := l.execute(stmt); err != nil {
+				l.tb.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// inside is the environment of a module's statements.
+func (l *lab) inside(m *schema.Module) (*plan.Env, []syntax.Stmt) {
+	l.tb.Helper()
+	env := &plan.Env{
+		Database: l.db, Server: l.server, File: diag.NewFile(m.Name, m.Text), Schema: m.Schema.Name, Module: m,
+		Variables: map[string]*plan.Variable{}, Tables: map[string]*plan.TableVariable{},
+		Temp: func(string) *schema.Table { return nil },
+	}
+	add := func(name string, t *syntax.TypeName) {
+		typ, user, err := define.ResolveType(l.db, t, m.Schema.Name)
+		if err != nil {
+			l.tb.Fatal(err)
+		}
+		if user != nil && user.Table != nil {
+			env.Tables[l.db.Fold(name)] = &plan.TableVariable{Slot: len(env.Tables), Table: user.Table}
+			return
+		}
+		env.Variables[l.db.Fold(name)] = &plan.Variable{Slot: len(env.Variables), Type: typ}
+	}
+	var params []*syntax.Param
+	var body []syntax.Stmt
+	switch def := m.Stmt.(type) {
+	case *syntax.CreateProcedure:
+		params, body = def.Params, def.Body
+	case *syntax.CreateFunction:
+		params, body = def.Params, def.Body
+		if def.Table != nil {
+			l.tableVariable(env, def.TableVariable, def.Table)
+		}
+	}
+	for _, p := range params {
+		add(p.Name, p.Type)
+	}
+	for _, stmt := range body {
+		for d := range syntax.All[*syntax.Declare](stmt) {
+			for _, v := range d.Vars {
+				if v.Table != nil {
+					l.tableVariable(env, v.Name, v.Table)
+				} else {
+					add(v.Name, v.Type)
+				}
+			}
+		}
+	}
+	return env, body
+}
+
+func (l *lab) tableVariable(env *plan.Env, name string, def *syntax.TableDef) {
+	l.tb.Helper()
+	t, err := define.TableVariable(&context_{l}, name, def)
+	if err != nil {
+		l.tb.Fatal(err)
+	}
+	env.Tables[l.db.Fold(name)] = &plan.TableVariable{Slot: len(env.Tables), Table: t}
+}
+
+// TestDuroxideCompiles compiles every query, condition and expression of duroxide's procedures.
+func TestDuroxideCompiles(t *testing.T) {
+	t.Parallel()
+	l := newStore(t)
+	queries := 0
+	check := func(m *schema.Module, env *plan.Env, n syntax.Node, err error) {
+		t.Helper()
+		queries++
+		if err != nil {
+			t.Errorf("%s: %v\n%s", m.Name, err, env.File.Slice(n.Range()))
+		}
+	}
+	for _, o := range l.db.Objects {
+		m, ok := o.(*schema.Module)
+		if !ok {
+			continue
+		}
+		env, body := l.inside(m)
+		for _, stmt := range body {
+			syntax.Walk(stmt, func(n syntax.Node) bool {
+				var err error
+				switch n := n.(type) {
+				case *syntax.SelectStmt:
+					_, err = plan.Query(env, n.Query)
+					check(m, env, n, err)
+				case *syntax.Insert:
+					if n.Query != nil {
+						_, err = plan.Query(env, n.Query)
+						check(m, env, n, err)
+					}
+				case *syntax.If:
+					_, err = plan.Test(env, n.Cond)
+					check(m, env, n.Cond, err)
+				case *syntax.While:
+					_, err = plan.Test(env, n.Cond)
+					check(m, env, n.Cond, err)
+				case *syntax.SetVariable:
+					_, err = plan.Expression(env, n.X)
+					check(m, env, n, err)
+				}
+				return true
+			})
+		}
+	}
+	if queries < 300 {
+		t.Errorf("only %d queries", queries)
+	}
+	for _, v := range []string{"v_dead_letters", "v_executions", "v_history", "v_instances", "v_queues"} {
+		if _, err := l.compile("SELECT * FROM duroxide." + v + " WHERE instance_id = N'a'"); err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}

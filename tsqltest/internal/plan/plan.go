@@ -1,0 +1,113 @@
+// Package plan makes of a statement what can be executed: it binds names to columns and variables, types every
+// expression by the rules that the generator has too (packages sqltype and builtin of the front end), enumerates
+// the access paths and joins that the hints allow, and chooses among them.
+package plan
+
+import (
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/sysview"
+)
+
+// Env is what a statement sees when it is compiled.
+type Env struct {
+	Database *schema.Database
+	Server   *schema.Server
+	File     *diag.File     // of positions in messages
+	Schema   string         // where names without a schema are looked for first: the module's, or the user's default
+	Module   *schema.Module // nil in a batch
+	// Variables of the batch or module, by folded name with the @; Slot counts in execute.Frame.Variables.
+	Variables map[string]*Variable
+	// Tables are the table variables and table-valued parameters, by folded name with the @; Slot counts in
+	// execute.Frame.Tables.
+	Tables map[string]*TableVariable
+	// Temp finds a temporary table of the session; nil if there is none.
+	Temp func(name string) *schema.Table
+	// Inserted is the table whose inserted and deleted a trigger's body sees; nil elsewhere.
+	Inserted *schema.Table
+	// Chooser decides where several plans are possible; nil takes the cheapest.
+	Chooser Chooser
+}
+
+// Catalog is what a session is too if queries may read the views of the system: it says who asks.
+type Catalog interface {
+	Catalog() *sysview.Context
+}
+
+// Chooser chooses among several legal plans.
+type Chooser interface {
+	// Choose returns an index into costs. What says what is chosen: "path", "join order" or "join algorithm".
+	Choose(what string, costs []float64) int
+}
+
+// Variable is a scalar variable or parameter.
+type Variable struct {
+	Slot int
+	Type schema.Type
+}
+
+// TableVariable is a table variable or a table-valued parameter.
+type TableVariable struct {
+	Slot     int
+	Table    *schema.Table // what it is made like; its data is in execute.Frame.Tables
+	ReadOnly bool
+}
+
+// Column is a column of a result set.
+type Column struct {
+	Name     string
+	Type     schema.Type
+	Nullable bool
+	Identity bool
+	Computed bool // an expression, or a column that cannot be written
+}
+
+// Statement is a compiled SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE.
+type Statement struct {
+	Columns []Column // of the result set; nil if the statement sends none
+	// Run executes the statement. Rows go to send, if the statement has Columns; rows is what @@ROWCOUNT becomes. The
+	// slice that send gets is used again for the next row.
+	Run func(x *execute.Frame, send func(row []execute.Value) error) (rows int64, err error)
+	// Tables are the slots of the table variables that the statement uses. One that is nil in the frame has no rows.
+	Tables []int
+	// Explain is the plan, an operator a line.
+	Explain string
+}
+
+// Scalar is a compiled expression outside a query, as in SET @v = …
+type Scalar struct {
+	Type     schema.Type
+	Nullable bool
+	Tables   []int // as of Statement
+	Eval     func(x *execute.Frame) (execute.Value, error)
+}
+
+// Condition is a compiled condition outside a query, as in IF. Unknown is false.
+type Condition func(x *execute.Frame) (bool, error)
+
+// RowScalar computes an expression over one row of a table.
+type RowScalar func(x *execute.Frame, row []execute.Value) (execute.Value, error)
+
+// RowCondition is a condition over one row of a table.
+type RowCondition func(x *execute.Frame, row []execute.Value) (execute.Truth, error)
+
+// Query compiles a SELECT. One that assigns variables has no Columns.
+func Query(env *Env, q *syntax.Query) (*Statement, error) { return query(env, q) }
+
+// Expression compiles an expression that stands outside a query.
+func Expression(env *Env, x syntax.Expr) (*Scalar, error) { return expression(env, x) }
+
+// Test compiles a condition that stands outside a query.
+func Test(env *Env, x syntax.Expr) (Condition, error) { return test(env, x) }
+
+// RowExpression compiles an expression over one row of a table: a default, a computed column.
+func RowExpression(env *Env, t *schema.Table, x syntax.Expr) (RowScalar, schema.Type, error) {
+	return rowExpression(env, t, x)
+}
+
+// RowTest compiles a condition over one row of a table: CHECK, the filter of an index.
+func RowTest(env *Env, t *schema.Table, x syntax.Expr) (RowCondition, error) {
+	return rowTest(env, t, x)
+}

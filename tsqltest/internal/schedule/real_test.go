@@ -1,0 +1,181 @@
+package schedule_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestOneSessionRunsAtATime(t *testing.T) {
+	t.Parallel()
+	s := schedule.NewReal()
+	var inside atomic.Int32
+	var wg sync.WaitGroup
+	for id := range schedule.ID(8) {
+		wg.Go(func() {
+			for range 200 {
+				s.Enter(id)
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d sessions run", n)
+				}
+				inside.Add(-1)
+				s.Yield(id, schedule.Point{Kind: "statement"})
+				s.Unpark((id + 1) % 8)
+				inside.Add(1)
+				inside.Add(-1)
+				s.Outside(id, func() {})
+				s.Park(t.Context(), id, schedule.Point{Kind: "sleep"}, time.Microsecond)
+				s.Leave(id)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestParkEnds(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancelLate()
+	tests := []struct {
+		name    string
+		ctx     context.Context //nolint:containedctx // a case
+		timeout time.Duration
+		woken   bool
+		want    schedule.Outcome
+	}{
+		{"by an Unpark that came before", t.Context(), -1, true, schedule.Woken},
+		{"by an Unpark though the context has ended", cancelled, -1, true, schedule.Woken},
+		{"by a time-out of nothing", t.Context(), 0, false, schedule.TimedOut},
+		{"by its time-out", t.Context(), time.Millisecond, false, schedule.TimedOut},
+		{"by a context that has ended", cancelled, -1, false, schedule.Cancelled},
+		{"by a context that ends", late, -1, false, schedule.Cancelled},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := schedule.NewReal()
+			s.Enter(1)
+			defer s.Leave(1)
+			if tt.woken {
+				s.Unpark(1)
+			}
+			if got := s.Park(tt.ctx, 1, schedule.Point{Kind: "lock"}, tt.timeout); got != tt.want {
+				t.Errorf("Park = %v, want %v", got, tt.want)
+			}
+			// The token is used up.
+			if got := s.Park(t.Context(), 1, schedule.Point{Kind: "lock"}, 0); got != schedule.TimedOut {
+				t.Errorf("second Park = %v, want TimedOut", got)
+			}
+		})
+	}
+}
+
+// An Unpark that comes between the end of the context and the session's return counts: the session would otherwise
+// find the token at its next Park, where it waits for something else.
+func TestUnparkWhileTheLatchIsTaken(t *testing.T) {
+	t.Parallel()
+	s := schedule.NewReal()
+	ctx, cancel := context.WithCancel(t.Context())
+	outcome := make(chan schedule.Outcome, 2)
+	go func() {
+		s.Enter(3)
+		defer s.Leave(3)
+		outcome <- s.Park(ctx, 3, schedule.Point{}, -1)
+		outcome <- s.Park(t.Context(), 3, schedule.Point{}, 0)
+	}()
+	wait(func() bool { return s.Parked(3) })
+	s.Enter(1)
+	cancel()
+	wait(func() bool { return s.Queued() == 1 })
+	s.Unpark(3)
+	s.Leave(1)
+	if got := <-outcome; got != schedule.Woken {
+		t.Errorf("Park = %v, want Woken", got)
+	}
+	if got := <-outcome; got != schedule.TimedOut {
+		t.Errorf("second Park = %v, want TimedOut", got)
+	}
+}
+
+func TestFirstComeFirstServed(t *testing.T) {
+	t.Parallel()
+	s := schedule.NewReal()
+	s.Enter(0)
+	var order []schedule.ID
+	var wg sync.WaitGroup
+	for id := schedule.ID(1); id <= 200; id++ {
+		wg.Go(func() {
+			s.Enter(id)
+			order = append(order, id)
+			s.Leave(id)
+		})
+		wait(func() bool { return s.Queued() == int(id) })
+	}
+	s.Leave(0)
+	wg.Wait()
+	if len(order) != 200 || !slices.IsSorted(order) {
+		t.Errorf("the sessions ran in the order %v", order)
+	}
+}
+
+// A session that has had its slice lets the others go first; one that has not goes on.
+func TestYield(t *testing.T) {
+	t.Parallel()
+	s := schedule.NewReal()
+	s.Enter(1)
+	ran := make(chan struct{})
+	go func() {
+		s.Enter(2)
+		defer s.Leave(2)
+		close(ran)
+	}()
+	wait(func() bool { return s.Queued() == 1 })
+	for done := false; !done; {
+		s.Yield(1, schedule.Point{Kind: "statement"})
+		select {
+		case <-ran:
+			done = true
+		default:
+		}
+	}
+	s.Leave(1)
+}
+
+// wait polls for what gives no signal: that a goroutine has come to wait.
+func wait(until func() bool) {
+	for !until() {
+		runtime.Gosched()
+	}
+}
+
+func BenchmarkEnterLeave(b *testing.B) {
+	s := schedule.NewReal()
+	for b.Loop() {
+		s.Enter(1)
+		s.Yield(1, schedule.Point{})
+		s.Leave(1)
+	}
+}
+
+func BenchmarkHandOver(b *testing.B) {
+	s := schedule.NewReal()
+	var id atomic.Int32
+	b.RunParallel(func(pb *testing.PB) {
+		me := schedule.ID(id.Add(1))
+		for pb.Next() {
+			s.Enter(me)
+			s.Leave(me)
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+)
+
+// definer is a session as package define sees it while a unit is executed.
+type definer struct {
+	s *Session
+	u *unit
+}
+
+func (s *Session) defining(u *unit) define.Context { return definer{s, u} }
+
+func (d definer) Server() *schema.Server       { return d.s.server.catalog }
+func (d definer) Database() *schema.Database   { return d.s.db }
+func (d definer) Login() *schema.Login         { return d.s.login }
+func (d definer) Principal() *schema.Principal { return d.s.user() }
+func (d definer) Store() *store.Session        { return d.s.store }
+func (d definer) Statement() *store.Statement  { return d.s.Statement() }
+func (d definer) File() *diag.File             { return d.u.file }
+func (d definer) Schema() string               { return d.u.schema }
+func (d definer) Option(name string) string    { return d.s.Option(name) }
+func (d definer) Now() time.Time               { return d.s.Now() }
+func (d definer) InTransaction() bool          { return d.s.transaction.count > 0 }
+
+func (d definer) Message(number int32, class uint8, text string) { d.s.Message(number, class, text) }
+
+// Frame is the activation; before the first statement of a batch there is none, and nothing asks for it.
+func (d definer) Frame() *execute.Frame {
+	if a := d.s.top(); a != nil {
+		return &a.frame
+	}
+	return &execute.Frame{Context: d.s.ctx, Session: d.s}
+}
+
+// Temporary finds a temporary table, or only one of the present level.
+func (d definer) Temporary(name string, own bool) *schema.Table {
+	t := d.s.findTemporary(name)
+	if t == nil || !own {
+		return t
+	}
+	for _, e := range d.s.temporary {
+		if e.table == t && e.level == d.s.level() {
+			return t
+		}
+	}
+	return nil
+}
+
+// AddTemporary makes a temporary table known until the present procedure ends, or the session.
+func (d definer) AddTemporary(t *schema.Table) {
+	d.s.temporary = append(d.s.temporary, temporary{t, d.s.level()})
+}
+
+// RemoveTemporary forgets a temporary table.
+func (d definer) RemoveTemporary(t *schema.Table) {
+	for i, e := range d.s.temporary {
+		if e.table == t {
+			d.s.temporary = append(d.s.temporary[:i:i], d.s.temporary[i+1:]...)
+			return
+		}
+	}
+}
+
+// Check compiles a module that is being created.
+func (d definer) Check(m *schema.Module) error { return d.s.checkModule(m) }
+
+// InUse reports whether another session is in a database.
+func (d definer) InUse(db *schema.Database) bool {
+	for _, other := range d.s.server.sessions {
+		if other != d.s && other.db == db {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,438 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// argument is what a caller passes for one parameter.
+type argument struct {
+	name     string // with the @; empty for a positional one
+	typ      value.Type
+	value    value.Value
+	fallback bool          // DEFAULT
+	table    *schema.Table // of a table-valued parameter
+	rows     *rowsArgument // of one that came over the wire
+	// output takes the value that the parameter has in the end; nil without OUTPUT.
+	output func(v value.Value, t value.Type) error
+}
+
+// maxLevel is how deep modules may call each other.
+const maxLevel = 32
+
+// exec executes EXECUTE.
+func (s *Session) exec(a *activation, st *syntax.Exec) error {
+	if rs := st.ResultSets; rs != nil && !rs.Undefined {
+		return s.unsupported(a.unit, rs.Span, "WITH RESULT SETS")
+	}
+	if st.SQL != nil {
+		return s.execText(a, st)
+	}
+	parts, err := s.procedureName(a, st)
+	if err != nil {
+		return err
+	}
+	args := make([]argument, 0, len(st.Args))
+	for i := range st.Args {
+		arg, err := s.argumentOf(a, &st.Args[i])
+		if err != nil {
+			return err
+		}
+		args = append(args, arg)
+	}
+	top := a.unit.module == nil && !a.unit.nests
+	status, err := s.invoke(parts, args)
+	if err != nil {
+		return err
+	}
+	if st.Status != nil {
+		if err := s.set(a, st.Status.Name, status, intType); err != nil {
+			return err
+		}
+	}
+	if top && s.out.rows == nil {
+		s.tellStatus(status)
+	}
+	return nil
+}
+
+// execText executes EXECUTE of a text.
+func (s *Session) execText(a *activation, st *syntax.Exec) error {
+	var text strings.Builder
+	for _, x := range st.SQL {
+		v, err := s.convert(a, x, textType)
+		if err != nil {
+			return err
+		}
+		if !v.IsNull() {
+			text.WriteString(v.Str())
+		}
+	}
+	return s.dynamic(unitKey{text: text.String(), dynamic: true}, nil, nil)
+}
+
+// dynamic executes a text as a module of its own.
+func (s *Session) dynamic(key unitKey, params []*syntax.Param, args []argument) error {
+	u, err := s.textUnit(key, params)
+	if err != nil {
+		return s.dynamicError(err)
+	}
+	_, err = s.run(u, args)
+	return err
+}
+
+// dynamicError is the first mistake of a text that can't be read; those behind it are reported before it.
+func (s *Session) dynamicError(err error) error {
+	if list, ok := err.(syntaxErrors); ok { //nolint:errorlint // it is never wrapped
+		return list[0]
+	}
+	return err
+}
+
+// procedureName is whom an EXECUTE calls.
+func (s *Session) procedureName(a *activation, st *syntax.Exec) ([]string, error) {
+	if st.ProcVar == nil {
+		return names(st.Name), nil
+	}
+	v := a.unit.variables[fold(st.ProcVar.Name)]
+	if v == nil {
+		return nil, fault.New(137, st.ProcVar.Name)
+	}
+	text := a.frame.Variables[v.Slot]
+	if text.IsNull() {
+		return nil, fault.New(2812, "")
+	}
+	return splitName(text.Str()), nil
+}
+
+// names are the parts of a name.
+func names(name *syntax.ObjectName) []string {
+	parts := make([]string, len(name.Parts))
+	for i, p := range name.Parts {
+		parts[i] = p.Value
+	}
+	return parts
+}
+
+// splitName reads a name that comes as text: [a b].c, "x".y, z.
+func splitName(text string) []string {
+	var parts []string
+	var part strings.Builder
+	var end byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case end != 0 && c == end && i+1 < len(text) && text[i+1] == end:
+			part.WriteByte(c)
+			i++
+		case end != 0 && c == end:
+			end = 0
+		case end != 0:
+			part.WriteByte(c)
+		case c == '[':
+			end = ']'
+		case c == '"':
+			end = '"'
+		case c == '.':
+			parts = append(parts, part.String())
+			part.Reset()
+		default:
+			part.WriteByte(c)
+		}
+	}
+	return append(parts, strings.TrimSpace(part.String()))
+}
+
+// argumentOf is an argument of EXECUTE.
+func (s *Session) argumentOf(a *activation, x *syntax.ExecArg) (argument, error) {
+	out := argument{name: x.Name}
+	if lit, ok := x.X.(*syntax.Literal); ok && lit.Kind == syntax.DefaultLiteral {
+		out.fallback = true
+		return out, nil
+	}
+	if v, ok := x.X.(*syntax.Variable); ok {
+		if t := a.unit.tables[fold(v.Name)]; t != nil {
+			out.table = a.frame.Tables[t.Slot]
+			return out, nil
+		}
+		if x.Output {
+			out.output = func(result value.Value, t value.Type) error { return s.set(a, v.Name, result, t) }
+		}
+	} else if x.Output {
+		return out, fault.New(179)
+	}
+	var err error
+	out.value, out.typ, err = s.evaluate(a, x.X, x)
+	return out, err
+}
+
+// set stores a value in a variable.
+func (s *Session) set(a *activation, name string, v value.Value, t value.Type) error {
+	target := a.unit.variables[fold(name)]
+	if target == nil {
+		return fault.New(137, name)
+	}
+	v, err := value.Assign(v, t, target.Type)
+	if err != nil {
+		return err
+	}
+	a.frame.Variables[target.Slot] = v
+	return nil
+}
+
+// invoke calls a procedure by its name: one of the database's, or one of the system's.
+func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
+	m, db, err := s.findProcedure(parts)
+	if err != nil {
+		return value.Value{}, err
+	}
+	name := parts[len(parts)-1]
+	if m == nil {
+		if f, ok := systemProcedures[fold(name)]; ok {
+			status, err := f(s, args)
+			return value.OfInt(status), err
+		}
+		return value.Value{}, fault.New(2812, strings.Join(parts, "."))
+	}
+	if err := s.may(db, "EXECUTE", m); err != nil {
+		return value.Value{}, err
+	}
+	home := s.db
+	s.db = db
+	defer func() { s.db = home }()
+	u, err := s.moduleUnit(m)
+	if err != nil {
+		return value.Value{}, err
+	}
+	before := s.transaction.count
+	result, err := s.run(u, args)
+	if err == nil && s.transaction.count != before && !s.transaction.doomed {
+		err = fault.New(266, before, s.transaction.count)
+	}
+	return result, err
+}
+
+// findProcedure finds a procedure of a database; nil if there is none.
+func (s *Session) findProcedure(parts []string) (*schema.Module, *schema.Database, error) {
+	db, schemaName, name := s.db, "", parts[len(parts)-1]
+	if n := len(parts); n > 1 {
+		schemaName = parts[n-2]
+		if n > 2 && parts[n-3] != "" {
+			if db = s.server.catalog.Database(parts[n-3]); db == nil {
+				return nil, nil, fault.New(911, parts[n-3])
+			}
+		}
+	}
+	found := db.Find(schemaName, name, s.searchSchema())
+	if syn, ok := found.(*schema.Synonym); ok {
+		return s.findProcedure(syn.For)
+	}
+	m, ok := found.(*schema.Module)
+	if !ok || m.Kind != "P" {
+		return nil, db, nil
+	}
+	return m, db, nil
+}
+
+// searchSchema is where a name without a schema is looked for first.
+func (s *Session) searchSchema() string {
+	if a := s.top(); a != nil {
+		return a.unit.schema
+	}
+	return s.defaultSchema()
+}
+
+// run executes a unit with arguments and returns what it returns.
+func (s *Session) run(u *unit, args []argument) (result value.Value, err error) {
+	if s.level() >= maxLevel {
+		return result, fault.New(217, maxLevel)
+	}
+	a := s.enter(u, nil)
+	entered := true
+	leave := func() {
+		if entered {
+			s.leave(a)
+			entered = false
+		}
+	}
+	defer leave()
+	if err := s.bind(a, args); err != nil {
+		return result, err
+	}
+	if _, err := s.statements(a, u.stmts); err != nil && err != errScope { //nolint:errorlint // it is never wrapped
+		return result, err
+	}
+	leave()
+	if a.result.IsNull() {
+		a.result = value.OfInt(0)
+	}
+	return a.result, s.outputs(a, args)
+}
+
+// bind gives the parameters their values.
+func (s *Session) bind(a *activation, args []argument) error {
+	u := a.unit
+	given := make([]bool, len(u.params))
+	named := false
+	for i := range args {
+		arg := &args[i]
+		at := i
+		if arg.name != "" {
+			named = true
+			at = u.paramIndex(arg.name)
+			if at < 0 {
+				return fault.New(8145, arg.name, u.title())
+			}
+		} else if named {
+			return fault.New(119, i+1)
+		}
+		if at >= len(u.params) {
+			return fault.New(8144, u.title())
+		}
+		if given[at] {
+			return fault.New(8143, arg.name)
+		}
+		given[at] = !arg.fallback
+		if err := s.bindOne(a, u.params[at], arg); err != nil {
+			return err
+		}
+	}
+	for i, p := range u.params {
+		if given[i] || p.table != nil {
+			continue
+		}
+		if p.fallback == nil {
+			return fault.New(201, u.title(), p.name)
+		}
+		if err := s.bindDefault(a, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// title is how messages name a unit.
+func (u *unit) title() string { return u.name }
+
+func (u *unit) paramIndex(name string) int {
+	for i, p := range u.params {
+		if fold(p.name) == fold(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// bindOne gives one parameter its value.
+func (s *Session) bindOne(a *activation, p *param, arg *argument) error {
+	if arg.fallback {
+		return nil
+	}
+	if arg.output != nil && !p.output {
+		return fault.New(8162, p.name, a.unit.title())
+	}
+	if p.table != nil {
+		return s.bindTable(a, p, arg)
+	}
+	if arg.table != nil || arg.rows != nil {
+		return fault.New(206, "table", p.typ.String())
+	}
+	v, err := value.Assign(arg.value, arg.typ, p.typ)
+	if err != nil {
+		if e, ok := asFault(err); ok && e.Number != 8115 {
+			return fault.New(8114, arg.typ.String(), p.typ.String())
+		}
+		return err
+	}
+	a.frame.Variables[p.slot] = v
+	return nil
+}
+
+func (s *Session) bindDefault(a *activation, p *param) error {
+	x := p.fallback
+	// A default may be a bare word, which is a string.
+	if ref, ok := x.(*syntax.ColumnRef); ok && len(ref.Parts) == 1 {
+		v, err := value.Assign(value.OfString(ref.Parts[0].Value), nameType, p.typ)
+		a.frame.Variables[p.slot] = v
+		return err
+	}
+	v, t, err := s.evaluate(a, x, x)
+	if err != nil {
+		return err
+	}
+	a.frame.Variables[p.slot], err = value.Assign(v, t, p.typ)
+	return err
+}
+
+// outputs hands the values of OUTPUT parameters to the caller.
+func (s *Session) outputs(a *activation, args []argument) error {
+	for i := range args {
+		if args[i].output == nil {
+			continue
+		}
+		at := i
+		if args[i].name != "" {
+			at = a.unit.paramIndex(args[i].name)
+		}
+		p := a.unit.params[at]
+		if err := args[i].output(a.frame.Variables[p.slot], p.typ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertExec executes INSERT … EXEC: all rows of all result sets that the call sends are inserted in the end.
+func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
+	if s.out.rows != nil {
+		return fault.New(8164)
+	}
+	var rows [][]value.Value
+	outer := s.out
+	s.out.rows = func(row []value.Value) error {
+		rows = append(rows, append([]value.Value(nil), row...))
+		return nil
+	}
+	auto := s.transaction.count == 0
+	if auto && !s.store.InTransaction() {
+		s.store.Begin(s.options.isolation)
+	}
+	err := s.exec(a, st.Exec)
+	s.out = outer
+	if err == nil {
+		err = s.insertRows(a, st, rows)
+	}
+	if auto && s.store.InTransaction() && s.transaction.count == 0 {
+		if err != nil {
+			s.store.Rollback()
+		} else {
+			s.commitStore()
+		}
+	}
+	return err
+}
+
+func (s *Session) insertRows(a *activation, st *syntax.Insert, rows [][]value.Value) error {
+	return s.unsupported(a.unit, st.Span, "dml")
+}
+
+// readParams reads the declaration of parameters of sp_executesql.
+func readParams(declaration string) ([]*syntax.Param, error) {
+	if strings.TrimSpace(declaration) == "" {
+		return nil, nil
+	}
+	script, found := parse(diag.NewFile("parameters", "CREATE PROCEDURE p "+declaration+"\nAS"))
+	if len(found) > 0 {
+		return nil, syntaxError(found)
+	}
+	def, ok := script.Batches[0].Stmts[0].(*syntax.CreateProcedure)
+	if !ok {
+		return nil, fault.New(214, "ntext/nchar/nvarchar")
+	}
+	return def.Params, nil
+}

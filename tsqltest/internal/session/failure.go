@@ -1,0 +1,181 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+)
+
+// raised is an error on its way to a CATCH. Nothing has been told to the client.
+type raised struct {
+	fault *fault.Error
+	// compile says that it arose when a statement of the activation was compiled: no TRY of the same activation
+	// catches it.
+	compile bool
+	from    *activation
+}
+
+// Error returns the text of the error.
+func (r *raised) Error() string { return r.fault.Error() }
+
+// What has been reported and ends something.
+var (
+	errBatch = errors.New("the batch ends")
+	errScope = errors.New("the procedure ends")
+)
+
+// compiling marks an error that arose when a statement was compiled.
+type compiling struct{ fault *fault.Error }
+
+// Error returns the text of the error, and Unwrap the error itself.
+func (c compiling) Error() string { return c.fault.Error() }
+func (c compiling) Unwrap() error { return c.fault }
+
+// compileError marks an error of the compilation.
+func compileError(err error) error {
+	if e, ok := asFault(err); ok {
+		return compiling{e}
+	}
+	return err
+}
+
+// asFault finds the server's error in an error.
+func asFault(err error) (*fault.Error, bool) {
+	var e *fault.Error
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// failed decides what the error of a statement ends. It returns nil if the next statement is executed, else an error
+// that the lists of statements hand on: what has been reported already, or what is on its way to a CATCH.
+func (s *Session) failed(a *activation, at diag.Span, err error) error {
+	var r *raised
+	switch {
+	case errors.Is(err, errBatch), errors.Is(err, errClosed), errors.As(err, &r):
+		return err
+	case errors.Is(err, errScope):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return s.attention()
+	}
+	e, compile := s.located(a, at, err)
+	if a.function {
+		return e
+	}
+	s.lastError = e.Number
+	s.rowCount = 0
+	aborts := (s.options.xactAbort || a.trigger) && e.Number != raiserrorNumber(e) || e.Scope == fault.Abort
+	if s.catches(a, compile) && e.Class < 20 {
+		if (aborts || e.Dooms) && s.transaction.count > 0 {
+			s.transaction.doomed = true
+		}
+		return &raised{fault: e, compile: compile, from: a}
+	}
+	if a.trigger {
+		e.Scope = fault.Abort
+		return e
+	}
+	s.report(e)
+	switch {
+	case e.Class >= 20:
+		s.rollback()
+		return errClosed
+	case aborts:
+		s.rollback()
+		return errBatch
+	case e.Scope >= fault.Batch:
+		return errBatch
+	case compile || e.Scope == fault.Module:
+		return errScope
+	default:
+		return nil
+	}
+}
+
+// raiserrorNumber is the number of an error if RAISERROR has raised it, which XACT_ABORT does not concern.
+func raiserrorNumber(e *fault.Error) int32 {
+	if e.Raised {
+		return e.Number
+	}
+	return 0
+}
+
+// catches reports whether a TRY catches an error of the activation.
+func (s *Session) catches(a *activation, compile bool) bool {
+	if compile {
+		return s.tries > a.tries
+	}
+	return s.tries > 0
+}
+
+// located makes the server's error of whatever came, with its line and procedure.
+func (s *Session) located(a *activation, at diag.Span, err error) (e *fault.Error, compile bool) {
+	var c compiling
+	compile = errors.As(err, &c)
+	found, ok := asFault(err)
+	if !ok {
+		return &fault.Error{Number: fault.Unsupported, Class: 20, State: 1, Message: fmt.Sprintf("tsqltest: %v", err)}, false
+	}
+	copied := *found
+	if copied.Line == 0 {
+		copied.Line = line(a.unit.file, at.From)
+		copied.Procedure = a.unit.name
+	}
+	return &copied, compile
+}
+
+// attention ends the batch because the client asked for it.
+func (s *Session) attention() error {
+	if s.options.xactAbort {
+		s.rollback()
+	}
+	return errBatch
+}
+
+// ended is what is left of the error that ended a request: the end of the connection.
+func (s *Session) ended(err error) error {
+	var r *raised
+	switch {
+	case err == nil, errors.Is(err, errBatch), errors.Is(err, errScope):
+		return nil
+	case errors.As(err, &r):
+		s.report(r.fault)
+		return nil
+	case errors.Is(err, errClosed):
+		return err
+	}
+	return s.refuse(err)
+}
+
+// refuse reports an error that stands before any statement.
+func (s *Session) refuse(err error) error {
+	var list syntaxErrors
+	if errors.As(err, &list) {
+		for _, e := range list {
+			s.report(e)
+		}
+		s.lastError = list[0].Number
+		return nil
+	}
+	if e, ok := asFault(err); ok {
+		s.report(e)
+		s.lastError = e.Number
+		if s.options.xactAbort {
+			s.rollback()
+		}
+		return nil
+	}
+	return err
+}
+
+// unsupported is the error for what T-SQL has and this server has not.
+func (s *Session) unsupported(u *unit, at diag.Span, what string) error {
+	n, column := u.file.Position(at.From)
+	return fault.New(fault.Unsupported, fmt.Sprintf("%s is not supported by tsqltest (%s:%d:%d)", what, u.file.Name, n, column))
+}
+
+// columnNote tells the column, which the protocol has no place for.
+func columnNote(column int) string { return fmt.Sprintf(" (column %d)", column) }

@@ -1,0 +1,143 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// CallScalar executes a scalar function.
+func (s *Session) CallScalar(f *execute.Frame, m *schema.Module, args []value.Value) (value.Value, error) {
+	a, err := s.callFunction(f, m, args, nil)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return a.result, nil
+}
+
+// CallTable executes a multi-statement table function and returns the table that it has filled.
+func (s *Session) CallTable(f *execute.Frame, m *schema.Module, args []value.Value, tables []*schema.Table) (*schema.Table, error) {
+	a, err := s.callFunction(f, m, args, tables)
+	if err != nil {
+		return nil, err
+	}
+	def := m.Stmt.(*syntax.CreateFunction) //nolint:forcetypeassert // the planner calls functions here
+	return a.frame.Tables[a.unit.tables[fold(def.TableVariable)].Slot], nil
+}
+
+// callFunction executes a function's body. Args are of the parameters' types already; tables are the table-valued ones.
+func (s *Session) callFunction(_ *execute.Frame, m *schema.Module, args []value.Value, tables []*schema.Table) (*activation, error) {
+	u, err := s.moduleUnit(m)
+	if err != nil {
+		return nil, err
+	}
+	if s.level() >= maxLevel {
+		return nil, fault.New(217, maxLevel)
+	}
+	a := s.enter(u, nil)
+	a.function = true
+	rowCount, lastError := s.rowCount, s.lastError
+	defer func() {
+		s.leave(a)
+		s.rowCount, s.lastError = rowCount, lastError
+	}()
+	scalars, rows := 0, 0
+	for _, p := range u.params {
+		switch {
+		case p.table != nil:
+			if rows < len(tables) && tables[rows] != nil {
+				a.frame.Tables[p.slot] = tables[rows]
+			}
+			rows++
+		case scalars < len(args):
+			a.frame.Variables[p.slot] = args[scalars]
+			scalars++
+		}
+	}
+	_, err = s.statements(a, u.stmts)
+	return a, err
+}
+
+// resultType is the type that a scalar function returns.
+func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, error) {
+	if def.Returns == nil {
+		return intType, nil
+	}
+	t, _, err := define.ResolveType(u.db, def.Returns, u.schema)
+	return t, err
+}
+
+// FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE". A trigger that is being
+// executed is not fired again by what it does itself, as is the default.
+func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
+	for _, m := range t.Triggers {
+		def, ok := m.Stmt.(*syntax.CreateTrigger)
+		if !ok || m.Disabled || !concerns(def, event) || s.executes(m) {
+			continue
+		}
+		if err := s.fire(f, m, inserted, deleted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func concerns(def *syntax.CreateTrigger, event string) bool {
+	for _, e := range def.Events {
+		if strings.EqualFold(e, event) {
+			return true
+		}
+	}
+	return false
+}
+
+// executes reports whether a module is being executed.
+func (s *Session) executes(m *schema.Module) bool {
+	for _, a := range s.stack {
+		if a.unit.module == m {
+			return true
+		}
+	}
+	return false
+}
+
+// fire executes one trigger. Whatever goes wrong in it undoes the transaction, and so does one that ends it.
+func (s *Session) fire(f *execute.Frame, m *schema.Module, inserted, deleted *schema.Table) error {
+	u, err := s.moduleUnit(m)
+	if err != nil {
+		return err
+	}
+	if s.level() >= maxLevel {
+		return fault.New(217, maxLevel)
+	}
+	frame := execute.Frame{Inserted: inserted, Deleted: deleted}
+	a := s.enter(u, &frame)
+	a.trigger = true
+	s.options.xactAbort = true
+	auto := s.transaction.count == 0
+	if auto {
+		// A trigger is in a transaction: that of the statement which fired it.
+		s.transaction.count = 1
+	}
+	rowCount := s.rowCount
+	defer func() { s.rowCount = rowCount }()
+	_, err = s.statements(a, u.stmts)
+	s.leave(a)
+	ended := s.transaction.count == 0
+	if auto && !ended {
+		s.transaction.count = 0
+	}
+	if err != nil && !errors.Is(err, errScope) {
+		return err
+	}
+	if ended {
+		return fault.New(3609)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package session
+
+import (
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// tell sends something to the client. Once that has failed nothing more is sent: the client is gone, and what executes
+// finds out at the next statement.
+func (s *Session) tell(send func(sink request.Sink) error) {
+	if s.out.err != nil || s.out.sink == nil {
+		return
+	}
+	s.out.err = send(s.out.sink)
+}
+
+// sendColumns begins a result set.
+func (s *Session) sendColumns(columns []plan.Column) {
+	if s.out.rows != nil {
+		return
+	}
+	list := make([]request.Column, len(columns))
+	for i, c := range columns {
+		list[i] = request.Column(c)
+	}
+	s.tell(func(sink request.Sink) error { return sink.Columns(list) })
+}
+
+// sendRow sends a row, or hands it to INSERT … EXEC.
+func (s *Session) sendRow(row []value.Value) error {
+	if s.out.rows != nil {
+		return s.out.rows(row)
+	}
+	if s.out.err == nil && s.out.sink != nil {
+		s.out.err = s.out.sink.Row(row)
+	}
+	return s.out.err
+}
+
+// done ends a statement for the client. With NOCOUNT only result sets are worth a word.
+func (s *Session) done(kind string, rows int64, set bool) {
+	if s.out.rows != nil || (s.options.noCount && !set) {
+		return
+	}
+	counted, inside := !s.options.noCount, s.level() > 0
+	s.tell(func(sink request.Sink) error { return sink.Done(kind, rows, counted, inside) })
+}
+
+// report sends an error, and the note that a statement was ended by it.
+func (s *Session) report(e *fault.Error) {
+	if e.Class <= 10 {
+		s.tell(func(sink request.Sink) error { return sink.Message(e) })
+		return
+	}
+	s.tell(func(sink request.Sink) error { return sink.Error(e) })
+	if terminates[e.Number] {
+		note := fault.New(3621)
+		note.Line, note.Procedure = e.Line, e.Procedure
+		s.tell(func(sink request.Sink) error { return sink.Message(note) })
+	}
+}
+
+// terminates are the errors after which the server says that the statement has been terminated: a constraint or a type
+// did not allow a change that had begun.
+var terminates = map[int32]bool{
+	220: true, 232: true, 512: true, 515: true, 547: true, 550: true, 2601: true, 2627: true, 2628: true, 8115: true, 8134: true,
+	8152: true, 8672: true,
+}
+
+// Message sends a message to the client.
+func (s *Session) Message(number int32, class uint8, text string) {
+	e := &fault.Error{Number: number, Class: class, State: 1, Message: text}
+	if a := s.top(); a != nil {
+		e.Procedure = a.unit.name
+	}
+	s.tell(func(sink request.Sink) error { return sink.Message(e) })
+}
+
+// changedDatabase tells the client in which database the session is from now on.
+func (s *Session) changedDatabase(from, to string) {
+	s.tell(func(sink request.Sink) error { return sink.DatabaseChanged(from, to) })
+}

@@ -1,0 +1,243 @@
+package session
+
+import (
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// activation is one execution of a unit.
+type activation struct {
+	unit  *unit
+	frame execute.Frame
+	tries int // TRY blocks of this activation that are being executed
+	// caught are the errors of the CATCH blocks that are being executed, the innermost last.
+	caught []*fault.Error
+	// function says that errors end the statement that called, and are not for this activation to report.
+	function bool
+	trigger  bool
+	// result is what RETURN has returned: of a procedure its status.
+	result value.Value
+	// scope is SCOPE_IDENTITY().
+	scope value.Value
+	// outer are the options that a module finds and leaves behind as it found them.
+	outer options
+}
+
+// enter begins an execution of a unit. Frame is nil but for triggers, whose pseudo-tables it has.
+func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
+	a := &activation{unit: u, outer: s.options}
+	if frame != nil {
+		a.frame = *frame
+	}
+	a.frame.Context, a.frame.Session = s.ctx, s
+	if len(u.types) > 0 {
+		a.frame.Variables = make([]value.Value, len(u.types))
+	}
+	if len(u.templates) > 0 {
+		a.frame.Tables = make([]*schema.Table, len(u.templates))
+		for slot, t := range u.templates {
+			a.frame.Tables[slot] = define.Instantiate(t)
+		}
+	}
+	s.stack = append(s.stack, a)
+	a.frame.Depth = s.level()
+	return a
+}
+
+// leave ends an execution: its temporary tables go, and so do the options that a module has set.
+func (s *Session) leave(a *activation) {
+	s.tries -= a.tries
+	if a.unit.nests {
+		s.dropTemporary(a.frame.Depth)
+		if s.options != a.outer {
+			s.options = a.outer
+			s.applyOptions()
+		}
+	}
+	s.stack = s.stack[:len(s.stack)-1]
+}
+
+// simple executes a statement that has none below it.
+func (s *Session) simple(a *activation, stmt syntax.Stmt) error {
+	switch st := stmt.(type) {
+	case *syntax.SelectStmt, *syntax.Update, *syntax.Delete, *syntax.Merge, *syntax.Truncate:
+		return s.data(a, stmt)
+	case *syntax.Insert:
+		if st.Exec != nil {
+			return s.insertExec(a, st)
+		}
+		return s.data(a, stmt)
+	case *syntax.Declare:
+		return s.declared(a, st)
+	case *syntax.SetVariable:
+		return s.setVariable(a, st)
+	case *syntax.SetOption:
+		return s.setOption(a, st)
+	case *syntax.Throw:
+		return s.throw(a, st)
+	case *syntax.Raiserror:
+		return s.raiserror(a, st)
+	case *syntax.Print:
+		return s.print(a, st)
+	case *syntax.Waitfor:
+		return s.waitfor(a, st)
+	case *syntax.Transaction:
+		return s.transactionStatement(st)
+	case *syntax.Exec:
+		return s.exec(a, st)
+	case *syntax.CursorStmt:
+		return s.cursorStatement(a, st)
+	case *syntax.Use:
+		return s.use(st.Database.Value)
+	default:
+		return s.define(a, stmt)
+	}
+}
+
+// data executes a statement that reads or writes rows.
+func (s *Session) data(a *activation, stmt syntax.Stmt) error {
+	p, err := s.plan(a.unit, stmt)
+	if err != nil {
+		return err
+	}
+	if s.options.noExec {
+		return nil
+	}
+	return s.execute(a, p, kindOf(stmt))
+}
+
+// plan returns the plan of a statement that reads or writes rows.
+func (s *Session) plan(u *unit, stmt syntax.Stmt) (*plan.Statement, error) {
+	return planned(s, u, stmt, func(env *plan.Env) (*plan.Statement, error) {
+		switch st := stmt.(type) {
+		case *syntax.SelectStmt:
+			return plan.Query(env, st.Query)
+		default:
+			return nil, s.unsupported(u, stmt.Range(), "dml")
+		}
+	})
+}
+
+// execute runs a plan, sends what it returns, and says how many rows there were.
+func (s *Session) execute(a *activation, p *plan.Statement, kind string) error {
+	scope := s.begin()
+	var send func(row []value.Value) error
+	if p.Columns != nil {
+		s.sendColumns(p.Columns)
+		send = s.sendRow
+	}
+	n, err := p.Run(&a.frame, send)
+	if err = s.end(scope, err); err != nil {
+		return err
+	}
+	s.rowCount = n
+	s.done(kind, n, p.Columns != nil)
+	return nil
+}
+
+// kindOf names the kind of a statement for the client.
+func kindOf(stmt syntax.Stmt) string {
+	switch stmt.(type) {
+	case *syntax.SelectStmt:
+		return "SELECT"
+	case *syntax.Insert:
+		return "INSERT"
+	case *syntax.Update:
+		return "UPDATE"
+	case *syntax.Delete:
+		return "DELETE"
+	case *syntax.Merge:
+		return "MERGE"
+	default:
+		return ""
+	}
+}
+
+// declared sets the variables of a DECLARE that have a value.
+func (s *Session) declared(a *activation, st *syntax.Declare) error {
+	for i := range st.Vars {
+		v := &st.Vars[i]
+		if v.Init == nil {
+			continue
+		}
+		if err := s.assign(a, v.Name, v.Init, v.Init); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) setVariable(a *activation, st *syntax.SetVariable) error {
+	x := st.X
+	if st.Op != "=" {
+		x = &syntax.Binary{Span: st.Span, Op: st.Op[:len(st.Op)-1], X: st.Variable, Y: st.X}
+	}
+	if _, ok := s.cursors[fold(st.Variable.Name)]; ok {
+		return s.unsupported(a.unit, st.Span, "SET of a cursor variable")
+	}
+	if err := s.assign(a, st.Variable.Name, x, st); err != nil {
+		return err
+	}
+	s.rowCount = 1
+	return nil
+}
+
+// assign sets a variable to an expression, whose plan is remembered under a node of the text.
+func (s *Session) assign(a *activation, name string, x syntax.Expr, node syntax.Node) error {
+	target := a.unit.variables[fold(name)]
+	if target == nil {
+		return fault.New(137, name)
+	}
+	v, t, err := s.evaluate(a, x, node)
+	if err != nil {
+		return err
+	}
+	if v, err = value.Assign(v, t, target.Type); err != nil {
+		return err
+	}
+	a.frame.Variables[target.Slot] = v
+	return nil
+}
+
+// evaluate computes an expression outside of a query.
+func (s *Session) evaluate(a *activation, x syntax.Expr, node syntax.Node) (value.Value, value.Type, error) {
+	p, err := planned(s, a.unit, node, func(env *plan.Env) (*plan.Scalar, error) { return plan.Expression(env, x) })
+	if err != nil {
+		return value.Value{}, value.Type{}, err
+	}
+	scope := s.begin()
+	v, err := p.Eval(&a.frame)
+	return v, p.Type, s.end(scope, err)
+}
+
+// convert computes an expression as a value of a type.
+func (s *Session) convert(a *activation, x syntax.Expr, to value.Type) (value.Value, error) {
+	v, t, err := s.evaluate(a, x, x)
+	if err != nil {
+		return v, err
+	}
+	return value.Assign(v, t, to)
+}
+
+// test computes a condition; unknown is false.
+func (s *Session) test(a *activation, x syntax.Expr) (bool, error) {
+	p, err := planned(s, a.unit, x, func(env *plan.Env) (plan.Condition, error) { return plan.Test(env, x) })
+	if err != nil {
+		return false, err
+	}
+	scope := s.begin()
+	ok, err := p(&a.frame)
+	return ok, s.end(scope, err)
+}
+
+// point lets others run before a statement, and sees whether the client has given up.
+func (s *Session) point() error {
+	s.server.scheduler.Yield(s.id, schedule.Point{Kind: "statement"})
+	return s.ctx.Err()
+}

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// Options configure a server.
+type Options struct {
+	Scheduler schedule.Scheduler
+	// Now is the clock that statements read.
+	Now func() time.Time
+	// Random is where NEWID, RAND and their like take their bits from.
+	Random func() uint64
+	// Name is @@SERVERNAME.
+	Name string
+}
+
+// Server is what all sessions share.
+type Server struct {
+	scheduler schedule.Scheduler
+	engine    *store.Engine
+	catalog   *schema.Server
+	now       func() time.Time
+	random    func() uint64
+	name      string
+	started   time.Time
+	units     map[unitKey]*unit
+	sessions  map[schedule.ID]*Session
+	lastID    schedule.ID
+}
+
+// firstSession is the number before that of the first user's session: those below are the system's.
+const firstSession = 50
+
+// NewServer returns a server for the databases of a catalog.
+func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server {
+	return &Server{
+		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name,
+		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{}, lastID: firstSession,
+	}
+}
+
+// Open checks a login and returns its session.
+func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) {
+	const system = schedule.ID(1)
+	v.scheduler.Enter(system)
+	defer v.scheduler.Leave(system)
+	who := v.catalog.Login(login.User)
+	if who == nil || who.Password != login.Password {
+		return nil, fault.New(18456, login.User)
+	}
+	db := v.catalog.Database(login.Database)
+	if login.Database == "" {
+		db = v.catalog.Database(who.DefaultDatabase)
+	}
+	if db == nil {
+		return nil, fault.New(4060, login.Database)
+	}
+	user := db.UserOf(who)
+	if user == nil {
+		return nil, fault.New(4060, login.Database)
+	}
+	v.lastID++
+	s := &Session{
+		server: v, id: v.lastID, store: v.engine.Session(v.lastID), login: who, host: login.HostName, app: login.AppName,
+		home: db, db: db, principals: []*schema.Principal{user}, options: defaults(), opened: v.now(), ctx: context.Background(),
+		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, context: map[string]sessionValue{},
+	}
+	s.applyOptions()
+	v.sessions[s.id] = s
+	return s, nil
+}
+
+// forget takes a session off the list.
+func (v *Server) forget(s *Session) { delete(v.sessions, s.id) }
+
+// Sessions returns the open sessions in the order of their numbers.
+func (v *Server) Sessions() []*Session {
+	list := make([]*Session, 0, len(v.sessions))
+	for _, s := range v.sessions {
+		list = append(list, s)
+	}
+	sort.Slice(list, func(i, k int) bool { return list[i].id < list[k].id })
+	return list
+}
+
+// fold is how names are compared that have no collation of their own.
+func fold(name string) string { return strings.ToLower(name) }
+
+// output is where results go. INSERT … EXEC puts another one on top.
+type output struct {
+	sink request.Sink
+	// rows takes the rows instead of the sink.
+	rows func(row []value.Value) error
+	err  error // the first error of the sink: the client is gone
+}

@@ -1,0 +1,214 @@
+// Package session executes requests of a client: the flow of control of batches and procedures, variables,
+// transactions, and what an error ends.
+//
+// In the order in which the files explain each other:
+//
+//	session.go      a connection's state, and how a request becomes executions
+//	server.go       what all sessions share
+//	unit.go         a text that is ready to be executed: a batch or a module, with its variables and plans
+//	run.go          statements, one after the other; control.go those that decide which one is next
+//	failure.go      what an error ends
+//	transaction.go  transactions, and the statement that each one is
+//	exec.go         EXECUTE, and dynamic SQL; call.go calls that come over the wire; function.go functions and triggers
+//	option.go       SET; cursor.go cursors; message.go PRINT, RAISERROR and THROW
+//	sysproc.go      system procedures; applock.go application locks
+//	info.go         what expressions ask the session
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// Session is one connection.
+type Session struct {
+	server *Server
+	id     schedule.ID
+	store  *store.Session
+	login  *schema.Login
+	host   string
+	app    string
+	// home is the database of the login, to which a reset returns.
+	home *schema.Database
+	db   *schema.Database
+	// principals are the users that EXECUTE AS has put on top of each other; the last one acts.
+	principals []*schema.Principal
+
+	options    options
+	temporary  []temporary
+	prepared   map[int32]*prepared
+	lastHandle int32
+	cursors    map[string]*cursor
+	context    map[string]sessionValue // sp_set_session_context
+	info       []byte                  // CONTEXT_INFO
+
+	transaction transaction
+	current     *statement // the statement that reads and writes; nil between statements
+
+	stack []*activation
+	tries int // how many TRY blocks are being executed, in all activations
+
+	opened, began time.Time // the session, and its last request
+	text          string    // of the last request
+	executing     bool
+
+	ctx context.Context //nolint:containedctx // of the request, which executes for as long as it lives
+	out output
+
+	rowCount     int64
+	lastError    int32
+	lastIdentity value.Value
+	fetchStatus  int64
+}
+
+// temporary is a temporary table with the nesting level that it belongs to.
+type temporary struct {
+	table *schema.Table
+	level int
+}
+
+// sessionValue is an entry of SESSION_CONTEXT.
+type sessionValue struct {
+	value    value.Value
+	readOnly bool
+}
+
+// errClosed ends the connection.
+var errClosed = errors.New("the session ends")
+
+// Database is the name of the current database.
+func (s *Session) DatabaseName() string { return s.db.Name }
+
+// ID is @@SPID.
+func (s *Session) ID() int32 { return int32(s.id) }
+
+// Execute executes a request.
+func (s *Session) Execute(ctx context.Context, r request.Request, sink request.Sink) (err error) {
+	s.server.scheduler.Enter(s.id)
+	defer s.server.scheduler.Leave(s.id)
+	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
+	defer func() { s.ctx, s.out = context.Background(), output{} }()
+	switch r := r.(type) {
+	case request.Batch:
+		s.text = r.Text
+		err = s.batch(r.Text)
+	case request.Call:
+		s.text = r.Name
+		err = s.call(r)
+	case request.Transaction:
+		err = s.manage(r)
+	}
+	return s.finish(err)
+}
+
+// finish brings the session into the state between two requests. The error is what ended the request.
+func (s *Session) finish(err error) error {
+	s.stack, s.tries, s.current, s.executing = s.stack[:0], 0, nil, false
+	if s.transaction.doomed {
+		// A batch may not end with a transaction that can only be rolled back.
+		s.rollback()
+		s.report(fault.New(3998))
+	}
+	if sendErr := s.out.err; sendErr != nil {
+		return sendErr
+	}
+	if errors.Is(err, errClosed) {
+		return err
+	}
+	return nil
+}
+
+// batch compiles and executes a text.
+func (s *Session) batch(text string) error {
+	u, err := s.batchUnit(text)
+	if err != nil {
+		return s.refuse(err)
+	}
+	a := s.enter(u, nil)
+	_, err = s.statements(a, u.stmts)
+	s.leave(a)
+	return s.ended(err)
+}
+
+// Reset makes the session as new, but for what keepTransaction says.
+func (s *Session) Reset(keepTransaction bool) {
+	s.server.scheduler.Enter(s.id)
+	defer s.server.scheduler.Leave(s.id)
+	if !keepTransaction {
+		s.rollback()
+		s.options.isolation = store.ReadCommitted
+	}
+	s.dropTemporary(0)
+	s.store.ReleaseSession()
+	isolation := s.options.isolation
+	s.options = defaults()
+	s.options.isolation = isolation
+	s.applyOptions()
+	s.principals = s.principals[:1]
+	clear(s.prepared)
+	clear(s.cursors)
+	clear(s.context)
+	s.info = nil
+	s.db = s.home
+	s.rowCount, s.lastError, s.lastIdentity = 0, 0, value.Value{}
+}
+
+// Close ends the session: what it has not committed is rolled back.
+func (s *Session) Close() {
+	s.server.scheduler.Enter(s.id)
+	defer s.server.scheduler.Leave(s.id)
+	s.rollback()
+	s.dropTemporary(0)
+	s.store.Close()
+	s.server.forget(s)
+}
+
+// findTemporary returns the temporary table of that name, or nil. The innermost procedure's comes first.
+func (s *Session) findTemporary(name string) *schema.Table {
+	for i := len(s.temporary) - 1; i >= 0; i-- {
+		if fold(s.temporary[i].table.Name) == fold(name) {
+			return s.temporary[i].table
+		}
+	}
+	return nil
+}
+
+// dropTemporary drops the temporary tables of procedures at a nesting level and deeper.
+func (s *Session) dropTemporary(level int) {
+	for len(s.temporary) > 0 && s.temporary[len(s.temporary)-1].level >= level {
+		s.temporary = s.temporary[:len(s.temporary)-1]
+	}
+}
+
+// level is @@NESTLEVEL: 0 in a batch.
+func (s *Session) level() int {
+	n := 0
+	for _, a := range s.stack {
+		if a.unit.nests {
+			n++
+		}
+	}
+	return n
+}
+
+// top is the activation that executes; nil between requests.
+func (s *Session) top() *activation {
+	if len(s.stack) == 0 {
+		return nil
+	}
+	return s.stack[len(s.stack)-1]
+}
+
+// user is whose rights count.
+func (s *Session) user() *schema.Principal { return s.principals[len(s.principals)-1] }
+
+var _ execute.Session = (*Session)(nil)

@@ -1,0 +1,237 @@
+package session
+
+import (
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+)
+
+// transaction is the session's transaction, if count is not 0.
+type transaction struct {
+	count      int    // @@TRANCOUNT
+	doomed     bool   // it can only be rolled back
+	descriptor uint64 // what the client calls it
+	name       string // of the outermost BEGIN
+	savepoints []savepoint
+	snapshot   bool // it began under SNAPSHOT
+	began      time.Time
+}
+
+type savepoint struct {
+	name string
+	at   store.Savepoint
+}
+
+// statement is the execution of one statement, as far as it reads or writes. It has a transaction of its own if the
+// session has none.
+type statement struct {
+	outer *statement
+	store *store.Statement // nil until the statement first touches rows
+	auto  bool             // the transaction is the statement's own
+	now   time.Time        // what GETDATE and its like return in all of the statement; zero until one is asked
+}
+
+// begin begins a statement. Most touch no rows, so whatever costs something waits for [Session.Statement].
+func (s *Session) begin() *statement {
+	s.current = &statement{outer: s.current}
+	return s.current
+}
+
+// Statement is the present statement's access to rows.
+func (s *Session) Statement() *store.Statement {
+	st := s.current
+	if st.store == nil {
+		if !s.store.InTransaction() {
+			st.auto = true
+			s.store.Begin(s.options.isolation)
+			if s.options.implicitTransactions {
+				st.auto = false
+				s.adopt("")
+			}
+		}
+		st.store = s.store.Statement(s.ctx, store.StatementOptions{
+			Isolation: s.options.isolation, RowVersions: s.db.ReadCommittedSnapshot,
+		})
+	}
+	return st.store
+}
+
+// end ends a statement: its effects stay, or are undone if there is an error.
+func (s *Session) end(st *statement, err error) error {
+	s.current = st.outer
+	if st.store != nil {
+		st.store.End(err)
+	}
+	if st.auto && s.store.InTransaction() {
+		if err != nil {
+			s.store.Rollback()
+		} else {
+			s.commitStore()
+		}
+	}
+	return err
+}
+
+// adopt says that the store's transaction is the session's from now on.
+func (s *Session) adopt(name string) {
+	s.transaction = transaction{count: 1, name: name, began: s.server.now(), snapshot: s.options.isolation == store.SnapshotIsolation, descriptor: uint64(s.store.TransactionID())} //nolint:gosec // never negative
+	s.tell(func(sink request.Sink) error { return sink.TransactionBegan(s.transaction.descriptor) })
+}
+
+func (s *Session) commitStore() {
+	s.server.scheduler.Yield(s.id, schedule.Point{Kind: "commit"})
+	s.store.Commit()
+}
+
+// beginTransaction is BEGIN TRANSACTION.
+func (s *Session) beginTransaction(name string) error {
+	if s.transaction.count > 0 {
+		if s.transaction.doomed {
+			return fault.New(3930)
+		}
+		s.transaction.count++
+		return nil
+	}
+	if s.options.isolation == store.SnapshotIsolation && !s.db.AllowSnapshot {
+		return fault.New(3952, s.db.Name, s.db.Name)
+	}
+	if !s.store.InTransaction() {
+		s.store.Begin(s.options.isolation)
+	}
+	s.adopt(name)
+	return nil
+}
+
+// commit is COMMIT TRANSACTION, which ends only the outermost.
+func (s *Session) commit() error {
+	switch {
+	case s.transaction.count == 0:
+		return fault.New(3902)
+	case s.transaction.doomed:
+		return fault.New(3930)
+	case s.transaction.count > 1:
+		s.transaction.count--
+		return nil
+	}
+	descriptor := s.transaction.descriptor
+	s.transaction = transaction{}
+	s.commitStore()
+	s.tell(func(sink request.Sink) error { return sink.TransactionCommitted(descriptor) })
+	return nil
+}
+
+// rollback ends the transaction, if there is one, and undoes it.
+func (s *Session) rollback() {
+	descriptor, open := s.transaction.descriptor, s.transaction.count > 0
+	s.transaction = transaction{}
+	if s.store.InTransaction() {
+		s.store.Rollback()
+	}
+	if open {
+		s.tell(func(sink request.Sink) error { return sink.TransactionRolledBack(descriptor) })
+	}
+}
+
+// rollbackTo is ROLLBACK TRANSACTION with a name: that of a savepoint, or of the outermost BEGIN.
+func (s *Session) rollbackTo(name string) error {
+	if s.transaction.count == 0 {
+		return fault.New(3903)
+	}
+	for i := len(s.transaction.savepoints) - 1; i >= 0; i-- {
+		p := s.transaction.savepoints[i]
+		if p.name != name {
+			continue
+		}
+		if s.transaction.doomed {
+			return fault.New(3931)
+		}
+		s.store.RollbackTo(p.at)
+		s.transaction.savepoints = s.transaction.savepoints[:i+1]
+		return nil
+	}
+	if fold(name) != fold(s.transaction.name) {
+		return fault.New(6401, name)
+	}
+	s.rollback()
+	return nil
+}
+
+// save is SAVE TRANSACTION.
+func (s *Session) save(name string) error {
+	switch {
+	case s.transaction.count == 0:
+		return fault.New(628)
+	case s.transaction.doomed:
+		return fault.New(3931)
+	}
+	s.transaction.savepoints = append(s.transaction.savepoints, savepoint{name, s.store.Save()})
+	return nil
+}
+
+func (s *Session) transactionStatement(st *syntax.Transaction) error {
+	s.rowCount = 0
+	name := st.Name
+	if len(name) > 1 && name[0] == '@' {
+		a := s.top()
+		v := a.unit.variables[fold(name)]
+		if v == nil {
+			return fault.New(137, name)
+		}
+		name = a.frame.Variables[v.Slot].Str()
+	}
+	switch st.Verb {
+	case "BEGIN":
+		return s.beginTransaction(name)
+	case "COMMIT":
+		return s.commit()
+	case "SAVE":
+		return s.save(name)
+	}
+	if s.out.rows != nil {
+		return fault.New(3915)
+	}
+	if name != "" {
+		return s.rollbackTo(name)
+	}
+	if s.transaction.count == 0 {
+		return fault.New(3903)
+	}
+	s.rollback()
+	return nil
+}
+
+// manage executes a request of the client's driver that begins or ends a transaction.
+func (s *Session) manage(r request.Transaction) error {
+	var err error
+	switch r.Verb {
+	case "BEGIN":
+		if r.Isolation != "" {
+			s.setIsolation(r.Isolation)
+		}
+		err = s.beginTransaction(r.Name)
+	case "COMMIT":
+		err = s.commit()
+	case "ROLLBACK":
+		switch {
+		case r.Name != "":
+			err = s.rollbackTo(r.Name)
+		case s.transaction.count == 0:
+			err = fault.New(3903)
+		default:
+			s.rollback()
+		}
+	case "SAVE":
+		err = s.save(r.Name)
+	}
+	if err == nil && r.Begin {
+		err = s.beginTransaction("")
+	}
+	if err != nil {
+		return s.refuse(err)
+	}
+	return nil
+}

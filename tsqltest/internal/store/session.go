@@ -1,0 +1,144 @@
+package store
+
+import (
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+)
+
+// Session is a session's handle on data and locks.
+type Session struct {
+	LockTimeout      time.Duration // of SET LOCK_TIMEOUT; negative: for ever
+	DeadlockPriority int           // of SET DEADLOCK_PRIORITY, -10 to 10
+
+	engine *Engine
+	client *lock.Client
+	own    lock.Owner // of locks that the session itself holds
+	tx     *transaction
+}
+
+// transaction is an open transaction. Its locks belong to owner.
+type transaction struct {
+	id       int64
+	iso      Isolation
+	owner    lock.Owner
+	writer   *writer // nil until it writes
+	log      []change
+	snapshot snapshot // of SNAPSHOT isolation
+	ended    bool
+}
+
+// change is an entry of a transaction's log: a version that it has put on a row, or what a rollback must call.
+type change struct {
+	table   *Table
+	row     *Row
+	version *version
+	undo    func()
+}
+
+// Client is the session as the lock manager knows it. Its Label may be set.
+func (s *Session) Client() *lock.Client { return s.client }
+
+// Begin starts a transaction. There must be none.
+func (s *Session) Begin(iso Isolation) {
+	if s.tx != nil {
+		panic("store: the session has a transaction already")
+	}
+	s.engine.transactions++
+	s.tx = &transaction{id: s.engine.transactions, iso: iso, owner: lock.Owner{Client: s.client}}
+}
+
+// InTransaction reports whether a transaction is open.
+func (s *Session) InTransaction() bool { return s.tx != nil }
+
+// TransactionID numbers the transaction; 0 if there is none.
+func (s *Session) TransactionID() int64 {
+	if s.tx == nil {
+		return 0
+	}
+	return s.tx.id
+}
+
+// Commit makes the transaction's changes permanent and lets its locks go.
+func (s *Session) Commit() {
+	tx, e := s.tx, s.engine
+	if tx.writer != nil {
+		e.commits++
+		tx.writer.commit = e.commits
+		if len(tx.log) > 0 {
+			e.garbage = append(e.garbage, batch{commit: e.commits, changes: tx.log})
+		}
+	}
+	s.finish()
+}
+
+// Rollback undoes the transaction's changes and lets its locks go.
+func (s *Session) Rollback() {
+	s.tx.rollBackTo(s.engine, 0)
+	s.finish()
+}
+
+// finish ends the transaction. Versions are collected before its locks go: nobody else can have locked what it deleted.
+func (s *Session) finish() {
+	tx, e := s.tx, s.engine
+	s.tx = nil
+	tx.ended = true
+	e.release(&tx.snapshot)
+	e.collect(&tx.owner)
+	tx.log = nil
+	e.locks.ReleaseAll(&tx.owner)
+	e.retry()
+}
+
+// Savepoint is a place in a transaction.
+type Savepoint struct{ mark int }
+
+// Save returns the transaction's present place.
+func (s *Session) Save() Savepoint { return Savepoint{len(s.tx.log)} }
+
+// RollbackTo undoes what the transaction has changed since. Its locks stay.
+func (s *Session) RollbackTo(p Savepoint) { s.tx.rollBackTo(s.engine, p.mark) }
+
+// Undo has f called if what the transaction does now is undone, after what came later has been undone.
+func (s *Session) Undo(f func()) { s.tx.log = append(s.tx.log, change{undo: f}) }
+
+// Close rolls back what is open and lets the session's own locks go.
+func (s *Session) Close() {
+	if s.tx != nil {
+		s.Rollback()
+	}
+	s.ReleaseSession()
+}
+
+// ReleaseSession lets the locks go that belong to the session and not to its transaction.
+func (s *Session) ReleaseSession() { s.engine.locks.ReleaseAll(&s.own) }
+
+// cost is what a rollback would have to undo.
+func (s *Session) cost() int64 {
+	if s.tx == nil {
+		return 0
+	}
+	return int64(len(s.tx.log))
+}
+
+// rollBackTo undoes the log down to a mark, the newest change first.
+func (tx *transaction) rollBackTo(e *Engine, mark int) {
+	for len(tx.log) > mark {
+		last := len(tx.log) - 1
+		c := tx.log[last]
+		tx.log[last] = change{}
+		tx.log = tx.log[:last]
+		c.undone(e, &tx.owner)
+	}
+}
+
+// undone takes back one change.
+func (c *change) undone(e *Engine, by *lock.Owner) {
+	if c.undo != nil {
+		c.undo()
+		return
+	}
+	c.row.head = c.version.older
+	c.table.tally(c.version, c.version.older)
+	e.dropKeys(c.table, c.row, c.version, by)
+}

@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+)
+
+// StatementOptions say how a statement reads unless an [Access] says otherwise.
+type StatementOptions struct {
+	Isolation   Isolation
+	RowVersions bool // READ_COMMITTED_SNAPSHOT is ON: the statement may read what was committed when it began
+}
+
+// Statement is the execution of one statement: what it has locked and changed.
+type Statement struct {
+	id       uint64
+	ctx      context.Context //nolint:containedctx // a statement lives as long as its call
+	session  *Session
+	engine   *Engine
+	tx       *transaction
+	options  StatementOptions
+	mark     int      // where the statement's changes begin in the transaction's log
+	survives []change // those that a rollback of the transaction leaves alone
+	snapshot snapshot // what was committed when the statement began, if it reads versions
+	held     []*lock.Hold
+	objects  []object
+	counts   []Count
+	cursors  *Cursor // open ones, linked
+}
+
+// object is a table or another object that the statement has locked.
+type object struct {
+	database, id int32
+	mode         lock.Mode
+	duration     lock.Duration
+}
+
+// Statement starts a statement of the open transaction. It must be ended.
+func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement {
+	if s.tx == nil {
+		panic("store: a statement needs a transaction")
+	}
+	s.engine.statements++
+	s.client.Priority = s.DeadlockPriority
+	st := &Statement{
+		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log),
+	}
+	if o.RowVersions && o.Isolation == ReadCommitted {
+		s.engine.take(&st.snapshot)
+	}
+	return st
+}
+
+// End lets go of locks that last as long as the statement. If err is not nil, what the statement has changed is undone.
+func (st *Statement) End(err error) {
+	for st.cursors != nil {
+		st.cursors.Close()
+	}
+	e := st.engine
+	for i := len(st.survives) - 1; i >= 0; i-- {
+		if c := st.survives[i]; err != nil {
+			c.undone(e, nil)
+		} else if c.row != nil {
+			e.cut(c, nil)
+		}
+	}
+	st.survives = nil
+	if err != nil && !st.tx.ended {
+		st.tx.rollBackTo(e, st.mark)
+	}
+	if !st.tx.ended { // else its locks are gone
+		for _, h := range st.held {
+			e.locks.Release(h, lock.Statement)
+		}
+	}
+	st.held = nil
+	if st.snapshot.taken {
+		e.release(&st.snapshot)
+		e.collect(nil)
+	}
+}
+
+// Access returns how the statement reads a table that has no hints: with Read, Keep and Range as its isolation level
+// has them, mode S and row locks.
+func (st *Statement) Access() Access {
+	a := Access{Mode: lock.S}
+	switch st.options.Isolation {
+	case ReadUncommitted:
+		a.Read = Dirty
+	case RepeatableRead:
+		a.Keep = KeepTransaction
+	case Serializable:
+		a.Keep, a.Range = KeepTransaction, true
+	case SnapshotIsolation:
+		a.Read = Snapshot
+	case ReadCommitted:
+		if st.options.RowVersions {
+			a.Read = Snapshot
+		}
+	}
+	return a
+}
+
+// reader is what the statement sees. own says that it sees its own changes too.
+func (st *Statement) reader(read Read, own bool) reader {
+	r := reader{tx: st.tx}
+	if !own {
+		r.statement = st.id
+	}
+	if read == Snapshot {
+		r.versioned, r.snapshot = true, st.present()
+	}
+	return r
+}
+
+// present is the place of the statement's snapshot: the transaction's under SNAPSHOT isolation, which is taken when it
+// is first needed and not when the transaction begins.
+func (st *Statement) present() uint64 {
+	s := &st.snapshot
+	if st.options.Isolation == SnapshotIsolation {
+		s = &st.tx.snapshot
+	}
+	if !s.taken {
+		st.engine.take(s)
+	}
+	return s.commit
+}
+
+// lockObject locks an object, at most once for as long.
+func (st *Statement) lockObject(database, id int32, mode lock.Mode, d lock.Duration) error {
+	for _, o := range st.objects {
+		if o.id == id && o.database == database && o.duration >= d && lock.Supremum(o.mode, mode) == o.mode {
+			return nil
+		}
+	}
+	r := lock.Resource{Kind: lock.Object, Database: database, Object: id}
+	if _, _, err := st.lock(&r, mode, d, waiting); err != nil {
+		return err
+	}
+	st.objects = append(st.objects, object{database, id, mode, d})
+	return nil
+}
+
+// patience says what a request does that cannot be granted at once.
+type patience uint8
+
+const (
+	waiting patience = iota // as LOCK_TIMEOUT says
+	skipping
+	failing // with error 1222
+)
+
+// lock asks for a lock. The hold is nil if the request was refused.
+func (st *Statement) lock(r *lock.Resource, mode lock.Mode, d lock.Duration, p patience) (*lock.Hold, lock.Answer, error) {
+	request := lock.Request{Resource: *r, Mode: mode, Duration: d, Timeout: st.session.LockTimeout}
+	switch p {
+	case skipping:
+		request.NoWait = true
+	case failing:
+		request.Timeout = 0
+	case waiting:
+	}
+	h, answer, err := st.engine.locks.Acquire(st.ctx, &st.tx.owner, &request)
+	if h != nil && d == lock.Statement {
+		st.held = append(st.held, h)
+	}
+	return h, answer, err
+}
+
+// LockTable locks a table to the end of the transaction.
+func (st *Statement) LockTable(t *Table, mode lock.Mode) error {
+	if t.Private {
+		return nil
+	}
+	return st.lockObject(t.Database, t.ID, mode, lock.Transaction)
+}
+
+// LockSchema takes a Sch-S lock on an object for the statement, or a Sch-M lock for the transaction.
+func (st *Statement) LockSchema(database, id int32, mode lock.Mode) error {
+	if mode == lock.SchS {
+		return st.lockObject(database, id, mode, lock.Statement)
+	}
+	return st.lockObject(database, id, mode, lock.Transaction)
+}
+
+// Count is how many keys of an index a statement has touched with locks of a mode.
+type Count struct {
+	Index   *Index
+	Mode    lock.Mode // lock.NL where no lock was taken
+	Granted int       // keys that were locked at once, or read without a lock
+	Waited  int       // keys that were locked after a wait
+	Skipped int       // keys that READPAST left out
+	Ghosts  int       // of all these, those without a row for the statement
+}
+
+// Counts is what the statement has touched so far, in the order of first touching.
+func (st *Statement) Counts() []Count { return st.counts }
+
+// counter returns the count of an index and a mode.
+func (st *Statement) counter(ix *Index, mode lock.Mode) *Count {
+	for i := range st.counts {
+		if c := &st.counts[i]; c.Index == ix && c.Mode == mode {
+			return c
+		}
+	}
+	st.counts = append(st.counts, Count{Index: ix, Mode: mode})
+	return &st.counts[len(st.counts)-1]
+}
+
+func (c *Count) add(a lock.Answer) {
+	switch a {
+	case lock.Granted:
+		c.Granted++
+	case lock.Waited:
+		c.Waited++
+	case lock.Refused:
+		c.Skipped++
+	}
+}
