@@ -23,28 +23,26 @@ build: ## Build every package, and the commands into bin/
 
 .PHONY: generate
 generate: ## Write gen/ from sql/ and sqlc.yaml
-	go run -C tools ./generate
+	go run ./tools/generate
 
 .PHONY: verify-generated
 verify-generated: ## Fail, naming each file, if gen/ is not what generate would write
-	go run -C tools ./generate -verify
+	go run ./tools/generate -verify
 
 .PHONY: fmt
 fmt: ## Format the Go code
-	go tool -modfile=tools/go.mod golangci-lint fmt
-	go -C tools tool golangci-lint fmt
+	go tool -modfile=tools/pinned/go.mod golangci-lint fmt
 
 .PHONY: lint
-lint: lint-sql ## Run the linters on the library, on the tools and on the T-SQL
-	go tool -modfile=tools/go.mod golangci-lint run
-	go -C tools tool golangci-lint run
+lint: lint-sql ## Run the linters on the Go and on the T-SQL
+	go tool -modfile=tools/pinned/go.mod golangci-lint run
 
 .PHONY: lint-sql
 lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
-	go run -C tools ./sqlc-gen-tsql vet -config ../sqlc.yaml
+	go run ./tools/sqlc-gen-tsql vet -config sqlc.yaml
 
 .PHONY: test
-test: ## Run the tests of the library; those that want a T-SQL server are skipped if there is none
+test: ## Run the tests; those that want a T-SQL server are skipped if there is none
 	go test ./...
 	@go test -count=1 -v -run='^$$' ./internal/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
 
@@ -58,16 +56,15 @@ test-mssql: ## Run the tests that want a T-SQL server, and fail if there is none
 	    ./internal/migrate/... ./internal/mssqltest/... ./internal/cli/server/... ./provider/mssql/...
 
 .PHONY: test-tools
-test-tools: ## Run the tests of the tools
-	go test -C tools ./...
+test-tools: ## Run only the tests of the generator and the other tools
+	go test ./tools/... ./internal/tsql/...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each
-	go run -C tools ./fuzz -inputs $(FUZZ_INPUTS)
-	go run -C tools ./fuzz -dir . -inputs $(FUZZ_INPUTS)
+	go run ./tools/fuzz -inputs $(FUZZ_INPUTS)
 
 .PHONY: cover
-cover: ## Measure how much of the library the tests reach, into coverage.html
+cover: ## Measure how much of the code the tests reach, into coverage.html
 	go test -coverpkg=./... -coverprofile=coverage.out ./...
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
@@ -75,7 +72,6 @@ cover: ## Measure how much of the library the tests reach, into coverage.html
 .PHONY: bench
 bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: duroxide bench)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem ./...
-	go test -C tools -run='^$$' -bench='$(BENCH)' -benchmem ./...
 
 .PHONY: demo
 demo: ## See orchestrations survive the death of their worker

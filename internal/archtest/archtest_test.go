@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -92,7 +93,31 @@ var table = []Rule{
 		Why:       "the proxy breaks connections of whatever driver is tested; one that shared code with it could share its mistakes",
 	},
 	{
-		From:      Set{"./internal/...", "!./internal/cli/...", "!./internal/mssqltest"},
+		From:      Set{"./internal/tsql/..."},
+		Forbidden: anythingBut("std", "./internal/tsql/..."),
+		Reach:     Directly,
+		Why:       "the T-SQL front end serves a generator for anybody's T-SQL, so it knows the language and nothing of this library",
+	},
+	{
+		From:      Set{"./...", "!./internal/tsql/...", "!./tools/..."},
+		Forbidden: Set{"./internal/tsql/...", "./tools/..."},
+		Reach:     Directly,
+		Why:       "the library runs the T-SQL that developers' programs have read; it needs no parser at run time",
+	},
+	{
+		From:      Set{"./tools/..."},
+		Forbidden: append(Set{"./...", "!./tools/...", "!./internal/tsql/..."}, "github.com/sqlc-dev/sqlc/...", "github.com/golangci/..."),
+		Reach:     Transitively,
+		Why:       "a developer's program must build while the library does not, and sqlc and linters are pinned in a module of their own",
+	},
+	{
+		From:      Set{"./tools/generate", "./tools/fuzz", "./tools/internal/..."},
+		Forbidden: anythingBut("std", "./tools/internal/...", "go.yaml.in/yaml/v3"),
+		Reach:     Directly,
+		Why:       "these run the go command and what it builds; only the sqlc.yaml has to be read",
+	},
+	{
+		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/cli/...", "!./internal/mssqltest"},
 		Forbidden: anythingBut("std", "./provider", "./internal/..."),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
@@ -150,11 +175,12 @@ var table = []Rule{
 	{
 		From: Set{
 			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest", "!./internal/mssqltest", "!./internal/tdsproxy",
+			"!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
 			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...", "github.com/ory/dockertest/...",
 			"./internal/mssqltest", "./internal/tdsproxy",
-			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/...", "github.com/stretchr/testify/...",
+			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/testscript/...", "github.com/stretchr/testify/...",
 		},
 		Reach: Transitively,
 		Why:   "a test library in a production binary adds its flags to every user's command line",
@@ -225,22 +251,27 @@ func TestPackagesHaveAComment(t *testing.T) {
 	report(t, Undocumented(loadGraph(t), Set{"./gen/..."}))
 }
 
-// TestToolsStayApart reads both go.mod files: a user of the library must never download sqlc or a linter, and a tool
-// that imported the library could not be built while the code it generates is broken.
-func TestToolsStayApart(t *testing.T) {
+// TestPinnedToolsStayApart reads both go.mod files: a user of the library must never download sqlc or a linter, and the
+// file that pins them holds nothing else, so that an upgrade of a linter is a change of one file that touches no code.
+func TestPinnedToolsStayApart(t *testing.T) {
 	t.Parallel()
-	inLibrary := requirements(t, root+"/go.mod")
-	inTools := requirements(t, root+"/tools/go.mod")
+	const pins = "tools/pinned/go.mod"
+	inModule := requirements(t, root+"/go.mod")
+	pinned := requirements(t, root+"/"+pins)
 	for _, path := range []string{"github.com/sqlc-dev/sqlc", "github.com/golangci/golangci-lint/v2"} {
-		if _, ok := inLibrary[path]; ok {
-			t.Errorf("go.mod requires %s; tools are pinned in tools/go.mod, so that users never download them", path)
+		if _, ok := inModule[path]; ok {
+			t.Errorf("go.mod requires %s; tools are pinned in %s, so that users never download them", path, pins)
 		}
-		if _, ok := inTools[path]; !ok {
-			t.Errorf("tools/go.mod does not pin %s", path)
+		if _, ok := pinned[path]; !ok {
+			t.Errorf("%s does not pin %s", pins, path)
 		}
 	}
-	if _, ok := inTools[module]; ok {
-		t.Error("tools/go.mod requires the library; a generator must build while the library does not")
+	if _, ok := pinned[module]; ok {
+		t.Errorf("%s requires this module; it is for the programs of others", pins)
+	}
+	sources, err := filepath.Glob(root + "/tools/pinned/*.go")
+	if err != nil || len(sources) > 0 {
+		t.Errorf("%v in the folder of %s, which has no packages: %v", sources, pins, err)
 	}
 }
 

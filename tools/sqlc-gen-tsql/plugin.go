@@ -7,8 +7,8 @@ import (
 	"github.com/sqlc-dev/plugin-sdk-go/plugin"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 )
 
