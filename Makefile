@@ -11,6 +11,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 FUZZ_INPUTS ?= 100000
 # Which benchmarks `make bench` runs.
 BENCH ?= .
+# The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
+MODULES := . tools/secondopinion tools/sqlserver
 
 .PHONY: help
 help: ## List the targets
@@ -31,11 +33,11 @@ verify-generated: ## Fail, naming each file, if gen/ is not what generate would 
 
 .PHONY: fmt
 fmt: ## Format the Go code
-	go tool -modfile=tools/pinned/go.mod golangci-lint fmt
+	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter fmt); done
 
 .PHONY: lint
 lint: lint-sql ## Run the linters on the Go and on the T-SQL
-	go tool -modfile=tools/pinned/go.mod golangci-lint run
+	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter run); done
 
 .PHONY: lint-sql
 lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
@@ -51,13 +53,16 @@ test-race: ## Run the same tests under the race detector, in random order (needs
 	go test -race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql
-test-mssql: ## Run the tests that want a T-SQL server, and fail if there is none (DUROXIDE_TEST_MSSQL, or Docker)
-	DUROXIDE_TEST_MSSQL_REQUIRED=1 go test -timeout=90m \
+test-mssql: ## Run the tests that want a T-SQL server: DUROXIDE_TEST_MSSQL, or one in Docker
+	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../..'; \
+	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
 	    ./internal/migrate/... ./internal/mssqltest/... ./internal/cli/server/... ./provider/mssql/...
 
 .PHONY: test-tools
-test-tools: ## Run only the tests of the generator and the other tools
+test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included
 	go test ./tools/... ./internal/tsql/...
+	go test -C tools/secondopinion ./...
+	go test -C tools/sqlserver ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each

@@ -82,7 +82,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "github.com/ory/dockertest/...", "go.uber.org/goleak"),
+		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "go.uber.org/goleak"),
 		Reach:     Directly,
 		Why:       "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
 	},
@@ -178,7 +178,7 @@ var table = []Rule{
 			"!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
-			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...", "github.com/ory/dockertest/...",
+			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...",
 			"./internal/mssqltest", "./internal/tdsproxy",
 			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/testscript/...", "github.com/stretchr/testify/...",
 		},

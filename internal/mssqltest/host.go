@@ -13,12 +13,8 @@ import (
 	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
 )
 
-const (
-	// pingPatience is how long a Docker engine may take to answer that it is there.
-	pingPatience = 2 * time.Second
-	// connections is how many the package itself uses, for making and emptying schemas.
-	connections = 8
-)
+// connections is how many the package itself uses, for making and emptying schemas.
+const connections = 8
 
 // Facts are what tests may depend on.
 type Facts struct {
@@ -34,20 +30,9 @@ type Facts struct {
 // host is a server and what tests have on it.
 type host struct {
 	getenv func(string) string
-	// engine connects to Docker; the error says why there is none.
-	engine func(context.Context) (*engine, error)
-
-	// found looks for a server, once; see locate.
-	found struct {
-		once   sync.Once
-		url    string
-		engine *engine
-		why    string
-	}
 	// ready connects to the server, once; see open.
 	ready struct {
 		once  sync.Once
-		url   string
 		db    *sql.DB
 		facts Facts
 		err   error
@@ -64,30 +49,15 @@ func (h *host) begin() {
 	h.began = true
 }
 
-// missing says what to do if there is no server, and is empty if there is one.
-func (h *host) missing() string {
-	h.locate()
-	return h.found.why
+// locate returns the URL of the server, or says what to do if there is none.
+func (h *host) locate() (url, why string) {
+	if url = h.getenv(URLVariable); url == "" {
+		why = "no T-SQL server: set " + URLVariable + ", or run make test-mssql, which starts one in Docker; see CONTRIBUTING.md"
+	}
+	return url, why
 }
 
-// locate finds out whether there is a server to be had, without starting one.
-func (h *host) locate() {
-	h.found.once.Do(func() {
-		if h.found.url = h.getenv(URLVariable); h.found.url != "" {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), pingPatience)
-		defer cancel()
-		e, err := h.engine(ctx)
-		if err != nil {
-			h.found.why = fmt.Sprintf("no T-SQL server: set %s or start Docker; see CONTRIBUTING.md (%v)", URLVariable, err)
-			return
-		}
-		h.found.engine = e
-	})
-}
-
-// open connects to the server, which may have to be started first.
+// open connects to the server.
 func (h *host) open() error {
 	h.ready.once.Do(func() {
 		h.ready.err = h.connect()
@@ -96,13 +66,8 @@ func (h *host) open() error {
 }
 
 func (h *host) connect() (err error) {
-	h.ready.url = h.found.url
-	if h.found.engine != nil {
-		if h.ready.url, err = h.found.engine.start(); err != nil {
-			return fmt.Errorf("starting SQL Server in a container: %w", err)
-		}
-	}
-	if h.ready.db, err = sql.Open("sqlserver", h.ready.url); err != nil {
+	url, _ := h.locate()
+	if h.ready.db, err = sql.Open("sqlserver", url); err != nil {
 		return fmt.Errorf("%s holds no URL of a server: %w", URLVariable, err)
 	}
 	h.ready.db.SetMaxOpenConns(connections)
@@ -135,7 +100,7 @@ func (h *host) use(t testing.TB) {
 	if !began {
 		t.Fatal("TestMain of this package has to call mssqltest.Run, which cleans up")
 	}
-	if why := h.missing(); why != "" {
+	if _, why := h.locate(); why != "" {
 		if h.getenv(RequiredVariable) == "1" {
 			t.Fatal(why)
 		}
@@ -146,22 +111,16 @@ func (h *host) use(t testing.TB) {
 	}
 }
 
-// close drops the schemas and removes the container. What fails is reported, but nothing depends on it: schemas that are
-// left over are dropped by a run of another day, a container ends by itself.
+// close drops the schemas. What fails is reported, but nothing depends on it: schemas that are left over are dropped by a
+// run of another day.
 func (h *host) close(stderr io.Writer) {
-	// Neither may begin from here on.
-	h.found.once.Do(func() {})
+	// Nothing may begin from here on.
 	h.ready.once.Do(func() { h.ready.err = errors.New("the tests have ended") })
 	var problems []error
 	if h.ready.db != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), h.schemas.closeTime())
 		defer cancel()
-		// The schemas of a container go with it.
-		container := h.found.engine != nil
-		problems = append(problems, h.schemas.close(ctx, container), h.ready.db.Close())
-	}
-	if h.found.engine != nil {
-		problems = append(problems, h.found.engine.close())
+		problems = append(problems, h.schemas.close(ctx), h.ready.db.Close())
 	}
 	if err := errors.Join(problems...); err != nil {
 		fmt.Fprintln(stderr, "cleaning up after the tests:", err)
@@ -172,7 +131,8 @@ func (h *host) close(stderr io.Writer) {
 func DSN(t testing.TB) string {
 	t.Helper()
 	process.use(t)
-	return process.ready.url
+	url, _ := process.locate()
+	return url
 }
 
 // DB is a pool of connections to the database under test, as its owner. It is shared by all tests and not to be closed.

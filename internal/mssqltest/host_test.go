@@ -2,8 +2,6 @@ package mssqltest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"strings"
 	"testing"
 )
@@ -43,16 +41,12 @@ func use(h *host) (r recorder) {
 	return r
 }
 
-func noEngine(context.Context) (*engine, error) {
-	return nil, errors.New("no Docker engine: nobody there")
-}
-
 func TestWithoutServerTestsSkipAndALineSaysHow(t *testing.T) {
 	t.Parallel()
-	h := &host{getenv: func(string) string { return "" }, engine: noEngine}
+	h := &host{getenv: func(string) string { return "" }}
 	var stderr bytes.Buffer
 	h.begin()
-	if why := h.missing(); !strings.Contains(why, URLVariable) || !strings.Contains(why, "CONTRIBUTING.md") || strings.Contains(why, "\n") {
+	if _, why := h.locate(); !strings.Contains(why, URLVariable) || !strings.Contains(why, "CONTRIBUTING.md") || strings.Contains(why, "\n") {
 		t.Errorf("%q", why)
 	}
 	if r := use(h); r.skipped == "" || r.failed != "" {
@@ -66,7 +60,7 @@ func TestWithoutServerTestsSkipAndALineSaysHow(t *testing.T) {
 
 func TestWithoutServerTestsFailIfItIsRequired(t *testing.T) {
 	t.Parallel()
-	h := &host{engine: noEngine, getenv: func(name string) string {
+	h := &host{getenv: func(name string) string {
 		if name == RequiredVariable {
 			return "1"
 		}
@@ -80,7 +74,7 @@ func TestWithoutServerTestsFailIfItIsRequired(t *testing.T) {
 
 func TestWithoutRunTestsFail(t *testing.T) {
 	t.Parallel()
-	h := &host{getenv: func(string) string { return "" }, engine: noEngine}
+	h := &host{getenv: func(string) string { return "" }}
 	if r := use(h); !strings.Contains(r.failed, "mssqltest.Run") {
 		t.Errorf("%+v", r)
 	}
@@ -89,7 +83,7 @@ func TestWithoutRunTestsFail(t *testing.T) {
 func TestAServerThatIsNotThereFailsTests(t *testing.T) {
 	t.Parallel()
 	// Nobody listens on port 1 of this machine.
-	h := &host{engine: noEngine, getenv: func(name string) string {
+	h := &host{getenv: func(name string) string {
 		if name == URLVariable {
 			return "sqlserver://u:secret@127.0.0.1:1?encrypt=disable"
 		}
@@ -106,22 +100,5 @@ func TestAServerThatIsNotThereFailsTests(t *testing.T) {
 	h.close(&stderr)
 	if stderr.Len() > 0 {
 		t.Error(stderr.String())
-	}
-}
-
-func TestAContainerIsStartedOnlyWhenATestAsks(t *testing.T) {
-	t.Parallel()
-	d := newFakeDocker(t)
-	h := &host{getenv: func(string) string { return "" }, engine: func(context.Context) (*engine, error) {
-		return d.connect(t, func(context.Context, string) error { return nil }), nil
-	}}
-	h.begin()
-	if why := h.missing(); why != "" {
-		t.Error(why)
-	}
-	var stderr bytes.Buffer
-	h.close(&stderr)
-	if stderr.Len() > 0 || d.called("POST /containers/create") {
-		t.Errorf("%s, %q", &stderr, d.calls)
 	}
 }

@@ -23,11 +23,10 @@ const (
 const exitInterrupted = 130
 
 // process is what the tests of this process share. Its zero value has looked for nothing yet.
-var process = &host{getenv: os.Getenv, engine: localEngine}
+var process = &host{getenv: os.Getenv}
 
 // Run runs a package's tests and ends the process. It first says on stderr if there is no server to be had. Afterwards, and
-// when the process is interrupted, it drops the schemas and removes the container; a goroutine that is left over then
-// fails the run (goleak).
+// when the process is interrupted, it drops the schemas; a goroutine that is left over then fails the run (goleak).
 func Run(m *testing.M) {
 	os.Exit(run(m, process, os.Stderr))
 }
@@ -48,7 +47,7 @@ func run(m *testing.M, h *host, stderr io.Writer) int {
 	}()
 
 	h.begin()
-	if why := h.missing(); why != "" {
+	if _, why := h.locate(); why != "" {
 		fmt.Fprintln(stderr, "SKIP:", why)
 	}
 	code := m.Run()

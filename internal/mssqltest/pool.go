@@ -176,8 +176,8 @@ func empty(ctx context.Context, db *sql.DB, schema string) error {
 	return err
 }
 
-// close closes all connections and, unless keep is set, drops all schemas first, several at once.
-func (p *pool) close(ctx context.Context, keep bool) error {
+// close drops all schemas, several at once, and closes their connections.
+func (p *pool) close(ctx context.Context) error {
 	p.mu.Lock()
 	all := p.all
 	p.all, p.free = nil, nil
@@ -191,10 +191,7 @@ func (p *pool) close(ctx context.Context, keep bool) error {
 		turns <- struct{}{}
 		group.Go(func() {
 			defer func() { <-turns }()
-			if !keep {
-				problems[i] = drop(ctx, one.db, one.name)
-			}
-			problems[i] = errors.Join(problems[i], one.db.Close())
+			problems[i] = errors.Join(drop(ctx, one.db, one.name), one.db.Close())
 		})
 	}
 	group.Wait()

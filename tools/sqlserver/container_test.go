@@ -1,4 +1,4 @@
-package mssqltest
+package main
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package mssqltest
+package main
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
 )
@@ -23,8 +24,9 @@ const (
 	// startPatience is how long the server may take until a login succeeds, not counting the time it takes to pull
 	// the image.
 	startPatience = 3 * time.Minute
-	// expiry is when the container ends by itself, in seconds, in case the process dies without removing it.
-	expiry = 3600
+	// expiry is when the container ends by itself, in seconds, in case the process dies without removing it. It is longer
+	// than the 90 minutes that make test-mssql gives a package.
+	expiry = 2 * 3600
 )
 
 // engine is a Docker engine and the container that was started on it.
