@@ -12,7 +12,7 @@ FUZZ_INPUTS ?= 100000
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
-MODULES := . tools/secondopinion tools/sqlserver
+MODULES := . provider/mssql/azuread tools/secondopinion tools/sqlserver
 
 .PHONY: help
 help: ## List the targets

@@ -2,10 +2,6 @@ package archtest
 
 import (
 	"context"
-	"encoding/json"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -67,18 +63,10 @@ var table = []Rule{
 		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
 	},
 	{
-		From:      Set{"./provider/mssql/azuread"},
-		Forbidden: anythingBut("std", "./provider/mssql", "github.com/microsoft/go-mssqldb/azuread"),
-		Reach:     Directly,
-		Why:       "this package is only the link between the store and the driver's logins by Entra ID",
-	},
-	{
-		From: Set{"./...", "!./provider/mssql/azuread", "!./cmd/...", "!./internal/cli/..."},
-		Forbidden: Set{
-			"./provider/mssql/azuread", "github.com/microsoft/go-mssqldb/azuread", "github.com/Azure/...", "github.com/AzureAD/...",
-		},
-		Reach: Transitively,
-		Why:   "the libraries of Entra ID are many times as large as the store, so a program links them by importing azuread itself",
+		From:      Set{"./..."},
+		Forbidden: Set{"github.com/microsoft/go-mssqldb/azuread", "github.com/Azure/...", "github.com/AzureAD/..."},
+		Reach:     Transitively,
+		Why:       "the libraries of Entra ID are many times as large as the store; the module provider/mssql/azuread links them, for who asks",
 	},
 	{
 		From:      Set{"./internal/mssqltest"},
@@ -148,6 +136,12 @@ var table = []Rule{
 		Forbidden: Set{"./gen/..."},
 		Reach:     Directly,
 		Why:       "it makes the schema and looks at it; the calls of the contract go through the store",
+	},
+	{
+		From:      Set{"./cmd/duroxide/commandline"},
+		Forbidden: anythingBut("std", "./internal/cli", "github.com/microsoft/go-mssqldb"),
+		Reach:     Directly,
+		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},
 	{
 		From:      Set{"./examples/..."},
@@ -249,68 +243,4 @@ func TestPackagesHaveAComment(t *testing.T) {
 	t.Parallel()
 	// sqlc writes no package comment, and a file of ours in gen/ would be a leftover.
 	report(t, Undocumented(loadGraph(t), Set{"./gen/..."}))
-}
-
-// TestPinnedToolsStayApart reads both go.mod files: a user of the library must never download sqlc or a linter, and the
-// file that pins them holds nothing else, so that an upgrade of a linter is a change of one file that touches no code.
-func TestPinnedToolsStayApart(t *testing.T) {
-	t.Parallel()
-	const pins = "tools/pinned/go.mod"
-	inModule := requirements(t, root+"/go.mod")
-	pinned := requirements(t, root+"/"+pins)
-	for _, path := range []string{"github.com/sqlc-dev/sqlc", "github.com/golangci/golangci-lint/v2"} {
-		if _, ok := inModule[path]; ok {
-			t.Errorf("go.mod requires %s; tools are pinned in %s, so that users never download them", path, pins)
-		}
-		if _, ok := pinned[path]; !ok {
-			t.Errorf("%s does not pin %s", pins, path)
-		}
-	}
-	if _, ok := pinned[module]; ok {
-		t.Errorf("%s requires this module; it is for the programs of others", pins)
-	}
-	sources, err := filepath.Glob(root + "/tools/pinned/*.go")
-	if err != nil || len(sources) > 0 {
-		t.Errorf("%v in the folder of %s, which has no packages: %v", sources, pins, err)
-	}
-}
-
-// TestLibcIsTheOneSQLiteAsksFor keeps two versions together that belong together. modernc.org/sqlite is C translated to
-// Go on top of modernc.org/libc; its authors test, and support, only the pair that stands in its own go.mod, but an
-// upgrade of other modules can raise libc alone.
-func TestLibcIsTheOneSQLiteAsksFor(t *testing.T) {
-	t.Parallel()
-	const libc = "modernc.org/libc"
-	sqliteMod := goCommand(t, "list", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite")
-	want := requirements(t, strings.TrimSpace(string(sqliteMod)))[libc]
-	if got := requirements(t, root+"/go.mod")[libc]; got != want {
-		t.Errorf("go.mod has %s %s, and modernc.org/sqlite was tested with %s; repair with: go get %s@%s",
-			libc, got, want, libc, want)
-	}
-}
-
-// requirements returns the modules that a go.mod file requires, directly or not, with their versions.
-func requirements(t *testing.T, file string) map[string]string {
-	t.Helper()
-	var mod struct {
-		Require []struct{ Path, Version string }
-	}
-	if err := json.Unmarshal(goCommand(t, "mod", "edit", "-json", file), &mod); err != nil {
-		t.Fatalf("reading %s: %v", file, err)
-	}
-	versions := map[string]string{}
-	for _, require := range mod.Require {
-		versions[require.Path] = require.Version
-	}
-	return versions
-}
-
-// goCommand returns what the go command prints.
-func goCommand(t *testing.T, args ...string) []byte {
-	t.Helper()
-	output, err := exec.CommandContext(t.Context(), "go", args...).Output()
-	if err != nil {
-		t.Fatalf("go %s: %v", strings.Join(args, " "), err)
-	}
-	return output
 }

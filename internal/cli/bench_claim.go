@@ -123,7 +123,7 @@ func (a *app) benchClaim(ctx context.Context, f claimFlags) error {
 // in a label.
 func (a *app) openBeside(ctx context.Context, storeURL, label string) (Store, error) {
 	if server.IsAddress(storeURL) {
-		store, err := server.OpenScratch(ctx, server.Address(storeURL), label)
+		store, err := server.OpenScratch(ctx, a.env.Login, server.Address(storeURL), label)
 		if err != nil {
 			return nil, openingError{err}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/duroxide/duroxide-go/internal/cli/screen"
+	"github.com/duroxide/duroxide-go/internal/cli/server"
 )
 
 // Env is everything a command takes from outside.
@@ -30,13 +31,15 @@ type Env struct {
 	Executable func() (string, error)
 	// Stores maps the scheme of a store's URL to what opens it.
 	Stores Stores
+	// Login is how the commands for SQL Server log in, nil for the driver's own ways.
+	Login server.Login
 }
 
-// System is the environment of this process.
-func System() Env {
+// System is the environment of this process. login is as in [KnownStores].
+func System(login server.Login) Env {
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Executable: os.Executable, Stores: KnownStores(),
+		Getenv: os.Getenv, Executable: os.Executable, Stores: KnownStores(login), Login: login,
 	}
 }
 
@@ -74,7 +77,10 @@ Try this first, it needs nothing but this program:
 The commands that work on a store find it with --store, or with the environment
 variable DUROXIDE_STORE. A store is a URL: sqlite:orders.db is the SQLite file
 orders.db in the current directory, sqlserver://user:password@host:1433?database=db
-a SQL Server database.
+a SQL Server database. A URL with fedauth=... logs in by Microsoft Entra ID, for which
+there is another build of this program:
+
+  go install ` + server.EntraCommand + `@latest
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 the orchestration
 failed, 5 timed out, 130 interrupted.`,

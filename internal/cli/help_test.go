@@ -26,7 +26,7 @@ func TestHelp(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			env := cli.System()
+			env := cli.System(nil)
 			env.Args = append(strings.Fields(command), "--help")
 			env.Stdout, env.Stderr = &stdout, &stderr
 			if code := cli.Run(t.Context(), env); code != cli.ExitOK {

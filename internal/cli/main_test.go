@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(leakChecked{m}, map[string]func(){"duroxide": func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		code := cli.Run(ctx, cli.System())
+		code := cli.Run(ctx, cli.System(nil))
 		stop()
 		os.Exit(code)
 	}})

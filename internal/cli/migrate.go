@@ -348,7 +348,7 @@ func (a *app) withDatabase(cmd *cobra.Command, run func(ctx context.Context, d *
 	if err != nil {
 		return err
 	}
-	d, err := server.Connect(cmd.Context(), address)
+	d, err := server.Connect(cmd.Context(), a.env.Login, address)
 	if err != nil {
 		return openingError{err}
 	}

@@ -120,7 +120,7 @@ func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 func TestInterruptedCommands(t *testing.T) {
 	t.Parallel()
 	url := "sqlite:" + filepath.Join(t.TempDir(), "orders.db")
-	if code, _, stderr := run(t.Context(), cli.KnownStores(), "start", "A", "a", "--store", url); code != cli.ExitOK {
+	if code, _, stderr := run(t.Context(), cli.KnownStores(nil), "start", "A", "a", "--store", url); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
 	for _, args := range [][]string{
@@ -133,7 +133,7 @@ func TestInterruptedCommands(t *testing.T) {
 		{"bench", "idle", "--store", "sqlite::memory:", "--workers", "2", "--duration", "1h"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		code, _, stderr := run(ctx, cli.KnownStores(), args...)
+		code, _, stderr := run(ctx, cli.KnownStores(nil), args...)
 		cancel()
 		if code != cli.ExitInterrupted || stderr != "duroxide: interrupted\n" {
 			t.Errorf("%s: exit code %d, %q", strings.Join(args, " "), code, stderr)
@@ -203,13 +203,13 @@ func TestTextOfAStoreCannotSteerTheTerminal(t *testing.T) {
 func TestAgesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"NaNd", "nand", "infd", "-Infd", "-1d", "-0.1d", "1e300d", "106752d", "1e999d", "d", "0x1p200d"} {
-		code, _, stderr := run(t.Context(), cli.KnownStores(), "purge", "--older-than="+text, "--store", "sqlite::memory:")
+		code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--older-than="+text, "--store", "sqlite::memory:")
 		if code != cli.ExitUsage || !strings.Contains(stderr, "give an age such as 30d, 12h or 90m, and of at most 106751 days") {
 			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
 	}
 	for _, text := range []string{"0d", "1.5d", "106751d", "12h"} {
-		if code, _, stderr := run(t.Context(), cli.KnownStores(), "purge", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
+		if code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--older-than="+text, "--store", "sqlite::memory:"); code != cli.ExitOK {
 			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
 	}
@@ -232,7 +232,7 @@ func (closedPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestJSONThatNobodyReadsIsAFailure(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	env := cli.System()
+	env := cli.System(nil)
 	env.Args = []string{"metrics", "--json", "--store", "sqlite::memory:"}
 	env.Stdout, env.Stderr = closedPipe{}, &stderr
 	if code := cli.Run(t.Context(), env); code != cli.ExitFailure {

@@ -36,9 +36,10 @@ type Opener func(ctx context.Context, place string, create bool) (Store, error)
 // Stores maps the schemes of store URLs to what opens them.
 type Stores map[string]Opener
 
-// KnownStores are the stores this program is built with.
-func KnownStores() Stores {
-	return Stores{"sqlite": openSQLite, "sqlserver": openSQLServer("sqlserver:"), "mssql": openSQLServer("mssql:")}
+// KnownStores are the stores this program is built with. login is how it logs in to SQL
+// Server, nil for the driver's own ways.
+func KnownStores(login server.Login) Stores {
+	return Stores{"sqlite": openSQLite, "sqlserver": openSQLServer("sqlserver:", login), "mssql": openSQLServer("mssql:", login)}
 }
 
 // schemeOf matches a URL's scheme. One letter is no scheme but a Windows drive.
@@ -124,9 +125,9 @@ func openSQLite(ctx context.Context, place string, create bool) (Store, error) {
 
 // openSQLServer opens what stands behind a scheme. A schema is never created by the way:
 // that is what 'duroxide migrate up' is for.
-func openSQLServer(scheme string) Opener {
+func openSQLServer(scheme string, login server.Login) Opener {
 	return func(ctx context.Context, place string, _ bool) (Store, error) {
-		store, err := server.Open(ctx, server.Address(scheme+place))
+		store, err := server.Open(ctx, login, server.Address(scheme+place))
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func (s shell) run(want int, command ...string) (stdout, stderr string) {
 	code := cli.Run(s.t.Context(), cli.Env{
 		Args: command, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaints,
 		Getenv: func(name string) string { return map[string]string{"DUROXIDE_STORE": s.store}[name] },
-		Stores: cli.KnownStores(),
+		Stores: cli.KnownStores(nil),
 	})
 	if code != want {
 		s.t.Fatalf("%s: exit code %d, want %d\n%s%s", strings.Join(command, " "), code, want, out.String(), complaints.String())

@@ -10,11 +10,15 @@ import (
 	"time"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
-	"github.com/microsoft/go-mssqldb/azuread"
+	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
+
+// A Login makes the driver's connector for a connection string. It knows ways of logging
+// in that this package does not link; nil is a login with the driver alone.
+type Login func(dsn string) (*sqlserver.Connector, error)
 
 // Store is a store that knows how often it has asked its server.
 type Store struct {
@@ -30,10 +34,10 @@ func (s *Store) RoundTrips() int64 { return s.trips.Load() }
 // Open opens the store. It never creates a schema: that takes another login's rights, and
 // the decision of whoever runs the database. A missing one matches
 // [provider.ErrNotFound].
-func Open(ctx context.Context, address Address) (*Store, error) {
+func Open(ctx context.Context, login Login, address Address) (*Store, error) {
 	trips := &atomic.Int64{}
 	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (driver.Connector, error) {
-		return connector(dsn, trips)
+		return login.connector(dsn, trips)
 	})
 	if errors.Is(err, mssql.ErrMissingSchema) {
 		return nil, missingError{err}
@@ -61,14 +65,14 @@ type Database struct {
 // Connect connects to the database. It first tries to open the store as everybody does:
 // what is wrong with the server or the login is so told in the store's words, and only
 // what is wrong with the schema is left to the caller.
-func Connect(ctx context.Context, address Address) (*Database, error) {
+func Connect(ctx context.Context, login Login, address Address) (*Database, error) {
 	schema, err := address.Schema()
 	if err != nil {
 		return nil, err
 	}
 	var reached driver.Connector
 	store, err := mssql.OpenWith(ctx, string(address), nil, func(dsn string) (c driver.Connector, err error) {
-		reached, err = connector(dsn, &atomic.Int64{})
+		reached, err = login.connector(dsn, &atomic.Int64{})
 		return reached, err
 	})
 	switch {
@@ -98,10 +102,12 @@ func aboutTheSchema(err error) bool {
 // Close closes the connections.
 func (d *Database) Close() error { return d.db.Close() }
 
-// connector connects with the driver's logins and with those of Entra ID, and counts
-// round trips.
-func connector(dsn string, trips *atomic.Int64) (*sqlserver.Connector, error) {
-	c, err := azuread.NewConnector(dsn)
+// connector makes a connector whose connections count round trips.
+func (l Login) connector(dsn string, trips *atomic.Int64) (*sqlserver.Connector, error) {
+	if l == nil {
+		l = driverLogin
+	}
+	c, err := l(dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +115,22 @@ func connector(dsn string, trips *atomic.Int64) (*sqlserver.Connector, error) {
 	c.Dialer = countingDialer{net.Dialer{KeepAlive: keepAlive}, trips}
 	return c, nil
 }
+
+// driverLogin logs in as the driver can by itself.
+func driverLogin(dsn string) (*sqlserver.Connector, error) {
+	config, err := msdsn.Parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	if config.Parameters["fedauth"] != "" {
+		return nil, provider.Permanent("open", "the store's URL asks for a login by Entra ID (fedauth), which this build of duroxide "+
+			"does not have; install the one that has it: go install "+EntraCommand+"@latest", provider.ErrInvalidArgument)
+	}
+	return sqlserver.NewConnectorConfig(config), nil
+}
+
+// EntraCommand is the package of the same program with logins by Microsoft Entra ID.
+const EntraCommand = "github.com/duroxide/duroxide-go/provider/mssql/azuread/cmd/duroxide"
 
 // countingDialer makes connections that count.
 type countingDialer struct {

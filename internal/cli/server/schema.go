@@ -49,6 +49,7 @@ func Export(w io.Writer, schema string) error {
 type Scratch struct {
 	*Store
 
+	login   Login
 	address Address
 	drop    func() error
 }
@@ -56,7 +57,7 @@ type Scratch struct {
 // OpenScratch makes a schema beside that of the address, whose name ends in a label, and
 // opens the store in it. The schema is removed when the store is closed, so it must not
 // exist before: the error then matches [ErrTaken], and the schema is left as it is.
-func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, error) {
+func OpenScratch(ctx context.Context, login Login, address Address, label string) (*Scratch, error) {
 	schema, err := address.Schema()
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, 
 	if err != nil {
 		return nil, err
 	}
-	d, err := Connect(ctx, address)
+	d, err := Connect(ctx, login, address)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +74,11 @@ func OpenScratch(ctx context.Context, address Address, label string) (*Scratch, 
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	store, err := Open(ctx, address)
+	store, err := Open(ctx, login, address)
 	if err != nil {
 		return nil, errors.Join(err, drop(), d.Close())
 	}
-	return &Scratch{store, address, func() error { return errors.Join(drop(), d.Close()) }}, nil
+	return &Scratch{store, login, address, func() error { return errors.Join(drop(), d.Close()) }}, nil
 }
 
 // makeScratch makes the database's schema, and returns what removes it again.
@@ -132,7 +133,7 @@ func taken(schema string) error {
 
 // Renew closes the store and opens it again, over new connections.
 func (s *Scratch) Renew(ctx context.Context) error {
-	store, err := Open(ctx, s.address)
+	store, err := Open(ctx, s.login, s.address)
 	if err != nil {
 		return err
 	}

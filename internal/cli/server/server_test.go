@@ -59,8 +59,8 @@ func TestAnAddressIsNotReadByHalf(t *testing.T) {
 	} {
 		schema, err := address.Schema()
 		other, withErr := address.WithSchema("tenant")
-		_, scratchErr := OpenScratch(t.Context(), address, "claim-1-0")
-		_, connectErr := Connect(t.Context(), address)
+		_, scratchErr := OpenScratch(t.Context(), nil, address, "claim-1-0")
+		_, connectErr := Connect(t.Context(), nil, address)
 		for _, err := range []error{err, withErr, scratchErr, connectErr} {
 			if !errors.Is(err, provider.ErrInvalidArgument) || strings.Contains(err.Error(), "ses") || schema != "" || other != "" {
 				t.Errorf("%s: %q, %q, %v", address, schema, other, err)
@@ -111,9 +111,9 @@ func TestNobodyThere(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, openErr := Open(t.Context(), address)
-	_, connectErr := Connect(t.Context(), address)
-	_, scratchErr := OpenScratch(t.Context(), address, "claim-1-0")
+	_, openErr := Open(t.Context(), nil, address)
+	_, connectErr := Connect(t.Context(), nil, address)
+	_, scratchErr := OpenScratch(t.Context(), nil, address, "claim-1-0")
 	for _, err := range []error{openErr, connectErr, scratchErr} {
 		if err == nil || strings.Contains(err.Error(), "sesame") || errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("got %v", err)
@@ -136,7 +136,7 @@ func TestASchemaThatExistsIsNoScratch(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		if _, err := OpenScratch(t.Context(), address, label); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "duroxide migrate drop --yes") {
+		if _, err := OpenScratch(t.Context(), nil, address, label); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "duroxide migrate drop --yes") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestASchemaThatExistsIsNoScratch(t *testing.T) {
 	refused()
 	run("DROP SCHEMA " + quote(taken)) // and it is still there to be dropped
 
-	scratch, err := OpenScratch(t.Context(), address, label)
+	scratch, err := OpenScratch(t.Context(), nil, address, label)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestASchemaThatExistsIsNoScratch(t *testing.T) {
 	if err := scratch.Close(); err != nil {
 		t.Error(err)
 	}
-	again, err := OpenScratch(t.Context(), address, label)
+	again, err := OpenScratch(t.Context(), nil, address, label)
 	if err != nil {
 		t.Fatalf("the schema has stayed: %v", err)
 	}
