@@ -12,7 +12,7 @@ FUZZ_INPUTS ?= 100000
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
-MODULES := . provider/mssql/azuread tools/secondopinion tools/sqlserver
+MODULES := . provider/mssql/azuread tools/acceptance tools/sqlserver
 
 .PHONY: help
 help: ## List the targets
@@ -46,6 +46,7 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 .PHONY: test
 test: ## Run the tests; those that want a T-SQL server are skipped if there is none
 	go test ./...
+	go test -C tools/acceptance ./...
 	@go test -count=1 -v -run='^$$' ./internal/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
 
 .PHONY: test-race
@@ -61,7 +62,7 @@ test-mssql: ## Run the tests that want a T-SQL server: DUROXIDE_TEST_MSSQL, or o
 .PHONY: test-tools
 test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included
 	go test ./tools/... ./internal/tsql/...
-	go test -C tools/secondopinion ./...
+	go test -C tools/acceptance ./sqlc-gen-tsql ./secondopinion
 	go test -C tools/sqlserver ./...
 
 .PHONY: fuzz

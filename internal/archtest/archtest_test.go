@@ -70,9 +70,15 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "go.uber.org/goleak"),
+		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "./internal/testsupport/leaktest"),
 		Reach:     Directly,
 		Why:       "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
+	},
+	{
+		From:      Set{"./internal/testsupport/leaktest"},
+		Forbidden: anythingBut("std"),
+		Reach:     Directly,
+		Why:       "tests of every package look for leaks, so it stands below all of them",
 	},
 	{
 		From:      Set{"./internal/tdsproxy"},
@@ -169,12 +175,12 @@ var table = []Rule{
 	{
 		From: Set{
 			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest", "!./internal/mssqltest", "!./internal/tdsproxy",
-			"!./tools/sqlc-gen-tsql/internal/live/livetest",
+			"!./internal/testsupport/...", "!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
-			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...",
+			"testing/...", "pgregory.net/rapid/...",
 			"./internal/mssqltest", "./internal/tdsproxy",
-			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/testscript/...", "github.com/stretchr/testify/...",
+			"github.com/google/go-cmp/...", "github.com/stretchr/testify/...", "./internal/testsupport/...",
 		},
 		Reach: Transitively,
 		Why:   "a test library in a production binary adds its flags to every user's command line",

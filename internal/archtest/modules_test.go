@@ -25,11 +25,9 @@ var modules = map[string]goModule{
 	".": {why: "the library, its commands and the generator: whatever users import and install"},
 	"provider/mssql/azuread": {why: "logins by Entra ID, with Azure's libraries, and the command line that has them: " +
 		"whoever does not ask for them neither links nor lists them"},
-	"tools/pinned": {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
-	"tools/secondopinion": {
-		why: "a test that compares our T-SQL parser with teesql, which must reach nobody who imports the library", replaced: true,
-	},
-	"tools/sqlserver": {why: "SQL Server in a container for tests, with Docker's forty modules"},
+	"tools/pinned":     {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
+	"tools/acceptance": {why: "tests with libraries that must reach nobody who imports ours: testscript and teesql", replaced: true},
+	"tools/sqlserver":  {why: "SQL Server in a container for tests, with Docker's forty modules"},
 }
 
 // TestModules finds every go.mod and compares it with the table.
@@ -112,7 +110,7 @@ func TestPinnedToolsStayApart(t *testing.T) {
 
 // mostModules is how many modules a program that runs orchestrations on SQLite may find in its `go list -m all`, itself
 // included. architecture.md says what they are.
-const mostModules = 41
+const mostModules = 40
 
 // TestImportersListFewModules makes a program that imports the runtime and the SQLite store, and counts its modules. What is
 // in our go.mod reaches that list although the program links none of it.

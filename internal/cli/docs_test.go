@@ -29,7 +29,7 @@ func TestReadmeNamesTests(t *testing.T) {
 			t.Errorf("README.md names %s, and there is no such test", match[1])
 		}
 		if match[1] == "TestScripts" {
-			read(t, "testdata/script/"+match[2]+".txtar")
+			read(t, root+"/tools/acceptance/duroxide/testdata/script/"+match[2]+".txtar")
 		}
 	}
 }

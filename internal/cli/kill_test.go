@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -98,10 +97,6 @@ type killer struct {
 
 func newKiller(t *testing.T, seed uint64) *killer {
 	t.Helper()
-	program, err := exec.LookPath("duroxide") // TestMain has put it there
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), "killed.db")
 	store, err := sqlite.Open(t.Context(), path, &sqlite.Config{PollInterval: 10 * time.Millisecond})
 	if err != nil {
@@ -114,7 +109,7 @@ func newKiller(t *testing.T, seed uint64) *killer {
 	})
 	return &killer{
 		t: t, random: rand.New(rand.NewPCG(seed, 9)), store: store, client: client.New(store),
-		worker: []string{program, "demo-worker", "--db", path, "--lease", "400ms", "--pause", "10ms", "--slots", "8"},
+		worker: []string{program(t), "demo-worker", "--db", path, "--lease", "400ms", "--pause", "10ms", "--slots", "8"},
 		stderr: &lockedBuffer{}, calls: map[demo.Call]int{},
 	}
 }

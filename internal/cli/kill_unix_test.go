@@ -39,7 +39,7 @@ func TestDemoLeavesNoProcessBehind(t *testing.T) {
 		t.Run(test.signal.String(), func(t *testing.T) {
 			t.Parallel()
 			temp := t.TempDir()
-			command := exec.CommandContext(t.Context(), "duroxide", "demo")
+			command := exec.CommandContext(t.Context(), program(t), "demo")
 			command.Env = append(os.Environ(), "TMPDIR="+temp)
 			var stderr bytes.Buffer
 			command.Stderr = &stderr

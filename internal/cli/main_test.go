@@ -2,37 +2,37 @@ package cli_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
-
 	"github.com/duroxide/duroxide-go/internal/cli"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 )
 
-// TestMain makes this test binary available to the tests as the program duroxide,
-// found through the PATH.
+// programVariable makes this test binary the program duroxide. Whatever process a test starts inherits it.
+const programVariable = "DUROXIDE_TEST_PROGRAM"
+
 func TestMain(m *testing.M) {
-	testscript.Main(leakChecked{m}, map[string]func(){"duroxide": func() {
+	if os.Getenv(programVariable) != "" {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		code := cli.Run(ctx, cli.System(nil))
 		stop()
 		os.Exit(code)
-	}})
+	}
+	if err := os.Setenv(programVariable, "1"); err != nil {
+		panic(err)
+	}
+	leaktest.Main(m)
 }
 
-// leakChecked fails a run of tests that leaves goroutines behind.
-type leakChecked struct{ *testing.M }
-
-func (m leakChecked) Run() int {
-	code := m.M.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+// program is the path of the program duroxide.
+func program(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return code
+	return self
 }

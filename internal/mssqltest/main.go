@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 )
 
 // The environment variables that the package reads.
@@ -26,7 +26,7 @@ const exitInterrupted = 130
 var process = &host{getenv: os.Getenv}
 
 // Run runs a package's tests and ends the process. It first says on stderr if there is no server to be had. Afterwards, and
-// when the process is interrupted, it drops the schemas; a goroutine that is left over then fails the run (goleak).
+// when the process is interrupted, it drops the schemas; a goroutine that is left over then fails the run (leaktest).
 func Run(m *testing.M) {
 	os.Exit(run(m, process, os.Stderr))
 }
@@ -56,7 +56,7 @@ func run(m *testing.M, h *host, stderr io.Writer) int {
 	close(ended)
 	<-watching
 	if code == 0 {
-		if err := goleak.Find(); err != nil {
+		if err := leaktest.Find(); err != nil {
 			fmt.Fprintln(stderr, "goroutines are left over:", err)
 			return 1
 		}

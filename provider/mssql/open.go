@@ -52,7 +52,7 @@ func connector(dsn string) (driver.Connector, error) {
 		return nil, err
 	}
 	if workflow := config.Parameters["fedauth"]; workflow != "" {
-		return nil, invalid("the connection string asks for a login by Entra ID (fedauth): open it with the module "+
+		return nil, invalid("the connection string asks for a login by Entra ID (fedauth): open it with the module " +
 			"github.com/duroxide/duroxide-go/provider/mssql/azuread")
 	}
 	return sqlserver.NewConnectorConfig(config), nil

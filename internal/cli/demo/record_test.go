@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/provider"
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if what := os.Getenv(childVariable); what != "" {
 		child(what)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // recorded runs the demo's shapes undisturbed in this process and returns what is

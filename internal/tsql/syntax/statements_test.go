@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// statementsFile holds the texts of all tables of statements for tools/secondopinion, which compares what another parser
+// statementsFile holds the texts of all tables of statements for tools/acceptance/secondopinion, which compares what another parser
 // makes of them.
 const statementsFile = "testdata/statements.json"
 

@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/duroxide/duroxide-go v0.1.0
 	github.com/microsoft/go-mssqldb v1.11.2
-	go.uber.org/goleak v1.3.0
 )
 
 require (

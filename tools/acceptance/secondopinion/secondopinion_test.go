@@ -15,7 +15,7 @@ import (
 )
 
 // statements holds the texts that the tests of our parser can read; a test there keeps it up to date.
-const statements = "../../internal/tsql/syntax/testdata/statements.json"
+const statements = "../../../internal/tsql/syntax/testdata/statements.json"
 
 // kinds maps the statements of teesql to ours where the names differ in more than the ending. What is missing is looked
 // up without "Statement".

@@ -1,4 +1,4 @@
-package cli_test
+package duroxide
 
 import (
 	"context"
@@ -13,11 +13,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/duroxide/duroxide-go/internal/cli"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/tools/acceptance/program"
 	"github.com/duroxide/duroxide-go/worker"
 )
+
+func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide")) }
 
 // TestScripts runs the scripts in testdata/script: what a user types, and what
 // comes back. Beside testscript's own commands they have:
@@ -146,10 +148,9 @@ func begunCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// codes are the exit codes by the names that scripts use.
+// codes are the exit codes of docs/cli.md by the names that scripts use.
 var codes = map[string]int{
-	"ok": cli.ExitOK, "failure": cli.ExitFailure, "usage": cli.ExitUsage, "notfound": cli.ExitNotFound,
-	"failed": cli.ExitFailed, "timeout": cli.ExitTimeout, "interrupted": cli.ExitInterrupted,
+	"ok": 0, "failure": 1, "usage": 2, "notfound": 3, "failed": 4, "timeout": 5, "interrupted": 130,
 }
 
 func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {

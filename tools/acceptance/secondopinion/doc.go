@@ -1,4 +1,3 @@
 // Package secondopinion compares our T-SQL parser with another one, teesql of sqlc's authors, on every statement that the
-// tests of ours can read. It has nothing but this test. It is a module of its own so that teesql reaches nobody who imports
-// the library.
+// tests of ours can read. It has nothing but this test.
 package secondopinion
