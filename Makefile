@@ -47,7 +47,7 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 test: ## Run the tests; those that want a T-SQL server are skipped if there is none
 	go test ./...
 	go test -C tools/acceptance ./...
-	@go test -count=1 -v -run='^$$' ./internal/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
+	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
@@ -57,7 +57,7 @@ test-race: ## Run the same tests under the race detector, in random order (needs
 test-mssql: ## Run the tests that want a T-SQL server: DUROXIDE_TEST_MSSQL, or one in Docker
 	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../..'; \
 	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
-	    ./internal/migrate/... ./internal/mssqltest/... ./internal/cli/server/... ./provider/mssql/...
+	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/...
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included

@@ -20,7 +20,7 @@ var files embed.FS
 var mssqlFiles embed.FS
 
 // MSSQLScripts returns what makes the SQL Server store's schema: the folders schema and
-// procedures, laid out as package internal/migrate reads them.
+// procedures, laid out as package provider/mssql/migrate reads them.
 func MSSQLScripts() fs.FS { return mssqlFiles }
 
 // SQLiteSchema returns the embedded store's migrations, each a file

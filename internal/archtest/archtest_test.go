@@ -48,19 +48,31 @@ var table = []Rule{
 		Why:       "these are for any store, a stranger's too, so they know the contract and nothing else",
 	},
 	{
+		From:      Set{"./provider/internal/..."},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "what the stores share is about neither of them, and knows no SQL",
+	},
+	{
 		From: Set{"./provider/sqlite"},
-		Forbidden: anythingBut("std", "./provider", "./gen/sqlitedb", "./sql/...", "./internal/...",
+		Forbidden: anythingBut("std", "./provider", "./gen/sqlitedb", "./sql/...", "./provider/internal/...", "./internal/clock",
 			"modernc.org/sqlite/...", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
 	},
 	{
 		From: Set{"./provider/mssql"},
-		Forbidden: append(anythingBut("std", "./provider", "./gen/mssqldb", "./sql", "./internal/...",
+		Forbidden: anythingBut("std", "./provider", "./gen/mssqldb", "./provider/mssql/migrate", "./provider/internal/...", "./internal/clock",
 			"github.com/microsoft/go-mssqldb/...", "github.com/google/uuid"),
-			"./internal/cli/...", "./internal/mssqltest", "./internal/tdsproxy"),
 		Reach: Directly,
 		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
+	},
+	{
+		From:      Set{"./provider/mssql/migrate"},
+		Forbidden: anythingBut("std", "./sql", "./internal/clock"),
+		Reach:     Directly,
+		Why: "a program that only migrates links no store, and brings its own driver: errors are told apart through an interface " +
+			"that the driver's implement",
 	},
 	{
 		From:      Set{"./..."},
@@ -69,10 +81,11 @@ var table = []Rule{
 		Why:       "the libraries of Entra ID are many times as large as the store; the module provider/mssql/azuread links them, for who asks",
 	},
 	{
-		From:      Set{"./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "./internal/testsupport/leaktest"),
-		Reach:     Directly,
-		Why:       "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
+		From: Set{"./internal/testsupport/mssqltest"},
+		Forbidden: anythingBut("std", "./provider/mssql/migrate", "./internal/testsupport/leaktest",
+			"github.com/microsoft/go-mssqldb/..."),
+		Reach: Directly,
+		Why:   "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
 	},
 	{
 		From:      Set{"./internal/testsupport/leaktest"},
@@ -81,7 +94,7 @@ var table = []Rule{
 		Why:       "tests of every package look for leaks, so it stands below all of them",
 	},
 	{
-		From:      Set{"./internal/tdsproxy"},
+		From:      Set{"./internal/testsupport/tdsproxy"},
 		Forbidden: anythingBut("std"),
 		Reach:     Directly,
 		Why:       "the proxy breaks connections of whatever driver is tested; one that shared code with it could share its mistakes",
@@ -111,8 +124,8 @@ var table = []Rule{
 		Why:       "these run the go command and what it builds; only the sqlc.yaml has to be read",
 	},
 	{
-		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/cli/...", "!./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./provider", "./internal/..."),
+		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/testsupport/..."},
+		Forbidden: anythingBut("std", "./provider", "./internal/clock", "./internal/payload", "./internal/registry", "./internal/replay"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
@@ -124,28 +137,27 @@ var table = []Rule{
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
 	},
 	{
-		From:      Set{"./cmd/...", "./internal/cli/...", "!./internal/cli/server"},
-		Forbidden: Set{"./gen/...", "./sql/..."},
+		From:      Set{"./...", "!./orchestration/...", "!./activity/...", "!./worker/...", "!./client/...", "!./internal/..."},
+		Forbidden: Set{"./internal/payload", "./internal/registry", "./internal/replay"},
 		Reach:     Directly,
-		Why: "the command line uses a store as everybody does, and what it cannot do through it is missing there; " +
-			"only internal/cli/server has to make the schema before there is a store",
+		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
 	},
 	{
-		From:      Set{"./cmd/...", "./internal/cli/...", "!./internal/cli/rig", "!./internal/cli/server"},
+		From:      Set{"./cmd/..."},
+		Forbidden: Set{"./gen/...", "./sql/..."},
+		Reach:     Directly,
+		Why:       "the command line uses stores and the migrator as everybody does, and what it cannot do through them is missing there",
+	},
+	{
+		From:      Set{"./cmd/...", "!./cmd/duroxide/internal/rig", "!./cmd/duroxide/internal/server"},
 		Forbidden: Set{"database/sql/..."},
 		Reach:     Directly,
 		Why: "a store is opened through its package; only the rig talks to a bare database, as the yardstick, " +
-			"and internal/cli/server, which makes and examines schemas",
-	},
-	{
-		From:      Set{"./internal/cli/server"},
-		Forbidden: Set{"./gen/..."},
-		Reach:     Directly,
-		Why:       "it makes the schema and looks at it; the calls of the contract go through the store",
+			"and server, which examines one",
 	},
 	{
 		From:      Set{"./cmd/duroxide/commandline"},
-		Forbidden: anythingBut("std", "./internal/cli", "github.com/microsoft/go-mssqldb"),
+		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "github.com/microsoft/go-mssqldb"),
 		Reach:     Directly,
 		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},
@@ -174,28 +186,27 @@ var table = []Rule{
 	},
 	{
 		From: Set{
-			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest", "!./internal/mssqltest", "!./internal/tdsproxy",
+			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest",
 			"!./internal/testsupport/...", "!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
 			"testing/...", "pgregory.net/rapid/...",
-			"./internal/mssqltest", "./internal/tdsproxy",
 			"github.com/google/go-cmp/...", "github.com/stretchr/testify/...", "./internal/testsupport/...",
 		},
 		Reach: Transitively,
 		Why:   "a test library in a production binary adds its flags to every user's command line",
 	},
 	{
-		From:      Set{"./...", "!./cmd/...", "!./internal/cli/...", "!./examples/..."},
+		From:      Set{"./...", "!./cmd/...", "!./examples/..."},
 		Forbidden: Set{"github.com/spf13/..."},
 		Reach:     Transitively,
 		Why:       "the library must not make its users link a command-line framework",
 	},
 	{
-		From:      Set{"./...", "!./cmd/...", "!./internal/cli/..."},
-		Forbidden: Set{"./cmd/...", "./internal/cli/...", "./examples/...", "./internal/archtest"},
+		From:      Set{"./...", "!./cmd/..."},
+		Forbidden: Set{"./cmd/...", "./examples/...", "./internal/archtest"},
 		Reach:     Directly,
-		Why:       "these stand at the top: nothing is built on them, but the commands on internal/cli",
+		Why:       "these stand at the top: nothing is built on them, but a command on its own packages",
 	},
 }
 

@@ -13,7 +13,7 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

@@ -9,7 +9,7 @@ import (
 	mssqldriver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
-	"github.com/duroxide/duroxide-go/internal/lifecycle"
-	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/lifecycle"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
-	"github.com/duroxide/duroxide-go/internal/lifecycle"
-	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/lifecycle"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/cli"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
 )
 
 // Options is what a program adds. The zero value is duroxide as cmd/duroxide builds it.
