@@ -106,10 +106,23 @@ var table = []Rule{
 		Why:       "the T-SQL front end serves a generator for anybody's T-SQL, so it knows the language and nothing of this library",
 	},
 	{
-		From:      Set{"./...", "!./internal/tsql/...", "!./tools/..."},
-		Forbidden: Set{"./internal/tsql/...", "./tools/..."},
+		From:      Set{"./...", "!./internal/tsql/...", "!./tools/...", "!./tsqltest/..."},
+		Forbidden: Set{"./internal/tsql/...", "./tools/...", "./tsqltest/..."},
 		Reach:     Directly,
-		Why:       "the library runs the T-SQL that developers' programs have read; it needs no parser at run time",
+		Why:       "the library runs the T-SQL that developers' programs have read; it needs no parser and no server at run time",
+	},
+	{
+		From:      Set{"./tsqltest/...", "!./tsqltest"},
+		Forbidden: anythingBut("std", "./internal/tsql/...", "./tsqltest/...", "github.com/tidwall/btree", "golang.org/x/text/..."),
+		Reach:     Directly,
+		Why: "the engine is checked with the driver, so that it must not share code with it; it knows T-SQL and nothing of this " +
+			"library, and takes from others only ordered maps and collations",
+	},
+	{
+		From:      Set{"./tsqltest"},
+		Forbidden: anythingBut("std", "./internal/tsql/...", "./tsqltest/...", "github.com/microsoft/go-mssqldb/..."),
+		Reach:     Directly,
+		Why:       "the public package opens connections to its engine with the driver, and so alone imports it",
 	},
 	{
 		From:      Set{"./tools/..."},
@@ -187,7 +200,7 @@ var table = []Rule{
 	{
 		From: Set{
 			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest",
-			"!./internal/testsupport/...", "!./tools/sqlc-gen-tsql/internal/live/livetest",
+			"!./internal/testsupport/...", "!./tsqltest/...", "!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
 			"testing/...", "pgregory.net/rapid/...",
@@ -213,6 +226,8 @@ var table = []Rule{
 // planned are the packages that rules already mention and that do not exist yet, each with what will be there.
 var planned = map[string]string{
 	"./orchestration/orchestrationtest": "an orchestration's test with a fake clock and fake activities",
+	"./tsqltest":                        "the T-SQL server for tests, as its users see it",
+	"./tsqltest/...":                    "the engine below it",
 }
 
 // load loads the import graph of the module once for all tests.
