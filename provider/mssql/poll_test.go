@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 const (

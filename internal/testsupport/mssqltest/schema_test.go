@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 func TestNewSchemaIsReadyAndDropped(t *testing.T) { //nolint:tparallel // the end of the subtest is what drops

@@ -56,7 +56,7 @@ func TestExportByHand(t *testing.T) {
 
 func serverKind(t *testing.T, m *Migration) server {
 	t.Helper()
-	kind, err := readServer(t.Context(), m.DB)
+	kind, err := m.readServer(t.Context(), m.DB)
 	must(t, err)
 	return kind
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 )
 
 // Drop removes everything that [Migration.Up] has made, with all orchestrations and their
@@ -31,7 +33,7 @@ func (m *Migration) Drop(ctx context.Context) error {
 		if err := m.refuse(st); err != nil {
 			return err
 		}
-		members, err := roleMembers(ctx, s.conn, m.schema())
+		members, err := m.on(s.conn).ListRoleMembers(ctx, mssqldb.ListRoleMembersParams{Role: RoleName(m.schema())})
 		if err != nil {
 			return fmt.Errorf("reading the members of the role %s: %w", Quote(RoleName(m.schema())), err)
 		}
@@ -106,7 +108,7 @@ func (m *Migration) ourObjects(st *state) []object {
 }
 
 // foreignObjects counts what is in the schema and not ours.
-func (m *Migration) foreignObjects(ctx context.Context, q querier, st *state) (int, error) {
+func (m *Migration) foreignObjects(ctx context.Context, db mssqldb.DBTX, st *state) (int, error) {
 	ours := map[string]bool{}
 	for name := range st.modules {
 		ours[name] = true
@@ -114,42 +116,15 @@ func (m *Migration) foreignObjects(ctx context.Context, q querier, st *state) (i
 	for _, one := range m.ourObjects(st) {
 		ours[one.name] = true
 	}
+	names, err := m.on(db).ListObjects(ctx, mssqldb.ListObjectsParams{Schema: m.schema(), Sequences: st.server == sqlServer})
+	if err != nil {
+		return 0, err
+	}
 	count := 0
-	// What belongs to a table goes with it. Table types have their names in sys.types.
-	// Babelfish also lists the sequence of an identity column, and as a type the @table
-	// that a function returns.
-	const query = `
-SELECT o.name FROM sys.objects AS o
-WHERE o.schema_id = SCHEMA_ID(@p1)
-  AND (o.type IN ('P', 'V', 'FN', 'IF', 'TF', 'U', 'SN', 'AF', 'FS', 'FT', 'PC', 'X') OR o.type = 'SO' AND @p2 = 1)
-UNION ALL
-SELECT t.name FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name NOT LIKE N'@%'`
-	err := each(ctx, q, query, func(scan scanner) error {
-		var name string
-		err := scan(&name)
+	for _, name := range names {
 		if !ours[name] {
 			count++
 		}
-		return err
-	}, m.schema(), st.server == sqlServer)
-	return count, err
-}
-
-// roleMembers returns the members of the runtime role: a role cannot be dropped while
-// it has any.
-func roleMembers(ctx context.Context, q querier, schema string) ([]string, error) {
-	var members []string
-	const query = `
-SELECT member.name
-FROM sys.database_role_members AS m
-INNER JOIN sys.database_principals AS r ON r.principal_id = m.role_principal_id
-INNER JOIN sys.database_principals AS member ON member.principal_id = m.member_principal_id
-WHERE r.name = @p1`
-	err := each(ctx, q, query, func(scan scanner) error {
-		var name string
-		err := scan(&name)
-		members = append(members, name)
-		return err
-	}, RoleName(schema))
-	return members, err
+	}
+	return count, nil
 }

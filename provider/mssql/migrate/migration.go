@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 )
 
 // Migration is one schema of one database, which should become what this release of the
@@ -137,8 +139,8 @@ func (m *Migration) Plan(ctx context.Context) (*Plan, error) {
 	return plan, m.explain(ctx, err)
 }
 
-func (m *Migration) plan(ctx context.Context, q querier) (*Plan, error) {
-	st, err := m.readState(ctx, q)
+func (m *Migration) plan(ctx context.Context, db mssqldb.DBTX) (*Plan, error) {
+	st, err := m.readState(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +166,11 @@ func (m *Migration) planFor(st *state) (*Plan, error) {
 // and nil for any other. It needs no lock, which that release may hold for long: such a
 // schema does not become ours again.
 func (m *Migration) leaveAlone(ctx context.Context) (*Plan, error) {
-	st, err := readRecords(ctx, m.DB, m.schema())
+	st, err := m.readRecords(ctx, m.DB)
 	if err != nil || !m.isNewer(st) {
 		return nil, nil //nolint:nilerr // what is wrong, if it still is, shows under the lock
 	}
-	if st.server, err = readServer(ctx, m.DB); err != nil {
+	if st.server, err = m.readServer(ctx, m.DB); err != nil {
 		return nil, err
 	}
 	return m.planFor(st)
@@ -213,7 +215,7 @@ func (m *Migration) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := readRecords(ctx, m.DB, m.schema())
+	st, err := m.readRecords(ctx, m.DB)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (m *Migration) explain(ctx context.Context, err error) error {
 	if !errors.As(err, &numbered) || !slices.Contains(refusals, numbered.SQLErrorNumber()) {
 		return err
 	}
-	if owner, asking := isOwner(ctx, m.DB); owner || asking != nil {
+	if owner, asking := m.on(m.DB).IsOwner(ctx); owner == 1 || asking != nil {
 		return err
 	}
 	return m.forbidden(err)
@@ -48,12 +48,4 @@ var errUnreadable = errors.New("the login may not read the procedures")
 // missing or edited: not even the view that it has just read has a definition.
 func (st *state) isUnreadable() bool {
 	return st.recorded && !slices.ContainsFunc(slices.Collect(maps.Values(st.stored)), func(one storedModule) bool { return one.checksum != nil })
-}
-
-// isOwner reports whether the login has all rights in the database: it is a member of
-// db_owner or of sysadmin, or is dbo.
-func isOwner(ctx context.Context, q querier) (owner bool, err error) {
-	const query = "SELECT CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END"
-	err = q.QueryRowContext(ctx, query).Scan(&owner)
-	return owner, err
 }

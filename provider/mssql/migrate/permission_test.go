@@ -48,6 +48,9 @@ func (a oneAnswer) Prepare(string) (driver.Stmt, error)          { return nil, e
 func (a oneAnswer) Begin() (driver.Tx, error) { return nil, errors.ErrUnsupported }
 func (a oneAnswer) Close() error              { return nil }
 
+// CheckNamedValue implements [driver.NamedValueChecker]: arguments are of the real driver's types.
+func (a oneAnswer) CheckNamedValue(*driver.NamedValue) error { return nil }
+
 // QueryContext implements [driver.QueryerContext].
 func (a oneAnswer) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
 	if err, failed := a.value.(error); failed {
@@ -62,7 +65,7 @@ type oneRow struct {
 	read  bool
 }
 
-func (r *oneRow) Columns() []string { return []string{""} }
+func (r *oneRow) Columns() []string { return []string{"is_owner"} }
 func (r *oneRow) Close() error      { return nil }
 
 func (r *oneRow) Next(dest []driver.Value) error {

@@ -3,8 +3,8 @@ package migrate
 import (
 	"bytes"
 	"errors"
-	"io"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 

@@ -2,9 +2,10 @@ package migrate
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 )
 
 // server is a dialect of T-SQL. Its text is what a person reads.
@@ -57,23 +58,22 @@ type storedModule struct {
 	setOptions bool
 }
 
-// querier is a connection or a pool.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+// on returns the reads of the schema on a connection or a pool.
+func (m *Migration) on(db mssqldb.DBTX) *mssqldb.Queries {
+	return mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, m.schema()))
 }
 
 // readState reads everything. It needs to see the definitions, as the owner does.
-func (m *Migration) readState(ctx context.Context, q querier) (*state, error) {
+func (m *Migration) readState(ctx context.Context, db mssqldb.DBTX) (*state, error) {
 	schema := m.schema()
-	st, err := readRecords(ctx, q, schema)
+	st, err := m.readRecords(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	if st.server, err = readServer(ctx, q); err != nil {
+	if st.server, err = m.readServer(ctx, db); err != nil {
 		return nil, fmt.Errorf("asking for the kind of server: %w", err)
 	}
-	if st.stored, err = readStored(ctx, q, schema); err != nil {
+	if st.stored, err = m.readStored(ctx, db); err != nil {
 		return nil, fmt.Errorf("reading the modules of schema %s: %w", Quote(schema), err)
 	}
 	if st.isUnreadable() {
@@ -83,10 +83,9 @@ func (m *Migration) readState(ctx context.Context, q querier) (*state, error) {
 }
 
 // readServer asks what dialect the server speaks.
-func readServer(ctx context.Context, q querier) (server, error) {
-	var property sql.NullString
-	err := q.QueryRowContext(ctx, "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10))").Scan(&property)
-	if property.String == "1" {
+func (m *Migration) readServer(ctx context.Context, db mssqldb.DBTX) (server, error) {
+	property, err := m.on(db).GetServerKind(ctx)
+	if property != nil && *property == "1" {
 		return babelfish, err
 	}
 	return sqlServer, err
@@ -94,74 +93,62 @@ func readServer(ctx context.Context, q querier) (server, error) {
 
 // readRecords reads what was applied, from the view, which the runtime role may read
 // too.
-func readRecords(ctx context.Context, q querier, schema string) (*state, error) {
+func (m *Migration) readRecords(ctx context.Context, db mssqldb.DBTX) (*state, error) {
 	st := &state{scripts: map[int]recordedScript{}, modules: map[string]recordedModule{}}
-	var id sql.NullInt64
-	var views int
-	err := q.QueryRowContext(ctx, `
-SELECT SCHEMA_ID(@p1),
-       (SELECT COUNT(*) FROM sys.views AS v WHERE v.schema_id = SCHEMA_ID(@p1) AND v.name = N'v_migrations')`,
-		schema).Scan(&id, &views)
+	found, err := m.on(db).FindSchema(ctx, mssqldb.FindSchemaParams{Schema: m.schema()})
 	if err != nil {
-		return nil, fmt.Errorf("looking for schema %s: %w", Quote(schema), err)
+		return nil, fmt.Errorf("looking for schema %s: %w", Quote(m.schema()), err)
 	}
-	st.exists, st.recorded = id.Valid, views == 1
+	st.exists, st.recorded = found.SchemaID != nil, found.RecordViews == 1
 	if !st.recorded {
 		return st, nil
 	}
-	err = each(ctx, q, rewrite("SELECT kind, version, name, checksum, server_checksum, oldest, complete FROM duroxide.v_migrations", schema), st.record)
+	records, err := m.on(db).ReadRecords(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(schema), err)
+		return nil, fmt.Errorf("reading what was applied to schema %s: %w", Quote(m.schema()), err)
+	}
+	for i := range records {
+		st.record(&records[i])
 	}
 	return st, nil
 }
 
 // record takes a row of the view.
-func (st *state) record(scan scanner) error {
-	var kind moduleKind
-	var version int
-	var name string
-	var checksum, serverChecksum []byte
-	var oldest sql.NullInt32
-	var complete sql.NullBool
-	if err := scan(&kind, &version, &name, &checksum, &serverChecksum, &oldest, &complete); err != nil {
-		return err
-	}
-	switch kind {
+func (st *state) record(row *mssqldb.ReadRecordsRow) {
+	version := int(row.Version)
+	switch row.Kind {
 	case "SCRIPT":
-		st.scripts[version] = recordedScript{name: name, checksum: checksum}
+		st.scripts[version] = recordedScript{name: row.Name, checksum: row.Checksum}
 	case "REVISION":
 		if version > st.revision {
-			st.revision, st.oldest = version, int(oldest.Int32)
+			st.revision, st.oldest = version, 0
+			if row.Oldest != nil {
+				st.oldest = int(*row.Oldest)
+			}
 		}
-		if complete.Bool {
+		if row.Complete != nil && *row.Complete {
 			st.complete = max(st.complete, version)
 		}
 	default:
-		st.modules[name] = recordedModule{kind: kind, checksum: checksum, serverChecksum: serverChecksum}
+		st.modules[row.Name] = recordedModule{kind: moduleKind(row.Kind), checksum: row.Checksum, serverChecksum: row.ServerChecksum}
 	}
-	return nil
 }
 
 // readStored asks the server for the modules it has.
-func readStored(ctx context.Context, q querier, schema string) (map[string]storedModule, error) {
+func (m *Migration) readStored(ctx context.Context, db mssqldb.DBTX) (map[string]storedModule, error) {
+	modules, err := m.on(db).ListModules(ctx, mssqldb.ListModulesParams{Schema: m.schema()})
+	if err != nil {
+		return nil, err
+	}
 	stored := map[string]storedModule{}
-	const query = `
-SELECT o.name, o.type, HASHBYTES('SHA2_256', m.definition),
-       CASE WHEN m.uses_quoted_identifier = 1 AND m.uses_ansi_nulls = 1 THEN 1 ELSE 0 END
-FROM sys.sql_modules AS m
-INNER JOIN sys.objects AS o ON o.object_id = m.object_id
-WHERE o.schema_id = SCHEMA_ID(@p1)`
-	err := each(ctx, q, query, func(scan scanner) error {
-		var name, code string
-		var row storedModule
-		var options int
-		err := scan(&name, &code, &row.checksum, &options)
-		row.kind, row.setOptions = kindOf(code), options == 1
-		stored[name] = row
-		return err
-	}, schema)
-	return stored, err
+	for _, row := range modules {
+		code := ""
+		if row.Type != nil {
+			code = *row.Type
+		}
+		stored[row.Name] = storedModule{kind: kindOf(code), checksum: row.Checksum, setOptions: row.SetOptions == 1}
+	}
+	return stored, nil
 }
 
 // kindOf translates sys.objects.type, which is padded. A kind that we have none of
@@ -177,26 +164,4 @@ func kindOf(code string) moduleKind {
 	default:
 		return moduleKind(code)
 	}
-}
-
-// scanner is the Scan of a row.
-type scanner func(dest ...any) error
-
-// each calls f for every row of a query.
-func each(ctx context.Context, q querier, query string, f func(scanner) error, args ...any) (err error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closing := rows.Close(); err == nil {
-			err = closing
-		}
-	}()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -42,14 +42,17 @@ func records(t *testing.T, m *Migration) []string {
 		"SELECT CONCAT(name, ' ', kind), server_checksum, applied_at FROM duroxide.modules ORDER BY name",
 		"SELECT CONCAT(revision, ' ', oldest, ' ', complete), CAST(NULL AS VARBINARY(32)), applied_at FROM duroxide.revisions ORDER BY revision",
 	} {
-		must(t, each(t.Context(), m.DB, rewrite(query, m.schema()), func(scan scanner) error {
+		found, err := m.DB.QueryContext(t.Context(), rewrite(query, m.schema()))
+		must(t, err)
+		for found.Next() {
 			var name string
 			var checksum []byte
 			var at int64
-			err := scan(&name, &checksum, &at)
+			must(t, found.Scan(&name, &checksum, &at))
 			rows = append(rows, fmt.Sprintf("%s %x %d", name, checksum, at))
-			return err
-		}))
+		}
+		must(t, found.Err())
+		must(t, found.Close())
 	}
 	return rows
 }

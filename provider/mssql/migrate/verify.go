@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 )
 
 // ProblemKind is a way in which a schema differs from the scripts.
@@ -172,25 +174,17 @@ func (m *Migration) pageLocks(ctx context.Context, server server) ([]Problem, er
 	if server != sqlServer {
 		return nil, nil
 	}
+	allowed, err := m.on(m.DB).ListIndexesWithPageLocks(ctx, mssqldb.ListIndexesWithPageLocksParams{Schema: m.schema()})
+	if err != nil {
+		return nil, fmt.Errorf("reading the indexes of schema %s: %w", Quote(m.schema()), err)
+	}
 	var problems []Problem
-	const query = `
-SELECT i.name
-FROM sys.indexes AS i
-INNER JOIN sys.tables AS t ON t.object_id = i.object_id
-WHERE t.schema_id = SCHEMA_ID(@p1) AND i.name IS NOT NULL AND i.allow_page_locks = 1
-ORDER BY i.name`
-	err := each(ctx, m.DB, query, func(scan scanner) error {
-		var name string
-		err := scan(&name)
+	for _, name := range allowed {
 		if m.release.pageLocksOff[name] {
 			problems = append(problems, Problem{
 				ProblemPageLocks, name, "allows page locks, which hide work from READPAST; ALTER INDEX … SET (ALLOW_PAGE_LOCKS = OFF)",
 			})
 		}
-		return err
-	}, m.schema())
-	if err != nil {
-		return nil, fmt.Errorf("reading the indexes of schema %s: %w", Quote(m.schema()), err)
 	}
 	return problems, nil
 }

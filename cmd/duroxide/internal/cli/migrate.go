@@ -12,8 +12,8 @@ import (
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/server"
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // planDocument is what `migrate plan --json` and `migrate up --json` print.

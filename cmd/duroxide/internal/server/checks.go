@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -10,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // isBabelfish tells the server by its banner: its properties are those of the SQL Server
@@ -118,23 +117,24 @@ func judgeWritable(updateability string) Finding {
 
 // grants are what a login may do.
 type grants struct {
-	login, user sql.NullString
+	login, user string
 	owner       bool
-	// 1 for yes; NULL if there is no such schema or role.
-	execute, definition, runtime sql.NullInt64
+	// execute tells whether it may call the procedures, runtime whether it is in the role: 1
+	// for yes, nil if there is no such schema or role.
+	execute, runtime *int32
 }
 
 // judgeGrants needs EXECUTE. missing says that there is no schema to have rights on.
 func judgeGrants(g grants, schema string, missing bool) Finding {
-	who := fmt.Sprintf("login %s, user %s", g.login.String, g.user.String)
+	who := fmt.Sprintf("login %s, user %s", g.login, g.user)
 	switch {
 	case missing:
 		return Finding{Level: OK, Detail: who}
 	case g.owner:
 		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(migrate.RoleName(schema))}
-	case g.execute.Int64 == 1:
+	case orZero(g.execute) == 1:
 		return Finding{Level: OK, Detail: who + ": may call the procedures"}
-	case g.runtime.Int64 == 1:
+	case orZero(g.runtime) == 1:
 		return Finding{
 			Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call the procedures",
 			Advice: "GRANT EXECUTE ON SCHEMA::" + quote(schema) + " TO " + quote(migrate.RoleName(schema)),
@@ -142,7 +142,7 @@ func judgeGrants(g grants, schema string, missing bool) Finding {
 	}
 	return Finding{
 		Level: Problem, Detail: who + " may not call the procedures",
-		Advice: "ALTER ROLE " + quote(migrate.RoleName(schema)) + " ADD MEMBER " + quote(g.user.String),
+		Advice: "ALTER ROLE " + quote(migrate.RoleName(schema)) + " ADD MEMBER " + quote(g.user),
 	}
 }
 
@@ -220,9 +220,9 @@ func (p *patient) checkClock(ctx context.Context) error {
 	best := clockReading{trip: math.MaxInt64}
 	const readings = 5
 	for range readings {
-		var server int64
 		began := time.Now()
-		if err := p.db.QueryRowContext(ctx, "SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())").Scan(&server); err != nil {
+		server, err := p.queries.ReadClock(ctx)
+		if err != nil {
 			return err
 		}
 		if trip := time.Since(began); trip < best.trip {
@@ -259,8 +259,8 @@ func judgeClock(r clockReading) Finding {
 
 // checkConnections compares what a process may open with what the server takes.
 func (p *patient) checkConnections(ctx context.Context) error {
-	var most int64
-	if err := p.db.QueryRowContext(ctx, "SELECT CONVERT(BIGINT, @@MAX_CONNECTIONS)").Scan(&most); err != nil {
+	most, err := p.queries.GetMaxConnections(ctx)
+	if err != nil {
 		return err
 	}
 	pool, err := mssql.PoolSize()

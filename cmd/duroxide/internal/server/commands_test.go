@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/worker"
 )
 

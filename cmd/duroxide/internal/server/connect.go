@@ -12,6 +12,7 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
@@ -58,6 +59,8 @@ func (e missingError) Unwrap() []error { return []error{e.error, provider.ErrNot
 type Database struct {
 	db     *sql.DB
 	schema string
+	// queries are the reads of sql/queries.
+	queries *mssqldb.Queries
 	// trouble is why the schema cannot be used as it is, nil if it can.
 	trouble error
 }
@@ -83,7 +86,9 @@ func Connect(ctx context.Context, login Login, address Address) (*Database, erro
 	case !aboutTheSchema(err):
 		return nil, err
 	}
-	return &Database{db: sql.OpenDB(reached), schema: schema, trouble: err}, nil
+	db := sql.OpenDB(reached)
+	queries := mssqldb.New(db, mssqldb.WithSchema(mssql.DefaultSchema, schema))
+	return &Database{db: db, schema: schema, queries: queries, trouble: err}, nil
 }
 
 // aboutTheSchema reports whether an error of opening is one that a look at the database,

@@ -2,12 +2,12 @@ package server
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // Level is how bad a finding is.
@@ -92,87 +92,82 @@ func (p *patient) note(level Level, detail, advice string) {
 
 // checkServer looks at the version. Before 2016 SP1 there is no CREATE OR ALTER.
 func (p *patient) checkServer(ctx context.Context) error {
-	const query = `
-SELECT CONVERT(NVARCHAR(400), SERVERPROPERTY('Edition')), CONVERT(NVARCHAR(128), SERVERPROPERTY('ProductVersion')),
-    CONVERT(INT, SERVERPROPERTY('EngineEdition')), @@VERSION`
-	var edition, version, banner sql.NullString
-	var engine sql.NullInt64
-	if err := p.db.QueryRowContext(ctx, query).Scan(&edition, &version, &engine, &banner); err != nil {
-		return err
-	}
-	p.facts = facts{babelfish: isBabelfish(banner.String), azure: isAzure(engine.Int64)}
-	p.findings = append(p.findings, judgeServer(edition.String, version.String, p.facts))
-	return nil
-}
-
-// databaseOption reads a column of sys.databases for this database. A server that does
-// not have it returns an error.
-func (p *patient) databaseOption(ctx context.Context, column string) (value int64, name string, err error) {
-	// column is a constant of this package.
-	query := "SELECT CONVERT(BIGINT, d." + column + "), d.name FROM sys.databases AS d WHERE d.database_id = DB_ID()"
-	err = p.db.QueryRowContext(ctx, query).Scan(&value, &name)
-	return value, name, err
-}
-
-func (p *patient) checkCompatibility(ctx context.Context) error {
-	level, name, err := p.databaseOption(ctx, "compatibility_level")
+	is, err := p.queries.GetServerVersion(ctx)
 	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeCompatibility(level, name, p.facts))
+	p.facts = facts{babelfish: isBabelfish(is.Banner), azure: isAzure(int64(orZero(is.EngineEdition)))}
+	p.findings = append(p.findings, judgeServer(orZero(is.Edition), orZero(is.ProductVersion), p.facts))
+	return nil
+}
+
+// orZero is what a pointer points to; the zero value for NULL.
+func orZero[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}
+
+func (p *patient) checkCompatibility(ctx context.Context) error {
+	is, err := p.queries.GetCompatibilityLevel(ctx)
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name, p.facts))
 	return nil
 }
 
 func (p *patient) checkRowVersioning(ctx context.Context) error {
-	on, name, err := p.databaseOption(ctx, "is_read_committed_snapshot_on")
+	is, err := p.queries.GetRowVersioning(ctx)
 	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeRowVersioning(on, name))
+	p.findings = append(p.findings, judgeRowVersioning(orZero(is.Value), is.Name))
 	return nil
 }
 
 func (p *patient) checkDurability(ctx context.Context) error {
-	mode, name, err := p.databaseOption(ctx, "delayed_durability")
+	is, err := p.queries.GetDelayedDurability(ctx)
 	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeDurability(mode, name))
+	p.findings = append(p.findings, judgeDurability(orZero(is.Value), is.Name))
 	return nil
 }
 
 func (p *patient) checkWritable(ctx context.Context) error {
-	var updateability sql.NullString
-	const query = "SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability'))"
-	if err := p.db.QueryRowContext(ctx, query).Scan(&updateability); err != nil {
+	updateability, err := p.queries.GetUpdateability(ctx)
+	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeWritable(updateability.String))
+	p.findings = append(p.findings, judgeWritable(orZero(updateability)))
 	return nil
 }
 
 // checkLogin asks what the login may do in the schema.
 func (p *patient) checkLogin(ctx context.Context) error {
-	const query = `
-SELECT SUSER_SNAME(), USER_NAME(),
-    HAS_PERMS_BY_NAME(@p2, @p3, 'EXECUTE'), HAS_PERMS_BY_NAME(@p1, 'SCHEMA', 'VIEW DEFINITION'), IS_ROLEMEMBER(@p4)`
 	schema := quote(p.schema)
 	callable, class := schema, "SCHEMA"
 	if p.facts.babelfish {
 		// It says no for every schema, and the truth for what is in one.
 		callable, class = schema+".fetch_orchestration_item", "OBJECT"
 	}
-	var g grants
-	err := p.db.QueryRowContext(ctx, query, schema, callable, class, migrate.RoleName(p.schema)).
-		Scan(&g.login, &g.user, &g.execute, &g.definition, &g.runtime)
+	is, err := p.queries.GetPermissions(ctx, mssqldb.GetPermissionsParams{
+		Schema: schema, Callable: callable, Class: class, Role: migrate.RoleName(p.schema),
+	})
 	if err != nil {
 		return err
 	}
-	const owner = "SELECT CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END"
-	if err := p.db.QueryRowContext(ctx, owner).Scan(&g.owner); err != nil {
+	owner, err := p.queries.IsOwner(ctx)
+	if err != nil {
 		return err
 	}
-	p.facts.seesModules = g.definition.Int64 == 1 || g.owner
+	g := grants{
+		login: orZero(is.LoginName), user: orZero(is.UserName), owner: owner == 1,
+		execute: is.MayExecute, runtime: is.InRole,
+	}
+	p.facts.seesModules = orZero(is.MayViewDefinition) == 1 || g.owner
 	p.findings = append(p.findings, judgeGrants(g, p.schema, errors.Is(p.trouble, mssql.ErrMissingSchema)))
 	return nil
 }

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
@@ -19,12 +19,11 @@ func (d *Database) Migration(log *slog.Logger) *migrate.Migration {
 
 // Instances counts the instances in the schema; a schema that was made by half has none.
 func (d *Database) Instances(ctx context.Context) (n int64, err error) {
-	const query = "SELECT COUNT(*) FROM sys.tables AS t WHERE t.schema_id = SCHEMA_ID(@p1) AND t.name = N'instances'"
-	if err := d.db.QueryRowContext(ctx, query, d.schema).Scan(&n); err != nil || n == 0 {
+	made, err := d.queries.HasInstances(ctx, mssqldb.HasInstancesParams{Schema: d.schema})
+	if err != nil || made == 0 {
 		return 0, err
 	}
-	err = d.db.QueryRowContext(ctx, "SELECT COUNT_BIG(*) FROM "+quote(d.schema)+".instances AS i").Scan(&n)
-	return n, err
+	return d.queries.CountInstances(ctx)
 }
 
 // Scratch is a store in a schema that exists only as long as the store is open.
@@ -85,11 +84,11 @@ func (d *Database) makeScratch(ctx context.Context) (drop func() error, err erro
 
 // mustBeFree refuses a schema that exists, whoever made it.
 func (d *Database) mustBeFree(ctx context.Context) error {
-	var id sql.NullInt64
-	if err := d.db.QueryRowContext(ctx, "SELECT SCHEMA_ID(@p1)", d.schema).Scan(&id); err != nil {
+	found, err := d.queries.FindSchema(ctx, mssqldb.FindSchemaParams{Schema: d.schema})
+	if err != nil {
 		return fmt.Errorf("looking for schema %s: %w", quote(d.schema), err)
 	}
-	if id.Valid {
+	if found.SchemaID != nil {
 		return taken(d.schema)
 	}
 	return nil

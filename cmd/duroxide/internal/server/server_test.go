@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"net"
@@ -11,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 func TestMain(m *testing.M) { mssqltest.Run(m) }
@@ -248,8 +247,8 @@ func TestDatabaseOptionsAreJudged(t *testing.T) {
 
 func TestGrantsAreJudged(t *testing.T) {
 	t.Parallel()
-	yes, no, unknown := sql.NullInt64{Int64: 1, Valid: true}, sql.NullInt64{Valid: true}, sql.NullInt64{}
-	user := sql.NullString{String: "bob", Valid: true}
+	var unknown *int32
+	yes, no, user := new(int32(1)), new(int32(0)), "bob"
 	for name, test := range map[string]struct {
 		grants  grants
 		missing bool
