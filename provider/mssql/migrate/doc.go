@@ -80,6 +80,7 @@
 // Schema is history, modules are the present. The scripts are those of the folder sql of
 // this repository:
 //
+//	schema/records/*.sql      the tables that record all of this, made before anything else
 //	schema/NNNN_name.sql      numbered scripts, applied once each, in order
 //	schema/functions/*.sql    modules: one function, view or procedure per file, always
 //	schema/views/*.sql        as it should be now, applied whenever its text differs
