@@ -54,9 +54,9 @@ func newEngine(ctx context.Context, endpoint string) (*engine, error) {
 	return &engine{pool: pool, login: createDatabase}, nil
 }
 
-// start starts the container, waits until a login succeeds (the port is open long before), and returns the URL of an
+// start starts the container, waits, for as long as ctx lets it, until a login succeeds (the port is open long before), and returns the URL of an
 // empty database.
-func (e *engine) start() (dsn string, err error) {
+func (e *engine) start(ctx context.Context) (dsn string, err error) {
 	// Its password rules want three of: upper case, lower case, digits, others.
 	password := "aA1-" + rand.Text()
 	e.container, err = e.pool.RunWithOptions(&dockertest.RunOptions{
@@ -78,11 +78,14 @@ func (e *engine) start() (dsn string, err error) {
 		RawQuery: "database=master&encrypt=disable",
 	}
 	err = e.pool.Retry(func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		if ctx.Err() != nil {
+			return nil // no use in another try
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		return e.login(ctx, u.String())
 	})
-	if err != nil {
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return "", errors.Join(fmt.Errorf("the server does not accept a login: %w", err), e.close())
 	}
 	u.RawQuery = "database=" + database + "&encrypt=disable"

@@ -97,7 +97,7 @@ func TestContainerIsReadyWithALogin(t *testing.T) {
 		}
 		return nil
 	})
-	dsn, err := e.start()
+	dsn, err := e.start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,23 @@ func TestContainerThatNeverAnswersIsRemoved(t *testing.T) {
 	d := newFakeDocker(t)
 	e := d.connect(t, func(context.Context, string) error { return errors.New("refused") })
 	e.pool.MaxWait = 1 // a nanosecond: one try
-	if _, err := e.start(); err == nil || !strings.Contains(err.Error(), "does not accept a login") {
+	if _, err := e.start(t.Context()); err == nil || !strings.Contains(err.Error(), "does not accept a login") {
+		t.Error(err)
+	}
+	if !d.called("DELETE /containers/c0ffee") {
+		t.Errorf("the container was not removed: %q", d.calls)
+	}
+}
+
+func TestInterruptEndsTheWaitForALogin(t *testing.T) {
+	t.Parallel()
+	d := newFakeDocker(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	e := d.connect(t, func(context.Context, string) error {
+		interrupt()
+		return errors.New("not yet")
+	})
+	if _, err := e.start(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if !d.called("DELETE /containers/c0ffee") {

@@ -85,12 +85,9 @@ func (a *app) withServer(ctx context.Context, do func(url string) (int, error)) 
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
 	fmt.Fprintln(a.stderr, "sqlserver: starting", image+":"+tag)
-	url, err := e.start()
+	url, err := e.start(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("starting SQL Server in a container: %w", err)
-	}
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
 	}
 	return do(url)
 }

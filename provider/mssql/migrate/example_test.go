@@ -16,33 +16,33 @@ import (
 )
 
 // A program that migrates when it is deployed: it logs what is to do, and does it.
-func ExampleMigration_Up() {
-	ctx := context.Background()
+func ExampleMigration_Up() { //nolint:testableexamples // it wants a server
+	ctx, log := context.Background(), slog.New(slog.NewTextHandler(os.Stderr, nil))
 	db, err := sql.Open("sqlserver", os.Getenv("OWNER_URL"))
 	if err != nil {
 		panic(err)
 	}
 	defer db.Close()
 
-	m := &migrate.Migration{DB: db, Schema: "tenant_a", Log: slog.Default()}
+	m := &migrate.Migration{DB: db, Schema: "tenant_a", Log: log}
 	plan, err := m.Plan(ctx)
 	if err != nil {
 		panic(err)
 	}
 	for _, step := range plan.Steps {
-		slog.InfoContext(ctx, "to do", "step", step.Name, "action", step.Action, "reason", step.Reason)
+		log.InfoContext(ctx, "to do", "step", step.Name, "action", step.Action, "reason", step.Reason)
 	}
 	done, err := m.Up(ctx)
 	switch {
 	case errors.Is(err, migrate.ErrNewerSchema):
-		slog.ErrorContext(ctx, "the schema is a later release's, which no longer serves this one", "error", err)
+		log.ErrorContext(ctx, "the schema is a later release's, which no longer serves this one", "error", err)
 	case err != nil:
-		slog.ErrorContext(ctx, "stopped on the way; Up goes on from there", "done", len(done.Steps), "error", err)
+		log.ErrorContext(ctx, "stopped on the way; Up goes on from there", "done", len(done.Steps), "error", err)
 	}
 }
 
 // For a DBA who applies changes, the plan is a script for sqlcmd.
-func ExamplePlan_WriteTo() {
+func ExamplePlan_WriteTo() { //nolint:testableexamples // it wants a server
 	db, err := sql.Open("sqlserver", os.Getenv("OWNER_URL"))
 	if err != nil {
 		panic(err)

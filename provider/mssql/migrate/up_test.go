@@ -42,18 +42,24 @@ func records(t *testing.T, m *Migration) []string {
 		"SELECT CONCAT(name, ' ', kind), server_checksum, applied_at FROM duroxide.modules ORDER BY name",
 		"SELECT CONCAT(revision, ' ', oldest, ' ', complete), CAST(NULL AS VARBINARY(32)), applied_at FROM duroxide.revisions ORDER BY revision",
 	} {
-		found, err := m.DB.QueryContext(t.Context(), rewrite(query, m.schema()))
-		must(t, err)
-		for found.Next() {
-			var name string
-			var checksum []byte
-			var at int64
-			must(t, found.Scan(&name, &checksum, &at))
-			rows = append(rows, fmt.Sprintf("%s %x %d", name, checksum, at))
-		}
-		must(t, found.Err())
-		must(t, found.Close())
+		rows = append(rows, recordsOf(t, m, query)...)
 	}
+	return rows
+}
+
+func recordsOf(t *testing.T, m *Migration, query string) (rows []string) {
+	t.Helper()
+	found, err := m.DB.QueryContext(t.Context(), rewrite(query, m.schema()))
+	must(t, err)
+	defer func() { must(t, found.Close()) }()
+	for found.Next() {
+		var name string
+		var checksum []byte
+		var at int64
+		must(t, found.Scan(&name, &checksum, &at))
+		rows = append(rows, fmt.Sprintf("%s %x %d", name, checksum, at))
+	}
+	must(t, found.Err())
 	return rows
 }
 
