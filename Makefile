@@ -11,6 +11,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 FUZZ_INPUTS ?= 100000
 # Which benchmarks `make bench` runs.
 BENCH ?= .
+# The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
+MODULES := . provider/mssql/azuread tools/acceptance tools/sqlserver
 
 .PHONY: help
 help: ## List the targets
@@ -23,51 +25,52 @@ build: ## Build every package, and the commands into bin/
 
 .PHONY: generate
 generate: ## Write gen/ from sql/ and sqlc.yaml
-	go run -C tools ./generate
+	go run ./tools/generate
 
 .PHONY: verify-generated
 verify-generated: ## Fail, naming each file, if gen/ is not what generate would write
-	go run -C tools ./generate -verify
+	go run ./tools/generate -verify
 
 .PHONY: fmt
 fmt: ## Format the Go code
-	go tool -modfile=tools/go.mod golangci-lint fmt
-	go -C tools tool golangci-lint fmt
+	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter fmt); done
 
 .PHONY: lint
-lint: lint-sql ## Run the linters on the library, on the tools and on the T-SQL
-	go tool -modfile=tools/go.mod golangci-lint run
-	go -C tools tool golangci-lint run
+lint: lint-sql ## Run the linters on the Go and on the T-SQL
+	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter run); done
 
 .PHONY: lint-sql
 lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
-	go run -C tools ./sqlc-gen-tsql vet -config ../sqlc.yaml
+	go run ./tools/sqlc-gen-tsql vet -config sqlc.yaml
 
 .PHONY: test
-test: ## Run the tests of the library; those that want a T-SQL server are skipped if there is none
+test: ## Run the tests; those that want a T-SQL server are skipped if there is none
 	go test ./...
-	@go test -count=1 -v -run='^$$' ./internal/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
+	go test -C tools/acceptance ./...
+	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
 	go test -race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql
-test-mssql: ## Run the tests that want a T-SQL server, and fail if there is none (DUROXIDE_TEST_MSSQL, or Docker)
-	DUROXIDE_TEST_MSSQL_REQUIRED=1 go test -timeout=90m \
-	    ./internal/migrate/... ./internal/mssqltest/... ./internal/cli/server/... ./provider/mssql/...
+test-mssql: ## Run the tests that want a T-SQL server: DUROXIDE_TEST_MSSQL, or one in Docker
+	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../..'; \
+	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
+	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/...
 
 .PHONY: test-tools
-test-tools: ## Run the tests of the tools
-	go test -C tools ./...
+test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included
+	go test ./tools/... ./internal/tsql/...
+	go test -C tools/acceptance ./sqlc-gen-tsql ./secondopinion
+	go test -C tools/sqlserver ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each
-	go run -C tools ./fuzz -inputs $(FUZZ_INPUTS)
-	go run -C tools ./fuzz -dir . -inputs $(FUZZ_INPUTS)
+	go run ./tools/fuzz -inputs $(FUZZ_INPUTS)
 
 .PHONY: cover
-cover: ## Measure how much of the library the tests reach, into coverage.html
+cover: ## Measure how much of the code the tests reach, into coverage.html
 	go test -coverpkg=./... -coverprofile=coverage.out ./...
 	go tool cover -html=coverage.out -o coverage.html
 	go tool cover -func=coverage.out | tail -n 1
@@ -75,7 +78,6 @@ cover: ## Measure how much of the library the tests reach, into coverage.html
 .PHONY: bench
 bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: duroxide bench)
 	go test -run='^$$' -bench='$(BENCH)' -benchmem ./...
-	go test -C tools -run='^$$' -bench='$(BENCH)' -benchmem ./...
 
 .PHONY: demo
 demo: ## See orchestrations survive the death of their worker

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/internal/registry"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 type parcel struct {
 	Weight int `json:"weight"`

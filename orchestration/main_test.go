@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
@@ -16,7 +16,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // Activities that many tests call.
 var (

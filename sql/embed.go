@@ -4,8 +4,9 @@
 // schema directories are history: numbered scripts, applied once each, to which
 // files are only ever added. The procedures, and the functions and views below
 // schema, are the present: one file each, applied again whenever it differs from what
-// was applied. query directories are what sqlc compiles into the packages under gen;
-// they are not embedded, because the generated code contains their text.
+// was applied. schema/records is what the migrator records its work in. query
+// directories are what the generators compile into the packages under gen; they are not
+// embedded, because the generated code contains their text.
 package scripts
 
 import (
@@ -20,7 +21,7 @@ var files embed.FS
 var mssqlFiles embed.FS
 
 // MSSQLScripts returns what makes the SQL Server store's schema: the folders schema and
-// procedures, laid out as package internal/migrate reads them.
+// procedures, laid out as package provider/mssql/migrate reads them.
 func MSSQLScripts() fs.FS { return mssqlFiles }
 
 // SQLiteSchema returns the embedded store's migrations, each a file

@@ -3,7 +3,7 @@ package tsqltest_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

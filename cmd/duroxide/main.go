@@ -2,18 +2,6 @@
 // and measures durable execution. See docs/cli.md, or run it without arguments.
 package main
 
-import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
+import "github.com/duroxide/duroxide-go/cmd/duroxide/commandline"
 
-	"github.com/duroxide/duroxide-go/internal/cli"
-)
-
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, cli.System())
-	stop()
-	os.Exit(code)
-}
+func main() { commandline.Main(commandline.Options{}) }

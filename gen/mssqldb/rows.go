@@ -194,3 +194,18 @@ func end[T any](err error, yield func(T, error) bool) {
 		yield(*new(T), err)
 	}
 }
+
+var errNull = errors.New("NULL")
+
+// notNull receives a binary value that is never NULL, as a copy: the bytes are lent until the next row.
+type notNull struct{ dst *[]byte }
+
+// Scan implements [sql.Scanner].
+func (b notNull) Scan(src any) error {
+	v, ok := src.([]byte)
+	if !ok {
+		return errNull
+	}
+	*b.dst = append([]byte{}, v...)
+	return nil
+}

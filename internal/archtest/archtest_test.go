@@ -2,9 +2,6 @@ package archtest
 
 import (
 	"context"
-	"encoding/json"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -51,49 +48,96 @@ var table = []Rule{
 		Why:       "these are for any store, a stranger's too, so they know the contract and nothing else",
 	},
 	{
+		From:      Set{"./provider/internal/..."},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "what the stores share is about neither of them, and knows no SQL",
+	},
+	{
 		From: Set{"./provider/sqlite"},
-		Forbidden: anythingBut("std", "./provider", "./gen/sqlitedb", "./sql/...", "./internal/...",
+		Forbidden: anythingBut("std", "./provider", "./gen/sqlitedb", "./sql/...", "./provider/internal/...", "./internal/clock",
 			"modernc.org/sqlite/...", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
 	},
 	{
 		From: Set{"./provider/mssql"},
-		Forbidden: append(anythingBut("std", "./provider", "./gen/mssqldb", "./sql", "./internal/...",
+		Forbidden: anythingBut("std", "./provider", "./gen/mssqldb", "./provider/mssql/migrate", "./provider/internal/...", "./internal/clock",
 			"github.com/microsoft/go-mssqldb/...", "github.com/google/uuid"),
-			"./internal/cli/...", "./internal/mssqltest", "./internal/tdsproxy"),
 		Reach: Directly,
 		Why:   "a store adapts generated calls to the contract; it knows neither the runtime nor another store",
 	},
 	{
-		From:      Set{"./provider/mssql/azuread"},
-		Forbidden: anythingBut("std", "./provider/mssql", "github.com/microsoft/go-mssqldb/azuread"),
+		From:      Set{"./provider/mssql/migrate"},
+		Forbidden: anythingBut("std", "./sql", "./gen/mssqldb", "./internal/clock"),
 		Reach:     Directly,
-		Why:       "this package is only the link between the store and the driver's logins by Entra ID",
+		Why:       "a program that only migrates links no store, and the migrator's reads are generated calls like the store's",
 	},
 	{
-		From: Set{"./...", "!./provider/mssql/azuread", "!./cmd/...", "!./internal/cli/..."},
-		Forbidden: Set{
-			"./provider/mssql/azuread", "github.com/microsoft/go-mssqldb/azuread", "github.com/Azure/...", "github.com/AzureAD/...",
-		},
-		Reach: Transitively,
-		Why:   "the libraries of Entra ID are many times as large as the store, so a program links them by importing azuread itself",
+		From:      Set{"./..."},
+		Forbidden: Set{"github.com/microsoft/go-mssqldb/azuread", "github.com/Azure/...", "github.com/AzureAD/..."},
+		Reach:     Transitively,
+		Why:       "the libraries of Entra ID are many times as large as the store; the module provider/mssql/azuread links them, for who asks",
 	},
 	{
-		From:      Set{"./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./internal/migrate", "./sql", "github.com/microsoft/go-mssqldb/...", "github.com/ory/dockertest/...", "go.uber.org/goleak"),
+		From: Set{"./internal/testsupport/mssqltest"},
+		Forbidden: anythingBut("std", "./provider/mssql/migrate", "./internal/testsupport/leaktest",
+			"github.com/microsoft/go-mssqldb/..."),
+		Reach: Directly,
+		Why:   "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
+	},
+	{
+		From:      Set{"./internal/testsupport/leaktest"},
+		Forbidden: anythingBut("std"),
 		Reach:     Directly,
-		Why:       "tests of any package get a server and a schema here, so it must not import what they test, but the migration that makes a schema",
+		Why:       "tests of every package look for leaks, so it stands below all of them",
 	},
 	{
-		From:      Set{"./internal/tdsproxy"},
+		From:      Set{"./internal/testsupport/tdsproxy"},
 		Forbidden: anythingBut("std"),
 		Reach:     Directly,
 		Why:       "the proxy breaks connections of whatever driver is tested; one that shared code with it could share its mistakes",
 	},
 	{
-		From:      Set{"./internal/...", "!./internal/cli/...", "!./internal/mssqltest"},
-		Forbidden: anythingBut("std", "./provider", "./internal/..."),
+		From:      Set{"./internal/tsql/..."},
+		Forbidden: anythingBut("std", "./internal/tsql/..."),
+		Reach:     Directly,
+		Why:       "the T-SQL front end serves a generator for anybody's T-SQL, so it knows the language and nothing of this library",
+	},
+	{
+		From:      Set{"./...", "!./internal/tsql/...", "!./tools/...", "!./tsqltest/..."},
+		Forbidden: Set{"./internal/tsql/...", "./tools/...", "./tsqltest/..."},
+		Reach:     Directly,
+		Why:       "the library runs the T-SQL that developers' programs have read; it needs no parser and no server at run time",
+	},
+	{
+		From:      Set{"./tsqltest/...", "!./tsqltest"},
+		Forbidden: anythingBut("std", "./internal/tsql/...", "./tsqltest/...", "github.com/tidwall/btree", "golang.org/x/text/..."),
+		Reach:     Directly,
+		Why: "the engine is checked with the driver, so that it must not share code with it; it knows T-SQL and nothing of this " +
+			"library, and takes from others only ordered maps and collations",
+	},
+	{
+		From:      Set{"./tsqltest"},
+		Forbidden: anythingBut("std", "./internal/tsql/...", "./tsqltest/...", "github.com/microsoft/go-mssqldb/..."),
+		Reach:     Directly,
+		Why:       "the public package opens connections to its engine with the driver, and so alone imports it",
+	},
+	{
+		From:      Set{"./tools/..."},
+		Forbidden: append(Set{"./...", "!./tools/...", "!./internal/tsql/..."}, "github.com/sqlc-dev/sqlc/...", "github.com/golangci/..."),
+		Reach:     Transitively,
+		Why:       "a developer's program must build while the library does not, and sqlc and linters are pinned in a module of their own",
+	},
+	{
+		From:      Set{"./tools/generate", "./tools/fuzz", "./tools/internal/..."},
+		Forbidden: anythingBut("std", "./tools/internal/...", "go.yaml.in/yaml/v3"),
+		Reach:     Directly,
+		Why:       "these run the go command and what it builds; only the sqlc.yaml has to be read",
+	},
+	{
+		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/testsupport/..."},
+		Forbidden: anythingBut("std", "./provider", "./internal/clock", "./internal/payload", "./internal/registry", "./internal/replay"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
@@ -105,24 +149,36 @@ var table = []Rule{
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
 	},
 	{
-		From:      Set{"./cmd/...", "./internal/cli/...", "!./internal/cli/server"},
-		Forbidden: Set{"./gen/...", "./sql/..."},
+		From:      Set{"./...", "!./orchestration/...", "!./activity/...", "!./worker/...", "!./client/...", "!./internal/..."},
+		Forbidden: Set{"./internal/payload", "./internal/registry", "./internal/replay"},
 		Reach:     Directly,
-		Why: "the command line uses a store as everybody does, and what it cannot do through it is missing there; " +
-			"only internal/cli/server has to make the schema before there is a store",
+		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
 	},
 	{
-		From:      Set{"./cmd/...", "./internal/cli/...", "!./internal/cli/rig", "!./internal/cli/server"},
+		From:      Set{"./cmd/...", "!./cmd/duroxide/internal/server"},
+		Forbidden: Set{"./gen/...", "./sql/..."},
+		Reach:     Directly,
+		Why: "the command line uses stores and the migrator as everybody does, and what it cannot do through them is missing there; " +
+			"only server asks a database what neither of them wants to know",
+	},
+	{
+		From:      Set{"./cmd/duroxide/internal/server"},
+		Forbidden: Set{"./gen/sqlitedb", "./sql/..."},
+		Reach:     Directly,
+		Why:       "it examines SQL Server by generated calls of reviewed queries",
+	},
+	{
+		From:      Set{"./cmd/...", "!./cmd/duroxide/internal/rig", "!./cmd/duroxide/internal/server"},
 		Forbidden: Set{"database/sql/..."},
 		Reach:     Directly,
 		Why: "a store is opened through its package; only the rig talks to a bare database, as the yardstick, " +
-			"and internal/cli/server, which makes and examines schemas",
+			"and server, which examines one",
 	},
 	{
-		From:      Set{"./internal/cli/server"},
-		Forbidden: Set{"./gen/..."},
+		From:      Set{"./cmd/duroxide/commandline"},
+		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "github.com/microsoft/go-mssqldb"),
 		Reach:     Directly,
-		Why:       "it makes the schema and looks at it; the calls of the contract go through the store",
+		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},
 	{
 		From:      Set{"./examples/..."},
@@ -149,33 +205,35 @@ var table = []Rule{
 	},
 	{
 		From: Set{
-			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest", "!./internal/mssqltest", "!./internal/tdsproxy",
+			"./...", "!./provider/providertest", "!./orchestration/orchestrationtest",
+			"!./internal/testsupport/...", "!./tsqltest/...", "!./tools/sqlc-gen-tsql/internal/live/livetest",
 		},
 		Forbidden: Set{
-			"testing/...", "go.uber.org/goleak/...", "pgregory.net/rapid/...", "github.com/ory/dockertest/...",
-			"./internal/mssqltest", "./internal/tdsproxy",
-			"github.com/google/go-cmp/...", "github.com/rogpeppe/go-internal/...", "github.com/stretchr/testify/...",
+			"testing/...", "pgregory.net/rapid/...",
+			"github.com/google/go-cmp/...", "github.com/stretchr/testify/...", "./internal/testsupport/...",
 		},
 		Reach: Transitively,
 		Why:   "a test library in a production binary adds its flags to every user's command line",
 	},
 	{
-		From:      Set{"./...", "!./cmd/...", "!./internal/cli/...", "!./examples/..."},
+		From:      Set{"./...", "!./cmd/...", "!./examples/..."},
 		Forbidden: Set{"github.com/spf13/..."},
 		Reach:     Transitively,
 		Why:       "the library must not make its users link a command-line framework",
 	},
 	{
-		From:      Set{"./...", "!./cmd/...", "!./internal/cli/..."},
-		Forbidden: Set{"./cmd/...", "./internal/cli/...", "./examples/...", "./internal/archtest"},
+		From:      Set{"./...", "!./cmd/..."},
+		Forbidden: Set{"./cmd/...", "./examples/...", "./internal/archtest"},
 		Reach:     Directly,
-		Why:       "these stand at the top: nothing is built on them, but the commands on internal/cli",
+		Why:       "these stand at the top: nothing is built on them, but a command on its own packages",
 	},
 }
 
 // planned are the packages that rules already mention and that do not exist yet, each with what will be there.
 var planned = map[string]string{
 	"./orchestration/orchestrationtest": "an orchestration's test with a fake clock and fake activities",
+	"./tsqltest":                        "the T-SQL server for tests, as its users see it",
+	"./tsqltest/...":                    "the engine below it",
 }
 
 // load loads the import graph of the module once for all tests.
@@ -223,63 +281,4 @@ func TestPackagesHaveAComment(t *testing.T) {
 	t.Parallel()
 	// sqlc writes no package comment, and a file of ours in gen/ would be a leftover.
 	report(t, Undocumented(loadGraph(t), Set{"./gen/..."}))
-}
-
-// TestToolsStayApart reads both go.mod files: a user of the library must never download sqlc or a linter, and a tool
-// that imported the library could not be built while the code it generates is broken.
-func TestToolsStayApart(t *testing.T) {
-	t.Parallel()
-	inLibrary := requirements(t, root+"/go.mod")
-	inTools := requirements(t, root+"/tools/go.mod")
-	for _, path := range []string{"github.com/sqlc-dev/sqlc", "github.com/golangci/golangci-lint/v2"} {
-		if _, ok := inLibrary[path]; ok {
-			t.Errorf("go.mod requires %s; tools are pinned in tools/go.mod, so that users never download them", path)
-		}
-		if _, ok := inTools[path]; !ok {
-			t.Errorf("tools/go.mod does not pin %s", path)
-		}
-	}
-	if _, ok := inTools[module]; ok {
-		t.Error("tools/go.mod requires the library; a generator must build while the library does not")
-	}
-}
-
-// TestLibcIsTheOneSQLiteAsksFor keeps two versions together that belong together. modernc.org/sqlite is C translated to
-// Go on top of modernc.org/libc; its authors test, and support, only the pair that stands in its own go.mod, but an
-// upgrade of other modules can raise libc alone.
-func TestLibcIsTheOneSQLiteAsksFor(t *testing.T) {
-	t.Parallel()
-	const libc = "modernc.org/libc"
-	sqliteMod := goCommand(t, "list", "-m", "-f", "{{.GoMod}}", "modernc.org/sqlite")
-	want := requirements(t, strings.TrimSpace(string(sqliteMod)))[libc]
-	if got := requirements(t, root+"/go.mod")[libc]; got != want {
-		t.Errorf("go.mod has %s %s, and modernc.org/sqlite was tested with %s; repair with: go get %s@%s",
-			libc, got, want, libc, want)
-	}
-}
-
-// requirements returns the modules that a go.mod file requires, directly or not, with their versions.
-func requirements(t *testing.T, file string) map[string]string {
-	t.Helper()
-	var mod struct {
-		Require []struct{ Path, Version string }
-	}
-	if err := json.Unmarshal(goCommand(t, "mod", "edit", "-json", file), &mod); err != nil {
-		t.Fatalf("reading %s: %v", file, err)
-	}
-	versions := map[string]string{}
-	for _, require := range mod.Require {
-		versions[require.Path] = require.Version
-	}
-	return versions
-}
-
-// goCommand returns what the go command prints.
-func goCommand(t *testing.T, args ...string) []byte {
-	t.Helper()
-	output, err := exec.CommandContext(t.Context(), "go", args...).Output()
-	if err != nil {
-		t.Fatalf("go %s: %v", strings.Join(args, " "), err)
-	}
-	return output
 }

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // fn is a handler that says which one it is.
 func fn(text string) replay.Func {

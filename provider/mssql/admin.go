@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // Admin implements [provider.Provider]: the store itself is both sides of the contract.

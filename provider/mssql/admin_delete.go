@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // DeleteInstance implements [provider.Admin] (§6.15): one transaction for the whole

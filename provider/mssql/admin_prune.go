@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // PruneExecutions implements [provider.Admin] (§6.18), in one transaction. If there are

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/migrate"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // DefaultSchema is the schema that a store uses unless it is told otherwise.

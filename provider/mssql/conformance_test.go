@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providertest"
 )

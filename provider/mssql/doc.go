@@ -9,7 +9,7 @@
 //
 // Any number of processes and hosts may use the same schema. Several schemas of one
 // database are stores of their own: see [Config.Schema]. For a login by Entra ID open
-// the store with package azuread.
+// the store with package azuread, which is a module of its own.
 //
 // # How it is built
 //

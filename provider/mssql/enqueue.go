@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // EnqueueForOrchestrator implements [provider.Provider] (§5.9). It adds a row for any

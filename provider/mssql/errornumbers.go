@@ -13,8 +13,8 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // The errors that many numbers share.

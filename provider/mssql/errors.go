@@ -13,8 +13,8 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/migrate"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // What can be wrong with the server or the database. Errors of Open and of every call

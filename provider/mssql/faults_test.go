@@ -19,8 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )

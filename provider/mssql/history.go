@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // maxKey is the length of the columns that hold ids, names, keys and tags, in UTF-16

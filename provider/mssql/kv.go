@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // GetKVValue implements [provider.Provider] (§5.17): what the running execution has

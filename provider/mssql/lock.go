@@ -7,8 +7,8 @@ import (
 	mssqldriver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // AbandonOrchestrationItem implements [provider.Provider] (§5.3). Only messages that

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

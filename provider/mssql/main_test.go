@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 )
 
 func TestMain(m *testing.M) {

@@ -142,7 +142,7 @@ func TestManualNamesColumnsOfViews(t *testing.T) {
 	for _, row := range rows {
 		file := "../../sql/schema/views/" + row[1] + ".sql"
 		if row[1] == "v_migrations" {
-			file = "../../internal/migrate/record.go"
+			file = "../../sql/schema/records/migrations.sql"
 		}
 		described := document(t, file)
 		for _, column := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(row[2], -1) {

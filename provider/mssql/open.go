@@ -6,16 +6,14 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"sync"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/clock"
-	"github.com/duroxide/duroxide-go/internal/migrate"
 	"github.com/duroxide/duroxide-go/provider"
-	scripts "github.com/duroxide/duroxide-go/sql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // openOperation labels the errors of opening.
@@ -52,7 +50,8 @@ func connector(dsn string) (driver.Connector, error) {
 		return nil, err
 	}
 	if workflow := config.Parameters["fedauth"]; workflow != "" {
-		return nil, invalid("the connection string asks for a login by Entra ID (fedauth): open it with package provider/mssql/azuread")
+		return nil, invalid("the connection string asks for a login by Entra ID (fedauth): open it with the module " +
+			"github.com/duroxide/duroxide-go/provider/mssql/azuread")
 	}
 	return sqlserver.NewConnectorConfig(config), nil
 }
@@ -129,24 +128,16 @@ func assemble(db *sql.DB, ours bool, c Config) *Store {
 	}
 }
 
-// loadScripts reads the schema's scripts, once.
-var loadScripts = sync.OnceValues(func() (*migrate.Scripts, error) { return migrate.Load(scripts.MSSQLScripts()) })
-
 // prepare connects, and checks the schema or brings it up to date.
 func prepare(ctx context.Context, db *sql.DB, c Config) error {
 	if err := db.PingContext(ctx); err != nil {
 		return openError(ctx, &unconnected{err})
 	}
-	loaded, err := loadScripts()
-	if err != nil {
-		return openError(ctx, err)
+	migration := &migrate.Migration{DB: db, Schema: c.Schema, Log: c.Logger}
+	if !c.AutoMigrate {
+		return openError(ctx, migration.Check(ctx))
 	}
-	migration := &migrate.Migration{DB: db, Schema: c.Schema, Scripts: loaded, Log: c.Logger}
-	if c.AutoMigrate {
-		_, err = migration.Up(ctx)
-	} else {
-		err = migration.Check(ctx)
-	}
+	_, err := migration.Up(ctx)
 	return openError(ctx, err)
 }
 

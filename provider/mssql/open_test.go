@@ -16,8 +16,8 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

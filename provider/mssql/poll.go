@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/columns"
-	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // poll calls look until it finds something, fails, or timeout has passed, which is no

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 )
 
 // TestRuntimeRole uses a login that has nothing but the runtime role of one schema: it can do all that the store does, and

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
-	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 )
 

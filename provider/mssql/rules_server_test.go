@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )

@@ -3,7 +3,7 @@ package mssql_test
 import (
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 

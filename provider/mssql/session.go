@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // RenewSessionLock implements [provider.Provider] (§5.14). A session that has expired

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
-	"github.com/duroxide/duroxide-go/internal/lifecycle"
-	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/lifecycle"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // Version is the semantic version of this implementation.

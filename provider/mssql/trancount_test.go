@@ -13,7 +13,7 @@ import (
 
 	sqlserver "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )

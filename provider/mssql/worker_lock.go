@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion

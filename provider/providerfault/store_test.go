@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t *testing.T) provider.Provider {
 	t.Helper()

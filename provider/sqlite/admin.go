@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // ListInstances implements [provider.Admin] (§6.3): newest first, and of the same

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].

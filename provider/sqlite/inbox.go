@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // An inbox is the stored answer to "may this instance be fetched?". Every

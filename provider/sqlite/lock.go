@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // lock is an instance's lease. It may have ended: as long as nobody else has taken

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	setDefaults()
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // setDefaults chooses other defaults for the flags that the command line leaves out:

@@ -16,8 +16,8 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/internal/clock"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // driverName is how modernc.org/sqlite registers itself.

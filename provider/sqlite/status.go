@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // GetCustomStatus implements [provider.Provider] (§5.16). It is made to be polled: the

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
-	"github.com/duroxide/duroxide-go/internal/lifecycle"
-	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+	"github.com/duroxide/duroxide-go/provider/internal/lifecycle"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // Version is the semantic version of this implementation.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/wakeup"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // long is a PollTimeout that no test waits for.

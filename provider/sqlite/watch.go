@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/wakeup"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
 )
 
 // maxNap bounds how long watch sleeps towards a known time, so that a clock set

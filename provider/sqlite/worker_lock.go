@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion

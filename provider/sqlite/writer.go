@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // maxGroup bounds the calls of one transaction, so that the first of them is not

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/columns"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
 // errOops is the failure of a call.

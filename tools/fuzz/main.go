@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", "..", "`folder` of the module to fuzz")
+	dir := flag.String("dir", ".", "`folder` of the module to fuzz")
 	inputs := flag.Uint("inputs", 100_000, "`number` of inputs to try on each target, at least 1")
 	flag.Parse()
 

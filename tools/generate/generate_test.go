@@ -181,6 +181,7 @@ plugins:
   - name: tsql
     process:
       cmd: sqlc-gen-tsql
+      format: json
 sql:
   - engine: sqlite
     schema: sql/sqlite/schema.sql

@@ -28,13 +28,13 @@ const plugin = "sqlc-gen-tsql"
 // A generator writes what the sqlc.yaml at config asks for, beside that file. The repository is at root.
 type generator func(ctx context.Context, root, config string) error
 
-// sqlc is the generator that is pinned in tools/go.mod. It runs in the folder of the configuration, to which the paths
+// sqlc is the generator that is pinned in tools/pinned/go.mod. It runs in the folder of the configuration, to which the paths
 // of plugins are relative as its own are.
 //
 // It is built without cgo: that leaves out PostgreSQL's parser in C, which nothing here needs, so that the same sqlc
 // runs whether or not a machine has a C compiler, and a first build takes about a fifth less time.
 func sqlc(ctx context.Context, root, config string) error {
-	tool := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/go.mod", "-n", "sqlc") // builds it and says where
+	tool := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/pinned/go.mod", "-n", "sqlc") // builds it and says where
 	tool.Dir = root
 	tool.Env = append(os.Environ(), "CGO_ENABLED=0")
 	var problems bytes.Buffer
@@ -67,8 +67,8 @@ func buildPlugin(ctx context.Context, root, config string) (string, error) {
 	if runs, err := runsPlugin(text); err != nil || !runs {
 		return bin, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./"+plugin)
-	cmd.Dir = filepath.Join(root, "tools")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./tools/"+plugin)
+	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", plugin, err, output)
 	}

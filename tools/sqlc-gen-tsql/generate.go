@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/duroxide/duroxide-go/tools/internal/drift"
+	"github.com/duroxide/duroxide-go/tools/internal/linediff"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 )
 
@@ -56,7 +55,7 @@ func (a *app) diff(_ context.Context, args []string) error {
 		return nil
 	}
 	for _, d := range differences {
-		fmt.Fprintf(a.stdout, "%s", diff.Diff(d.Path, have[d.Path], d.Path+" (generated)", want[d.Path]))
+		fmt.Fprintf(a.stdout, "%s", linediff.Unified(d.Path, have[d.Path], d.Path+" (generated)", want[d.Path]))
 	}
 	return a.repair(in)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
 )

@@ -5,19 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/testscript"
 )
-
-// TestMain lets scripts run the command.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sqlc-gen-tsql": main})
-}
-
-// TestScripts runs the command as people do: testdata/script.
-func TestScripts(t *testing.T) {
-	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", ContinueOnError: true})
-}
 
 // TestMatch says which files a pattern names.
 func TestMatch(t *testing.T) {

@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/sqlc-dev/plugin-sdk-go/plugin"
-	"google.golang.org/protobuf/proto"
 )
 
 // Two scripts are enough for a plugin to write a package.
@@ -32,14 +31,12 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// request returns what sqlc sends.
-func request(t *testing.T, options string) []byte {
-	t.Helper()
-	body, err := proto.Marshal(&plugin.GenerateRequest{PluginOptions: []byte(options)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
+// sent is what sqlc 1.31 sends as JSON: every field by its name in the protocol, bytes as base64. TestSQLC shows that the
+// real one is understood.
+func sent(options string) string {
+	return `{"settings":{"version":"2","engine":"sqlite","codegen":{"out":"gen/db","options":""}}, "catalog":{"comment":""}, ` +
+		`"queries":[{"text":"SELECT 1","params":[]}], "sqlc_version":"v1.31.1", "plugin_options":"` +
+		base64.StdEncoding.EncodeToString([]byte(options)) + `", "global_options":""}`
 }
 
 func TestPlugin(t *testing.T) {
@@ -89,20 +86,27 @@ func TestPlugin(t *testing.T) {
 			dir := t.TempDir()
 			writeFiles(t, dir, pluginScripts)
 			var stdout, stderr bytes.Buffer
-			a := &app{stdin: bytes.NewReader(request(t, c.options)), stdout: &stdout, stderr: &stderr, dir: dir, getenv: os.Getenv}
+			a := &app{stdin: strings.NewReader(sent(c.options)), stdout: &stdout, stderr: &stderr, dir: dir, getenv: os.Getenv}
 
 			code := a.run(t.Context(), []string{pluginMethod})
 
 			if code != c.code || stderr.String() != c.stderr {
 				t.Errorf("exit code %d, stderr:\n%s\nwant %d:\n%s", code, stderr.String(), c.code, c.stderr)
 			}
-			var response plugin.GenerateResponse
-			if err := proto.Unmarshal(stdout.Bytes(), &response); err != nil {
-				t.Fatal(err)
+			var answer struct {
+				Files []struct{ Name, Contents string }
+			}
+			if code == exitFine {
+				if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
+					t.Fatal(err)
+				}
+			} else if stdout.Len() > 0 {
+				t.Errorf("answered %s", &stdout)
 			}
 			names := map[string]bool{}
-			for _, f := range response.GetFiles() {
-				names[f.GetName()] = true
+			for _, f := range answer.Files {
+				text, err := base64.StdEncoding.DecodeString(f.Contents)
+				names[f.Name] = err == nil && strings.Contains(string(text), "package db\n")
 			}
 			for _, want := range c.files {
 				if !names[want] {
@@ -113,7 +117,24 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestSQLC runs the sqlc that tools/go.mod pins with the plugin on a project of two T-SQL scripts. sqlc itself has no
+// TestPluginWantsJSON: whoever forgets the format is told where it goes, as sqlc's default is another one.
+func TestPluginWantsJSON(t *testing.T) {
+	t.Parallel()
+	const hint = "sqlc-gen-tsql as a plugin: the request is not JSON: put format: json beside cmd in the plugin's process in sqlc.yaml\n"
+	for body, want := range map[string]string{
+		"\x0a\x05\x0a\x012": hint,
+		"":                  hint,
+		"{":                 "sqlc-gen-tsql as a plugin: reading the request: unexpected end of JSON input\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		a := &app{stdin: strings.NewReader(body), stdout: &stdout, stderr: &stderr, dir: t.TempDir(), getenv: os.Getenv}
+		if code := a.run(t.Context(), []string{pluginMethod}); code != exitUsage || stderr.String() != want || stdout.Len() > 0 {
+			t.Errorf("%q: exit code %d, stderr %q, stdout %q", body, code, &stderr, &stdout)
+		}
+	}
+}
+
+// TestSQLC runs the sqlc that tools/pinned/go.mod pins with the plugin on a project of two T-SQL scripts. sqlc itself has no
 // T-SQL; for its own part it wants one query, in a dialect that it knows.
 func TestSQLC(t *testing.T) {
 	t.Parallel()
@@ -127,6 +148,7 @@ plugins:
   - name: tsql
     process:
       cmd: sqlc-gen-tsql
+      format: json
 sql:
   - engine: sqlite
     schema: sqlc/schema.sql
@@ -141,8 +163,8 @@ sql:
 `,
 	})
 	bin := filepath.Join(dir, "bin")
-	build(t, filepath.Join(bin, "sqlc"), "github.com/sqlc-dev/sqlc/cmd/sqlc")
-	build(t, filepath.Join(bin, "sqlc-gen-tsql"), ".")
+	build(t, "-modfile=../pinned/go.mod", "-o", filepath.Join(bin, "sqlc"), "github.com/sqlc-dev/sqlc/cmd/sqlc")
+	build(t, "-o", filepath.Join(bin, "sqlc-gen-tsql"), ".")
 
 	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "sqlc"), "generate")
 	cmd.Dir = dir
@@ -165,11 +187,11 @@ sql:
 }
 
 // build builds a command as tools/generate does: without cgo, which leaves out a parser that nothing here needs.
-func build(t *testing.T, output, pkg string) {
+func build(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", output, pkg)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"build"}, args...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building %s: %v\n%s", pkg, err, text)
+		t.Fatalf("go build %s: %v\n%s", strings.Join(args, " "), err, text)
 	}
 }

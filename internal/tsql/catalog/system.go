@@ -111,10 +111,12 @@ sys.databases
 	name sysname, database_id int, create_date datetime, compatibility_level tinyint, collation_name sysname?
 	user_access tinyint?, is_read_only bit?, state tinyint?, state_desc nvarchar(60)?, snapshot_isolation_state tinyint?
 	snapshot_isolation_state_desc nvarchar(60)?, is_read_committed_snapshot_on bit?, recovery_model tinyint?
-	recovery_model_desc nvarchar(60)?
+	recovery_model_desc nvarchar(60)?, delayed_durability int?, delayed_durability_desc nvarchar(60)?
 sys.database_principals
 	name sysname, principal_id int, type char(1), type_desc nvarchar(60)?, default_schema_name sysname?
 	create_date datetime, modify_date datetime, is_fixed_role bit
+sys.database_role_members
+	role_principal_id int, member_principal_id int
 sys.dm_exec_sessions
 	session_id smallint, login_time datetime, host_name nvarchar(128)?, program_name nvarchar(128)?
 	login_name nvarchar(128), status nvarchar(30), last_request_start_time datetime, last_request_end_time datetime?

@@ -4,7 +4,7 @@
 // The parser is strict: whatever it doesn't know is a [diag.Diagnostic] at the place where it stands, never a guess and
 // never skipped in silence. After an error it goes on with the next statement, so that one run reports all of them.
 // A general T-SQL parser exists (sqlc's teesql); it accepts unknown words as procedure calls, drops what it doesn't
-// know and reports errors without a position, so it serves the tests as a second opinion instead.
+// know and reports errors without a position, so it serves as a second opinion in a test instead: tools/acceptance.
 //
 // The files in the order in which they explain each other:
 //

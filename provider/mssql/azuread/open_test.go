@@ -11,15 +11,15 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
-	"github.com/duroxide/duroxide-go/internal/mssqltest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/azuread"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // What cannot work is refused before anything is sent, and quotes no secret.
 func TestOpenRefuses(t *testing.T) {

@@ -105,7 +105,7 @@ func TestUndo(t *testing.T) {
 	before := count(s.db)
 	s.begin()
 	s.run("DROP TABLE a.t; DROP PROCEDURE a.p; DROP TYPE a.l; DROP SCHEMA a; DROP ROLE r; DROP USER u")
-	s.run("CREATE SCHEMA b\nGO\nCREATE TABLE b.t (x int REFERENCES b.t (x), y int UNIQUE)\nGO\nCREATE OR ALTER VIEW b.v AS SELECT x FROM b.t")
+	s.run("CREATE SCHEMA b\nGO\nCREATE TABLE b.t (x int UNIQUE REFERENCES b.t (x), y int)\nGO\nCREATE OR ALTER VIEW b.v AS SELECT x FROM b.t")
 	s.rollback()
 	if after := count(s.db); after != before {
 		t.Errorf("after the rollback %v, before %v", after, before)

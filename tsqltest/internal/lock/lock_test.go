@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 	"pgregory.net/rapid"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -18,7 +18,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule/scheduletest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // bench has sessions that lock keys named by a letter.
 type bench struct {

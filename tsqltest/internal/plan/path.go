@@ -289,11 +289,11 @@ const smallest = 1000
 // size is how many rows a table is taken to have.
 func (t *tableRel) size() float64 {
 	if t.source.Place != execute.InCatalog {
-		return 20 // nobody knows yet
+		return 2 // SQL Server takes 1 for what nobody knows yet
 	}
 	data := t.source.Table.Data
 	if data == nil {
-		return 20
+		return 2
 	}
 	rows := float64(data.Rows())
 	if t.source.Table.Temporary {

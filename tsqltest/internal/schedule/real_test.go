@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestOneSessionRunsAtATime(t *testing.T) {
 	t.Parallel()

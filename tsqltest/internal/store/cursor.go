@@ -285,9 +285,8 @@ func (c *Cursor) lockGap() error {
 // visit locks a key and stays on its row if it qualifies. False without an error means: go on from the walk's place.
 func (c *Cursor) visit(e *entry) (bool, error) {
 	st, ix := c.st, c.index
-	// A unique key that was asked for as a whole needs no gap: it is there or not.
-	ranged := c.access.Range && !(c.walk.direct && e.live(ix) != nil)
-	mode, d := rowMode(c.access.Mode, ranged), lock.Row
+	// A unique key that was asked for as a whole needs no gap: nobody can add another row to the range.
+	mode, d := rowMode(c.access.Mode, c.access.Range && !c.walk.direct), lock.Row
 	if c.access.Range {
 		d = lock.Transaction
 	}
@@ -305,9 +304,6 @@ func (c *Cursor) visit(e *entry) (bool, error) {
 	if c.walk.peek() != e { // it went, or another one came before it, while the lock was waited for
 		c.leave()
 		return false, nil
-	}
-	if c.walk.direct && c.access.Range && !ranged && e.live(ix) == nil {
-		return false, nil // its row went while the lock was waited for: now it is a gap
 	}
 	r := st.reader(Locked, c.access.Own)
 	row, v := e.find(ix, &r)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
@@ -18,7 +18,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // lab is a table t (id primary key, k, v, u) with an index on k that includes u, and sessions that a test steps.
 type lab struct {

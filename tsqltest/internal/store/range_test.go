@@ -307,3 +307,35 @@ func TestUniqueWaits(t *testing.T) {
 		})
 	}
 }
+
+// A walk downwards locks the gap above its range before its first key, not when it has come to the end.
+func TestRangeDownwardsIsLockedFromTheBeginning(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, row(10), row(20), row(50))
+	l.session(1, func(a *actor) {
+		a.begin(store.Serializable)
+		a.statement("read", func(st *store.Statement) error {
+			c := st.Scan(l.pk, between(5, 40), true, st.Access())
+			defer c.Close()
+			if ok, err := c.Next(); err != nil || !ok || c.Values()[id].Int() != 20 {
+				a.note("found %v, %v, %v", ok, err, c.Values())
+			}
+			a.pause()
+			return nil
+		})
+		a.commit()
+	})
+	for n, key := range []int64{30, 15} {
+		l.session(lockID(int64(n)+2), func(a *actor) {
+			a.begin(store.ReadCommitted)
+			a.insert(row(key))
+			a.commit()
+		})
+	}
+	l.steps(1, 2, 3)
+	l.parked(2, true)
+	l.parked(3, true) // the lock on 20 covers the gap below it
+	l.c.Finish()
+	l.want(1)
+	l.clean()
+}

@@ -185,7 +185,7 @@ func (w *write) move(old *version) error {
 	for _, ix := range w.table.indexes {
 		from, to := old.keys[ix.slot], w.keys[ix.slot]
 		if from == to {
-			if ix != w.table.base() && from != "" && false {
+			if ix != w.table.base() && from != "" && ix.changed(old.values, w.values) {
 				if err := w.lock(ix, from); err != nil {
 					return err
 				}

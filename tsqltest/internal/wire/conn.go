@@ -49,7 +49,7 @@ func newConn(s *Server, raw net.Conn) *conn {
 	c := &conn{server: s, raw: raw, buffered: bufio.NewReaderSize(raw, 8<<10)}
 	c.in.r = c.buffered
 	c.out = newPacketWriter(raw, packetReply)
-	c.sink = sink{out: c.out, server: s.options.ServerName, outside: func(wait func()) { wait() }}
+	c.sink = sink{out: c.out, server: s.options.ServerName}
 	return c
 }
 
@@ -72,7 +72,6 @@ func (c *conn) run() error {
 		return err
 	}
 	defer c.session.Close()
-	c.sink.outside = func(wait func()) { c.server.options.Blocking(c.session, wait) }
 
 	queue := make(chan *work)
 	var reading error
@@ -244,14 +243,14 @@ func (c *conn) execute(w *work, forgotten bool) (command string, err error) {
 			return "", err
 		}
 		r.Transaction = choose(forgotten, 0, r.Transaction)
-		return "", c.session.Execute(w.ctx, r, &c.sink)
+		return "", c.perform(w, r)
 	case packetTransaction:
 		r, err := parseTransaction(w.payload)
 		if err != nil {
 			return "", c.orReport(err)
 		}
 		r.Current = choose(forgotten, 0, r.Current)
-		return r.Verb, c.session.Execute(w.ctx, r, &c.sink)
+		return r.Verb, c.perform(w, r)
 	case packetRPC:
 		return "", c.calls(w, forgotten)
 	case packetBulkLoad:
@@ -259,6 +258,13 @@ func (c *conn) execute(w *work, forgotten bool) (command string, err error) {
 	default:
 		return "", malformed("a packet of type 0x%02x after the login", byte(w.kind))
 	}
+}
+
+// perform has the session execute a request. What may block in the meantime goes through the hook.
+func (c *conn) perform(w *work, r request.Request) error {
+	c.sink.outside = func(wait func()) { c.server.options.Blocking(c.session, wait) }
+	defer func() { c.sink.outside = nil }()
+	return c.session.Execute(w.ctx, r, &c.sink)
 }
 
 // orReport sends an error that ends nothing to the client. What else is an error stays one.
@@ -286,7 +292,7 @@ func (c *conn) calls(w *work, forgotten bool) error {
 		}
 		r.Transaction = choose(forgotten, 0, r.Transaction)
 		c.sink.noMetadata = r.NoMetadata
-		if err := c.session.Execute(w.ctx, r, &c.sink); err != nil {
+		if err := c.perform(w, r); err != nil {
 			return err
 		}
 		c.sink.endCall()

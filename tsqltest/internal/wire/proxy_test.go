@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/internal/tdsproxy"
+	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/wire"
@@ -80,26 +80,40 @@ func TestRequestCut(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "p"); err == nil || executed.Load() != 0 {
 		t.Errorf("executed %d times: %v", executed.Load(), err)
 	}
-	answers := make(chan struct{})
-	proxy.OnRequest(func(tdsproxy.Request) tdsproxy.Action {
-		return tdsproxy.Action{HoldAnswer: answers, Fault: tdsproxy.CutAnswer}
-	})
-	connection, err := db.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	go func() {
-		<-begun
-		close(answers)
-	}()
-	_, err = connection.ExecContext(ctx, "waits")
-	if err == nil {
-		t.Error("no error")
-	}
-	_ = connection.Close()
+	r := dial(t, server.addr)
+	r.in(tds74, nil)
+	r.send(batch, last, text("waits"))
+	<-begun
+	_ = r.Close()
 	<-cancelled
+}
+
+// Many clients call, cancel and close at once.
+func TestConcurrently(t *testing.T) {
+	t.Parallel()
+	_, db := start(t, scripts{"rows": func(q *query) error { return q.numbers("a", make([]int64, 3000)...) }})
+	var clients sync.WaitGroup
+	for i := range 8 {
+		clients.Go(func() {
+			for k := range 100 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if (i+k)%3 == 0 {
+					go cancel()
+				}
+				rows, err := db.QueryContext(ctx, "rows")
+				if err == nil && k%5 != 0 {
+					_, err = list(rows)
+				} else if err == nil {
+					err = rows.Close()
+				}
+				if err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		})
+	}
+	clients.Wait()
 }
 
 // A client that does not read holds up its session, through the hook, and nobody else.

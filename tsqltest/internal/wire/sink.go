@@ -15,7 +15,7 @@ type sink struct {
 	out    *packetWriter
 	client client
 	server string
-	// outside calls what may block.
+	// outside calls what may block, while a session executes. It is nil at other times.
 	outside func(wait func())
 
 	call       bool // the request calls a procedure
@@ -61,8 +61,12 @@ func (s *sink) hold(d done) {
 // written lets the packets go that are full. SQL Server doesn't keep them back either: a client sees the rows that fill
 // packets while the server waits for a lock.
 func (s *sink) written() error {
-	if s.err == nil && s.out.full() {
+	switch {
+	case s.err != nil || !s.out.full():
+	case s.outside != nil:
 		s.outside(func() { s.err = s.out.flush() })
+	default:
+		s.err = s.out.flush()
 	}
 	return s.err
 }
@@ -119,6 +123,10 @@ func (s *sink) Done(kind string, rows int64, counted, inProcedure bool) error {
 		d.token = tokenDoneProc
 	}
 	if counted {
+		if s.failed {
+			// What has failed changes and returns nothing: this is another statement.
+			s.hold(done{token: d.token})
+		}
 		d.status |= doneCount
 		d.rows = uint64(rows)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )

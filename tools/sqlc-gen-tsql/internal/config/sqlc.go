@@ -46,7 +46,7 @@ func (r *reader) entry(root *yaml.Node) *yaml.Node {
 		}
 	}
 	if len(plugins) == 0 {
-		r.findings.Add(r.file, diag.Span{}, rule, "plugins: [{name: tsql, process: {cmd: "+command+"}}]",
+		r.findings.Add(r.file, diag.Span{}, rule, "plugins: [{name: tsql, process: {cmd: "+command+", format: json}}]",
 			"no plugin of %s runs %s", r.file.Name, command)
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 )
 
 // corpusVariable names a folder of T-SQL that we didn't write. None of it is kept here: point the variable at any

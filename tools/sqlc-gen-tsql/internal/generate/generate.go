@@ -19,13 +19,13 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/directive"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/vet"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
-	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // However a module was deployed and commented, its text is the same; the least other change is one.

@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 )
 
 func TestGoName(t *testing.T) {

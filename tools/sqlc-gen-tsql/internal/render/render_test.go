@@ -11,10 +11,10 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/rendertest"
-	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 var kinds = []sqltype.Kind{

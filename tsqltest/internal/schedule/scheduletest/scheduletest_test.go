@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule/scheduletest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var _ schedule.Scheduler = (*scheduletest.Controlled)(nil)
 

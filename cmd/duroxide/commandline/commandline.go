@@ -1,0 +1,37 @@
+// Package commandline is the program duroxide as a function, for a program that links more
+// into it than cmd/duroxide does. Such a program is a main function with one call; that of
+// provider/mssql/azuread/cmd/duroxide adds logins by Microsoft Entra ID:
+//
+//	func main() {
+//		commandline.Main(commandline.Options{SQLServer: azuread.NewConnector}) // the driver's package azuread
+//	}
+package commandline
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	sqlserver "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
+)
+
+// Options is what a program adds. The zero value is duroxide as cmd/duroxide builds it.
+type Options struct {
+	// SQLServer makes the driver's connector for the URL of a store (sqlserver://… without
+	// the parameter schema). nil knows the driver's own ways of logging in, and refuses a URL
+	// with the parameter fedauth. An error is wrong usage, exit code 2; what it quotes of the
+	// URL is not shown.
+	SQLServer func(dsn string) (*sqlserver.Connector, error)
+}
+
+// Main runs the command that the process's arguments name, and ends the process. docs/cli.md
+// lists commands and exit codes. The first interrupt, or SIGTERM, ends a command in order.
+func Main(options Options) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Run(ctx, cli.System(options.SQLServer))
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/rig"
+)
+
+// parityFlags are the flags of rig A.
+type parityFlags struct {
+	rigFlags
+
+	slots            []int
+	inFlight         int
+	window, activity time.Duration
+}
+
+// parityDocument is what `bench parity --json` prints.
+type parityDocument struct {
+	Store string `json:"store"`
+	// Synchronous is the durability of a SQLite store, full or normal.
+	Synchronous    string       `json:"synchronous"`
+	FanOut         int          `json:"fan_out"`
+	InFlight       int          `json:"in_flight"`
+	WindowSeconds  float64      `json:"window_seconds"`
+	ActivityMS     float64      `json:"activity_ms"`
+	Configurations []rig.Parity `json:"configurations"`
+	// RawCommits is the file's raw commit rate before and after, null when the store
+	// is no SQLite file.
+	RawCommits []float64 `json:"raw_commits_per_second"`
+}
+
+func (a *app) benchParityCommand() *cobra.Command {
+	var f parityFlags
+	cmd := &cobra.Command{
+		Use:   "parity",
+		Short: "Measure orchestrations a second (rig A)",
+		Long: `Measure orchestrations a second (rig A): a bounded number in flight, each with five
+activities side by side, for some seconds and for several numbers of slots.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !positive(f.slots...) {
+				return usageError{cmd, errors.New("--slots must be positive")}
+			}
+			if f.inFlight < 1 || f.window <= 0 || f.activity < 0 {
+				return usageError{cmd, errors.New("--in-flight and --duration must be positive, --activity not negative")}
+			}
+			return a.benchParity(cmd.Context(), f)
+		},
+	}
+	cmd.Flags().IntSliceVar(&f.slots, "slots", []int{1, 2, 4}, "turns and activities at a time: one `number` for each configuration")
+	cmd.Flags().DurationVar(&f.window, "duration", 10*time.Second, "how long orchestrations are started, for each configuration")
+	cmd.Flags().DurationVar(&f.activity, "activity", 10*time.Millisecond, "how long an activity takes")
+	inFlightFlag(cmd, &f.inFlight, 20)
+	f.add(cmd)
+	return cmd
+}
+
+// rawCommitTime is how long the raw commit rate is measured each time.
+const rawCommitTime = time.Second
+
+func (a *app) benchParity(ctx context.Context, f parityFlags) error {
+	return a.withBenchStore(ctx, f.store, func(store benchStore) error {
+		document := parityDocument{
+			Store: store.Name(), FanOut: rig.FanOut, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
+			ActivityMS: f.activity.Seconds() * 1000, RawCommits: []float64{},
+		}
+		raw := func() error {
+			if store.file == "" {
+				return nil
+			}
+			rate, err := rig.RawCommitRate(ctx, store.file, store.synchronous, rawCommitTime)
+			document.RawCommits = append(document.RawCommits, rate)
+			return err
+		}
+		if err := raw(); err != nil {
+			return err
+		}
+		for _, slots := range f.slots {
+			p, err := rig.RunParity(ctx, rig.ParityConfig{
+				Store: store.Store, Commits: store.commits, Slots: slots, InFlight: f.inFlight,
+				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
+			})
+			if err != nil {
+				return err
+			}
+			document.Configurations = append(document.Configurations, p)
+		}
+		if err := raw(); err != nil {
+			return err
+		}
+		document.Synchronous = store.synchronous
+		if f.json {
+			return a.printJSON(document)
+		}
+		a.printParity(document)
+		return nil
+	})
+}
+
+func parityFigures(p rig.Parity, raw float64) []figure {
+	limit := "none"
+	if p.Cap > 0 {
+		limit = fraction(p.Cap)
+	}
+	return slices.Concat([]figure{
+		{"turns : activities", ratio(p.Slots)},
+		{"orchestrations", strconv.Itoa(p.Completed)},
+		{"orchestrations/s, within the window", fraction(p.WindowRate)},
+		{"orchestrations/s, with the drain", fraction(p.OverallRate)},
+		{"  cap", limit},
+	}, latencyFigures(p.Latency), costFigures(p.Costs, raw))
+}
+
+// printParity prints a column for each configuration.
+func (a *app) printParity(d parityDocument) {
+	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
+		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, storeLabel(d.Store, d.Synchronous))
+	raw := 0.0
+	for _, rate := range d.RawCommits {
+		raw += rate / float64(len(d.RawCommits))
+	}
+	var columns [][]figure
+	var slots []int
+	var methods [][]rig.MethodTime
+	for _, p := range d.Configurations {
+		columns = append(columns, parityFigures(p, raw))
+		slots, methods = append(slots, p.Slots), append(methods, p.Methods)
+	}
+	a.printColumns(columns)
+	a.printMethods(slots, methods)
+	if len(d.RawCommits) > 0 {
+		a.screen.Printf("\nRaw commit rate of the same file: %.0f/s before, %.0f/s after.\n", d.RawCommits[0], d.RawCommits[len(d.RawCommits)-1])
+	}
+}

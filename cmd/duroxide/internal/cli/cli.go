@@ -1,0 +1,142 @@
+// Package cli is the command line: each command is a function of its arguments,
+// the environment and the writers it is given. docs/cli.md is its manual.
+//
+// Files: cli.go (the tree of commands), exit.go (exit codes and errors), stores.go
+// (from a URL to a store), output.go (tables and JSON); then the commands, a file
+// for each group: start.go, inspect.go, send.go, migrate.go, doctor.go, purge.go,
+// demo.go, bench.go with bench_*.go.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/server"
+)
+
+// Env is everything a command takes from outside.
+type Env struct {
+	// Args are the arguments without the program's name.
+	Args   []string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(name string) string
+	// Executable returns the path of this program, for the demo to start it again.
+	Executable func() (string, error)
+	// Stores maps the scheme of a store's URL to what opens it.
+	Stores Stores
+	// Login is how the commands for SQL Server log in, nil for the driver's own ways.
+	Login server.Login
+}
+
+// System is the environment of this process. login is as in [KnownStores].
+func System(login server.Login) Env {
+	return Env{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Executable: os.Executable, Stores: KnownStores(login), Login: login,
+	}
+}
+
+// Run runs the command that the arguments name and returns the exit code.
+func Run(ctx context.Context, env Env) int {
+	a := &app{env: env, screen: screen.New(env.Stdout, env.Getenv)}
+	root := a.root() //nolint:contextcheck // a command takes the context from cobra, which gets it below
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	return a.exit(ctx, root.ExecuteContext(ctx))
+}
+
+// app is one run of the program.
+type app struct {
+	env    Env
+	screen *screen.Screen
+	// The flags that every command has.
+	store string
+	json  bool
+}
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "duroxide",
+		Short: "Durable orchestrations: look at them, act on them, see them survive a crash",
+		Long: `Durable orchestrations: look at them, act on them, see them survive a crash.
+
+Try this first, it needs nothing but this program:
+
+  duroxide demo
+
+The commands that work on a store find it with --store, or with the environment
+variable DUROXIDE_STORE. A store is a URL: sqlite:orders.db is the SQLite file
+orders.db in the current directory, sqlserver://user:password@host:1433?database=db
+a SQL Server database. A URL with fedauth=... logs in by Microsoft Entra ID, for which
+there is another build of this program:
+
+  go install ` + server.EntraCommand + `@latest
+
+Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 the orchestration
+failed, 5 timed out, 130 interrupted.`,
+		Version: version(), SilenceUsage: true, SilenceErrors: true,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd, err} })
+	root.AddGroup(
+		&cobra.Group{ID: storeGroup, Title: "On a store:"},
+		&cobra.Group{ID: operateGroup, Title: "To look after a store:"},
+		&cobra.Group{ID: showGroup, Title: "To try and to measure:"},
+	)
+	root.AddCommand(
+		a.startCommand(), a.statusCommand(), a.historyCommand(), a.raiseCommand(), a.cancelCommand(),
+		a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
+		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
+	)
+	return root
+}
+
+// The groups of commands in the help text.
+const (
+	storeGroup   = "store"
+	operateGroup = "operate"
+	showGroup    = "show"
+)
+
+// onStore gives a command the flags that all commands on a store share.
+func (a *app) onStore(cmd *cobra.Command) *cobra.Command {
+	cmd.GroupID = storeGroup
+	return a.storeFlags(cmd)
+}
+
+// storeFlags are those flags, for a command that is in another group or below another.
+func (a *app) storeFlags(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().StringVar(&a.store, "store", "", "`URL` of the store, such as sqlite:orders.db (default $DUROXIDE_STORE)")
+	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON for programs")
+	return cmd
+}
+
+// usage makes the errors of an argument check errors of usage.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{cmd, err}
+		}
+		return nil
+	}
+}
+
+// version is the module's version as the go command recorded it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

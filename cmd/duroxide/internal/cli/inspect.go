@@ -1,0 +1,369 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/timeline"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// instanceDocument is an instance in JSON.
+type instanceDocument struct {
+	Instance      string  `json:"instance"`
+	Orchestration string  `json:"orchestration"`
+	Version       string  `json:"version"`
+	Status        string  `json:"status"`
+	ExecutionID   uint64  `json:"execution_id"`
+	Parent        *string `json:"parent_instance"`
+	CreatedAt     string  `json:"created_at"`
+	UpdatedAt     string  `json:"updated_at"`
+}
+
+// statusDocument is what `status --json` and `start --wait --json` print.
+type statusDocument struct {
+	instanceDocument
+
+	CustomStatus        *string          `json:"custom_status"`
+	CustomStatusVersion uint64           `json:"custom_status_version"`
+	Output              *string          `json:"output"`
+	Failure             *failureDocument `json:"failure"`
+}
+
+// failureDocument is why an orchestration failed.
+type failureDocument struct {
+	Category  string `json:"category"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable"`
+}
+
+// historyDocument is what `history --json` prints. The events are in the
+// contract's own form.
+type historyDocument struct {
+	Instance    string           `json:"instance"`
+	ExecutionID uint64           `json:"execution_id"`
+	Executions  []uint64         `json:"executions"`
+	Events      []provider.Event `json:"events"`
+}
+
+// listDocument is what `list --json` prints.
+type listDocument struct {
+	// Total counts what matches, also beyond --limit.
+	Total     int                `json:"total"`
+	Instances []instanceDocument `json:"instances"`
+}
+
+// metricsDocument is what `metrics --json` prints.
+type metricsDocument struct {
+	Instances struct {
+		Total     uint64 `json:"total"`
+		Running   uint64 `json:"running"`
+		Completed uint64 `json:"completed"`
+		Failed    uint64 `json:"failed"`
+	} `json:"instances"`
+	Executions uint64 `json:"executions"`
+	Events     uint64 `json:"events"`
+	Queues     struct {
+		Orchestrator uint64 `json:"orchestrator"`
+		Worker       uint64 `json:"worker"`
+	} `json:"queues"`
+}
+
+func describeInstance(info provider.InstanceInfo) instanceDocument {
+	return instanceDocument{
+		Instance: info.InstanceID, Orchestration: info.OrchestrationName, Version: info.OrchestrationVersion,
+		Status: string(info.Status), ExecutionID: info.CurrentExecutionID, Parent: info.ParentInstanceID,
+		CreatedAt: instant(info.CreatedAt), UpdatedAt: instant(info.UpdatedAt),
+	}
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	var w waiting
+	cmd := &cobra.Command{
+		Use:   "status ID",
+		Short: "Show how far an instance is, and its result",
+		Long: `Show how far an instance is, and its result or failure. With --wait, wait for its
+end first; then a failed orchestration is exit code 4.`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := w.check(cmd); err != nil {
+				return err
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.status(ctx, s, args[0], w)
+			})
+		},
+	}
+	w.flags(cmd, "wait for the end, also of an instance that is yet to begin")
+	return a.onStore(cmd)
+}
+
+func (a *app) status(ctx context.Context, s session, instance string, w waiting) error {
+	if w.wait {
+		status, err := w.until(ctx, s, instance)
+		if err != nil {
+			return err
+		}
+		if err := a.printStatus(ctx, s, status); err != nil {
+			return err
+		}
+		return status.Err()
+	}
+	status, err := s.Status(ctx, instance)
+	if err != nil {
+		return err
+	}
+	return a.printStatus(ctx, s, status)
+}
+
+// printStatus prints an instance with what its latest execution came to.
+func (a *app) printStatus(ctx context.Context, s session, status client.Status) error {
+	info, err := s.lookUp(ctx, status.Instance)
+	if err != nil {
+		return err
+	}
+	document := statusDocument{
+		instanceDocument: describeInstance(info),
+		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion,
+	}
+	document.Status = string(status.State)
+	switch status.State {
+	case client.Completed:
+		document.Output = &status.Output
+	case client.Failed:
+		document.Failure = &failureDocument{
+			status.Failure.Category(), status.Failure.DisplayMessage(), status.Failure.IsRetryable(),
+		}
+	case client.NotFound, client.Running:
+	}
+	if a.json {
+		return a.printJSON(document)
+	}
+	a.printStatusTable(document, info)
+	return nil
+}
+
+func (a *app) printStatusTable(document statusDocument, info provider.InstanceInfo) {
+	rows := [][]string{
+		{"instance", document.Instance},
+		{"orchestration", document.Orchestration + " " + document.Version},
+		{"status", document.Status},
+		{"execution", decimal(document.ExecutionID)},
+		{"created", moment(info.CreatedAt)},
+		{"updated", moment(info.UpdatedAt)},
+	}
+	if document.Parent != nil {
+		rows = append(rows, []string{"parent", *document.Parent})
+	}
+	if document.CustomStatus != nil {
+		rows = append(rows, []string{"custom status", *document.CustomStatus})
+	}
+	if document.Output != nil {
+		rows = append(rows, []string{"output", *document.Output})
+	}
+	if document.Failure != nil {
+		rows = append(rows, []string{"failure", document.Failure.Category}, []string{"", document.Failure.Message})
+	}
+	printTable(a.screen, rows)
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var execution uint64
+	var data bool
+	cmd := &cobra.Command{
+		Use:   "history ID",
+		Short: "Tell what an instance has done, event by event",
+		Long: `Tell what an instance has done, event by event. An instance that continued as new
+has several executions, each with a history of its own; shown is the latest.
+
+Payloads are shown by their size only, unless --data asks for their beginning.
+--json has all of everything.`,
+		Args: usage(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.history(ctx, s, args[0], execution, data)
+			})
+		},
+	}
+	cmd.Flags().Uint64Var(&execution, "execution", 0, "the `number` of the execution to show (default: the latest)")
+	cmd.Flags().BoolVar(&data, "data", false, "show the beginning of each payload")
+	return a.onStore(cmd)
+}
+
+func (a *app) history(ctx context.Context, s session, instance string, execution uint64, data bool) error {
+	info, err := s.lookUp(ctx, instance)
+	if err != nil {
+		return err
+	}
+	executions, err := s.admin.ListExecutions(ctx, instance)
+	if err != nil {
+		return err
+	}
+	if execution == 0 {
+		execution = info.CurrentExecutionID
+	}
+	if !slices.Contains(executions, execution) {
+		return notFound("instance %q has no execution %d; its executions are %s", instance, execution, numbers(executions))
+	}
+	events, err := s.admin.ReadHistoryWithExecutionID(ctx, instance, execution)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(historyDocument{instance, execution, executions, events})
+	}
+	if len(executions) > 1 {
+		a.screen.Printf("Execution %d of %s. --execution shows another.\n", execution, numbers(executions))
+	}
+	timeline.Write(a.screen, events, timeline.Options{Data: data})
+	return nil
+}
+
+// numbers lists execution ids: 1–3, or 1, 5–7 when some were pruned.
+func numbers(ids []uint64) string {
+	var parts []string
+	for i := 0; i < len(ids); {
+		last := i
+		for last+1 < len(ids) && ids[last+1] == ids[last]+1 {
+			last++
+		}
+		if last > i {
+			parts = append(parts, fmt.Sprintf("%d–%d", ids[i], ids[last]))
+		} else {
+			parts = append(parts, decimal(ids[i]))
+		}
+		i = last + 1
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// statuses are what --status accepts.
+var statuses = []provider.Status{
+	provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew,
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var status string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List instances, the newest first",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkList(cmd, status, limit); err != nil {
+				return err
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.list(ctx, s, status, limit)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running, Completed, Failed or ContinuedAsNew")
+	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number`, 0 for all")
+	return a.onStore(cmd)
+}
+
+func checkList(cmd *cobra.Command, status string, limit int) error {
+	if status != "" && !slices.Contains(statuses, provider.Status(status)) {
+		return usageError{cmd, fmt.Errorf("unknown status %q: it is one of %v", status, statuses)}
+	}
+	if limit < 0 {
+		return usageError{cmd, errors.New("--limit must not be negative")}
+	}
+	return nil
+}
+
+func (a *app) list(ctx context.Context, s session, status string, limit int) error {
+	ids, err := s.ids(ctx, provider.Status(status))
+	if err != nil {
+		return err
+	}
+	document := listDocument{Total: len(ids), Instances: []instanceDocument{}}
+	rows := [][]string{{"INSTANCE", "ORCHESTRATION", "VERSION", "STATUS", "EXECUTION", "CREATED", "PARENT"}}
+	if limit > 0 {
+		ids = ids[:min(limit, len(ids))]
+	}
+	for _, id := range ids {
+		info, err := s.admin.GetInstanceInfo(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) {
+			continue // deleted meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		document.Instances = append(document.Instances, describeInstance(info))
+		rows = append(rows, []string{
+			info.InstanceID, info.OrchestrationName, info.OrchestrationVersion, string(info.Status),
+			decimal(info.CurrentExecutionID), moment(info.CreatedAt), text(info.ParentInstanceID),
+		})
+	}
+	if a.json {
+		return a.printJSON(document)
+	}
+	if len(rows) == 1 {
+		a.screen.Printf("No instances.\n")
+		return nil
+	}
+	printTable(a.screen, rows)
+	if len(ids) < document.Total {
+		a.screen.Printf("These are %d of %d; --limit shows more.\n", len(ids), document.Total)
+	}
+	return nil
+}
+
+func (s session) ids(ctx context.Context, status provider.Status) ([]string, error) {
+	if status == "" {
+		return s.admin.ListInstances(ctx)
+	}
+	return s.admin.ListInstancesByStatus(ctx, status)
+}
+
+func (a *app) metricsCommand() *cobra.Command {
+	return a.onStore(&cobra.Command{
+		Use:   "metrics",
+		Short: "Count what a store holds",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStore(cmd, false, a.metrics)
+		},
+	})
+}
+
+func (a *app) metrics(ctx context.Context, s session) error {
+	m, err := s.admin.GetSystemMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := s.admin.GetQueueDepths(ctx)
+	if err != nil {
+		return err
+	}
+	var document metricsDocument
+	document.Instances.Total, document.Instances.Running = m.TotalInstances, m.RunningInstances
+	document.Instances.Completed, document.Instances.Failed = m.CompletedInstances, m.FailedInstances
+	document.Executions, document.Events = m.TotalExecutions, m.TotalEvents
+	document.Queues.Orchestrator, document.Queues.Worker = q.OrchestratorQueue, q.WorkerQueue
+	if a.json {
+		return a.printJSON(document)
+	}
+	printTable(a.screen, [][]string{
+		{"instances", decimal(m.TotalInstances)},
+		{"  running", decimal(m.RunningInstances)},
+		{"  completed", decimal(m.CompletedInstances)},
+		{"  failed", decimal(m.FailedInstances)},
+		{"executions", decimal(m.TotalExecutions)},
+		{"events", decimal(m.TotalEvents)},
+		{"queued messages and timers", decimal(q.OrchestratorQueue)},
+		{"queued activities", decimal(q.WorkerQueue)},
+	})
+	return nil
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/server"
+)
+
+// dropDocument is what `migrate drop --json` prints: what was removed.
+type dropDocument struct {
+	Schema    string `json:"schema"`
+	Instances int64  `json:"instances"`
+}
+
+func (a *app) migrateDropCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "drop --yes",
+		Short: "Remove a schema with everything in it",
+		Long: `Remove a schema, with all instances and their histories, and the role that belongs to
+it: for a tenant that leaves. Stop its workers first. What else somebody has put into the
+schema stays, and then so does the schema.
+
+Without --yes nothing is removed, and you are told what would be. A schema of a newer
+release is left as it is.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withDatabase(cmd, func(ctx context.Context, d *server.Database) error {
+				return a.migrateDrop(ctx, cmd, d, yes)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove it; required")
+	return a.storeFlags(cmd)
+}
+
+func (a *app) migrateDrop(ctx context.Context, cmd *cobra.Command, d *server.Database, yes bool) error {
+	m := d.Migration(nil)
+	status, err := m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if !status.Exists {
+		return notFound("there is no duroxide schema %q in this database, or this login may not see it", m.Schema)
+	}
+	instances, err := d.Instances(ctx)
+	if err != nil {
+		return fmt.Errorf("counting the instances: %w", err)
+	}
+	if !yes {
+		return usageError{cmd, fmt.Errorf("this removes schema %q with its instances (%d), and nothing brings them back; --yes says that you mean it",
+			m.Schema, instances)}
+	}
+	if err := m.Drop(ctx); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(dropDocument{m.Schema, instances})
+	}
+	a.screen.Printf("Removed schema %s with its instances (%d).\n", screen.Visible(m.Schema), instances)
+	return nil
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// purgeDocument is what `purge --json` prints.
+type purgeDocument struct {
+	// Before is the moment before which an instance must have ended.
+	Before string `json:"before"`
+	// Complete is false when the time budget was used up first.
+	Complete bool `json:"complete"`
+	// What was deleted.
+	Instances     uint64 `json:"instances"`
+	Executions    uint64 `json:"executions"`
+	Events        uint64 `json:"events"`
+	QueueMessages uint64 `json:"queue_messages"`
+}
+
+// purgeFlags are the flags of purge.
+type purgeFlags struct {
+	olderThan  age
+	given      bool
+	budget     time.Duration
+	batch      int
+	executions bool
+}
+
+func (a *app) purgeCommand() *cobra.Command {
+	var f purgeFlags
+	cmd := &cobra.Command{
+		Use:   "purge --older-than AGE",
+		Short: "Delete instances that ended long ago",
+		Long: `Delete instances that ended long ago, with their histories and all their
+sub-orchestrations. Running instances stay, and so do finished sub-orchestrations of
+a parent that runs.
+
+Each instance is deleted in a transaction of its own, so that workers go on meanwhile
+and an interrupted purge has only to be started again. With --budget it stops by
+itself: --budget 10m every night keeps up with a busy store without a long pause.
+
+With --executions, old executions of instances that stay are deleted as well: those
+of an orchestration that continues as new for ever would never go otherwise. The
+current execution always stays.`,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.given = cmd.Flags().Changed("older-than")
+			if err := f.check(); err != nil {
+				return usageError{cmd, err}
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.purge(ctx, s, f)
+			})
+		},
+	}
+	cmd.Flags().Var(&f.olderThan, "older-than", "delete what ended longer ago than this `age`, such as 30d or 12h; required")
+	cmd.Flags().DurationVar(&f.budget, "budget", 0, "stop after this `duration` (default: when all is done)")
+	cmd.Flags().IntVar(&f.batch, "batch", 100, "look at this `number` of instances at a time; between two batches the time is checked")
+	cmd.Flags().BoolVar(&f.executions, "executions", false, "also delete old executions of instances that stay")
+	cmd.GroupID = operateGroup
+	return a.storeFlags(cmd)
+}
+
+func (f *purgeFlags) check() error {
+	switch {
+	case !f.given:
+		return errors.New("--older-than says what may be deleted; it has no default")
+	case f.budget < 0:
+		return errors.New("--budget must not be negative")
+	case f.batch < 1 || f.batch > provider.DefaultBulkLimit:
+		return fmt.Errorf("--batch must be from 1 to %d", provider.DefaultBulkLimit)
+	}
+	return nil
+}
+
+// age is a duration that may be given in days.
+type age time.Duration
+
+// Set implements pflag's Value.
+func (a *age) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		d, err = inDays(days)
+	}
+	if err != nil || d < 0 {
+		return fmt.Errorf("give an age such as 30d, 12h or 90m, and of at most %d days", maxDays)
+	}
+	*a = age(d)
+	return nil
+}
+
+// maxDays is the longest age in whole days: 292 years.
+const maxDays = int64(math.MaxInt64 / (24 * time.Hour))
+
+// inDays reads a number of days, which may have a fraction. What does not fit is refused
+// here, because each machine converts it in its own way, and one of them to 0: then
+// everything would be old enough to be deleted.
+func inDays(number string) (time.Duration, error) {
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, err
+	}
+	if math.IsNaN(n) || n < 0 || n > float64(maxDays) {
+		return 0, fmt.Errorf("%g days are no age", n)
+	}
+	return time.Duration(n * 24 * float64(time.Hour)), nil
+}
+
+// String implements pflag's Value.
+func (a *age) String() string {
+	if *a == 0 {
+		return ""
+	}
+	return time.Duration(*a).String()
+}
+
+// Type implements pflag's Value.
+func (*age) Type() string { return "age" }
+
+func (a *app) purge(ctx context.Context, s session, f purgeFlags) error {
+	p := purge{session: s, flags: f, before: time.Now().Add(-time.Duration(f.olderThan))}
+	if f.budget > 0 {
+		p.until = time.Now().Add(f.budget)
+	}
+	if !a.json {
+		p.screen = a.screen
+	}
+	err := p.run(ctx)
+	p.result.Before, p.result.Complete = instant(p.before), !p.stopped && err == nil
+	if a.json && err == nil {
+		return a.printJSON(p.result)
+	}
+	if !a.json {
+		a.printPurge(p.result, f)
+	}
+	return err
+}
+
+func (a *app) printPurge(d purgeDocument, f purgeFlags) {
+	printTable(a.screen, [][]string{
+		{"ended before", d.Before},
+		{"instances deleted", decimal(d.Instances)},
+		{"executions deleted", decimal(d.Executions)},
+		{"events deleted", decimal(d.Events)},
+		{"queued messages deleted", decimal(d.QueueMessages)},
+	})
+	if !d.Complete {
+		a.screen.Printf("Not everything was looked at within %v. The same command goes on.\n", f.budget)
+	}
+}
+
+// purge is one run of the command.
+type purge struct {
+	session
+
+	flags  purgeFlags
+	before time.Time
+	// until is the end of the budget, zero for none; stopped says that it came first.
+	until   time.Time
+	stopped bool
+	// screen is nil when nobody looks.
+	screen *screen.Screen
+	result purgeDocument
+}
+
+func (p *purge) run(ctx context.Context) error {
+	finished, err := p.finished(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.inBatches(ctx, "finished instances", finished, p.deleteInstances); err != nil || p.stopped || !p.flags.executions {
+		return err
+	}
+	staying, err := p.admin.ListInstances(ctx)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(staying)
+	return p.inBatches(ctx, "instances that stay", staying, p.pruneExecutions)
+}
+
+// finished are the instances that have ended, the oldest first. They are named one by
+// one to the store, because left to choose it would also take instances that are
+// between two executions (§6.17).
+func (p *purge) finished(ctx context.Context) ([]string, error) {
+	var ids []string
+	for _, status := range []provider.Status{provider.StatusCompleted, provider.StatusFailed} {
+		list, err := p.admin.ListInstancesByStatus(ctx, status)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(list)
+		ids = append(ids, list...)
+	}
+	return ids, nil
+}
+
+// inBatches calls do for a batch of the instances after the other, until the time is
+// up. A batch that has begun is ended, and one is done in any case, so that even the
+// smallest budget gets somewhere.
+func (p *purge) inBatches(ctx context.Context, what string, ids []string, do func(ctx context.Context, ids []string) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	show := func(int) {}
+	if p.screen != nil {
+		bar := p.screen.Bar(what, len(ids))
+		defer bar.Stop()
+		show = bar.Set
+	}
+	done := 0
+	for batch := range slices.Chunk(ids, p.flags.batch) {
+		show(done)
+		if err := do(ctx, batch); err != nil {
+			return err
+		}
+		done += len(batch)
+		if !p.until.IsZero() && !time.Now().Before(p.until) && done < len(ids) {
+			p.stopped = true
+			break
+		}
+	}
+	show(done)
+	return nil
+}
+
+func (p *purge) deleteInstances(ctx context.Context, ids []string) error {
+	r, err := p.admin.DeleteInstanceBulk(ctx, provider.InstanceFilter{InstanceIDs: ids, CompletedBefore: &p.before})
+	p.result.Instances += r.InstancesDeleted
+	p.result.Executions += r.ExecutionsDeleted
+	p.result.Events += r.EventsDeleted
+	p.result.QueueMessages += r.QueueMessagesDeleted
+	return err
+}
+
+func (p *purge) pruneExecutions(ctx context.Context, ids []string) error {
+	r, err := p.admin.PruneExecutionsBulk(ctx, provider.InstanceFilter{InstanceIDs: ids}, provider.PruneOptions{CompletedBefore: &p.before})
+	p.result.Executions += r.ExecutionsDeleted
+	p.result.Events += r.EventsDeleted
+	return err
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/screen"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// startedDocument is what `start --json` prints without --wait.
+type startedDocument struct {
+	Instance string `json:"instance"`
+	// Started is false when the instance was there already.
+	Started bool `json:"started"`
+}
+
+// waiting are the flags --wait and --timeout.
+type waiting struct {
+	wait    bool
+	timeout time.Duration
+}
+
+func (w *waiting) flags(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVar(&w.wait, "wait", false, what)
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "give up waiting after this `duration` (default: never)")
+}
+
+// check refuses flags that contradict each other.
+func (w *waiting) check(cmd *cobra.Command) error {
+	switch {
+	case w.timeout < 0:
+		return usageError{cmd, errors.New("--timeout must not be negative")}
+	case w.timeout > 0 && !w.wait:
+		return usageError{cmd, errors.New("--timeout needs --wait")}
+	}
+	return nil
+}
+
+// until waits for an instance's end.
+func (w *waiting) until(ctx context.Context, s session, instance string) (client.Status, error) {
+	if w.timeout == 0 {
+		return s.Wait(ctx, instance)
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	status, err := s.Wait(ctx, instance)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = timeoutError{instance, w.timeout, err}
+	}
+	return status, err
+}
+
+func (a *app) startCommand() *cobra.Command {
+	var w waiting
+	var version string
+	cmd := &cobra.Command{
+		Use:   "start NAME INSTANCE [INPUT]",
+		Short: "Start an orchestration",
+		Long: `Start the orchestration NAME under the instance id INSTANCE. A worker that knows
+NAME takes it up; until then it is queued. An id that is in use starts nothing.
+
+INPUT is a text: JSON for an orchestration that takes more than a string. "-" reads
+it from the standard input; without INPUT it is null. The store is created if it
+does not exist.`,
+		Args: usage(cobra.RangeArgs(2, 3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := w.check(cmd); err != nil {
+				return err
+			}
+			input, err := payloadOf(cmd, args[2:])
+			if err != nil {
+				return err
+			}
+			var options []client.StartOption
+			if version != "" {
+				options = append(options, client.AtVersion(version))
+			}
+			return a.withStore(cmd, true, func(ctx context.Context, s session) error {
+				return a.start(ctx, s, args[0], args[1], input, w, options...)
+			})
+		},
+	}
+	w.flags(cmd, "wait for the end and print the result")
+	cmd.Flags().StringVar(&version, "at-version", "", "start exactly this `version` (default: the worker chooses)")
+	return a.onStore(cmd)
+}
+
+func (a *app) start(ctx context.Context, s session, name, instance string, input any, w waiting, options ...client.StartOption) error {
+	info, err := s.admin.GetInstanceInfo(ctx, instance)
+	exists := err == nil
+	if err != nil && !errors.Is(err, provider.ErrNotFound) {
+		return err
+	}
+	if !exists {
+		if err := s.StartNamed(ctx, name, instance, input, options...); err != nil {
+			return err
+		}
+	}
+	if !w.wait && a.json {
+		return a.printJSON(startedDocument{Instance: instance, Started: !exists})
+	}
+	if !a.json && exists {
+		fmt.Fprintf(a.env.Stderr, "Instance %q exists already (%s, %s); nothing was started.\n",
+			instance, screen.Visible(info.OrchestrationName), screen.Visible(string(info.Status)))
+	} else if !a.json {
+		a.screen.Printf("Started %s as %q.\n", screen.Visible(name), instance)
+	}
+	if !w.wait {
+		return nil
+	}
+	status, err := w.until(ctx, s, instance)
+	if err != nil {
+		return err
+	}
+	if err := a.printStatus(ctx, s, status); err != nil {
+		return err
+	}
+	return status.Err()
+}
+
+// payloadOf returns what an optional argument stands for: null without one, the
+// standard input without its last line break for "-", a string for a quoted JSON
+// string, else the text as it is.
+func payloadOf(cmd *cobra.Command, args []string) (any, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	given := args[0]
+	if given == "-" {
+		data, err := io.ReadAll(cmd.InOrStdin())
+		if err != nil {
+			return nil, fmt.Errorf("reading the standard input: %w", err)
+		}
+		given = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	}
+	var quoted string
+	if json.Unmarshal([]byte(given), &quoted) == nil && given != "null" {
+		return quoted, nil
+	}
+	return given, nil
+}

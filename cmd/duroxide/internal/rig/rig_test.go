@@ -1,0 +1,307 @@
+package rig
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+func openStore(t *testing.T) (store *sqlite.Store, commits *CommitCounter, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "a b#%c.db")
+	store, err := openFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, err = OpenCommitCounter(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(store.Close(), commits.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return store, commits, file
+}
+
+func openFile(ctx context.Context, file string) (*sqlite.Store, error) {
+	return sqlite.Open(ctx, file, nil)
+}
+
+func TestParity(t *testing.T) {
+	t.Parallel()
+	store, commits, _ := openStore(t)
+	const window = 200 * time.Millisecond
+	p, err := RunParity(t.Context(), ParityConfig{
+		Store: store, Commits: commits, Slots: 2, InFlight: 3, Window: window, Activity: time.Millisecond,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := store.GetSystemMetrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if metrics.CompletedInstances != uint64(p.Completed) || metrics.TotalInstances != uint64(p.Completed) {
+		t.Errorf("%d counted, the store holds %+v", p.Completed, metrics)
+	}
+	if p.Cap != 400 {
+		t.Errorf("cap is %g, want 2 slots / (5 · 1 ms) = 400", p.Cap)
+	}
+	if inWindow := p.WindowRate * window.Seconds(); inWindow > float64(p.Completed)+0.5 {
+		t.Errorf("%g within the window, %d altogether", inWindow, p.Completed)
+	}
+	// 5 activities are fetched and acknowledged, the first turn too, and one start
+	// is enqueued: 13, and at least one more turn.
+	if p.Writes < 15 {
+		t.Errorf("%g writes an orchestration, at least 15 are needed", p.Writes)
+	}
+	if p.Commits == nil || *p.Commits <= 0 || *p.Commits > p.Writes+1 {
+		t.Errorf("transactions: %v, of %g writes", p.Commits, p.Writes)
+	}
+	if l := p.Latency; l.P50 <= 0 || l.P50 > l.P95 || l.P95 > l.P99 || l.P99 > l.Max {
+		t.Errorf("latency is not in order: %+v", l)
+	}
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	store, _, _ := openStore(t)
+	observed := 0
+	m, err := RunMemory(t.Context(), MemoryConfig{
+		Store: store, Orchestrations: 80, InFlight: 4, Slots: 2, Logger: slog.New(slog.DiscardHandler),
+		Observe: func(MemorySample) { observed++ },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Orchestrations != 80 || len(m.Samples) != memorySamples || observed != memorySamples || m.PeakRSS == 0 {
+		t.Errorf("got %d orchestrations, %d samples, %d observed, peak %d", m.Orchestrations, len(m.Samples), observed, m.PeakRSS)
+	}
+}
+
+func TestInterruptedRunsEnd(t *testing.T) {
+	t.Parallel()
+	store, commits, _ := openStore(t)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	_, err := RunParity(ctx, ParityConfig{
+		Store: store, Commits: commits, Slots: 1, InFlight: 1, Window: time.Hour, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err == nil {
+		t.Error("no error")
+	}
+}
+
+// TestCommitsAreCounted compares SQLite's own count with what was committed.
+func TestCommitsAreCounted(t *testing.T) {
+	t.Parallel()
+	store, commits, _ := openStore(t)
+	before := count(t, commits)
+	const calls = 7
+	for range calls {
+		err := store.EnqueueForOrchestrator(t.Context(), provider.CancelInstanceItem{Instance: "nobody"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := count(t, commits); after-before != calls {
+		t.Errorf("%d commits counted, want %d", after-before, calls)
+	}
+	if _, err := OpenCommitCounter(filepath.Join(t.TempDir(), "none.db")); err == nil {
+		t.Error("a missing file has a count")
+	}
+}
+
+func count(t *testing.T, commits *CommitCounter) uint32 {
+	t.Helper()
+	n, err := commits.Commits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
+	t.Parallel()
+	store, counter, file := openStore(t)
+	before := count(t, counter)
+	rate, err := RawCommitRate(t.Context(), file, "full", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := count(t, counter)
+	if commits := float64(after - before); rate <= 0 || commits < rate*0.05*0.5 {
+		t.Errorf("%g commits/s claimed over 50 ms, %g counted", rate, commits)
+	}
+	if _, err := store.GetSystemMetrics(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := sqlite.Open(t.Context(), file, nil)
+	if err != nil {
+		t.Fatalf("the store does not open any more: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCounterPassesEveryCallOn calls every method of Provider through a counter.
+func TestCounterPassesEveryCallOn(t *testing.T) {
+	t.Parallel()
+	store, _, _ := openStore(t)
+	counter := Count(store)
+	calls := 0
+	for method := range reflect.TypeFor[provider.Provider]().Methods() {
+		name := method.Name
+		if name == "Name" || name == "Version" || name == "Admin" {
+			continue
+		}
+		calls++
+		bound := reflect.ValueOf(counter).MethodByName(name)
+		args := []reflect.Value{reflect.ValueOf(t.Context())}
+		for n := 1; n < bound.Type().NumIn(); n++ {
+			args = append(args, reflect.Zero(bound.Type().In(n)))
+		}
+		bound.Call(args) // most refuse their zero arguments
+		if counter.Calls() != int64(calls) {
+			t.Errorf("%s is not counted", name)
+		}
+	}
+	if counter.Name() != store.Name() || counter.Version() != store.Version() {
+		t.Error("the counter has another name or version")
+	}
+	if _, err := counter.Admin().GetInstanceInfo(t.Context(), "nobody"); !errors.Is(err, provider.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if got := counter.Calls(); got != int64(calls)+1 {
+		t.Errorf("%d calls, want %d", got, calls+1)
+	}
+}
+
+func TestCounterTellsWritesFromReads(t *testing.T) {
+	t.Parallel()
+	store, _, _ := openStore(t)
+	counter := Count(store)
+	ctx := t.Context()
+	fetch := func() *provider.FetchedOrchestration {
+		item, err := counter.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return item
+	}
+	if fetch() != nil || counter.Writes() != 0 || counter.EmptyFetches() != 1 {
+		t.Errorf("an empty fetch: %d writes, %d empty", counter.Writes(), counter.EmptyFetches())
+	}
+	start := provider.StartOrchestrationItem{Instance: "a", Orchestration: "A", ExecutionID: 1}
+	if err := counter.EnqueueForOrchestrator(ctx, start, 0); err != nil {
+		t.Fatal(err)
+	}
+	item := fetch()
+	if item == nil || counter.Writes() != 2 || counter.EmptyFetches() != 1 {
+		t.Fatalf("a start and its fetch: %d writes, %d empty", counter.Writes(), counter.EmptyFetches())
+	}
+	if err := counter.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{LockToken: "nobody's", ExecutionID: 1}); err == nil {
+		t.Fatal("a foreign token is accepted")
+	}
+	if counter.Writes() != 2 {
+		t.Error("a refused call counts as a write")
+	}
+	if _, err := counter.Read(ctx, "a"); err != nil || counter.Writes() != 2 || counter.Calls() != 5 {
+		t.Errorf("a read: %v, %d writes, %d calls", err, counter.Writes(), counter.Calls())
+	}
+}
+
+func TestPercentiles(t *testing.T) {
+	t.Parallel()
+	var hundred []time.Duration
+	for i := range 100 {
+		hundred = append(hundred, time.Duration(i+1))
+	}
+	for _, test := range []struct {
+		sorted []time.Duration
+		p      int
+		want   time.Duration
+	}{
+		{nil, 50, 0},
+		{[]time.Duration{7}, 50, 7},
+		{[]time.Duration{7}, 99, 7},
+		{[]time.Duration{1, 2}, 50, 1},
+		{[]time.Duration{1, 2, 3}, 50, 2},
+		{hundred, 50, 50},
+		{hundred, 95, 95},
+		{hundred, 99, 99},
+		{hundred, 100, 100},
+	} {
+		if got := percentile(test.sorted, test.p); got != test.want {
+			t.Errorf("percentile %d of %d samples is %d, want %d", test.p, len(test.sorted), got, test.want)
+		}
+	}
+}
+
+func TestLatencyJSONIsMilliseconds(t *testing.T) {
+	t.Parallel()
+	data, err := json.Marshal(Latency{P50: 1500 * time.Microsecond, P95: time.Second, P99: time.Second, Max: 2 * time.Second, OverSecond: 1})
+	if want := `{"p50":1.5,"p95":1000,"p99":1000,"max":2000,"over_one_second":1}`; err != nil || string(data) != want {
+		t.Errorf("got %s, %v; want %s", data, err, want)
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	t.Parallel()
+	samples := func(values ...uint64) []MemorySample {
+		list := make([]MemorySample, 0, len(values))
+		for _, v := range values {
+			list = append(list, MemorySample{RSS: v})
+		}
+		return list
+	}
+	for name, test := range map[string]struct {
+		samples []MemorySample
+		flat    bool
+	}{
+		"too few":              {samples(1, 100), true},
+		"level after the rise": {samples(1, 5, 100, 100, 105, 95, 102, 101), true},
+		"a leak":               {samples(10, 20, 30, 40, 50, 60, 70, 80), false},
+		"one peak":             {samples(10, 10, 100, 100, 500, 100, 100, 100, 99, 100, 100, 100), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if m := (Memory{Growth: growth(test.samples)}); m.Flat() != test.flat {
+				t.Errorf("growth %+.2f counts as flat: %v", m.Growth, m.Flat())
+			}
+		})
+	}
+}
+
+func TestKilobytes(t *testing.T) {
+	t.Parallel()
+	status := []byte("Name:\tcat\nVmPeak:\t  9 kB\nVmRSS:\t   1234 kB\nThreads:\t1\n")
+	if n, ok := kilobytes(status, "VmRSS:"); !ok || n != 1234 {
+		t.Errorf("got %d, %v", n, ok)
+	}
+	if _, ok := kilobytes(status, "VmSwap:"); ok {
+		t.Error("a missing line is found")
+	}
+	if RSS() < 1<<20 {
+		t.Errorf("this process cannot live in %d bytes", RSS())
+	}
+}

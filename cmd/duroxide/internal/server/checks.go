@@ -1,0 +1,283 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+)
+
+// isBabelfish tells the server by its banner: its properties are those of the SQL Server
+// that it resembles.
+func isBabelfish(banner string) bool { return strings.Contains(banner, "Babelfish") }
+
+// isAzure tells the services, which are always of the latest version: SQL Database,
+// Synapse, Managed Instance, Edge and Fabric
+// (https://learn.microsoft.com/sql/t-sql/functions/serverproperty-transact-sql, EngineEdition).
+func isAzure(engineEdition int64) bool { return engineEdition == 5 || engineEdition >= 8 }
+
+// judgeServer needs 2016 SP1 (13.0.4001), the first with CREATE OR ALTER.
+func judgeServer(edition, version string, f facts) Finding {
+	detail := strings.TrimSpace(edition + " " + version)
+	switch {
+	case f.babelfish:
+		return Finding{
+			Level: Warning,
+			Detail: "Babelfish, " + detail + ": the procedures run, but locking hints have no effect, and a user in the role " +
+				"also needs rights on the tables",
+			Advice: "use it to try and to test; what is promised under load is promised for SQL Server",
+		}
+	case f.azure || !olderThan(version, 13, 0, 4001):
+		return Finding{Level: OK, Detail: "SQL Server, " + detail}
+	}
+	return Finding{Level: Problem, Detail: "SQL Server, " + detail + ", is too old", Advice: "upgrade to 2016 SP1 or later"}
+}
+
+// olderThan compares the beginning of a version such as 13.0.4001.0. One that cannot be
+// read is not older.
+func olderThan(version string, than ...int) bool {
+	parts := strings.Split(version, ".")
+	for i, want := range than {
+		if i >= len(parts) {
+			return false
+		}
+		got, err := strconv.Atoi(parts[i])
+		if err != nil || got > want {
+			return false
+		}
+		if got < want {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeCompatibility needs 130, the first with what the procedures use, such as OPENJSON.
+// Babelfish reports one level whatever it can do, and has all of that.
+func judgeCompatibility(level int64, database string, f facts) Finding {
+	const needed = 130
+	detail := fmt.Sprintf("database %s is at level %d", quote(database), level)
+	switch {
+	case f.babelfish:
+		return Finding{Level: OK, Detail: detail + ", which says nothing on Babelfish"}
+	case level >= needed:
+		return Finding{Level: OK, Detail: detail}
+	}
+	return Finding{
+		Level: Problem, Detail: detail + fmt.Sprintf(", and %d is needed", needed),
+		Advice: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d, or higher", quote(database), needed),
+	}
+}
+
+// judgeRowVersioning takes sys.databases.is_read_committed_snapshot_on. The change waits until
+// no other connection is active, so that without a clause it may never come in a busy
+// database; with the clause it hits others, who have to be asked.
+func judgeRowVersioning(on int64, database string) Finding {
+	if on != 0 {
+		return Finding{Level: OK, Detail: "READ_COMMITTED_SNAPSHOT is on"}
+	}
+	return Finding{
+		Level:  Warning,
+		Detail: "READ_COMMITTED_SNAPSHOT is off: those who look at a store and those who work on it wait for each other",
+		Advice: "ALTER DATABASE " + quote(database) + " SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE, once whoever else uses " +
+			"the database has agreed: it ends open transactions and changes what READ COMMITTED reads see",
+	}
+}
+
+// judgeDurability takes sys.databases.delayed_durability. Under FORCED, transactions are
+// confirmed before they are on disk: a turn that is lost after its acknowledgement is run
+// again, and its effects twice. ALLOWED is fine, because no procedure asks for it.
+func judgeDurability(mode int64, database string) Finding {
+	const forced = 2
+	if mode != forced {
+		return Finding{Level: OK, Detail: "a commit is on disk when it is confirmed"}
+	}
+	return Finding{
+		Level: Problem, Detail: "DELAYED_DURABILITY is FORCED: a crash of the server undoes what it has confirmed",
+		Advice: "ALTER DATABASE " + quote(database) + " SET DELAYED_DURABILITY = DISABLED",
+	}
+}
+
+// judgeWritable takes DATABASEPROPERTYEX's Updateability, empty on a server without it.
+func judgeWritable(updateability string) Finding {
+	if updateability != "READ_ONLY" {
+		return Finding{Level: OK, Detail: "the database can be written"}
+	}
+	return Finding{
+		Level: Problem, Detail: "the database is read-only",
+		Advice: "connect to the primary replica, or make the database writable",
+	}
+}
+
+// grants are what a login may do.
+type grants struct {
+	login, user string
+	owner       bool
+	// execute tells whether it may call the procedures, runtime whether it is in the role: 1
+	// for yes, nil if there is no such schema or role.
+	execute, runtime *int32
+}
+
+// judgeGrants needs EXECUTE. missing says that there is no schema to have rights on.
+func judgeGrants(g grants, schema string, missing bool) Finding {
+	who := fmt.Sprintf("login %s, user %s", g.login, g.user)
+	switch {
+	case missing:
+		return Finding{Level: OK, Detail: who}
+	case g.owner:
+		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(migrate.RoleName(schema))}
+	case orZero(g.execute) == 1:
+		return Finding{Level: OK, Detail: who + ": may call the procedures"}
+	case orZero(g.runtime) == 1:
+		return Finding{
+			Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call the procedures",
+			Advice: "GRANT EXECUTE ON SCHEMA::" + quote(schema) + " TO " + quote(migrate.RoleName(schema)),
+		}
+	}
+	return Finding{
+		Level: Problem, Detail: who + " may not call the procedures",
+		Advice: "ALTER ROLE " + quote(migrate.RoleName(schema)) + " ADD MEMBER " + quote(g.user),
+	}
+}
+
+// checkSchema reports what opening the store has said.
+func (p *patient) checkSchema(context.Context) error {
+	switch {
+	case p.trouble == nil:
+		p.note(OK, "schema "+quote(p.schema)+" suits this program", "")
+	case errors.Is(p.trouble, mssql.ErrMissingSchema):
+		p.note(Problem, "schema "+quote(p.schema)+" does not exist, or the login may not see it",
+			"run `duroxide migrate up`, or make the login a member of the role "+quote(migrate.RoleName(p.schema)))
+	default:
+		detail, advice := inTwo(strings.TrimPrefix(p.trouble.Error(), "open: "))
+		p.note(Problem, detail, advice)
+	}
+	return nil
+}
+
+// inTwo parts a message into what is the case and what to do, as the store's and the
+// migrator's messages have it.
+func inTwo(message string) (detail, advice string) {
+	if at := strings.LastIndex(message, "; "); at >= 0 {
+		return message[:at], message[at+len("; "):]
+	}
+	return message, "see the other lines"
+}
+
+// checkModules compares procedures, functions, views and indexes with this release's.
+// Without the right to read them they would all seem to be missing.
+func (p *patient) checkModules(ctx context.Context) error {
+	if errors.Is(p.trouble, mssql.ErrMissingSchema) || errors.Is(p.trouble, mssql.ErrNewerSchema) {
+		return nil // said already, and there is nothing to compare
+	}
+	if !p.facts.seesModules {
+		p.note(Warning, "this login may not read the procedures, which is right for a worker",
+			"run this command as an owner to compare them with this release")
+		return nil
+	}
+	problems, err := p.Migration(nil).Verify(ctx)
+	if errors.Is(err, migrate.ErrNewerSchema) {
+		p.note(Warning, "the schema is a newer release's, which still serves this program and alone can compare the procedures",
+			"replace this program by the newer release, too")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, problem := range problems {
+		p.findings = append(p.findings, judgeProblem(problem))
+	}
+	if len(problems) == 0 {
+		p.note(OK, "procedures, their SET options and the indexes' locks are this release's", "")
+	}
+	return nil
+}
+
+// judgeProblem turns a difference into a finding. What somebody has added is theirs.
+func judgeProblem(p migrate.Problem) Finding {
+	f := Finding{Level: Problem}
+	if p.Kind == migrate.ProblemExtraModule {
+		f.Level = Warning
+	}
+	f.Detail, f.Advice = inTwo(p.Object + ": " + p.Detail)
+	return f
+}
+
+// clockReading is the server's clock as seen from here.
+type clockReading struct {
+	// ahead is how far the server's clock is ahead of ours, give or take half a trip.
+	ahead, trip time.Duration
+}
+
+// checkClock reads the server's clock a few times, and believes the shortest trip.
+func (p *patient) checkClock(ctx context.Context) error {
+	best := clockReading{trip: math.MaxInt64}
+	const readings = 5
+	for range readings {
+		began := time.Now()
+		server, err := p.queries.ReadClock(ctx)
+		if err != nil {
+			return err
+		}
+		if trip := time.Since(began); trip < best.trip {
+			best = clockReading{time.UnixMilli(server).Sub(began.Add(trip / 2)), trip}
+		}
+	}
+	p.findings = append(p.findings, judgeClock(best))
+	return nil
+}
+
+// judgeClock never finds a problem: no worker works wrongly, however far the clocks are
+// apart. Leases are the server's alone, and a timer reaches it as a length of time
+// (docs/contract.md §2.1). What is off are moments that the two note for people or compare:
+// a worker dates events and answers orchestration.UTCNow, the server dates instances and
+// executions, and purge deletes by this machine's clock.
+func judgeClock(r clockReading) Finding {
+	const tolerable = time.Second
+	difference, relation := r.ahead.Abs().Round(time.Millisecond), "ahead of"
+	if r.ahead < 0 {
+		relation = "behind"
+	}
+	f := Finding{
+		Level: OK,
+		Detail: fmt.Sprintf("the server's clock is %v %s this machine's, as seen over a round trip of %v",
+			difference, relation, r.trip.Round(time.Microsecond)),
+	}
+	if r.ahead.Abs()-r.trip/2 > tolerable {
+		f.Level = Warning
+		f.Advice = "synchronise both clocks (NTP): times in histories differ that much from those of instances, and so does the age " +
+			"by which purge deletes; leases and timers are right"
+	}
+	return f
+}
+
+// checkConnections compares what a process may open with what the server takes.
+func (p *patient) checkConnections(ctx context.Context) error {
+	most, err := p.queries.GetMaxConnections(ctx)
+	if err != nil {
+		return err
+	}
+	pool, err := mssql.PoolSize()
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, judgeConnections(pool, most))
+	return nil
+}
+
+func judgeConnections(pool int, most int64) Finding {
+	detail := fmt.Sprintf("a process opens up to %d (%s), and the server takes %d", pool, mssql.PoolEnv, most)
+	if int64(pool) > most {
+		return Finding{Level: Problem, Detail: detail, Advice: "set " + mssql.PoolEnv + " lower"}
+	}
+	return Finding{Level: OK, Detail: detail}
+}
+
+// quote writes an identifier.
+func quote(name string) string { return migrate.Quote(name) }

@@ -1,0 +1,150 @@
+package mssqltest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
+)
+
+// connections is how many the package itself uses, for making and emptying schemas.
+const connections = 8
+
+// Facts are what tests may depend on.
+type Facts struct {
+	// Version is the server's own description of itself, its first line.
+	Version string
+	// Babelfish says that the server is PostgreSQL speaking T-SQL: it ignores table hints, and some errors have
+	// other numbers.
+	Babelfish bool
+	// RCSI says that READ COMMITTED reads row versions instead of waiting for locks, in the database under test.
+	RCSI bool
+}
+
+// host is a server and what tests have on it.
+type host struct {
+	getenv func(string) string
+	// ready connects to the server, once; see open.
+	ready struct {
+		once  sync.Once
+		db    *sql.DB
+		facts Facts
+		err   error
+	}
+	schemas pool
+	mu      sync.Mutex
+	// began says that TestMain has called Run, without which nothing would be cleaned up.
+	began bool
+}
+
+func (h *host) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.began = true
+}
+
+// locate returns the URL of the server, or says what to do if there is none.
+func (h *host) locate() (url, why string) {
+	if url = h.getenv(URLVariable); url == "" {
+		why = "no T-SQL server: set " + URLVariable + ", or run make test-mssql, which starts one in Docker; see CONTRIBUTING.md"
+	}
+	return url, why
+}
+
+// open connects to the server.
+func (h *host) open() error {
+	h.ready.once.Do(func() {
+		h.ready.err = h.connect()
+	})
+	return h.ready.err
+}
+
+func (h *host) connect() (err error) {
+	url, _ := h.locate()
+	if h.ready.db, err = sql.Open("sqlserver", url); err != nil {
+		return fmt.Errorf("%s holds no URL of a server: %w", URLVariable, err)
+	}
+	h.ready.db.SetMaxOpenConns(connections)
+	h.ready.db.SetMaxIdleConns(connections)
+	ctx := context.Background()
+	if h.ready.facts, err = ask(ctx, h.ready.db); err != nil {
+		return fmt.Errorf("asking the T-SQL server what it is: %w", err)
+	}
+	return sweep(ctx, h.ready.db, time.Now())
+}
+
+// ask asks the server what it is.
+func ask(ctx context.Context, db *sql.DB) (facts Facts, err error) {
+	err = db.QueryRowContext(ctx, `
+		SELECT @@VERSION,
+		    CASE WHEN CAST(SERVERPROPERTY('Babelfish') AS INT) = 1 THEN 1 ELSE 0 END,
+		    CAST(d.is_read_committed_snapshot_on AS INT)
+		FROM sys.databases AS d
+		WHERE d.name = DB_NAME()`).Scan(&facts.Version, &facts.Babelfish, &facts.RCSI)
+	facts.Version = firstLine(facts.Version)
+	return facts, err
+}
+
+// use is how a test comes by the server: it skips or fails the test if there is none.
+func (h *host) use(t testing.TB) {
+	t.Helper()
+	h.mu.Lock()
+	began := h.began
+	h.mu.Unlock()
+	if !began {
+		t.Fatal("TestMain of this package has to call mssqltest.Run, which cleans up")
+	}
+	if _, why := h.locate(); why != "" {
+		if h.getenv(RequiredVariable) == "1" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	if err := h.open(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// close drops the schemas. What fails is reported, but nothing depends on it: schemas that are left over are dropped by a
+// run of another day.
+func (h *host) close(stderr io.Writer) {
+	// Nothing may begin from here on.
+	h.ready.once.Do(func() { h.ready.err = errors.New("the tests have ended") })
+	var problems []error
+	if h.ready.db != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), h.schemas.closeTime())
+		defer cancel()
+		problems = append(problems, h.schemas.close(ctx), h.ready.db.Close())
+	}
+	if err := errors.Join(problems...); err != nil {
+		fmt.Fprintln(stderr, "cleaning up after the tests:", err)
+	}
+}
+
+// DSN is the URL of the server's database under test. It skips the test if there is no server.
+func DSN(t testing.TB) string {
+	t.Helper()
+	process.use(t)
+	url, _ := process.locate()
+	return url
+}
+
+// DB is a pool of connections to the database under test, as its owner. It is shared by all tests and not to be closed.
+func DB(t testing.TB) *sql.DB {
+	t.Helper()
+	process.use(t)
+	return process.ready.db
+}
+
+// Server tells what the server is.
+func Server(t testing.TB) Facts {
+	t.Helper()
+	process.use(t)
+	return process.ready.facts
+}

@@ -1,0 +1,14 @@
+package migrate_test
+
+import (
+	"testing"
+
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+)
+
+// TestMain stands outside of the package, because mssqltest makes its schemas with it.
+func TestMain(m *testing.M) {
+	migrate.TestURL, migrate.TestLogin = mssqltest.DSN, mssqltest.NewLogin
+	mssqltest.Run(m)
+}

@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// moduleKind is the keyword of a module: FUNCTION, VIEW or PROCEDURE.
+type moduleKind string
+
+const (
+	kindFunction  moduleKind = "FUNCTION"
+	kindView      moduleKind = "VIEW"
+	kindProcedure moduleKind = "PROCEDURE"
+)
+
+// module is one file with a function, view or procedure.
+type module struct {
+	kind moduleKind
+	name string
+	file string
+	// checksum is that of our text.
+	checksum []byte
+	// batches are the definition and what goes with it, such as a GRANT.
+	batches []Batch
+	// definition is the index of the batch with CREATE OR ALTER.
+	definition int
+}
+
+// moduleFolders are in the order in which modules are applied: a view may read a
+// function, a procedure both. Among procedures the order does not matter, because a
+// server looks for what they mention when they run; among the others it is by name.
+var moduleFolders = []struct {
+	folder string
+	kind   moduleKind
+}{
+	{schemaFolder + "/functions", kindFunction},
+	{schemaFolder + "/views", kindView},
+	{"procedures", kindProcedure},
+}
+
+func (s *release) loadModules(files fs.FS) error {
+	seen := map[string]string{}
+	for _, place := range moduleFolders {
+		names, err := fs.Glob(files, place.folder+"/*.sql")
+		if err != nil {
+			return err
+		}
+		for _, file := range names {
+			one, err := readModule(files, file, place.kind)
+			if err != nil {
+				return err
+			}
+			if other, ok := seen[one.name]; ok {
+				return fmt.Errorf("%s:1: %s is already in %s", file, one.name, other)
+			}
+			seen[one.name] = file
+			s.modules = append(s.modules, *one)
+		}
+	}
+	return nil
+}
+
+// readModule reads a file, which must define the module it is named after.
+func readModule(files fs.FS, file string, kind moduleKind) (*module, error) {
+	name := strings.TrimSuffix(path.Base(file), ".sql")
+	if !moduleName.MatchString(name) {
+		return nil, fmt.Errorf("%s:1: the name must be of the form %s", file, moduleName)
+	}
+	source, err := readSource(files, file)
+	if err != nil {
+		return nil, err
+	}
+	one := &module{
+		kind: kind, name: name, file: file, checksum: source.checksum, batches: source.batches, definition: -1,
+	}
+	for i, batch := range source.batches {
+		found, foundName, ok := defines(batch.Text)
+		if !ok {
+			continue
+		}
+		if one.definition >= 0 || found != kind || foundName != name {
+			return nil, fmt.Errorf("%s:%d: a file in %s defines one %s, named as the file", file, batch.Line, path.Dir(file), kind)
+		}
+		one.definition = i
+	}
+	if one.definition < 0 {
+		return nil, fmt.Errorf("%s:1: there is no CREATE OR ALTER %s %s.%s at the beginning of a batch", file, kind, DefaultSchema, name)
+	}
+	return one, nil
+}
+
+// defines returns what a batch defines, if it begins with CREATE OR ALTER.
+func defines(batch string) (kind moduleKind, name string, ok bool) {
+	list := statements(tokens(batch))
+	if len(list) < 7 || !list[0].is("CREATE") || !list[1].is("OR") || !list[2].is("ALTER") {
+		return "", "", false
+	}
+	kind = moduleKind(strings.ToUpper(list[3].text))
+	if kind == "PROC" {
+		kind = kindProcedure
+	}
+	name, ok = qualified(list[4:])
+	return kind, name, ok
+}
+
+// withoutOrAlter turns CREATE OR ALTER into CREATE and keeps the lines.
+func withoutOrAlter(batch string) string {
+	var out strings.Builder
+	rest := []string{"CREATE", "OR", "ALTER"}
+	for _, t := range tokens(batch) {
+		if t.significant() && len(rest) > 0 {
+			if !t.is(rest[0]) {
+				return batch
+			}
+			if rest[0] != "CREATE" {
+				rest = rest[1:]
+				continue
+			}
+			rest = rest[1:]
+		}
+		out.WriteString(t.text)
+	}
+	return out.String()
+}

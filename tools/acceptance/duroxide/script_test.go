@@ -1,0 +1,175 @@
+package duroxide
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/tools/acceptance/program"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide")) }
+
+// TestScripts runs the scripts in testdata/script: what a user types, and what
+// comes back. Beside testscript's own commands they have:
+//
+//	worker DB        run the orchestrations below on a database until the script ends
+//	sql DB STATEMENT run a statement on a SQLite file
+//	lock DB          keep a SQLite file locked for writing until the script ends
+//	begun DB         wait until a program in the background has begun an instance in a SQLite file
+//	exits CODE CMD   run a program and expect this exit code, named as in codes
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand, "exits": exitsCommand,
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition " + name)
+		},
+	})
+}
+
+// What the scripts start.
+var scripted = []worker.Registrable{
+	orchestration.New("Greet", func(_ *orchestration.Context, name string) (string, error) {
+		return "Hello, " + name + "!", nil
+	}),
+	orchestration.New("Add", func(_ *orchestration.Context, numbers []int) (int, error) {
+		sum := 0
+		for _, n := range numbers {
+			sum += n
+		}
+		return sum, nil
+	}),
+	orchestration.New("Boom", func(*orchestration.Context, any) (string, error) {
+		return "", errors.New("card declined")
+	}),
+	orchestration.New("Sleep", func(ctx *orchestration.Context, _ any) (string, error) {
+		orchestration.Sleep(ctx, time.Hour)
+		return "awake", nil
+	}),
+	orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
+		ctx.SetCustomStatus("waiting")
+		return orchestration.WaitForEvent[string](ctx, "approval").Await()
+	}),
+	countdown,
+	orchestration.New("Parent", func(ctx *orchestration.Context, _ any) (int, error) {
+		return orchestration.Sub(ctx, countdown, 0, orchestration.WithInstanceID("child")).Await()
+	}),
+}
+
+var countdown = orchestration.New("Countdown", func(ctx *orchestration.Context, n int) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	return 0, orchestration.ContinueAsNew(ctx, n-1)
+})
+
+func workerCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: worker DB")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	store, err := sqlite.Open(ctx, ts.MkAbs(args[0]), &sqlite.Config{PollInterval: 10 * time.Millisecond})
+	ts.Check(err)
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
+	ts.Check(err)
+	ts.Check(w.Register(scripted...))
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.Run(ctx) })
+	ts.Defer(func() {
+		cancel()
+		running.Wait()
+		ts.Check(store.Close())
+	})
+}
+
+func sqlCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql DB STATEMENT")
+	}
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.ExecContext(context.Background(), args[1])
+	ts.Check(err)
+}
+
+func lockCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lock DB")
+	}
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?_txlock=immediate")
+	ts.Check(err)
+	tx, err := db.BeginTx(context.Background(), nil)
+	ts.Check(err)
+	ts.Defer(func() {
+		ts.Check(tx.Rollback())
+		ts.Check(db.Close())
+	})
+}
+
+func begunCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: begun DB")
+	}
+	const patience = time.Minute
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?mode=ro&_pragma=busy_timeout(10000)")
+	ts.Check(err)
+	defer db.Close()
+	var instances int
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		// Until then the file, or the table, may not even be there.
+		err := db.QueryRowContext(context.Background(), "SELECT count(*) FROM instances").Scan(&instances)
+		if err == nil && instances > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("no instance after %v: %v", patience, err)
+		}
+	}
+}
+
+// codes are the exit codes of docs/cli.md by the names that scripts use.
+var codes = map[string]int{
+	"ok": 0, "failure": 1, "usage": 2, "notfound": 3, "failed": 4, "timeout": 5, "interrupted": 130,
+}
+
+func exitsCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE CMD...")
+	}
+	want, ok := codes[args[0]]
+	if !ok {
+		ts.Fatalf("unknown exit code %s", args[0])
+	}
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		failure, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = failure.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

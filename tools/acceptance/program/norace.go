@@ -1,0 +1,6 @@
+//go:build !race
+
+package program
+
+// raceFlag is what makes a build like this one.
+var raceFlag []string

@@ -1,0 +1,18 @@
+package sqlcgentsql
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/duroxide/duroxide-go/tools/acceptance/program"
+)
+
+func TestMain(m *testing.M) { os.Exit(program.Run(m, "./tools/sqlc-gen-tsql")) }
+
+// TestScripts runs the command as people do. The scripts have testscript's own commands.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", ContinueOnError: true})
+}
