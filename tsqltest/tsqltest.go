@@ -172,7 +172,7 @@ func (s *Server) serve() {
 	s.cancel = cancel
 	s.serving.Go(func() {
 		_ = wire.Serve(ctx, s.listener, handler{s}, wire.Options{
-			Encryption: encryption, ServerName: "tsqltest",
+			Encryption: encryption, ServerName: "tsqltest", Collation: s.catalog.Database(s.options.Database).Collation,
 			Blocking: func(of request.Session, wait func()) {
 				if c, ok := of.(*connection); ok {
 					s.latch.Outside(c.scheduleID(), wait)
@@ -247,4 +247,3 @@ type connection struct{ *session.Session }
 func (c *connection) Database() string { return c.DatabaseName() }
 
 func (c *connection) scheduleID() schedule.ID { return schedule.ID(c.ID()) }
-

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,11 @@ const (
 )
 
 func (s step) waits() bool { return len(s.expected) == 1 && s.expected[0] == waits }
+
+// timesOut reports whether the step ends with the error for a lock that was not granted in time.
+func (s step) timesOut() bool {
+	return slices.ContainsFunc(s.expected, func(line string) bool { return strings.HasPrefix(line, "error 1222") })
+}
 
 // waits reports whether any step waits.
 func (c scriptCase) waits() bool {

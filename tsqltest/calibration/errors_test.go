@@ -35,7 +35,7 @@ CREATE TABLE parent (id int PRIMARY KEY);
 CREATE TABLE test (id int CONSTRAINT pk PRIMARY KEY, small tinyint NOT NULL CHECK (small < 100), parent int REFERENCES parent (id),
     word varchar(3) CONSTRAINT ux UNIQUE);
 CREATE UNIQUE INDEX ix_small ON test (small);
-INSERT INTO test (id, small) VALUES (1, 1);`
+INSERT INTO test (id, small, word) VALUES (1, 1, 'a');`
 
 // endings are in the order of what they end.
 var endings = []ending{

@@ -95,7 +95,7 @@ func (p *play) step(ctx context.Context, t *testing.T, s step) bool {
 	if s.waits() {
 		blocker = p.untilBlocked(ctx, t, who)
 	} else {
-		blocker = p.untilDone(ctx, t, who)
+		blocker = p.untilDone(ctx, t, who, s.timesOut())
 	}
 	if blocker != "" {
 		if s.waits() {
@@ -138,8 +138,8 @@ func (p *play) untilBlocked(ctx context.Context, t *testing.T, s *session) strin
 
 // untilDone returns "" when the statement of a session is done. It returns the name of another session if that one has
 // a lock in the way and nothing to do: it would keep it for ever. A session that waits itself may be in a deadlock,
-// which ends.
-func (p *play) untilDone(ctx context.Context, t *testing.T, s *session) string {
+// which ends, and so does a statement that times out.
+func (p *play) untilDone(ctx context.Context, t *testing.T, s *session, timesOut bool) string {
 	t.Helper()
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
@@ -150,7 +150,7 @@ func (p *play) untilDone(ctx context.Context, t *testing.T, s *session) string {
 		case <-ticker.C:
 		}
 		blocker, waiting := p.blocker(ctx, t, s.id)
-		if blocker == 0 || waiting || p.isBusy(blocker) {
+		if blocker == 0 || waiting || timesOut || p.isBusy(blocker) {
 			continue
 		}
 		select {

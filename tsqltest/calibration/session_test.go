@@ -73,12 +73,12 @@ func execute(ctx context.Context, conn *sql.Conn, batch string) (lines []string)
 		case sqlexp.MsgNextResultSet:
 			active = rows.NextResultSet()
 		case sqlexp.MsgNotice:
-			if text := fmt.Sprint(m.Message); text != terminated {
-				lines = append(lines, "prints "+text)
+			if e, ok := m.Message.(mssql.Error); !ok || e.Number != terminated {
+				lines = append(lines, "prints "+e.Message)
 			}
 		case sqlexp.MsgError:
 			// A query that fails at its first row has sent its columns already.
-			if last := len(lines) - 1; last >= 0 && lines[last] == empty {
+			if last := len(lines) - 1; last >= 0 && lines[last] == noRows {
 				lines = lines[:last]
 			}
 			lines = append(lines, failure(m.Error))
@@ -90,11 +90,11 @@ func execute(ctx context.Context, conn *sql.Conn, batch string) (lines []string)
 	return lines
 }
 
-// terminated is what the server adds to some errors.
-const terminated = "The statement has been terminated."
+// terminated is "The statement has been terminated.", which the server adds to some errors.
+const terminated = 3621
 
-// empty stands for a result set without rows.
-const empty = "no rows"
+// noRows stands for a result set without rows.
+const noRows = "no rows"
 
 // failure shows an error.
 func failure(err error) string {
@@ -126,7 +126,7 @@ func resultSet(rows *sql.Rows) (lines []string) {
 		lines = append(lines, strings.Join(words, ", "))
 	}
 	if len(lines) == 0 && rows.Err() == nil {
-		return []string{empty}
+		return []string{noRows}
 	}
 	return lines
 }

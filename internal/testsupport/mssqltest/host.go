@@ -11,6 +11,8 @@ import (
 	"time"
 
 	_ "github.com/microsoft/go-mssqldb" // the driver "sqlserver"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
 // connections is how many the package itself uses, for making and emptying schemas.
@@ -30,6 +32,12 @@ type Facts struct {
 // host is a server and what tests have on it.
 type host struct {
 	getenv func(string) string
+	// local is the server in this process, if it is the one; see locate.
+	local struct {
+		once   sync.Once
+		server *tsqltest.Server
+		err    error
+	}
 	// ready connects to the server, once; see open.
 	ready struct {
 		once  sync.Once
@@ -49,12 +57,29 @@ func (h *host) begin() {
 	h.began = true
 }
 
-// locate returns the URL of the server, or says what to do if there is none.
-func (h *host) locate() (url, why string) {
-	if url = h.getenv(URLVariable); url == "" {
-		why = "no T-SQL server: set " + URLVariable + ", or run make test-mssql, which starts one in Docker; see CONTRIBUTING.md"
+// describe says in a line which server the tests use.
+func (h *host) describe() string {
+	if h.getenv(URLVariable) != "" {
+		return "T-SQL server: that of " + URLVariable
 	}
-	return url, why
+	return "T-SQL server: tsqltest, in the process of the tests; see CONTRIBUTING.md for others"
+}
+
+// locate returns the URL of the server, which is started in this process unless there is another one.
+func (h *host) locate() (string, error) {
+	if url := h.getenv(URLVariable); url != "" {
+		return url, nil
+	}
+	if h.getenv(RequiredVariable) == "1" {
+		return "", errors.New("no T-SQL server: set " + URLVariable + ", or run make test-mssql, which starts one in Docker; see CONTRIBUTING.md")
+	}
+	h.local.once.Do(func() {
+		h.local.server, h.local.err = tsqltest.Start(tsqltest.Options{Database: "duroxide_test"})
+	})
+	if h.local.err != nil {
+		return "", h.local.err
+	}
+	return h.local.server.DSN(), nil
 }
 
 // open connects to the server.
@@ -66,7 +91,10 @@ func (h *host) open() error {
 }
 
 func (h *host) connect() (err error) {
-	url, _ := h.locate()
+	url, err := h.locate()
+	if err != nil {
+		return err
+	}
 	if h.ready.db, err = sql.Open("sqlserver", url); err != nil {
 		return fmt.Errorf("%s holds no URL of a server: %w", URLVariable, err)
 	}
@@ -91,7 +119,7 @@ func ask(ctx context.Context, db *sql.DB) (facts Facts, err error) {
 	return facts, err
 }
 
-// use is how a test comes by the server: it skips or fails the test if there is none.
+// use is how a test comes by the server: it fails the test if there is none.
 func (h *host) use(t testing.TB) {
 	t.Helper()
 	h.mu.Lock()
@@ -99,12 +127,6 @@ func (h *host) use(t testing.TB) {
 	h.mu.Unlock()
 	if !began {
 		t.Fatal("TestMain of this package has to call mssqltest.Run, which cleans up")
-	}
-	if _, why := h.locate(); why != "" {
-		if h.getenv(RequiredVariable) == "1" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
 	}
 	if err := h.open(); err != nil {
 		t.Fatal(err)
@@ -122,16 +144,23 @@ func (h *host) close(stderr io.Writer) {
 		defer cancel()
 		problems = append(problems, h.schemas.close(ctx), h.ready.db.Close())
 	}
+	h.local.once.Do(func() { h.local.err = errors.New("the tests have ended") })
+	if h.local.server != nil {
+		h.local.server.Close()
+	}
 	if err := errors.Join(problems...); err != nil {
 		fmt.Fprintln(stderr, "cleaning up after the tests:", err)
 	}
 }
 
-// DSN is the URL of the server's database under test. It skips the test if there is no server.
+// DSN is the URL of the server's database under test.
 func DSN(t testing.TB) string {
 	t.Helper()
 	process.use(t)
-	url, _ := process.locate()
+	url, err := process.locate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return url
 }
 

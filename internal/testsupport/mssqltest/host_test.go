@@ -41,16 +41,19 @@ func use(h *host) (r recorder) {
 	return r
 }
 
-func TestWithoutServerTestsSkipAndALineSaysHow(t *testing.T) {
+func TestWithoutVariableTheServerIsInThisProcess(t *testing.T) {
 	t.Parallel()
 	h := &host{getenv: func(string) string { return "" }}
 	var stderr bytes.Buffer
 	h.begin()
-	if _, why := h.locate(); !strings.Contains(why, URLVariable) || !strings.Contains(why, "CONTRIBUTING.md") || strings.Contains(why, "\n") {
-		t.Errorf("%q", why)
+	if line := h.describe(); !strings.Contains(line, "tsqltest") || strings.Contains(line, "\n") {
+		t.Errorf("%q", line)
 	}
-	if r := use(h); r.skipped == "" || r.failed != "" {
+	if r := use(h); r.skipped != "" || r.failed != "" {
 		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(h.ready.facts.Version, "tsqltest") {
+		t.Errorf("the server calls itself %q", h.ready.facts.Version)
 	}
 	h.close(&stderr)
 	if stderr.Len() > 0 {

@@ -15,7 +15,7 @@ import (
 const (
 	// URLVariable holds the URL of the server to use.
 	URLVariable = "DUROXIDE_TEST_MSSQL"
-	// RequiredVariable, set to 1, makes a missing server a failure.
+	// RequiredVariable, set to 1, makes it a failure that URLVariable names no server.
 	RequiredVariable = "DUROXIDE_TEST_MSSQL_REQUIRED"
 )
 
@@ -25,7 +25,7 @@ const exitInterrupted = 130
 // process is what the tests of this process share. Its zero value has looked for nothing yet.
 var process = &host{getenv: os.Getenv}
 
-// Run runs a package's tests and ends the process. It first says on stderr if there is no server to be had. Afterwards, and
+// Run runs a package's tests and ends the process. It first says on stderr which server they use. Afterwards, and
 // when the process is interrupted, it drops the schemas; a goroutine that is left over then fails the run (leaktest).
 func Run(m *testing.M) {
 	os.Exit(run(m, process, os.Stderr))
@@ -47,9 +47,7 @@ func run(m *testing.M, h *host, stderr io.Writer) int {
 	}()
 
 	h.begin()
-	if _, why := h.locate(); why != "" {
-		fmt.Fprintln(stderr, "SKIP:", why)
-	}
+	fmt.Fprintln(stderr, h.describe())
 	code := m.Run()
 	h.close(stderr)
 	signal.Stop(interrupted)

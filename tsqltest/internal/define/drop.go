@@ -168,8 +168,17 @@ func (d *definer) dropObject(word string, name *syntax.ObjectName, ifExists bool
 		return fault.New(3729, "DROP "+word, text(name), user)
 	}
 	if o.Head().Kind == "TR" {
-		if t, ok := d.db.Object(o.Head().Parent).(*schema.Table); ok {
-			set(d, &t.Triggers, slices.DeleteFunc(slices.Clone(t.Triggers), func(m *schema.Module) bool { return m == o }))
+		is := func(m *schema.Module) bool { return m == o }
+		switch on := d.db.Object(o.Head().Parent).(type) {
+		case *schema.Table:
+			set(d, &on.Triggers, slices.DeleteFunc(slices.Clone(on.Triggers), is))
+		case *schema.Module:
+			set(d, &on.Triggers, slices.DeleteFunc(slices.Clone(on.Triggers), is))
+		}
+	}
+	if m, ok := o.(*schema.Module); ok {
+		for _, trigger := range m.Triggers {
+			d.remove(trigger)
 		}
 	}
 	d.forget("OBJECT", o.Head().ID)

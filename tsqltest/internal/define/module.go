@@ -114,8 +114,11 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 		return err
 	}
 	d.add(m)
-	if t, ok := on.(*schema.Table); ok {
-		set(d, &t.Triggers, append(slices.Clip(t.Triggers), m))
+	switch on := on.(type) {
+	case *schema.Table:
+		set(d, &on.Triggers, append(slices.Clip(on.Triggers), m))
+	case *schema.Module:
+		set(d, &on.Triggers, append(slices.Clip(on.Triggers), m))
 	}
 	return nil
 }
@@ -328,24 +331,31 @@ func (d *definer) triggerPlace(s *syntax.CreateTrigger) (*schema.Schema, schema.
 	if written := part(s.Name, 1); written != "" && d.db.Schema(written) != in {
 		return nil, nil, fault.New(2103, "create", text(s.Name))
 	}
-	if t, ok := on.(*schema.Table); ok && s.InsteadOf {
-		if err := d.insteadOf(t, s); err != nil {
+	if s.InsteadOf {
+		if err := d.insteadOf(on, s); err != nil {
 			return nil, nil, err
 		}
 	}
 	return in, on, d.free(in, last(s.Name))
 }
 
-// insteadOf checks that a table has one INSTEAD OF trigger at most for each event.
-func (d *definer) insteadOf(t *schema.Table, s *syntax.CreateTrigger) error {
-	for _, m := range t.Triggers {
+// insteadOf checks that a table or a view has one INSTEAD OF trigger at most for each event.
+func (d *definer) insteadOf(on schema.Object, s *syntax.CreateTrigger) error {
+	triggers, what := []*schema.Module(nil), "view"
+	switch on := on.(type) {
+	case *schema.Table:
+		triggers, what = on.Triggers, "table"
+	case *schema.Module:
+		triggers = on.Triggers
+	}
+	for _, m := range triggers {
 		other, ok := m.Stmt.(*syntax.CreateTrigger)
 		if !ok || !other.InsteadOf {
 			continue
 		}
 		for _, event := range s.Events {
 			if slices.Contains(other.Events, event) {
-				return fault.New(2111, "create", text(s.Name), "table", t.Name, event)
+				return fault.New(2111, "create", text(s.Name), what, on.Head().Name, event)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type Hints struct {
 	// Index is the name or the number of the index to use; SeekColumns are those that FORCESEEK names.
 	Index                string
 	ForceSeek, ForceScan bool
-	SeekColumns          []string
+	SeekColumns          string // parted by commas
 }
 
 // access says how a reference to a table reads and locks, by its hints and the session's isolation level. Write says

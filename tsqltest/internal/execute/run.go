@@ -39,7 +39,7 @@ type Run struct {
 	// Slots are the registers: a column of a table that is read, a computed column or the result of an aggregate each has
 	// one, whatever the plan, so that an expression is the same everywhere.
 	Slots []Value
-	// Rows are the registers for the identity of rows that the statement changes.
+	// Rows are the registers for the rows themselves that the statement changes.
 	Rows []*store.Row
 
 	subs []Iterator // of subqueries, by number

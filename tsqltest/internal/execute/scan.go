@@ -52,7 +52,7 @@ type Scan struct {
 	Hints   Hints
 	Lookup  bool // columns are read that the index does not have
 	Write   bool // the rows are going to be changed
-	Row     int  // the register for the row's identity; -1 if nobody needs it
+	Row     int  // the register for the row itself; -1 if nobody needs it
 	// First are the columns that the index has, and Early the conditions on them, which are tested before the row is
 	// looked up. Rest and Late are the others.
 	First []Load

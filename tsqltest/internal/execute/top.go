@@ -39,14 +39,19 @@ type limiting struct {
 
 func (it *limiting) Open() error {
 	it.left, it.rows, it.at, it.some, it.done = math.MaxInt64, nil, 0, false, false
-	skip, err := it.count(it.top.Skip)
+	skip, err := it.count(it.top.Skip, 10743, 10742, 0)
 	if err != nil {
 		return err
 	}
-	if it.top.Count != nil && !it.top.Percent {
-		if it.left, err = it.count(it.top.Count); err != nil {
-			return err
-		}
+	switch {
+	case it.top.Count == nil || it.top.Percent:
+	case it.top.Fetch:
+		it.left, err = it.count(it.top.Count, 10745, 10744, 1)
+	default:
+		it.left, err = it.count(it.top.Count, 1060, 1014, 0)
+	}
+	if err != nil {
+		return err
 	}
 	if it.left == 0 {
 		it.done = true
@@ -71,27 +76,29 @@ func (it *limiting) Open() error {
 	return nil
 }
 
-// count computes the number of rows to skip or to take.
-func (it *limiting) count(x Expr) (int64, error) {
+// count computes the number of rows to skip or to take. Nil is none.
+func (it *limiting) count(x Expr, null, tooSmall int32, least int64) (int64, error) {
 	if x == nil {
 		return 0, nil
 	}
 	v, err := x(it.run)
-	if err != nil {
-		return 0, err
-	}
-	offset := it.top.Fetch || it.top.Skip != nil
 	switch {
-	case v.IsNull() && offset:
-		return 0, fault.New(10745)
+	case err != nil:
+		return 0, err
 	case v.IsNull():
-		return 0, fault.New(1060)
-	case v.Int() < 0 && offset:
-		return 0, fault.New(10742)
-	case v.Int() < 0:
-		return 0, fault.New(1060)
+		return 0, invalid(null)
+	case v.Int() < least:
+		return 0, invalid(tooSmall)
+	default:
+		return v.Int(), nil
 	}
-	return v.Int(), nil
+}
+
+// invalid is the error for a number of rows that only the execution shows to be wrong: it ends the statement alone.
+func invalid(number int32) error {
+	e := fault.New(number)
+	e.Scope = fault.Statement
+	return e
 }
 
 // percent reads all rows to know how many a share of them is, which is rounded up.
@@ -101,7 +108,7 @@ func (it *limiting) percent() error {
 		return err
 	}
 	if v.IsNull() || v.Float() < 0 || v.Float() > 100 {
-		return fault.New(1031)
+		return invalid(1031)
 	}
 	if it.rows, err = readAll(it.run, it.input, &it.top.Tuple, nil); err != nil {
 		return err

@@ -114,7 +114,9 @@ type Manager struct {
 	searches    uint64
 	deadlocks   []Deadlock
 	spareHolds  *Hold // linked by next
+	spares      int   // how many these are
 	spareQueues []*queue
+	idle        []*queue // at most maxIdle; some may be in use again
 }
 
 // NewManager returns a manager without locks. Sessions wait through s.
@@ -257,12 +259,12 @@ func (m *Manager) settle(h *Hold) {
 	m.leave(q)
 }
 
-// leave grants what has become free, or forgets a resource that nobody has locked or waits for.
+// leave grants what has become free.
 func (m *Manager) leave(q *queue) {
 	if len(q.conversions)+len(q.newcomers) > 0 {
 		m.pump(q)
 	} else if len(q.holds) == 0 {
-		m.freeQueue(q)
+		m.rest(q)
 	}
 }
 

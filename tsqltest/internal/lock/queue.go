@@ -10,6 +10,7 @@ type queue struct {
 	granted     set // the modes that have a count
 	conversions []*Hold
 	newcomers   []*Hold
+	idle        bool // in Manager.idle
 }
 
 // of returns what an owner has been granted.
@@ -152,15 +153,37 @@ func (m *Manager) newQueue(r Resource) *queue {
 	return q
 }
 
-func (m *Manager) freeQueue(q *queue) {
-	delete(m.queues, q.resource)
-	q.resource = Resource{}
-	if len(m.spareQueues) < maxSpare {
-		m.spareQueues = append(m.spareQueues, q)
+// maxIdle is how many resources are remembered though nobody has locked them. Most are soon locked again, tables above
+// all, and to forget one and to make it anew takes longer than the lock.
+const maxIdle = 256
+
+// rest notes that nobody has locked a resource or waits for it, and forgets those that have been so for long.
+func (m *Manager) rest(q *queue) {
+	if q.idle {
+		return
 	}
+	q.idle = true
+	m.idle = append(m.idle, q)
+	if len(m.idle) <= maxIdle {
+		return
+	}
+	for _, q := range m.idle {
+		q.idle = false
+		if q.empty() {
+			delete(m.queues, q.resource)
+			q.resource = Resource{}
+			if len(m.spareQueues) < maxSpare {
+				m.spareQueues = append(m.spareQueues, q)
+			}
+		}
+	}
+	clear(m.idle)
+	m.idle = m.idle[:0]
 }
 
-// maxSpare bounds what one large transaction leaves behind.
+func (q *queue) empty() bool { return len(q.holds)+len(q.conversions)+len(q.newcomers) == 0 }
+
+// maxSpare bounds what one large transaction leaves behind for others to use.
 const maxSpare = 4096
 
 func (m *Manager) newHold(o *Owner, q *queue) *Hold {
@@ -169,6 +192,7 @@ func (m *Manager) newHold(o *Owner, q *queue) *Hold {
 		h = new(Hold)
 	} else {
 		m.spareHolds = h.next
+		m.spares--
 		h.next = nil
 	}
 	h.owner, h.queue = o, q
@@ -196,6 +220,10 @@ func (m *Manager) freeHold(h *Hold) {
 		o.last = h.prev
 	}
 	o.count--
-	*h = Hold{next: m.spareHolds}
-	m.spareHolds = h
+	*h = Hold{}
+	if m.spares < maxSpare {
+		h.next = m.spareHolds
+		m.spareHolds = h
+		m.spares++
+	}
 }

@@ -57,7 +57,7 @@ func (b *binder) newSlot() int {
 	return b.shape.Slots - 1
 }
 
-// newRow returns a register for a row's identity.
+// newRow returns a register for a row itself.
 func (b *binder) newRow() int {
 	b.shape.Rows++
 	return b.shape.Rows - 1
@@ -70,7 +70,7 @@ func (b *binder) unsupported(at diag.Span, format string, args ...any) error {
 		line, column := b.env.File.Position(at.From)
 		where = fmt.Sprintf("%s:%d:%d", b.env.File.Name, line, column)
 	}
-	return fault.New(fault.Unsupported, fmt.Sprintf(format, args...), where)
+	return fault.New(fault.Unsupported, fmt.Sprintf("%s is not supported by tsqltest (%s)", fmt.Sprintf(format, args...), where))
 }
 
 // needs notes a permission. In a module no more than the module's own permission is needed for what belongs to the same

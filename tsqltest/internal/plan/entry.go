@@ -1,15 +1,12 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
-	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
@@ -22,7 +19,7 @@ func query(env *Env, q *syntax.Query) (*Statement, error) {
 		return nil, err
 	}
 	if out.into != nil {
-		return nil, b.unsupported(out.into.Span, "SELECT … INTO")
+		return b.intoStatement(q, out)
 	}
 	if q.For != nil && q.For.Kind != "BROWSE" {
 		return b.documentStatement(q, out)
@@ -57,12 +54,18 @@ func query(env *Env, q *syntax.Query) (*Statement, error) {
 
 // root plans a whole query and compiles its columns.
 func (b *binder) root(out *selected) (*execute.Subquery, []execute.Expr, error) {
-	p := &planner{b: b}
 	nodes := make([]*node, len(out.columns))
 	for i, c := range out.columns {
 		nodes[i] = c.node
 	}
-	x, err := p.plan(out.rel, request{need: slotsOf(nodes...), goal: all})
+	rows, codes, err := b.planned(out.rel, nodes)
+	return rows, operands(codes), err
+}
+
+// planned plans a relation as the statement's own, and compiles what is computed of its rows.
+func (b *binder) planned(r rel, nodes []*node) (*execute.Subquery, []code, error) {
+	p := &planner{b: b}
+	x, err := p.plan(r, request{need: slotsOf(nodes...), goal: all})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +78,7 @@ func (b *binder) root(out *selected) (*execute.Subquery, []execute.Expr, error) 
 		return nil, nil, err
 	}
 	b.main = op
-	return p.numbered(op), operands(codes), nil
+	return p.numbered(op), codes, nil
 }
 
 // statementOf makes the statement with what has been noted about it.
@@ -126,7 +129,7 @@ func (b *binder) resultColumns(columns []outColumn) []Column {
 		if t.IsCharacter() && t.Collation == nil {
 			t.Collation = b.collation()
 		}
-		out[i] = Column{Name: c.name, Type: t, Nullable: c.node.nullable, Identity: c.identity, Computed: c.computed}
+		out[i] = Column{Name: c.name, Type: t, Nullable: c.node.shownNullable(), Identity: c.identity, Computed: c.computed}
 	}
 	return out
 }
@@ -301,13 +304,3 @@ func Compile(env *Env, stmt syntax.Stmt) (*Statement, error) {
 
 // compileWrite compiles what writes rows.
 var compileWrite func(env *Env, stmt syntax.Stmt) (*Statement, error)
-
-// line gives an error the line of a place, if it has none.
-func line(file *diag.File, at diag.Span, err error) error {
-	var f *fault.Error
-	if file != nil && errors.As(err, &f) && f.Line == 0 {
-		n, _ := file.Position(at.From)
-		f.Line = int32(n) //nolint:gosec // a text has no billions of lines
-	}
-	return err
-}

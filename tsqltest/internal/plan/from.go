@@ -148,9 +148,9 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 	if t := b.env.Inserted; t != nil && len(ref.Name.Parts) == 1 {
 		switch b.fold(name) {
 		case b.fold("inserted"):
-			return b.tableSource(execute.Source{Place: execute.InInserted, Table: t}, hints, maybe), nil
+			return b.tableSource(execute.Source{Place: execute.InInserted, Table: shapeOf(t)}, hints, maybe), nil
 		case b.fold("deleted"):
-			return b.tableSource(execute.Source{Place: execute.InDeleted, Table: t}, hints, maybe), nil
+			return b.tableSource(execute.Source{Place: execute.InDeleted, Table: shapeOf(t)}, hints, maybe), nil
 		}
 	}
 	switch o := b.object(ref.Name).(type) {
@@ -346,7 +346,7 @@ func (b *binder) passed(r rel, n *node, maybe bool) *node {
 	slot := b.newSlot()
 	q.computes = append(q.computes, computed{slot, n})
 	c := columnNode(slot, n.typ, n.nullable || maybe)
-	c.label, c.other = n.label, n.other
+	c.label, c.other, c.shownNull = n.label, n.other, n.shownNullable()
 	return c
 }
 

@@ -174,14 +174,14 @@ func (b *binder) aggregate(s *scope, name string, x *syntax.Call) (*node, error)
 	for _, other := range s.group.rel.calls {
 		if other.key == call.key {
 			n := columnNode(other.slot, t, nullable)
-			n.label = label
+			n.label, n.shownNull = label, true
 			return n, nil
 		}
 	}
 	call.slot = b.newSlot()
 	s.group.rel.calls = append(s.group.rel.calls, call)
 	n := columnNode(call.slot, t, nullable)
-	n.label = label
+	n.label, n.shownNull = label, true
 	return n, nil
 }
 

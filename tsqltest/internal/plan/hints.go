@@ -53,9 +53,11 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 			h.ForceSeek = true
 			if index, columns, ok := strings.Cut(o.Value, "("); ok {
 				h.Index = unquoted(index)
+				var names []string
 				for c := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(columns), ")"), ",") {
-					h.SeekColumns = append(h.SeekColumns, unquoted(c))
+					names = append(names, unquoted(c))
 				}
+				h.SeekColumns = strings.Join(names, ",")
 			}
 		case "FORCESCAN":
 			h.ForceScan = true

@@ -331,7 +331,7 @@ func (c *context_) Frame() *execute.Frame        { return c.l.frame() }
 func (c *context_) File() *diag.File             { return c.l.file }
 func (c *context_) Schema() string               { return "dbo" }
 func (c *context_) Option(name string) string {
-	if name == "NUMERIC_ROUNDABORT" {
+	if name == "NUMERIC_ROUNDABORT" || name == "ANSI_NULL_DFLT_OFF" {
 		return "OFF"
 	}
 	return "ON"
@@ -346,3 +346,7 @@ func (c *context_) Check(*schema.Module) error      { return nil }
 func (c *context_) InTransaction() bool             { return false }
 func (c *context_) InUse(*schema.Database) bool     { return false }
 func (c *context_) Message(int32, uint8, string)    {}
+
+func compileStatement(l *lab, stmt syntax.Stmt) (*plan.Statement, error) {
+	return plan.Compile(l.env(), stmt)
+}

@@ -24,7 +24,9 @@ type node struct {
 	label    value.Label      // of the collation of a string
 	other    *value.Collation // the second collation, if label is value.NoCollation
 	nullable bool
-	args     []*node
+	// shownNull says that SQL Server describes the expression as one that may be NULL, though it never is.
+	shownNull bool
+	args      []*node
 	// Exactly one of value and truth makes the code: of an expression, or of a condition.
 	value func(args []code) execute.Expr
 	truth func(args []code) execute.Cond

@@ -180,12 +180,15 @@ func (p *planner) seeks(t *tableRel, ix *schema.Index, found []sarg, conds []*no
 
 // seeksColumns reports whether a seek uses all columns that FORCESEEK names.
 func (t *tableRel) seeksColumns(b *binder, seek *path) bool {
+	if t.hints.SeekColumns == "" {
+		return true
+	}
 	used := len(seek.keys)
 	if seek.ranged >= 0 {
 		used++
 	}
 	columns := keyColumns(seek.index)
-	for i, name := range t.hints.SeekColumns {
+	for i, name := range strings.Split(t.hints.SeekColumns, ",") {
 		if i >= used || !b.same(t.source.Table.Columns[columns[i].Ordinal].Name, name) {
 			return false
 		}

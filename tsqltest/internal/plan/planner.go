@@ -318,7 +318,7 @@ func tupleOf(r rel, need set) execute.Tuple {
 	return t
 }
 
-// rowsIn are the registers for the identity of rows in a relation.
+// rowsIn are the registers for the rows themselves in a relation.
 func rowsIn(r rel) []int {
 	switch r := r.(type) {
 	case *tableRel:

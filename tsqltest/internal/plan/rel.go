@@ -37,7 +37,7 @@ type tableRel struct {
 	slots  []int // of the columns by ordinal; -1 for one that nothing refers to
 	hints  execute.Hints
 	write  bool // its rows are to be changed
-	row    int  // the register for the row's identity, -1 if nobody needs it
+	row    int  // the register for the row itself, -1 if nobody needs it
 	// of and binder bind the conditions of filtered indexes when a plan is made.
 	of      *source
 	binder  *binder

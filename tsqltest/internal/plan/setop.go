@@ -68,7 +68,7 @@ func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, err
 			nullable = l.nullable && r.nullable
 		}
 		n := columnNode(b.newSlot(), untyped(t), nullable)
-		n.label = label
+		n.label, n.shownNull = label, l.shownNullable() || r.shownNullable()
 		if !op.All {
 			if err := b.sortable(n); err != nil {
 				return nil, err

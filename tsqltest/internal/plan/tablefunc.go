@@ -194,7 +194,7 @@ func (b *binder) stringSplit(s *scope, f *syntax.FunctionTable, maybe bool) (*so
 	if len(args) == 3 {
 		v, ok := args[2].constantValue()
 		if !ok {
-			return nil, fault.New(8748, 3, "string_split")
+			return nil, fault.New(8748)
 		}
 		if v.Int() == 1 {
 			columns = append(columns, Column{Name: "ordinal", Type: value.OfKind(sqltype.BigInt)})
@@ -232,7 +232,7 @@ func (b *binder) generateSeries(s *scope, f *syntax.FunctionTable, maybe bool) (
 		return nil, err
 	}
 	if !t.IsExactInteger() && t.Kind != sqltype.Decimal {
-		return nil, fault.New(5373, "GENERATE_SERIES")
+		return nil, fault.New(5373)
 	}
 	for i := range args {
 		args[i] = b.converted(args[i], t)
@@ -259,7 +259,7 @@ func wholeSeries(args []execute.Value) (func() ([]execute.Value, bool, error), e
 		step = args[2].Int()
 	}
 	if step == 0 {
-		return nil, fault.New(4199, "GENERATE_SERIES")
+		return nil, fault.New(4199, 0, 3, "generate_series")
 	}
 	done := step > 0 && at > stop || step < 0 && at < stop
 	return func() ([]execute.Value, bool, error) {
@@ -294,7 +294,7 @@ func decimalSeries(args []execute.Value) (func() ([]execute.Value, bool, error),
 		step.Neg(step)
 	}
 	if step.Sign() == 0 {
-		return nil, fault.New(4199, "GENERATE_SERIES")
+		return nil, fault.New(4199, 0, 3, "generate_series")
 	}
 	return func() ([]execute.Value, bool, error) {
 		if at.Cmp(stop)*step.Sign() > 0 {

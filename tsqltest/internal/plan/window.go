@@ -71,7 +71,7 @@ func (b *binder) windowFunction(s *scope, name string, x *syntax.Call) (*node, e
 		make: func(args []code) execute.WindowCall { return windowCode(name, f, slot, operands(args)) },
 	})
 	n := columnNode(slot, t, f.Nullable)
-	n.label = label.Label
+	n.label, n.shownNull = label.Label, true
 	return n, nil
 }
 

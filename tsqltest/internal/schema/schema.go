@@ -218,6 +218,7 @@ type Module struct {
 	QuotedIdentifier bool
 	AnsiNulls        bool
 	Disabled         bool       // of a trigger
+	Triggers         []*Module  // of a view
 	Creator          *Principal // whom EXECUTE AS SELF means
 	// Compiled is what the session and the planner keep of the module while Database.Version stays the same.
 	Compiled any

@@ -80,7 +80,7 @@ func (s *Session) fill(a *activation, p *param, rows *rowsArgument) (err error) 
 	if len(rows.Rows) == 0 {
 		return nil
 	}
-	t := a.frame.Tables[p.slot]
+	t := a.variableTable(p.slot)
 	writer, err := define.NewFiller(s.defining(a.unit), t, len(rows.Columns))
 	if err != nil {
 		return err

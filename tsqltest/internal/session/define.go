@@ -20,6 +20,7 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 		return s.unsupported(a.unit, stmt.Range(), what)
 	}
 	scope := s.begin()
+	s.Statement() // what is defined can be undone with the transaction, so there has to be one
 	err := define.Execute(s.defining(a.unit), stmt)
 	s.rowCount = 0
 	return s.end(scope, err)
@@ -28,8 +29,16 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 // changing runs a change of the catalog as a statement of its own.
 func (s *Session) changing(f func(c define.Context) error) error {
 	scope := s.begin()
+	s.Statement()
 	return s.end(scope, f(s.defining(s.top().unit)))
 }
+
+// MakeTable makes the table of SELECT … INTO.
+func (s *Session) MakeTable(name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
+	return define.IntoTable(s.defining(s.top().unit), name, columns)
+}
+
+var _ plan.Writer = (*Session)(nil)
 
 // use executes USE.
 func (s *Session) use(name string) error {
@@ -81,6 +90,9 @@ func (s *Session) checkModule(m *schema.Module) error {
 // checkAll compiles the statements of a unit.
 func (s *Session) checkAll(u *unit) error {
 	for _, stmt := range u.stmts {
+		if isModule(stmt) {
+			continue
+		}
 		if err := s.check(u, stmt); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
@@ -55,7 +56,7 @@ func (s *Session) exec(a *activation, st *syntax.Exec) error {
 			return err
 		}
 	}
-	if top && s.out.rows == nil {
+	if top && s.out.into == nil {
 		s.tellStatus(status)
 	}
 	return nil
@@ -157,7 +158,7 @@ func (s *Session) argumentOf(a *activation, x *syntax.ExecArg) (argument, error)
 	}
 	if v, ok := x.X.(*syntax.Variable); ok {
 		if t := a.unit.tables[fold(v.Name)]; t != nil {
-			out.table = a.frame.Tables[t.Slot]
+			out.table = a.variableTable(t.Slot)
 			return out, nil
 		}
 		if x.Output {
@@ -389,15 +390,12 @@ func (s *Session) outputs(a *activation, args []argument) error {
 
 // insertExec executes INSERT … EXEC: all rows of all result sets that the call sends are inserted in the end.
 func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
-	if s.out.rows != nil {
+	if s.out.into != nil {
 		return fault.New(8164)
 	}
-	var rows [][]value.Value
 	outer := s.out
-	s.out.rows = func(row []value.Value) error {
-		rows = append(rows, append([]value.Value(nil), row...))
-		return nil
-	}
+	taken := &captured{}
+	s.out.into = taken
 	auto := s.transaction.count == 0
 	if auto && !s.store.InTransaction() {
 		s.store.Begin(s.options.isolation)
@@ -405,7 +403,7 @@ func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
 	err := s.exec(a, st.Exec)
 	s.out = outer
 	if err == nil {
-		err = s.insertRows(a, st, rows)
+		err = s.insertRows(a, st, taken.sets)
 	}
 	if auto && s.store.InTransaction() && s.transaction.count == 0 {
 		if err != nil {
@@ -417,8 +415,23 @@ func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
 	return err
 }
 
-func (s *Session) insertRows(a *activation, st *syntax.Insert, rows [][]value.Value) error {
-	return s.unsupported(a.unit, st.Span, "dml")
+func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []plan.Rows) error {
+	p, err := planned(s, a.unit, st, func(env *plan.Env) (*plan.RowInsert, error) { return plan.InsertRows(env, st) })
+	if err != nil {
+		return err
+	}
+	a.need(p.Tables)
+	if p.Columns != nil {
+		s.sendColumns(p.Columns)
+	}
+	scope := s.begin()
+	n, err := p.Run(&a.frame, sets, s.sendRow)
+	if err = s.end(scope, err); err != nil {
+		return err
+	}
+	s.rowCount = n
+	s.done("INSERT", n, p.Columns != nil)
+	return nil
 }
 
 // readParams reads the declaration of parameters of sp_executesql.

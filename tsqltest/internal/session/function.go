@@ -28,7 +28,7 @@ func (s *Session) CallTable(f *execute.Frame, m *schema.Module, args []value.Val
 		return nil, err
 	}
 	def := m.Stmt.(*syntax.CreateFunction) //nolint:forcetypeassert // the planner calls functions here
-	return a.frame.Tables[a.unit.tables[fold(def.TableVariable)].Slot], nil
+	return a.variableTable(a.unit.tables[fold(def.TableVariable)].Slot), nil
 }
 
 // callFunction executes a function's body. Args are of the parameters' types already; tables are the table-valued ones.

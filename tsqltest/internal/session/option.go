@@ -219,6 +219,9 @@ func (s *Session) setIdentityInsert(a *activation, target, val string) error {
 	return nil
 }
 
+// IdentityInsert is the table of SET IDENTITY_INSERT … ON; nil if there is none.
+func (s *Session) IdentityInsert() *schema.Table { return s.options.identityInsert }
+
 // onOff prints a flag.
 func onOff(b bool) string {
 	if b {

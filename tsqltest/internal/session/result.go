@@ -18,7 +18,12 @@ func (s *Session) tell(send func(sink request.Sink) error) {
 
 // sendColumns begins a result set.
 func (s *Session) sendColumns(columns []plan.Column) {
-	if s.out.rows != nil {
+	if to := s.out.into; to != nil {
+		set := plan.Rows{Types: make([]value.Type, len(columns))}
+		for i, c := range columns {
+			set.Types[i] = c.Type
+		}
+		to.sets = append(to.sets, set)
 		return
 	}
 	list := make([]request.Column, len(columns))
@@ -30,8 +35,10 @@ func (s *Session) sendColumns(columns []plan.Column) {
 
 // sendRow sends a row, or hands it to INSERT … EXEC.
 func (s *Session) sendRow(row []value.Value) error {
-	if s.out.rows != nil {
-		return s.out.rows(row)
+	if s.out.into != nil {
+		set := &s.out.into.sets[len(s.out.into.sets)-1]
+		set.Values = append(set.Values, append([]value.Value(nil), row...))
+		return nil
 	}
 	if s.out.err == nil && s.out.sink != nil {
 		s.out.err = s.out.sink.Row(row)
@@ -41,7 +48,7 @@ func (s *Session) sendRow(row []value.Value) error {
 
 // done ends a statement for the client. With NOCOUNT only result sets are worth a word.
 func (s *Session) done(kind string, rows int64, set bool) {
-	if s.out.rows != nil || (s.options.noCount && !set) {
+	if s.out.into != nil || (s.options.noCount && !set) {
 		return
 	}
 	counted, inside := !s.options.noCount, s.level() > 0

@@ -41,9 +41,6 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	}
 	if len(u.templates) > 0 {
 		a.frame.Tables = make([]*schema.Table, len(u.templates))
-		for slot, t := range u.templates {
-			a.frame.Tables[slot] = define.Instantiate(t)
-		}
 	}
 	s.stack = append(s.stack, a)
 	a.frame.Depth = s.level()
@@ -61,6 +58,21 @@ func (s *Session) leave(a *activation) {
 		}
 	}
 	s.stack = s.stack[:len(s.stack)-1]
+}
+
+// variableTable returns a table variable, which begins to exist when it is first used.
+func (a *activation) variableTable(slot int) *schema.Table {
+	if a.frame.Tables[slot] == nil {
+		a.frame.Tables[slot] = define.Instantiate(a.unit.templates[slot])
+	}
+	return a.frame.Tables[slot]
+}
+
+// need makes the table variables exist that a plan uses.
+func (a *activation) need(slots []int) {
+	for _, slot := range slots {
+		a.variableTable(slot)
+	}
 }
 
 // simple executes a statement that has none below it.
@@ -109,19 +121,13 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 	if s.options.noExec {
 		return nil
 	}
+	a.need(p.Tables)
 	return s.execute(a, p, kindOf(stmt))
 }
 
 // plan returns the plan of a statement that reads or writes rows.
 func (s *Session) plan(u *unit, stmt syntax.Stmt) (*plan.Statement, error) {
-	return planned(s, u, stmt, func(env *plan.Env) (*plan.Statement, error) {
-		switch st := stmt.(type) {
-		case *syntax.SelectStmt:
-			return plan.Query(env, st.Query)
-		default:
-			return nil, s.unsupported(u, stmt.Range(), "dml")
-		}
-	})
+	return planned(s, u, stmt, func(env *plan.Env) (*plan.Statement, error) { return plan.Compile(env, stmt) })
 }
 
 // execute runs a plan, sends what it returns, and says how many rows there were.
@@ -211,6 +217,7 @@ func (s *Session) evaluate(a *activation, x syntax.Expr, node syntax.Node) (valu
 	if err != nil {
 		return value.Value{}, value.Type{}, err
 	}
+	a.need(p.Tables)
 	scope := s.begin()
 	v, err := p.Eval(&a.frame)
 	return v, p.Type, s.end(scope, err)

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
-	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
 // Options configure a server.
@@ -97,10 +97,12 @@ func (v *Server) Sessions() []*Session {
 // fold is how names are compared that have no collation of their own.
 func fold(name string) string { return strings.ToLower(name) }
 
-// output is where results go. INSERT … EXEC puts another one on top.
+// captured are the result sets of a call that INSERT … EXEC makes.
+type captured struct{ sets []plan.Rows }
+
+// output is where results go.
 type output struct {
 	sink request.Sink
-	// rows takes the rows instead of the sink.
-	rows func(row []value.Value) error
-	err  error // the first error of the sink: the client is gone
+	into *captured // takes the rows instead of the sink; nil outside of INSERT … EXEC
+	err  error     // the first error of the sink: the client is gone
 }

@@ -18,6 +18,8 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -97,17 +99,31 @@ func (s *Session) Execute(ctx context.Context, r request.Request, sink request.S
 	defer s.server.scheduler.Leave(s.id)
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
 	defer func() { s.ctx, s.out = context.Background(), output{} }()
+	return s.finish(s.perform(r))
+}
+
+// perform executes a request. A panic is a mistake of this server: the client gets its stack, and the session ends.
+func (s *Session) perform(r request.Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.report(&fault.Error{
+				Number: fault.Unsupported, Class: 20, State: 1, Message: fmt.Sprintf("tsqltest has failed: %v\n%s", p, debug.Stack()),
+			})
+			err = errClosed
+		}
+	}()
 	switch r := r.(type) {
 	case request.Batch:
 		s.text = r.Text
-		err = s.batch(r.Text)
+		return s.batch(r.Text)
 	case request.Call:
 		s.text = r.Name
-		err = s.call(r)
+		return s.call(r)
 	case request.Transaction:
-		err = s.manage(r)
+		return s.manage(r)
+	default:
+		return nil
 	}
-	return s.finish(err)
 }
 
 // finish brings the session into the state between two requests. The error is what ended the request.

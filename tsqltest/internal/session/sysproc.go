@@ -29,6 +29,7 @@ func init() { //nolint:gochecknoinits // the table and sp_executesql would refer
 		"sp_rename":                 rename,
 		"sp_addrolemember":          roleMember("ADD"),
 		"sp_droprolemember":         roleMember("DROP"),
+		"sp_tableoption":            tableOption,
 		"sp_recompile":              accepted,
 		"sp_updatestats":            accepted,
 		"sp_refreshview":            accepted,
@@ -245,6 +246,50 @@ func rename(s *Session, args []argument) (int64, error) {
 		return 0, err
 	}
 	return 0, s.changing(func(c define.Context) error { return define.Rename(c, splitName(from), to, kind) })
+}
+
+// tableOptions are the options of sp_tableoption. None of them changes what a query means.
+var tableOptions = map[string]bool{
+	"table lock on bulk load": true, "insert row lock": true, "text in row": true, "large value types out of row": true,
+	"vardecimal storage format": true,
+}
+
+// tableOption is sp_tableoption.
+func tableOption(s *Session, args []argument) (int64, error) {
+	p := parameters{"sp_tableoption", []string{"TableNamePattern", "OptionName", "OptionValue"}, args}
+	name, err := p.needed("TableNamePattern")
+	if err != nil {
+		return 1, err
+	}
+	option, err := p.needed("OptionName")
+	if err != nil {
+		return 1, err
+	}
+	val, err := p.needed("OptionValue")
+	if err != nil {
+		return 1, err
+	}
+	if !tableOptions[fold(option)] {
+		return 1, fault.New(15600, "sp_tableoption")
+	}
+	t, err := s.tableNamed(s.top().unit, name)
+	if err != nil {
+		return 1, err
+	}
+	return 0, s.changing(func(c define.Context) error {
+		before, had := t.Options[fold(option)]
+		if t.Options == nil {
+			t.Options = map[string]string{}
+		}
+		t.Options[fold(option)] = val
+		c.Store().Undo(func() {
+			delete(t.Options, fold(option))
+			if had {
+				t.Options[fold(option)] = before
+			}
+		})
+		return nil
+	})
 }
 
 // roleMember is sp_addrolemember and sp_droprolemember.

@@ -191,7 +191,7 @@ func (s *Session) transactionStatement(st *syntax.Transaction) error {
 	case "SAVE":
 		return s.save(name)
 	}
-	if s.out.rows != nil {
+	if s.out.into != nil {
 		return fault.New(3915)
 	}
 	if name != "" {

@@ -144,6 +144,9 @@ func (s *Session) declare(u *unit, params []*syntax.Param) error {
 		}
 	}
 	for _, stmt := range u.stmts {
+		if isModule(stmt) {
+			continue // its variables are its own
+		}
 		for d := range syntax.All[*syntax.Declare](stmt) {
 			for _, v := range d.Vars {
 				if err := s.declareVariable(u, v); err != nil {
@@ -204,6 +207,16 @@ func (s *Session) declareTable(u *unit, name string, def *syntax.TableDef) error
 	}
 	u.addTable(name, t, false)
 	return nil
+}
+
+// isModule reports whether a statement defines a module, whose statements are not the batch's.
+func isModule(stmt syntax.Stmt) bool {
+	switch stmt.(type) {
+	case *syntax.CreateProcedure, *syntax.CreateFunction, *syntax.CreateTrigger, *syntax.CreateView:
+		return true
+	default:
+		return false
+	}
 }
 
 func (u *unit) knows(name string) bool {

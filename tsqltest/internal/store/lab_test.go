@@ -65,7 +65,7 @@ func keyOf(ns ...int64) string {
 
 func on(columns ...int) func([]store.Value) string {
 	return func(values []store.Value) string {
-		var b []byte
+		b := make([]byte, 0, 32)
 		for _, c := range columns {
 			b = binary.BigEndian.AppendUint64(append(b, 1), uint64(values[c].Int()))
 		}
@@ -77,7 +77,13 @@ func newLab(t testing.TB, rows ...[]store.Value) *lab {
 	t.Helper()
 	c := scheduletest.New()
 	t.Cleanup(c.Close)
-	l := &lab{t: t, c: c, e: store.NewEngine(c, nil), actors: map[schedule.ID]*actor{}}
+	return newLabOn(t, c, c, rows...)
+}
+
+// newLabOn has another scheduler than the controlled one.
+func newLabOn(t testing.TB, s schedule.Scheduler, c *scheduletest.Controlled, rows ...[]store.Value) *lab {
+	t.Helper()
+	l := &lab{t: t, c: c, e: store.NewEngine(s, nil), actors: map[schedule.ID]*actor{}}
 	l.table = store.NewTable(100, "dbo.t")
 	l.table.Database, l.table.DatabaseName = 5, "db"
 	l.pk = l.addIndex(store.IndexSpec{ID: 1, Name: "pk", Unique: true, Clustered: true, Key: on(id)})

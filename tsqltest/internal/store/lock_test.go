@@ -87,6 +87,7 @@ func TestRowIsJudgedAfterTheWait(t *testing.T) {
 		{"moved out of the index's range", set(k, 9), true, "1:10 3:30"},
 		{"moved further down the index", set(k, 5), true, "1:10 3:30 2:20"},
 		{"deleted, through the index", gone, true, "1:10 3:30"},
+		{"changed beside the index", set(v, 21), true, "1:10 2:21 3:30"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

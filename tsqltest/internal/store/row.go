@@ -76,7 +76,7 @@ func (r *reader) sees(row *Row) *version {
 // committed reports whether a version belongs to the reader's snapshot, or to the reader itself.
 func (v *version) committed(r *reader) bool {
 	w := v.writer
-	return w == nil || w == r.tx.writer || w.commit != 0 && w.commit <= r.snapshot
+	return w == nil || w == &r.tx.writer || w.commit != 0 && w.commit <= r.snapshot
 }
 
 // entry is a key of an index, with the rows of which some version has or had that key. At most one of them has it now

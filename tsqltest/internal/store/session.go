@@ -15,6 +15,7 @@ type Session struct {
 	client *lock.Client
 	own    lock.Owner // of locks that the session itself holds
 	tx     *transaction
+	spare  []change // an empty log
 }
 
 // transaction is an open transaction. Its locks belong to owner.
@@ -22,7 +23,8 @@ type transaction struct {
 	id       int64
 	iso      Isolation
 	owner    lock.Owner
-	writer   *writer // nil until it writes
+	writer   writer
+	wrote    bool
 	log      []change
 	snapshot snapshot // of SNAPSHOT isolation
 	ended    bool
@@ -45,7 +47,8 @@ func (s *Session) Begin(iso Isolation) {
 		panic("store: the session has a transaction already")
 	}
 	s.engine.transactions++
-	s.tx = &transaction{id: s.engine.transactions, iso: iso, owner: lock.Owner{Client: s.client}}
+	s.tx = &transaction{id: s.engine.transactions, iso: iso, owner: lock.Owner{Client: s.client}, log: s.spare}
+	s.spare = nil
 }
 
 // InTransaction reports whether a transaction is open.
@@ -62,12 +65,12 @@ func (s *Session) TransactionID() int64 {
 // Commit makes the transaction's changes permanent and lets its locks go.
 func (s *Session) Commit() {
 	tx, e := s.tx, s.engine
-	if tx.writer != nil {
+	if tx.wrote {
 		e.commits++
 		tx.writer.commit = e.commits
-		if len(tx.log) > 0 {
-			e.garbage = append(e.garbage, batch{commit: e.commits, changes: tx.log})
-		}
+	}
+	if len(tx.log) > 0 {
+		e.garbage = append(e.garbage, batch{commit: e.commits, changes: tx.log})
 	}
 	s.finish()
 }
@@ -85,10 +88,17 @@ func (s *Session) finish() {
 	tx.ended = true
 	e.release(&tx.snapshot)
 	e.collect(&tx.owner)
+	if len(e.garbage) == 0 && cap(tx.log) <= maxSpare { // else a batch has the log
+		clear(tx.log)
+		s.spare = tx.log[:0]
+	}
 	tx.log = nil
 	e.locks.ReleaseAll(&tx.owner)
 	e.retry()
 }
+
+// maxSpare bounds the log that a session keeps for its next transaction.
+const maxSpare = 64
 
 // Savepoint is a place in a transaction.
 type Savepoint struct{ mark int }

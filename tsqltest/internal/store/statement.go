@@ -27,6 +27,10 @@ type Statement struct {
 	objects  []object
 	counts   []Count
 	cursors  *Cursor // open ones, linked
+
+	// Most statements have no more than these.
+	firstObjects [2]object
+	firstCounts  [3]Count
 }
 
 // object is a table or another object that the statement has locked.
@@ -46,6 +50,7 @@ func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement 
 	st := &Statement{
 		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log),
 	}
+	st.objects, st.counts = st.firstObjects[:0], st.firstCounts[:0]
 	if o.RowVersions && o.Isolation == ReadCommitted {
 		s.engine.take(&st.snapshot)
 	}

@@ -301,6 +301,20 @@ func TestUpdateAllSwapsKeys(t *testing.T) {
 	l.clean()
 }
 
+// An update that fails at its last index takes back the keys that it has put into the others.
+func TestUpdateThatFailsLeavesNoKeys(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, row(1, 1, 10), row(2, 2, 20))
+	l.addIndex(store.IndexSpec{ID: 3, Name: "uq", Unique: true, Key: on(v), Columns: []int{v, id}})
+	a := l.actor(1)
+	a.begin(store.ReadCommitted)
+	a.update(l.pk, one(1), func([]store.Value) []store.Value { return row(7, 7, 20) })
+	a.read(l.ix, all())
+	a.commit()
+	l.want(1, "update: duplicate in uq", "1:10 2:20")
+	l.clean()
+}
+
 // Tables of one session take no locks; a table variable keeps what a rollback of the transaction undoes elsewhere, but
 // not what a failed statement has done.
 func TestPrivateTables(t *testing.T) {

@@ -319,10 +319,8 @@ func (st *Statement) put(t *Table, row *Row, values []Value, keys []string) {
 		st.survives = append(st.survives, c)
 		return
 	}
-	if st.tx.writer == nil {
-		st.tx.writer = new(writer)
-	}
-	v.writer = st.tx.writer
+	st.tx.wrote = true
+	v.writer = &st.tx.writer
 	st.tx.log = append(st.tx.log, c)
 }
 

@@ -185,6 +185,10 @@ func (c *conn) answer(w *work) error {
 	}
 	c.giveSpare(w.payload)
 	attention := c.finish(w)
+	if err == nil && !attention && w.ctx.Err() != nil {
+		// The connection or the server is ending. The session has stopped somewhere, which must not look like success.
+		return w.ctx.Err()
+	}
 	if sendErr := c.sink.end(command, attention && err == nil); err == nil {
 		err = sendErr
 	}

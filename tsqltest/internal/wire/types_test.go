@@ -89,23 +89,20 @@ func TestParameters(t *testing.T) {
 	t.Parallel()
 	server, db := start(t, scripts{"select @p1": echo})
 	for _, p := range parameters() {
-		t.Run(p.name, func(t *testing.T) {
-			for _, text := range []string{"echo", "select @p1"} {
-				var got any
-				if err := db.QueryRowContext(t.Context(), text, p.send).Scan(&got); err != nil {
-					t.Fatalf("%s: %v", text, err)
-				}
-				if diff := different(p.want, got); diff != "" {
-					t.Fatalf("%s: %.2000s", text, diff)
-				}
+		for _, text := range []string{"echo", "select @p1"} {
+			var got any
+			if err := db.QueryRowContext(t.Context(), text, p.send).Scan(&got); err != nil {
+				t.Fatalf("%s: %s: %v", p.name, text, err)
 			}
-			session := server.sessions[0]
-			asked := session.requests()
-			call := asked[len(asked)-1].(request.Call)
-			if got := call.Params[len(call.Params)-1].Type.String(); got != p.typ {
-				t.Errorf("the server sees %s, not %s", got, p.typ)
+			if diff := different(p.want, got); diff != "" {
+				t.Errorf("%s: %s: %.2000s", p.name, text, diff)
 			}
-		})
+		}
+		asked := server.sessions[0].requests()
+		call := asked[len(asked)-1].(request.Call)
+		if got := call.Params[len(call.Params)-1].Type.String(); got != p.typ {
+			t.Errorf("%s: the server sees %s, not %s", p.name, got, p.typ)
+		}
 	}
 }
 

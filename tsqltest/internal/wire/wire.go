@@ -13,7 +13,7 @@
 //	typeinfo.go    how types are written; collation.go collations
 //	values_in.go   values of parameters; variant.go sql_variant, in both directions
 //	columns.go     descriptions of result columns; values_out.go values of rows
-//	sink.go        the response to a request; tokens.go the parts that it is made of
+//	sink.go        the response to a request; tokens.go the parts that it is made of; faults.go errors of the protocol
 package wire
 
 import (

@@ -31,6 +31,9 @@ const (
 	Finished              // its function has returned
 )
 
+// String says it in a word.
+func (s State) String() string { return [...]string{"ready", "parked", "finished"}[s] }
+
 // Controlled is a schedule.Scheduler that a test drives. Code that runs outside a coroutine, such as the preparation of
 // a test, may use it too as long as it has nothing to wait for.
 type Controlled struct {

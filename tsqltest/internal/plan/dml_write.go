@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+)
+
+// in returns the table with the data that an execution changes.
+func (u *rules) in(e *execution) *schema.Table { return u.from.In(e.frame()) }
+
+// insert stores a row that settle has completed. It reports false for a duplicate that an index ignores.
+func (u *rules) insert(e *execution, t *schema.Table, row []execute.Value) (bool, error) {
+	stored, err := e.statement().Insert(t.Data, row)
+	if err != nil {
+		if ignores(t, err) {
+			message := fault.New(3604)
+			e.frame().Session.Message(message.Number, message.Class, message.Message)
+			return false, nil
+		}
+		return false, duplicate(t, err)
+	}
+	return true, u.changed(e, t, "INSERT", change{row: stored, new: row})
+}
+
+// update changes a row into what settle has completed.
+func (u *rules) update(e *execution, t *schema.Table, c change) error {
+	if err := e.statement().Update(t.Data, c.row, c.new); err != nil {
+		return duplicate(t, err)
+	}
+	return u.changed(e, t, "UPDATE", c)
+}
+
+// updateAll changes several rows at once, since each may take a key that another one gives up.
+func (u *rules) updateAll(e *execution, t *schema.Table, list []change) error {
+	changes := make([]store.Change, len(list))
+	for i, c := range list {
+		changes[i] = store.Change{Row: c.row, Values: c.new}
+	}
+	if err := e.statement().UpdateAll(t.Data, changes); err != nil {
+		return duplicate(t, err)
+	}
+	for _, c := range list {
+		if err := u.changed(e, t, "UPDATE", c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete removes a row.
+func (u *rules) delete(e *execution, t *schema.Table, c change) error {
+	if err := e.statement().Delete(t.Data, c.row); err != nil {
+		return err
+	}
+	return u.changed(e, t, "DELETE", c)
+}
+
+// changed follows a change up: foreign keys are checked, and triggers are going to be told.
+func (u *rules) changed(e *execution, t *schema.Table, event string, c change) error {
+	if u.has(event) {
+		e.note(u, t, event, c)
+	}
+	for _, k := range u.parents {
+		if err := k.check(e, t, c); err != nil {
+			return err
+		}
+	}
+	for _, k := range u.children {
+		if err := k.follow(e, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note keeps a change for the triggers of its table.
+func (e *execution) note(u *rules, t *schema.Table, event string, c change) {
+	im := e.images[u]
+	if im == nil {
+		im = &images{table: t, changes: map[string][]change{}}
+		e.images[u] = im
+		e.order = append(e.order, u)
+	}
+	im.changes[event] = append(im.changes[event], c)
+}
+
+// movesUnique reports whether an update of some columns may change keys of a unique index, so that rows may have to be
+// changed at once.
+func movesUnique(t *schema.Table, ordinals map[int]bool) bool {
+	for _, ix := range t.Indexes {
+		if !ix.Unique {
+			continue
+		}
+		for _, c := range ix.Columns {
+			if ordinals[c.Ordinal] || t.Columns[c.Ordinal].Computed != nil {
+				return true
+			}
+		}
+		if ix.Where != nil {
+			return true
+		}
+	}
+	return false
+}
