@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -170,7 +171,7 @@ func (p *play) blocker(ctx context.Context, t *testing.T, id int) (blocker int, 
 	) THEN 1 ELSE 0 END
 	FROM sys.dm_exec_requests AS r WHERE r.session_id = @p1`
 	err := p.monitor.conn.QueryRowContext(ctx, query, id).Scan(&blocker, &waiting)
-	if err != nil && err != sql.ErrNoRows && ctx.Err() == nil { //nolint:errorlint // as the documentation has it
+	if err != nil && !errors.Is(err, sql.ErrNoRows) && ctx.Err() == nil {
 		t.Fatalf("asking who waits: %v", err)
 	}
 	return blocker, waiting

@@ -54,10 +54,11 @@ func pool(t *testing.T, dsn string) *sql.DB {
 
 func configure(t *testing.T, db *sql.DB, versions bool) {
 	t.Helper()
-	must(t, db, "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON")
-	if versions {
-		must(t, db, "ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON")
+	batch := "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON;"
+	if versions { // which is possible while nobody else is connected
+		batch += "ALTER DATABASE CURRENT SET READ_COMMITTED_SNAPSHOT ON;"
 	}
+	must(t, db, batch)
 }
 
 // must executes a batch.

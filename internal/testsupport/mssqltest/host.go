@@ -129,7 +129,7 @@ func (h *host) use(t testing.TB) {
 		t.Fatal("TestMain of this package has to call mssqltest.Run, which cleans up")
 	}
 	if err := h.open(); err != nil {
-		t.Fatal(err)
+		t.Fatal(err.Error())
 	}
 }
 

@@ -78,6 +78,9 @@ func (b *builder) convertColumn(c *schema.Column, next schema.Column) error {
 	restore := remember(b.t)
 	old := *c
 	*c = next
+	for _, ix := range b.t.Indexes {
+		ix.MeasureKey()
+	}
 	recompute, err := b.recompute()
 	if err != nil {
 		restore()

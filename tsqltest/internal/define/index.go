@@ -1,6 +1,7 @@
 package define
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,12 +56,32 @@ func (d *definer) createIndex(s *syntax.CreateIndex) error {
 		}
 	}
 	ix, err := b.index(k)
-	if err == nil {
-		err = b.build(ix, old, restore)
-	} else {
+	if err != nil {
 		restore()
+		return err
 	}
-	return err
+	if old != nil {
+		b.inherit(ix, old)
+	}
+	return b.build(ix, old, restore)
+}
+
+// inherit gives an index what belonged to the one that it replaces: its id, its constraint, and the foreign keys that
+// refer to it.
+func (b *builder) inherit(ix, old *schema.Index) {
+	if ix.Clustered == old.Clustered {
+		ix.ID = old.ID
+	}
+	slices.SortStableFunc(b.t.Indexes, func(a, c *schema.Index) int { return cmp.Compare(a.ID, c.ID) })
+	if old.Key != nil {
+		ix.Key = old.Key
+		ix.Key.Index = ix
+	}
+	for _, fk := range b.t.Referrers {
+		if fk.Key == old {
+			set(b.definer, &fk.Key, ix)
+		}
+	}
 }
 
 // dropExisting takes the index out of the table that CREATE INDEX … WITH (DROP_EXISTING = ON) replaces.
@@ -321,6 +342,11 @@ func (b *builder) act(ix *schema.Index, s *syntax.AlterIndex) error {
 	case "DISABLE":
 		if ix.Clustered {
 			return b.unsupported(s.Span, "a disabled clustered index")
+		}
+		for _, fk := range b.t.Referrers {
+			if fk.Key == ix { // it can't be checked without the index
+				set(b.definer, &fk.Disabled, true)
+			}
 		}
 		ix.Disabled = true
 		return b.detach(ix)

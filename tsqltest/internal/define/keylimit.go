@@ -11,17 +11,16 @@ import (
 // checkLength refuses a key that can't fit, and warns of one that may not: rows that are too long for it will be refused
 // with error 1946.
 func (b *builder) checkLength(ix *schema.Index, k key) error {
-	fixed, most := 0, 0
+	fixed := 0
 	for _, column := range ix.Columns {
 		t := b.t.Columns[column.Ordinal].Type
-		n := schema.MaxLength(t)
-		most += n
 		switch t.Kind {
 		case sqltype.VarChar, sqltype.NVarChar, sqltype.VarBinary, sqltype.SQLVariant:
 		default:
-			fixed += n
+			fixed += schema.MaxLength(t)
 		}
 	}
+	most := ix.MeasureKey()
 	limit := schema.KeyLimit(ix)
 	if fixed > limit {
 		err := fault.New(1944, ix.Name, fixed, limit)

@@ -48,15 +48,21 @@ func (h *Hints) access(r *Run, st *store.Statement, write bool) (store.Access, e
 	case h.TableLock || h.TableExclusive:
 		a.Grain = store.GrainTable
 	}
+	// Under SNAPSHOT a row is searched as the snapshot has it, and what others have changed since is a conflict; row versions
+	// of READ COMMITTED are not for rows that are locked.
+	read := store.Locked
+	if a.Read == store.Snapshot && h.Level == AsSession && r.Frame.Session.Isolation() == store.SnapshotIsolation {
+		read = store.Snapshot
+	}
 	if write {
-		a.Read, a.Mode = store.Locked, lock.U
+		a.Read, a.Mode = read, lock.U
 		a.Keep = max(a.Keep, store.KeepStatement)
 	}
 	switch {
 	case h.Exclusive || h.TableExclusive:
-		a.Read, a.Mode, a.Keep = store.Locked, lock.X, store.KeepTransaction
+		a.Read, a.Mode, a.Keep = read, lock.X, store.KeepTransaction
 	case h.Update:
-		a.Read, a.Mode, a.Keep = store.Locked, lock.U, store.KeepTransaction
+		a.Read, a.Mode, a.Keep = read, lock.U, store.KeepTransaction
 	case h.TableLock && a.Read == store.Snapshot:
 		// A table lock is taken whatever else the level says.
 		a.Read, a.Keep = store.Locked, max(a.Keep, store.KeepStatement)

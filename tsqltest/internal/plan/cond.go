@@ -345,14 +345,17 @@ func (b *binder) like(s *scope, x *syntax.Like) (*node, error) {
 	for _, a := range args {
 		out.nullable = out.nullable || a.nullable
 	}
-	out.truth = func(args []code) execute.Cond { return likeCode(operands(args), collation) }
+	// Blanks at the end of varchar do not count, those of nvarchar do.
+	blanks := !args[0].typ.IsNational() && !args[1].typ.IsNational()
+	out.truth = func(args []code) execute.Cond { return likeCode(operands(args), collation, blanks) }
 	if x.Not {
 		return notNode(out), nil
 	}
 	return out, nil
 }
 
-func likeCode(args []execute.Expr, collation *value.Collation) execute.Cond {
+// likeCode compares a text with a pattern. Blanks says that blanks at the end of the text may be left out.
+func likeCode(args []execute.Expr, collation *value.Collation, blanks bool) execute.Cond {
 	return func(r *execute.Run) (execute.Truth, error) {
 		var texts [3]string
 		for i, x := range args {
@@ -370,8 +373,14 @@ func likeCode(args []execute.Expr, collation *value.Collation) execute.Cond {
 			}
 			escape = runes[0]
 		}
-		ok, err := value.Like(texts[0], texts[1], escape, collation)
-		return execute.TruthOf(ok), err
+		for text := texts[0]; ; {
+			ok, err := value.Like(text, texts[1], escape, collation)
+			shorter, trailing := strings.CutSuffix(text, " ")
+			if ok || err != nil || !blanks || !trailing {
+				return execute.TruthOf(ok), err
+			}
+			text = shorter
+		}
 	}
 }
 

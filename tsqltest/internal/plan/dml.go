@@ -160,7 +160,7 @@ func (b *binder) runner(verb string, out []*output, f func(e *execution) error) 
 	}
 	st.Run = func(x *execute.Frame, send func([]execute.Value) error) (int64, error) {
 		return within(pool, rights, x, func(r *execute.Run) (int64, error) {
-			e := &execution{r: r, verb: verb, images: map[*rules]*images{}}
+			e := &execution{r: r, verb: verb}
 			for _, o := range out {
 				e.outputs = append(e.outputs, &outputRows{of: o})
 			}

@@ -3,6 +3,8 @@ package plan
 import (
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
 // intoStatement compiles SELECT … INTO: the table is made when the statement is executed, and filled.
@@ -15,8 +17,9 @@ func (b *binder) intoStatement(q *syntax.Query, out *selected) (*Statement, erro
 		return nil, err
 	}
 	columns := b.resultColumns(out.columns)
+	source := identityOf(out.rel)
 	for i := range columns {
-		columns[i].Identity = columns[i].Identity && plainTable(out.rel)
+		columns[i].Identity = columns[i].Identity && source != nil
 	}
 	st := b.statementOf()
 	pool, rights := &execute.Pool{Shape: b.shape}, b.rights
@@ -31,10 +34,20 @@ func (b *binder) intoStatement(q *syntax.Query, out *selected) (*Statement, erro
 			if err != nil {
 				return 0, err
 			}
+			if t.Identity != nil {
+				t.Identity.Seed, t.Identity.Increment, t.Identity.Next = source.Seed, source.Increment, source.Seed
+			}
 			err = root.Each(r, exprs, func(row []execute.Value) error {
 				values := make([]execute.Value, len(row))
 				copy(values, row)
 				n++
+				if id := t.Identity; id != nil {
+					v, err := value.Convert(values[id.Column], t.Columns[id.Column].Type, askedBigInt, 0)
+					if err != nil {
+						return err
+					}
+					id.Note(v.Int())
+				}
 				_, err := x.Session.Statement().Insert(t.Data, values)
 				return err
 			})
@@ -44,12 +57,16 @@ func (b *binder) intoStatement(q *syntax.Query, out *selected) (*Statement, erro
 	return st, nil
 }
 
-// plainTable reports whether a query reads one table and nothing else, so that an identity column of it stays one.
-func plainTable(r rel) bool {
+// identityOf is the identity of the only table that a query reads, so that such a column of it stays one; nil if it reads
+// more than that.
+func identityOf(r rel) *schema.Identity {
 	q, ok := r.(*block)
 	if !ok || q.group != nil || q.distinct != nil {
-		return false
+		return nil
 	}
-	_, ok = q.from.(*tableRel)
-	return ok
+	t, ok := q.from.(*tableRel)
+	if !ok {
+		return nil
+	}
+	return t.source.Table.Identity
 }

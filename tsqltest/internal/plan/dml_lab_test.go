@@ -105,7 +105,7 @@ func (w *writer) do(text string) (out string) {
 
 func (w *writer) statementOf(stmt syntax.Stmt) (string, error) {
 	if define.Handles(stmt) {
-		return "", w.within(func() error { return define.Execute(&context_{w.lab}, stmt) })
+		return "", w.within(func() error { return define.Execute(&admin{&context_{w.lab}}, stmt) })
 	}
 	switch s := stmt.(type) {
 	case *syntax.Declare:
@@ -169,3 +169,8 @@ func (w *writer) steps(t *testing.T, list []step) {
 
 // replaceOnce puts a text in the place of %s.
 func replaceOnce(s, by string) string { return strings.Replace(s, "%s", by, 1) }
+
+// admin is the context of definitions of a session of sa.
+type admin struct{ *context_ }
+
+func (a *admin) Login() *schema.Login { return a.l.server.Login("sa") }

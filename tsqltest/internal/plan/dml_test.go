@@ -91,7 +91,7 @@ func TestInsert(t *testing.T) {
 		},
 		"into": {
 			{`SELECT id, b + 1 AS c, a INTO #n FROM t`, `0`}, {`INSERT t (a) VALUES ('q')`, `1`},
-			{`SELECT id, a INTO u FROM t; SELECT id, a FROM u`, `10|q`}, {`INSERT u (a) OUTPUT inserted.id VALUES ('r')`, `2`},
+			{`SELECT id, a INTO u FROM t; SELECT id, a FROM u`, `10|q`}, {`INSERT u (a) OUTPUT inserted.id VALUES ('r')`, `15`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

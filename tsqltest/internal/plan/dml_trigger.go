@@ -93,12 +93,7 @@ func (e *execution) expect(u *rules, t *schema.Table, event string) {
 	if u.insteadOf == "" && !u.has(event) {
 		return
 	}
-	im := e.images[u]
-	if im == nil {
-		im = &images{table: t, changes: map[string][]change{}}
-		e.images[u] = im
-		e.order = append(e.order, u)
-	}
+	im := e.imagesOf(u, t)
 	if _, ok := im.changes[event]; !ok {
 		im.changes[event] = nil
 	}

@@ -265,7 +265,7 @@ func (b *binder) setValue(s *scope, t *target, x *syntax.Assignment, ordinal int
 	if x.Op != "" && x.Op != "=" {
 		var old *node
 		if x.Column != nil {
-			old, err = b.column(s, x.Column)
+			old, err = b.targetColumn(t, x.Column)
 		} else {
 			old, err = b.variable(x.Variable)
 		}
@@ -280,6 +280,17 @@ func (b *binder) setValue(s *scope, t *target, x *syntax.Assignment, ordinal int
 		return n, nil
 	}
 	return b.stored(n, table, table.Columns[ordinal])
+}
+
+// targetColumn is the column of the target that a compound operator changes.
+func (b *binder) targetColumn(t *target, ref *syntax.ColumnRef) (*node, error) {
+	name := ref.Parts[len(ref.Parts)-1].Value
+	for i, c := range t.source.columns {
+		if b.same(c.name, name) {
+			return t.source.column(i)
+		}
+	}
+	return nil, fault.New(207, name)
 }
 
 // findRows plans the rows of an UPDATE or DELETE, and compiles what is computed of each.

@@ -75,14 +75,23 @@ func (u *rules) changed(e *execution, t *schema.Table, event string, c change) e
 	return nil
 }
 
-// note keeps a change for the triggers of its table.
-func (e *execution) note(u *rules, t *schema.Table, event string, c change) {
+// imagesOf are the changes that triggers of a table are told of.
+func (e *execution) imagesOf(u *rules, t *schema.Table) *images {
 	im := e.images[u]
 	if im == nil {
+		if e.images == nil {
+			e.images = map[*rules]*images{}
+		}
 		im = &images{table: t, changes: map[string][]change{}}
 		e.images[u] = im
 		e.order = append(e.order, u)
 	}
+	return im
+}
+
+// note keeps a change for the triggers of its table.
+func (e *execution) note(u *rules, t *schema.Table, event string, c change) {
+	im := e.imagesOf(u, t)
 	im.changes[event] = append(im.changes[event], c)
 }
 

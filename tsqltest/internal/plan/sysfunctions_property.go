@@ -414,7 +414,7 @@ const (
 	productVersion = "16.0.1000.6"
 	productMajor   = "16"
 	edition        = "Developer Edition (64-bit)"
-	versionText    = "Microsoft SQL Server 2022 (RTM) - 16.0.1000.6 (X64) \n\ttsqltest, an in-process server for tests\n\t" +
+	versionText    = "Microsoft SQL Server 2022 (tsqltest) - 16.0.1000.6 (X64) \n\tAn in-process server for tests\n\t" +
 		edition + "\n"
 )
 

@@ -24,16 +24,23 @@ func KeyLimit(ix *Index) int {
 	return nonclusteredLimit
 }
 
-// TooLong returns error 1946 if the key columns of a row take more bytes than the index can hold.
-func (ix *Index) TooLong(values []value.Value) error {
-	limit, most := KeyLimit(ix), 0
+// MeasureKey finds out whether a key of the index may be too long, from the types of its columns. It returns the most
+// bytes that a key takes.
+func (ix *Index) MeasureKey() int {
+	most := 0
 	for _, c := range ix.Columns {
 		most += max(0, MaxLength(ix.Table.Columns[c.Ordinal].Type))
 	}
-	if most <= limit {
+	ix.LongKeys = most > KeyLimit(ix)
+	return most
+}
+
+// TooLong returns error 1946 if the key columns of a row take more bytes than the index can hold.
+func (ix *Index) TooLong(values []value.Value) error {
+	if !ix.LongKeys {
 		return nil
 	}
-	length := 0
+	limit, length := KeyLimit(ix), 0
 	for _, c := range ix.Columns {
 		length += int(value.DataLength(values[c.Ordinal], ix.Table.Columns[c.Ordinal].Type))
 	}

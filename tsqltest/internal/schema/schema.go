@@ -156,6 +156,7 @@ type Index struct {
 	RowLocks  bool
 	IgnoreDup bool
 	Disabled  bool
+	LongKeys  bool // a row's key may be too long for it: each row has to be looked at
 	Options   map[string]string
 	Data      *store.Index // nil for types
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -36,7 +37,7 @@ type Server struct {
 	started   time.Time
 	units     map[unitKey]*unit
 	sessions  map[schedule.ID]*Session
-	lastID    schedule.ID
+	lastID    atomic.Int32
 }
 
 // firstSession is the number before that of the first user's session: those below are the system's.
@@ -44,17 +45,19 @@ const firstSession = 50
 
 // NewServer returns a server for the databases of a catalog.
 func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server {
-	return &Server{
+	v := &Server{
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name,
-		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{}, lastID: firstSession,
+		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
 	}
+	v.lastID.Store(firstSession)
+	return v
 }
 
 // Open checks a login and returns its session.
 func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) {
-	const system = schedule.ID(1)
-	v.scheduler.Enter(system)
-	defer v.scheduler.Leave(system)
+	id := schedule.ID(v.lastID.Add(1))
+	v.scheduler.Enter(id)
+	defer v.scheduler.Leave(id)
 	who := v.catalog.Login(login.User)
 	if who == nil || who.Password != login.Password {
 		return nil, fault.New(18456, login.User)
@@ -70,9 +73,8 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 	if user == nil {
 		return nil, fault.New(4060, login.Database)
 	}
-	v.lastID++
 	s := &Session{
-		server: v, id: v.lastID, store: v.engine.Session(v.lastID), login: who, host: login.HostName, app: login.AppName,
+		server: v, id: id, store: v.engine.Session(id), login: who, host: login.HostName, app: login.AppName,
 		home: db, db: db, principals: []*schema.Principal{user}, options: defaults(), opened: v.now(), ctx: context.Background(),
 		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, context: map[string]sessionValue{},
 	}

@@ -356,7 +356,7 @@ func (c *Cursor) lookUp(e *entry, row *Row, v *version) (*version, error) {
 	}
 	r := c.st.reader(Locked, c.access.Own)
 	now := r.sees(row)
-	if true {
+	if now == v {
 		return v, nil
 	}
 	if now.key(c.index) != e.key || now.key(base) != key {

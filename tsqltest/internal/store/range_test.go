@@ -339,3 +339,45 @@ func TestRangeDownwardsIsLockedFromTheBeginning(t *testing.T) {
 	l.want(1)
 	l.clean()
 }
+
+// The key that ends a gap may go while its lock is waited for: then the next one ends it.
+func TestGapEndsElsewhereAfterTheWait(t *testing.T) {
+	t.Parallel()
+	for _, reverse := range []bool{false, true} {
+		l := newLab(t, row(10), row(50))
+		l.session(1, func(a *actor) {
+			a.begin(store.ReadCommitted)
+			a.insert(row(30))
+			a.pause()
+			a.rollback()
+		})
+		read := func(a *actor) {
+			a.statement("read", func(st *store.Statement) error {
+				c := st.Scan(l.pk, between(15, 20), reverse, st.Access())
+				defer c.Close()
+				ok, err := c.Next()
+				a.note("%v", ok)
+				return err
+			})
+		}
+		l.session(2, func(a *actor) {
+			a.begin(store.Serializable)
+			read(a)
+			a.pause()
+			read(a)
+			a.commit()
+		})
+		l.session(3, func(a *actor) {
+			a.begin(store.ReadCommitted)
+			a.insert(row(18))
+			a.commit()
+		})
+		l.steps(1, 2)
+		l.parked(2, true)
+		l.steps(1, 2, 3)
+		l.parked(3, true)
+		l.c.Finish()
+		l.want(2, "false", "false")
+		l.clean()
+	}
+}

@@ -48,7 +48,7 @@ func columnsOf(c *Context, o schema.Object) []column {
 		}
 		list := make([]column, len(described))
 		for i, d := range described {
-			id := int32(i) + 1 //nolint:gosec // at most 1024
+			id := int32(i) + 1
 			list[i] = column{db: c.Database, owner: o, name: d.Name, id: id, typ: dataType{Type: d.Type}, nullable: d.Nullable}
 		}
 		return list

@@ -177,7 +177,7 @@ func databaseViews() []*View {
 	return []*View{
 		keyed(relation("sys.databases", databaseColumns, listDatabases, databaseRow, switchGetters()), "database_id",
 			func(c *Context, id Value) ([]*schema.Database, error) {
-				if db := c.Server.DatabaseByID(int32(id.Int())); db != nil { //nolint:gosec // the column is an int
+				if db := c.Server.DatabaseByID(int32(id.Int())); db != nil {
 					return []*schema.Database{db}, nil
 				}
 				return nil, nil

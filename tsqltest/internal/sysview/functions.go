@@ -52,7 +52,7 @@ func describeModule(c *Context, args []Value) ([]described, error) {
 	if c.Describer == nil || args[0].IsNull() {
 		return nil, nil
 	}
-	m, ok := c.Database.Objects[int32(args[0].Int())].(*schema.Module) //nolint:gosec // the parameter is an int
+	m, ok := c.Database.Objects[int32(args[0].Int())].(*schema.Module)
 	if !ok || !c.sees(m) {
 		return nil, nil
 	}

@@ -20,6 +20,7 @@ func LockOf(i lock.Info, server *schema.Server) *Lock {
 		l.Entity = int64(r.Object)
 	case lock.Key, lock.End, lock.RID, lock.Page:
 		l.Entity = HoBT(r.Object, r.Index)
+	default: // belongs to no entity
 	}
 	if i.Owner == lock.BySession {
 		l.Owner = "SESSION"

@@ -21,7 +21,7 @@ func sid(l *schema.Login) Value {
 		return value.OfBytes([]byte{1})
 	}
 	id := make([]byte, 16)
-	binary.BigEndian.PutUint32(id[12:], uint32(l.SID)) //nolint:gosec // counts up from 1
+	binary.BigEndian.PutUint32(id[12:], uint32(l.SID))
 	return value.OfBytes(id)
 }
 

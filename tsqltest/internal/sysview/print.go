@@ -123,6 +123,7 @@ func (p printer) operand(x syntax.Expr) string {
 		switch x.Kind {
 		case syntax.IntLiteral, syntax.DecimalLiteral, syntax.FloatLiteral, syntax.MoneyLiteral:
 			return "(" + text + ")"
+		default: // NULL, text and binaries stand alone
 		}
 	case *syntax.Unary, *syntax.Binary, *syntax.Case, *syntax.AtTimeZone, *syntax.NextValue:
 		return "(" + text + ")"

@@ -105,7 +105,7 @@ func (s session) waited() Value {
 func handle(id int) Value {
 	b := make([]byte, 20)
 	b[0] = 2
-	binary.BigEndian.PutUint64(b[12:], uint64(id)) //nolint:gosec // counts up from 1
+	binary.BigEndian.PutUint64(b[12:], uint64(id))
 	return value.OfBytes(b)
 }
 
@@ -114,7 +114,7 @@ func fromHandle(v Value) int {
 	if v.IsNull() || len(v.Bytes()) != 20 {
 		return 0
 	}
-	return int(binary.BigEndian.Uint64(v.Bytes()[12:])) //nolint:gosec // as above
+	return int(binary.BigEndian.Uint64(v.Bytes()[12:]))
 }
 
 // lockTimeout is SET LOCK_TIMEOUT: -1 for none.

@@ -1,6 +1,7 @@
 package sysview
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -427,7 +428,7 @@ func TestServerStateIsForAdministrators(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, err := Lookup("sys", "dm_tran_locks").Rows(s.asClerk(), nil)
-	if e, ok := err.(*fault.Error); !ok || e.Number != 300 { //nolint:errorlint // the error itself
+	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Number != 300 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -25,6 +25,7 @@ func systemTypeOf(t sqltype.Type) schema.SystemType {
 		t.Kind = sqltype.Int // SELECT NULL is an int
 	case sqltype.Invalid:
 		return schema.SystemType{}
+	default: // has a row
 	}
 	i := slices.IndexFunc(schema.SystemTypes, func(s schema.SystemType) bool { return s.Kind == t.Kind })
 	if i < 0 {
