@@ -191,11 +191,15 @@ func (d *definer) add(o schema.Object) {
 	d.undo(func() { db.Remove(o) })
 }
 
-// remove takes an object out.
+// remove takes an object out. Until the transaction ends its name is not free for others.
 func (d *definer) remove(o schema.Object) {
-	db := d.db
+	db, h := d.db, o.Head()
 	db.Remove(o)
-	d.undo(func() { db.Add(o) })
+	back := h.Schema.Leave(h.Name, schema.Leaving{ID: waited(o), Transaction: d.Store().TransactionID()})
+	d.undo(func() {
+		back()
+		db.Add(o)
+	})
 }
 
 // lock takes a Sch-M lock on an object to the end of the transaction. Waiting for it lets others change the catalog.

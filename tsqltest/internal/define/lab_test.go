@@ -351,3 +351,6 @@ func (s *session) update(name string, n int) error {
 		return s.statement.Update(t.Data, c.Row(), []value.Value{value.OfInt(int64(n))})
 	})
 }
+
+// point is where a test lets the other session run.
+var point = schedule.Point{Kind: "test"}

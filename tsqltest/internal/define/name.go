@@ -89,6 +89,12 @@ func (d *definer) find(n *syntax.ObjectName) (schema.Object, error) {
 func (d *definer) claim(n *syntax.ObjectName) (schema.Object, error) {
 	for {
 		o, err := d.find(n)
+		if err == nil && o == nil {
+			var again bool
+			if again, err = d.returns(n); again {
+				continue
+			}
+		}
 		if err != nil || o == nil || !d.db.Visible(d.user(), o) {
 			return nil, err
 		}
@@ -99,6 +105,39 @@ func (d *definer) claim(n *syntax.ObjectName) (schema.Object, error) {
 			return o, err
 		}
 	}
+}
+
+// returns waits for the end of another transaction that has dropped what a name stood for. It reports whether the name
+// has to be looked up again.
+func (d *definer) returns(n *syntax.ObjectName) (bool, error) {
+	if isTemporary(last(n)) {
+		return false, nil
+	}
+	names := []string{part(n, 1)}
+	if names[0] == "" {
+		names = []string{d.first(), "dbo"}
+	}
+	for _, name := range names {
+		if s := d.db.Schema(name); s != nil {
+			if waited, err := d.awaitName(s, last(n)); waited || err != nil {
+				return waited, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// awaitName waits until it is known whether a name that another transaction has given up comes back.
+func (d *definer) awaitName(s *schema.Schema, name string) (waited bool, err error) {
+	l, ok := s.LeavingName(name, d.Store().TransactionID())
+	if !ok {
+		return false, nil
+	}
+	if err := d.Statement().LockSchema(d.db.ID, l.ID, lock.SchS); err != nil {
+		return false, err
+	}
+	s.Left(name, l)
+	return true, nil
 }
 
 // claimTable is claim for a table that the user may alter. number is the error if there is none.
@@ -157,6 +196,12 @@ func (d *definer) free(s *schema.Schema, name string) error {
 		return err
 	}
 	for {
+		if waited, err := d.awaitName(s, name); waited || err != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		o := s.Objects[d.db.Fold(name)]
 		if o == nil {
 			return nil

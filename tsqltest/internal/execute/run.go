@@ -43,13 +43,14 @@ type Run struct {
 	Rows []*store.Row
 
 	subs []Iterator // of subqueries, by number
+	once []any      // what is computed once in an execution, by number; nil until then
 	now  time.Time
 	// warned says that the client knows of NULLs that an aggregate has left out.
 	warned bool
 }
 
 // Shape is what a plan needs of a [Run].
-type Shape struct{ Slots, Rows, Subqueries int }
+type Shape struct{ Slots, Rows, Subqueries, Once int }
 
 // Pool makes and keeps executions of one plan.
 type Pool struct {
@@ -70,7 +71,7 @@ func (p *Pool) Get(x *Frame) *Run {
 	}
 	return &Run{
 		Frame: x, Slots: make([]Value, p.Shape.Slots), Rows: make([]*store.Row, p.Shape.Rows),
-		subs: make([]Iterator, p.Shape.Subqueries),
+		subs: make([]Iterator, p.Shape.Subqueries), once: make([]any, p.Shape.Once),
 	}
 }
 
@@ -87,6 +88,7 @@ func (p *Pool) Put(r *Run) {
 	r.Frame, r.now, r.warned = nil, time.Time{}, false
 	clear(r.Slots)
 	clear(r.Rows)
+	clear(r.once)
 	p.free = append(p.free, r)
 }
 

@@ -214,7 +214,10 @@ type SeekBound struct {
 }
 
 // keyMaker keeps the memory in which keys are made.
-type keyMaker struct{ prefixes []string }
+type keyMaker struct {
+	prefixes []string
+	buffer   []byte
+}
 
 // ranges returns the parts of the index in the order of the keys. A nil Seek is all of it. None are returned if nothing
 // can match, because a value is NULL.
@@ -222,17 +225,9 @@ func (s *Seek) ranges(r *Run, made *keyMaker, out []store.Range) ([]store.Range,
 	if s == nil {
 		return append(out, store.Range{}), nil
 	}
-	prefixes := append(made.prefixes[:0], "")
-	for i := range s.Keys {
-		var err error
-		if prefixes, err = s.Keys[i].extend(r, prefixes); err != nil || len(prefixes) == 0 {
-			return out, err
-		}
-	}
-	made.prefixes = prefixes
-	if len(prefixes) > 1 {
-		slices.Sort(prefixes)
-		prefixes = slices.Compact(prefixes)
+	prefixes, err := s.prefixes(r, made)
+	if err != nil || len(prefixes) == 0 {
+		return out, err
 	}
 	bounds, ok, err := s.bounds(r)
 	if err != nil || !ok {
@@ -244,20 +239,62 @@ func (s *Seek) ranges(r *Run, made *keyMaker, out []store.Range) ([]store.Range,
 	return out, nil
 }
 
+// prefixes are what the keys begin with, in order and each once; none if a value is NULL where only IS NULL would find it.
+func (s *Seek) prefixes(r *Run, made *keyMaker) ([]string, error) {
+	if s.single() {
+		made.buffer = made.buffer[:0]
+		for i := range s.Keys {
+			v, ok, err := s.Keys[i].Values[0].of(r)
+			if err != nil || !ok {
+				return nil, err
+			}
+			made.buffer = value.AppendKey(made.buffer, v, s.Keys[i].Type, s.Keys[i].Desc)
+		}
+		made.prefixes = append(made.prefixes[:0], string(made.buffer))
+		return made.prefixes, nil
+	}
+	prefixes := append(made.prefixes[:0], "")
+	for i := range s.Keys {
+		var err error
+		if prefixes, err = s.Keys[i].extend(r, prefixes); err != nil || len(prefixes) == 0 {
+			return nil, err
+		}
+	}
+	slices.Sort(prefixes)
+	made.prefixes = slices.Compact(prefixes)
+	return made.prefixes, nil
+}
+
+// single reports whether each column equals one value.
+func (s *Seek) single() bool {
+	for i := range s.Keys {
+		if len(s.Keys[i].Values) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// of computes the value; false means that nothing equals it.
+func (v *SeekValue) of(r *Run) (Value, bool, error) {
+	if v.IsNull {
+		return Value{}, true, nil
+	}
+	val, err := v.Value(r)
+	return val, !val.IsNull(), err
+}
+
 // extend appends the column's values to each of the prefixes.
 func (k *SeekKey) extend(r *Run, prefixes []string) ([]string, error) {
 	base := slices.Clone(prefixes)
 	out := prefixes[:0]
 	for _, v := range k.Values {
-		var val Value
-		if !v.IsNull {
-			var err error
-			if val, err = v.Value(r); err != nil {
-				return nil, err
-			}
-			if val.IsNull() {
-				continue
-			}
+		val, ok, err := v.of(r)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
 		}
 		for _, p := range base {
 			out = append(out, string(value.AppendKey([]byte(p), val, k.Type, k.Desc)))

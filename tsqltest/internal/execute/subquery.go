@@ -1,6 +1,9 @@
 package execute
 
-import "github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+import (
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
 
 // Subquery is a plan that an expression executes, under a number that no other of the statement has.
 type Subquery struct {
@@ -38,6 +41,79 @@ func (s *Subquery) Scalar(column Expr) Expr {
 			return Value{}, fault.New(512)
 		}
 		return v, err
+	}
+}
+
+// Once makes an expression one that is computed once in an execution: number is that of the result.
+func Once(number int, x Expr) Expr {
+	return func(r *Run) (Value, error) {
+		if v, ok := r.once[number].(Value); ok {
+			return v, nil
+		}
+		v, err := x(r)
+		if err == nil {
+			r.once[number] = v
+		}
+		return v, err
+	}
+}
+
+// OnceTrue is Once for a condition.
+func OnceTrue(number int, x Cond) Cond {
+	return func(r *Run) (Truth, error) {
+		if t, ok := r.once[number].(Truth); ok {
+			return t, nil
+		}
+		t, err := x(r)
+		if err == nil {
+			r.once[number] = t
+		}
+		return t, err
+	}
+}
+
+// members are the values of a subquery's column.
+type members struct {
+	keys map[string]struct{}
+	null bool // NULL is one of them
+}
+
+// Member says whether a value is in the subquery's column. The subquery is read once in an execution; number is that of
+// what it has yielded.
+func (s *Subquery) Member(number int, x KeyPart, column Expr) Cond {
+	return func(r *Run) (Truth, error) {
+		m, ok := r.once[number].(*members)
+		if !ok {
+			m = &members{keys: map[string]struct{}{}}
+			err := s.Each(r, []Expr{column}, func(row []Value) error {
+				if row[0].IsNull() {
+					m.null = true
+				} else {
+					m.keys[string(value.AppendKey(nil, row[0], x.Type, false))] = struct{}{}
+				}
+				return nil
+			})
+			if err != nil {
+				return False, err
+			}
+			r.once[number] = m
+		}
+		v, err := x.Value(r)
+		switch {
+		case err != nil:
+			return False, err
+		case len(m.keys) == 0 && !m.null:
+			return False, nil
+		case v.IsNull():
+			return Unknown, nil
+		}
+		if _, ok := m.keys[string(value.AppendKey(nil, v, x.Type, false))]; ok {
+			return True, nil
+		}
+		if m.null {
+			return Unknown, nil
+		}
+		return False, nil
 	}
 }
 

@@ -16,12 +16,13 @@ import (
 
 // statement is what is counted for a whole statement, views and functions in it included.
 type statement struct {
-	shape   execute.Shape
-	tables  []int // slots of the table variables that are used
-	rights  []right
-	options queryOptions
-	plans   []execute.Operator // of subqueries, by number
-	main    execute.Operator   // of the statement itself
+	shape       execute.Shape
+	tables      []int // slots of the table variables that are used
+	rights      []right
+	definitions []definition // of tables
+	options     queryOptions
+	plans       []execute.Operator // of subqueries, by number
+	main        execute.Operator   // of the statement itself
 }
 
 // right is a permission that the statement needs.
@@ -55,6 +56,12 @@ func newBinder(env *Env) *binder {
 func (b *binder) newSlot() int {
 	b.shape.Slots++
 	return b.shape.Slots - 1
+}
+
+// newOnce returns the number of something that is computed once in an execution.
+func (b *binder) newOnce() int {
+	b.shape.Once++
+	return b.shape.Once - 1
 }
 
 // newRow returns a register for a row itself.

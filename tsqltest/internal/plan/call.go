@@ -127,6 +127,10 @@ func (b *binder) bound(x *syntax.Call, name string, f *function.Bound, args []*n
 	}
 	eval := f.Eval
 	out.value = func(args []code) execute.Expr { return evalCode(eval, operands(args)) }
+	if f.Once && !f.Deterministic && len(args) == 0 {
+		number := b.newOnce()
+		out.value = func([]code) execute.Expr { return execute.Once(number, evalCode(eval, nil)) }
+	}
 	return b.folded(out), nil
 }
 

@@ -77,6 +77,7 @@ type execution struct {
 	late    []func() error
 	outputs []*outputRows
 	touched map[*store.Row]bool
+	ignored bool // the client knows of duplicates that were left out
 }
 
 // images are what a trigger sees, by the event.

@@ -109,6 +109,9 @@ func (ins *inserting) complete(s *syntax.Insert) error {
 	if err != nil {
 		return err
 	}
+	if len(ins.outputs) > 0 {
+		ins.b.mayRead(ins.target)
+	}
 	if err := noTriggers(ins.target, ins.outputs, "INSERT"); err != nil {
 		return err
 	}
@@ -489,8 +492,9 @@ func InsertRows(env *Env, s *syntax.Insert) (*RowInsert, error) {
 	if err := ins.complete(s); err != nil {
 		return nil, err
 	}
-	var sets []Rows
+	var given []Rows
 	st := b.runner("INSERT", ins.outputs, func(e *execution) error {
+		sets := given // before anything is waited for: others execute this plan too
 		t, err := ins.begin(e)
 		if err != nil {
 			return err
@@ -504,7 +508,7 @@ func InsertRows(env *Env, s *syntax.Insert) (*RowInsert, error) {
 	})
 	out := &RowInsert{Columns: st.Columns, Tables: st.Tables}
 	out.Run = func(x *execute.Frame, list []Rows, send func(row []execute.Value) error) (int64, error) {
-		sets = list // nobody else runs between this and their use
+		given = list
 		return st.Run(x, send)
 	}
 	return out, nil

@@ -56,8 +56,8 @@ func (b *binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 	if m.block.where, err = b.conditions(m.scope.in(inWhere), where); err != nil {
 		return nil, err
 	}
-	if where != nil && m.target.from.Place == execute.InCatalog && !m.target.table().Temporary && m.target.view == nil {
-		b.needs("SELECT", m.target.table())
+	if where != nil {
+		b.mayRead(m.target)
 	}
 	if top != nil {
 		if m.block.top, err = b.topOf(outer, top); err != nil {
@@ -68,6 +68,20 @@ func (b *binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 		b.writes(m.target)
 	}
 	return m, nil
+}
+
+// mayRead notes that the statement reads the columns of its target, which takes SELECT.
+func (b *binder) mayRead(t *target) {
+	if t.from.Place == execute.InCatalog && !t.table().Temporary && t.view == nil {
+		b.needs("SELECT", t.table())
+	}
+}
+
+// reads is mayRead if some slots are of the target.
+func (b *binder) reads(t *target, slots set) {
+	if t.rel != nil && slots.meets(made(t.rel)) {
+		b.mayRead(t)
+	}
 }
 
 // findTarget binds FROM and finds the target there, or joins it to the tables of FROM.
@@ -141,6 +155,9 @@ func (b *binder) updateStatement(s *syntax.Update) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, a := range up.set {
+		b.reads(m.target, slotsOf(a.node))
+	}
 	find, err := b.findRows(m, up, outputs)
 	if err != nil {
 		return nil, err
@@ -162,6 +179,9 @@ func (b *binder) changeOutputs(m *modified, u *rules, o *syntax.Output, event st
 	list, err := b.outputs(&scope{outer: m.scope.outer, ctes: m.scope.ctes, sources: sources}, o)
 	if err != nil {
 		return nil, err
+	}
+	if len(list) > 0 {
+		b.mayRead(m.target)
 	}
 	return list, noTriggers(m.target, list, event)
 }

@@ -15,13 +15,22 @@ func (u *rules) insert(e *execution, t *schema.Table, row []execute.Value) (bool
 	stored, err := e.statement().Insert(t.Data, row)
 	if err != nil {
 		if ignores(t, err) {
-			message := fault.New(3604)
-			e.frame().Session.Message(message.Number, message.Class, message.Message)
+			e.warnIgnored()
 			return false, nil
 		}
 		return false, duplicate(t, err)
 	}
 	return true, u.changed(e, t, "INSERT", change{row: stored, new: row})
+}
+
+// warnIgnored tells the client once that a duplicate was left out.
+func (e *execution) warnIgnored() {
+	if e.ignored {
+		return
+	}
+	e.ignored = true
+	message := fault.New(3604)
+	e.frame().Session.Message(message.Number, message.Class, message.Message)
 }
 
 // update changes a row into what settle has completed.

@@ -87,14 +87,18 @@ func (p *planner) documentCode(s *subquery) (code, error) {
 		return code{}, err
 	}
 	sub, list, d := p.numbered(op), operands(columns), s.document
-	return code{expr: func(r *execute.Run) (execute.Value, error) {
+	text := func(r *execute.Run) (execute.Value, error) {
 		w, err := function.NewJSONWriter(d.options, d.fields)
 		if err != nil {
 			return execute.Value{}, err
 		}
 		err = sub.Each(r, list, func(row []execute.Value) error { return w.Row(row) })
 		return w.Text(), err
-	}}, nil
+	}
+	if s.constant() && s.slotsOfNeed().empty() {
+		return code{expr: execute.Once(p.b.newOnce(), text)}, nil
+	}
+	return code{expr: text}, nil
 }
 
 // pieces cuts a document into the rows in which it is sent.

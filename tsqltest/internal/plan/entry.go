@@ -83,7 +83,7 @@ func (b *binder) planned(r rel, nodes []*node) (*execute.Subquery, []code, error
 
 // statementOf makes the statement with what has been noted about it.
 func (b *binder) statementOf() *Statement {
-	return &Statement{Tables: b.tables, Explain: b.explain()}
+	return &Statement{Tables: b.tables, Explain: b.explain(), basis: b.basisOf()}
 }
 
 // within executes a plan: it checks the rights and lends an execution.
@@ -175,9 +175,20 @@ func expression(env *Env, x syntax.Expr) (*Scalar, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, rights := &execute.Pool{Shape: b.shape}, b.rights
+	pool, rights, basis := &execute.Pool{Shape: b.shape}, b.rights, b.basisOf()
 	out := &Scalar{Type: n.typ, Nullable: n.nullable, Tables: b.tables}
 	out.Eval = func(f *execute.Frame) (v execute.Value, err error) {
+		stale, err := basis.lock(f)
+		if err != nil {
+			return v, err
+		}
+		if stale {
+			again, err := expression(envOf(env, f), x)
+			if err != nil {
+				return v, err
+			}
+			return again.Eval(f)
+		}
 		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
 			v, err = c.expr(r)
 			return 0, err
@@ -198,8 +209,19 @@ func test(env *Env, x syntax.Expr) (Condition, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, rights := &execute.Pool{Shape: b.shape}, b.rights
+	pool, rights, basis := &execute.Pool{Shape: b.shape}, b.rights, b.basisOf()
 	return func(f *execute.Frame) (ok bool, err error) {
+		stale, err := basis.lock(f)
+		if err != nil {
+			return false, err
+		}
+		if stale {
+			again, err := test(envOf(env, f), x)
+			if err != nil {
+				return false, err
+			}
+			return again(f)
+		}
 		_, err = within(pool, rights, f, func(r *execute.Run) (int64, error) {
 			t, err := c.cond(r)
 			ok = t == execute.True
@@ -295,10 +317,11 @@ func Compile(env *Env, stmt syntax.Stmt) (*Statement, error) {
 	case *syntax.SelectStmt:
 		return Query(env, st.Query)
 	default:
-		if f := compileWrite; f != nil {
-			return f(env, stmt)
+		out, err := compileWrite(env, stmt)
+		if err != nil {
+			return nil, err
 		}
-		return nil, newBinder(env).unsupported(stmt.Range(), "this statement")
+		return out.kept(env, func(env *Env) (*Statement, error) { return Compile(env, stmt) }), nil
 	}
 }
 

@@ -218,6 +218,9 @@ func (b *binder) objectOf(parts []string, hops int) schema.Object {
 // tableSource makes the source of a table.
 func (b *binder) tableSource(from execute.Source, hints execute.Hints, maybe bool) *source {
 	t := from.Table
+	if from.Place == execute.InCatalog {
+		b.defined(t)
+	}
 	table := &tableRel{source: from, hints: hints, row: -1, slots: make([]int, len(t.Columns))}
 	src := &source{name: t.Name, table: t, rel: table}
 	table.of, table.binder = src, b

@@ -74,6 +74,8 @@ type Statement struct {
 	Tables []int
 	// Explain is the plan, an operator a line.
 	Explain string
+
+	basis basis
 }
 
 // Scalar is a compiled expression outside a query, as in SET @v = …
@@ -94,7 +96,13 @@ type RowScalar func(x *execute.Frame, row []execute.Value) (execute.Value, error
 type RowCondition func(x *execute.Frame, row []execute.Value) (execute.Truth, error)
 
 // Query compiles a SELECT. One that assigns variables has no Columns.
-func Query(env *Env, q *syntax.Query) (*Statement, error) { return query(env, q) }
+func Query(env *Env, q *syntax.Query) (*Statement, error) {
+	st, err := query(env, q)
+	if err != nil {
+		return nil, err
+	}
+	return st.kept(env, func(env *Env) (*Statement, error) { return Query(env, q) }), nil
+}
 
 // Expression compiles an expression that stands outside a query.
 func Expression(env *Env, x syntax.Expr) (*Scalar, error) { return expression(env, x) }

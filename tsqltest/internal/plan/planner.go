@@ -204,8 +204,38 @@ func (p *planner) subquery(s *subquery) (code, error) {
 	if err != nil {
 		return code{}, err
 	}
-	return s.code(p.numbered(op), need), nil
+	sub := p.numbered(op)
+	if !s.constant() {
+		return s.code(sub, need), nil
+	}
+	return p.once(s, sub, need)
 }
+
+// once makes the code of a subquery that does not depend on the rows around it: it is executed once.
+func (p *planner) once(s *subquery, sub *execute.Subquery, need []code) (code, error) {
+	number := p.b.newOnce()
+	if s.member != nil {
+		equal := s.member.equal
+		args, err := p.codes(equal.args)
+		if err != nil {
+			return code{}, err
+		}
+		return code{cond: sub.Member(number, execute.KeyPart{Value: args[0].expr, Type: equal.typ}, args[1].expr)}, nil
+	}
+	out := s.code(sub, need)
+	switch {
+	case !s.slotsOfNeed().empty():
+		return out, nil // ANY and ALL compare with the row around
+	case out.cond != nil:
+		out.cond = execute.OnceTrue(number, out.cond)
+	default:
+		out.expr = execute.Once(number, out.expr)
+	}
+	return out, nil
+}
+
+// slotsOfNeed are the slots around the subquery that what is read of its rows needs.
+func (s *subquery) slotsOfNeed() set { return slotsOf(s.need...).without(made(s.rel)) }
 
 // numbered gives a subquery's plan its number.
 func (p *planner) numbered(op execute.Operator) *execute.Subquery {

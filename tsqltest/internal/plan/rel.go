@@ -286,3 +286,35 @@ func (u *recursiveRel) visit(made, read *set) {
 		made.add(u.work[i])
 	}
 }
+
+// volatileIn reports whether a relation may yield other rows when it is read again.
+func volatileIn(r rel) bool {
+	any := func(list []*node) bool {
+		for _, n := range list {
+			if n.isVolatile() {
+				return true
+			}
+		}
+		return false
+	}
+	switch r := r.(type) {
+	case *rowsRel:
+		return any(r.args)
+	case *joinRel:
+		return volatileIn(r.x) || volatileIn(r.y) || any(r.on)
+	case *block:
+		for _, c := range r.computes {
+			if c.node.isVolatile() {
+				return true
+			}
+		}
+		return volatileIn(r.from) || any(r.where) || any(r.having)
+	case *unionRel:
+		for _, b := range r.branches {
+			if volatileIn(b.rel) || any(b.values) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -28,6 +28,16 @@ type membership struct {
 	rel    rel
 }
 
+// constant reports whether a subquery has the same rows whenever the statement asks.
+func (s *subquery) constant() bool {
+	for _, n := range s.need {
+		if n.isVolatile() {
+			return false
+		}
+	}
+	return free(s.rel).empty() && !volatileIn(s.rel)
+}
+
 // free are the slots of the rows around the subquery that it reads.
 func (s *subquery) free() set {
 	var m, read set

@@ -54,7 +54,7 @@ func objectPropertyEx(q *question) (execute.Value, error) {
 				return null, nil
 			}
 		}
-		return variant(value.OfString(o.Head().Kind), value.Type{Type: sqltype.Type{Kind: sqltype.Char, Length: 2}})
+		return variant(value.OfString((o.Head().Kind + " ")[:2]), value.Type{Type: sqltype.Type{Kind: sqltype.Char, Length: 2}})
 	}
 	if t, isTable := o.(*schema.Table); isTable && q.word(1) == "CARDINALITY" && t.Data != nil {
 		return variant(value.OfInt(int64(t.Data.Rows())), askedBigInt)

@@ -49,6 +49,11 @@ func systemFact(r *execute.Run, name string) execute.Value {
 	switch name {
 	case "SERVERNAME":
 		return s.Info("SERVER_NAME")
+	case "LOCK_TIMEOUT":
+		if d := s.Store().LockTimeout; d >= 0 {
+			return value.OfInt(d.Milliseconds())
+		}
+		return value.OfInt(-1)
 	case "DBTS":
 		return s.Database().LastRowVersion()
 	case "OPTIONS":

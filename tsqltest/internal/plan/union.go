@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 )
 
@@ -59,7 +57,7 @@ func (p *planner) branches(u *unionRel, need set, conds []*node, q request) (*ph
 		var inner request
 		inner.goal = q.goal
 		for _, n := range conds {
-			inner.conds = append(inner.conds, p.again(n.replace(by)))
+			inner.conds = append(inner.conds, n.replace(by))
 		}
 		for k, c := range u.columns {
 			if need.has(c.slot) {
@@ -77,9 +75,6 @@ func (p *planner) branches(u *unionRel, need set, conds []*node, q request) (*ph
 	out.build = func() (execute.Operator, error) { return p.setOperator(u, inputs, need) }
 	return out, nil
 }
-
-// again compares anew what a replaced column is compared with: types stay the same, but a constant may now be known.
-func (p *planner) again(n *node) *node { return n }
 
 // setOperator makes the operator of a set operation.
 func (p *planner) setOperator(u *unionRel, inputs []*physical, need set) (execute.Operator, error) {
@@ -102,7 +97,7 @@ func (p *planner) setOperator(u *unionRel, inputs []*physical, need set) (execut
 		}
 	}
 	if u.op == "UNION" {
-		return &execute.Concat{Branches: flat(branches), Text: "union all"}, nil
+		return &execute.Concat{Branches: branches, Text: "union all"}, nil
 	}
 	op := &execute.Minus{Left: branches[0], Right: branches[1], Both: u.op == "INTERSECT", Text: "except"}
 	if op.Both {
@@ -112,9 +107,6 @@ func (p *planner) setOperator(u *unionRel, inputs []*physical, need set) (execut
 	op.Keys, err = p.keys(keysOf(u.columns))
 	return op, err
 }
-
-// flat is there for chains of UNION ALL, whose branches stay nested.
-func flat(list []execute.Branch) []execute.Branch { return slices.Clip(list) }
 
 // recursive plans a common table expression that reads itself.
 func (p *planner) recursive(u *recursiveRel, q request) (*physical, error) {

@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Schema finds a schema by its name.
 func (db *Database) Schema(name string) *Schema { return db.Schemas[db.Fold(name)] }
@@ -121,6 +124,62 @@ func (db *Database) Remove(o Object) {
 	}
 	delete(db.Objects, h.ID)
 	db.Bump()
+}
+
+// Leave notes that a transaction has given a name up. Undone, which the caller registers, forgets it.
+func (s *Schema) Leave(name string, l Leaving) (undone func()) {
+	name = s.Database.Fold(name)
+	if s.leaving == nil {
+		s.leaving = map[string]Leaving{}
+	}
+	old, had := s.leaving[name]
+	s.leaving[name] = l
+	return func() {
+		delete(s.leaving, name)
+		if had {
+			s.leaving[name] = old
+		}
+	}
+}
+
+// LeavingName returns what has given up a name of the schema in a transaction other than the given one, if its end isn't
+// known. Whoever needs the name waits for a Sch-S lock on it, calls Left, and looks the name up again.
+func (s *Schema) LeavingName(name string, transaction int64) (Leaving, bool) {
+	l, ok := s.leaving[s.Database.Fold(name)]
+	return l, ok && l.Transaction != transaction
+}
+
+// Left forgets a name whose transaction has ended.
+func (s *Schema) Left(name string, l Leaving) {
+	name = s.Database.Fold(name)
+	if s.leaving[name] == l {
+		delete(s.leaving, name)
+	}
+}
+
+// Leaving returns all names of the database that transactions other than the given one have given up.
+func (db *Database) Leaving(transaction int64) []Leaving {
+	var list []Leaving
+	for _, s := range db.Schemas {
+		for _, l := range s.leaving {
+			if l.Transaction != transaction {
+				list = append(list, l)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b Leaving) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// AllLeft forgets names whose transactions have ended.
+func (db *Database) AllLeft(list []Leaving) {
+	for _, s := range db.Schemas {
+		for name, l := range s.leaving {
+			if slices.Contains(list, l) {
+				delete(s.leaving, name)
+			}
+		}
+	}
 }
 
 // AddType enters an alias or table type.

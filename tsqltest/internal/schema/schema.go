@@ -66,7 +66,15 @@ type Schema struct {
 	Name     string
 	Database *Database
 	Owner    *Principal
-	Objects  map[string]Object // by folded name: tables, views, procedures, functions, triggers, sequences, synonyms, constraints
+	// leaving are names that open transactions have given up, by folded name: they come back if those are undone.
+	leaving map[string]Leaving
+	Objects map[string]Object // by folded name: tables, views, procedures, functions, triggers, sequences, synonyms, constraints
+}
+
+// Leaving is a name that a transaction has given up.
+type Leaving struct {
+	ID          int32 // under which what had the name is locked with Sch-M until the transaction ends
+	Transaction int64
 }
 
 // Object is what has a name in a schema and an id.
