@@ -68,7 +68,7 @@ func runAll(t *testing.T, directory string) {
 // run executes a case on all servers.
 func run(t *testing.T, s script, c scriptCase, versions bool, begin string) {
 	t.Helper()
-	t.Run(c.name, func(t *testing.T) { //nolint:tparallel // on the real server one after the other
+	t.Run(c.name, func(t *testing.T) {
 		each(t, versions, func(t *testing.T, p place) {
 			t.Helper()
 			switch {

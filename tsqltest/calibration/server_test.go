@@ -35,7 +35,7 @@ func each(t *testing.T, versions bool, f func(t *testing.T, p place)) {
 	if os.Getenv(urlVariable) == "" {
 		return
 	}
-	t.Run("server", func(t *testing.T) { //nolint:paralleltest // the database is for one at a time
+	t.Run("server", func(t *testing.T) {
 		f(t, reserve(t, versions))
 	})
 }

@@ -180,8 +180,12 @@ func TestIsExpected(t *testing.T) {
 		got, want string
 		same      bool
 	}{
-		{"1, 2", "1, 2", true}, {"1", "2", false}, {"error 547: broken", "error 547", true}, {"error 547: broken", "error 547: broken", true},
-		{"error 547: broken", "error 547: other", false}, {"error 547: broken", "error 54", false},
+		{"1, 2", "1, 2", true},
+		{"1", "2", false},
+		{"error 547: broken", "error 547", true},
+		{"error 547: broken", "error 547: broken", true},
+		{"error 547: broken", "error 547: other", false},
+		{"error 547: broken", "error 54", false},
 	} {
 		if isExpected([]string{c.got}, []string{c.want}) != c.same {
 			t.Errorf("%s for %s", c.got, c.want)

@@ -260,8 +260,8 @@ func (b *builder) constraintHeader(kind, prefix, column string, name *syntax.Ide
 	case name != nil:
 		h.Name = name.Value
 	case kind == "PK" || kind == "UQ":
-		h.Name = fmt.Sprintf("%s__%s__%s%s", prefix, clip(b.t.Name, 8), strings.ToUpper(hex(uint32(b.t.ID))), //nolint:gosec // ids are positive
-			strings.ToUpper(hex(uint32(h.ID)))) //nolint:gosec // ids are positive
+		h.Name = fmt.Sprintf("%s__%s__%s%s", prefix, clip(b.t.Name, 8), strings.ToUpper(hex(uint32(b.t.ID))),
+			strings.ToUpper(hex(uint32(h.ID))))
 	default:
 		h.Name = generated(prefix, b.t.Name, column, h.ID)
 	}

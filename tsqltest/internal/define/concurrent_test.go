@@ -13,18 +13,28 @@ func TestTwoDefine(t *testing.T) {
 		name, before, first, second string
 		committed, undone           string // the second's error if the first one commits, or rolls back
 	}{
-		{"the same table", ``, `CREATE TABLE t (a int)`, `CREATE TABLE t (b int)`,
-			`2714: There is already an object named 't' in the database.`, ``},
+		{
+			"the same table", ``, `CREATE TABLE t (a int)`, `CREATE TABLE t (b int)`,
+			`2714: There is already an object named 't' in the database.`, ``,
+		},
 		{"the same procedure", ``, `CREATE PROCEDURE p AS SELECT 1 AS a`, `CREATE OR ALTER PROCEDURE p AS SELECT 2 AS a`, ``, ``},
-		{"a table that changes", `CREATE TABLE t (a int)`, `ALTER TABLE t ADD b int`, `ALTER TABLE t ADD b int`,
-			`2705: Column names in each table must be unique. Column name 'b' in table 't' is specified more than once.`, ``},
-		{"an index of a table that changes", `CREATE TABLE t (a int)`, `CREATE INDEX x ON t (a)`, `CREATE INDEX x ON t (a)`,
-			`1913: The operation failed because an index or statistics with name 'x' already exists on table 'dbo.t'.`, ``},
-		{"a reference to a new key", `CREATE TABLE t (a int NOT NULL)`, `ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (a)`, `CREATE TABLE u (a int CONSTRAINT f REFERENCES t)`,
-			``, "1773: Foreign key 'f' has implicit reference to object 't' which does not have a primary key defined on it.\n1750: Could not create constraint or index. See previous errors."},
+		{
+			"a table that changes", `CREATE TABLE t (a int)`, `ALTER TABLE t ADD b int`, `ALTER TABLE t ADD b int`,
+			`2705: Column names in each table must be unique. Column name 'b' in table 't' is specified more than once.`, ``,
+		},
+		{
+			"an index of a table that changes", `CREATE TABLE t (a int)`, `CREATE INDEX x ON t (a)`, `CREATE INDEX x ON t (a)`,
+			`1913: The operation failed because an index or statistics with name 'x' already exists on table 'dbo.t'.`, ``,
+		},
+		{
+			"a reference to a new key", `CREATE TABLE t (a int NOT NULL)`, `ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (a)`, `CREATE TABLE u (a int CONSTRAINT f REFERENCES t)`,
+			``, "1773: Foreign key 'f' has implicit reference to object 't' which does not have a primary key defined on it.\n1750: Could not create constraint or index. See previous errors.",
+		},
 		{"a name that was given up", `CREATE TABLE t (a int)`, `DROP TABLE t`, `CREATE TABLE t (b int)`, ``, `2714: There is already an object named 't' in the database.`},
-		{"a table that is dropped", `CREATE TABLE t (a int)`, `DROP TABLE t`, `ALTER TABLE t ADD b int`,
-			`4902: Cannot find the object "t" because it does not exist or you do not have permissions.`, ``},
+		{
+			"a table that is dropped", `CREATE TABLE t (a int)`, `DROP TABLE t`, `ALTER TABLE t ADD b int`,
+			`4902: Cannot find the object "t" because it does not exist or you do not have permissions.`, ``,
+		},
 	} {
 		for _, commit := range []bool{true, false} {
 			t.Run(c.name, func(t *testing.T) {

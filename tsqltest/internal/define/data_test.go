@@ -1,6 +1,7 @@
 package define_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -16,8 +17,12 @@ func TestRows(t *testing.T) {
 	}{
 		{"add a nullable column", `CREATE TABLE t (a int)`, [][]any{{1}, {2}}, `ALTER TABLE t ADD b int DEFAULT 7`, `(1 NULL) (2 NULL)`},
 		{"add a column with values", `CREATE TABLE t (a int)`, [][]any{{1}, {2}}, `ALTER TABLE t ADD b int DEFAULT 7 WITH VALUES, c varchar(5) NOT NULL DEFAULT 'x'`, `(1 7 x) (2 7 x)`},
-		{"add a column that can't be NULL", `CREATE TABLE t (a int)`, [][]any{{1}}, `ALTER TABLE t ADD b int NOT NULL`,
-			`4901: ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column 'b' cannot be added to non-empty table 't' because it does not satisfy these conditions.`},
+		{
+			"add a column that can't be NULL", `CREATE TABLE t (a int)`,
+			[][]any{{1}},
+			`ALTER TABLE t ADD b int NOT NULL`,
+			`4901: ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column 'b' cannot be added to non-empty table 't' because it does not satisfy these conditions.`,
+		},
 		{"add one to an empty table", `CREATE TABLE t (a int)`, nil, `ALTER TABLE t ADD b int NOT NULL`, ``},
 		{"add an identity", `CREATE TABLE t (a int)`, [][]any{{5}, {6}}, `ALTER TABLE t ADD id int IDENTITY (10, 10)`, `(5 10) (6 20)`},
 		{"add a computed column", `CREATE TABLE t (a int)`, [][]any{{5}, {6}}, `ALTER TABLE t ADD b AS (a * 2) PERSISTED`, `(5 10) (6 12)`},
@@ -25,24 +30,52 @@ func TestRows(t *testing.T) {
 		{"drop a column", `CREATE TABLE t (a int, b int, c int)`, [][]any{{1, 2, 3}}, `ALTER TABLE t DROP COLUMN b, a`, `(3)`},
 		{"drop a column before the key", `CREATE TABLE t (a int, b int PRIMARY KEY)`, [][]any{{1, 9}, {2, 8}}, `ALTER TABLE t DROP COLUMN a`, `(8) (9)`},
 		{"convert", `CREATE TABLE t (a int)`, [][]any{{1}, {22}}, `ALTER TABLE t ALTER COLUMN a varchar(2)`, `(1) (22)`},
-		{"refuse NULL", `CREATE TABLE t (a int)`, [][]any{{1}, {nil}}, `ALTER TABLE t ALTER COLUMN a int NOT NULL`,
-			`515: Cannot insert the value NULL into column 'a', table 'work.dbo.t'; column does not allow nulls. UPDATE fails.`},
-		{"cut", `CREATE TABLE t (a varchar(5))`, [][]any{{"abcde"}}, `ALTER TABLE t ALTER COLUMN a varchar(3)`,
-			`2628: String or binary data would be truncated in table 'work.dbo.t', column 'a'. Truncated value: 'abc'.`},
+		{
+			"refuse NULL", `CREATE TABLE t (a int)`,
+			[][]any{{1}, {nil}},
+			`ALTER TABLE t ALTER COLUMN a int NOT NULL`,
+			`515: Cannot insert the value NULL into column 'a', table 'work.dbo.t'; column does not allow nulls. UPDATE fails.`,
+		},
+		{
+			"cut", `CREATE TABLE t (a varchar(5))`,
+			[][]any{{"abcde"}},
+			`ALTER TABLE t ALTER COLUMN a varchar(3)`,
+			`2628: String or binary data would be truncated in table 'work.dbo.t', column 'a'. Truncated value: 'abc'.`,
+		},
 		{"cluster", `CREATE TABLE t (a int, b int)`, [][]any{{1, 9}, {2, 8}}, `CREATE CLUSTERED INDEX x ON t (b)`, `(2 8) (1 9)`},
 		{"uncluster", `CREATE TABLE t (a int, b int, CONSTRAINT k PRIMARY KEY (b))`, [][]any{{1, 9}, {2, 8}}, `ALTER TABLE t DROP CONSTRAINT k; ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (b DESC)`, `(1 9) (2 8)`},
-		{"a duplicate key", `CREATE TABLE t (a int, b varchar(5))`, [][]any{{1, "x"}, {1, "x"}}, `CREATE UNIQUE INDEX x ON t (a, b)`,
-			`1505: The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name 'dbo.t' and the index name 'x'. The duplicate key value is (1, x).`},
-		{"a duplicate key of a constraint", `CREATE TABLE t (a int)`, [][]any{{nil}, {nil}}, `ALTER TABLE t ADD CONSTRAINT k UNIQUE (a)`,
-			"1505: The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name 'dbo.t' and the index name 'k'. The duplicate key value is (<NULL>).\n1750: Could not create constraint or index. See previous errors."},
+		{
+			"a duplicate key", `CREATE TABLE t (a int, b varchar(5))`,
+			[][]any{{1, "x"}, {1, "x"}},
+			`CREATE UNIQUE INDEX x ON t (a, b)`,
+			`1505: The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name 'dbo.t' and the index name 'x'. The duplicate key value is (1, x).`,
+		},
+		{
+			"a duplicate key of a constraint", `CREATE TABLE t (a int)`,
+			[][]any{{nil}, {nil}},
+			`ALTER TABLE t ADD CONSTRAINT k UNIQUE (a)`,
+			"1505: The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name 'dbo.t' and the index name 'k'. The duplicate key value is (<NULL>).\n1750: Could not create constraint or index. See previous errors.",
+		},
 		{"a filter leaves duplicates out", `CREATE TABLE t (a int)`, [][]any{{nil}, {nil}, {1}}, `CREATE UNIQUE INDEX x ON t (a) WHERE a IS NOT NULL`, `(NULL) (NULL) (1)`},
-		{"a check", `CREATE TABLE t (a int)`, [][]any{{1}, {nil}}, `ALTER TABLE t ADD CONSTRAINT c CHECK (a > 1)`,
-			`547: The ALTER TABLE statement conflicted with the CHECK constraint "c". The conflict occurred in database "work", table "dbo.t", column 'a'.`},
+		{
+			"a check", `CREATE TABLE t (a int)`,
+			[][]any{{1}, {nil}},
+			`ALTER TABLE t ADD CONSTRAINT c CHECK (a > 1)`,
+			`547: The ALTER TABLE statement conflicted with the CHECK constraint "c". The conflict occurred in database "work", table "dbo.t", column 'a'.`,
+		},
 		{"a check of what comes", `CREATE TABLE t (a int)`, [][]any{{1}}, `ALTER TABLE t WITH NOCHECK ADD CONSTRAINT c CHECK (a > 1)`, `(1)`},
-		{"check again", `CREATE TABLE t (a int)`, [][]any{{1}}, `ALTER TABLE t WITH NOCHECK ADD CONSTRAINT c CHECK (a > 1); ALTER TABLE t WITH CHECK CHECK CONSTRAINT ALL`,
-			`547: The ALTER TABLE statement conflicted with the CHECK constraint "c". The conflict occurred in database "work", table "dbo.t", column 'a'.`},
-		{"an orphan", `CREATE TABLE t (a int); CREATE TABLE p (id int PRIMARY KEY)`, [][]any{{1}, {nil}}, `ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES p`,
-			`547: The ALTER TABLE statement conflicted with the FOREIGN KEY constraint "f". The conflict occurred in database "work", table "dbo.p", column 'id'.`},
+		{
+			"check again", `CREATE TABLE t (a int)`,
+			[][]any{{1}},
+			`ALTER TABLE t WITH NOCHECK ADD CONSTRAINT c CHECK (a > 1); ALTER TABLE t WITH CHECK CONSTRAINT ALL`,
+			`547: The ALTER TABLE statement conflicted with the CHECK constraint "c". The conflict occurred in database "work", table "dbo.t", column 'a'.`,
+		},
+		{
+			"an orphan", `CREATE TABLE t (a int); CREATE TABLE p (id int PRIMARY KEY)`,
+			[][]any{{1}, {nil}},
+			`ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES p`,
+			`547: The ALTER TABLE statement conflicted with the FOREIGN KEY constraint "f". The conflict occurred in database "work", table "dbo.p", column 'id'.`,
+		},
 		{"no orphan", `CREATE TABLE t (id int PRIMARY KEY, p int)`, [][]any{{1, 1}, {2, nil}}, `ALTER TABLE t ADD CONSTRAINT f FOREIGN KEY (p) REFERENCES t`, `(1 1) (2 NULL)`},
 		{"reseed", `CREATE TABLE t (a int IDENTITY)`, [][]any{{7}}, `DBCC CHECKIDENT (t, RESEED, 3)`, `(7)`},
 	} {
@@ -134,14 +167,16 @@ func TestSequence(t *testing.T) {
 				t.Fatal("there is no sequence")
 			}
 			got := ""
+			var gotSb137 strings.Builder
 			for range 3 {
 				v, err := q.Give()
 				if err != nil {
-					got += " " + err.Error()
+					gotSb137.WriteString(" " + err.Error())
 					break
 				}
-				got += " " + v.String()
+				gotSb137.WriteString(" " + v.String())
 			}
+			got += gotSb137.String()
 			if got != " "+c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}

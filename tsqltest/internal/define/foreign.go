@@ -244,6 +244,6 @@ func (b *builder) below(t *schema.Table, cascades func(*schema.ForeignKey) bool)
 
 // tableOf finds the table that a foreign key belongs to.
 func tableOf(db *schema.Database, fk *schema.ForeignKey) *schema.Table {
-	t, _ := db.Object(fk.Parent).(*schema.Table) //nolint:errcheck // nil for one that is being created
+	t, _ := db.Object(fk.Parent).(*schema.Table)
 	return t
 }

@@ -2,6 +2,7 @@ package define
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,8 +364,6 @@ func (b *builder) act(ix *schema.Index, s *syntax.AlterIndex) error {
 
 func clone(m map[string]string) map[string]string {
 	c := make(map[string]string, len(m))
-	for k, v := range m {
-		c[k] = v
-	}
+	maps.Copy(c, m)
 	return c
 }

@@ -1,7 +1,6 @@
 package define_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
@@ -51,8 +50,10 @@ func TestDefinitions(t *testing.T) {
 		{`CREATE TABLE t (a int); GRANT SELECT ON t TO nobody`, `15151: Cannot find the user 'nobody', because it does not exist or you do not have permission.`},
 		{`CREATE TABLE t (a int); GRANT EXECUTE ON t TO public`, `4606: Granted or revoked privilege EXECUTE is not compatible with object.`},
 		{`GRANT SELECT ON SCHEMA::dbo TO dbo`, `4624: Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself.`},
-		{`CREATE DATABASE other; ALTER DATABASE other SET READ_COMMITTED_SNAPSHOT ON; CREATE TABLE other.dbo.t (a int); DROP DATABASE other; DROP DATABASE other`,
-			`3701: Cannot drop the database 'other', because it does not exist or you do not have permission.`},
+		{
+			`CREATE DATABASE other; ALTER DATABASE other SET READ_COMMITTED_SNAPSHOT ON; CREATE TABLE other.dbo.t (a int); DROP DATABASE other; DROP DATABASE other`,
+			`3701: Cannot drop the database 'other', because it does not exist or you do not have permission.`,
+		},
 		{`ALTER DATABASE work SET COMPATIBILITY_LEVEL = 77`, `15048: Valid values of the database compatibility level are 100, 110, 120, 130, 140, 150, or 160.`},
 		{`DROP DATABASE work`, `3702: Cannot drop database "work" because it is currently in use.`},
 		{`UPDATE STATISTICS t; DBCC FREEPROCCACHE; CHECKPOINT`, ``},
@@ -138,7 +139,7 @@ func TestTableVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	add := func(id value.Value, note value.Value, isDefault bool) string {
-		row, err := f.Row(&execute.Frame{Context: context.Background(), Session: s}, []value.Value{id, note},
+		row, err := f.Row(&execute.Frame{Context: t.Context(), Session: s}, []value.Value{id, note},
 			func(i int) (value.Type, bool) { return template.Columns[i].Type, i == 1 && isDefault })
 		if err != nil {
 			return failure(err)

@@ -315,7 +315,7 @@ func (d *definer) triggerTable(s *syntax.CreateTrigger) (schema.Object, error) {
 	t, isTable := o.(*schema.Table)
 	isView := o != nil && o.Head().Kind == "V"
 	switch {
-	case isTable && t.Temporary, !isTable && !(isView && s.InsteadOf), !d.mayObject("ALTER", o):
+	case isTable && t.Temporary, !isTable && (!isView || !s.InsteadOf), !d.mayObject("ALTER", o):
 		return nil, fault.New(8197, text(s.Table))
 	}
 	return o, nil

@@ -242,7 +242,7 @@ func generated(prefix, table, column string, id int32) string {
 	if column != "" {
 		name += "__" + clip(column, 5)
 	}
-	return name + "__" + strings.ToUpper(hex(uint32(id))) //nolint:gosec // ids are positive
+	return name + "__" + strings.ToUpper(hex(uint32(id)))
 }
 
 func clip(s string, n int) string {

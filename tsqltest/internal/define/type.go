@@ -89,7 +89,7 @@ func facetError(name string, args []string, of typeOf) error {
 	case bare.Kind == sqltype.Decimal && n > 38:
 		return fault.New(2750, of.ordinal, n, 38)
 	case bare.Kind == sqltype.Decimal && len(args) > 1:
-		scale, _ := strconv.Atoi(args[1]) //nolint:errcheck // 0 is no worse a number for the message
+		scale, _ := strconv.Atoi(args[1])
 		return fault.New(2751, of.ordinal, scale, n)
 	case slices.Contains([]sqltype.Kind{sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset}, bare.Kind):
 		return fault.New(1002, 1, n)

@@ -233,7 +233,7 @@ func (d *definer) tableType(u *schema.UserType, s *syntax.CreateType) error {
 		return d.unsupported(o.Span, "the option "+o.Name+" of a table type")
 	}
 	h := d.header("TT", "", d.db.Schema("sys"))
-	h.Name = "TT_" + u.Name + "_" + strings.ToUpper(hex(uint32(h.ID))) //nolint:gosec // ids are positive
+	h.Name = "TT_" + u.Name + "_" + strings.ToUpper(hex(uint32(h.ID)))
 	t := &schema.Table{Header: h, Type: u, Options: map[string]string{}}
 	b := d.newBuilder(t)
 	if err := b.define(s.Table); err != nil {

@@ -116,7 +116,7 @@ func assign(r *Run, list []Assign) error {
 	return nil
 }
 
-// Rows yields rows that somebody hands over: a VALUES list, a catalog view, a table function, …
+// Rows yields rows that somebody hands over: a VALUES list, a catalog view, a table function, ….
 type Rows struct {
 	// Open returns a function that puts the next row into the slots, or reports that there is none.
 	Open func(r *Run) (func() (bool, error), error)

@@ -39,11 +39,26 @@ func TestEnds(t *testing.T) {
 		class  uint8
 		scope  fault.Scope
 	}{
-		{102, 15, fault.Module}, {208, 16, fault.Module}, {2812, 16, fault.Statement}, {515, 16, fault.Statement},
-		{547, 16, fault.Statement}, {2601, 14, fault.Statement}, {2627, 14, fault.Statement}, {1205, 13, fault.Abort},
-		{1222, 16, fault.Statement}, {3960, 16, fault.Abort}, {8115, 16, fault.Statement}, {8152, 16, fault.Statement},
-		{2628, 16, fault.Statement}, {3621, 0, fault.Statement}, {18456, 14, fault.Connection}, {229, 14, fault.Statement},
-		{241, 16, fault.Abort}, {1934, 16, fault.Statement}, {8622, 16, fault.Module}, {5701, 10, fault.Statement},
+		{102, 15, fault.Module},
+		{208, 16, fault.Module},
+		{2812, 16, fault.Statement},
+		{515, 16, fault.Statement},
+		{547, 16, fault.Statement},
+		{2601, 14, fault.Statement},
+		{2627, 14, fault.Statement},
+		{1205, 13, fault.Abort},
+		{1222, 16, fault.Statement},
+		{3960, 16, fault.Abort},
+		{8115, 16, fault.Statement},
+		{8152, 16, fault.Statement},
+		{2628, 16, fault.Statement},
+		{3621, 0, fault.Statement},
+		{18456, 14, fault.Connection},
+		{229, 14, fault.Statement},
+		{241, 16, fault.Abort},
+		{1934, 16, fault.Statement},
+		{8622, 16, fault.Module},
+		{5701, 10, fault.Statement},
 	}
 	for _, test := range tests {
 		class, _, ok := fault.Text(test.number)

@@ -2,7 +2,7 @@ package fault
 
 // below1000 the errors below 1000: syntax, names, types and values.
 //
-//nolint:dupword // texts are the server's
+
 var below1000 = map[int32]row{
 	101: {15, 1, Module, false, "Query not allowed in WAITFOR."},
 	102: {15, 1, Module, false, "Incorrect syntax near '%s'."},

@@ -2,7 +2,7 @@ package fault
 
 // below4000 the errors from 1000 to 3999: clauses and hints, locks, indexes, duplicate keys, transactions.
 //
-//nolint:dupword // texts are the server's
+
 var below4000 = map[int32]row{
 	1001: {16, 1, Module, false, "Line %d: Length or precision specification %d is invalid."},
 	1002: {16, 1, Module, false, "Line %d: Specified scale %d is invalid."},

@@ -2,7 +2,7 @@ package fault
 
 // above10000 the errors from 10000 on: result sets, sequences, JSON, principals, cursors, logins.
 //
-//nolint:dupword // texts are the server's
+
 var above10000 = map[int32]row{
 	10316: {16, 1, Statement, false, "The app_domain with specified version id (%d) was unloaded due to memory pressure and could not be found."},
 	10610: {16, 1, Statement, false, "Filtered %s '%s' cannot be created on object '%s' because it is not a user table. Filtered indexes are only supported on tables. If you are trying to create a filtered index on a view, consider creating an indexed view with the filter expression incorporated in the view definition."},

@@ -2,7 +2,7 @@ package fault
 
 // below10000 the errors from 4000 to 9999: binding, views, changes of tables, conversions, aggregates.
 //
-//nolint:dupword // texts are the server's
+
 var below10000 = map[int32]row{
 	4060: {11, 1, Connection, false, "Cannot open database \"%s\" requested by the login. The login failed."},
 	4063: {11, 1, Connection, false, "Cannot open database \"%s\" that was requested by the login. Using the user default database \"%s\" instead."},

@@ -21,7 +21,7 @@ func columnValues(t *testing.T, column, values string) (value.Type, []value.Valu
 		t.Fatal(err)
 	}
 	var list []value.Value
-	for _, text := range strings.Fields(values) {
+	for text := range strings.FieldsSeq(values) {
 		v := value.Value{}
 		if text != "NULL" {
 			if v, err = value.Convert(value.OfString(text), value.NVarChar(50), typ, 0); err != nil {

@@ -203,7 +203,7 @@ func (t *JSONTable) readObject(i int, spans []jsonSpan, found []bool) (int, erro
 		}
 		for k := range t.shape.columns {
 			steps := t.shape.columns[k].path.steps
-			if found[k] || len(steps) == 0 || !(steps[0].index < 0 && steps[0].leadsTo(&list)) {
+			if found[k] || len(steps) == 0 || (steps[0].index >= 0 || !steps[0].leadsTo(&list)) {
 				continue
 			}
 			spans[k], found[k] = list.value, true

@@ -66,7 +66,7 @@ func TestSupremumIsStrongEnough(t *testing.T) {
 				if (ofKeys(sup) && ofObjects(other)) || (ofObjects(sup) && ofKeys(other)) {
 					continue
 				}
-				if lock.Compatible(sup, other) && !(lock.Compatible(a, other) && lock.Compatible(b, other)) {
+				if lock.Compatible(sup, other) && (!lock.Compatible(a, other) || !lock.Compatible(b, other)) {
 					t.Errorf("Supremum(%v, %v) = %v, which admits %v", a, b, sup, other)
 				}
 			}

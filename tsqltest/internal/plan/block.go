@@ -131,14 +131,14 @@ func (p *planner) base(b *block, conds []*node, need set, q request) (*physical,
 		if k, ok := b.extreme(); ok {
 			inner.order, inner.goal = []sortKey{k}, 1
 			if k.node.nullable {
-				conds = append(conds[:len(conds):len(conds)], nullTest(k.node, true))
+				conds = append(slices.Clip(conds), nullTest(k.node, true))
 			}
 		}
 	default:
 		inner.need = need
 		b.wish(&inner, q)
 	}
-	return p.joins(b.from, append(b.where[:len(b.where):len(b.where)], conds...), inner)
+	return p.joins(b.from, append(slices.Clip(b.where), conds...), inner)
 }
 
 // wish says in what order the rows should come, and how many of them will be read.

@@ -56,8 +56,7 @@ func (b *binder) call(s *scope, x *syntax.Call) (*node, error) {
 
 // callError gives the place of what is not supported.
 func (b *binder) callError(x *syntax.Call, err error) error {
-	var u *function.UnsupportedError
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*function.UnsupportedError](err); ok {
 		return b.unsupported(x.Span, "%s", u.What)
 	}
 	return err

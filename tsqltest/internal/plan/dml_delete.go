@@ -88,7 +88,7 @@ func (b *binder) truncateStatement(s *syntax.Truncate) (*Statement, error) {
 		t = b.env.Temp(lastOf(s.Table))
 	} else {
 		o := b.object(s.Table)
-		t, _ = o.(*schema.Table) //nolint:errcheck // nil for what is no table
+		t, _ = o.(*schema.Table)
 		if o != nil && t == nil {
 			return nil, fault.New(4708, name)
 		}

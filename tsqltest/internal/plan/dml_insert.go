@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -126,10 +128,8 @@ func noTriggers(t *target, outputs []*output, event string) error {
 		}
 		for _, m := range t.table().Triggers {
 			if def, ok := m.Stmt.(*syntax.CreateTrigger); ok && !m.Disabled {
-				for _, e := range def.Events {
-					if e == event {
-						return fault.New(334, t.table().Name)
-					}
+				if slices.Contains(def.Events, event) {
+					return fault.New(334, t.table().Name)
 				}
 			}
 		}

@@ -147,8 +147,7 @@ func (w *writer) statementOf(stmt syntax.Stmt) (string, error) {
 
 // failureOf is an error as a client sees it.
 func failureOf(err error) string {
-	var e *fault.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return fmt.Sprintf("%d: %s", e.Number, e.Message)
 	}
 	return err.Error()

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -248,8 +249,7 @@ func (u *rules) viewOption(t *target) error {
 
 // duplicate makes the error of a row that a unique index has refused.
 func duplicate(t *schema.Table, err error) error {
-	var dup *store.DuplicateError
-	if errors.As(err, &dup) {
+	if dup, ok := errors.AsType[*store.DuplicateError](err); ok {
 		return t.Duplicate(dup)
 	}
 	return err
@@ -269,10 +269,8 @@ func ignores(t *schema.Table, err error) bool {
 func (u *rules) has(event string) bool {
 	for _, m := range u.from.Table.Triggers {
 		if def, ok := m.Stmt.(*syntax.CreateTrigger); ok && !m.Disabled && !def.InsteadOf {
-			for _, e := range def.Events {
-				if e == event {
-					return true
-				}
+			if slices.Contains(def.Events, event) {
+				return true
 			}
 		}
 	}

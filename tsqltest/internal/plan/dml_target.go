@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -312,10 +314,8 @@ func (b *binder) hasInstead(triggers []*schema.Module, event string) bool {
 		if !ok || !def.InsteadOf || m.Disabled || b.env.Module == m {
 			continue
 		}
-		for _, e := range def.Events {
-			if e == event {
-				return true
-			}
+		if slices.Contains(def.Events, event) {
+			return true
 		}
 	}
 	return false

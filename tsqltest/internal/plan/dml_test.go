@@ -16,7 +16,8 @@ func TestInsert(t *testing.T) {
 			{`INSERT t VALUES ('x')`, `213: Column name or number of supplied values does not match table definition.`},
 		},
 		"defaults": {
-			{`INSERT t DEFAULT VALUES`, `1`}, {`INSERT t (b) VALUES (DEFAULT)`, `1`},
+			{`INSERT t DEFAULT VALUES`, `1`},
+			{`INSERT t (b) VALUES (DEFAULT)`, `1`},
 			{`SELECT id, a, b FROM t ORDER BY id`, `10|new|NULL 15|new|NULL`},
 		},
 		"select": {
@@ -44,8 +45,10 @@ func TestInsert(t *testing.T) {
 		"a computed column":   {{`INSERT t (c) VALUES (1)`, `271: The column "c" cannot be modified because it is either a computed column or is the result of a UNION operator.`}},
 		"the identity column": {{`INSERT t (id) VALUES (1)`, `544: Cannot insert explicit value for identity column in table 't' when IDENTITY_INSERT is set to OFF.`}},
 		"identities that a failure leaves out": {
-			{`INSERT t (a) VALUES ('x')`, `1`}, {`INSERT t (a) VALUES (NULL)`, `515: Cannot insert the value NULL into column 'a', table 'lab.dbo.t'; column does not allow nulls. INSERT fails.`},
-			{`INSERT t (a) OUTPUT inserted.id VALUES ('y')`, `20`}, {`SELECT SCOPE_IDENTITY()`, `20`},
+			{`INSERT t (a) VALUES ('x')`, `1`},
+			{`INSERT t (a) VALUES (NULL)`, `515: Cannot insert the value NULL into column 'a', table 'lab.dbo.t'; column does not allow nulls. INSERT fails.`},
+			{`INSERT t (a) OUTPUT inserted.id VALUES ('y')`, `20`},
+			{`SELECT SCOPE_IDENTITY()`, `20`},
 		},
 		"identity insert": {
 			{`SET IDENTITY_INSERT t ON`, ``},
@@ -69,7 +72,8 @@ func TestInsert(t *testing.T) {
 			{`INSERT k VALUES (1), (2), (1)`, `2`},
 		},
 		"a check": {
-			{`CREATE TABLE k (a int CONSTRAINT c CHECK (a > 0))`, ``}, {`INSERT k VALUES (NULL)`, `1`},
+			{`CREATE TABLE k (a int CONSTRAINT c CHECK (a > 0))`, ``},
+			{`INSERT k VALUES (NULL)`, `1`},
 			{`INSERT k VALUES (0)`, `547: The INSERT statement conflicted with the CHECK constraint "c". The conflict occurred in database "lab", table "dbo.k", column 'a'.`},
 		},
 		"a view": {
@@ -80,18 +84,25 @@ func TestInsert(t *testing.T) {
 			{`DELETE v; SELECT COUNT(*) FROM t`, `0`},
 		},
 		"rowversion": {
-			{`CREATE TABLE k (a int, v rowversion)`, ``}, {`INSERT k (a) VALUES (1), (2)`, `2`}, {`INSERT k (a, v) VALUES (3, DEFAULT)`, `1`},
+			{`CREATE TABLE k (a int, v rowversion)`, ``},
+			{`INSERT k (a) VALUES (1), (2)`, `2`},
+			{`INSERT k (a, v) VALUES (3, DEFAULT)`, `1`},
 			{`UPDATE k SET a = 1 WHERE a = 1; SELECT a FROM k ORDER BY v`, `2 3 1`},
 			{`INSERT k (v) VALUES (0x01)`, `273: Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.`},
 			{`UPDATE k SET v = 0x01`, `272: Cannot update a timestamp column.`},
 		},
 		"a variable": {
 			{`DECLARE @v TABLE (a int IDENTITY PRIMARY KEY, b int)`, ``},
-			{`INSERT @v (b) VALUES (5), (6)`, `2`}, {`UPDATE @v SET b += 1 WHERE a = 2`, `1`}, {`DELETE @v WHERE a = 1`, `1`}, {`SELECT * FROM @v`, `2|7`},
+			{`INSERT @v (b) VALUES (5), (6)`, `2`},
+			{`UPDATE @v SET b += 1 WHERE a = 2`, `1`},
+			{`DELETE @v WHERE a = 1`, `1`},
+			{`SELECT * FROM @v`, `2|7`},
 		},
 		"into": {
-			{`SELECT id, b + 1 AS c, a INTO #n FROM t`, `0`}, {`INSERT t (a) VALUES ('q')`, `1`},
-			{`SELECT id, a INTO u FROM t; SELECT id, a FROM u`, `10|q`}, {`INSERT u (a) OUTPUT inserted.id VALUES ('r')`, `15`},
+			{`SELECT id, b + 1 AS c, a INTO #n FROM t`, `0`},
+			{`INSERT t (a) VALUES ('q')`, `1`},
+			{`SELECT id, a INTO u FROM t; SELECT id, a FROM u`, `10|q`},
+			{`INSERT u (a) OUTPUT inserted.id VALUES ('r')`, `15`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,9 +144,13 @@ CREATE UNIQUE INDEX x ON t (u) WHERE u IS NOT NULL; INSERT t VALUES (1, 'one', 1
 		},
 		"variables": {
 			{`DECLARE @a int = 0, @b int = 0`, ``},
-			{`UPDATE t SET @a = n, n = n + 1, @b = u = 7 WHERE id = 2`, `1`}, {`SELECT @a, @b`, `20|7`}, {all, `1|one|10 2|two|21 3|three|30`},
-			{`UPDATE t SET @a = @a + 1, n = @a WHERE id = 1`, `1`}, {all, `1|one|21 2|two|21 3|three|30`},
-			{`UPDATE t SET @a = 0 WHERE id = 99`, `0`}, {`SELECT @a`, `21`},
+			{`UPDATE t SET @a = n, n = n + 1, @b = u = 7 WHERE id = 2`, `1`},
+			{`SELECT @a, @b`, `20|7`},
+			{all, `1|one|10 2|two|21 3|three|30`},
+			{`UPDATE t SET @a = @a + 1, n = @a WHERE id = 1`, `1`},
+			{all, `1|one|21 2|two|21 3|three|30`},
+			{`UPDATE t SET @a = 0 WHERE id = 99`, `0`},
+			{`SELECT @a`, `21`},
 		},
 		"null":         {{`UPDATE t SET n = NULL WHERE id = 1`, `515: Cannot insert the value NULL into column 'n', table 'lab.dbo.t'; column does not allow nulls. UPDATE fails.`}},
 		"duplicate":    {{`UPDATE t SET u = 2 WHERE id = 1`, `2601: Cannot insert duplicate key row in object 'dbo.t' with unique index 'x'. The duplicate key value is (2).`}, {`SELECT u FROM t WHERE id = 1`, `1`}},
@@ -168,7 +183,8 @@ func TestDelete(t *testing.T) {
 		"derived": {{`DELETE d FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) AS k FROM t) AS d WHERE d.k = 1`, `1`}, {`SELECT id FROM t ORDER BY id`, `1 2`}},
 		"output":  {{`DELETE t OUTPUT deleted.n WHERE id = 2`, `20`}},
 		"truncate": {
-			{`CREATE TABLE k (a int IDENTITY); INSERT k DEFAULT VALUES; INSERT k DEFAULT VALUES`, `1`}, {`TRUNCATE TABLE k`, `0`},
+			{`CREATE TABLE k (a int IDENTITY); INSERT k DEFAULT VALUES; INSERT k DEFAULT VALUES`, `1`},
+			{`TRUNCATE TABLE k`, `0`},
 			{`INSERT k OUTPUT inserted.a DEFAULT VALUES`, `1`},
 			{`TRUNCATE TABLE nope`, `4701: Cannot find the object "nope" because it does not exist or you do not have permissions.`},
 			{`CREATE TABLE r (a int REFERENCES t); TRUNCATE TABLE t`, `4712: Cannot truncate table 't' because it is being referenced by a FOREIGN KEY constraint.`},
@@ -200,19 +216,24 @@ CREATE TABLE c (id int PRIMARY KEY, p int DEFAULT 3 CONSTRAINT f REFERENCES p%s)
 		"parent": {``, []step{
 			{`DELETE p WHERE id = 1`, `547: The DELETE statement conflicted with the REFERENCE constraint "f". The conflict occurred in database "lab", table "dbo.c", column 'p'.`},
 			{`UPDATE p SET id = 7 WHERE id = 1`, `547: The UPDATE statement conflicted with the REFERENCE constraint "f". The conflict occurred in database "lab", table "dbo.c", column 'p'.`},
-			{`UPDATE p SET x = 7 WHERE id = 1`, `1`}, {`DELETE p WHERE id = 2`, `1`},
+			{`UPDATE p SET x = 7 WHERE id = 1`, `1`},
+			{`DELETE p WHERE id = 2`, `1`},
 		}},
 		"cascade": {` ON DELETE CASCADE ON UPDATE CASCADE`, []step{
-			{`UPDATE p SET id = 7 WHERE id = 1`, `1`}, {`SELECT id, p FROM c ORDER BY id`, `10|7 11|7 12|NULL`},
-			{`DELETE p WHERE id = 7`, `1`}, {`SELECT id, p FROM c ORDER BY id`, `12|NULL`},
+			{`UPDATE p SET id = 7 WHERE id = 1`, `1`},
+			{`SELECT id, p FROM c ORDER BY id`, `10|7 11|7 12|NULL`},
+			{`DELETE p WHERE id = 7`, `1`},
+			{`SELECT id, p FROM c ORDER BY id`, `12|NULL`},
 		}},
 		"set null":    {` ON DELETE SET NULL`, []step{{`DELETE p WHERE id = 1`, `1`}, {`SELECT id, p FROM c ORDER BY id`, `10|NULL 11|NULL 12|NULL`}}},
 		"set default": {` ON DELETE SET DEFAULT`, []step{{`DELETE p WHERE id = 1`, `1`}, {`SELECT id, p FROM c ORDER BY id`, `10|3 11|3 12|NULL`}}},
 		"disabled":    {``, []step{{`ALTER TABLE c NOCHECK CONSTRAINT f`, ``}, {`INSERT c VALUES (13, 9)`, `1`}, {`DELETE p WHERE id = 1`, `1`}}},
 		"itself": {``, []step{
-			{`CREATE TABLE s (id int PRIMARY KEY, up int CONSTRAINT g REFERENCES s)`, ``}, {`INSERT s VALUES (2, 1), (1, NULL), (3, 3)`, `3`},
+			{`CREATE TABLE s (id int PRIMARY KEY, up int CONSTRAINT g REFERENCES s)`, ``},
+			{`INSERT s VALUES (2, 1), (1, NULL), (3, 3)`, `3`},
 			{`DELETE s WHERE id = 1`, `547: The DELETE statement conflicted with the SAME TABLE REFERENCE constraint "g". The conflict occurred in database "lab", table "dbo.s", column 'up'.`},
-			{`DELETE s WHERE id IN (1, 2)`, `2`}, {`INSERT s VALUES (5, 4)`, `547: The INSERT statement conflicted with the FOREIGN KEY SAME TABLE constraint "g". The conflict occurred in database "lab", table "dbo.s", column 'id'.`},
+			{`DELETE s WHERE id IN (1, 2)`, `2`},
+			{`INSERT s VALUES (5, 4)`, `547: The INSERT statement conflicted with the FOREIGN KEY SAME TABLE constraint "g". The conflict occurred in database "lab", table "dbo.s", column 'id'.`},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +265,10 @@ OUTPUT $action, inserted.id, deleted.id, s.n;`, `UPDATE|2|2|200 DELETE|NULL|3|30
 		},
 		"only what is not in the source": {{`MERGE t` + source + `WHEN NOT MATCHED BY SOURCE THEN DELETE;`, `1`}, {all, `2|20|b 3|30|c`}},
 		"twice": {
-			{`MERGE t USING (VALUES (2), (2)) AS s (id) ON s.id = t.id WHEN MATCHED THEN UPDATE SET n = 0;`,
-				`8672: The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.`},
+			{
+				`MERGE t USING (VALUES (2), (2)) AS s (id) ON s.id = t.id WHEN MATCHED THEN UPDATE SET n = 0;`,
+				`8672: The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.`,
+			},
 		},
 		"keys move": {{`MERGE t USING t AS s ON s.id = t.id WHEN MATCHED THEN UPDATE SET id = 4 - t.id;`, `3`}, {all, `1|30|c 2|20|b 3|10|a`}},
 	} {
@@ -275,7 +298,8 @@ func TestTriggers(t *testing.T) {
 			{`INSERT t VALUES (1, 10)`, `1`}, {`DELETE t`, `1`}, {`SELECT what, d FROM log`, `del|10`},
 		}},
 		"a change of its own": {"CREATE TRIGGER tr ON t AFTER INSERT AS UPDATE t SET n = t.n * 2 FROM t INNER JOIN inserted AS i ON i.id = t.id", []step{
-			{`INSERT t VALUES (1, 10)`, `1`}, {`SELECT * FROM t`, `1|20`},
+			{`INSERT t VALUES (1, 10)`, `1`},
+			{`SELECT * FROM t`, `1|20`},
 			{`INSERT t OUTPUT inserted.n VALUES (2, 5)`, `334: The target table 't' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.`},
 		}},
 		"instead of insert": {"CREATE TRIGGER tr ON t INSTEAD OF INSERT AS INSERT t SELECT id, n + 1 FROM inserted", []step{

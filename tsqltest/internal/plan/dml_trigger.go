@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -44,7 +46,7 @@ func (b *binder) viewTable(m *schema.Module, src *source) (*schema.Table, error)
 		if typ.IsCharacter() && typ.Collation == nil {
 			typ.Collation = b.collation()
 		}
-		t.Columns = append(t.Columns, &schema.Column{ID: int32(i + 1), Ordinal: i, Name: c.name, Type: typ, Nullable: true}) //nolint:gosec // a view has 1,024 columns at most
+		t.Columns = append(t.Columns, &schema.Column{ID: int32(i + 1), Ordinal: i, Name: c.name, Type: typ, Nullable: true})
 	}
 	return shapeOf(t), nil
 }
@@ -102,8 +104,8 @@ func (e *execution) expect(u *rules, t *schema.Table, event string) {
 // fire executes the triggers of all tables that have changed: those of tables to which a change has cascaded before that
 // of the statement itself.
 func (e *execution) fire() error {
-	for i := len(e.order) - 1; i >= 0; i-- {
-		u := e.order[i]
+	for _, u := range slices.Backward(e.order) {
+
 		im := e.images[u]
 		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 			list, ok := im.changes[event]

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
@@ -81,7 +82,7 @@ func (b *binder) join(s *scope, j *syntax.Join, maybe bool) (rel, []*source, err
 	if err != nil {
 		return nil, nil, err
 	}
-	both := append(left[:len(left):len(left)], right...)
+	both := append(slices.Clip(left), right...)
 	out := &joinRel{kind: "INNER", x: x, y: y, hint: j.Hint}
 	switch j.Kind {
 	case "LEFT", "OUTER APPLY":

@@ -475,7 +475,7 @@ func (p *setParser) composite() []int {
 	}
 	for {
 		p.skip()
-		if p.text[p.at] == '(' && !(p.next < len(p.items) && int(p.items[p.next].Range().From) == p.at) {
+		if p.text[p.at] == '(' && (p.next >= len(p.items) || int(p.items[p.next].Range().From) != p.at) {
 			set = append(set, p.composite()...)
 		} else {
 			set = append(set, p.item())

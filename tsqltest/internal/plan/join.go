@@ -226,7 +226,7 @@ func (p *planner) stepwise(g *group, q request) (*physical, error) {
 func (p *planner) exhaustive(g *group, q request) (*physical, error) {
 	full := uint64(1)<<len(g.leaves) - 1
 	levels := map[uint64][]*state{0: {{}}}
-	for mask := uint64(0); mask < full; mask++ {
+	for mask := range full {
 		for _, s := range levels[mask] {
 			for i, l := range g.leaves {
 				if mask&(1<<i) != 0 || !g.ready(l, s.placed, mask == 0) {

@@ -275,8 +275,7 @@ func show(v value.Value, t value.Type) string {
 
 // number is the number of an error.
 func number(err error) int32 {
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Number
 	}
 	return -1

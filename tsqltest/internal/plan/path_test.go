@@ -81,7 +81,7 @@ func TestPaths(t *testing.T) {
 		{"SELECT id FROM dbo.jobs WHERE code = 'c7' COLLATE Latin1_General_100_BIN2", "7", "scan", 0},
 		// Columns outside the index are looked up, after what the index can say.
 		{"SELECT id FROM dbo.jobs WITH (INDEX (ix_code)) WHERE code > 'c8' AND total > 9", "9", "seek ix_code of jobs (code >) lookup where 1", 0},
-		{"SELECT name FROM dbo.jobs WITH (INDEX (ix_kind)) WHERE kind = 3 AND id < 9", "NULL NULL", "where 1 lookup", 12},
+		{"SELECT name FROM dbo.jobs WITH (INDEX (ix_kind)) WHERE kind = 3 AND id < 9", "NULL", "where 1 lookup", 12},
 		// Hints.
 		{"SELECT id FROM dbo.jobs WITH (INDEX (1)) WHERE code = 'c7'", "7", "scan PK__", 40},
 		{"SELECT id FROM dbo.jobs WITH (FORCESEEK) WHERE kind > 2 AND name = N'n8'", "", "seek ix_named", 0},

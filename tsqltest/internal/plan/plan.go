@@ -78,7 +78,7 @@ type Statement struct {
 	basis basis
 }
 
-// Scalar is a compiled expression outside a query, as in SET @v = …
+// Scalar is a compiled expression outside a query, as in SET @v = ….
 type Scalar struct {
 	Type     schema.Type
 	Nullable bool

@@ -134,7 +134,7 @@ func (b *binder) quantified(s *scope, x *syntax.Quantified) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.ToUpper(x.Quantifier) != "ALL" {
+	if !strings.EqualFold(x.Quantifier, "ALL") {
 		return b.anyOf(s, normal(x.Op), n, x.Query, x)
 	}
 	compare, r, err := b.compareRows(s, normal(x.Op), n, x.Query)

@@ -175,7 +175,7 @@ func (q *question) number(i int) (n int32, ok bool) {
 	if i >= len(q.args) || q.args[i].IsNull() {
 		return 0, false
 	}
-	return int32(q.args[i].Int()), true //nolint:gosec // it was converted to int
+	return int32(q.args[i].Int()), true
 }
 
 // missing reports whether an argument is left out.

@@ -312,7 +312,7 @@ func databaseName(q *question) (execute.Value, error) {
 // table finds a table by its id.
 func (q *question) table(id int32) *schema.Table {
 	_, o := q.byID(id, 9)
-	t, _ := o.(*schema.Table) //nolint:errcheck // nil for what is no table
+	t, _ := o.(*schema.Table)
 	return t
 }
 

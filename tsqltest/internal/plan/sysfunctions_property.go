@@ -343,7 +343,7 @@ func typeProperty(q *question) (execute.Value, error) {
 			return typeAnswer(property, t.Nullable, t.Precision, t.Scale)
 		}
 	}
-	u := q.db().TypeByID(int32(id.Int())) //nolint:gosec // it comes from an int32
+	u := q.db().TypeByID(int32(id.Int()))
 	if property == "OWNERID" {
 		return intValue(schema.OwnerOfType(u).ID)
 	}

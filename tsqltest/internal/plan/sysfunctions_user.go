@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func sidOf(l *schema.Login) []byte {
 		return []byte{1}
 	}
 	sid := make([]byte, 16)
-	binary.LittleEndian.PutUint32(sid, uint32(l.SID)) //nolint:gosec // the numbers of logins are positive
+	binary.LittleEndian.PutUint32(sid, uint32(l.SID))
 	return sid
 }
 
@@ -93,7 +94,7 @@ func loginOfSID(q *question) (execute.Value, error) {
 		return null, nil
 	}
 	for _, l := range q.server().Logins {
-		if string(sidOf(l)) == string(q.args[0].Bytes()) {
+		if bytes.Equal(sidOf(l), q.args[0].Bytes()) {
 			return value.OfString(l.Name), nil
 		}
 	}

@@ -109,7 +109,8 @@ func (b *binder) openJSON(s *scope, f *syntax.FunctionTable, maybe bool) (*sourc
 		return b.shapedJSON(f, args, maybe, path)
 	}
 	columns := []Column{
-		{Name: "key", Type: value.NVarChar(4000)}, {Name: "value", Type: value.NVarChar(sqltype.Max), Nullable: true},
+		{Name: "key", Type: value.NVarChar(4000)},
+		{Name: "value", Type: value.NVarChar(sqltype.Max), Nullable: true},
 		{Name: "type", Type: value.OfKind(sqltype.TinyInt)},
 	}
 	return b.generated(f, args, columns, maybe, func(_ *execute.Run, args []execute.Value) (func() ([]execute.Value, bool, error), error) {
@@ -267,10 +268,10 @@ func wholeSeries(args []execute.Value) (func() ([]execute.Value, bool, error), e
 			return nil, false, nil
 		}
 		v := at
-		left := uint64(stop) - uint64(at) //nolint:gosec // the distance, which may exceed an int64
-		width := uint64(step)             //nolint:gosec // as above
+		left := uint64(stop) - uint64(at)
+		width := uint64(step)
 		if step < 0 {
-			left, width = uint64(at)-uint64(stop), uint64(-step) //nolint:gosec // as above
+			left, width = uint64(at)-uint64(stop), uint64(-step)
 		}
 		if left < width {
 			done = true

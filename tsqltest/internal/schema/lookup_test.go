@@ -74,10 +74,21 @@ func TestFacets(t *testing.T) {
 		id                       int32
 		length, precision, scale int
 	}{
-		{"int", 56, 4, 10, 0}, {"nvarchar(50)", 231, 100, 0, 0}, {"nvarchar(max)", 231, -1, 0, 0}, {"varchar(7)", 167, 7, 0, 0},
-		{"decimal(5, 2)", 106, 5, 5, 2}, {"decimal(38, 0)", 106, 17, 38, 0}, {"datetime2(3)", 42, 7, 23, 3}, {"datetime2", 42, 8, 27, 7},
-		{"time(0)", 41, 3, 8, 0}, {"datetimeoffset(7)", 43, 10, 34, 7}, {"uniqueidentifier", 36, 16, 0, 0}, {"datetime", 61, 8, 23, 3},
-		{"money", 60, 8, 19, 4}, {"rowversion", 189, 8, 0, 0}, {"bit", 104, 1, 1, 0},
+		{"int", 56, 4, 10, 0},
+		{"nvarchar(50)", 231, 100, 0, 0},
+		{"nvarchar(max)", 231, -1, 0, 0},
+		{"varchar(7)", 167, 7, 0, 0},
+		{"decimal(5, 2)", 106, 5, 5, 2},
+		{"decimal(38, 0)", 106, 17, 38, 0},
+		{"datetime2(3)", 42, 7, 23, 3},
+		{"datetime2", 42, 8, 27, 7},
+		{"time(0)", 41, 3, 8, 0},
+		{"datetimeoffset(7)", 43, 10, 34, 7},
+		{"uniqueidentifier", 36, 16, 0, 0},
+		{"datetime", 61, 8, 23, 3},
+		{"money", 60, 8, 19, 4},
+		{"rowversion", 189, 8, 0, 0},
+		{"bit", 104, 1, 1, 0},
 	} {
 		typ, err := value.ParseType(c.text)
 		if err != nil {

@@ -133,8 +133,8 @@ func (s *Sequence) Give() (value.Value, error) {
 	n := s.Next
 	s.Used = true
 	switch {
-	case s.Increment > 0 && uint64(s.Max-n) < uint64(s.Increment), //nolint:gosec // n is within the bounds
-		s.Increment < 0 && uint64(n-s.Min) < uint64(-s.Increment): //nolint:gosec // likewise
+	case s.Increment > 0 && uint64(s.Max-n) < uint64(s.Increment),
+		s.Increment < 0 && uint64(n-s.Min) < uint64(-s.Increment):
 		s.wrap()
 	default:
 		s.Next = n + s.Increment

@@ -43,7 +43,7 @@ func (a activity) waits() map[int]*sysview.Wait {
 			continue
 		}
 		waits[int(l.Session)] = &sysview.Wait{
-			Type: "LCK_M_" + waitName(l.Mode.String()), Since: a.s.server.now(), Resource: fmt.Sprint(l.Resource), BlockedBy: int(l.Blocker),
+			Type: "LCK_M_" + waitName(l.Mode.String()), Since: a.s.server.now(), Resource: l.Resource.String(), BlockedBy: int(l.Blocker),
 		}
 	}
 	return waits

@@ -54,7 +54,7 @@ func (s *Session) call(r request.Call) error {
 }
 
 func (s *Session) tellStatus(status value.Value) {
-	s.tell(func(sink request.Sink) error { return sink.ReturnStatus(int32(status.Int())) }) //nolint:gosec // an int
+	s.tell(func(sink request.Sink) error { return sink.ReturnStatus(int32(status.Int())) })
 }
 
 // bindTable gives a table-valued parameter its rows.
@@ -96,8 +96,7 @@ func (s *Session) fill(a *activation, p *param, rows *rowsArgument) (err error) 
 			return err
 		}
 		if _, err := st.Insert(t.Data, values); err != nil {
-			var dup *store.DuplicateError
-			if errors.As(err, &dup) {
+			if dup, ok := errors.AsType[*store.DuplicateError](err); ok {
 				return define.Duplicate(t, dup)
 			}
 			return err

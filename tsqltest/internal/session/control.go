@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -186,9 +187,9 @@ func (s *Session) tryCatch(a *activation, st *syntax.TryCatch) (signal, error) {
 
 // innermostCaught is the error of the CATCH block that is being executed, also by a caller; nil outside.
 func (s *Session) innermostCaught() *fault.Error {
-	for i := len(s.stack) - 1; i >= 0; i-- {
-		if n := len(s.stack[i].caught); n > 0 {
-			return s.stack[i].caught[n-1]
+	for _, v := range slices.Backward(s.stack) {
+		if n := len(v.caught); n > 0 {
+			return v.caught[n-1]
 		}
 	}
 	return nil

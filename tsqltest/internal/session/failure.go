@@ -152,8 +152,7 @@ func (s *Session) ended(err error) error {
 
 // refuse reports an error that stands before any statement.
 func (s *Session) refuse(err error) error {
-	var list syntaxErrors
-	if errors.As(err, &list) {
+	if list, ok := errors.AsType[syntaxErrors](err); ok {
 		for _, e := range list {
 			s.report(e)
 		}

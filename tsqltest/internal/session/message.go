@@ -66,7 +66,7 @@ func (s *Session) throw(a *activation, st *syntax.Throw) error {
 		return fault.New(35100, number.Int())
 	}
 	return &fault.Error{
-		Number: int32(number.Int()), Class: 16, State: uint8(state.Int()), Message: text.Str(), Scope: fault.Batch, //nolint:gosec // ints both
+		Number: int32(number.Int()), Class: 16, State: uint8(state.Int()), Message: text.Str(), Scope: fault.Batch,
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Session) raiserror(a *activation, st *syntax.Raiserror) error {
 	if err != nil {
 		return err
 	}
-	e := &fault.Error{Number: 50000, Class: uint8(min(max(severity.Int(), 0), 25)), State: uint8(max(state.Int(), 1)), Raised: true} //nolint:gosec // bounded
+	e := &fault.Error{Number: 50000, Class: uint8(min(max(severity.Int(), 0), 25)), State: uint8(max(state.Int(), 1)), Raised: true}
 	if e.Message, err = s.raisedText(a, st); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	if frame != nil {
 		a.frame = *frame
 	}
-	a.frame.Context, a.frame.Session = s.ctx, s
+	a.frame.Context, a.frame.Session := s.ctx, s
 	if len(u.types) > 0 {
 		a.frame.Variables = make([]value.Value, len(u.types))
 	}

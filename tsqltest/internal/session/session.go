@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -190,9 +191,9 @@ func (s *Session) Close() {
 
 // findTemporary returns the temporary table of that name, or nil. The innermost procedure's comes first.
 func (s *Session) findTemporary(name string) *schema.Table {
-	for i := len(s.temporary) - 1; i >= 0; i-- {
-		if fold(s.temporary[i].table.Name) == fold(name) {
-			return s.temporary[i].table
+	for _, v := range slices.Backward(s.temporary) {
+		if fold(v.table.Name) == fold(name) {
+			return v.table
 		}
 	}
 	return nil

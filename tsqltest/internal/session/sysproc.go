@@ -179,7 +179,7 @@ func executePrepared(s *Session, args []argument) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	ready := s.prepared[int32(handle)] //nolint:gosec // an unknown number is refused
+	ready := s.prepared[int32(handle)]
 	if ready == nil {
 		return 0, fault.New(8179, handle)
 	}
@@ -201,10 +201,10 @@ func unprepare(s *Session, args []argument) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.prepared[int32(handle)] == nil { //nolint:gosec // an unknown number is refused
+	if s.prepared[int32(handle)] == nil {
 		return 0, fault.New(8179, handle)
 	}
-	delete(s.prepared, int32(handle)) //nolint:gosec // as above
+	delete(s.prepared, int32(handle))
 	return 0, nil
 }
 

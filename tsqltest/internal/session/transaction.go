@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
@@ -78,7 +79,7 @@ func (s *Session) end(st *statement, err error) error {
 
 // adopt says that the store's transaction is the session's from now on.
 func (s *Session) adopt(name string) {
-	s.transaction = transaction{count: 1, name: name, began: s.server.now(), snapshot: s.options.isolation == store.SnapshotIsolation, descriptor: uint64(s.store.TransactionID())} //nolint:gosec // never negative
+	s.transaction = transaction{count: 1, name: name, began: s.server.now(), snapshot: s.options.isolation == store.SnapshotIsolation, descriptor: uint64(s.store.TransactionID())}
 	s.tell(func(sink request.Sink) error { return sink.TransactionBegan(s.transaction.descriptor) })
 }
 
@@ -141,8 +142,8 @@ func (s *Session) rollbackTo(name string) error {
 	if s.transaction.count == 0 {
 		return fault.New(3903)
 	}
-	for i := len(s.transaction.savepoints) - 1; i >= 0; i-- {
-		p := s.transaction.savepoints[i]
+	for i, p := range slices.Backward(s.transaction.savepoints) {
+
 		if p.name != name {
 			continue
 		}

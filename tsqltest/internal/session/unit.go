@@ -310,7 +310,7 @@ func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
 // line is the line of a place, from 1.
 func line(file *diag.File, at diag.Pos) int32 {
 	n, _ := file.Position(at)
-	return int32(n) //nolint:gosec // a text has no billions of lines
+	return int32(n)
 }
 
 // lastName is the object's own name.

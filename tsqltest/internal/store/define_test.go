@@ -160,8 +160,7 @@ func TestApplicationLocks(t *testing.T) {
 	a, b := l.actor(1), l.actor(2)
 	take := func(a *actor, mode lock.Mode, forSession bool) int32 {
 		_, err := a.s.LockApplication(t.Context(), name, mode, forSession, 0)
-		var e *fault.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*fault.Error](err); ok {
 			return e.Number
 		}
 		return 0

@@ -142,7 +142,7 @@ func (l *lab) session(id schedule.ID, f func(a *actor)) {
 	})
 }
 
-// steps steps sessions.
+// steps sessions.
 func (l *lab) steps(ids ...schedule.ID) {
 	for _, id := range ids {
 		l.c.Step(id)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -378,12 +379,14 @@ func (c *checker) finish() {
 		a.read(ix, all())
 		a.commit()
 		want := ""
+		var wantSb381 strings.Builder
 		for i, x := range c.committed.in(op{high: 1 << 40, index: index}) {
 			if i > 0 {
-				want += " "
+				wantSb381.WriteString(" ")
 			}
-			want += fmt.Sprintf("%d:%d", x.id, x.v)
+			wantSb381.WriteString(fmt.Sprintf("%d:%d", x.id, x.v))
 		}
+		want += wantSb381.String()
 		if a.log[0] != want {
 			c.rt.Fatalf("left is %q, want %q", a.log[0], want)
 		}

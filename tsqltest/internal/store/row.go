@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // Row is a row with its versions.
 type Row struct {
 	id   uint64 // counts the rows that the table has ever had
@@ -88,15 +90,13 @@ type entry struct {
 }
 
 func (e *entry) add(row *Row) {
-	switch {
-	case e.row == row:
-	case e.row == nil:
+	switch e.row {
+	case row:
+	case nil:
 		e.row = row
 	default:
-		for _, r := range e.more {
-			if r == row {
-				return
-			}
+		if slices.Contains(e.more, row) {
+			return
 		}
 		e.more = append(e.more, row)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 )
@@ -63,8 +64,8 @@ func (st *Statement) End(err error) {
 		st.cursors.Close()
 	}
 	e := st.engine
-	for i := len(st.survives) - 1; i >= 0; i-- {
-		if c := st.survives[i]; err != nil {
+	for _, v := range slices.Backward(st.survives) {
+		if c := v; err != nil {
 			c.undone(e, nil)
 		} else if c.row != nil {
 			e.cut(c, nil)

@@ -2,6 +2,7 @@ package sysview
 
 import (
 	"fmt"
+	maps0 "maps"
 	"math"
 	"slices"
 	"strconv"
@@ -84,9 +85,7 @@ func fill[T any](list []T, columns []definition, get []func(T) Value, wanted []b
 func merge[T any](name string, columns []definition, maps []getters[T]) []func(T) Value {
 	all := getters[T]{}
 	for _, m := range maps {
-		for column, get := range m {
-			all[column] = get
-		}
+		maps0.Copy(all, m)
 	}
 	list := make([]func(T) Value, len(columns))
 	for i, c := range columns {

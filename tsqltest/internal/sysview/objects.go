@@ -1,6 +1,7 @@
 package sysview
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,9 +57,7 @@ func listObjects(kinds ...string) func(c *Context) ([]object, error) {
 // everyObject returns the objects of a database by their ids, with the tables of its table types.
 func everyObject(db *schema.Database) []schema.Object {
 	byID := map[int32]schema.Object{}
-	for id, o := range db.Objects {
-		byID[id] = o
-	}
+	maps.Copy(byID, db.Objects)
 	for _, u := range db.Types {
 		if u.Table != nil {
 			byID[u.Table.ID] = u.Table

@@ -231,8 +231,14 @@ type serverPrincipal struct {
 
 // serverRoles are the fixed roles of a server with their ids.
 var serverRoles = []serverPrincipal{
-	{id: 2, name: "public"}, {id: 3, name: "sysadmin"}, {id: 4, name: "securityadmin"}, {id: 5, name: "serveradmin"},
-	{id: 6, name: "setupadmin"}, {id: 7, name: "processadmin"}, {id: 8, name: "diskadmin"}, {id: 9, name: "dbcreator"},
+	{id: 2, name: "public"},
+	{id: 3, name: "sysadmin"},
+	{id: 4, name: "securityadmin"},
+	{id: 5, name: "serveradmin"},
+	{id: 6, name: "setupadmin"},
+	{id: 7, name: "processadmin"},
+	{id: 8, name: "diskadmin"},
+	{id: 9, name: "dbcreator"},
 	{id: 10, name: "bulkadmin"},
 }
 

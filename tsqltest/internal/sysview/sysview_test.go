@@ -2,7 +2,6 @@ package sysview
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +49,13 @@ func TestLookup(t *testing.T) {
 		schema, name string
 		want         bool
 	}{
-		{"sys", "Tables", true}, {"INFORMATION_SCHEMA", "columns", true}, {"dbo", "sysobjects", true}, {"", "sysprocesses", true},
-		{"", "tables", false}, {"dbo", "tables", false}, {"sys", "nothing", false},
+		{"sys", "Tables", true},
+		{"INFORMATION_SCHEMA", "columns", true},
+		{"dbo", "sysobjects", true},
+		{"", "sysprocesses", true},
+		{"", "tables", false},
+		{"dbo", "tables", false},
+		{"sys", "nothing", false},
 	} {
 		if got := Lookup(c.schema, c.name) != nil; got != c.want {
 			t.Errorf("%s.%s: %t", c.schema, c.name, got)
@@ -235,7 +239,7 @@ func cell(v Value) string {
 	if v.Kind() == value.Variant {
 		v, _ = v.Variant()
 	}
-	return strings.TrimRight(fmt.Sprint(v), " ")
+	return strings.TrimRight(v.String(), " ")
 }
 
 var viewCases = []struct {
@@ -246,13 +250,17 @@ var viewCases = []struct {
 	{"sys.tables", "name max_column_id_used lock_escalation_desc", "orders|5|TABLE"},
 	{"sys.views", "name with_check_option", "open_orders|0"},
 	{"sys.procedures", "name", "total_of"},
-	{"sys.columns", "object_id name column_id system_type_id max_length precision scale is_nullable is_identity is_computed default_object_id",
+	{
+		"sys.columns", "object_id name column_id system_type_id max_length precision scale is_nullable is_identity is_computed default_object_id",
 		"100|id|1|56|4|10|0|0|1|0|0\n100|customer|2|231|100|0|0|0|0|0|0\n100|total|4|106|9|10|2|1|0|0|102\n100|twice|5|106|9|10|2|1|0|1|0\n" +
-			"111|id|1|56|4|10|0|0|0|0|0\n120|id|1|56|4|10|0|0|0|0|0"},
+			"111|id|1|56|4|10|0|0|0|0|0\n120|id|1|56|4|10|0|0|0|0|0",
+	},
 	{"sys.computed_columns", "name definition is_persisted", "twice|([total]*(2))|0"},
 	{"sys.identity_columns", "name last_value", "id|7"},
-	{"sys.indexes", "name index_id type_desc is_unique is_primary_key allow_page_locks has_filter filter_definition",
-		"pk_orders|1|CLUSTERED|1|1|0|0|NULL\nix_due|2|NONCLUSTERED|0|0|1|1|([total] IS NOT NULL)"},
+	{
+		"sys.indexes", "name index_id type_desc is_unique is_primary_key allow_page_locks has_filter filter_definition",
+		"pk_orders|1|CLUSTERED|1|1|0|0|NULL\nix_due|2|NONCLUSTERED|0|0|1|1|([total] IS NOT NULL)",
+	},
 	{"sys.index_columns", "index_id index_column_id column_id key_ordinal is_descending_key is_included_column", "1|1|1|1|0|0\n2|1|4|1|1|0\n2|2|2|0|0|1"},
 	{"sys.key_constraints", "name type unique_index_id", "pk_orders|PK|1"},
 	{"sys.check_constraints", "name parent_column_id definition", "ck_total|4|([total]>=(0))"},
@@ -273,9 +281,11 @@ var viewCases = []struct {
 	{"sys.dm_tran_session_transactions", "session_id transaction_id", "51|1"},
 	{"sys.dm_os_waiting_tasks", "session_id blocking_session_id", "52|51"},
 	{"INFORMATION_SCHEMA.TABLES", "TABLE_CATALOG TABLE_SCHEMA TABLE_NAME TABLE_TYPE", "shop|dbo|orders|BASE TABLE\nshop|dbo|open_orders|VIEW"},
-	{"INFORMATION_SCHEMA.COLUMNS", "TABLE_NAME COLUMN_NAME COLUMN_DEFAULT IS_NULLABLE DATA_TYPE CHARACTER_MAXIMUM_LENGTH NUMERIC_PRECISION NUMERIC_SCALE",
+	{
+		"INFORMATION_SCHEMA.COLUMNS", "TABLE_NAME COLUMN_NAME COLUMN_DEFAULT IS_NULLABLE DATA_TYPE CHARACTER_MAXIMUM_LENGTH NUMERIC_PRECISION NUMERIC_SCALE",
 		"orders|id|NULL|NO|int|NULL|10|0\norders|customer|NULL|NO|nvarchar|50|NULL|NULL\norders|total|((0))|YES|decimal|NULL|10|2\n" +
-			"orders|twice|NULL|YES|decimal|NULL|10|2\nopen_orders|id|NULL|NO|int|NULL|10|0"},
+			"orders|twice|NULL|YES|decimal|NULL|10|2\nopen_orders|id|NULL|NO|int|NULL|10|0",
+	},
 	{"INFORMATION_SCHEMA.ROUTINES", "ROUTINE_NAME ROUTINE_TYPE DATA_TYPE", "total_of|PROCEDURE|NULL\nhalf|FUNCTION|decimal"},
 	{"INFORMATION_SCHEMA.PARAMETERS", "SPECIFIC_NAME PARAMETER_NAME PARAMETER_MODE DATA_TYPE", "total_of|@id|IN|int\ntotal_of|@total|INOUT|decimal\nhalf||OUT|decimal\nhalf|@n|IN|int"},
 	{"INFORMATION_SCHEMA.KEY_COLUMN_USAGE", "CONSTRAINT_NAME TABLE_NAME COLUMN_NAME ORDINAL_POSITION", "pk_orders|orders|id|1\nfk_self|orders|id|1"},

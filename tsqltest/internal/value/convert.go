@@ -131,7 +131,7 @@ func parseGUID(s string) (g [16]byte, ok bool) {
 		return g, false
 	}
 	n := 0
-	for i := 0; i < 36; i++ {
+	for i := range 36 {
 		if i == 8 || i == 13 || i == 18 || i == 23 {
 			if s[i] != '-' {
 				return g, false

@@ -207,7 +207,7 @@ func (p *Pattern) Index(text string, national bool) int {
 	}
 	for _, s := range []string{text, trimBlanks(text)} {
 		chars := p.collation.characters(s)
-		for i := range len(chars) {
+		for i := range chars {
 			if p.matchParts(rest, chars[i:]) >= 0 {
 				return i + 1
 			}

@@ -1,7 +1,7 @@
 package value
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -53,7 +53,7 @@ func Literal(x *syntax.Literal) (Value, Type, error) {
 		}
 		return OfRaw(b), Type{Type: t}, nil
 	default:
-		return Value{}, Type{}, fmt.Errorf("value: DEFAULT is no constant")
+		return Value{}, Type{}, errors.New("value: DEFAULT is no constant")
 	}
 }
 

@@ -156,7 +156,7 @@ const userTypeRowVersion = 80
 // string describes a type whose values say their length, in whatever way.
 func (c *column) string(to client) error {
 	kind := c.typ.Kind
-	if c.typ.IsCharacter() && encodeCollation(c.typ.Collation).flags()&(collationIgnoresCase) == 0 {
+	if c.typ.IsCharacter() && encodeCollation(c.typ.Collation).flags()&collationIgnoresCase == 0 {
 		c.flags |= flagCaseSensitive
 	}
 	switch kind {

@@ -113,7 +113,7 @@ func (c *conn) receive(ctx context.Context, queue chan<- *work) error {
 			continue
 		}
 		w := &work{message: m}
-		w.ctx, w.cancel = context.WithCancel(ctx)
+		w.ctx, w.cancel := context.WithCancel(ctx)
 		c.mu.Lock()
 		c.last = w
 		c.mu.Unlock()
@@ -273,8 +273,7 @@ func (c *conn) perform(w *work, r request.Request) error {
 
 // orReport sends an error that ends nothing to the client. What else is an error stays one.
 func (c *conn) orReport(err error) error {
-	var e *fault.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return c.sink.Error(e)
 	}
 	return err

@@ -248,7 +248,7 @@ func serveHandler(t testing.TB, h *handler, o wire.Options) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- wire.Serve(ctx, listener, h, o) }()
 	t.Cleanup(func() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -66,7 +67,7 @@ func samples(t testing.TB) []struct {
 	add("varbinary(10)", value.OfBytes([]byte{0, 1}), value.OfBytes(nil), null)
 	add("varbinary(max)", value.OfBytes([]byte{0, 1}), value.OfBytes(nil), null)
 	add("xml", value.OfString("<a>😀</a>"), null)
-	for _, s := range list[:len(list):len(list)] {
+	for _, s := range slices.Clip(list) {
 		if !s.v.IsNull() && !s.typ.IsLOB() {
 			add("sql_variant", value.OfVariant(s.v, s.typ))
 		}

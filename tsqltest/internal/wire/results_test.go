@@ -62,6 +62,7 @@ func list(rows *sql.Rows) (sets []string, err error) {
 			return sets, err
 		}
 		set := strings.Join(names, ",") + ":"
+		var setSb65 strings.Builder
 		for rows.Next() {
 			values, into := make([]any, len(names)), make([]any, len(names))
 			for i := range values {
@@ -70,8 +71,9 @@ func list(rows *sql.Rows) (sets []string, err error) {
 			if err := rows.Scan(into...); err != nil {
 				return sets, err
 			}
-			set += fmt.Sprint(values)
+			setSb65.WriteString(fmt.Sprint(values))
 		}
+		set += setSb65.String()
 		sets = append(sets, set)
 		if !rows.NextResultSet() {
 			return sets, rows.Err()

@@ -191,7 +191,7 @@ func TestAttentionAmongRows(t *testing.T) {
 			<-begun
 		}
 		cancel()
-		for rows.Next() { //nolint:revive // what has come is read to its end
+		for rows.Next() {
 		}
 		_ = rows.Close()
 		if err := db.PingContext(t.Context()); err != nil {

@@ -121,8 +121,10 @@ func TestLargeTable(t *testing.T) {
 	_, db := start(t, scripts{"p": func(q *query) error {
 		rows := q.params[1].Table.Rows
 		return q.set([]request.Column{
-			{Name: "before", Type: q.params[0].Type}, {Name: "n", Type: value.OfKind("int")},
-			{Name: "last", Type: value.OfKind("bigint")}, {Name: "after", Type: q.params[2].Type},
+			{Name: "before", Type: q.params[0].Type},
+			{Name: "n", Type: value.OfKind("int")},
+			{Name: "last", Type: value.OfKind("bigint")},
+			{Name: "after", Type: q.params[2].Type},
 		}, []value.Value{q.params[0].Value, value.OfInt(int64(len(rows))), rows[len(rows)-1][0], q.params[2].Value})
 	}})
 	var before, after string

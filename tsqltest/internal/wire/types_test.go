@@ -322,11 +322,13 @@ func chain(err error) string {
 	}
 	text := err.Error()
 	type wrapper interface{ Unwrap() error }
-	for w, ok := err.(wrapper); ok; w, ok = err.(wrapper) { //nolint:errorlint // each link is looked at
+	var textSb325 strings.Builder
+	for w, ok := err.(wrapper); ok; w, ok = err.(wrapper) {
 		if err = w.Unwrap(); err == nil {
 			break
 		}
-		text += ": " + err.Error()
+		textSb325.WriteString(": " + err.Error())
 	}
+	text += textSb325.String()
 	return text
 }

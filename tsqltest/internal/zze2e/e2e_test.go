@@ -1,7 +1,6 @@
 package zze2e_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,22 +37,23 @@ func (s *sink) Error(e *fault.Error) error {
 	s.out = append(s.out, fmt.Sprintf("ERROR %d line %d: %s", e.Number, e.Line, e.Message))
 	return nil
 }
+
 func (s *sink) Message(e *fault.Error) error {
 	s.out = append(s.out, fmt.Sprintf("message %d: %s", e.Number, e.Message))
 	return nil
 }
-func (s *sink) ReturnStatus(int32) error                                 { return nil }
-func (s *sink) Output(string, int, value.Type, value.Value) error        { return nil }
-func (s *sink) DatabaseChanged(string, string) error                     { return nil }
-func (s *sink) TransactionBegan(uint64) error                            { return nil }
-func (s *sink) TransactionCommitted(uint64) error                        { return nil }
-func (s *sink) TransactionRolledBack(uint64) error                       { return nil }
+func (s *sink) ReturnStatus(int32) error                          { return nil }
+func (s *sink) Output(string, int, value.Type, value.Value) error { return nil }
+func (s *sink) DatabaseChanged(string, string) error              { return nil }
+func (s *sink) TransactionBegan(uint64) error                     { return nil }
+func (s *sink) TransactionCommitted(uint64) error                 { return nil }
+func (s *sink) TransactionRolledBack(uint64) error                { return nil }
 
 func TestE2E(t *testing.T) {
 	cat := schema.NewServer(value.DefaultCollation, "work", value.Value{})
 	sch := schedule.NewReal()
 	srv := session.NewServer(cat, store.NewEngine(sch, func() uint64 { return 4 }), session.Options{Scheduler: sch, Now: time.Now, Random: func() uint64 { return 4 }, Name: "x"})
-	s, err := srv.Open(context.Background(), request.Login{User: "sa", Database: "work"})
+	s, err := srv.Open(t.Context(), request.Login{User: "sa", Database: "work"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestE2E(t *testing.T) {
 			}
 			k := &sink{}
 			batch = strings.TrimSuffix(strings.TrimSpace(batch), "\nGO")
-			if err := s.Execute(context.Background(), request.Batch{Text: batch}, k); err != nil {
+			if err := s.Execute(t.Context(), request.Batch{Text: batch}, k); err != nil {
 				t.Errorf("%s %d: %v", name, i, err)
 			}
 			for _, l := range k.out {
