@@ -341,7 +341,7 @@ func TestEveryScriptIsLinted(t *testing.T) {
 		t.Errorf("there are only %d scripts", len(scripts))
 	}
 	for _, name := range scripts {
-		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/sqlite/", "tools/"}, func(folder string) bool {
+		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/queries/", "sql/sqlite/", "tools/"}, func(folder string) bool {
 			return strings.HasPrefix(name, folder)
 		}) {
 			t.Errorf("%s is in no folder that is generated from and linted", name)
