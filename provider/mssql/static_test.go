@@ -331,7 +331,7 @@ func testFunctions(t *testing.T) map[string]bool {
 func TestEveryScriptIsLinted(t *testing.T) {
 	t.Parallel()
 	config := readText(t, repository+"/sqlc.yaml")
-	for _, want := range []string{"schema: [sql/schema/**/*.sql]", "procedures: [sql/procedures]"} {
+	for _, want := range []string{"schema: [sql/schema/**/*.sql]", "procedures: [sql/procedures]", "queries: [sql/queries]"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("sqlc.yaml does not have %s", want)
 		}
