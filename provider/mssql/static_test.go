@@ -331,7 +331,7 @@ func testFunctions(t *testing.T) map[string]bool {
 func TestEveryScriptIsLinted(t *testing.T) {
 	t.Parallel()
 	config := readText(t, repository+"/sqlc.yaml")
-	for _, want := range []string{"schema: [sql/schema/**/*.sql]", "procedures: [sql/procedures]"} {
+	for _, want := range []string{"schema: [sql/schema/**/*.sql]", "procedures: [sql/procedures]", "queries: [sql/queries]"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("sqlc.yaml does not have %s", want)
 		}
@@ -341,7 +341,7 @@ func TestEveryScriptIsLinted(t *testing.T) {
 		t.Errorf("there are only %d scripts", len(scripts))
 	}
 	for _, name := range scripts {
-		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/sqlite/", "tools/"}, func(folder string) bool {
+		if !slices.ContainsFunc([]string{"sql/schema/", "sql/procedures/", "sql/queries/", "sql/sqlite/", "tools/"}, func(folder string) bool {
 			return strings.HasPrefix(name, folder)
 		}) {
 			t.Errorf("%s is in no folder that is generated from and linted", name)

@@ -108,6 +108,10 @@ func (m *Migration) Status(ctx context.Context) (*Status, error) {
 // [ErrNewerSchema] when there is nothing to compare, which is so as well for a newer
 // schema that serves these scripts' programs; or they are those of [Migration.Status].
 func (m *Migration) Verify(ctx context.Context) ([]Problem, error) {
+	m, err := m.prepared()
+	if err != nil {
+		return nil, err
+	}
 	status, err := m.Status(ctx)
 	switch {
 	case err != nil:
