@@ -15,11 +15,15 @@ import (
 // shapes are the inferred ones. What a server can't run or types in its own way, the case says itself.
 func TestGoldenLive(t *testing.T) {
 	t.Parallel()
-	server := livetest.Server(t, livetest.Database(t))
+	livetest.Each(t, testGoldenLive)
+}
+
+func testGoldenLive(t *testing.T, server livetest.Server) {
+	t.Helper()
 	var count struct{ run, skipped, unseen, unchecked atomic.Int32 }
 	t.Cleanup(func() { // when the cases are done
 		t.Logf("%s: %d cases compared, %d marked as not for it; %d result sets not reached, %d columns not comparable",
-			server, count.run.Load(), count.skipped.Load(), count.unseen.Load(), count.unchecked.Load())
+			server.Kind, count.run.Load(), count.skipped.Load(), count.unseen.Load(), count.unchecked.Load())
 	})
 	for _, name := range goldenPaths(t) {
 		t.Run(name, func(t *testing.T) {
@@ -28,11 +32,11 @@ func TestGoldenLive(t *testing.T) {
 			if !g.positive() {
 				return
 			}
-			if _, skip := g.skips[server]; skip {
+			if _, skip := g.skips[server.Kind]; skip {
 				count.skipped.Add(1)
 				return
 			}
-			report := verifyGolden(t, g)
+			report := verifyGolden(t, server, g)
 			count.run.Add(1)
 			count.unseen.Add(int32(len(report.Unseen)))
 			for _, note := range report.Unchecked {
@@ -50,9 +54,9 @@ func TestGoldenLive(t *testing.T) {
 }
 
 // verifyGolden deploys a case and compares.
-func verifyGolden(t *testing.T, g *golden) *live.Report {
+func verifyGolden(t *testing.T, server livetest.Server, g *golden) *live.Report {
 	t.Helper()
-	conn := livetest.Database(t)
+	conn := server.Database(t)
 	schemas := map[string]bool{"dbo": true}
 	result, findings := generate.Run(g.sources, g.config)
 	if len(findings) > 0 {

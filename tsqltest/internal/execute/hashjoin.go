@@ -192,7 +192,7 @@ type merging struct {
 }
 
 func (it *merging) Open() error {
-	it.group, it.groupKey, it.inner = nil, "", false
+	it.group, it.groupKey, it.inner, it.more = nil, "", false, false
 	if err := it.left.Open(); err != nil {
 		return err
 	}
@@ -202,8 +202,12 @@ func (it *merging) Open() error {
 	return it.advance()
 }
 
-// advance reads the next right row that has a key.
+// advance reads the next right row that has a key. The right side finds its registers as it has left them: what was
+// restored since is another row's.
 func (it *merging) advance() error {
+	if it.more {
+		it.join.RightSide.restore(it.run, it.ahead)
+	}
 	for {
 		ok, err := it.right.Next()
 		it.more = ok

@@ -53,6 +53,7 @@ var below1000 = map[int32]row{
 	169: {15, 1, Module, false, "A column has been specified more than once in the order by list. Columns in the order by list must be unique."},
 	174: {15, 1, Module, false, "The %s function requires %d argument(s)."},
 	178: {15, 1, Module, false, "A RETURN statement with a return value cannot be used in this context."},
+	179: {15, 1, Module, false, "Cannot use the OUTPUT option when passing a constant to a stored procedure."},
 	180: {15, 1, Module, false, "Statement(s) could not be prepared."},
 	185: {15, 1, Module, false, "Data stream is invalid for WRITETEXT statement in bulk form."},
 	189: {15, 1, Module, false, "The %s function requires %d to %d arguments."},

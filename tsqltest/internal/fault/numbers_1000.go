@@ -174,6 +174,7 @@ var below4000 = map[int32]row{
 	2725: {16, 2, Statement, false, "An online operation cannot be performed for %s '%s' because the index contains column '%s' of data type text, ntext, image or FILESTREAM."},
 	2727: {11, 1, Statement, false, "Cannot find index '%s'."},
 	2729: {16, 1, Statement, false, "Column '%s' in %s '%s' cannot be used in an index or statistics or as a partition key because it is non-deterministic."},
+	2732: {16, 1, Statement, false, "Error number %d is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000."},
 	2738: {16, 2, Statement, false, "A table can only have one timestamp column. Because table '%s' already has one, the column '%s' cannot be added."},
 	2739: {16, 1, Module, false, "The text, ntext, and image data types are invalid for local variables."},
 	2740: {16, 1, Statement, false, "SET LANGUAGE failed because '%s' is not an official language name or a language alias on this SQL Server."},

@@ -169,7 +169,8 @@ type state struct {
 }
 
 // group finds the order and the algorithms of a chain of joins.
-func (p *planner) group(g *group, q request) (*physical, error) {
+func (p *planner) group(from *group, q request) (*physical, error) {
+	g := &group{leaves: slices.Clone(from.leaves), conds: slices.Clone(from.conds)}
 	g.simplify()
 	conds, startup := splitStartup(g.conds, g.made)
 	g.conds = conds

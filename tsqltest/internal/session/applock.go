@@ -110,3 +110,37 @@ func releaseApplicationLock(s *Session, args []argument) (int64, error) {
 	}
 	return 0, nil
 }
+
+// applicationNames name the modes as APPLOCK_MODE does.
+var applicationNames = map[lock.Mode]string{
+	lock.NL: "NoLock", lock.S: "Shared", lock.U: "Update", lock.X: "Exclusive", lock.IS: "IntentShared",
+	lock.IX: "IntentExclusive", lock.SIX: "SharedIntentExclusive", lock.UIX: "UpdateIntentExclusive",
+}
+
+// ApplicationMode is how the session holds an application lock. ok is false for an owner or a principal that is none.
+func (s *Session) ApplicationMode(principal, resource, owner string) (mode string, ok bool) {
+	r, forSession, ok := s.applicationResource(principal, resource, owner)
+	if !ok {
+		return "", false
+	}
+	return applicationNames[s.store.ApplicationMode(r, forSession)], true
+}
+
+// ApplicationFree reports whether the session could have an application lock in a mode at once.
+func (s *Session) ApplicationFree(principal, resource, mode, owner string) (free, ok bool) {
+	r, forSession, ok := s.applicationResource(principal, resource, owner)
+	wanted, known := applicationModes[fold(mode)]
+	if !ok || !known {
+		return false, false
+	}
+	return s.store.ApplicationFree(r, wanted, forSession), true
+}
+
+func (s *Session) applicationResource(principal, resource, owner string) (r lock.Resource, forSession, ok bool) {
+	who := s.db.Principal(principal)
+	forSession = fold(owner) == "session"
+	if who == nil || !forSession && fold(owner) != "transaction" {
+		return r, false, false
+	}
+	return lock.Resource{Kind: lock.Application, Database: s.db.ID, Object: who.ID, Key: resource}, forSession, true
+}

@@ -19,6 +19,9 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 		}
 		return s.unsupported(a.unit, stmt.Range(), what)
 	}
+	if s.transaction.doomed {
+		return fault.New(3930)
+	}
 	scope := s.begin()
 	s.Statement() // what is defined can be undone with the transaction, so there has to be one
 	err := define.Execute(s.defining(a.unit), stmt)
@@ -35,6 +38,7 @@ func (s *Session) changing(f func(c define.Context) error) error {
 
 // MakeTable makes the table of SELECT … INTO.
 func (s *Session) MakeTable(name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
+	s.Statement()
 	return define.IntoTable(s.defining(s.top().unit), name, columns)
 }
 

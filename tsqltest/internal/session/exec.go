@@ -278,6 +278,9 @@ func (s *Session) run(u *unit, args []argument) (result value.Value, err error) 
 // bind gives the parameters their values.
 func (s *Session) bind(a *activation, args []argument) error {
 	u := a.unit
+	if len(args) > 0 && len(u.params) == 0 {
+		return fault.New(8146, u.title())
+	}
 	given := make([]bool, len(u.params))
 	named := false
 	for i := range args {

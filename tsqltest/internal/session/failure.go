@@ -67,9 +67,11 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	}
 	s.lastError = e.Number
 	s.rowCount = 0
-	aborts := (s.options.xactAbort || a.trigger) && e.Number != raiserrorNumber(e) || e.Scope == fault.Abort
+	strict := s.options.xactAbort || a.trigger
+	// XACT_ABORT does not concern RAISERROR, unless a CATCH gets it.
+	aborts := strict && !e.Raised || e.Scope == fault.Abort
 	if s.catches(a, compile) && e.Class < 20 {
-		if (aborts || e.Dooms) && s.transaction.count > 0 {
+		if (strict || aborts || e.Dooms) && s.transaction.count > 0 {
 			s.transaction.doomed = true
 		}
 		return &raised{fault: e, compile: compile, from: a}
@@ -93,14 +95,6 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	default:
 		return nil
 	}
-}
-
-// raiserrorNumber is the number of an error if RAISERROR has raised it, which XACT_ABORT does not concern.
-func raiserrorNumber(e *fault.Error) int32 {
-	if e.Raised {
-		return e.Number
-	}
-	return 0
 }
 
 // catches reports whether a TRY catches an error of the activation.

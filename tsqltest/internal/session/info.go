@@ -5,6 +5,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
@@ -173,3 +174,26 @@ func (s *Session) may(db *schema.Database, permission string, object schema.Obje
 	}
 	return db.Check(s.user(), permission, object, chain)
 }
+
+// Login is who has connected.
+func (s *Session) Login() *schema.Login { return s.login }
+
+// Temporary finds a temporary table; nil if there is none.
+func (s *Session) Temporary(name string) *schema.Table { return s.findTemporary(name) }
+
+// CursorStatus is CURSOR_STATUS: -3 for a cursor that is not there, -1 for one that is closed, 0 for one without rows.
+func (s *Session) CursorStatus(_, name string) int64 {
+	c := s.cursors[fold(name)]
+	switch {
+	case c == nil:
+		return -3
+	case !c.open:
+		return -1
+	case len(c.rows) == 0:
+		return 0
+	default:
+		return 1
+	}
+}
+
+var _ plan.Facts = (*Session)(nil)

@@ -35,7 +35,7 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	if frame != nil {
 		a.frame = *frame
 	}
-	a.frame.Context, a.frame.Session := s.ctx, s
+	a.frame.Context, a.frame.Session = s.ctx, s
 	if len(u.types) > 0 {
 		a.frame.Variables = make([]value.Value, len(u.types))
 	}
@@ -121,6 +121,9 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 	if s.options.noExec {
 		return nil
 	}
+	if s.transaction.doomed && writes(stmt) {
+		return fault.New(3930)
+	}
 	a.need(p.Tables)
 	return s.execute(a, p, kindOf(stmt))
 }
@@ -128,6 +131,16 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 // plan returns the plan of a statement that reads or writes rows.
 func (s *Session) plan(u *unit, stmt syntax.Stmt) (*plan.Statement, error) {
 	return planned(s, u, stmt, func(env *plan.Env) (*plan.Statement, error) { return plan.Compile(env, stmt) })
+}
+
+// writes reports whether a statement writes to the log, which a transaction that can only be rolled back refuses.
+func writes(stmt syntax.Stmt) bool {
+	q, ok := stmt.(*syntax.SelectStmt)
+	if !ok {
+		return true
+	}
+	body, ok := q.Query.Body.(*syntax.Select)
+	return ok && body.Into != nil
 }
 
 // execute runs a plan, sends what it returns, and says how many rows there were.
@@ -175,6 +188,7 @@ func (s *Session) declared(a *activation, st *syntax.Declare) error {
 		if err := s.assign(a, v.Name, v.Init, v.Init); err != nil {
 			return err
 		}
+		s.rowCount = 1
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (c *conn) receive(ctx context.Context, queue chan<- *work) error {
 			continue
 		}
 		w := &work{message: m}
-		w.ctx, w.cancel := context.WithCancel(ctx)
+		w.ctx, w.cancel = context.WithCancel(ctx)
 		c.mu.Lock()
 		c.last = w
 		c.mu.Unlock()

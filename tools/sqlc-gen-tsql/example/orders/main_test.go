@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
-// serverVariable holds the URL of a SQL Server for tests.
+// serverVariable holds the URL of a SQL Server that the example runs on as well.
 const serverVariable = "DUROXIDE_TEST_MSSQL"
 
 // TestGeneratedIsUpToDate fails when somebody has changed the SQL or the generator and not the package ordersdb.
@@ -27,13 +29,23 @@ func TestRunNeedsAServer(t *testing.T) {
 	}
 }
 
-// TestOrders runs the example on a server.
+// TestOrders runs the example on a server in this process and, if the environment names one, on that as well.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	dsn := os.Getenv(serverVariable)
-	if dsn == "" {
-		t.Skip("set " + serverVariable + " to the URL of a SQL Server to run the example on it")
+	t.Run("tsqltest", func(t *testing.T) {
+		t.Parallel()
+		testOrders(t, tsqltest.New(t, tsqltest.Options{}).DSN())
+	})
+	if dsn := os.Getenv(serverVariable); dsn != "" {
+		t.Run("server", func(t *testing.T) {
+			t.Parallel()
+			testOrders(t, dsn)
+		})
 	}
+}
+
+func testOrders(t *testing.T, dsn string) {
+	t.Helper()
 	var out strings.Builder
 	if err := run(t.Context(), dsn, &out); err != nil {
 		t.Fatal(err)

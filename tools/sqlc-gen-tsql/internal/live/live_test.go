@@ -81,9 +81,9 @@ func program(t *testing.T) generate.Result {
 }
 
 // deploy makes a database with the scripts, then executes the batches of a change there.
-func deploy(t *testing.T, change string) *sql.Conn {
+func deploy(t *testing.T, server livetest.Server, change string) *sql.Conn {
 	t.Helper()
-	conn := livetest.Database(t)
+	conn := server.Database(t)
 	if err := livetest.Apply(t.Context(), conn, "shop.sql", shop); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +116,11 @@ BEGIN
 // A change that somebody makes on the server shows as exactly the differences listed, and as nothing else.
 func TestVerify(t *testing.T) {
 	t.Parallel()
+	livetest.Each(t, testVerify)
+}
+
+func testVerify(t *testing.T, server livetest.Server) {
+	t.Helper()
 	cases := map[string]struct {
 		change string
 		want   []string
@@ -276,7 +281,7 @@ CREATE TYPE shop.id_list AS TABLE (note nvarchar(30) NULL, id bigint NOT NULL PR
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := deploy(t, c.change)
+			conn := deploy(t, server, c.change)
 			result := program(t)
 			report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{})
 			if err != nil {
@@ -321,6 +326,11 @@ func differences(report *live.Report, want []string) []string {
 // own, and not what it committed once too often.
 func TestVerifyLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
+	livetest.Each(t, testVerifyLeavesNothingBehind)
+}
+
+func testVerifyLeavesNothingBehind(t *testing.T, server livetest.Server) {
+	t.Helper()
 	const script = `CREATE TABLE dbo.log (n int NOT NULL);
 GO
 CREATE PROCEDURE dbo.fails AS
@@ -342,7 +352,7 @@ BEGIN
     INSERT INTO dbo.log (n) VALUES (5);
 END;
 `
-	conn := livetest.Database(t)
+	conn := server.Database(t)
 	if err := livetest.Apply(t.Context(), conn, "a.sql", script); err != nil {
 		t.Fatal(err)
 	}
@@ -369,6 +379,11 @@ END;
 // What no execution comes to is listed with the reason, and is not counted as equal.
 func TestVerifySaysWhatItDidNotSee(t *testing.T) {
 	t.Parallel()
+	livetest.Each(t, testVerifySaysWhatItDidNotSee)
+}
+
+func testVerifySaysWhatItDidNotSee(t *testing.T, server livetest.Server) {
+	t.Helper()
 	const script = `CREATE TABLE dbo.t (n int NOT NULL);
 GO
 CREATE PROCEDURE dbo.deep AS
@@ -384,7 +399,7 @@ BEGIN
     SELECT t.n FROM dbo.t AS t;
 END;
 `
-	conn := livetest.Database(t)
+	conn := server.Database(t)
 	if err := livetest.Apply(t.Context(), conn, "a.sql", script); err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +423,12 @@ END;
 // Whoever connects can be asked about on any server; the owner of a database may execute everything.
 func TestVerifyOwnPermissions(t *testing.T) {
 	t.Parallel()
-	conn := deploy(t, "")
+	livetest.Each(t, testVerifyOwnPermissions)
+}
+
+func testVerifyOwnPermissions(t *testing.T, server livetest.Server) {
+	t.Helper()
+	conn := deploy(t, server, "")
 	result := program(t)
 	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{Grantee: "dbo"})
 	if err != nil {
@@ -427,7 +447,12 @@ func TestVerifyOwnPermissions(t *testing.T) {
 // A grantee without permission is drift; a server that keeps no permissions says so.
 func TestVerifyPermissions(t *testing.T) {
 	t.Parallel()
-	conn := deploy(t, "CREATE ROLE runtime\nGO\nGRANT EXECUTE ON shop.add_order TO runtime")
+	livetest.Each(t, testVerifyPermissions)
+}
+
+func testVerifyPermissions(t *testing.T, server livetest.Server) {
+	t.Helper()
+	conn := deploy(t, server, "CREATE ROLE runtime\nGO\nGRANT EXECUTE ON shop.add_order TO runtime")
 	result := program(t)
 	report, err := live.Verify(t.Context(), conn, result.Program, result.Catalog, live.Options{Grantee: "runtime"})
 	if err != nil {

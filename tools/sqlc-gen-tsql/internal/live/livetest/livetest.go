@@ -1,4 +1,5 @@
-// Package livetest gives a test a database of its own on the server that the environment names.
+// Package livetest gives a test a database of its own: on a server in its process, and on the one that the environment
+// names, if it does.
 package livetest
 
 import (
@@ -18,26 +19,69 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/directive"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
 // Variable names the environment variable with the connection string. It has to be of somebody who may create databases.
 const Variable = "DUROXIDE_TEST_MSSQL"
 
-// Babelfish is the name of the server that runs T-SQL on PostgreSQL; Server returns it or "sqlserver".
-const Babelfish = "babelfish"
+// What servers there are.
+const (
+	TSQLTest  = "tsqltest"  // the one in the test's own process
+	Babelfish = "babelfish" // the one that runs T-SQL on PostgreSQL
+	SQLServer = "sqlserver"
+)
 
-// Database creates a database for a test and returns a connection to it; the end of the test drops it. Without a server
-// the test is skipped.
-func Database(t testing.TB) *sql.Conn {
+// A Server is what a test runs on.
+type Server struct {
+	Kind string        // one of the constants above
+	dsn  *msdsn.Config // of a server that somebody else started; nil for the one in the test's own process
+}
+
+// Each runs a test on a server in its own process and, if the environment names one, on that as well.
+func Each(t *testing.T, test func(t *testing.T, s Server)) {
 	t.Helper()
+	t.Run(TSQLTest, func(t *testing.T) {
+		t.Parallel()
+		test(t, Server{Kind: TSQLTest})
+	})
 	dsn := os.Getenv(Variable)
 	if dsn == "" {
-		t.Skipf("NOT RUN: set %s to the connection string of a server to run this", Variable)
+		return
 	}
-	config, err := msdsn.Parse(dsn)
-	if err != nil {
-		t.Fatalf("%s can't be parsed", Variable) // the error may quote the password
+	t.Run("server", func(t *testing.T) {
+		t.Parallel()
+		config, err := msdsn.Parse(dsn)
+		if err != nil {
+			t.Fatalf("%s can't be parsed", Variable) // the error may quote the password
+		}
+		test(t, Server{Kind: kind(t, config), dsn: &config})
+	})
+}
+
+// kind asks a server what it is.
+func kind(t *testing.T, config msdsn.Config) string {
+	t.Helper()
+	db := sql.OpenDB(mssql.NewConnectorConfig(config))
+	defer db.Close()
+	var babelfish sql.NullInt64
+	row := db.QueryRowContext(t.Context(), "SELECT CAST(SERVERPROPERTY('Babelfish') AS int)")
+	if err := row.Scan(&babelfish); err != nil {
+		t.Fatal(err)
 	}
+	if babelfish.Int64 == 1 {
+		return Babelfish
+	}
+	return SQLServer
+}
+
+// Pool creates a database for a test and returns connections to it; the end of the test drops it.
+func (s Server) Pool(t testing.TB) *sql.DB {
+	t.Helper()
+	if s.dsn == nil {
+		return tsqltest.New(t, tsqltest.Options{}).DB()
+	}
+	config := *s.dsn
 	name := "sgt_" + strings.ToLower(rand.Text()[:12])
 	server := sql.OpenDB(mssql.NewConnectorConfig(config))
 	if err := persist(t.Context(), server, "CREATE DATABASE "+name); err != nil {
@@ -59,7 +103,13 @@ func Database(t testing.TB) *sql.Conn {
 			t.Error(err)
 		}
 	})
-	conn, err := db.Conn(t.Context())
+	return db
+}
+
+// Database creates a database for a test and returns a connection to it; the end of the test drops it.
+func (s Server) Database(t testing.TB) *sql.Conn {
+	t.Helper()
+	conn, err := s.Pool(t).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +118,7 @@ func Database(t testing.TB) *sql.Conn {
 			t.Error(err)
 		}
 	})
-	if Server(t, conn) == Babelfish {
+	if s.Kind == Babelfish {
 		// What it would otherwise refuse as unknown to it, rowversion above all, is no business of the shapes.
 		Exec(t, conn, "EXEC sp_babelfish_configure 'escape_hatch%', 'ignore'")
 	}
@@ -90,20 +140,6 @@ func persist(ctx context.Context, server *sql.DB, statement string) error {
 		}
 	}
 	return err
-}
-
-// Server says what kind of server this is.
-func Server(t testing.TB, conn *sql.Conn) string {
-	t.Helper()
-	var babelfish sql.NullInt64
-	row := conn.QueryRowContext(t.Context(), "SELECT CAST(SERVERPROPERTY('Babelfish') AS int)")
-	if err := row.Scan(&babelfish); err != nil {
-		t.Fatal(err)
-	}
-	if babelfish.Int64 == 1 {
-		return Babelfish
-	}
-	return "sqlserver"
 }
 
 // Exec executes a batch.

@@ -66,8 +66,8 @@ func BenchmarkTableArgument(b *testing.B) {
 			return nil
 		})
 		compare("client", inMemory(b), "gen_live")
-		if os.Getenv("DUROXIDE_TEST_MSSQL") != "" {
-			db, schema := server(b)
+		if dsn := os.Getenv(variable); dsn != "" {
+			db, schema := deploy(b, dsn)
 			compare("server", db, schema)
 		}
 	}

@@ -20,18 +20,18 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/nulldb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/tvpdb"
+	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
 //go:embed schema.sql
 var schema string
 
-// server deploys schema.sql under a name of its own and returns the connection with that name.
-func server(t testing.TB) (*sql.DB, string) {
+// variable holds the connection string of a server on which the tests run as well.
+const variable = "DUROXIDE_TEST_MSSQL"
+
+// deploy creates what schema.sql has, under a name of its own, and returns the connection with that name.
+func deploy(t testing.TB, dsn string) (*sql.DB, string) {
 	t.Helper()
-	dsn := os.Getenv("DUROXIDE_TEST_MSSQL")
-	if dsn == "" {
-		t.Skip("no SQL Server: set DUROXIDE_TEST_MSSQL to a DSN to run generated code on one")
-	}
 	db, err := sql.Open("sqlserver", dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -60,11 +60,19 @@ func server(t testing.TB) (*sql.DB, string) {
 	return db, name
 }
 
-// TestLive runs generated code on a server.
+// TestLive runs generated code on a server in this process and, if the environment names one, on that as well.
 //
 //nolint:paralleltest // the parts share a server and look at its connections
 func TestLive(t *testing.T) {
-	db, name := server(t)
+	t.Run("tsqltest", func(t *testing.T) { testLive(t, tsqltest.New(t, tsqltest.Options{}).DSN()) })
+	if dsn := os.Getenv(variable); dsn != "" {
+		t.Run("server", func(t *testing.T) { testLive(t, dsn) })
+	}
+}
+
+func testLive(t *testing.T, dsn string) {
+	t.Helper()
+	db, name := deploy(t, dsn)
 	q := livedb.New(db, livedb.WithSchema("GEN_LIVE", name))
 	for _, part := range []struct {
 		name string
