@@ -9,7 +9,7 @@
 // The files in the order in which they explain each other:
 //
 //	ast.go         the tree: ast_expr.go values and conditions, ast_query.go queries, ast_stmt.go statements,
-//	               ast_ddl.go definitions
+//	               ast_ddl.go definitions, ast_detail.go what most readers need not know
 //	token.go       tokens; lexer.go makes them of the text
 //	parser.go      how productions read tokens, and how they fail; names.go has the smallest productions
 //	stmt.go        lists of statements, and how reading goes on after an error
@@ -19,7 +19,8 @@
 //	query.go       SELECT; source.go what stands in FROM; hints.go the options of both
 //	dml.go         INSERT, UPDATE, DELETE, MERGE
 //	control.go     IF, TRY, THROW and transactions; variable.go DECLARE, SET and cursors; exec.go EXECUTE
-//	ddl.go         CREATE and ALTER; table.go, alter.go, index.go, module.go, drop.go and security.go its families
+//	ddl.go         CREATE and ALTER; table.go, alter.go, index.go, module.go, drop.go and security.go its families;
+//	               detail.go statements of which most readers know the first words only
 //	walk.go        how other packages look at a tree
 //	fragment.go    types and columns that stand in comments
 //

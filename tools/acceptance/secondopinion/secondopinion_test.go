@@ -20,6 +20,8 @@ const statements = "../../../internal/tsql/syntax/testdata/statements.json"
 // kinds maps the statements of teesql to ours where the names differ in more than the ending. What is missing is looked
 // up without "Statement".
 var kinds = map[string]string{
+	"AlterAuthorization": "Other", "AlterDatabaseAddFile": "Other", "AlterDatabaseCollate": "Other",
+	"AlterDatabaseModifyName": "Other", "AlterSchema": "Other", "AlterServerRole": "Other", "CreateDatabase": "Other",
 	"AlterDatabaseSet": "Other", "AlterIndex": "Other", "AlterRole": "CreatePrincipal", "AlterSequence": "Other",
 	"AlterTableAddTableElement": "AlterTable", "AlterTableAlterColumn": "AlterTable",
 	"AlterTableConstraintModification": "AlterTable", "AlterTableDropTableElement": "AlterTable",

@@ -47,7 +47,7 @@ func specOf(ix *schema.Index) store.IndexSpec {
 
 // encode makes the key of a row. The store appends what tells rows with the same key apart.
 func encode(ix *schema.Index, values []value.Value) string {
-	var key []byte
+	key := make([]byte, 0, 64) // most keys fit
 	for _, c := range ix.Columns {
 		key = value.AppendKey(key, values[c.Ordinal], ix.Table.Columns[c.Ordinal].Type, c.Desc)
 	}

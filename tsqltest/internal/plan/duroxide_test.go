@@ -169,3 +169,88 @@ func TestDuroxideCompiles(t *testing.T) {
 		}
 	}
 }
+
+// TestDuroxidePlans checks how the store's own queries are executed, down to what is looked up.
+func TestDuroxidePlans(t *testing.T) {
+	t.Parallel()
+	l := newStore(t)
+	for _, c := range []struct{ procedure, query, want string }{
+		{"fetch_orchestration_item", "READPAST", "seek ix_inboxes_ready of inboxes b (version_id =, head_id is not null) lookup where 1;top;sort;scan PK__@version"},
+		{"fetch_orchestration_item", "(READCOMMITTEDLOCK, ROWLOCK, INDEX", "(version_id =, head_id is not null)\n"},
+		{"fetch_orchestration_item", "ORDER BY h.event_id", "seek pk_history of history h (instance_id =, execution_id =)\n"},
+		{"fetch_orchestration_item", "FROM duroxide.kv_store", "seek ix_kv_store_instance of kv_store s (instance_id =)\n"},
+		{"fetch_orchestration_item", "ORDER BY q.id", "seek pk_orchestrator_queue of orchestrator_queue q (instance_id =) where 1\n"},
+		{"find_work", "READPAST", "seek ix_worker_queue_ready of worker_queue q (tag is null) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =) lookup where 1"},
+		{"find_work", "(READCOMMITTEDLOCK, ROWLOCK", "seek ix_worker_queue_ready of worker_queue q (tag is null)\n;seek ix_worker_queue_ready of worker_queue q (tag =)\n"},
+		{"find_session_work", "AND q.session_id > @session_id", "seek ix_worker_queue_session of worker_queue q (ready =, session_id >)\n;first row"},
+		{"find_session_work", "MIN(q.id)", "seek ix_worker_queue_session of worker_queue q (ready =, session_id =) where 1\n"},
+		{"next_ready_tag", "q.tag > @tag", "seek ix_worker_queue_ready of worker_queue q (tag >)\n;seek ix_worker_queue_ready_session of worker_queue q (tag >)\n;first row"},
+		{"ready_due_inboxes", "TOP (256)", "seek ix_inboxes_wake of inboxes b (wake_at <=) lookup where 1"},
+		{"ready_due_work", "TOP (1000)", "seek ix_worker_queue_wake of worker_queue q (wake_at <=) lookup where 1"},
+		{"ack_orchestration_item", "b.lock_token = @lock_token", "seek uq_inboxes_token of inboxes b (lock_token =)"},
+		{"ack_orchestration_item", "@cancelled", "inner loop join;seek ix_worker_queue_activity of worker_queue q (instance_id =, execution_id =, activity_id =)\n"},
+		{"delete_instances", "@parent = i.parent_instance_id", "seek ix_instances_parent of instances i (parent_instance_id =)"},
+		{"list_children", "SELECT", "seek ix_instances_parent of instances i (parent_instance_id =)"},
+		{"delete_instance_bulk", "e.completed_at IS NOT NULL", "top;window;seek ix_executions_completed of executions e (completed_at <)"},
+		{"delete_instance_bulk", "SELECT l.id FROM @list", "seek pk_instances of instances i (instance_id =);distinct"},
+		{"instance_tree", "ROW_NUMBER()", "seek ix_instances_parent of instances i (parent_instance_id =) lookup"},
+		{"read_history", "FROM duroxide.executions", "first row;seek pk_executions of executions e (instance_id =) backward"},
+		{"require_read_committed", "sys.dm_exec_sessions", "seek sys.dm_exec_sessions"},
+	} {
+		t.Run(c.procedure+" "+c.query, func(t *testing.T) {
+			t.Parallel()
+			m := l.module(c.procedure)
+			env, body := l.inside(m)
+			found := false
+			for _, stmt := range body {
+				for _, text := range explanations(t, env, stmt, c.query) {
+					found = true
+					for part := range strings.SplitSeq(c.want, ";") {
+						if !strings.Contains(text, part) {
+							t.Errorf("no %q in\n%s", part, text)
+						}
+					}
+				}
+			}
+			if !found {
+				t.Error("no such query")
+			}
+		})
+	}
+}
+
+func (l *lab) module(name string) *schema.Module {
+	l.tb.Helper()
+	m, ok := l.db.Find("duroxide", name, "").(*schema.Module)
+	if !ok {
+		l.tb.Fatalf("no %s", name)
+	}
+	return m
+}
+
+// explanations are the plans of the queries in a statement whose text has a part.
+func explanations(t *testing.T, env *plan.Env, stmt syntax.Stmt, part string) []string {
+	t.Helper()
+	var out []string
+	syntax.Walk(stmt, func(n syntax.Node) bool {
+		var q *syntax.Query
+		switch n := n.(type) {
+		case *syntax.SelectStmt:
+			q = n.Query
+		case *syntax.Insert:
+			q = n.Query
+		case *syntax.Exists:
+			q = n.Query
+		}
+		if q == nil || !strings.Contains(env.File.Slice(q.Range()), part) {
+			return true
+		}
+		st, err := plan.Query(env, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, st.Explain)
+		return false
+	})
+	return out
+}

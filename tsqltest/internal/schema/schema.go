@@ -5,7 +5,8 @@
 // their undoing with the transaction.
 //
 // schema.go has the structs, server.go makes servers and databases, lookup.go finds things by their names and enters
-// new ones, types.go knows the server's own types, permission.go decides who may do what.
+// new ones, types.go knows the server's own types, permission.go decides who may do what, row.go has what columns give
+// their rows (identities, row versions), and duplicate.go the errors about rows and keys.
 package schema
 
 import (

@@ -310,7 +310,11 @@ func (s *Session) bind(a *activation, args []argument) error {
 		if given[i] || p.table != nil {
 			continue
 		}
-		if p.fallback == nil {
+		switch {
+		case p.fallback != nil:
+		case u.module == nil:
+			return fault.New(8178, u.file.Text, p.name)
+		default:
 			return fault.New(201, u.title(), p.name)
 		}
 		if err := s.bindDefault(a, p); err != nil {

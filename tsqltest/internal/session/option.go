@@ -149,7 +149,7 @@ func (s *Session) setValue(name, val string) bool {
 		return n >= -10 && n <= 10
 	case "ROWCOUNT":
 		s.options.rowCount = n
-		return isNumber && n == 0 // it is about to leave the language; TOP says the same
+		return isNumber && n >= 0
 	case "TEXTSIZE":
 		s.options.textSize = n
 		return isNumber

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -124,6 +126,9 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 	if s.transaction.doomed && writes(stmt) {
 		return fault.New(3930)
 	}
+	if _, reads := stmt.(*syntax.SelectStmt); s.options.rowCount > 0 && (!reads || p.Columns == nil) {
+		return s.unsupported(a.unit, stmt.Range(), "SET ROWCOUNT for a statement that sends no rows")
+	}
 	a.need(p.Tables)
 	return s.execute(a, p, kindOf(stmt))
 }
@@ -151,13 +156,35 @@ func (s *Session) execute(a *activation, p *plan.Statement, kind string) error {
 		s.sendColumns(p.Columns)
 		send = s.sendRow
 	}
-	n, err := p.Run(&a.frame, send)
+	n, err := p.Run(&a.frame, s.limited(send))
+	if errors.Is(err, errEnough) {
+		n, err = s.options.rowCount, nil
+	}
 	if err = s.end(scope, err); err != nil {
 		return err
 	}
 	s.rowCount = n
 	s.done(kind, n, p.Columns != nil)
 	return nil
+}
+
+// errEnough ends a query that has sent as many rows as SET ROWCOUNT allows.
+var errEnough = errors.New("SET ROWCOUNT")
+
+// limited hands on as many rows as SET ROWCOUNT allows.
+func (s *Session) limited(send func(row []value.Value) error) func(row []value.Value) error {
+	limit := s.options.rowCount
+	if limit == 0 || send == nil {
+		return send
+	}
+	var sent int64
+	return func(row []value.Value) error {
+		if sent == limit {
+			return errEnough
+		}
+		sent++
+		return send(row)
+	}
 }
 
 // kindOf names the kind of a statement for the client.
