@@ -25,6 +25,9 @@ type Facts struct {
 	// Babelfish says that the server is PostgreSQL speaking T-SQL: it ignores table hints, and some errors have
 	// other numbers.
 	Babelfish bool
+	// InProcess says that the server is tsqltest, in this process: a call takes a millisecond, and the figures of tests that
+	// measure mean nothing.
+	InProcess bool
 	// RCSI says that READ COMMITTED reads row versions instead of waiting for locks, in the database under test.
 	RCSI bool
 }
@@ -104,6 +107,7 @@ func (h *host) connect() (err error) {
 	if h.ready.facts, err = ask(ctx, h.ready.db); err != nil {
 		return fmt.Errorf("asking the T-SQL server what it is: %w", err)
 	}
+	h.ready.facts.InProcess = h.local.server != nil
 	return sweep(ctx, h.ready.db, time.Now())
 }
 

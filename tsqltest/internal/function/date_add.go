@@ -176,18 +176,21 @@ func bindDateTrunc(c *bindCall) (*Bound, error) {
 	if part == builtin.Weekday || part == builtin.Offset || part == builtin.Nanosecond {
 		return nil, fault.New(9810, part.String(), "datetrunc", c.args[1].Type.Type.Kind)
 	}
-	result := c.result
+	result, weekly := c.result, byWeek(part)
 	eval := func(env Environment, args []value.Value) (value.Value, error) {
 		if args[1].IsNull() {
 			return value.Value{}, nil
 		}
-		m := momentOf(args[1]).truncate(part, dateFirst(env))
+		first := 7
+		if weekly {
+			first = dateFirst(env) // other parts are also computed when there is no session yet
+		}
+		m := momentOf(args[1]).truncate(part, first)
 		if v, ok := m.value(result); ok {
 			return v, nil
 		}
 		return value.Value{}, overflowOf(result)
 	}
-	weekly := byWeek(part)
 	return &Bound{Deterministic: !weekly, Once: weekly, Args: []value.Type{asIs, c.dateType(1, result)}, Eval: eval}, nil
 }
 

@@ -43,21 +43,25 @@ func bindDatePart(c *bindCall) (*Bound, error) {
 	if part == builtin.Offset {
 		ofText = dateTimeOffset(7)
 	}
+	weekly := byWeek(part)
 	eval := func(env Environment, args []value.Value) (value.Value, error) {
 		if args[1].IsNull() {
 			return value.Value{}, nil
+		}
+		first := 7
+		if weekly {
+			first = dateFirst(env) // other parts are also computed when there is no session yet
 		}
 		m := momentOf(args[1])
 		if args[1].Kind() == value.DateTime && part == builtin.Millisecond {
 			m.ticks += tickMilli / 2 // 6 2/3 ms are read as 7
 		}
-		n := m.part(part, dateFirst(env))
+		n := m.part(part, first)
 		if names {
 			return value.OfString(m.name(part, n)), nil
 		}
 		return value.OfInt(n), nil
 	}
-	weekly := byWeek(part)
 	return &Bound{Deterministic: !weekly, Once: weekly, Args: []value.Type{asIs, c.dateType(1, ofText)}, Eval: eval}, nil
 }
 

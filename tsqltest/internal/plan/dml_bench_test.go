@@ -37,4 +37,3 @@ INSERT q (instance_id, kind, work_item, visible_at, created_at) VALUES (N'i1', 1
 		})
 	}
 }
-

@@ -136,8 +136,11 @@ CREATE UNIQUE INDEX x ON t (u) WHERE u IS NOT NULL; INSERT t VALUES (1, 'one', 1
 		"a table beside FROM": {
 			{`UPDATE t SET n = v.k FROM (VALUES (2, 5)) AS v (i, k) WHERE v.i = t.id`, `1`}, {all, `1|one|10 2|two|5 3|three|30`},
 		},
-		"top":    {{`UPDATE TOP (2) t SET n = 0`, `2`}, {`SELECT COUNT(*) FROM t WHERE n = 0`, `2`}},
-		"CTE":    {{`WITH c AS (SELECT TOP (1) n, a FROM t ORDER BY n DESC) UPDATE c SET n = 0, a = 'top'`, `1`}, {all, `1|one|10 2|two|20 3|top|0`}},
+		"top": {{`UPDATE TOP (2) t SET n = 0`, `2`}, {`SELECT COUNT(*) FROM t WHERE n = 0`, `2`}},
+		"CTE": {{`WITH c AS (SELECT TOP (1) n, a FROM t ORDER BY n DESC) UPDATE c SET n = 0, a = 'top'`, `1`}, {all, `1|one|10 2|two|20 3|top|0`}},
+		"a CTE with a join": {
+			{`WITH c AS (SELECT t.n, v.k FROM t INNER JOIN (VALUES (1, 5), (1, 5)) AS v (i, k) ON v.i = t.id) UPDATE c SET n += k`, `1`}, {all, `1|one|15 2|two|20 3|three|30`},
+		},
 		"output": {{`UPDATE t SET n = n + 1 OUTPUT deleted.n, inserted.n, inserted.id WHERE id > 1`, `20|21|2 30|31|3`}},
 		"output of a join": {
 			{`UPDATE t SET n = 0 OUTPUT deleted.n, v.k FROM t INNER JOIN (VALUES (2, 'z')) AS v (i, k) ON v.i = t.id`, `20|z`},

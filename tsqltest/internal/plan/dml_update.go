@@ -67,6 +67,8 @@ func (b *binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 	if m.target.rel != nil {
 		b.writes(m.target)
 	}
+	_, alone := m.block.from.(*tableRel)
+	m.once = !alone
 	return m, nil
 }
 
@@ -94,7 +96,6 @@ func (b *binder) findTarget(m *modified, outer *scope, to syntax.TableSource, fr
 		if m.target, err = b.joined(m.scope, to, permission); err != nil {
 			return err
 		}
-		m.once = true
 	}
 	if m.target != nil {
 		// A hint behind the target's name counts as one behind the table in FROM.
