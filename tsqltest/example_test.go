@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 
 	mssql "github.com/microsoft/go-mssqldb"
@@ -16,14 +15,27 @@ import (
 // A shop's procedures are called by the usual driver: a table-valued parameter, an OUTPUT parameter, a result set, and an
 // error that the procedure throws.
 func Example() {
-	ctx := context.Background()
+	if err := shop(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+
+	// Output:
+	// 1 cup 12.00
+	// 2 tea 9.00
+	// order 1
+	// 50001 Something is out of stock.
+}
+
+// shop orders something.
+func shop(ctx context.Context) error {
+	// In a test, tsqltest.New(t, …) starts a server that ends with it, and server.Apply(t, …) fails it.
 	server, err := tsqltest.Start(tsqltest.Options{})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer server.Close()
 	if err := server.ApplyFS(ctx, os.DirFS("testdata/shop"), "schema.sql", "procedures/*.sql"); err != nil {
-		log.Fatal(err)
+		return err
 	}
 
 	type line struct {
@@ -52,16 +64,12 @@ func Example() {
 	}
 
 	if err := order(line{"tea", 2}, line{"cup", 1}); err != nil {
-		log.Fatal(err)
+		return err
 	}
-	var refused mssql.Error
-	if err := order(line{"tea", 1}, line{"pot", 1}); errors.As(err, &refused) {
+	err = order(line{"tea", 1}, line{"pot", 1})
+	if refused, ok := errors.AsType[mssql.Error](err); ok {
 		fmt.Println(refused.Number, refused.Message)
+		return nil
 	}
-
-	// Output:
-	// 1 cup 12.00
-	// 2 tea 9.00
-	// order 1
-	// 50001 Something is out of stock.
+	return err
 }

@@ -69,7 +69,7 @@ type Options struct {
 // The owner of the server, whom DSN names. There is nothing to protect: the server listens on the loopback interface.
 const (
 	ownerName     = "sa"
-	ownerPassword = "tsqltest-Owner-1"
+	ownerPassword = "tsqltest-Owner-1" //nolint:gosec // see above
 )
 
 // Server is a running server.
@@ -78,7 +78,6 @@ type Server struct {
 	catalog  *schema.Server
 	sessions *session.Server
 	latch    schedule.Scheduler
-	wire     *wire.Server
 	listener net.Listener
 	serving  sync.WaitGroup
 	cancel   context.CancelFunc

@@ -67,7 +67,7 @@ func TestRows(t *testing.T) {
 		{
 			"check again", `CREATE TABLE t (a int)`,
 			[][]any{{1}},
-			`ALTER TABLE t WITH NOCHECK ADD CONSTRAINT c CHECK (a > 1); ALTER TABLE t WITH CHECK CONSTRAINT ALL`,
+			`ALTER TABLE t WITH NOCHECK ADD CONSTRAINT c CHECK (a > 1); ALTER TABLE t WITH CHECK ` + `CHECK CONSTRAINT ALL`,
 			`547: The ALTER TABLE statement conflicted with the CHECK constraint "c". The conflict occurred in database "work", table "dbo.t", column 'a'.`,
 		},
 		{

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -43,21 +43,11 @@ func (a activity) waits() map[int]*sysview.Wait {
 			continue
 		}
 		waits[int(l.Session)] = &sysview.Wait{
-			Type: "LCK_M_" + waitName(l.Mode.String()), Since: a.s.server.now(), Resource: l.Resource.String(), BlockedBy: int(l.Blocker),
+			Type: "LCK_M_" + strings.ReplaceAll(l.Mode.String(), "-", "_"), Since: a.s.server.now(),
+			Resource: sysview.WaitResource(l.Resource), BlockedBy: int(l.Blocker),
 		}
 	}
 	return waits
-}
-
-// waitName writes a mode as wait types do.
-func waitName(mode string) string {
-	out := []byte(mode)
-	for i, c := range out {
-		if c == '-' {
-			out[i] = '_'
-		}
-	}
-	return string(out)
 }
 
 // levels number the isolation levels as the views do.
@@ -84,37 +74,11 @@ func (s *Session) described(wait *sysview.Wait) *sysview.Session {
 	return out
 }
 
-// kinds name the kinds of resources.
-var kinds = map[lock.Kind]string{
-	lock.Database: "DATABASE", lock.Object: "OBJECT", lock.Page: "PAGE", lock.Key: "KEY", lock.End: "KEY", lock.RID: "RID",
-	lock.Application: "APPLICATION",
-}
-
 // Locks are all that are held or waited for.
 func (a activity) Locks() []*sysview.Lock {
 	var list []*sysview.Lock
 	for _, l := range a.s.server.engine.Locks().List() {
-		out := &sysview.Lock{
-			Session: int(l.Session), Type: kinds[l.Resource.Kind], Database: a.s.server.catalog.DatabaseByID(l.Resource.Database),
-			Entity: int64(l.Resource.Object), Mode: l.Mode.String(), Status: string(l.Status), Owner: "TRANSACTION",
-		}
-		if out.Database == nil {
-			out.Database = a.s.db
-		}
-		if l.Owner == lock.BySession {
-			out.Owner = "SESSION"
-		}
-		switch l.Resource.Kind {
-		case lock.Key, lock.RID:
-			out.Entity = sysview.HoBT(l.Resource.Object, l.Resource.Index)
-			out.Description = fmt.Sprintf("(%x)", l.Resource.Key)
-		case lock.End:
-			out.Entity = sysview.HoBT(l.Resource.Object, l.Resource.Index)
-			out.Description = "(ffffffffffff)"
-		case lock.Application:
-			out.Description = fmt.Sprintf("%d:[%s]", l.Resource.Object, l.Resource.Key)
-		}
-		list = append(list, out)
+		list = append(list, sysview.LockOf(l, a.s.server.catalog))
 	}
 	return list
 }

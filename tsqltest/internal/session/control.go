@@ -133,6 +133,7 @@ func (s *Session) loop(a *activation, st *syntax.While) (signal, error) {
 			return signal{}, nil
 		case returned, jump:
 			return sig, nil
+		case next, continueLoop:
 		}
 	}
 }

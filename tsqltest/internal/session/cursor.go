@@ -73,7 +73,7 @@ func (s *Session) openCursor(a *activation, c *cursor) error {
 		c.rows = append(c.rows, append([]value.Value(nil), row...))
 		return nil
 	})
-	if err = s.end(scope, err); err != nil {
+	if err := s.end(scope, err); err != nil {
 		return err
 	}
 	c.open = true

@@ -433,7 +433,7 @@ func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []plan.Rows)
 	}
 	scope := s.begin()
 	n, err := p.Run(&a.frame, sets, s.sendRow)
-	if err = s.end(scope, err); err != nil {
+	if err := s.end(scope, err); err != nil {
 		return err
 	}
 	s.rowCount = n

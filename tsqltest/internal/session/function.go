@@ -27,8 +27,7 @@ func (s *Session) CallTable(f *execute.Frame, m *schema.Module, args []value.Val
 	if err != nil {
 		return nil, err
 	}
-	def := m.Stmt.(*syntax.CreateFunction) //nolint:forcetypeassert // the planner calls functions here
-	return a.variableTable(a.unit.tables[fold(def.TableVariable)].Slot), nil
+	return a.variableTable(a.unit.result), nil
 }
 
 // callFunction executes a function's body. Args are of the parameters' types already; tables are the table-valued ones.
@@ -75,13 +74,13 @@ func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, e
 
 // FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE". A trigger that is being
 // executed is not fired again by what it does itself, as is the default.
-func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
+func (s *Session) FireTriggers(_ *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
 	for _, m := range t.Triggers {
 		def, ok := m.Stmt.(*syntax.CreateTrigger)
 		if !ok || m.Disabled || !concerns(def, event) || s.executes(m) {
 			continue
 		}
-		if err := s.fire(f, m, inserted, deleted); err != nil {
+		if err := s.fire(m, inserted, deleted); err != nil {
 			return err
 		}
 	}
@@ -108,7 +107,7 @@ func (s *Session) executes(m *schema.Module) bool {
 }
 
 // fire executes one trigger. Whatever goes wrong in it undoes the transaction, and so does one that ends it.
-func (s *Session) fire(f *execute.Frame, m *schema.Module, inserted, deleted *schema.Table) error {
+func (s *Session) fire(m *schema.Module, inserted, deleted *schema.Table) error {
 	u, err := s.moduleUnit(m)
 	if err != nil {
 		return err

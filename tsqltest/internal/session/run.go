@@ -160,7 +160,7 @@ func (s *Session) execute(a *activation, p *plan.Statement, kind string) error {
 	if errors.Is(err, errEnough) {
 		n, err = s.options.rowCount, nil
 	}
-	if err = s.end(scope, err); err != nil {
+	if err := s.end(scope, err); err != nil {
 		return err
 	}
 	s.rowCount = n

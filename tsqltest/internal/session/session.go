@@ -88,7 +88,7 @@ type sessionValue struct {
 // errClosed ends the connection.
 var errClosed = errors.New("the session ends")
 
-// Database is the name of the current database.
+// DatabaseName is the name of the current database.
 func (s *Session) DatabaseName() string { return s.db.Name }
 
 // ID is @@SPID.

@@ -29,7 +29,7 @@ type unit struct {
 	tables    map[string]*plan.TableVariable
 	types     []value.Type    // of the variables, by slot
 	templates []*schema.Table // of the table variables, by slot
-	labels    bool            // there is a GOTO
+	result    int             // the slot of the table that a function returns
 
 	plans map[syntax.Node]*cached
 }
@@ -123,6 +123,7 @@ func (s *Session) moduleUnit(m *schema.Module) (*unit, error) {
 		if err := s.declareTable(u, def.TableVariable, def.Table); err != nil {
 			return nil, err
 		}
+		u.result = u.tables[fold(def.TableVariable)].Slot
 	}
 	m.Compiled = u
 	return u, nil
@@ -153,9 +154,6 @@ func (s *Session) declare(u *unit, params []*syntax.Param) error {
 					return u.at(err, v.Range())
 				}
 			}
-		}
-		for range syntax.All[*syntax.Goto](stmt) {
-			u.labels = true
 		}
 	}
 	return nil
@@ -264,7 +262,9 @@ type dependency struct {
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
 	if c := u.plans[node]; c != nil && c.version == u.db.Version && s.same(c.temps) {
-		return c.what.(T), nil
+		if what, ok := c.what.(T); ok {
+			return what, nil
+		}
 	}
 	c := &cached{version: u.db.Version}
 	what, err := f(s.env(u, &c.temps))

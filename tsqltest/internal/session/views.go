@@ -38,7 +38,8 @@ func (d describer) Columns(m *schema.Module) ([]sysview.ResultColumn, error) {
 		}
 		return list, nil
 	}
-	text := "SELECT * FROM " + quote(m.Schema.Name) + "." + quote(m.Name)
+	text := "SELECT * FROM " + //nolint:unqueryvet // all columns is what is asked for
+		quote(m.Schema.Name) + "." + quote(m.Name)
 	if def, ok := m.Stmt.(*syntax.CreateFunction); ok {
 		nulls := make([]string, len(def.Params))
 		for i := range nulls {
