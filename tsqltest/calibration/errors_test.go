@@ -61,6 +61,7 @@ func TestWhatAnErrorEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endings {
 		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
 			each(t, false, func(t *testing.T, p place) {
 				t.Helper()
 				if p.babelfish {
@@ -78,7 +79,7 @@ func TestWhatAnErrorEnds(t *testing.T) {
 }
 
 // inTransaction opens a session in a transaction that has written something, beside another one that has a table locked.
-func inTransaction(t *testing.T, p place, option string) (s *session, close func()) {
+func inTransaction(t *testing.T, p place, option string) (s *session, closing func()) {
 	t.Helper()
 	holder, err := open(t.Context(), p.db, "holder")
 	if err != nil {

@@ -132,6 +132,7 @@ func TestLockCompatibility(t *testing.T) {
 	t.Parallel()
 	for _, m := range matrices {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			each(t, false, func(t *testing.T, p place) {
 				t.Helper()
 				if p.babelfish {
@@ -150,34 +151,40 @@ func TestLockCompatibility(t *testing.T) {
 func (m matrix) try(t *testing.T, p place, c cell) {
 	t.Helper()
 	ctx := t.Context()
-	var both [2]*session
-	for i := range both {
-		s, err := open(ctx, p.db, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.close()
-		both[i] = s
-		if got := execute(ctx, s.conn, "SET LOCK_TIMEOUT 0; SET NOCOUNT ON; BEGIN TRANSACTION"); len(got) > 0 {
-			t.Fatal(got)
-		}
-	}
-	if got := execute(ctx, both[0].conn, m.granted[c.has]); failed(got) {
+	holder := impatient(t, p)
+	defer holder.close()
+	other := impatient(t, p)
+	defer other.close()
+	if got := execute(ctx, holder.conn, m.granted[c.has]); failed(got) {
 		t.Fatalf("%s: %s", c.has, list(got))
 	}
-	modes := execute(ctx, both[0].conn, fmt.Sprintf(`SELECT DISTINCT l.request_mode FROM sys.dm_tran_locks AS l
+	modes := execute(ctx, holder.conn, fmt.Sprintf(`SELECT DISTINCT l.request_mode FROM sys.dm_tran_locks AS l
 		WHERE l.request_session_id = @@SPID AND l.resource_type = '%s' AND l.resource_database_id = DB_ID()
 		AND (l.resource_type <> 'OBJECT' OR l.resource_associated_entity_id = OBJECT_ID('test'))`, m.resource))
 	if !slices.Contains(modes, "'"+c.has+"'") {
 		t.Errorf("what should have %s has %s", c.has, list(modes))
 	}
-	answer := execute(ctx, both[1].conn, m.asked[c.asks])
+	answer := execute(ctx, other.conn, m.asked[c.asks])
 	if got := !failed(answer); got != c.together {
 		t.Errorf("%s is there, %s is asked for: %t, want %t; %s", c.has, c.asks, got, c.together, list(answer))
 	}
-	for _, s := range both {
+	for _, s := range []*session{holder, other} {
 		execute(ctx, s.conn, "ROLLBACK")
 	}
+}
+
+// impatient opens a session in a transaction, which waits for no lock.
+func impatient(t *testing.T, p place) *session {
+	t.Helper()
+	s, err := open(t.Context(), p.db, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := execute(t.Context(), s.conn, "SET LOCK_TIMEOUT 0; SET NOCOUNT ON; BEGIN TRANSACTION"); len(got) > 0 {
+		s.close()
+		t.Fatal(got)
+	}
+	return s
 }
 
 // failed reports whether a statement failed, which is because of the lock: LOCK_TIMEOUT is 0.

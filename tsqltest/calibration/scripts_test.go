@@ -44,17 +44,25 @@ func TestHermitage(t *testing.T) {
 }
 
 // The textbook's deadlocks.
-func TestDeadlocks(t *testing.T) { runAll(t, "deadlock") }
+func TestDeadlocks(t *testing.T) {
+	t.Parallel()
+	runAll(t, "deadlock")
+}
 
 // What waits for what, by hints, levels and statements.
-func TestLocking(t *testing.T) { runAll(t, "locking") }
+func TestLocking(t *testing.T) {
+	t.Parallel()
+	runAll(t, "locking")
+}
 
 // What statements mean, without a second session.
-func TestSemantics(t *testing.T) { runAll(t, "semantics") }
+func TestSemantics(t *testing.T) {
+	t.Parallel()
+	runAll(t, "semantics")
+}
 
 func runAll(t *testing.T, directory string) {
 	t.Helper()
-	t.Parallel()
 	for _, s := range scripts(t, directory) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

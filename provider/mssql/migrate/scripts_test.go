@@ -54,7 +54,8 @@ GO
 CREATE INDEX ix_things_tag ON duroxide.things (tag) WITH (ALLOW_PAGE_LOCKS = OFF);
 `,
 	"schema/0002_storage.sql": `-- only: sqlserver
-EXEC sys.sp_tableoption N'nothing of the sort', 'x', 1;
+DECLARE @things NVARCHAR(300) = QUOTENAME(N'duroxide') + N'.[things]';
+EXEC sys.sp_tableoption @things, 'table lock on bulk load', 1;
 `,
 	"schema/0003_role.sql":            "GRANT EXECUTE ON SCHEMA::duroxide TO duroxide_runtime;\n",
 	"schema/functions/things_of.sql":  "CREATE OR ALTER FUNCTION duroxide.things_of (@tag NVARCHAR(10))\nRETURNS TABLE\nAS\nRETURN (SELECT t.id FROM duroxide.things AS t WHERE t.tag = @tag);\n",

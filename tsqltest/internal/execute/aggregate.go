@@ -73,6 +73,7 @@ type aggregating struct {
 	read      bool
 	set, at   int
 	args      []Value
+	key       []byte // of a group, while it is looked for
 }
 
 // group is a group with its aggregates.
@@ -132,7 +133,6 @@ func (it *aggregating) fill() error {
 		return err
 	}
 	keys := make([]Value, len(it.aggregate.Keys))
-	var buf []byte
 	for {
 		ok, err := it.input.Next()
 		if err != nil {
@@ -146,19 +146,8 @@ func (it *aggregating) fill() error {
 				return err
 			}
 		}
-		for i, set := range it.sets {
-			buf = buf[:0]
-			for _, k := range set {
-				buf = value.AppendKey(buf, keys[k], it.aggregate.Keys[k].Type, false)
-			}
-			g := found[i][string(buf)]
-			if g == nil {
-				g = it.newGroup()
-				copy(g.keys, keys)
-				found[i][string(buf)] = g
-				it.groups[i] = append(it.groups[i], g)
-			}
-			if err := it.add(g); err != nil {
+		for i := range it.sets {
+			if err := it.add(it.groupOf(i, keys, found[i])); err != nil {
 				return err
 			}
 		}
@@ -168,6 +157,23 @@ func (it *aggregating) fill() error {
 	}
 	it.input.Close()
 	return nil
+}
+
+// groupOf returns the group that a row with these keys belongs to in a grouping set, of whose groups found has those
+// that are there by their keys.
+func (it *aggregating) groupOf(set int, keys []Value, found map[string]*group) *group {
+	it.key = it.key[:0]
+	for _, k := range it.sets[set] {
+		it.key = value.AppendKey(it.key, keys[k], it.aggregate.Keys[k].Type, false)
+	}
+	g := found[string(it.key)]
+	if g == nil {
+		g = it.newGroup()
+		copy(g.keys, keys)
+		found[string(it.key)] = g
+		it.groups[set] = append(it.groups[set], g)
+	}
+	return g
 }
 
 func (it *aggregating) newGroup() *group {

@@ -15,7 +15,7 @@ type Value = value.Value
 
 // Frame is one activation of a batch, a procedure, a function or a trigger: what its statements read and write.
 type Frame struct {
-	Context   context.Context // ends when the client cancels
+	Context   context.Context //nolint:containedctx // the activation's own, which ends when the client cancels
 	Session   Session
 	Variables []Value
 	Tables    []*schema.Table // table variables and table-valued parameters, each with data of its own

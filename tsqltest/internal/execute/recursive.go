@@ -56,52 +56,63 @@ func (it *recurring) Open() error {
 
 func (it *recurring) Next() (bool, error) {
 	if !it.anchored {
-		ok, err := it.anchor.Next()
-		if err != nil {
-			return false, err
+		if ok, err := it.nextOfAnchor(); ok || err != nil {
+			return ok, err
 		}
-		if ok {
-			if err := assign(it.run, it.recursive.Anchor.Assign); err != nil {
-				return false, err
-			}
-			it.push(0)
-			return true, nil
-		}
-		it.anchor.Close()
-		it.anchored = true
 	}
-	for {
+	for it.step >= 0 || len(it.stack) > 0 {
 		if it.step < 0 {
-			if len(it.stack) == 0 {
-				return false, nil
-			}
 			if err := it.pop(); err != nil {
 				return false, err
 			}
 		}
-		ok, err := it.steps[it.step].Next()
-		if err != nil {
-			return false, err
+		if ok, err := it.nextOfStep(); ok || err != nil {
+			return ok, err
 		}
-		if ok {
-			if err := assign(it.run, it.recursive.Steps[it.step].Assign); err != nil {
-				return false, err
-			}
-			if limit := it.recursive.Limit; limit > 0 && it.depth > limit {
-				return false, fault.New(530, limit)
-			}
-			it.push(it.depth)
-			return true, nil
-		}
+	}
+	return false, nil
+}
+
+// nextOfAnchor takes the anchor's next row, if there is one.
+func (it *recurring) nextOfAnchor() (bool, error) {
+	ok, err := it.anchor.Next()
+	if err != nil {
+		return false, err
+	}
+	if !ok {
+		it.anchor.Close()
+		it.anchored = true
+		return false, nil
+	}
+	if err := assign(it.run, it.recursive.Anchor.Assign); err != nil {
+		return false, err
+	}
+	it.push(0)
+	return true, nil
+}
+
+// nextOfStep takes the next row of the present step. If there is none, it goes on to the next step.
+func (it *recurring) nextOfStep() (bool, error) {
+	ok, err := it.steps[it.step].Next()
+	if err != nil {
+		return false, err
+	}
+	if !ok {
 		it.steps[it.step].Close()
 		if it.step++; it.step == len(it.steps) {
 			it.step = -1
-			continue
+			return false, nil
 		}
-		if err := it.steps[it.step].Open(); err != nil {
-			return false, err
-		}
+		return false, it.steps[it.step].Open()
 	}
+	if err := assign(it.run, it.recursive.Steps[it.step].Assign); err != nil {
+		return false, err
+	}
+	if limit := it.recursive.Limit; limit > 0 && it.depth > limit {
+		return false, fault.New(530, limit)
+	}
+	it.push(it.depth)
+	return true, nil
 }
 
 // push remembers the present row for the steps.

@@ -253,7 +253,8 @@ func (s *Seek) prefixes(r *Run, made *keyMaker) ([]string, error) {
 		made.prefixes = append(made.prefixes[:0], string(made.buffer))
 		return made.prefixes, nil
 	}
-	prefixes := append(made.prefixes[:0], "")
+	made.prefixes = append(made.prefixes[:0], "")
+	prefixes := made.prefixes
 	for i := range s.Keys {
 		var err error
 		if prefixes, err = s.Keys[i].extend(r, prefixes); err != nil || len(prefixes) == 0 {

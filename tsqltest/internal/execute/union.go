@@ -119,7 +119,7 @@ func (it *subtracting) Open() error {
 }
 
 func (it *subtracting) makeKey(list []Assign) (err error) {
-	if err = assign(it.run, list); err != nil {
+	if err := assign(it.run, list); err != nil {
 		return err
 	}
 	it.key, _, err = appendKey(it.run, it.key[:0], it.minus.Keys)

@@ -228,7 +228,7 @@ func (a *stringAgg) Add(args []value.Value) error {
 
 // add appends a text. Halves of a surrogate pair that meet become one character.
 func (a *stringAgg) add(s string) {
-	if len(s) > 0 && s[0] == 0xED {
+	if s != "" && s[0] == 0xED {
 		r, size := value.DecodeRune(s)
 		a.dst, s = value.AppendRune(a.dst, r), s[size:]
 	}
@@ -240,7 +240,7 @@ func (a *stringAgg) check() error {
 	if a.t.IsMax() || len(a.dst) <= a.t.Length {
 		return nil
 	}
-	length := 0
+	var length int
 	if a.t.IsNational() {
 		length = value.UTF16Len(string(a.dst))
 	} else {

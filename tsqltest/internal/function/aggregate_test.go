@@ -97,7 +97,7 @@ func aggregate(t *testing.T, g group) string {
 	if err != nil {
 		return failure(err)[0]
 	}
-	out := print(t, v, a.Type)
+	out := printed(t, v, a.Type)
 	if sum.SkippedNull() {
 		out += " (NULL skipped)"
 	}
@@ -192,7 +192,7 @@ func window(t *testing.T, g group) string {
 	}
 	var out []string
 	for _, v := range values {
-		out = append(out, print(t, v, w.Type))
+		out = append(out, printed(t, v, w.Type))
 	}
 	return strings.Join(out, " ") + " " + w.Type.String()
 }

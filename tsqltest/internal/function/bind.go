@@ -54,7 +54,7 @@ func check(call *syntax.Call, args []Argument) (*bindCall, error) {
 	case errors.Is(err, builtin.ErrOrdered):
 		t = sqltype.Type{} // BindWindow knows
 	case err != nil:
-		return nil, c.refuse(err)
+		return nil, c.refuse()
 	}
 	c.result = value.Type{Type: t}
 	if t.IsCharacter() {
@@ -113,8 +113,8 @@ func wordOf(x syntax.Expr) string {
 	}
 }
 
-// refuse turns what package builtin has against a call into the server's error.
-func (c *bindCall) refuse(err error) error {
+// refuse returns the server's error for a call that package builtin has something against.
+func (c *bindCall) refuse() error {
 	name := strings.ToLower(c.name)
 	last := c.args[len(c.args)-1]
 	switch {

@@ -62,7 +62,7 @@ func bindBits(read func(b []byte, args []value.Value) (value.Value, error)) bind
 		}
 		types := []value.Type{asIs, typeBigInt, typeInt}[:len(c.args)]
 		return simple(func(args []value.Value) (value.Value, error) {
-			b := []byte(nil)
+			var b []byte
 			if binary {
 				b = args[0].Bytes()
 			} else {

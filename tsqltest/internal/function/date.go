@@ -72,6 +72,7 @@ func (m moment) value(t value.Type) (value.Value, bool) {
 		m.ticks = roundTo(m.ticks, t.Scale)
 	case sqltype.SmallDateTime:
 		m.ticks = floorDiv(m.ticks+tickMinute/2, tickMinute) * tickMinute
+	default: // a date has no time, and datetime is rounded to its own unit below
 	}
 	day := m.day()
 	if m.ticks < 0 || day > lastDay {
@@ -96,6 +97,7 @@ func (m moment) value(t value.Type) (value.Value, bool) {
 		if day < day1753 {
 			return value.Value{}, false
 		}
+	default: // there is no other type with a date
 	}
 	n := int64(day-day1900)*dateTimePerDay + (m.time()*6+tickSecond/100)/(tickSecond/50)
 	if n >= int64(lastDay+1-day1900)*dateTimePerDay {

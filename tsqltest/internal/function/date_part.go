@@ -153,6 +153,7 @@ func bindIsDate(c *bindCall) (*Bound, error) {
 	switch t.Kind {
 	case sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
 		return nil, fault.New(8116, t.Type.Kind, 1, "isdate")
+	default: // all others have an answer
 	}
 	return &Bound{Deterministic: true, Eval: func(_ Environment, args []value.Value) (value.Value, error) {
 		switch {
@@ -175,7 +176,7 @@ func bindFromParts(c *bindCall) (*Bound, error) {
 	for i := range types {
 		types[i] = typeInt
 	}
-	make := map[sqltype.Kind]func(n []int64) (moment, bool){
+	build := map[sqltype.Kind]func(n []int64) (moment, bool){
 		sqltype.Date:          func(n []int64) (moment, bool) { return dateOf(n[0], n[1], n[2]) },
 		sqltype.SmallDateTime: func(n []int64) (moment, bool) { return joined(n[:3], n[3], n[4], 0, 0, 0) },
 		sqltype.DateTime:      func(n []int64) (moment, bool) { return joined(n[:3], n[3], n[4], n[5], n[6], 3) },
@@ -194,7 +195,7 @@ func bindFromParts(c *bindCall) (*Bound, error) {
 		for _, arg := range args {
 			n = append(n, arg.Int())
 		}
-		if m, ok := make(n); ok {
+		if m, ok := build(n); ok {
 			if v, ok := m.value(result); ok {
 				return v, nil
 			}

@@ -87,7 +87,8 @@ func bindFormat(c *bindCall) (*Bound, error) {
 		if err != nil {
 			return value.Value{}, err
 		}
-		text, ok := "", false
+		var text string
+		var ok bool
 		switch {
 		case args[0].Kind() == value.Time:
 			text, ok = formatTime(args[0].Ticks(), args[1].Str())

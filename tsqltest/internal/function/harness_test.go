@@ -66,11 +66,11 @@ func show(t *testing.T, env *session, text string) string {
 	case err != nil:
 		t.Fatal(err)
 	}
-	return print(t, v, typ)
+	return printed(t, v, typ)
 }
 
-// print shows a value as CONVERT does, but text as it is and binaries in hexadecimal.
-func print(t *testing.T, v value.Value, typ value.Type) string {
+// printed shows a value as CONVERT does, but text as it is and binaries in hexadecimal.
+func printed(t *testing.T, v value.Value, typ value.Type) string {
 	t.Helper()
 	switch v.Kind() {
 	case value.Null:
@@ -80,7 +80,8 @@ func print(t *testing.T, v value.Value, typ value.Type) string {
 	case value.String:
 		return v.Str()
 	case value.Variant:
-		return print(t, first(v.Variant()), second(v.Variant()))
+		return printed(t, first(v.Variant()), second(v.Variant()))
+	default: // what CONVERT prints
 	}
 	style := 0
 	if typ.IsTemporal() {

@@ -9,7 +9,7 @@ import (
 
 // bindJSONModify: the new value is put in as JSON if the argument is JSON, else as a string, a number or a truth value.
 func bindJSONModify(c *bindCall) (*Bound, error) {
-	path := c.pathArgument(1)
+	path := c.pathArgument()
 	t, isJSON := c.args[2].Type, IsJSON(c.args[2].Expr)
 	return &Bound{
 		Deterministic: true, Args: []value.Type{c.text(0), c.text(1)},

@@ -15,7 +15,7 @@ type JSONRows struct{ list *members }
 // OpenJSON opens a document at a path; an empty path is the whole document. A document that is NULL has no rows, which
 // is for the caller to see.
 func OpenJSON(doc, path string) (*JSONRows, error) {
-	v, _, err := openAt(doc, path)
+	v, err := openAt(doc, path)
 	if err != nil || v < 0 {
 		return &JSONRows{}, err
 	}
@@ -24,42 +24,42 @@ func OpenJSON(doc, path string) (*JSONRows, error) {
 }
 
 // openAt returns where the object or array begins that the path leads to; -1 if there is none and that is no error.
-func openAt(doc, path string) (int, jsonPath, error) {
+func openAt(doc, path string) (int, error) {
 	if path == "" {
 		path = "$"
 	}
 	p, err := parsePath(path)
 	if err != nil {
-		return -1, p, err
+		return -1, err
 	}
 	if p.append || p.identity {
-		return -1, p, badPath(path, 0)
+		return -1, badPath(path, 0)
 	}
 	i := blank(doc, 0)
 	if c := at(doc, i); c != '{' && c != '[' {
-		return -1, p, unexpected(doc, i)
+		return -1, unexpected(doc, i)
 	}
 	for _, step := range p.steps {
 		var found bool
 		i, found, err = step.take(doc, i)
 		if err != nil {
-			return -1, p, err
+			return -1, err
 		}
 		if !found {
 			if p.strict {
 				err = fault.New(13608)
 			}
-			return -1, p, err
+			return -1, err
 		}
 		i = blank(doc, i)
 	}
 	if c := at(doc, i); c == '{' || c == '[' {
-		return i, p, nil
+		return i, nil
 	}
 	if p.strict {
-		return -1, p, fault.New(13611)
+		return -1, fault.New(13611)
 	}
-	return -1, p, nil
+	return -1, nil
 }
 
 // Next goes to the next row. An error says that the document is broken from here on.
@@ -128,7 +128,7 @@ type JSONTable struct {
 func (s *JSONShape) Open(doc, path string) (*JSONTable, error) {
 	t := &JSONTable{shape: s, doc: doc}
 	var err error
-	if t.at, _, err = openAt(doc, path); err != nil || t.at < 0 {
+	if t.at, err = openAt(doc, path); err != nil || t.at < 0 {
 		return t, err
 	}
 	if doc[t.at] == '[' {

@@ -167,8 +167,9 @@ func (step jsonStep) leadsTo(m *members) bool {
 	return m.name == step.key || strings.IndexByte(m.name, '\\') >= 0 && unescape(m.name) == step.key
 }
 
-// pathArgument returns how to get the path of a call: read once if it is a literal.
-func (c *bindCall) pathArgument(i int) func(args []value.Value) (jsonPath, error) {
+// pathArgument returns how to get the path of a call, the second argument: read once if it is a literal.
+func (c *bindCall) pathArgument() func(args []value.Value) (jsonPath, error) {
+	const i = 1
 	if i >= len(c.args) {
 		return func([]value.Value) (jsonPath, error) { return jsonPath{}, nil }
 	}

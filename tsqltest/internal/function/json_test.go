@@ -215,7 +215,7 @@ func withClause(t *testing.T, doc, path string, columns []string) string {
 		}
 		var cells []string
 		for i, v := range row {
-			cells = append(cells, print(t, v, shaped[i].Type))
+			cells = append(cells, printed(t, v, shaped[i].Type))
 		}
 		out = append(out, strings.Join(cells, ","))
 	}
@@ -325,7 +325,7 @@ func forJSON(t *testing.T, options function.JSONOptions, fields []function.JSONF
 			t.Fatal(err)
 		}
 	}
-	return print(t, w.Text(), value.NVarChar(sqltype.Max))
+	return printed(t, w.Text(), value.NVarChar(sqltype.Max))
 }
 
 // fields are columns; "t:name" is one of a table.

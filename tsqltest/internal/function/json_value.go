@@ -58,7 +58,7 @@ func b2i(b bool) int {
 const maxJSONValue = 4000
 
 func bindJSONValue(c *bindCall) (*Bound, error) {
-	path := c.pathArgument(1)
+	path := c.pathArgument()
 	eval := func(args []value.Value) (value.Value, error) {
 		p, err := path(args)
 		if err != nil {
@@ -89,7 +89,7 @@ func bindJSONValue(c *bindCall) (*Bound, error) {
 }
 
 func bindJSONQuery(c *bindCall) (*Bound, error) {
-	path := c.pathArgument(1)
+	path := c.pathArgument()
 	eval := func(args []value.Value) (value.Value, error) {
 		p, err := path(args)
 		if err != nil {
@@ -119,7 +119,7 @@ func bindJSONQuery(c *bindCall) (*Bound, error) {
 
 // bindJSONPathExists: a text that is no JSON has no paths.
 func bindJSONPathExists(c *bindCall) (*Bound, error) {
-	path := c.pathArgument(1)
+	path := c.pathArgument()
 	eval := func(args []value.Value) (value.Value, error) {
 		p, err := path(args)
 		if err != nil {

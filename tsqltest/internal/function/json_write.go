@@ -81,6 +81,7 @@ func jsonText(v value.Value, t value.Type) (string, error) {
 		}
 	case value.Decimal, value.GUID:
 		style = 0
+	default: // dates and times
 	}
 	text, err := value.Convert(v, t, value.NVarChar(100), style)
 	return text.Str(), err

@@ -12,8 +12,8 @@ import (
 
 var mathFunctions = map[string]binder{
 	"ABS":     bindExact(func(r *big.Rat) *big.Rat { return r.Abs(r) }, math.Abs),
-	"CEILING": bindExact(func(r *big.Rat) *big.Rat { return ceiling(r) }, math.Ceil),
-	"FLOOR":   bindExact(func(r *big.Rat) *big.Rat { return floor(r) }, math.Floor),
+	"CEILING": bindExact(ceiling, math.Ceil),
+	"FLOOR":   bindExact(floor, math.Floor),
 	"SIGN":    bindExact(func(r *big.Rat) *big.Rat { return new(big.Rat).SetInt64(int64(r.Sign())) }, sign),
 	"ROUND":   bindRound,
 	"POWER":   bindPower,
@@ -101,6 +101,7 @@ func numeric(r *big.Rat, t value.Type, cut bool) (value.Value, error) {
 		scale = t.Scale
 	case sqltype.Money:
 		scale = 4
+	default: // integers
 	}
 	n := scaled(r, scale, cut)
 	switch {
@@ -217,6 +218,7 @@ func bindPower(c *bindCall) (*Bound, error) {
 			return checked(math.Pow(args[0].Float(), args[1].Float()))
 		}, typeFloat, typeFloat), nil
 	}
+	const beyond = 1<<31 + 1 // a bit less may still be cut off to the smallest int
 	return simple(func(args []value.Value) (value.Value, error) {
 		base, exponent := rational(args[0]), args[1].Float()
 		float, _ := base.Float64()
@@ -226,7 +228,7 @@ func bindPower(c *bindCall) (*Bound, error) {
 			return value.Value{}, fault.New(8134)
 		case math.IsNaN(approximate):
 			return value.Value{}, fault.New(3623)
-		case math.Abs(approximate) > 1e39 || result.Kind == sqltype.Int && math.Abs(approximate) >= 1<<31+1:
+		case math.Abs(approximate) > 1e39 || result.Kind == sqltype.Int && math.Abs(approximate) >= beyond:
 			return value.Value{}, powerOverflow(approximate, result)
 		}
 		r := new(big.Rat)

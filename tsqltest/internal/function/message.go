@@ -136,7 +136,7 @@ func (f *messageFormatter) next(number bool) (value.Value, error) {
 
 // whole formats a number. The unsigned verbs see a negative int as its 32 bits.
 func whole(n int64, verb byte, flags string, precision int) string {
-	text, prefix := "", ""
+	var text, prefix string
 	if verb == 'd' || verb == 'i' {
 		text = strconv.FormatInt(n, 10)
 		switch {

@@ -171,9 +171,9 @@ func bindStuff(c *bindCall) (*Bound, error) {
 	if binary {
 		insert = value.VarBinary(sqltype.Max)
 	}
-	eval := func(args []value.Value) (value.Value, error) {
+	stuff := func(args []value.Value) value.Value {
 		if args[0].IsNull() || args[1].IsNull() || args[2].IsNull() {
-			return value.Value{}, nil
+			return value.Value{}
 		}
 		s, start, n := args[0].Str(), args[1].Int(), args[2].Int()
 		length := int64(m.count(s))
@@ -181,7 +181,7 @@ func bindStuff(c *bindCall) (*Bound, error) {
 			length = int64(len(s))
 		}
 		if start < 1 || start > length || n < 0 {
-			return value.Value{}, nil
+			return value.Value{}
 		}
 		with := ""
 		if !args[3].IsNull() {
@@ -189,14 +189,14 @@ func bindStuff(c *bindCall) (*Bound, error) {
 		}
 		end := min(start-1+min(n, length), length)
 		if binary {
-			return value.OfRaw(s[:start-1] + with + s[end:]), nil
+			return value.OfRaw(s[:start-1] + with + s[end:])
 		}
 		out := value.Concat(value.Concat(m.slice(s, 0, int(start-1)), with), m.slice(s, int(end), int(length-end)))
-		return c.limited(out), nil
+		return c.limited(out)
 	}
 	return &Bound{
 		Deterministic: true, Args: []value.Type{c.textOrBytes(0), typeBigInt, typeBigInt, insert},
-		Eval: func(_ Environment, args []value.Value) (value.Value, error) { return eval(args) },
+		Eval: func(_ Environment, args []value.Value) (value.Value, error) { return stuff(args), nil },
 	}, nil
 }
 
@@ -227,11 +227,10 @@ func bindReplicate(c *bindCall) (*Bound, error) {
 		if !c.result.IsMax() {
 			limit = 32000 // more than 8,000 bytes of varchar or 4,000 characters can take here
 		}
-		if len(s) > 0 {
-			n = min(n, limit/int64(len(s))+1)
-		}
 		if s == "" {
 			n = 0
+		} else {
+			n = min(n, limit/int64(len(s))+1)
 		}
 		if c.result.IsMax() && n*int64(len(s)) > most {
 			return value.Value{}, fault.New(701, "default")
@@ -290,7 +289,7 @@ func join(separator string, args []value.Value) string {
 	var dst []byte
 	first := true
 	add := func(s string) {
-		if len(s) > 0 && s[0] == 0xED && len(dst) > 0 { // perhaps half a pair
+		if s != "" && s[0] == 0xED && len(dst) > 0 { // perhaps half a pair
 			r, size := value.DecodeRune(s)
 			dst = append(value.AppendRune(dst, r), s[size:]...)
 			return

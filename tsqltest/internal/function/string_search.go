@@ -1,6 +1,7 @@
 package function
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -144,31 +145,42 @@ func bindTrim(c *bindCall) (*Bound, error) {
 		if len(args) == 2 {
 			cut = m.folded(args[set].Str())
 		}
-		isCut := func(s string) int {
-			r, size := value.DecodeRune(s)
-			for _, one := range cut {
-				if size > 0 && m.fold(r) == one {
-					return size
-				}
-			}
-			return 0
-		}
 		s := args[text].Str()
-		for n := isCut(s); left && n > 0; n = isCut(s) {
-			s = s[n:]
+		if left {
+			s = m.trimLeft(s, cut)
 		}
-		for right && s != "" {
-			start := len(s) - 1
-			for start > 0 && s[start]&0xC0 == 0x80 {
-				start--
-			}
-			if isCut(s[start:]) == 0 {
-				break
-			}
-			s = s[:start]
+		if right {
+			s = m.trimRight(s, cut)
 		}
 		return value.OfString(s), nil
 	}, types...), nil
+}
+
+// trimLeft cuts folded characters off the beginning of a text.
+func (m matcher) trimLeft(s string, cut []rune) string {
+	for s != "" {
+		r, size := value.DecodeRune(s)
+		if !slices.Contains(cut, m.fold(r)) {
+			break
+		}
+		s = s[size:]
+	}
+	return s
+}
+
+// trimRight cuts folded characters off the end of a text.
+func (m matcher) trimRight(s string, cut []rune) string {
+	for s != "" {
+		start := len(s) - 1
+		for start > 0 && s[start]&0xC0 == 0x80 {
+			start--
+		}
+		if r, _ := value.DecodeRune(s[start:]); !slices.Contains(cut, m.fold(r)) {
+			break
+		}
+		s = s[:start]
+	}
+	return s
 }
 
 // checkSide refuses TRIM with LEADING or TRAILING, which the tree doesn't tell apart from the one without. It goes by the

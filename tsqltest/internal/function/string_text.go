@@ -141,39 +141,43 @@ func parseName(args []value.Value) (value.Value, error) {
 func nameParts(s string) ([]string, bool) {
 	parts, i := []string{}, 0
 	for {
-		var part strings.Builder
-		if c := at(s, i); c == '[' || c == '"' {
-			closing := c
-			if c == '[' {
-				closing = ']'
-			}
-			for i++; ; i++ {
-				if i >= len(s) {
-					return nil, false
-				}
-				if s[i] == closing {
-					if at(s, i+1) != closing {
-						break
-					}
-					i++
-				}
-				part.WriteByte(s[i])
-			}
-			i++
-		} else {
-			for ; i < len(s) && s[i] != '.'; i++ {
-				part.WriteByte(s[i])
-			}
-		}
-		parts = append(parts, part.String())
-		switch {
-		case i >= len(s):
-			return parts, true
-		case s[i] != '.':
+		part, end, ok := namePart(s, i)
+		if !ok {
 			return nil, false
 		}
-		i++
+		parts = append(parts, part)
+		switch {
+		case end >= len(s):
+			return parts, true
+		case s[end] != '.':
+			return nil, false
+		}
+		i = end + 1
 	}
+}
+
+// namePart reads the part of a name that begins at i, and returns where it ends; false if what closes it is missing.
+func namePart(s string, i int) (part string, end int, ok bool) {
+	closing := at(s, i)
+	switch closing {
+	case '[':
+		closing = ']'
+	case '"':
+	default:
+		part, _, _ = strings.Cut(s[i:], ".")
+		return part, i + len(part), true
+	}
+	var b strings.Builder
+	for i++; i < len(s); i++ {
+		if s[i] == closing {
+			if at(s, i+1) != closing {
+				return b.String(), i + 1, true
+			}
+			i++ // twice is once
+		}
+		b.WriteByte(s[i])
+	}
+	return "", i, false
 }
 
 // bindBase64: the second argument asks for the letters that suit a URL, without padding.

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
@@ -87,7 +88,7 @@ func (m *Manager) circle(at, start *Client, way []edge) []edge {
 	h.blockers(func(b *Hold) bool {
 		next := b.owner.Client
 		if next == start {
-			found = append(way, edge{h, b})
+			found = slices.Concat(way, []edge{{h, b}})
 			return false
 		}
 		if next.waiting == nil || next.seen == m.searches {

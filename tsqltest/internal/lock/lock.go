@@ -25,9 +25,10 @@ const (
 	Transaction                 // until the transaction ends
 	Session                     // until it is given back, or the session ends
 	durations
-	// Instant is for a test: the lock is waited for and let go at once.
-	Instant = durations
 )
+
+// Instant is for a test: the lock is waited for and let go at once.
+const Instant = durations
 
 // Answer is what became of a request.
 type Answer uint8

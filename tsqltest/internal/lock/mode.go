@@ -104,13 +104,16 @@ func Compatible(a, b Mode) bool { return conflicts[a]&b.set() == 0 }
 // its hold on the gap before a key.
 type parts struct{ own, intent, gap uint8 }
 
-// The strengths. Read and insert in a gap make exclusive: there is no mode for both.
+// The strengths of the lock itself, and of what it announces.
 const (
 	none uint8 = iota
 	shared
 	update
 	exclusive
+)
 
+// The strengths of the hold on a gap. Read and insert make exclusive: there is no mode for both.
+const (
 	gapShared uint8 = 1
 	gapInsert uint8 = 2
 	gapAll    uint8 = 3

@@ -74,7 +74,7 @@ func (b *binder) arguments(s *scope, x *syntax.Call) ([]*node, []function.Argume
 		var err error
 		if word {
 			n = constantNode(value.Value{}, value.OfKind(sqltype.Null))
-			n.name = "word " + strings.ToUpper(b.text(a))
+			n.name = "word " + strings.ToUpper(wordText(a))
 		} else if n, err = b.expr(s, a); err != nil {
 			return nil, nil, err
 		}
@@ -92,12 +92,16 @@ func (b *binder) arguments(s *scope, x *syntax.Call) ([]*node, []function.Argume
 	return args, known, nil
 }
 
-// text is the source of a node.
-func (b *binder) text(n syntax.Node) string {
-	if b.env.File == nil {
+// wordText is a word that stands as an argument, such as DAY, which the parser reads as a column.
+func wordText(x syntax.Expr) string {
+	switch x := x.(type) {
+	case *syntax.ColumnRef:
+		return textOf(x.Parts)
+	case *syntax.Literal:
+		return x.Value
+	default:
 		return ""
 	}
-	return b.env.File.Slice(n.Range())
 }
 
 // bound makes the node of a bound function.

@@ -64,7 +64,7 @@ func (l *lab) define(name, text string) {
 func (l *lab) inside(m *schema.Module) (*plan.Env, []syntax.Stmt) {
 	l.tb.Helper()
 	env := &plan.Env{
-		Database: l.db, Server: l.server, File: diag.NewFile(m.Name, m.Text), Schema: m.Schema.Name, Module: m,
+		Database: l.db, Server: l.server, File: m.File, Schema: m.Schema.Name, Module: m,
 		Variables: map[string]*plan.Variable{}, Tables: map[string]*plan.TableVariable{},
 		Temp: func(string) *schema.Table { return nil },
 	}

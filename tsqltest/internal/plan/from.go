@@ -253,7 +253,7 @@ func (b *binder) columnType(c *schema.Column) schema.Type {
 func (b *binder) computedColumn(src *source, c *schema.Column, maybe bool) (*node, error) {
 	inside := *b
 	env := *b.env
-	env.Variables, env.Tables, env.Inserted = nil, nil, nil
+	env.Variables, env.Tables, env.Inserted, env.File = nil, nil, nil, c.File
 	inside.env = &env
 	inside.params = nil
 	n, err := inside.expr(&scope{sources: []*source{src}, clause: inList}, c.Computed)

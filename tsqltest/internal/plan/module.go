@@ -14,8 +14,11 @@ import (
 // maxDepth is how deep views and functions may refer to each other, as in SQL Server.
 const maxDepth = 32
 
-// fileOf is the text of a module, for positions in messages.
+// fileOf is the text in which the tree of a module counts, for positions in messages.
 func fileOf(m *schema.Module) *diag.File {
+	if m.File != nil {
+		return m.File
+	}
 	return diag.NewFile(schema.QualifiedName(m), m.Text)
 }
 

@@ -74,7 +74,7 @@ func (t *tableRel) filter(ix *schema.Index) ([]*node, error) {
 	}
 	inside := *t.binder
 	env := *inside.env
-	env.Variables, env.Tables, env.File = nil, nil, nil
+	env.Variables, env.Tables, env.File = nil, nil, ix.File
 	inside.env, inside.params = &env, nil
 	src := *t.of
 	list, err := inside.conditions(&scope{sources: []*source{&src}, clause: inWhere}, ix.Where)

@@ -44,33 +44,40 @@ func TestOneSessionRunsAtATime(t *testing.T) {
 
 func TestParkEnds(t *testing.T) {
 	t.Parallel()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	late, cancelLate := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancelLate()
+	cancelled := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return ctx, cancel
+	}
+	late := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, time.Millisecond)
+	}
 	tests := []struct {
 		name    string
-		ctx     context.Context //nolint:containedctx // a case
+		make    func(context.Context) (context.Context, context.CancelFunc)
 		timeout time.Duration
 		woken   bool
 		want    schedule.Outcome
 	}{
-		{"by an Unpark that came before", t.Context(), -1, true, schedule.Woken},
+		{"by an Unpark that came before", context.WithCancel, -1, true, schedule.Woken},
 		{"by an Unpark though the context has ended", cancelled, -1, true, schedule.Woken},
-		{"by a time-out of nothing", t.Context(), 0, false, schedule.TimedOut},
-		{"by its time-out", t.Context(), time.Millisecond, false, schedule.TimedOut},
+		{"by a time-out of nothing", context.WithCancel, 0, false, schedule.TimedOut},
+		{"by its time-out", context.WithCancel, time.Millisecond, false, schedule.TimedOut},
 		{"by a context that has ended", cancelled, -1, false, schedule.Cancelled},
 		{"by a context that ends", late, -1, false, schedule.Cancelled},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := tt.make(t.Context())
+			defer cancel()
 			s := schedule.NewReal()
 			s.Enter(1)
 			defer s.Leave(1)
 			if tt.woken {
 				s.Unpark(1)
 			}
-			if got := s.Park(tt.ctx, 1, schedule.Point{Kind: "lock"}, tt.timeout); got != tt.want {
+			if got := s.Park(ctx, 1, schedule.Point{Kind: "lock"}, tt.timeout); got != tt.want {
 				t.Errorf("Park = %v, want %v", got, tt.want)
 			}
 			// The token is used up.

@@ -107,6 +107,7 @@ func Bounds(t Type) (low, high int64) {
 			}
 			return 1 - high, high - 1
 		}
+	default: // bigint
 	}
 	return math.MinInt64, math.MaxInt64
 }

@@ -61,6 +61,7 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return s.attention()
 	}
+	err = s.reportAllButLast(a, at, err)
 	e, compile := s.located(a, at, err)
 	if a.function {
 		return e
@@ -95,6 +96,24 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	default:
 		return nil
 	}
+}
+
+// reportAllButLast sends the errors that come before the last one of a statement that fails with several, such as 1505
+// before 1750, and returns the last. A CATCH is told of that one only.
+func (s *Session) reportAllButLast(a *activation, at diag.Span, err error) error {
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is joined comes as it is
+	if !ok {
+		return err
+	}
+	list := joined.Unwrap()
+	last := len(list) - 1
+	if !a.function && !s.catches(a, false) {
+		for _, e := range list[:last] {
+			located, _ := s.located(a, at, e)
+			s.report(located)
+		}
+	}
+	return list[last]
 }
 
 // catches reports whether a TRY catches an error of the activation.

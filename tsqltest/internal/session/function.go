@@ -2,12 +2,14 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
@@ -72,28 +74,30 @@ func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, e
 	return t, err
 }
 
-// FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE". A trigger that is being
-// executed is not fired again by what it does itself, as is the default.
-func (s *Session) FireTriggers(_ *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
-	for _, m := range t.Triggers {
+// FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE": those behind it, or those
+// that stand for it if [plan.InsteadOf] is before the event. A trigger that is being executed is not fired again by what
+// it does itself, as is the default.
+func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
+	event, insteadOf := strings.CutPrefix(event, plan.InsteadOf)
+	triggers := t.Triggers
+	if view, ok := s.db.Objects[t.ID].(*schema.Module); ok {
+		triggers = view.Triggers
+	}
+	for _, m := range triggers {
 		def, ok := m.Stmt.(*syntax.CreateTrigger)
-		if !ok || m.Disabled || !concerns(def, event) || s.executes(m) {
+		if !ok || m.Disabled || def.InsteadOf != insteadOf || !concerns(def, event) || s.executes(m) {
 			continue
 		}
-		if err := s.fire(m, inserted, deleted); err != nil {
+		if err := s.fire(m, execute.Frame{Inserted: inserted, Deleted: deleted, Updated: f.Updated}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// concerns reports whether a trigger is for an event.
 func concerns(def *syntax.CreateTrigger, event string) bool {
-	for _, e := range def.Events {
-		if strings.EqualFold(e, event) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(def.Events, func(e string) bool { return strings.EqualFold(e, event) })
 }
 
 // executes reports whether a module is being executed.
@@ -107,7 +111,7 @@ func (s *Session) executes(m *schema.Module) bool {
 }
 
 // fire executes one trigger. Whatever goes wrong in it undoes the transaction, and so does one that ends it.
-func (s *Session) fire(m *schema.Module, inserted, deleted *schema.Table) error {
+func (s *Session) fire(m *schema.Module, frame execute.Frame) error {
 	u, err := s.moduleUnit(m)
 	if err != nil {
 		return err
@@ -115,7 +119,6 @@ func (s *Session) fire(m *schema.Module, inserted, deleted *schema.Table) error 
 	if s.level() >= maxLevel {
 		return fault.New(217, maxLevel)
 	}
-	frame := execute.Frame{Inserted: inserted, Deleted: deleted}
 	a := s.enter(u, &frame)
 	a.trigger = true
 	s.options.xactAbort = true

@@ -46,8 +46,12 @@ func (s *Session) sendRow(row []value.Value) error {
 	return s.out.err
 }
 
-// done ends a statement for the client. With NOCOUNT only result sets are worth a word.
+// done ends a statement for the client. With NOCOUNT only result sets are worth a word, and of a function's statements
+// the client hears nothing: it is in the middle of another statement's rows.
 func (s *Session) done(kind string, rows int64, set bool) {
+	if a := s.top(); a != nil && a.function {
+		return
+	}
 	if s.out.into != nil || (s.options.noCount && !set) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
@@ -268,12 +269,38 @@ func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env)
 	}
 	c := &cached{version: u.db.Version}
 	what, err := f(s.env(u, &c.temps))
+	for err != nil && s.awaitLeaving(u, err) {
+		c.version = u.db.Version
+		what, err = f(s.env(u, &c.temps))
+	}
 	if err != nil {
 		return what, u.at(compileError(err), node.Range())
 	}
 	c.what = what
 	u.plans[node] = c
 	return what, nil
+}
+
+// awaitLeaving waits for transactions that have dropped something, if an object is missing, and reports whether it makes
+// sense to look again: they may have been rolled back.
+func (s *Session) awaitLeaving(u *unit, err error) bool {
+	e, ok := asFault(err)
+	if !ok || !deferred[e.Number] || s.top() == nil {
+		return false
+	}
+	list := u.db.Leaving(s.store.TransactionID())
+	if len(list) == 0 {
+		return false
+	}
+	scope := s.begin()
+	var waitErr error
+	for _, l := range list {
+		if waitErr = s.Statement().LockSchema(u.db.ID, l.ID, lock.SchS); waitErr != nil {
+			break
+		}
+	}
+	u.db.AllLeft(list)
+	return s.end(scope, waitErr) == nil
 }
 
 // same reports whether the names of temporary tables stand for what they stood for.
@@ -299,9 +326,8 @@ func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
 	}
 	if u.module != nil {
 		if _, ok := u.module.Stmt.(*syntax.CreateTrigger); ok {
-			if t, ok := u.db.Objects[u.module.Parent].(*schema.Table); ok {
-				e.Inserted = t
-			}
+			// What it cannot be made of, the statements say that use it.
+			e.Inserted, _ = plan.TriggerTable(e, u.db.Objects[u.module.Parent])
 		}
 	}
 	return e

@@ -142,7 +142,7 @@ func (l *lab) session(id schedule.ID, f func(a *actor)) {
 	})
 }
 
-// steps sessions.
+// steps moves sessions on.
 func (l *lab) steps(ids ...schedule.ID) {
 	for _, id := range ids {
 		l.c.Step(id)

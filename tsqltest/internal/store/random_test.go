@@ -378,17 +378,15 @@ func (c *checker) finish() {
 		a.log = nil
 		a.read(ix, all())
 		a.commit()
-		want := ""
-		var wantSb381 strings.Builder
+		var want strings.Builder
 		for i, x := range c.committed.in(op{high: 1 << 40, index: index}) {
 			if i > 0 {
-				wantSb381.WriteString(" ")
+				want.WriteString(" ")
 			}
-			wantSb381.WriteString(fmt.Sprintf("%d:%d", x.id, x.v))
+			fmt.Fprintf(&want, "%d:%d", x.id, x.v)
 		}
-		want += wantSb381.String()
-		if a.log[0] != want {
-			c.rt.Fatalf("left is %q, want %q", a.log[0], want)
+		if a.log[0] != want.String() {
+			c.rt.Fatalf("left is %q, want %q", a.log[0], want.String())
 		}
 	}
 	if n := len(c.e.Locks().List()); n > 0 {

@@ -208,17 +208,27 @@ func (w *write) move(old *version) error {
 
 // newKey locks a key that the row is about to get, checks that it is free if the index is unique, and puts the row
 // under it.
-//
-// A key that comes into being divides a gap, which others may have locked: RangeI-N on the key behind it tests that.
-// The test is worth something only if nobody else has run since, so it is repeated until nothing has to be waited for.
 func (w *write) newKey(ix *Index, key string) error {
-	if w.table.Private {
-		if w.unique && ix.Unique && ix.taken(key, w.row) {
-			return &DuplicateError{Index: ix, Values: w.values}
+	if !w.table.Private {
+		if err := w.lockNewKey(ix, key); err != nil {
+			return err
 		}
-		ix.add(key, w.row)
-		return nil
 	}
+	if w.unique && ix.Unique && ix.taken(key, w.row) {
+		return &DuplicateError{Index: ix, Values: w.values}
+	}
+	if !w.table.Private && w.st.options.Isolation == SnapshotIsolation && w.hides(ix, key) {
+		return fault.New(3960, w.table.Name, w.table.DatabaseName)
+	}
+	ix.add(key, w.row)
+	return nil
+}
+
+// lockNewKey locks a key that comes into being.
+//
+// Such a key divides a gap, which others may have locked: RangeI-N on the key behind it tests that. The test is worth
+// something only if nobody else has run since, so it is repeated until nothing has to be waited for.
+func (w *write) lockNewKey(ix *Index, key string) error {
 	locks, held := w.st.engine.locks, lock.NL
 	for {
 		mode := lock.X
@@ -235,7 +245,7 @@ func (w *write) newKey(ix *Index, key string) error {
 			}
 		}
 		if lock.Supremum(held, mode) == held {
-			break
+			return nil
 		}
 		pauses := locks.Pauses()
 		r := ix.resource(key)
@@ -246,17 +256,9 @@ func (w *write) newKey(ix *Index, key string) error {
 		w.st.counter(ix, mode).add(answer)
 		held = mode
 		if locks.Pauses() == pauses {
-			break
+			return nil
 		}
 	}
-	if w.unique && ix.Unique && ix.taken(key, w.row) {
-		return &DuplicateError{Index: ix, Values: w.values}
-	}
-	if w.st.options.Isolation == SnapshotIsolation && w.hides(ix, key) {
-		return fault.New(3960, w.table.Name, w.table.DatabaseName)
-	}
-	ix.add(key, w.row)
-	return nil
 }
 
 // hides reports whether the transaction's snapshot has another row under a unique key that is free by now: whoever

@@ -68,7 +68,7 @@ func fill[T any](list []T, columns []definition, get []func(T) Value, wanted []b
 		row := cells[i*len(columns) : (i+1)*len(columns) : (i+1)*len(columns)]
 		for k := range columns {
 			switch {
-			case wanted != nil && !wanted[k]:
+			case len(wanted) > 0 && !wanted[k]:
 			case get[k] == nil:
 				row[k] = columns[k].constant
 			default:

@@ -78,6 +78,16 @@ func unlessFailed(get func(d described) Value) func(d described) Value {
 	}
 }
 
+// zeroIfFailed makes a getter for columns that are never NULL, which are 0 in the row of an error.
+func zeroIfFailed(get func(d described) Value) func(d described) Value {
+	return func(d described) Value {
+		if d.failed != nil {
+			return number(0)
+		}
+		return get(d)
+	}
+}
+
 // ofError makes a getter for the row of an error.
 func ofError(get func(e *fault.Error) Value) func(d described) Value {
 	return func(d described) Value {
@@ -94,7 +104,7 @@ func describedRow() getters[described] {
 		"is_hidden":      func(described) Value { return flag(false) },
 		"column_ordinal": func(d described) Value { return number(d.ordinal) },
 		"name":           unlessFailed(func(d described) Value { return orNull(d.column.Name) }),
-		"is_nullable":    unlessFailed(func(d described) Value { return flag(d.column.Nullable) }),
+		"is_nullable":    zeroIfFailed(func(d described) Value { return flag(d.column.Nullable) }),
 		"system_type_name": unlessFailed(func(d described) Value {
 			if t := d.column.Type.Type; t.Kind != sqltype.Null {
 				return str(t.String())
@@ -102,15 +112,15 @@ func describedRow() getters[described] {
 			return str("int")
 		}),
 		"collation_name":           unlessFailed(func(d described) Value { return d.dataType().collation(d.db) }),
-		"is_xml_document":          unlessFailed(func(described) Value { return flag(false) }),
-		"is_case_sensitive":        unlessFailed(func(d described) Value { return flag(isCaseSensitive(d)) }),
-		"is_fixed_length_clr_type": unlessFailed(func(described) Value { return flag(false) }),
+		"is_xml_document":          zeroIfFailed(func(described) Value { return flag(false) }),
+		"is_case_sensitive":        zeroIfFailed(func(d described) Value { return flag(isCaseSensitive(d)) }),
+		"is_fixed_length_clr_type": zeroIfFailed(func(described) Value { return flag(false) }),
 		"is_identity_column":       unlessFailed(func(d described) Value { return flag(d.column.Identity) }),
 		"is_updateable":            unlessFailed(func(d described) Value { return flag(!d.column.Computed && !d.column.Identity) }),
 		"is_computed_column":       unlessFailed(func(d described) Value { return flag(d.column.Computed) }),
 		"is_sparse_column_set":     unlessFailed(func(described) Value { return flag(false) }),
-		"tds_type_id":              unlessFailed(func(d described) Value { return number(tdsTypes[d.column.Type.Kind]) }),
-		"tds_length":               unlessFailed(func(d described) Value { return number(tdsLength(d.column.Type)) }),
+		"tds_type_id":              zeroIfFailed(func(d described) Value { return number(tdsTypes[d.column.Type.Kind]) }),
+		"tds_length":               zeroIfFailed(func(d described) Value { return number(tdsLength(d.column.Type)) }),
 		"error_number":             ofError(func(e *fault.Error) Value { return number(e.Number) }),
 		"error_severity":           ofError(func(e *fault.Error) Value { return number(e.Class) }),
 		"error_state":              ofError(func(e *fault.Error) Value { return number(e.State) }),
@@ -119,7 +129,7 @@ func describedRow() getters[described] {
 		"error_type_desc":          ofError(func(*fault.Error) Value { return str("MISC") }),
 	}
 	for _, c := range []string{"system_type_id", "max_length", "precision", "scale"} {
-		row[c] = unlessFailed(types[c])
+		row[c] = zeroIfFailed(types[c])
 	}
 	for c, get := range map[string]func(u *schema.UserType, db *schema.Database) Value{
 		"user_type_id":       func(u *schema.UserType, _ *schema.Database) Value { return number(u.ID) },

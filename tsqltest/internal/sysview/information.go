@@ -38,34 +38,14 @@ func describedTypes[T typed](db func(T) *schema.Database) getters[T] {
 			}
 			return Value{}
 		},
-		"NUMERIC_PRECISION_RADIX": func(r T) Value {
-			switch t := kind(r); {
-			case t.IsApproximate():
-				return number(2)
-			case t.IsNumeric() && t.Kind != sqltype.Bit:
-				return number(10)
-			default:
-				return Value{}
-			}
-		},
+		"NUMERIC_PRECISION_RADIX": func(r T) Value { return radix(kind(r)) },
 		"NUMERIC_SCALE": func(r T) Value {
 			if t := kind(r); t.IsNumeric() && t.Kind != sqltype.Bit && !t.IsApproximate() {
 				return number(schema.Scale(r.dataType().Type))
 			}
 			return Value{}
 		},
-		"DATETIME_PRECISION": func(r T) Value {
-			switch t := kind(r); t.Kind {
-			case sqltype.Date, sqltype.SmallDateTime:
-				return number(0)
-			case sqltype.DateTime:
-				return number(3)
-			case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
-				return number(t.Scale)
-			default:
-				return Value{}
-			}
-		},
+		"DATETIME_PRECISION": func(r T) Value { return secondDigits(kind(r)) },
 		"CHARACTER_SET_NAME": func(r T) Value {
 			switch t := kind(r); {
 			case t.IsNational():
@@ -99,6 +79,32 @@ func describedTypes[T typed](db func(T) *schema.Database) getters[T] {
 				return Value{}
 			}
 		},
+	}
+}
+
+// radix is the base in which the precision of a number counts; NULL for others.
+func radix(t sqltype.Type) Value {
+	switch {
+	case t.IsApproximate():
+		return number(2)
+	case t.IsNumeric() && t.Kind != sqltype.Bit:
+		return number(10)
+	default:
+		return Value{}
+	}
+}
+
+// secondDigits is how many fractional digits of a second dates and times have; NULL for others.
+func secondDigits(t sqltype.Type) Value {
+	switch t.Kind {
+	case sqltype.Date, sqltype.SmallDateTime:
+		return number(0)
+	case sqltype.DateTime:
+		return number(3)
+	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		return number(t.Scale)
+	default:
+		return Value{}
 	}
 }
 
@@ -327,6 +333,25 @@ var referentialRow = getters[object]{
 	"DELETE_RULE": func(o object) Value { return str(actions[max(0, slices.Index(actions, foreign(o).OnDelete))]) },
 }
 
+var informationTable = getters[object]{
+	"TABLE_TYPE": func(o object) Value {
+		if o.Head().Kind == "V" {
+			return str("VIEW")
+		}
+		return str("BASE TABLE")
+	},
+}
+
+var informationView = getters[object]{
+	"VIEW_DEFINITION": routineRow["ROUTINE_DEFINITION"],
+	"CHECK_OPTION": func(o object) Value {
+		if def, ok := o.module().Stmt.(*syntax.CreateView); ok && def.CheckOption {
+			return str("CASCADE")
+		}
+		return str("NONE")
+	},
+}
+
 func informationViews() []*View {
 	const (
 		constraint = "CONSTRAINT_CATALOG nvarchar(128)?, CONSTRAINT_SCHEMA nvarchar(128)?, CONSTRAINT_NAME sysname"
@@ -338,25 +363,10 @@ func informationViews() []*View {
 	return []*View{
 		relation("INFORMATION_SCHEMA.TABLES", `
 			TABLE_CATALOG nvarchar(128)?, TABLE_SCHEMA sysname?, TABLE_NAME sysname, TABLE_TYPE varchar(10)?`,
-			listObjects("U", "V"), placeOf("TABLE", "TABLE_NAME", itself), getters[object]{
-				"TABLE_TYPE": func(o object) Value {
-					if o.Head().Kind == "V" {
-						return str("VIEW")
-					}
-					return str("BASE TABLE")
-				},
-			}),
+			listObjects("U", "V"), placeOf("TABLE", "TABLE_NAME", itself), informationTable),
 		relation("INFORMATION_SCHEMA.VIEWS", table+`
 			VIEW_DEFINITION nvarchar(4000)?, CHECK_OPTION varchar(7)?, IS_UPDATABLE varchar(2) = 'NO'`, listObjects("V"),
-			placeOf("TABLE", "TABLE_NAME", itself), getters[object]{
-				"VIEW_DEFINITION": routineRow["ROUTINE_DEFINITION"],
-				"CHECK_OPTION": func(o object) Value {
-					if def, ok := o.module().Stmt.(*syntax.CreateView); ok && def.CheckOption {
-						return str("CASCADE")
-					}
-					return str("NONE")
-				},
-			}),
+			placeOf("TABLE", "TABLE_NAME", itself), informationView),
 		relation("INFORMATION_SCHEMA.COLUMNS", columnWords, listColumns(inTables),
 			describedTypes(func(c column) *schema.Database { return c.db }),
 			placeOf("TABLE", "TABLE_NAME", func(c column) (*schema.Database, schema.Object) { return c.db, c.owner }),

@@ -179,7 +179,7 @@ var sessionRow = getters[session]{
 	"request_id":                  func(s session) Value { return number(s.Request.ID) },
 	"command":                     func(s session) Value { return str(s.Request.Command) },
 	"sql_handle":                  func(s session) Value { return handle(s.ID) },
-	"user_id":                     func(s session) Value { return number(1) },
+	"user_id":                     func(session) Value { return number(1) },
 	"blocking_session_id":         func(s session) Value { return number(s.wait().BlockedBy) },
 	"wait_type":                   func(s session) Value { return orNull(s.wait().Type) },
 	"wait_time":                   session.waited,

@@ -2,6 +2,7 @@ package sysview
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -319,6 +320,9 @@ func TestViews(t *testing.T) {
 func TestEveryViewAnswersEverybody(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
+	unknown := []string{ // although the view says that they are not NULL
+		"create_date", "modify_date", "crdate", "refdate", "CREATED", "LAST_ALTERED", "start_time", "last_batch", "lock_owner_address",
+	}
 	for key, v := range registry().views {
 		for who, c := range map[string]*Context{"owner": s.asOwner(), "clerk": s.asClerk(), "no activity": {Server: s.server, Database: s.db}} {
 			rows, err := v.Rows(c, nil)
@@ -330,7 +334,7 @@ func TestEveryViewAnswersEverybody(t *testing.T) {
 					t.Fatalf("%s has a row of %d values", key, len(row))
 				}
 				for i, c := range v.Columns(s.db) {
-					if row[i].IsNull() && !c.Nullable && !strings.Contains("create_date modify_date crdate refdate CREATED LAST_ALTERED start_time last_batch lock_owner_address", c.Name) && !strings.HasSuffix(c.Name, "_time") {
+					if row[i].IsNull() && !c.Nullable && !slices.Contains(unknown, c.Name) && !strings.HasSuffix(c.Name, "_time") {
 						t.Errorf("%s.%s is NULL for %s", key, c.Name, who)
 					}
 				}

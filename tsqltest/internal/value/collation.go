@@ -136,7 +136,7 @@ func parseCollation(folded string) (*Collation, bool) {
 	}
 	sql := strings.HasPrefix(f.name, "SQL_")
 	for i, part := range parts[1:] {
-		ok := true
+		var ok bool
 		switch part {
 		case "90", "100", "140":
 			ok = i == 0 && !sql

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"bytes"
 	"cmp"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // don't count. Values of sql_variant are ordered by the families of their types first.
 func Compare(a, b Value, t Type) int {
 	if a.kind != b.kind {
-		return compareMixed(a, b, t)
+		return compareMixed(a, b)
 	}
 	switch a.kind {
 	case Int, Money, Time, DateTime:
@@ -32,16 +33,16 @@ func Compare(a, b Value, t Type) int {
 	case GUID:
 		return compareGUIDs(a.s, b.s)
 	case Variant:
-		return strings.Compare(string(appendVariant(nil, a)), string(appendVariant(nil, b)))
+		return bytes.Compare(variantKey(a), variantKey(b))
 	default:
 		return 0
 	}
 }
 
 // compareMixed is Compare for values that are held differently, which the caller should have converted.
-func compareMixed(a, b Value, t Type) int {
+func compareMixed(a, b Value) int {
 	if a.kind == Variant || b.kind == Variant {
-		return strings.Compare(string(appendVariant(nil, a)), string(appendVariant(nil, b)))
+		return bytes.Compare(variantKey(a), variantKey(b))
 	}
 	x, y := asDecimal(a), asDecimal(b)
 	switch {

@@ -154,7 +154,7 @@ func textToInt(s string, from, to Type) (Value, error) {
 		negative = text[0] == '-'
 		digits = strings.TrimLeft(text[1:], " ")
 	}
-	n, big := uint64(0), false
+	n, over := uint64(0), false
 	for i := range len(digits) {
 		d := digits[i] - '0'
 		if d > 9 {
@@ -162,18 +162,18 @@ func textToInt(s string, from, to Type) (Value, error) {
 		}
 		// Ten times what is below this, and a digit, fit.
 		if n >= (math.MaxUint64-9)/10 {
-			big = true
+			over = true
 			continue
 		}
 		n = n*10 + uint64(d)
 	}
 	if to.Kind == sqltype.Bit {
-		return OfBool(n != 0 || big), nil
+		return OfBool(n != 0 || over), nil
 	}
 	switch {
-	case !big && !negative && n <= math.MaxInt64 && inRange(int64(n), to.Kind):
+	case !over && !negative && n <= math.MaxInt64 && inRange(int64(n), to.Kind):
 		return OfInt(int64(n)), nil
-	case !big && negative && n <= 1<<63 && inRange(-int64(n), to.Kind):
+	case !over && negative && n <= 1<<63 && inRange(-int64(n), to.Kind):
 		return OfInt(-int64(n)), nil
 	default:
 		return Value{}, intOverflow(s, from, to)

@@ -51,7 +51,7 @@ func appendKey(dst []byte, v Value, t Type) []byte {
 		}
 		return dst
 	case Variant:
-		return appendEscaped(dst, string(appendVariant(nil, v)))
+		return appendEscaped(dst, string(variantKey(v)))
 	default:
 		return dst
 	}

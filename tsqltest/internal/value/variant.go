@@ -17,27 +17,26 @@ const (
 	dateFamily
 )
 
-// appendVariant appends the key of what a sql_variant holds, whose type is only known with the value. It is not
-// self-delimiting.
-func appendVariant(dst []byte, v Value) []byte {
+// variantKey is the key of what a sql_variant holds, whose type is only known with the value. It is not self-delimiting.
+func variantKey(v Value) []byte {
 	v, t := v.Variant()
 	switch v.kind {
 	case GUID:
-		return appendKey(append(dst, guidFamily), v, t)
+		return appendKey([]byte{guidFamily}, v, t)
 	case Bytes:
-		return appendKey(append(dst, binaryFamily), v, t)
+		return appendKey([]byte{binaryFamily}, v, t)
 	case String:
 		c := t.Collation
 		if c == nil {
 			c = DefaultCollation
 		}
 		// Text of different collations is ordered by the collation first.
-		dst = appendEscaped(append(dst, textFamily), c.Name)
-		return appendTextKey(dst, v.s, NVarChar(sqltype.Max).With(c))
+		key := appendEscaped([]byte{textFamily}, c.Name)
+		return appendTextKey(key, v.s, NVarChar(sqltype.Max).With(c))
 	case Int, Decimal, Money:
-		return appendExact(append(dst, exactFamily), asDecimal(v))
+		return appendExact([]byte{exactFamily}, asDecimal(v))
 	case Float:
-		return appendFloatKey(append(dst, floatFamily), v.Float())
+		return appendFloatKey([]byte{floatFamily}, v.Float())
 	case Date, Time, DateTime, DateTime2, DateTimeOffset:
 		days, ticks := v.Date(), int64(0)
 		if v.kind != Date {
@@ -46,9 +45,9 @@ func appendVariant(dst []byte, v Value) []byte {
 		if v.kind == Time {
 			days = day1900
 		}
-		return appendInt(appendInt(append(dst, dateFamily), int64(days)), ticks)
+		return appendInt(appendInt([]byte{dateFamily}, int64(days)), ticks)
 	default:
-		return dst
+		return nil
 	}
 }
 

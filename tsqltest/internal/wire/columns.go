@@ -113,7 +113,8 @@ func describeType(t value.Type, nullable bool, to client) (column, error) {
 	case sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
 		col.date(to)
 	default:
-		return col, col.string(to)
+		err := col.string(to)
+		return col, err
 	}
 	return col, nil
 }

@@ -112,8 +112,8 @@ func (c *conn) receive(ctx context.Context, queue chan<- *work) error {
 		if m.kind == packetAttention && c.attend() {
 			continue
 		}
-		w := &work{message: m}
-		w.ctx, w.cancel = context.WithCancel(ctx)
+		own, cancel := context.WithCancel(ctx)
+		w := &work{message: m, ctx: own, cancel: cancel}
 		c.mu.Lock()
 		c.last = w
 		c.mu.Unlock()
@@ -238,7 +238,7 @@ func (c *conn) reset(w *work) (lost bool) {
 // token is to be called, if the session does not say.
 func (c *conn) execute(w *work, forgotten bool) (command string, err error) {
 	if w.ctx.Err() != nil {
-		return "", nil
+		return "", nil //nolint:nilerr // there is nothing to report: answer looks at the context itself
 	}
 	switch w.kind {
 	case packetBatch:
@@ -290,8 +290,9 @@ func (c *conn) calls(w *work, forgotten bool) error {
 		r, err := reader.next()
 		if err != nil {
 			// What comes after it cannot be read.
-			defer c.sink.endCall()
-			return c.orReport(err)
+			err = c.orReport(err)
+			c.sink.endCall()
+			return err
 		}
 		r.Transaction = choose(forgotten, 0, r.Transaction)
 		c.sink.noMetadata = r.NoMetadata

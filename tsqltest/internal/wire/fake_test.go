@@ -27,14 +27,13 @@ type scripts map[string]script
 
 // query is one execution of a script.
 type query struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // of the execution; a script has no other parameter
 	request.Sink
 	session *session
 	params  []request.Param
 	// transaction is the descriptor in the request's header.
 	transaction uint64
 	inProcedure bool
-	status      *int32
 }
 
 // handler is a server with scripts in the place of T-SQL.

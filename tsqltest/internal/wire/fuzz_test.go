@@ -165,13 +165,16 @@ func TestTableColumnOrder(t *testing.T) {
 	for _, flags := range []uint16{0, tableDefault, 0} {
 		m = append(m, 0, 0, 0, 0, byte(flags), byte(flags>>8), byte(typeIntN), 4, 0)
 	}
-	m = append(m, tableUnique, 1, 0, 1, 0, 1)         // sorted by the first
-	m = append(m, tableOrder, 3, 0, 3, 0, 1, 0, 2, 0) // sent as third, first, second
-	m = append(m, tableEnd)
-	m = append(m, tableRow, 4, 30, 0, 0, 0, 4, 20, 0) // the column between has its default
-	m = append(m, 0, 0, tableRow, 0, 4, 21, 0, 0, 0)  // NULL
-	m = append(m, tableEnd, 1, '@', 0, 0, 0x38, 7, 0) // another parameter
-	m = append(m, 0, 0)
+	m = append(
+		m,
+		tableUnique, 1, 0, 1, 0, 1, // sorted by the first
+		tableOrder, 3, 0, 3, 0, 1, 0, 2, 0, // sent as third, first, second
+		tableEnd,
+		tableRow, 4, 30, 0, 0, 0, 4, 20, 0, 0, 0, // the column between has its default
+		tableRow, 0, 4, 21, 0, 0, 0, // NULL
+		tableEnd,
+		1, '@', 0, 0, 0x38, 7, 0, 0, 0, // another parameter
+	)
 	r, err := newCallReader(m, value.DefaultCollation)
 	if err != nil {
 		t.Fatal(err)
@@ -311,11 +314,11 @@ func eachRow(sink request.Sink, rows [][]value.Value) error {
 
 // FuzzLogin feeds a server with what comes before requests.
 func FuzzLogin(f *testing.F) {
-	login := make([]byte, 94)
-	login[0], login[4], login[7], login[27] = 99, 4, 0x74, loginExtension
-	binary.LittleEndian.PutUint16(login[36+4*5:], 94)
-	binary.LittleEndian.PutUint16(login[38+4*5:], 4)
-	login = append(login, 98, 0, 0, 0, 0x0A, 1, 0, 0, 0, 1, 0xFF)
+	fixed := make([]byte, 94)
+	fixed[0], fixed[4], fixed[7], fixed[27] = 99, 4, 0x74, loginExtension
+	binary.LittleEndian.PutUint16(fixed[36+4*5:], 94)
+	binary.LittleEndian.PutUint16(fixed[38+4*5:], 4)
+	login := slices.Concat(fixed, []byte{98, 0, 0, 0, 0x0A, 1, 0, 0, 0, 1, 0xFF})
 	f.Add(byte(packetLogin), login)
 	f.Add(byte(packetPrelogin), appendPrelogin(nil, Version{}, encryptUnsupported, map[byte][]byte{preloginFederated: nil}))
 	f.Add(byte(packetPrelogin), appendPrelogin(nil, Version{}, encryptAll, nil))
@@ -348,8 +351,11 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Add(byte(packetRPC), append(all, nextCall, 1, 0, 'q', 0, 2, 0))
 	table := append(append([]byte(nil), noHeaders...), 1, 0, 'p', 0, 0, 0, 0, 0, byte(typeTable), 0, 0, 1, 't', 0, 2, 0)
-	table = append(table, 0, 0, 0, 0, 0, 0, byte(typeIntN), 4, 0, 0, 0, 0, 0, 0, 2, byte(typeBitN), 1, 0)
-	table = append(table, tableUnique, 1, 0, 1, 0, 1, tableOrder, 2, 0, 2, 0, 1, 0, tableEnd, tableRow, 4, 1, 0, 0, 0, tableEnd)
+	table = append(
+		table,
+		0, 0, 0, 0, 0, 0, byte(typeIntN), 4, 0, 0, 0, 0, 0, 0, 2, byte(typeBitN), 1, 0,
+		tableUnique, 1, 0, 1, 0, 1, tableOrder, 2, 0, 2, 0, 1, 0, tableEnd, tableRow, 4, 1, 0, 0, 0, tableEnd,
+	)
 	f.Add(byte(packetRPC), table)
 	f.Fuzz(func(t *testing.T, kind byte, payload []byte) {
 		exchange(t, packetType(kind), payload, true)

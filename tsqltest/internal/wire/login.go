@@ -111,12 +111,12 @@ func parseFeatures(b []byte) (map[byte]bool, error) {
 // revealPassword undoes what keeps a password from being read over somebody's shoulder: its half bytes are swapped and
 // some bits turned.
 func revealPassword(b []byte) []byte {
-	clear := make([]byte, len(b))
+	plain := make([]byte, len(b))
 	for i, x := range b {
 		x ^= 0xA5
-		clear[i] = x<<4 | x>>4
+		plain[i] = x<<4 | x>>4
 	}
-	return clear
+	return plain
 }
 
 // refuse says why the server takes such a login from nobody; nil if it might take it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func loginMessage(version uint32, features []byte) []byte {
 		data = binary.LittleEndian.AppendUint32(data, uint32(len(fixed)+len(data)+4))
 		data = append(data, features...)
 	}
-	m := append(fixed, data...)
+	m := slices.Concat(fixed, data)
 	binary.LittleEndian.PutUint32(m, uint32(len(m)))
 	return m
 }
@@ -221,21 +222,20 @@ func describeTokens(t testing.TB, b []byte) (list []string) {
 			}
 			list = append(list, "columns "+strings.Join(names, ", "))
 		case 0xD1, 0xD2:
-			row := fmt.Sprintf("row %x", token)
+			var row strings.Builder
+			fmt.Fprintf(&row, "row %x", token)
 			var bits []byte
 			if token == 0xD2 {
 				bits = take((len(codes) + 7) / 8)
 			}
-			var rowSb229 strings.Builder
 			for i, code := range codes {
-				if bits != nil && bits[i/8]&(1<<(i%8)) != 0 {
-					rowSb229.WriteString(" -")
+				if len(bits) > 0 && bits[i/8]&(1<<(i%8)) != 0 {
+					row.WriteString(" -")
 				} else {
-					rowSb229.WriteString(" " + cell(code))
+					row.WriteString(" " + cell(code))
 				}
 			}
-			row += rowSb229.String()
-			list = append(list, row)
+			list = append(list, row.String())
 		case 0xAA, 0xAB:
 			body := take(int(binary.LittleEndian.Uint16(take(2))))
 			n := int(binary.LittleEndian.Uint16(body[6:]))
@@ -244,13 +244,12 @@ func describeTokens(t testing.TB, b []byte) (list []string) {
 			body := take(int(binary.LittleEndian.Uint16(take(2))))
 			list = append(list, fmt.Sprintf("ack %x %d", body[1:5], body[len(body)-4]))
 		case 0xAE:
-			features := "features"
-			var featuresSb246 strings.Builder
+			var features strings.Builder
+			features.WriteString("features")
 			for id := take(1)[0]; id != 0xFF; id = take(1)[0] {
-				featuresSb246.WriteString(fmt.Sprintf(" %x:%x", id, take(int(binary.LittleEndian.Uint32(take(4))))))
+				fmt.Fprintf(&features, " %x:%x", id, take(int(binary.LittleEndian.Uint32(take(4)))))
 			}
-			features += featuresSb246.String()
-			list = append(list, features)
+			list = append(list, features.String())
 		case 0xE3:
 			list = append(list, fmt.Sprintf("env %d", take(int(binary.LittleEndian.Uint16(take(2))))[0]))
 		case 0xFD, 0xFE, 0xFF:
@@ -329,7 +328,7 @@ func TestVersions(t *testing.T) {
 			r.expect("dates", "columns d e7", "row d1 0001-01-01", "done fd 10 1")
 		}
 		r.send(batch, last, text("nulls"))
-		rows := []string{"row d1 NULL", "row d1 NULL x"}
+		rows := []string{"row d1" + strings.Repeat(" NULL", 2), "row d1 NULL x"}
 		if version >= tds73B || version == 0x08000000 {
 			rows = []string{"row d2 - -", "row d2 - x"}
 		}
@@ -409,8 +408,11 @@ func TestSeveralCalls(t *testing.T) {
 	m := append(headers(0), call("a", 0)...)
 	m = append(append(m, 0xFF), call("b", 0)...)
 	m = append(append(m, 0xFF), call("c", 2)...)
-	m = append(m, 0xFF, 0xFF, 0xFF, 15, 0, 0, 0)      // sp_unprepare by its number
-	m = append(m, 0, 0, 0x26, 4, 4, 9, 0, 0, 0, 0xFF) // of an int, and nothing after the separator
+	m = append(
+		m,
+		0xFF, 0xFF, 0xFF, 15, 0, 0, 0, // sp_unprepare by its number
+		0, 0, 0x26, 4, 4, 9, 0, 0, 0, 0xFF, // of an int, and nothing after the separator
+	)
 	r.send(rpc, last, m)
 	r.expect("several calls",
 		"columns x 38", "row d1 1", "done ff 11 1", "status 0", "done fe 1 0",

@@ -61,8 +61,8 @@ func list(rows *sql.Rows) (sets []string, err error) {
 		if err != nil {
 			return sets, err
 		}
-		set := strings.Join(names, ",") + ":"
-		var setSb65 strings.Builder
+		var set strings.Builder
+		set.WriteString(strings.Join(names, ",") + ":")
 		for rows.Next() {
 			values, into := make([]any, len(names)), make([]any, len(names))
 			for i := range values {
@@ -71,10 +71,9 @@ func list(rows *sql.Rows) (sets []string, err error) {
 			if err := rows.Scan(into...); err != nil {
 				return sets, err
 			}
-			setSb65.WriteString(fmt.Sprint(values))
+			fmt.Fprint(&set, values)
 		}
-		set += setSb65.String()
-		sets = append(sets, set)
+		sets = append(sets, set.String())
 		if !rows.NextResultSet() {
 			return sets, rows.Err()
 		}
@@ -246,6 +245,9 @@ func TestMessageQueue(t *testing.T) {
 		case sqlexp.MsgNextResultSet:
 			active = rows.NextResultSet()
 		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
 	}
 	want := []string{"notice hello", "row 1", "row 2", "affected 2", "affected 5", "error no", "row 3", "affected 1"}
 	if diff := cmp.Diff(want, got); diff != "" {

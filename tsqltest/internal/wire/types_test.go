@@ -127,7 +127,7 @@ type cell struct {
 
 func cells() []cell {
 	wide, _ := new(big.Int).SetString("-"+strings.Repeat("9", 38), 10)
-	date := func(y, m, d int) int { return value.Days(y, m, d) }
+	date := value.Days
 	utc := func(y, m, d, hour, minute, second, ns int) time.Time {
 		return time.Date(y, time.Month(m), d, hour, minute, second, ns, time.UTC)
 	}
@@ -254,7 +254,7 @@ func TestColumns(t *testing.T) {
 				}
 			}
 		}
-		if rows.Next() || rows.Close() != nil || rows.Err() != nil {
+		if rows.Next() || rows.Close() != nil || rows.Err() != nil { //nolint:sqlclosecheck // that closing works is part of the test
 			t.Errorf("%s: there is more: %v", text, rows.Err())
 		}
 	}
@@ -320,15 +320,14 @@ func chain(err error) string {
 	if err == nil {
 		return "no error"
 	}
-	text := err.Error()
 	type wrapper interface{ Unwrap() error }
-	var textSb325 strings.Builder
+	var text strings.Builder
+	text.WriteString(err.Error())
 	for w, ok := err.(wrapper); ok; w, ok = err.(wrapper) {
 		if err = w.Unwrap(); err == nil {
 			break
 		}
-		textSb325.WriteString(": " + err.Error())
+		text.WriteString(": " + err.Error())
 	}
-	text += textSb325.String()
-	return text
+	return text.String()
 }

@@ -51,7 +51,7 @@ func (c *cursor) value(t *typeInfo) (value.Value, error) {
 	}
 	switch {
 	case c.err != nil:
-		return value.Value{}, nil
+		return value.Value{}, nil //nolint:nilerr // the cursor keeps its error, at which the caller looks first
 	case len(b) > t.size && (t.shape == shapeByte || t.shape == shapeShort):
 		return value.Value{}, errInvalid
 	default:

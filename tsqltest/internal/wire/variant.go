@@ -20,7 +20,7 @@ func decodeVariant(b []byte) (value.Value, error) {
 	c := newCursor(b)
 	code, size := typeCode(c.byte()), int(c.byte())
 	properties := newCursor(c.take(size))
-	t := value.Type{}
+	var t value.Type
 	var collation *value.Collation
 	switch code {
 	case typeTime, typeDateTime2, typeDateTimeOffset:

@@ -128,7 +128,7 @@ func Serve(ctx context.Context, listener net.Listener, handler request.Handler, 
 	s := New(handler, options)
 	defer context.AfterFunc(ctx, s.Close)()
 	defer s.Close()
-	return s.Serve(listener)
+	return s.Serve(listener) //nolint:contextcheck // the server has a context of its own, which ends with this one
 }
 
 // Serve serves the clients that connect to the listener, which it closes in the end. It returns nil after Close.
