@@ -53,11 +53,11 @@ func (d *definer) alterTable(s *syntax.AlterTable) error {
 func (b *builder) setOptions(s *syntax.AlterTable) error {
 	options := clone(b.t.Options)
 	for _, o := range s.Options {
-		value := strings.ToUpper(strings.TrimSpace(o.Value))
-		if o.Name != "LOCK_ESCALATION" || !slices.Contains([]string{"AUTO", "TABLE", "DISABLE"}, value) {
+		wanted := strings.ToUpper(strings.TrimSpace(o.Value))
+		if o.Name != "LOCK_ESCALATION" || !slices.Contains([]string{"AUTO", "TABLE", "DISABLE"}, wanted) {
 			return b.unsupported(o.Span, "ALTER TABLE … SET ("+o.Name+" = "+o.Value+")")
 		}
-		options[o.Name] = value
+		options[o.Name] = wanted
 	}
 	set(b.definer, &b.t.Options, options)
 	return nil

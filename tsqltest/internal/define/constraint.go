@@ -257,8 +257,9 @@ func isKeyType(t Type) bool {
 	switch t.Kind {
 	case sqltype.Text, sqltype.NText, sqltype.Image, sqltype.XML, sqltype.Geometry, sqltype.Geography:
 		return false
+	default:
+		return !t.IsMax()
 	}
-	return !t.IsMax()
 }
 
 // onOff reads an option's value that is ON or OFF.

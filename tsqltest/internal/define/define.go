@@ -118,6 +118,13 @@ func Execute(c Context, stmt syntax.Stmt) error {
 	}
 }
 
+// definer executes one statement.
+type definer struct {
+	Context
+
+	db *schema.Database // the one that the statement changes: another one only for names of three parts
+}
+
 // other executes what the parser calls other statements.
 func (d *definer) other(s *syntax.Other) error {
 	switch detail := s.Detail.(type) {
@@ -144,13 +151,6 @@ func (d *definer) other(s *syntax.Other) error {
 		return nil
 	}
 	return d.unsupported(s.Span, s.Words)
-}
-
-// definer executes one statement.
-type definer struct {
-	Context
-
-	db *schema.Database // the one that the statement changes: another one only for names of three parts
 }
 
 // unsupported is the error for what SQL Server has and this server has not.

@@ -204,7 +204,7 @@ func (b *builder) keyColumn(ix *schema.Index, k key, column syntax.IndexColumn) 
 		}
 		return err
 	}
-	if err := b.stored(c, ix); err != nil {
+	if err := b.stored(c); err != nil {
 		return err
 	}
 	ix.Columns = append(ix.Columns, schema.IndexColumn{Ordinal: c.Ordinal, Desc: column.Desc})
@@ -221,7 +221,7 @@ func (b *builder) included(ix *schema.Index, name string) error {
 		slices.ContainsFunc(ix.Columns, func(o schema.IndexColumn) bool { return o.Ordinal == c.Ordinal }):
 		return fault.New(1909, "index", c.Name)
 	}
-	if err := b.stored(c, ix); err != nil {
+	if err := b.stored(c); err != nil {
 		return err
 	}
 	ix.Include = append(ix.Include, c.Ordinal)
@@ -229,7 +229,7 @@ func (b *builder) included(ix *schema.Index, name string) error {
 }
 
 // stored makes a computed column one whose values are in the rows, as an index needs.
-func (b *builder) stored(c *schema.Column, ix *schema.Index) error {
+func (b *builder) stored(c *schema.Column) error {
 	if c.Computed == nil || c.Stored {
 		return nil
 	}
@@ -248,14 +248,15 @@ func (b *builder) place(ix *schema.Index) {
 		if len(list) > 0 && list[0].ID == 0 {
 			list = list[1:]
 		}
-		b.t.Indexes = slices.Insert(list, 0, ix)
-		return
+		list = slices.Insert(list, 0, ix)
+	} else {
+		ix.ID = 2
+		for _, other := range list {
+			ix.ID = max(ix.ID, other.ID+1)
+		}
+		list = append(list, ix)
 	}
-	ix.ID = 2
-	for _, other := range list {
-		ix.ID = max(ix.ID, other.ID+1)
-	}
-	b.t.Indexes = append(list, ix)
+	b.t.Indexes = list
 }
 
 // qualified is the table's name as messages about its indexes have it.

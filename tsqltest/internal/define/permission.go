@@ -128,7 +128,7 @@ func (d *definer) change(s *syntax.Permission, i int, on schema.Securable, o sch
 		return fault.New(102, name)
 	}
 	p := schema.Permission{Class: on.Class, Major: on.ID, Permission: name, Grantee: to, Grantor: by}
-	if s.Columns == nil || s.Columns[i] == nil {
+	if i >= len(s.Columns) || len(s.Columns[i]) == 0 {
 		return d.changeOne(s, p)
 	}
 	t, ok := o.(*schema.Table)

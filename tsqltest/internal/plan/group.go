@@ -325,7 +325,7 @@ func (b *binder) groupingCall(s *scope, x *syntax.Call) (*node, error) {
 // groupingSets reads which sets ROLLUP, CUBE and GROUPING SETS make, as indexes of keys. The tree has the expressions
 // alone, so that what stands between them is read from the text. Index has the key of each expression.
 func (b *binder) groupingSets(g *syntax.GroupBy, index []int) ([][]int, error) {
-	if b.env.File == nil {
+	if b.env.File == nil || int(g.To) > len(b.env.File.Text) {
 		return nil, b.unsupported(g.Span, "grouping sets without a text")
 	}
 	p := &setParser{items: g.Items, index: index, at: int(g.From), end: int(g.To), text: b.env.File.Text}
