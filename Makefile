@@ -44,20 +44,20 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 	go run ./tools/sqlc-gen-tsql vet -config sqlc.yaml
 
 .PHONY: test
-test: ## Run the tests; those that want a T-SQL server are skipped if there is none
+test: ## Run the tests; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
 	go test ./...
 	go test -C tools/acceptance ./...
-	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^SKIP' || true # go test hides what passing packages say
+	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^T-SQL server: ' # go test hides what passing packages say
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
 	go test -race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql
-test-mssql: ## Run the tests that want a T-SQL server: DUROXIDE_TEST_MSSQL, or one in Docker
+test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or on SQL Server in Docker
 	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../..'; \
 	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
-	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/...
+	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/... ./tsqltest/calibration
 
 .PHONY: test-tools
 test-tools: ## Run the tests of the generator and the other tools, those in modules of their own included

@@ -18,8 +18,9 @@
 //
 // # What is not there
 //
-// Whatever is not there is an error that says so: number 49900, "… is not supported by tsqltest", with the place. See
-// docs/tsqltest.md for the list.
+// Whatever is not there is an error that says so: number 49900, "… is not supported by tsqltest", with the place. The
+// manual has the list, and what else there is to know about options, logins, locks and deadlocks:
+// https://github.com/duroxide/duroxide-go/blob/main/docs/tsqltest.md
 package tsqltest
 
 import (

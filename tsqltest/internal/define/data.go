@@ -268,7 +268,7 @@ func (b *builder) recompute() (func(values []value.Value) ([]value.Value, error)
 	}, nil
 }
 
-// rewrite changes the values of every row. What fails for the rows as the transaction sees them; versions that only
+// rewrite changes the values of every row. It fails if a row fails that the transaction sees; versions that only
 // others may still see get NULL instead.
 func (b *builder) rewrite(width int, f func(values []value.Value) ([]value.Value, error)) error {
 	undo, err := b.rewriteAll(width, f)

@@ -40,6 +40,9 @@ type binder struct {
 	depth int
 	// params are the arguments of an inline function, by folded name.
 	params map[string]*node
+	// inherited are the hints of the reference to the view or common table expression in which the binder is: they hold
+	// for the tables that it reads.
+	inherited execute.Hints
 	// owner is set in a view or a function: what it reads needs no rights if it belongs to its owner.
 	owner schema.Object
 }

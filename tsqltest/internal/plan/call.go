@@ -201,7 +201,7 @@ func (b *binder) userFunction(s *scope, x *syntax.Call) (*node, error) {
 // inside returns the binder of what stands in a module.
 func (b *binder) inside(m *schema.Module) *binder {
 	return &binder{
-		statement: b.statement, depth: b.depth + 1, owner: m,
+		statement: b.statement, depth: b.depth + 1, owner: m, inherited: b.inherited,
 		env: &Env{
 			Database: b.env.Database, Server: b.env.Server, File: fileOf(m), Schema: m.Schema.Name, Module: m,
 			Temp: func(string) *schema.Table { return nil }, Chooser: b.env.Chooser,

@@ -369,7 +369,7 @@ func likeCode(args []execute.Expr, collation *value.Collation, blanks bool) exec
 		if len(args) == 3 {
 			runes := []rune(texts[2])
 			if len(runes) != 1 {
-				return execute.False, fault.New(506, texts[2])
+				return execute.False, fault.New(506, texts[2], "LIKE")
 			}
 			escape = runes[0]
 		}

@@ -44,9 +44,6 @@ func (b *binder) with(s *scope, list []*syntax.CTE) error {
 
 // cteSource binds a reference to a common table expression.
 func (b *binder) cteSource(c *cte, ref *syntax.TableRef, maybe bool) (*source, error) {
-	if len(ref.Hints) > 0 {
-		return nil, b.unsupported(ref.Span, "hints on a common table expression")
-	}
 	name := c.def.Name.Value
 	if c.work != nil {
 		*c.uses++

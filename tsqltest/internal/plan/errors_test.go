@@ -1,6 +1,9 @@
 package plan_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestErrors checks the numbers of what queries are refused for.
 func TestErrors(t *testing.T) {
@@ -65,6 +68,7 @@ func TestErrors(t *testing.T) {
 		{"SELECT SUM(name) FROM dbo.customers", 8117},
 		{"SELECT CAST(SYSDATETIME() AS uniqueidentifier)", 529},
 		{"SELECT id FROM dbo.customers FOR XML PATH", 49900},
+		{"SELECT a FROM OPENQUERY(linked, 'SELECT 1 AS a') AS t", 49900},
 	} {
 		t.Run(c.query, func(t *testing.T) {
 			t.Parallel()
@@ -73,6 +77,9 @@ func TestErrors(t *testing.T) {
 			rows, err := l.query(c.query)
 			if err == nil {
 				t.Fatalf("no error, but %v", rows)
+			}
+			if strings.Contains(err.Error(), "%!") {
+				t.Errorf("badly made: %v", err)
 			}
 			if number(err) != c.want {
 				t.Errorf("got %v, want %d", err, c.want)

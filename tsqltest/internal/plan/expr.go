@@ -333,7 +333,7 @@ func (b *binder) nextValue(_ *scope, x *syntax.NextValue) (*node, error) {
 	}, nil
 }
 
-// folded computes what is constant. What fails when it is executed, and only if it is.
+// folded computes what is constant. An error comes when it is executed, and only if it is.
 func (b *binder) folded(n *node) *node {
 	if n.value == nil || n.kind == isConstant || !n.constant() {
 		return n

@@ -117,10 +117,18 @@ func (b *binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*source, 
 	if err != nil {
 		return nil, err
 	}
+	if hints, err = b.inherit(hints); err != nil {
+		return nil, err
+	}
 	var src *source
 	if len(ref.Name.Parts) == 1 {
 		if c := s.ctes.find(b, name); c != nil {
-			src, err = b.cteSource(c, ref, maybe)
+			inside := *b
+			inside.inherited = hints
+			if hints.Index != "" || hints.ForceSeek || hints.ForceScan {
+				return nil, b.unsupported(ref.Span, "a hint about indexes on a common table expression")
+			}
+			src, err = inside.cteSource(c, ref, maybe)
 		}
 	}
 	if src == nil && err == nil {
@@ -168,7 +176,12 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 	case *schema.Module:
 		if def, ok := o.Stmt.(*syntax.CreateView); ok {
 			b.needs("SELECT", o)
-			src, err := b.view(o, def, maybe)
+			if hints.Index != "" || hints.ForceSeek || hints.ForceScan {
+				return nil, b.unsupported(ref.Span, "a hint about indexes on a view")
+			}
+			outer := *b
+			outer.inherited = hints
+			src, err := outer.view(o, def, maybe)
 			if err == nil {
 				src.schema = o.Schema.Name
 			}

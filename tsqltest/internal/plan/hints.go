@@ -80,6 +80,23 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	return h, nil
 }
 
+// inherit adds the hints of the view or common table expression around a reference.
+func (b *binder) inherit(h execute.Hints) (execute.Hints, error) {
+	in := b.inherited
+	switch {
+	case in.Level == execute.AsSession:
+	case h.Level == execute.AsSession:
+		h.Level = in.Level
+	case h.Level != in.Level:
+		return h, fault.New(1047)
+	}
+	h.ReadPast, h.NoWait = h.ReadPast || in.ReadPast, h.NoWait || in.NoWait
+	h.Update, h.Exclusive = h.Update || in.Update, h.Exclusive || in.Exclusive
+	h.RowLock, h.PageLock, h.TableLock = h.RowLock || in.RowLock, h.PageLock || in.PageLock, h.TableLock || in.TableLock
+	h.TableExclusive = h.TableExclusive || in.TableExclusive
+	return h, nil
+}
+
 // unquoted is a name as it stands in a hint, which keeps the text that was written.
 func unquoted(name string) string {
 	name = strings.TrimSpace(name)

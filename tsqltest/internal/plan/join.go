@@ -181,7 +181,7 @@ func (p *planner) group(from *group, q request) (*physical, error) {
 	case len(g.leaves) == 0:
 		out = &physical{rows: 1, cost: 0.1, build: func() (execute.Operator, error) { return execute.One{}, nil }}
 		out = p.filtered(out, conds, nil)
-	case p.b.options.force || p.b.env.Chooser != nil || len(g.leaves) > 10:
+	case p.b.options.force || p.b.env.Chooser != nil || len(g.leaves) > 8:
 		out, err = p.stepwise(g, inner)
 	default:
 		out, err = p.exhaustive(g, inner)

@@ -192,16 +192,6 @@ func constantNode(v value.Value, t value.Type) *node {
 	}
 }
 
-// truthNode is a condition that is always the same.
-func truthNode(t execute.Truth) *node {
-	return &node{
-		name: "truth " + strconv.Itoa(int(t)),
-		truth: func([]code) execute.Cond {
-			return func(*execute.Run) (execute.Truth, error) { return t, nil }
-		},
-	}
-}
-
 // constantValue returns the value of a constant.
 func (n *node) constantValue() (value.Value, bool) {
 	if n.kind != isConstant {

@@ -81,7 +81,7 @@ func TestPaths(t *testing.T) {
 		{"SELECT id FROM dbo.jobs WHERE code = 'c7' COLLATE Latin1_General_100_BIN2", "7", "scan", 0},
 		// Columns outside the index are looked up, after what the index can say.
 		{"SELECT id FROM dbo.jobs WITH (INDEX (ix_code)) WHERE code > 'c8' AND total > 9", "9", "seek ix_code of jobs (code >) lookup where 1", 0},
-		{"SELECT name FROM dbo.jobs WITH (INDEX (ix_kind)) WHERE kind = 3 AND id < 9", "NULL", "where 1 lookup", 12},
+		{"SELECT name FROM dbo.jobs WITH (INDEX (ix_kind)) WHERE kind = 3 AND id < 9", "NULL NULL", "where 1 lookup", 12}, //nolint:dupword // two rows
 		// Hints.
 		{"SELECT id FROM dbo.jobs WITH (INDEX (1)) WHERE code = 'c7'", "7", "scan PK__", 40},
 		{"SELECT id FROM dbo.jobs WITH (FORCESEEK) WHERE kind > 2 AND name = N'n8'", "", "seek ix_named", 0},
@@ -155,6 +155,29 @@ func TestAccess(t *testing.T) {
 			}
 			if !found {
 				t.Errorf("locks: %v", l.counts)
+			}
+		})
+	}
+}
+
+// TestHintsOfViews checks that the hints of a view and of a common table expression are those of the tables in it.
+func TestHintsOfViews(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]lock.Mode{
+		"SELECT id FROM dbo.late WITH (NOLOCK)":                                             lock.NL,
+		"SELECT id FROM dbo.late WITH (UPDLOCK)":                                            lock.U,
+		"SELECT id FROM dbo.late":                                                           lock.S,
+		"WITH c AS (SELECT id FROM dbo.jobs WHERE id > 38) SELECT id FROM c WITH (UPDLOCK)": lock.U,
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			l := newQueue(t)
+			l.run("CREATE VIEW dbo.late AS SELECT id FROM dbo.jobs WHERE id > 38;")
+			if _, err := l.query(query); err != nil {
+				t.Fatal(err)
+			}
+			if len(l.counts) == 0 || l.counts[0].Mode != want {
+				t.Errorf("locks: %v, want %v", l.counts, want)
 			}
 		})
 	}

@@ -315,7 +315,7 @@ func (b *binder) outputKey(columns []outColumn, x syntax.Expr) (*node, error) {
 		}
 		i, err := strconv.Atoi(x.Value)
 		if err != nil || i < 1 || i > len(columns) {
-			return nil, fault.New(108, x.Value)
+			return nil, fault.New(108, i)
 		}
 		return columns[i-1].node, nil
 	case *syntax.ColumnRef:

@@ -33,7 +33,6 @@ func (oneRel) visit(*set, *set) {}
 // tableRel is a reference to a table.
 type tableRel struct {
 	source execute.Source
-	alias  string
 	slots  []int // of the columns by ordinal; -1 for one that nothing refers to
 	hints  execute.Hints
 	write  bool // its rows are to be changed
@@ -143,7 +142,6 @@ type windowSpec struct {
 
 // windowCall is a window function with the slot for its result.
 type windowCall struct {
-	key  string
 	slot int
 	args []*node
 	make func(args []code) execute.WindowCall
@@ -162,8 +160,6 @@ type block struct {
 	distinct []*node    // DISTINCT: the columns; nil without
 	order    []sortKey
 	top      *topRel
-	// force keeps the tables in the order of the text.
-	force bool
 }
 
 // topRel is TOP, OFFSET and FETCH.

@@ -22,6 +22,12 @@ func init() { //nolint:gochecknoinits // the functions call the binder, which re
 	tableFunctions = map[string]tableFunction{
 		"OPENJSON": (*binder).openJSON, "STRING_SPLIT": (*binder).stringSplit, "GENERATE_SERIES": (*binder).generateSeries,
 	}
+	// What needs full-text indexes, other servers or XML.
+	for _, name := range []string{"CONTAINSTABLE", "FREETEXTTABLE", "OPENDATASOURCE", "OPENQUERY", "OPENROWSET", "OPENXML"} {
+		tableFunctions[name] = func(b *binder, _ *scope, f *syntax.FunctionTable, _ bool) (*source, error) {
+			return nil, b.unsupported(f.Span, "%s", name)
+		}
+	}
 }
 
 // rowMaker makes the rows of a table function from its arguments.

@@ -97,7 +97,7 @@ func (b *binder) over(s *scope, w *syntax.Window, hops int) (*syntax.Window, err
 			continue
 		}
 		if hops > len(s.named) {
-			return nil, fault.New(5365, w.Name)
+			return nil, fault.New(5365)
 		}
 		base, err := b.over(s, named.Window, hops+1)
 		if err != nil {

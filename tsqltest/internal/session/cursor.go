@@ -91,7 +91,9 @@ func (s *Session) fetch(a *activation, c *cursor, st *syntax.CursorStmt) error {
 	if c.next >= len(c.rows) {
 		s.fetchStatus = fetchedNo
 		if len(st.Into) == 0 {
-			s.sendColumns(c.columns)
+			if err := s.sendColumns(c.columns); err != nil {
+				return err
+			}
 			s.done("FETCH", 0, true)
 		}
 		return nil
@@ -100,7 +102,9 @@ func (s *Session) fetch(a *activation, c *cursor, st *syntax.CursorStmt) error {
 	c.next++
 	s.fetchStatus, s.rowCount = fetched, 1
 	if len(st.Into) == 0 {
-		s.sendColumns(c.columns)
+		if err := s.sendColumns(c.columns); err != nil {
+			return err
+		}
 		if err := s.sendRow(row); err != nil {
 			return err
 		}

@@ -28,11 +28,8 @@ const maxLevel = 32
 
 // exec executes EXECUTE.
 func (s *Session) exec(a *activation, st *syntax.Exec) error {
-	if rs := st.ResultSets; rs != nil && !rs.Undefined {
-		return s.unsupported(a.unit, rs.Span, "WITH RESULT SETS")
-	}
 	if st.SQL != nil {
-		return s.execText(a, st)
+		return s.redefined(a, st.ResultSets, func() error { return s.execText(a, st) })
 	}
 	parts, err := s.procedureName(a, st)
 	if err != nil {
@@ -47,7 +44,11 @@ func (s *Session) exec(a *activation, st *syntax.Exec) error {
 		args = append(args, arg)
 	}
 	top := a.unit.module == nil && !a.unit.nests
-	status, err := s.invoke(parts, args)
+	var status value.Value
+	err = s.redefined(a, st.ResultSets, func() (err error) {
+		status, err = s.invoke(parts, args)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -402,7 +403,7 @@ func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
 	}
 	outer := s.out
 	taken := &captured{}
-	s.out.into = taken
+	s.out.into, s.out.redefined = taken, nil
 	auto := s.transaction.count == 0
 	if auto && !s.store.InTransaction() {
 		s.store.Begin(s.options.isolation)
@@ -429,7 +430,9 @@ func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []plan.Rows)
 	}
 	a.need(p.Tables)
 	if p.Columns != nil {
-		s.sendColumns(p.Columns)
+		if err := s.sendColumns(p.Columns); err != nil {
+			return err
+		}
 	}
 	scope := s.begin()
 	n, err := p.Run(&a.frame, sets, s.sendRow)

@@ -17,24 +17,35 @@ func (s *Session) tell(send func(sink request.Sink) error) {
 }
 
 // sendColumns begins a result set.
-func (s *Session) sendColumns(columns []plan.Column) {
+func (s *Session) sendColumns(columns []plan.Column) (err error) {
+	for r := s.out.redefined; r != nil; r = r.outer {
+		if columns, err = r.begin(columns); err != nil {
+			return err
+		}
+	}
 	if to := s.out.into; to != nil {
 		set := plan.Rows{Types: make([]value.Type, len(columns))}
 		for i, c := range columns {
 			set.Types[i] = c.Type
 		}
 		to.sets = append(to.sets, set)
-		return
+		return nil
 	}
 	list := make([]request.Column, len(columns))
 	for i, c := range columns {
 		list[i] = request.Column(c)
 	}
 	s.tell(func(sink request.Sink) error { return sink.Columns(list) })
+	return nil
 }
 
 // sendRow sends a row, or hands it to INSERT … EXEC.
-func (s *Session) sendRow(row []value.Value) error {
+func (s *Session) sendRow(row []value.Value) (err error) {
+	for r := s.out.redefined; r != nil; r = r.outer {
+		if row, err = r.convert(row); err != nil {
+			return err
+		}
+	}
 	if s.out.into != nil {
 		set := &s.out.into.sets[len(s.out.into.sets)-1]
 		set.Values = append(set.Values, append([]value.Value(nil), row...))

@@ -110,7 +110,7 @@ func (d describer) defined(u *unit, def *syntax.ResultSetDef) ([]plan.Column, er
 			}
 			t.Collation = collation
 		}
-		columns[i] = plan.Column{Name: c.Name.Value, Type: t, Nullable: c.Null != syntax.NotNull, Computed: true}
+		columns[i] = plan.Column{Name: c.Name.Value, Type: t, Nullable: c.Null != syntax.NullRefused, Computed: true}
 	}
 	return columns, nil
 }

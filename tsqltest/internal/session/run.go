@@ -152,11 +152,15 @@ func writes(stmt syntax.Stmt) bool {
 func (s *Session) execute(a *activation, p *plan.Statement, kind string) error {
 	scope := s.begin()
 	var send func(row []value.Value) error
+	var n int64
+	var err error
 	if p.Columns != nil {
-		s.sendColumns(p.Columns)
+		err = s.sendColumns(p.Columns)
 		send = s.sendRow
 	}
-	n, err := p.Run(&a.frame, s.limited(send))
+	if err == nil {
+		n, err = p.Run(&a.frame, s.limited(send))
+	}
 	if errors.Is(err, errEnough) {
 		n, err = s.options.rowCount, nil
 	}

@@ -107,4 +107,6 @@ type output struct {
 	sink request.Sink
 	into *captured // takes the rows instead of the sink; nil outside of INSERT … EXEC
 	err  error     // the first error of the sink: the client is gone
+	// redefined is the clause WITH RESULT SETS that the sets must follow; nil without one.
+	redefined *redefinition
 }

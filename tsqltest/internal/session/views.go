@@ -112,7 +112,7 @@ func (d describer) ofStatement(u *unit, stmt syntax.Stmt, depth int) ([]sysview.
 		}
 		return d.ofStatement(u, st.Else, depth)
 	case *syntax.Exec:
-		return d.ofExec(st, depth)
+		return d.ofExec(u, st, depth)
 	case *syntax.SelectStmt, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Merge:
 		if in, ok := st.(*syntax.Insert); ok && in.Exec != nil {
 			return nil, nil
@@ -128,17 +128,20 @@ func (d describer) ofStatement(u *unit, stmt syntax.Stmt, depth int) ([]sysview.
 }
 
 // ofExec describes the procedure that a statement calls by its name.
-func (d describer) ofExec(st *syntax.Exec, depth int) ([]sysview.ResultColumn, error) {
+func (d describer) ofExec(u *unit, st *syntax.Exec, depth int) ([]sysview.ResultColumn, error) {
+	if rs := st.ResultSets; rs != nil && !rs.Undefined {
+		return d.redefinedFirst(u, rs)
+	}
 	if st.Name == nil {
-		return nil, fault.New(11513)
+		return nil, fault.New(11513, u.file.Slice(st.Span))
 	}
 	m, _, err := d.s.findProcedure(names(st.Name))
 	if err != nil || m == nil {
 		return nil, err
 	}
-	u, err := d.s.moduleUnit(m)
+	called, err := d.s.moduleUnit(m)
 	if err != nil {
 		return nil, err
 	}
-	return d.first(u, u.stmts, depth+1)
+	return d.first(called, called.stmts, depth+1)
 }
