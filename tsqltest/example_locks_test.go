@@ -13,22 +13,15 @@ import (
 // Two sessions want the same row. The second one does not wait: LOCK_TIMEOUT 0 makes the server answer with error 1222.
 func ExampleServer_Connect() {
 	ctx := context.Background()
-	server, err := tsqltest.Start(tsqltest.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	server := startShop(ctx)
 	defer server.Close()
-	if err := server.ApplyFS(ctx, os.DirFS("testdata/shop"), "schema.sql", "procedures/*.sql"); err != nil {
-		log.Fatal(err)
-	}
 	ada, bob := connect(ctx, server), connect(ctx, server)
 	defer ada.Close()
 	defer bob.Close()
 
 	execute(ctx, ada, "BEGIN TRANSACTION; EXEC dbo.reserve @sku = 'cup';")
-	_, err = bob.Exec(ctx, "SET LOCK_TIMEOUT 0; SELECT stock FROM dbo.products WHERE sku = 'cup';")
-	var refused *tsqltest.Error
-	if errors.As(err, &refused) {
+	_, err := bob.Exec(ctx, "SET LOCK_TIMEOUT 0; SELECT stock FROM dbo.products WHERE sku = 'cup';")
+	if refused, ok := errors.AsType[*tsqltest.Error](err); ok {
 		fmt.Println(refused.Number, refused.Message)
 	}
 
@@ -45,14 +38,8 @@ func ExampleServer_Connect() {
 // DEADLOCK_PRIORITY is the victim.
 func ExampleServer_Connect_deadlock() {
 	ctx := context.Background()
-	server, err := tsqltest.Start(tsqltest.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	server := startShop(ctx)
 	defer server.Close()
-	if err := server.ApplyFS(ctx, os.DirFS("testdata/shop"), "schema.sql", "procedures/*.sql"); err != nil {
-		log.Fatal(err)
-	}
 	ada, bob := connect(ctx, server), connect(ctx, server)
 	defer ada.Close()
 	defer bob.Close()
@@ -65,9 +52,8 @@ func ExampleServer_Connect_deadlock() {
 		_, err := ada.Exec(ctx, "EXEC dbo.reserve @sku = 'cup';")
 		adas <- err
 	}()
-	_, err = bob.Exec(ctx, "EXEC dbo.reserve @sku = 'tea';")
-	var victim *tsqltest.Error
-	if errors.As(err, &victim) {
+	_, err := bob.Exec(ctx, "EXEC dbo.reserve @sku = 'tea';")
+	if victim, ok := errors.AsType[*tsqltest.Error](err); ok {
 		fmt.Println("Bob:", victim.Number)
 	}
 	fmt.Println("Ada:", <-adas)
@@ -75,6 +61,18 @@ func ExampleServer_Connect_deadlock() {
 	// Output:
 	// Bob: 1205
 	// Ada: <nil>
+}
+
+// startShop starts a server with the shop's scripts.
+func startShop(ctx context.Context) *tsqltest.Server {
+	server, err := tsqltest.Start(tsqltest.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := server.ApplyFS(ctx, os.DirFS("testdata/shop"), "schema.sql", "procedures/*.sql"); err != nil {
+		log.Fatal(err)
+	}
+	return server
 }
 
 func connect(ctx context.Context, server *tsqltest.Server) *tsqltest.Conn {

@@ -144,7 +144,7 @@ func (s *Server) create() error {
 	}
 	seed := o.Seed
 	if seed == 0 {
-		seed = rand.Uint64()
+		seed = rand.Uint64() //nolint:gosec // it need not be secret
 	}
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed must repeat
 	s.catalog = catalog

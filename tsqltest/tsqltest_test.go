@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 
 // The first test of the manual.
 func TestReserve(t *testing.T) {
+	t.Parallel()
 	server := tsqltest.New(t, tsqltest.Options{})
 	server.Apply(t, os.DirFS("testdata/shop"), "schema.sql", "procedures/*.sql")
 	var stock int
@@ -75,8 +77,11 @@ func TestRowVersions(t *testing.T) {
 func TestOptionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, options := range []tsqltest.Options{
-		{CompatibilityLevel: 129}, {CompatibilityLevel: 161}, {CompatibilityLevel: -1},
-		{Collation: "Klingon_CI_AS"}, {Collation: "Japanese_CI_AS"},
+		{CompatibilityLevel: 129},
+		{CompatibilityLevel: 161},
+		{CompatibilityLevel: -1},
+		{Collation: "Klingon_CI_AS"},
+		{Collation: "Japanese_CI_AS"},
 	} {
 		if server, err := tsqltest.Start(options); err == nil {
 			server.Close()
@@ -109,7 +114,7 @@ func TestSeedRepeats(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) []any {
 		server := tsqltest.New(t, tsqltest.Options{Seed: seed})
-		return must(t, session(t, server), "SELECT NEWID(), NEWID(), RAND()").Sets[0].Rows[0]
+		return must(t, session(t, server), "SELECT NEWID(), RAND(), NEWID()").Sets[0].Rows[0]
 	}
 	first := draw(1)
 	if again := draw(1); !slices.Equal(first, again) {
@@ -239,7 +244,9 @@ func TestCloseEndsConnections(t *testing.T) {
 // awaitWaiting returns when a session waits for a lock.
 func awaitWaiting(t *testing.T, observer *tsqltest.Conn) {
 	t.Helper()
-	for must(t, observer, "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_status = 'WAIT'").Sets[0].Rows[0][0] == int64(0) {
+	const waiting = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE request_status = 'WAIT'"
+	for must(t, observer, waiting).Sets[0].Rows[0][0] == int64(0) {
+		runtime.Gosched()
 	}
 }
 

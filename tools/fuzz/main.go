@@ -58,7 +58,8 @@ type target struct {
 
 // fuzz runs the target with its output passed through, so that a failing input is shown as it is found.
 func (t target) fuzz(ctx context.Context, dir string, inputs uint) error {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", fmt.Sprintf("-fuzztime=%dx", inputs), t.pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", fmt.Sprintf("-fuzztime=%dx", inputs),
+		"-fuzzminimizetime=100x", t.pkg) // what is interesting is not kept, so it need not be short
 	cmd.Dir = dir
 	cmd.Stdout = os.Stdout
 	cmd.Stderr = os.Stderr

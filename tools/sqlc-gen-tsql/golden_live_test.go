@@ -32,7 +32,8 @@ func testGoldenLive(t *testing.T, server livetest.Server) {
 			if !g.positive() {
 				return
 			}
-			if _, skip := g.skips[server.Kind]; skip {
+			_, skip := g.skips[server.Kind]
+			if _, all := g.skips[everyServer]; skip || all {
 				count.skipped.Add(1)
 				return
 			}
@@ -74,7 +75,7 @@ func verifyGolden(t *testing.T, server livetest.Server, g *golden) *live.Report 
 		}
 	}
 	for _, s := range g.sources {
-		if err := livetest.Apply(t.Context(), conn, s.Name, s.Text); err != nil {
+		if err := server.Apply(t.Context(), conn, s.Name, s.Text); err != nil {
 			t.Fatal(err)
 		}
 	}

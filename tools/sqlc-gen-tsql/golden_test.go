@@ -24,7 +24,8 @@ import (
 //
 //	name.sql      the scripts, in their order
 //	options.yaml  keys of the configuration, if it takes any; the package is called db
-//	server        for TestGoldenLive, if a server can't run the case: "skip-babelfish: reason"
+//	server        for TestGoldenLive, if a server can't run the case: "skip-babelfish: reason", and "skip-any: reason" if
+//	              none can
 //
 // and what they come to, written by go test -run TestGolden -update:
 //
@@ -34,6 +35,9 @@ import (
 //
 // Read what -update has written before you commit it: it is the specification.
 const goldenFolder = "testdata/golden"
+
+// everyServer stands for all of them in the section server.
+const everyServer = "any"
 
 var update = flag.Bool("update", false, "rewrite what golden cases expect")
 

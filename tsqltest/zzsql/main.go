@@ -38,7 +38,7 @@ func main() {
 	for _, batch := range strings.Split(string(text), "\nGO\n") {
 		rows, err := conn.QueryContext(context.Background(), batch)
 		if err != nil {
-			fmt.Println("error:", err)
+			fmt.Printf("error: %v %#v\n", err, err)
 			continue
 		}
 		for {
@@ -72,7 +72,7 @@ func main() {
 			}
 		}
 		if err := rows.Err(); err != nil {
-			fmt.Println("error:", err)
+			fmt.Printf("error: %v %#v\n", err, err)
 		}
 		rows.Close()
 	}

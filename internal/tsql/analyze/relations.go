@@ -139,13 +139,13 @@ func (a *analyzer) declareParams(e *env, params []catalog.Param) {
 func (a *analyzer) functionTable(s *scope, f *syntax.FunctionTable) *source {
 	name := strings.ToUpper(lastPart(f.Call.Name).Value)
 	var rel relation
-	builtin := len(f.Call.Name.Parts) == 1
+	unqualified := len(f.Call.Name.Parts) == 1
 	switch {
-	case builtin && name == "OPENJSON":
+	case unqualified && name == "OPENJSON":
 		rel = a.openJSON(s, f)
-	case builtin && name == "STRING_SPLIT":
+	case unqualified && name == "STRING_SPLIT":
 		rel = a.stringSplit(s, f.Call)
-	case builtin && name == "GENERATE_SERIES":
+	case unqualified && name == "GENERATE_SERIES":
 		rel = a.generateSeries(s, f.Call)
 	default:
 		rel = a.userTable(s, f.Call)

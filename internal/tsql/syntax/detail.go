@@ -3,6 +3,7 @@ package syntax
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 )
@@ -14,7 +15,7 @@ func (p *parser) withDetail(start token, words string, set bool) Stmt {
 	rest := p.at
 	p.skipRest(set)
 	s.Span = p.from(start.Span)
-	if read := detailReaders[words]; read != nil {
+	if read := detailReaders()[words]; read != nil {
 		var detail Detail
 		if p.reread(rest, func(p *parser) { detail = read(p, start, words) }) {
 			s.Detail = detail
@@ -42,22 +43,21 @@ func (p *parser) reread(from int, production func(*parser)) (ok bool) {
 }
 
 // detailReaders read what follows the words of an Other.
-var detailReaders map[string]func(p *parser, start token, words string) Detail
-
-func init() {
-	// An init function, since the table and the productions refer to each other.
-	detailReaders = map[string]func(p *parser, start token, words string) Detail{
+var detailReaders = sync.OnceValue(func() map[string]func(p *parser, start token, words string) Detail {
+	// Made when it is first used, since the table and the productions refer to each other.
+	readers := map[string]func(p *parser, start token, words string) Detail{
 		"ALTER INDEX": (*parser).alterIndex, "ALTER SEQUENCE": (*parser).alterSequence,
 		"ALTER SCHEMA": (*parser).alterSchema, "ALTER AUTHORIZATION": (*parser).alterAuthorization,
 		"CREATE DATABASE": (*parser).createDatabase, "ALTER DATABASE": (*parser).alterDatabase,
 		"ENABLE TRIGGER": (*parser).switchTrigger, "DISABLE TRIGGER": (*parser).switchTrigger,
 		"ALTER SERVER ROLE": (*parser).alterServerRole,
 	}
-	for _, command := range strings.Fields("CHECKIDENT FREEPROCCACHE DROPCLEANBUFFERS FREESESSIONCACHE FREESYSTEMCACHE " +
+	for command := range strings.FieldsSeq("CHECKIDENT FREEPROCCACHE DROPCLEANBUFFERS FREESESSIONCACHE FREESYSTEMCACHE " +
 		"TRACEON TRACEOFF OPENTRAN CHECKDB CHECKTABLE CHECKCONSTRAINTS UPDATEUSAGE SHRINKFILE SHRINKDATABASE") {
-		detailReaders["DBCC "+command] = (*parser).dbcc
+		readers["DBCC "+command] = (*parser).dbcc
 	}
-}
+	return readers
+})
 
 // alterIndex reads name|ALL ON table and the action.
 //

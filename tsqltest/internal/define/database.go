@@ -76,8 +76,11 @@ func (d *definer) alterDatabase(s *syntax.AlterDatabase) error {
 	case s.Collation != "":
 		return d.collateDatabase(db, s)
 	}
+	if db.SingleUser && d.InUse(db) {
+		return followed(fault.New(5064, db.Name), 5069)
+	}
 	for _, o := range s.Options {
-		if err := d.databaseOption(db, o); err != nil {
+		if err := d.databaseOption(db, o, d.endsOthers(s)); err != nil {
 			return err
 		}
 	}
@@ -137,13 +140,30 @@ var levels = []int{100, 110, 120, 130, 140, 150, 160}
 var inert = map[string]bool{
 	"RECOVERY": true, "AUTO_CLOSE": true, "AUTO_SHRINK": true, "AUTO_CREATE_STATISTICS": true,
 	"AUTO_UPDATE_STATISTICS": true, "AUTO_UPDATE_STATISTICS_ASYNC": true, "PAGE_VERIFY": true, "QUERY_STORE": true,
-	"MULTI_USER": true, "ONLINE": true, "READ_WRITE": true, "DELAYED_DURABILITY": true, "TRUSTWORTHY": true,
+	"ONLINE": true, "READ_WRITE": true, "DELAYED_DURABILITY": true, "TRUSTWORTHY": true,
 	"DB_CHAINING": true, "ENABLE_BROKER": true, "DISABLE_BROKER": true, "TARGET_RECOVERY_TIME": true,
 	"ACCELERATED_DATABASE_RECOVERY": true, "AUTOMATIC_TUNING": true, "PARAMETERIZATION": true,
 }
 
+// endsOthers reports whether ALTER DATABASE … SET has WITH ROLLBACK: sessions that are in the way are ended.
+func (d *definer) endsOthers(s *syntax.AlterDatabase) bool {
+	return strings.Contains(strings.ToUpper(d.File().Slice(s.Span)), "ROLLBACK")
+}
+
+// alone returns once no other session is in a database. Without WITH ROLLBACK it fails if there is one.
+func (d *definer) alone(db *schema.Database, endOthers bool) error {
+	switch {
+	case !d.InUse(db):
+		return nil
+	case endOthers:
+		return d.EndOthers(db)
+	default:
+		return followed(fault.New(5070, db.Name), 5069)
+	}
+}
+
 // databaseOption executes one element of ALTER DATABASE … SET.
-func (d *definer) databaseOption(db *schema.Database, o syntax.Option) error {
+func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers bool) error {
 	v := strings.TrimSpace(o.Value)
 	isOn := v == "ON"
 	switch o.Name {
@@ -151,10 +171,22 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option) error {
 		if db.IsSystem() {
 			return followed(fault.New(5058, o.Name, db.Name), 5069)
 		}
-		if isOn != db.ReadCommittedSnapshot && d.InUse(db) && !strings.Contains(strings.ToUpper(d.File().Text), "ROLLBACK") {
-			return followed(fault.New(5070, db.Name), 5069)
+		if isOn != db.ReadCommittedSnapshot {
+			if err := d.alone(db, endOthers); err != nil {
+				return err
+			}
 		}
 		set(d, &db.ReadCommittedSnapshot, isOn)
+	case "SINGLE_USER":
+		if db.IsSystem() {
+			return followed(fault.New(5058, o.Name, db.Name), 5069)
+		}
+		if err := d.alone(db, endOthers); err != nil {
+			return err
+		}
+		set(d, &db.SingleUser, true)
+	case "MULTI_USER":
+		set(d, &db.SingleUser, false)
 	case "ALLOW_SNAPSHOT_ISOLATION":
 		set(d, &db.AllowSnapshot, isOn)
 	case "COMPATIBILITY_LEVEL":

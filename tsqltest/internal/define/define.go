@@ -60,6 +60,8 @@ type Context interface {
 	InTransaction() bool
 	// InUse reports whether a session is in a database, apart from the one that asks.
 	InUse(db *schema.Database) bool
+	// EndOthers ends the sessions that InUse is about, and returns when they are gone.
+	EndOthers(db *schema.Database) error
 	// Message sends text to the client, such as a warning.
 	Message(number int32, class uint8, text string)
 }

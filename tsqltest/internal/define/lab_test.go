@@ -93,6 +93,11 @@ func (s *session) InUse(db *schema.Database) bool {
 	return slices.ContainsFunc(s.users, func(o *session) bool { return o.db == db })
 }
 
+func (s *session) EndOthers(db *schema.Database) error {
+	s.users = slices.DeleteFunc(s.users, func(o *session) bool { return o.db == db })
+	return nil
+}
+
 func (s *session) Message(number int32, _ uint8, text string) {
 	s.messages = append(s.messages, fmt.Sprintf("%d: %s", number, text))
 }

@@ -1,4 +1,12 @@
 // Package execute runs what package plan has made: operators that are pulled row by row, and expressions.
+//
+// It is a machine with registers: an operator puts the columns of its present row into slots of the execution, and
+// expressions, operators above and subqueries read them there. Whatever keeps rows (a sort, a hash table) saves slots and
+// restores them.
+//
+// The files in reading order: frame.go has what a session gives, run.go an execution, truth.go conditions; access.go says
+// how hints lock, scan.go reads tables; filter.go, join.go, hashjoin.go, sort.go, top.go, aggregate.go, window.go, union.go,
+// recursive.go and calltable.go are operators after their subjects; subquery.go is what expressions execute.
 package execute
 
 import (

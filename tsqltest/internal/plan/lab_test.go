@@ -339,12 +339,13 @@ func (c *context_) Now() time.Time { return c.l.Now() }
 func (c *context_) Temporary(name string, _ bool) *schema.Table {
 	return c.l.temp[strings.ToLower(name)]
 }
-func (c *context_) AddTemporary(t *schema.Table)    { c.l.temp[strings.ToLower(t.Name)] = t }
-func (c *context_) RemoveTemporary(t *schema.Table) { delete(c.l.temp, strings.ToLower(t.Name)) }
-func (c *context_) Check(*schema.Module) error      { return nil }
-func (c *context_) InTransaction() bool             { return false }
-func (c *context_) InUse(*schema.Database) bool     { return false }
-func (c *context_) Message(int32, uint8, string)    {}
+func (c *context_) AddTemporary(t *schema.Table)     { c.l.temp[strings.ToLower(t.Name)] = t }
+func (c *context_) RemoveTemporary(t *schema.Table)  { delete(c.l.temp, strings.ToLower(t.Name)) }
+func (c *context_) Check(*schema.Module) error       { return nil }
+func (c *context_) InTransaction() bool              { return false }
+func (c *context_) InUse(*schema.Database) bool      { return false }
+func (c *context_) EndOthers(*schema.Database) error { return nil }
+func (c *context_) Message(int32, uint8, string)     {}
 
 func compileStatement(l *lab, stmt syntax.Stmt) (*plan.Statement, error) {
 	return plan.Compile(l.env(), stmt)

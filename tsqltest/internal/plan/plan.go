@@ -1,6 +1,21 @@
 // Package plan makes of a statement what can be executed: it binds names to columns and variables, types every
 // expression by the rules that the generator has too (packages sqltype and builtin of the front end), enumerates
 // the access paths and joins that the hints allow, and chooses among them.
+//
+// A statement goes through three stages. Binding makes nodes (typed expressions) and relations of the tree; every column
+// that is read gets a slot, whatever the plan. Planning makes physical ways of relations, with guessed costs and the
+// order of their rows. Building makes the operators of package execute, of what was chosen alone.
+//
+// The files in reading order:
+//
+//	plan.go      the surface; entry.go how a statement goes through the stages; stale.go when it has to again
+//	node.go      bound expressions; rel.go relations; set.go sets of slots; scope.go names; binder.go what binding shares
+//	expr.go      values: convert.go, case.go, call.go, subquery.go; cond.go conditions; describe.go what a client is told
+//	query.go     SELECT: from.go, group.go, window.go, setop.go, cte.go, pivot.go, document.go (FOR JSON)
+//	module.go    views and functions of the user's; tablefunc.go OPENJSON and its like; system.go the system's views
+//	planner.go   physical ways: path.go and sarg.go indexes, join.go and joining.go joins, block.go a SELECT, union.go
+//	hints.go     hints on tables and on queries
+//	dml*.go      statements that write; sysfunctions_*.go functions that ask the catalog or the session
 package plan
 
 import (

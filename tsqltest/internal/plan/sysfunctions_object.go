@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -319,15 +318,15 @@ func (q *question) table(id int32) *schema.Table {
 func columnName(q *question) (execute.Value, error) {
 	id, ok := q.number(0)
 	column, given := q.number(1)
-	t := q.table(id)
-	if !ok || !given || t == nil {
+	_, o := q.byID(id, 9)
+	if !ok || !given || o == nil {
 		return null, nil
 	}
-	i := slices.IndexFunc(t.Columns, func(c *schema.Column) bool { return c.ID == column })
-	if i < 0 {
+	name := sysview.ColumnName(asking(q.run.Frame), o, column)
+	if name == "" {
 		return null, nil
 	}
-	return value.OfString(t.Columns[i].Name), nil
+	return value.OfString(name), nil
 }
 
 func columnLength(q *question) (execute.Value, error) {

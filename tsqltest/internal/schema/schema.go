@@ -45,6 +45,7 @@ type Database struct {
 	Collation             *value.Collation
 	ReadCommittedSnapshot bool
 	AllowSnapshot         bool
+	SingleUser            bool // only one session may be in it
 	CompatibilityLevel    int
 	Version               uint64                // grows with each change of what is below
 	Schemas               map[string]*Schema    // by folded name

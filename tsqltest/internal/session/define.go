@@ -54,6 +54,9 @@ func (s *Session) use(name string) error {
 	if user == nil {
 		return fault.New(916, s.login.Name, name)
 	}
+	if db.SingleUser && s.server.inUse(db, s) {
+		return fault.New(924, db.Name)
+	}
 	from := s.db.Name
 	s.db, s.principals[0] = db, user
 	s.changedDatabase(from, db.Name)

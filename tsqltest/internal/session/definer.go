@@ -73,11 +73,7 @@ func (d definer) RemoveTemporary(t *schema.Table) {
 func (d definer) Check(m *schema.Module) error { return d.s.checkModule(m) }
 
 // InUse reports whether another session is in a database.
-func (d definer) InUse(db *schema.Database) bool {
-	for _, other := range d.s.server.sessions {
-		if other != d.s && other.db == db {
-			return true
-		}
-	}
-	return false
-}
+func (d definer) InUse(db *schema.Database) bool { return d.s.server.inUse(db, d.s) }
+
+// EndOthers ends all other sessions that are in a database, and waits until they are gone.
+func (d definer) EndOthers(db *schema.Database) error { return d.s.endOthers(db) }

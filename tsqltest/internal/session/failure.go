@@ -101,7 +101,7 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 // reportAllButLast sends the errors that come before the last one of a statement that fails with several, such as 1505
 // before 1750, and returns the last. A CATCH is told of that one only.
 func (s *Session) reportAllButLast(a *activation, at diag.Span, err error) error {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what is joined comes as it is
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return err
 	}

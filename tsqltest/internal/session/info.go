@@ -127,6 +127,8 @@ func (s *Session) Info(name string) value.Value {
 		return value.OfInt(s.xactState())
 	case "NESTLEVEL":
 		return value.OfInt(int64(s.level()))
+	case "DATEFIRST":
+		return value.OfInt(int64(s.options.dateFirst))
 	case "FETCH_STATUS":
 		return value.OfInt(s.fetchStatus)
 	case "TRANSACTION_ID":

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
@@ -54,6 +55,9 @@ func syntaxError(found diag.List) error {
 	var list syntaxErrors
 	for _, d := range found {
 		e := fault.New(102, "")
+		if strings.HasSuffix(d.Message, "quotes or brackets is empty") {
+			e = fault.New(1038) // QUOTENAME of an empty string comes to it in dynamic SQL
+		}
 		e.Message = d.Message
 		if d.Fix != "" {
 			e.Message += ": " + d.Fix

@@ -37,7 +37,8 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	if frame != nil {
 		a.frame = *frame
 	}
-	a.frame.Context, a.frame.Session = s.ctx, s
+	a.frame.Session = s
+	a.frame.Context = s.ctx //nolint:fatcontext // the request's, which it does not wrap
 	if len(u.types) > 0 {
 		a.frame.Variables = make([]value.Value, len(u.types))
 	}

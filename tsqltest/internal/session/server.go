@@ -37,6 +37,7 @@ type Server struct {
 	started   time.Time
 	units     map[unitKey]*unit
 	sessions  map[schedule.ID]*Session
+	waiting   map[schedule.ID]bool // those that wait for the end of others
 	lastID    atomic.Int32
 }
 
@@ -48,6 +49,7 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 	v := &Server{
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name,
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
+		waiting: map[schedule.ID]bool{},
 	}
 	v.lastID.Store(firstSession)
 	return v
@@ -66,7 +68,7 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 	if login.Database == "" {
 		db = v.catalog.Database(who.DefaultDatabase)
 	}
-	if db == nil {
+	if db == nil || db.SingleUser && v.inUse(db, nil) {
 		return nil, fault.New(4060, login.Database)
 	}
 	user := db.UserOf(who)
@@ -84,7 +86,12 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 }
 
 // forget takes a session off the list.
-func (v *Server) forget(s *Session) { delete(v.sessions, s.id) }
+func (v *Server) forget(s *Session) {
+	delete(v.sessions, s.id)
+	for id := range v.waiting {
+		v.scheduler.Unpark(id)
+	}
+}
 
 // Sessions returns the open sessions in the order of their numbers.
 func (v *Server) Sessions() []*Session {

@@ -64,6 +64,9 @@ type Session struct {
 	text          string    // of the last request
 	executing     bool
 
+	gone       bool   // another session has ended this one, or the client has
+	disconnect func() // breaks the connection; nil without one
+
 	ctx context.Context //nolint:containedctx // of the request, which executes for as long as it lives
 	out output
 
@@ -98,6 +101,9 @@ func (s *Session) ID() int32 { return int32(s.id) }
 func (s *Session) Execute(ctx context.Context, r request.Request, sink request.Sink) (err error) {
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
+	if s.gone {
+		return errClosed
+	}
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
 	defer func() { s.ctx, s.out = context.Background(), output{} }()
 	return s.finish(s.perform(r))
@@ -130,6 +136,10 @@ func (s *Session) perform(r request.Request) (err error) {
 // finish brings the session into the state between two requests. The error is what ended the request.
 func (s *Session) finish(err error) error {
 	s.stack, s.tries, s.current, s.executing = s.stack[:0], 0, nil, false
+	if s.gone {
+		s.shut()
+		return errClosed
+	}
 	if s.transaction.doomed {
 		// A batch may not end with a transaction that can only be rolled back.
 		s.rollback()
@@ -160,6 +170,9 @@ func (s *Session) batch(text string) error {
 func (s *Session) Reset(keepTransaction bool) {
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
+	if s.gone {
+		return
+	}
 	if !keepTransaction {
 		s.rollback()
 		s.options.isolation = store.ReadCommitted
@@ -183,10 +196,7 @@ func (s *Session) Reset(keepTransaction bool) {
 func (s *Session) Close() {
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
-	s.rollback()
-	s.dropTemporary(0)
-	s.store.Close()
-	s.server.forget(s)
+	s.shut()
 }
 
 // findTemporary returns the temporary table of that name, or nil. The innermost procedure's comes first.

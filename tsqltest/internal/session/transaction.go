@@ -143,7 +143,6 @@ func (s *Session) rollbackTo(name string) error {
 		return fault.New(3903)
 	}
 	for i, p := range slices.Backward(s.transaction.savepoints) {
-
 		if p.name != name {
 			continue
 		}

@@ -56,6 +56,16 @@ func columnsOf(c *Context, o schema.Object) []column {
 	return nil
 }
 
+// ColumnName is the name of an object's column by its id, for COL_NAME; empty if there is none.
+func ColumnName(c *Context, o schema.Object, id int32) string {
+	for _, column := range columnsOf(c, o) {
+		if column.id == id {
+			return column.name
+		}
+	}
+	return ""
+}
+
 // listColumns lists the columns of all visible objects, for which keep is true.
 func listColumns(keep func(c column) bool) func(c *Context) ([]column, error) {
 	return func(c *Context) ([]column, error) {

@@ -18,8 +18,8 @@ func listDatabases(c *Context) ([]*schema.Database, error) {
 
 const databaseColumns = `
 	name sysname, database_id int, source_database_id int? = NULL, owner_sid varbinary(85)?, create_date datetime
-	compatibility_level tinyint, collation_name sysname?, user_access tinyint? = 0
-	user_access_desc nvarchar(60)? = 'MULTI_USER', is_read_only bit?, is_auto_close_on bit, is_auto_shrink_on bit?
+	compatibility_level tinyint, collation_name sysname?, user_access tinyint?
+	user_access_desc nvarchar(60)?, is_read_only bit?, is_auto_close_on bit, is_auto_shrink_on bit?
 	state tinyint? = 0, state_desc nvarchar(60)? = 'ONLINE', is_in_standby bit? = 0, is_cleanly_shutdown bit? = 0
 	is_supplemental_logging_enabled bit? = 0, snapshot_isolation_state tinyint?
 	snapshot_isolation_state_desc nvarchar(60)?, is_read_committed_snapshot_on bit?, recovery_model tinyint?
@@ -60,6 +60,8 @@ var databaseRow = getters[*schema.Database]{
 		}
 		return str(d.Collation.Name)
 	},
+	"user_access":              func(d *schema.Database) Value { return number(userAccess(d)) },
+	"user_access_desc":         func(d *schema.Database) Value { return str([]string{"MULTI_USER", "SINGLE_USER"}[userAccess(d)]) },
 	"is_read_only":             func(d *schema.Database) Value { _, set := d.Options["READ_ONLY"]; return flag(set) },
 	"snapshot_isolation_state": func(d *schema.Database) Value { return flag(d.AllowSnapshot) },
 	"snapshot_isolation_state_desc": func(d *schema.Database) Value {
@@ -232,4 +234,12 @@ func configurationRow() getters[configuration] {
 		"is_dynamic":       func(c configuration) Value { return flag(c.isDynamic) },
 		"is_advanced":      func(c configuration) Value { return flag(c.isAdvanced) },
 	}
+}
+
+// userAccess is 1 for a database that only one session may use.
+func userAccess(d *schema.Database) int {
+	if d.SingleUser {
+		return 1
+	}
+	return 0
 }

@@ -72,6 +72,12 @@ func (c *conn) run() error {
 		return err
 	}
 	defer c.session.Close()
+	if s, ok := c.session.(interface{ OnEnd(disconnect func()) }); ok {
+		s.OnEnd(func() {
+			cancel()
+			_ = c.raw.Close()
+		})
+	}
 
 	queue := make(chan *work)
 	var reading error

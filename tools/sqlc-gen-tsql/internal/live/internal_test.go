@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
@@ -14,6 +15,23 @@ import (
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/config"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/generate"
 )
+
+// A missing name is drift in a procedure, and none in a text that it executes.
+func TestOfText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  mssql.Error
+		want bool
+	}{
+		{mssql.Error{Number: 207}, true},
+		{mssql.Error{Number: 208, ProcName: "p"}, false},
+		{mssql.Error{Number: 2812}, false},
+	} {
+		if got := ofText(fmt.Errorf("it ended with: %w", c.err)); got != c.want {
+			t.Errorf("%d in %q: %t", c.err.Number, c.err.ProcName, got)
+		}
+	}
+}
 
 // However a module was deployed and commented, its text is the same; the least other change is one.
 func TestModuleText(t *testing.T) {

@@ -61,11 +61,21 @@ func (r *Report) unseen(object, format string, args ...any) {
 // order is that of the comparison, which goes from the general to the particular.
 func (r *Report) sort() {
 	slices.SortStableFunc(r.Drift, func(a, b Difference) int { return cmp.Compare(a.Object, b.Object) })
-	r.Drift = slices.Compact(r.Drift)
+	r.Drift = distinct(r.Drift)
 	for _, notes := range []*[]Note{&r.Unseen, &r.Unchecked} {
 		slices.SortStableFunc(*notes, func(a, b Note) int { return cmp.Compare(a.Object, b.Object) })
-		*notes = slices.Compact(*notes)
+		*notes = distinct(*notes)
 	}
+}
+
+// distinct drops what has come before: a description and an execution may find the same.
+func distinct[T comparable](list []T) []T {
+	seen := map[T]bool{}
+	return slices.DeleteFunc(list, func(x T) bool {
+		repeated := seen[x]
+		seen[x] = true
+		return repeated
+	})
 }
 
 // Print writes the report for people: differences first, grouped by object.

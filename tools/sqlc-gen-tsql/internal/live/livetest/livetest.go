@@ -150,13 +150,13 @@ func Exec(t testing.TB, conn *sql.Conn, batch string) {
 	}
 }
 
-// orAlter is how a script says that a module may exist already. It never does in a database of a test's own, and
-// Babelfish doesn't know the words.
+// orAlter is how a script says that a module may exist already. Babelfish doesn't know the words, and in a database of a
+// test's own the module seldom exists.
 var orAlter = regexp.MustCompile(`(?i)^CREATE\s+OR\s+ALTER\b`)
 
 // Apply executes a script; annotated queries are left out. Modules go to the server whole, with the comments in front of
 // them, as a tool that deploys scripts would send them.
-func Apply(ctx context.Context, conn *sql.Conn, name, text string) error {
+func (s Server) Apply(ctx context.Context, conn *sql.Conn, name, text string) error {
 	file := diag.NewFile(name, text)
 	script, findings := syntax.Parse(file)
 	if len(findings) > 0 {
@@ -171,7 +171,10 @@ func Apply(ctx context.Context, conn *sql.Conn, name, text string) error {
 			if len(directives.Above(stmt.Range(), directive.Query)) > 0 {
 				continue
 			}
-			statement := orAlter.ReplaceAllString(file.Slice(stmt.Range()), "CREATE")
+			statement := file.Slice(stmt.Range())
+			if s.Kind == Babelfish {
+				statement = orAlter.ReplaceAllString(statement, "CREATE")
+			}
 			if _, err := conn.ExecContext(ctx, statement); err != nil {
 				line, _ := file.Position(stmt.Range().From)
 				return fmt.Errorf("%s:%d: %w", name, line, err)
