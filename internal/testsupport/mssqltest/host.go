@@ -77,7 +77,10 @@ func (h *host) locate() (string, error) {
 		return "", errors.New("no T-SQL server: set " + URLVariable + ", or run make test-mssql, which starts one in Docker; see CONTRIBUTING.md")
 	}
 	h.local.once.Do(func() {
-		h.local.server, h.local.err = tsqltest.Start(tsqltest.Options{Database: "duroxide_test"})
+		if h.local.server, h.local.err = tsqltest.Start(tsqltest.Options{Database: "duroxide_test"}); h.local.err == nil {
+			// There are tests under every isolation level that the server has.
+			h.local.err = h.local.server.ApplyText(context.Background(), "mssqltest", "ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON")
+		}
 	})
 	if h.local.err != nil {
 		return "", h.local.err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
@@ -53,6 +54,11 @@ func (d Deadlock) String() string {
 // keptDeadlocks is how many deadlocks are remembered.
 const keptDeadlocks = 64
 
+// searchInterval is how often SQL Server looks for deadlocks, as long as it finds none. Here a session looks when it begins
+// to wait, and nobody has to wait for the search. But a circle in which somebody's LOCK_TIMEOUT is shorter is left to that:
+// SQL Server ends it with error 1222 before it looks.
+const searchInterval = 5 * time.Second
+
 // Deadlocks are the last deadlocks, the oldest first.
 func (m *Manager) Deadlocks() []Deadlock { return append([]Deadlock(nil), m.deadlocks...) }
 
@@ -61,7 +67,7 @@ type edge struct{ waits, blocks *Hold }
 
 // breakDeadlocks ends requests until the session that begins to wait is in no circle.
 func (m *Manager) breakDeadlocks(c *Client) {
-	for c.waiting != nil {
+	for c.waiting != nil && !c.brief {
 		m.searches++
 		circle := m.circle(c, c, nil)
 		if circle == nil {
@@ -91,7 +97,7 @@ func (m *Manager) circle(at, start *Client, way []edge) []edge {
 			found = slices.Concat(way, []edge{{h, b}})
 			return false
 		}
-		if next.waiting == nil || next.seen == m.searches {
+		if next.waiting == nil || next.brief || next.seen == m.searches {
 			return true
 		}
 		next.seen = m.searches

@@ -57,6 +57,7 @@ type Client struct {
 	Label    func() string // what the session is doing, for the description of a deadlock; nil: unknown
 
 	waiting *Hold  // what the session waits for
+	brief   bool   // that wait is over before SQL Server would look for deadlocks
 	parked  bool   // it is in the scheduler's Park, and nobody has woken it
 	victim  bool   // it was chosen to end a deadlock while it waited
 	since   uint64 // counts waits
@@ -202,7 +203,7 @@ func (m *Manager) wait(ctx context.Context, h *Hold, timeout time.Duration) erro
 	c := h.owner.Client
 	at := point(h.queue.resource, h.wants)
 	m.waits++
-	c.waiting, c.since = h, m.waits
+	c.waiting, c.since, c.brief = h, m.waits, timeout >= 0 && timeout < searchInterval
 	m.breakDeadlocks(c)
 	for c.waiting != nil {
 		c.parked = true

@@ -260,6 +260,45 @@ func TestTwoDeadlocksAtOnce(t *testing.T) {
 	b.empty()
 }
 
+// SQL Server looks for deadlocks every five seconds: a circle with a shorter time-out is broken by that.
+func TestTimeOutBeforeTheSearch(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		timeout time.Duration
+		want    string
+	}{
+		{150 * time.Millisecond, "X b: 1222"},
+		{4999 * time.Millisecond, "X b: 1222"},
+		{5 * time.Second, "X b: 1205"},
+		{-1, "X b: 1205"},
+	} {
+		for _, last := range []schedule.ID{1, 2} {
+			t.Run(fmt.Sprint(tt.timeout, " last ", last), func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t)
+				b.owner(1).Client.Priority = -1
+				b.c.Go(1, func() {
+					b.acquire(1, lock.X, "a")
+					b.c.Yield(1, schedule.Point{})
+					b.acquire(1, lock.X, "b", func(r *lock.Request) { r.Timeout = tt.timeout })
+					b.m.ReleaseAll(b.owner(1))
+				})
+				b.session(2, "X b, |, X a")
+				for _, id := range []schedule.ID{1, 2, 3 - last, last} {
+					b.c.Step(id)
+				}
+				if strings.HasSuffix(tt.want, "1222") {
+					b.c.Expire(1)
+				}
+				b.c.Finish()
+				b.want(1, "X a", tt.want)
+				b.want(2, "X b", "X a waited")
+				b.empty()
+			})
+		}
+	}
+}
+
 func TestWaitsThatFail(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -125,8 +125,10 @@ func described(t value.Type) string {
 		if t.IsMax() {
 			return string(t.Kind) + "(max)"
 		}
+		return string(t.Kind)
+	default:
+		return string(t.Kind)
 	}
-	return string(t.Kind)
 }
 
 // textOf is a qualified name as messages show it.
@@ -144,9 +146,9 @@ func lastOf(name *syntax.ObjectName) string { return name.Parts[len(name.Parts)-
 // isTemp reports names of temporary tables, whatever stands before them.
 func isTemp(name *syntax.ObjectName) bool { return strings.HasPrefix(lastOf(name), "#") }
 
-// partOf returns a part of a name counted from the end, or "".
-func partOf(name *syntax.ObjectName, fromEnd int) string {
-	if i := len(name.Parts) - 1 - fromEnd; i >= 0 {
+// schemaOf returns the part of a name that names the schema, or "".
+func schemaOf(name *syntax.ObjectName) string {
+	if i := len(name.Parts) - 2; i >= 0 {
 		return name.Parts[i].Value
 	}
 	return ""

@@ -18,9 +18,6 @@ import (
 // lazy are the functions that compute only some of their arguments.
 var lazy = function.Lazy()
 
-// sessionFunction binds a function that asks the catalog or the session. The files sysfunctions_*.go have them.
-type sessionFunction func(b *binder, s *scope, x *syntax.Call) (*node, error)
-
 // call binds a call of a function.
 func (b *binder) call(s *scope, x *syntax.Call) (*node, error) {
 	f, ok := builtin.Lookup(x)
@@ -40,8 +37,8 @@ func (b *binder) call(s *scope, x *syntax.Call) (*node, error) {
 	case slices.Contains(lazy, name):
 		return b.lazyCall(s, name, x)
 	}
-	if bind := sessionFunctions[name]; bind != nil {
-		return bind(b, s, x)
+	if f, ok := sessionFunctions[name]; ok {
+		return b.askedCall(s, name, f, x)
 	}
 	args, known, err := b.arguments(s, x)
 	if err != nil {
@@ -259,7 +256,7 @@ func (b *binder) moduleArguments(s *scope, inside *binder, m *schema.Module, par
 // paramType resolves the type of a parameter, which may be a table type.
 func (b *binder) paramType(t *syntax.TypeName) (value.Type, *schema.Table, error) {
 	if !b.isBuiltinType(t) {
-		if u := b.env.Database.FindType(partOf(t.Name, 1), lastOf(t.Name), b.env.Schema); u != nil && u.Table != nil {
+		if u := b.env.Database.FindType(schemaOf(t.Name), lastOf(t.Name), b.env.Schema); u != nil && u.Table != nil {
 			return value.Type{}, u.Table, nil
 		}
 	}

@@ -58,31 +58,27 @@ func (b *binder) comparable(x, y *node, operator string) (*node, *node, value.Ty
 			t.Collation = b.collation()
 		}
 	}
-	if x, err = b.compared(x, t); err != nil {
-		return nil, nil, t, err
-	}
-	y, err = b.compared(y, t)
-	return x, y, t, err
+	return b.compared(x, t), b.compared(y, t), t, nil
 }
 
 // compared converts an operand of a comparison. Whether a column is converted matters to indexes: one of varchar that
 // meets nvarchar is not found through its index, though no value changes.
-func (b *binder) compared(n *node, t value.Type) (*node, error) {
+func (b *binder) compared(n *node, t value.Type) *node {
 	if n.typ.Kind == sqltype.Null {
 		out := *n
 		out.typ = t
-		return &out, nil
+		return &out
 	}
 	if unconverted(n.typ, t) {
 		if n.kind == isColumn && n.typ.IsCharacter() && (n.typ.IsNational() != t.IsNational() || n.typ.Collation != t.Collation) {
 			return &node{
 				kind: isCast, name: "as " + t.String() + collationName(t), typ: t, nullable: n.nullable, args: []*node{n}, at: n.at,
 				value: func(args []code) execute.Expr { return args[0].expr },
-			}, nil
+			}
 		}
-		return n, nil
+		return n
 	}
-	return b.converted(n, t), nil
+	return b.converted(n, t)
 }
 
 func collationName(t value.Type) string {
@@ -225,7 +221,7 @@ func (b *binder) cast(s *scope, x *syntax.Cast) (*node, error) {
 
 func castCode(args []code, from, to value.Type, try bool) execute.Expr {
 	x := args[0].expr
-	style := func(*execute.Run) (execute.Value, error) { return value.OfInt(0), nil }
+	var style execute.Expr
 	if len(args) > 1 {
 		style = args[1].expr
 	}
@@ -234,11 +230,15 @@ func castCode(args []code, from, to value.Type, try bool) execute.Expr {
 		if err != nil || v.IsNull() {
 			return execute.Value{}, err
 		}
-		how, err := style(r)
-		if err != nil || how.IsNull() {
-			return execute.Value{}, err
+		number := 0
+		if style != nil {
+			how, err := style(r)
+			if err != nil || how.IsNull() {
+				return execute.Value{}, err
+			}
+			number = int(how.Int())
 		}
-		out, err := value.Convert(v, from, to, int(how.Int()))
+		out, err := value.Convert(v, from, to, number)
 		var f *fault.Error
 		if try && errors.As(err, &f) && f.Number != fault.Unsupported {
 			return execute.Value{}, nil
@@ -260,7 +260,7 @@ func (b *binder) declaredType(t *syntax.TypeName) (value.Type, error) {
 	if b.isBuiltinType(t) {
 		return b.typeBy(sqltype.Parse, t)
 	}
-	u := b.env.Database.FindType(partOf(t.Name, 1), lastOf(t.Name), b.env.Schema)
+	u := b.env.Database.FindType(schemaOf(t.Name), lastOf(t.Name), b.env.Schema)
 	if u == nil || u.Table != nil {
 		return value.Type{}, fault.New(243, textOf(t.Name.Parts))
 	}

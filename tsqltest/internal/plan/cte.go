@@ -43,7 +43,7 @@ func (b *binder) with(s *scope, list []*syntax.CTE) error {
 }
 
 // cteSource binds a reference to a common table expression.
-func (b *binder) cteSource(c *cte, ref *syntax.TableRef, maybe bool) (*source, error) {
+func (b *binder) cteSource(c *cte, maybe bool) (*source, error) {
 	name := c.def.Name.Value
 	if c.work != nil {
 		*c.uses++

@@ -24,8 +24,14 @@ func (n *node) shownNullable() bool {
 	case isCast:
 		// What CAST is written for; COLLATE and what only changes the type's name keep the answer.
 		return !strings.HasPrefix(n.name, "COLLATE") && !strings.HasPrefix(n.name, "as ") || anyOf(n.args)
+	default:
+		return n.resultNullable(anyOf)
 	}
-	switch name := strings.TrimSuffix(n.name, "()"); name {
+}
+
+// resultNullable is shownNullable of a call or an operator.
+func (n *node) resultNullable(anyOf func(list []*node) bool) bool {
+	switch strings.TrimSuffix(n.name, "()") {
 	case "CASE", "IIF":
 		return anyOf(n.args)
 	case "ISNULL":

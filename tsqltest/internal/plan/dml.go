@@ -20,8 +20,6 @@ import (
 //	dml_insert.go, dml_update.go, dml_delete.go, dml_merge.go, dml_truncate.go, dml_into.go  the statements
 //	dml_output.go   OUTPUT; dml_trigger.go triggers and their pseudo-tables
 
-func init() { compileWrite = compileDML }
-
 // compileDML compiles a statement that changes rows.
 func compileDML(env *Env, stmt syntax.Stmt) (*Statement, error) {
 	b := newBinder(env)

@@ -40,7 +40,7 @@ func (w *writer) Message(number int32, _ uint8, text string) {
 }
 
 func (w *writer) MakeTable(name *syntax.ObjectName, columns []plan.Column) (*schema.Table, error) {
-	return define.IntoTable(&context_{w.lab}, name, columns)
+	return define.IntoTable(&definer{w.lab}, name, columns)
 }
 
 // FireTriggers executes the statements of triggers, of which each has data and definitions only.
@@ -105,7 +105,7 @@ func (w *writer) do(text string) (out string) {
 
 func (w *writer) statementOf(stmt syntax.Stmt) (string, error) {
 	if define.Handles(stmt) {
-		return "", w.within(func() error { return define.Execute(&admin{&context_{w.lab}}, stmt) })
+		return "", w.within(func() error { return define.Execute(&admin{&definer{w.lab}}, stmt) })
 	}
 	switch s := stmt.(type) {
 	case *syntax.Declare:
@@ -170,6 +170,6 @@ func (w *writer) steps(t *testing.T, list []step) {
 func replaceOnce(s, by string) string { return strings.Replace(s, "%s", by, 1) }
 
 // admin is the context of definitions of a session of sa.
-type admin struct{ *context_ }
+type admin struct{ *definer }
 
 func (a *admin) Login() *schema.Login { return a.l.server.Login("sa") }

@@ -95,7 +95,10 @@ func (b *binder) rulesOf(from execute.Source, all map[*schema.Table]*rules) (*ru
 		}
 		u.checks = append(u.checks, checkRule{ck, code.cond})
 	}
-	return u, u.keys(all)
+	if err := u.keys(all); err != nil {
+		return nil, err
+	}
+	return u, nil
 }
 
 // stored makes of an expression what a column stores: converted, and refused if it is too long.
@@ -160,7 +163,7 @@ func (u *rules) compileDefaults(given map[int]bool) error {
 
 // load puts a row into the slots of after or before.
 func load(r *execute.Run, src *source, row []execute.Value) {
-	rel := src.rel.(*tableRel) //nolint:forcetypeassert // rulesOf made it
+	rel := src.rel.(*tableRel) //nolint:errcheck,forcetypeassert // rulesOf made it
 	for ordinal, slot := range rel.slots {
 		if slot < 0 {
 			continue

@@ -53,7 +53,7 @@ func (b *binder) namedTarget(s *scope, src syntax.TableSource, permission string
 	case *syntax.TableRef:
 		if len(ref.Name.Parts) == 1 {
 			if c := s.ctes.find(b, lastOf(ref.Name)); c != nil {
-				one, err := b.cteSource(c, ref, false)
+				one, err := b.cteSource(c, false)
 				if err != nil {
 					return nil, err
 				}
@@ -119,8 +119,8 @@ func (b *binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 
 // direct makes a target of a table itself.
 func (b *binder) direct(from execute.Source, hints execute.Hints) *target {
-	src := b.tableSource(from, hints, false)
-	t := &target{source: src, rel: src.rel.(*tableRel), from: from, hints: hints} //nolint:forcetypeassert // tableSource makes no other
+	src, table := b.tableAndSource(from, hints, false)
+	t := &target{source: src, rel: table, from: from, hints: hints}
 	for i := range from.Table.Columns {
 		t.ordinals = append(t.ordinals, i)
 	}

@@ -254,7 +254,7 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	const table = `CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, w varchar(5) DEFAULT 'd'); INSERT t VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c')`
 	const source = ` USING (VALUES (2, 200), (3, 300), (4, 400)) AS s (id, n) ON s.id = t.id `
-	const all = `SELECT * FROM t ORDER BY id`
+	const all = `SELECT id, n, w FROM t ORDER BY id`
 	for name, steps := range map[string][]step{
 		"upsert": {
 			{`MERGE t` + source + `WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT (id, n) VALUES (s.id, s.n);`, `3`},

@@ -105,7 +105,6 @@ func (e *execution) expect(u *rules, t *schema.Table, event string) {
 // of the statement itself.
 func (e *execution) fire() error {
 	for _, u := range slices.Backward(e.order) {
-
 		im := e.images[u]
 		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 			list, ok := im.changes[event]

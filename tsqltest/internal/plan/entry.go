@@ -233,8 +233,7 @@ func test(env *Env, x syntax.Expr) (Condition, error) {
 
 // rowScope is what an expression over one row of a table sees. The slots of the columns are found when it is bound.
 func (b *binder) rowScope(t *schema.Table) (*scope, *tableRel) {
-	src := b.tableSource(execute.Source{Table: t}, execute.Hints{}, false)
-	table := src.rel.(*tableRel) //nolint:forcetypeassert // tableSource makes no other
+	src, table := b.tableAndSource(execute.Source{Table: t}, execute.Hints{}, false)
 	return &scope{sources: []*source{src}, clause: inList}, table
 }
 
@@ -317,13 +316,10 @@ func Compile(env *Env, stmt syntax.Stmt) (*Statement, error) {
 	case *syntax.SelectStmt:
 		return Query(env, st.Query)
 	default:
-		out, err := compileWrite(env, stmt)
+		out, err := compileDML(env, stmt)
 		if err != nil {
 			return nil, err
 		}
 		return out.kept(env, func(env *Env) (*Statement, error) { return Compile(env, stmt) }), nil
 	}
 }
-
-// compileWrite compiles what writes rows.
-var compileWrite func(env *Env, stmt syntax.Stmt) (*Statement, error)

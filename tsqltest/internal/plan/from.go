@@ -128,7 +128,7 @@ func (b *binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*source, 
 			if hints.Index != "" || hints.ForceSeek || hints.ForceScan {
 				return nil, b.unsupported(ref.Span, "a hint about indexes on a common table expression")
 			}
-			src, err = inside.cteSource(c, ref, maybe)
+			src, err = inside.cteSource(c, maybe)
 		}
 	}
 	if src == nil && err == nil {
@@ -188,7 +188,7 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 			return src, err
 		}
 	}
-	if v := sysview.Lookup(partOf(ref.Name, 1), name); v != nil {
+	if v := sysview.Lookup(schemaOf(ref.Name), name); v != nil {
 		return b.systemView(v, maybe), nil
 	}
 	return nil, fault.New(208, textOf(ref.Name.Parts))
@@ -231,6 +231,12 @@ func (b *binder) objectOf(parts []string, hops int) schema.Object {
 
 // tableSource makes the source of a table.
 func (b *binder) tableSource(from execute.Source, hints execute.Hints, maybe bool) *source {
+	src, _ := b.tableAndSource(from, hints, maybe)
+	return src
+}
+
+// tableAndSource is tableSource with the relation that the source has.
+func (b *binder) tableAndSource(from execute.Source, hints execute.Hints, maybe bool) (*source, *tableRel) {
 	t := from.Table
 	if from.Place == execute.InCatalog {
 		b.defined(t)
@@ -250,7 +256,7 @@ func (b *binder) tableSource(from execute.Source, hints execute.Hints, maybe boo
 			return n, nil
 		}})
 	}
-	return src
+	return src, table
 }
 
 // columnType is the type of a column with its collation.
@@ -392,22 +398,31 @@ func (b *binder) valuesTable(s *scope, v *syntax.ValuesTable, maybe bool) (*sour
 	return b.named(r, columns, name, v.Columns, maybe)
 }
 
-// values binds a VALUES list.
-func (b *binder) values(s *scope, rows [][]syntax.Expr) (*rowsRel, []outColumn, error) {
+// valueRows binds the expressions of a VALUES list, whose rows have to be of one length.
+func (b *binder) valueRows(s *scope, rows [][]syntax.Expr) ([][]*node, error) {
 	var all [][]*node
 	for _, row := range rows {
 		if len(row) != len(rows[0]) {
-			return nil, nil, fault.New(10709)
+			return nil, fault.New(10709)
 		}
 		var nodes []*node
 		for _, x := range row {
 			n, err := b.expr(s, x)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			nodes = append(nodes, n)
 		}
 		all = append(all, nodes)
+	}
+	return all, nil
+}
+
+// values binds a VALUES list.
+func (b *binder) values(s *scope, rows [][]syntax.Expr) (*rowsRel, []outColumn, error) {
+	all, err := b.valueRows(s, rows)
+	if err != nil {
+		return nil, nil, err
 	}
 	r := &rowsRel{rows: float64(len(rows)), text: "values"}
 	var columns []outColumn

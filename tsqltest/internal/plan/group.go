@@ -112,7 +112,7 @@ func aggregates(q *syntax.Select, order []syntax.OrderItem) bool {
 }
 
 // column returns a column as the clauses after GROUP BY see it.
-func (g *grouping) column(n *node, ref *syntax.ColumnRef, f found) (*node, error) {
+func (g *grouping) column(n *node, f found) (*node, error) {
 	if item := g.items[n.key()]; item != nil {
 		return item, nil
 	}

@@ -20,52 +20,8 @@ var levels = map[string]execute.Level{
 func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	var h execute.Hints
 	for _, o := range list {
-		if level, ok := levels[o.Name]; ok {
-			if h.Level != execute.AsSession && h.Level != level {
-				return h, fault.New(1047)
-			}
-			h.Level = level
-			continue
-		}
-		switch o.Name {
-		case "READPAST":
-			h.ReadPast = true
-		case "NOWAIT":
-			h.NoWait = true
-		case "UPDLOCK":
-			h.Update = true
-		case "XLOCK":
-			h.Exclusive = true
-		case "ROWLOCK":
-			h.RowLock = true
-		case "PAGLOCK":
-			h.PageLock = true
-		case "TABLOCK":
-			h.TableLock = true
-		case "TABLOCKX":
-			h.TableExclusive = true
-		case "INDEX":
-			if strings.Contains(o.Value, ",") {
-				return h, b.unsupported(o.Span, "several indexes in a hint")
-			}
-			h.Index = unquoted(o.Value)
-		case "FORCESEEK":
-			h.ForceSeek = true
-			if index, columns, ok := strings.Cut(o.Value, "("); ok {
-				h.Index = unquoted(index)
-				var names []string
-				for c := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(columns), ")"), ",") {
-					names = append(names, unquoted(c))
-				}
-				h.SeekColumns = strings.Join(names, ",")
-			}
-		case "FORCESCAN":
-			h.ForceScan = true
-		case "IGNORE_TRIGGERS", "IGNORE_CONSTRAINTS", "KEEPIDENTITY", "KEEPDEFAULTS":
-			return h, b.unsupported(o.Span, "%s", o.Name)
-		case "NOEXPAND":
-		default:
-			return h, b.unsupported(o.Span, "%s", o.Name)
+		if err := b.hint(&h, o); err != nil {
+			return h, err
 		}
 	}
 	dirty := h.Level == execute.AsReadUncommitted
@@ -78,6 +34,58 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 		return h, fault.New(650)
 	}
 	return h, nil
+}
+
+// hint adds a table hint to those before it.
+func (b *binder) hint(h *execute.Hints, o syntax.Option) error {
+	if level, ok := levels[o.Name]; ok {
+		if h.Level != execute.AsSession && h.Level != level {
+			return fault.New(1047)
+		}
+		h.Level = level
+		return nil
+	}
+	switch o.Name {
+	case "READPAST":
+		h.ReadPast = true
+	case "NOWAIT":
+		h.NoWait = true
+	case "UPDLOCK":
+		h.Update = true
+	case "XLOCK":
+		h.Exclusive = true
+	case "ROWLOCK":
+		h.RowLock = true
+	case "PAGLOCK":
+		h.PageLock = true
+	case "TABLOCK":
+		h.TableLock = true
+	case "TABLOCKX":
+		h.TableExclusive = true
+	case "INDEX":
+		if strings.Contains(o.Value, ",") {
+			return b.unsupported(o.Span, "several indexes in a hint")
+		}
+		h.Index = unquoted(o.Value)
+	case "FORCESEEK":
+		h.ForceSeek = true
+		if index, columns, ok := strings.Cut(o.Value, "("); ok {
+			h.Index = unquoted(index)
+			var names []string
+			for c := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(columns), ")"), ",") {
+				names = append(names, unquoted(c))
+			}
+			h.SeekColumns = strings.Join(names, ",")
+		}
+	case "FORCESCAN":
+		h.ForceScan = true
+	case "IGNORE_TRIGGERS", "IGNORE_CONSTRAINTS", "KEEPIDENTITY", "KEEPDEFAULTS":
+		return b.unsupported(o.Span, "%s", o.Name)
+	case "NOEXPAND":
+	default:
+		return b.unsupported(o.Span, "%s", o.Name)
+	}
+	return nil
 }
 
 // inherit adds the hints of the view or common table expression around a reference.

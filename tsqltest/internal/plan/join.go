@@ -124,18 +124,13 @@ func (g *group) simplify() {
 	for changed := true; changed; {
 		changed = false
 		for i, l := range g.leaves {
-			if !l.maybe {
+			if !l.maybe || !slices.ContainsFunc(g.conds, func(n *node) bool { return strict(n, l.made) }) {
 				continue
 			}
-			for _, n := range g.conds {
-				if strict(n, l.made) {
-					inner := *l
-					inner.maybe, inner.on = false, nil
-					g.conds = append(g.conds, l.on...)
-					g.leaves[i], changed = &inner, true
-					break
-				}
-			}
+			inner := *l
+			inner.maybe, inner.on = false, nil
+			g.conds = append(g.conds, l.on...)
+			g.leaves[i], changed = &inner, true
 		}
 	}
 	for _, l := range g.leaves {
@@ -352,21 +347,20 @@ func (p *planner) joinWays(g *group, s *state, l *leaf, conds []*node, q request
 		out = append(out, x)
 	}
 	j.equalities()
-	if len(j.equal) > 0 && !inGroup(l.free, g.made).meets(s.placed) {
-		if allowed("HASH") {
-			x, err := j.hash()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, x)
+	matches := len(j.equal) > 0 && !inGroup(l.free, g.made).meets(s.placed)
+	if matches && allowed("HASH") {
+		x, err := j.hash()
+		if err != nil {
+			return nil, err
 		}
-		if allowed("MERGE") && (l.hint == "MERGE" || p.b.options.joins != nil || p.b.env.Chooser != nil) {
-			x, err := j.merge()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, x)
+		out = append(out, x)
+	}
+	if matches && allowed("MERGE") && (l.hint == "MERGE" || p.b.options.joins != nil || p.b.env.Chooser != nil) {
+		x, err := j.merge()
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, x)
 	}
 	if len(out) == 0 {
 		return nil, fault.New(8622)

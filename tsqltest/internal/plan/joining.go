@@ -113,17 +113,17 @@ func (j *joining) hash() (*physical, error) {
 }
 
 func (j *joining) buildHash(left, right *physical, kind execute.JoinKind, buildLeft bool, placed set) (execute.Operator, error) {
-	a, b, leftKeys, rightKeys, on, err := j.sides(left, right)
+	in, err := j.sides(left, right)
 	if err != nil {
 		return nil, err
 	}
 	leftSide, rightSide := j.leftTuple(placed), tupleOf(j.leaf.rel, j.leaf.made)
 	h := &execute.Hash{
-		Build: b, Probe: a, BuildKeys: rightKeys, ProbeKeys: leftKeys, On: on, KeepProbe: kind == execute.LeftJoin,
+		Build: in.right, Probe: in.left, BuildKeys: in.rightKeys, ProbeKeys: in.leftKeys, On: in.on, KeepProbe: kind == execute.LeftJoin,
 		BuildSide: rightSide, ProbeSide: leftSide, Text: kind.String() + " hash join",
 	}
 	if buildLeft {
-		h.Build, h.Probe, h.BuildKeys, h.ProbeKeys = a, b, leftKeys, rightKeys
+		h.Build, h.Probe, h.BuildKeys, h.ProbeKeys = in.left, in.right, in.leftKeys, in.rightKeys
 		h.KeepBuild, h.KeepProbe = kind == execute.LeftJoin, false
 		h.BuildSide, h.ProbeSide = leftSide, rightSide
 		h.Text += " building left"
@@ -131,22 +131,29 @@ func (j *joining) buildHash(left, right *physical, kind execute.JoinKind, buildL
 	return h, nil
 }
 
-// sides makes the operators of both sides, their keys, and the other conditions.
-func (j *joining) sides(left, right *physical) (a, b execute.Operator, leftKeys, rightKeys []execute.KeyPart, on []execute.Cond, err error) {
-	if a, err = left.build(); err != nil {
-		return
+// sides are the operators of both sides of a join, the keys by which their rows are matched, and the other conditions.
+type sides struct {
+	left, right         execute.Operator
+	leftKeys, rightKeys []execute.KeyPart
+	on                  []execute.Cond
+}
+
+// sides makes both sides.
+func (j *joining) sides(left, right *physical) (in sides, err error) {
+	if in.left, err = left.build(); err != nil {
+		return in, err
 	}
-	if b, err = right.build(); err != nil {
-		return
+	if in.right, err = right.build(); err != nil {
+		return in, err
 	}
-	if leftKeys, err = j.p.keys(j.left2); err != nil {
-		return
+	if in.leftKeys, err = j.p.keys(j.left2); err != nil {
+		return in, err
 	}
-	if rightKeys, err = j.p.keys(j.right); err != nil {
-		return
+	if in.rightKeys, err = j.p.keys(j.right); err != nil {
+		return in, err
 	}
-	on, err = j.p.conds(j.rest)
-	return
+	in.on, err = j.p.conds(j.rest)
+	return in, err
 }
 
 // leftTuple are the registers of the leaves that have come.
@@ -177,12 +184,12 @@ func (j *joining) merge() (*physical, error) {
 	x := &physical{rows: j.rows(each), cost: left.cost + right.cost + (left.rows+right.rows)*0.05, order: left.order, fixed: left.fixed}
 	kind := j.kind()
 	x.build = func() (execute.Operator, error) {
-		a, b, leftKeys, rightKeys, on, err := j.sides(left, right)
+		in, err := j.sides(left, right)
 		if err != nil {
 			return nil, err
 		}
 		return &execute.Merge{
-			Left: a, Right: b, LeftKeys: leftKeys, RightKeys: rightKeys, On: on, Kind: kind,
+			Left: in.left, Right: in.right, LeftKeys: in.leftKeys, RightKeys: in.rightKeys, On: in.on, Kind: kind,
 			RightSide: tupleOf(j.leaf.rel, j.leaf.made), Text: kind.String() + " merge join",
 		}, nil
 	}
@@ -210,11 +217,14 @@ func (p *planner) full(r *joinRel, q request) (*physical, error) {
 			return p.fullLoop(r, left, right, x.made, y.made)
 		}
 		j.rest = append(j.rest, j.local...)
-		a, b, leftKeys, rightKeys, on, err := j.sides(left, right)
+		in, err := j.sides(left, right)
+		if err != nil {
+			return nil, err
+		}
 		return &execute.Hash{
-			Build: b, Probe: a, BuildKeys: rightKeys, ProbeKeys: leftKeys, On: on, KeepBuild: true, KeepProbe: true,
+			Build: in.right, Probe: in.left, BuildKeys: in.rightKeys, ProbeKeys: in.leftKeys, On: in.on, KeepBuild: true, KeepProbe: true,
 			BuildSide: tupleOf(r.y, y.made), ProbeSide: tupleOf(r.x, x.made), Text: "full hash join",
-		}, err
+		}, nil
 	}
 	rest, startup := splitStartup(q.conds, g.made)
 	return p.filtered(out, rest, startup), nil

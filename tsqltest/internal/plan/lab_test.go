@@ -87,7 +87,7 @@ func (l *lab) execute(stmt syntax.Stmt) error {
 		return l.declare(st)
 	default:
 		// Text of a module begins where CREATE stands.
-		return l.within(func() error { return define.Execute(&context_{l}, stmt) })
+		return l.within(func() error { return define.Execute(&definer{l}, stmt) })
 	}
 }
 
@@ -116,7 +116,7 @@ func (l *lab) within(f func() error) error {
 func (l *lab) declare(st *syntax.Declare) error {
 	for _, v := range st.Vars {
 		if v.Table != nil {
-			t, err := define.TableVariable(&context_{l}, v.Name, v.Table)
+			t, err := define.TableVariable(&definer{l}, v.Name, v.Table)
 			if err != nil {
 				return err
 			}
@@ -305,7 +305,7 @@ func (l *lab) May(permission string, o schema.Object) error {
 
 func (l *lab) NextValue(*schema.Sequence) (value.Value, error) { return value.OfInt(1), nil }
 
-func (l *lab) CallScalar(_ *execute.Frame, m *schema.Module, args []value.Value) (value.Value, error) {
+func (l *lab) CallScalar(_ *execute.Frame, _ *schema.Module, args []value.Value) (value.Value, error) {
 	return value.OfInt(int64(len(args))), nil
 }
 
@@ -317,35 +317,35 @@ func (l *lab) FireTriggers(*execute.Frame, *schema.Table, string, *schema.Table,
 	return nil
 }
 
-// context_ is the lab as package define sees it.
-type context_ struct{ l *lab }
+// definer is the lab as package define sees it.
+type definer struct{ l *lab }
 
-func (c *context_) Server() *schema.Server       { return c.l.server }
-func (c *context_) Database() *schema.Database   { return c.l.db }
-func (c *context_) Login() *schema.Login         { return nil }
-func (c *context_) Principal() *schema.Principal { return c.l.db.Dbo() }
-func (c *context_) Store() *store.Session        { return c.l.session }
-func (c *context_) Statement() *store.Statement  { return c.l.statement }
-func (c *context_) Frame() *execute.Frame        { return c.l.frame() }
-func (c *context_) File() *diag.File             { return c.l.file }
-func (c *context_) Schema() string               { return "dbo" }
-func (c *context_) Option(name string) string {
+func (c *definer) Server() *schema.Server       { return c.l.server }
+func (c *definer) Database() *schema.Database   { return c.l.db }
+func (c *definer) Login() *schema.Login         { return nil }
+func (c *definer) Principal() *schema.Principal { return c.l.db.Dbo() }
+func (c *definer) Store() *store.Session        { return c.l.session }
+func (c *definer) Statement() *store.Statement  { return c.l.statement }
+func (c *definer) Frame() *execute.Frame        { return c.l.frame() }
+func (c *definer) File() *diag.File             { return c.l.file }
+func (c *definer) Schema() string               { return "dbo" }
+func (c *definer) Option(name string) string {
 	if name == "NUMERIC_ROUNDABORT" || name == "ANSI_NULL_DFLT_OFF" {
 		return "OFF"
 	}
 	return "ON"
 }
-func (c *context_) Now() time.Time { return c.l.Now() }
-func (c *context_) Temporary(name string, _ bool) *schema.Table {
+func (c *definer) Now() time.Time { return c.l.Now() }
+func (c *definer) Temporary(name string, _ bool) *schema.Table {
 	return c.l.temp[strings.ToLower(name)]
 }
-func (c *context_) AddTemporary(t *schema.Table)     { c.l.temp[strings.ToLower(t.Name)] = t }
-func (c *context_) RemoveTemporary(t *schema.Table)  { delete(c.l.temp, strings.ToLower(t.Name)) }
-func (c *context_) Check(*schema.Module) error       { return nil }
-func (c *context_) InTransaction() bool              { return false }
-func (c *context_) InUse(*schema.Database) bool      { return false }
-func (c *context_) EndOthers(*schema.Database) error { return nil }
-func (c *context_) Message(int32, uint8, string)     {}
+func (c *definer) AddTemporary(t *schema.Table)     { c.l.temp[strings.ToLower(t.Name)] = t }
+func (c *definer) RemoveTemporary(t *schema.Table)  { delete(c.l.temp, strings.ToLower(t.Name)) }
+func (c *definer) Check(*schema.Module) error       { return nil }
+func (c *definer) InTransaction() bool              { return false }
+func (c *definer) InUse(*schema.Database) bool      { return false }
+func (c *definer) EndOthers(*schema.Database) error { return nil }
+func (c *definer) Message(int32, uint8, string)     {}
 
 func compileStatement(l *lab, stmt syntax.Stmt) (*plan.Statement, error) {
 	return plan.Compile(l.env(), stmt)

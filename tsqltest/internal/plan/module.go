@@ -63,7 +63,7 @@ func (b *binder) userTable(s *scope, f *syntax.FunctionTable, maybe bool) (*sour
 		def, _ = m.Stmt.(*syntax.CreateFunction)
 	}
 	if def == nil || def.Returns != nil {
-		if v := sysview.LookupFunction(partOf(f.Call.Name, 1), lastOf(f.Call.Name)); v != nil {
+		if v := sysview.LookupFunction(schemaOf(f.Call.Name), lastOf(f.Call.Name)); v != nil {
 			return b.systemFunction(s, v, f, maybe)
 		}
 		return nil, fault.New(208, textOf(f.Call.Name.Parts))

@@ -51,7 +51,7 @@ func (p *planner) paths(t *tableRel, q request) ([]*physical, error) {
 			return nil, err
 		}
 		if !slices.ContainsFunc(filter, func(n *node) bool { return !implied(n, conds) }) {
-			for _, x := range p.seeks(t, ix, found, conds) {
+			for _, x := range p.seeks(t, ix, found) {
 				x.startup = startup
 				x.split(conds, filter, q.need)
 				out = append(out, p.costed(x, q)...)
@@ -146,7 +146,7 @@ func keyColumns(ix *schema.Index) []schema.IndexColumn {
 }
 
 // seeks are the ways to use an index: the longest seek, and a scan.
-func (p *planner) seeks(t *tableRel, ix *schema.Index, found []sarg, conds []*node) []*path {
+func (p *planner) seeks(t *tableRel, ix *schema.Index, found []sarg) []*path {
 	scan := &path{table: t, index: ix, ranged: -1}
 	seek := *scan
 	for i, c := range keyColumns(ix) {
@@ -208,8 +208,8 @@ func pick(found []sarg, ordinal int, ops ...string) *sarg {
 	return nil
 }
 
-// split decides which conditions are left to be tested, and where: before the row is looked up, or after it.
-func (x *path) split(conds, filter []*node, need set) {
+// covered are the places of the conditions that the seek answers.
+func (x *path) covered() map[int]bool {
 	covered := map[int]bool{}
 	for _, k := range x.keys {
 		covered[k.cond] = true
@@ -220,8 +220,11 @@ func (x *path) split(conds, filter []*node, need set) {
 	if x.high != nil {
 		covered[x.high.cond] = true
 	}
-	own := set(nil)
-	has := set(nil)
+	return covered
+}
+
+// slots are those of the table, and of them those that the index has.
+func (x *path) slots() (own, has set) {
 	for ordinal, slot := range x.table.slots {
 		if slot < 0 {
 			continue
@@ -231,23 +234,19 @@ func (x *path) split(conds, filter []*node, need set) {
 			has.add(slot)
 		}
 	}
-	nullable := x.keyNotNull()
-	for _, slot := range need.list() {
-		if own.has(slot) {
-			x.need.add(slot)
-		}
-	}
+	return own, has
+}
+
+// split decides which conditions are left to be tested, and where: before the row is looked up, or after it.
+func (x *path) split(conds, filter []*node, need set) {
+	covered, nullable := x.covered(), x.keyNotNull()
+	own, has := x.slots()
+	x.need.addAll(inGroup(need, own))
 	for i, n := range conds {
 		if covered[i] || (len(filter) > 0 && implied(n, filter)) || n.kind == isNotNull && nullable[slotOf(n.args[0])] {
 			continue
 		}
-		slots := n.slots()
-		var mine set
-		for _, slot := range slots.list() {
-			if own.has(slot) {
-				mine.add(slot)
-			}
-		}
+		mine := inGroup(n.slots(), own)
 		x.need.addAll(mine)
 		if mine.in(has) && !n.hasSubquery() {
 			x.early = append(x.early, n)

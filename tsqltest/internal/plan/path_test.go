@@ -164,9 +164,10 @@ func TestAccess(t *testing.T) {
 func TestHintsOfViews(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]lock.Mode{
-		"SELECT id FROM dbo.late WITH (NOLOCK)":                                             lock.NL,
-		"SELECT id FROM dbo.late WITH (UPDLOCK)":                                            lock.U,
-		"SELECT id FROM dbo.late":                                                           lock.S,
+		"SELECT id FROM dbo.late WITH (NOLOCK)":  lock.NL,
+		"SELECT id FROM dbo.late WITH (UPDLOCK)": lock.U,
+		"SELECT id FROM dbo.late":                lock.S,
+
 		"WITH c AS (SELECT id FROM dbo.jobs WHERE id > 38) SELECT id FROM c WITH (UPDLOCK)": lock.U,
 	} {
 		t.Run(query, func(t *testing.T) {

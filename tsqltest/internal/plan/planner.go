@@ -62,11 +62,11 @@ func (p *planner) alternatives(r rel, q request) ([]*physical, error) {
 	case *unionRel:
 		return p.one(p.union(r, q))
 	case *recursiveRel:
-		return p.one(p.recursive(r, q))
+		return p.one(p.recursive(r, q), nil)
 	case *rowsRel:
-		return p.one(p.rowsOf(r, q))
+		return p.one(p.rowsOf(r, q), nil)
 	case *systemRel:
-		return p.one(p.system(r, q))
+		return p.one(p.system(r, q), nil)
 	default:
 		out := &physical{rows: 1, cost: 0.1, build: func() (execute.Operator, error) { return execute.One{}, nil }}
 		return p.one(p.filtered(out, q.conds, nil), nil)
@@ -364,7 +364,7 @@ func rowsIn(r rel) []int {
 }
 
 // rowsOf plans what makes its rows by itself.
-func (p *planner) rowsOf(r *rowsRel, q request) (*physical, error) {
+func (p *planner) rowsOf(r *rowsRel, q request) *physical {
 	need := q.need.with(slotsOf(q.conds...))
 	x := &physical{rows: r.rows, cost: r.rows * 0.2}
 	x.build = func() (execute.Operator, error) {
@@ -375,5 +375,5 @@ func (p *planner) rowsOf(r *rowsRel, q request) (*physical, error) {
 		return r.make(args, need), nil
 	}
 	rest, startup := splitStartup(q.conds, made(r))
-	return p.filtered(x, rest, startup), nil
+	return p.filtered(x, rest, startup)
 }

@@ -124,10 +124,10 @@ func (b *binder) selectBody(outer *scope, q *syntax.Select, query *syntax.Query)
 		return nil, err
 	}
 	s.windows = &windows{}
-	if err = b.selectList(s.in(inList), q, out, outer.exists); err != nil {
+	if err := b.selectList(s.in(inList), q, out, outer.exists); err != nil {
 		return nil, err
 	}
-	if err = b.selectOrder(s.in(inOrderBy), q, query, block, out); err != nil {
+	if err := b.selectOrder(s.in(inOrderBy), q, query, block, out); err != nil {
 		return nil, err
 	}
 	block.windows = s.windows.specs
@@ -230,7 +230,7 @@ func (b *binder) star(s *scope, star *syntax.Star, out *selected) error {
 				return err
 			}
 			if s.group != nil && !s.inAggregate {
-				if n, err = s.group.column(n, nil, found{src, i, s}); err != nil {
+				if n, err = s.group.column(n, found{src, i, s}); err != nil {
 					return err
 				}
 			}

@@ -170,20 +170,20 @@ type topRel struct {
 	ties        bool
 }
 
-func (q *block) visit(made, read *set) {
-	q.from.visit(made, read)
+func (b *block) visit(made, read *set) {
+	b.from.visit(made, read)
 	add := func(list []*node) {
 		for _, n := range list {
 			n.addSlots(read)
 		}
 	}
-	add(q.where)
-	add(q.having)
-	add(q.distinct)
-	if q.group != nil {
-		q.group.visit(made, read)
+	add(b.where)
+	add(b.having)
+	add(b.distinct)
+	if b.group != nil {
+		b.group.visit(made, read)
 	}
-	for _, w := range q.windows {
+	for _, w := range b.windows {
 		add(w.partition)
 		addKeys(w.order, read)
 		for _, c := range w.calls {
@@ -191,13 +191,13 @@ func (q *block) visit(made, read *set) {
 			add(c.args)
 		}
 	}
-	for _, c := range q.computes {
+	for _, c := range b.computes {
 		made.add(c.slot)
 		c.node.addSlots(read)
 	}
-	addKeys(q.order, read)
-	if q.top != nil {
-		*read = read.with(slotsOf(q.top.count, q.top.skip))
+	addKeys(b.order, read)
+	if b.top != nil {
+		*read = read.with(slotsOf(b.top.count, b.top.skip))
 	}
 }
 
@@ -226,8 +226,8 @@ func addKeys(keys []sortKey, read *set) {
 
 // simple reports whether the block does nothing but join, filter and compute, so that conditions on it can be tested
 // inside, and an order of its rows is one of the query around it.
-func (q *block) simple() bool {
-	return q.group == nil && len(q.windows) == 0 && q.distinct == nil && q.top == nil
+func (b *block) simple() bool {
+	return b.group == nil && len(b.windows) == 0 && b.distinct == nil && b.top == nil
 }
 
 // unionRel is UNION, EXCEPT or INTERSECT. Values of each branch go into the slots of the columns.
@@ -285,7 +285,7 @@ func (u *recursiveRel) visit(made, read *set) {
 
 // volatileIn reports whether a relation may yield other rows when it is read again.
 func volatileIn(r rel) bool {
-	any := func(list []*node) bool {
+	volatile := func(list []*node) bool {
 		for _, n := range list {
 			if n.isVolatile() {
 				return true
@@ -295,19 +295,19 @@ func volatileIn(r rel) bool {
 	}
 	switch r := r.(type) {
 	case *rowsRel:
-		return any(r.args)
+		return volatile(r.args)
 	case *joinRel:
-		return volatileIn(r.x) || volatileIn(r.y) || any(r.on)
+		return volatileIn(r.x) || volatileIn(r.y) || volatile(r.on)
 	case *block:
 		for _, c := range r.computes {
 			if c.node.isVolatile() {
 				return true
 			}
 		}
-		return volatileIn(r.from) || any(r.where) || any(r.having)
+		return volatileIn(r.from) || volatile(r.where) || volatile(r.having)
 	case *unionRel:
 		for _, b := range r.branches {
-			if volatileIn(b.rel) || any(b.values) {
+			if volatileIn(b.rel) || volatile(b.values) {
 				return true
 			}
 		}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
@@ -117,11 +119,7 @@ func implied(n *node, given []*node) bool {
 		}
 		return n.args[0].base != nil && !n.args[0].base.Nullable && !n.args[0].nullable
 	case isCompare:
-		for _, g := range given {
-			if narrower(g, n) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(given, func(g *node) bool { return narrower(g, n) })
 	case isOr:
 		return impliedOr(n, given)
 	case isAnd:
@@ -131,8 +129,9 @@ func implied(n *node, given []*node) bool {
 			}
 		}
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // impliedOr is implied for an OR: it is enough that one part is implied, or that all parts of another OR imply it.
@@ -180,7 +179,12 @@ func narrower(g, n *node) bool {
 	if !ok || !ok2 || slot != other || g.typ != n.typ && family(g.typ) != family(n.typ) {
 		return false
 	}
-	c := value.Compare(v, limit, n.typ)
+	return onlyWhere(op, want, value.Compare(v, limit, n.typ))
+}
+
+// onlyWhere reports whether a comparison by op holds only where one by want does. C says how the constant of the first
+// compares with that of the second.
+func onlyWhere(op, want string, c int) bool {
 	switch want {
 	case "=":
 		return op == "=" && c == 0
@@ -239,12 +243,13 @@ func strictValue(n *node, slots set) bool {
 		return slots.has(n.slot)
 	case isCast:
 		return len(n.args) > 0 && strictValue(n.args[0], slots)
+	default:
+		switch n.name {
+		case "+", "-", "*", "/", "%":
+			return strictValue(n.args[0], slots) || strictValue(n.args[1], slots)
+		}
+		return false
 	}
-	switch n.name {
-	case "+", "-", "*", "/", "%":
-		return strictValue(n.args[0], slots) || strictValue(n.args[1], slots)
-	}
-	return false
 }
 
 // seekValue is the code of what a column is compared with in a seek.

@@ -107,7 +107,7 @@ func (b *binder) column(s *scope, ref *syntax.ColumnRef) (*node, error) {
 	if f.owner.group == nil || f.owner.inAggregate {
 		return n, nil
 	}
-	return f.owner.group.column(n, ref, f)
+	return f.owner.group.column(n, f)
 }
 
 // find looks a column up from the inside out. A table that is found by its qualifier ends the search, also if it has no

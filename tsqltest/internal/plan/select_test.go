@@ -93,6 +93,8 @@ func TestSelect(t *testing.T) {
 		{"SELECT TOP (2) id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM dbo.customers ORDER BY id", "1|1 2|2", ""},
 		{"SELECT SUM(COUNT(*)) OVER () AS n, customer_id FROM dbo.orders GROUP BY customer_id ORDER BY customer_id", "5|1 5|2 5|3", ""},
 		{"SELECT id, LAG(id) OVER (ORDER BY id) AS p FROM dbo.customers", "1|NULL 2|1 3|2 4|3", ""},
+		// Constants are computed before there is a session.
+		{"SELECT DATENAME(month, '20000101') AS m, DATEPART(year, DATETRUNC(year, CAST('20000301' AS date))) AS y", "January|2000", ""},
 	})
 }
 

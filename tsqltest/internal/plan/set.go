@@ -6,7 +6,7 @@ import (
 )
 
 // set is a set of slots.
-type set []uint64
+type set []uint64 //nolint:recvcheck // add and addAll make the set larger; the others only read it
 
 // has reports whether a slot is in the set.
 func (s set) has(slot int) bool { return slot/64 < len(s) && s[slot/64]&(1<<(slot%64)) != 0 }

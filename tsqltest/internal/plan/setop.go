@@ -7,11 +7,10 @@ import (
 
 // setQuery binds a query whose body is a set operation.
 func (b *binder) setQuery(s *scope, op *syntax.SetOperation, q *syntax.Query) (*selected, error) {
-	out, err := b.setOperation(s, op)
+	out, u, err := b.setOperation(s, op)
 	if err != nil {
 		return nil, err
 	}
-	u := out.rel.(*unionRel) //nolint:forcetypeassert // setOperation returns nothing else
 	if u.order, err = b.outputOrder(out.columns, q.OrderBy); err != nil {
 		return nil, err
 	}
@@ -25,7 +24,8 @@ func (b *binder) side(s *scope, body syntax.QueryBody) (*selected, error) {
 	case *syntax.Select:
 		return b.selectBody(s, body, &syntax.Query{Span: body.Span, Body: body})
 	case *syntax.SetOperation:
-		return b.setOperation(s, body)
+		out, _, err := b.setOperation(s, body)
+		return out, err
 	case *syntax.ParenQuery:
 		return b.queryIn(s, body.Query)
 	default:
@@ -35,22 +35,22 @@ func (b *binder) side(s *scope, body syntax.QueryBody) (*selected, error) {
 
 // setOperation binds UNION, EXCEPT and INTERSECT. The names are those of the first query; types are united column by
 // column.
-func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, error) {
+func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, *unionRel, error) {
 	x, err := b.side(s, op.X)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	y, err := b.side(s, op.Y)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch {
 	case len(x.assigns) > 0 || len(y.assigns) > 0:
-		return nil, fault.New(10734)
+		return nil, nil, fault.New(10734)
 	case len(x.columns) != len(y.columns):
-		return nil, fault.New(205)
+		return nil, nil, fault.New(205)
 	case y.into != nil:
-		return nil, fault.New(196)
+		return nil, nil, fault.New(196)
 	}
 	u := &unionRel{op: op.Op, all: op.All, branches: []unionBranch{{rel: x.rel}, {rel: y.rel}}}
 	out := &selected{rel: u, into: x.into}
@@ -58,7 +58,7 @@ func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, err
 		l, r := x.columns[i].node, y.columns[i].node
 		t, label, err := b.unite([]*node{l, r})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		nullable := l.nullable || r.nullable
 		switch op.Op {
@@ -71,7 +71,7 @@ func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, err
 		n.label, n.shownNull = label, l.shownNullable() || r.shownNullable()
 		if !op.All {
 			if err := b.sortable(n); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		u.columns = append(u.columns, n)
@@ -79,5 +79,5 @@ func (b *binder) setOperation(s *scope, op *syntax.SetOperation) (*selected, err
 		u.branches[1].values = append(u.branches[1].values, b.become(r, n.typ))
 		out.columns = append(out.columns, outColumn{name: x.columns[i].name, node: n, computed: true})
 	}
-	return out, nil
+	return out, u, nil
 }

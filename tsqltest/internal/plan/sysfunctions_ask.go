@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/builtin"
@@ -42,56 +43,50 @@ type asked struct {
 	answer answer
 }
 
-// sessionFunctions are the functions that ask the catalog or the session, by upper-case name. They are set when the
-// program starts, because binding one binds its arguments, which may be calls of others.
-var sessionFunctions map[string]sessionFunction
-
-func init() {
-	sessionFunctions = map[string]sessionFunction{}
+// sessionFunctions are the functions that ask the catalog or the session, by upper-case name.
+var sessionFunctions = func() map[string]asked {
+	all := map[string]asked{}
 	for _, family := range []map[string]asked{
 		propertyFunctions, userFunctions, stateFunctions, nameFunctions,
 	} {
-		for name, f := range family {
-			sessionFunctions[name] = bindAsked(name, f)
-		}
+		maps.Copy(all, family)
 	}
-}
+	return all
+}()
 
 var (
 	askedText = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 4000}}
 	askedInt  = value.Type{Type: sqltype.Type{Kind: sqltype.Int}}
 )
 
-// bindAsked makes the function that binds calls of one function.
-func bindAsked(name string, f asked) sessionFunction {
-	return func(b *binder, s *scope, x *syntax.Call) (*node, error) {
-		args, known, err := b.arguments(s, x)
-		if err != nil {
-			return nil, err
-		}
-		if err := countArguments(name, x); err != nil {
-			return nil, err
-		}
-		typed := make([]builtin.Argument, len(known))
-		for i, a := range known {
-			typed[i] = builtin.Argument{Type: a.Type.Type, Nullable: a.Nullable, Literal: a.Literal}
-		}
-		found, _ := builtin.Lookup(x)
-		call := &builtin.Call{Syntax: x, Name: name, Args: typed}
-		t, err := found.Type(call)
-		if err != nil {
-			return nil, fault.New(8116, described(known[0].Type), 1, strings.ToLower(name))
-		}
-		for i := range args {
-			if args[i], err = b.askedArgument(args[i], f.args, i); err != nil {
-				return nil, err
-			}
-		}
-		return &node{
-			name: name + "()", typ: value.Type{Type: t}, nullable: found.Nullable(call, builtin.Rows{}), args: args, at: x.Span,
-			session: true, value: func(args []code) execute.Expr { return askCode(f.answer, operands(args)) },
-		}, nil
+// askedCall binds a call of such a function.
+func (b *binder) askedCall(s *scope, name string, f asked, x *syntax.Call) (*node, error) {
+	args, known, err := b.arguments(s, x)
+	if err != nil {
+		return nil, err
 	}
+	if err := countArguments(name, x); err != nil {
+		return nil, err
+	}
+	typed := make([]builtin.Argument, len(known))
+	for i, a := range known {
+		typed[i] = builtin.Argument{Type: a.Type.Type, Nullable: a.Nullable, Literal: a.Literal}
+	}
+	found, _ := builtin.Lookup(x)
+	call := &builtin.Call{Syntax: x, Name: name, Args: typed}
+	t, err := found.Type(call)
+	if err != nil {
+		return nil, fault.New(8116, described(known[0].Type), 1, strings.ToLower(name))
+	}
+	for i := range args {
+		if args[i], err = b.askedArgument(args[i], f.args, i); err != nil {
+			return nil, err
+		}
+	}
+	return &node{
+		name: name + "()", typ: value.Type{Type: t}, nullable: found.Nullable(call, builtin.Rows{}), args: args, at: x.Span,
+		session: true, value: func(args []code) execute.Expr { return askCode(f.answer, operands(args)) },
+	}, nil
 }
 
 // askCode evaluates the arguments and asks.

@@ -52,7 +52,7 @@ func splitName(s string) (parts []string, ok bool) {
 // namePart reads the first part of a name.
 func namePart(s string) (part, rest string, ok bool) {
 	s = strings.TrimLeft(s, " ")
-	closing := byte(0)
+	var closing byte
 	switch {
 	case strings.HasPrefix(s, "["):
 		closing = ']'

@@ -54,7 +54,7 @@ func (b *binder) systemView(v *sysview.View, maybe bool) *source {
 }
 
 // system plans a view of the system: some can be asked for the rows of one object.
-func (p *planner) system(r *systemRel, q request) (*physical, error) {
+func (p *planner) system(r *systemRel, q request) *physical {
 	conds, startup := splitStartup(q.conds, made(r))
 	need := q.need.with(slotsOf(conds...))
 	var key *node
@@ -71,7 +71,7 @@ func (p *planner) system(r *systemRel, q request) (*physical, error) {
 		x.rows, x.cost = 5, 10
 	}
 	x.build = func() (execute.Operator, error) { return p.systemRows(r, key, need) }
-	return p.filtered(x, conds, startup), nil
+	return p.filtered(x, conds, startup)
 }
 
 // columns are the places of the columns by slot.

@@ -109,7 +109,7 @@ func (p *planner) setOperator(u *unionRel, inputs []*physical, need set) (execut
 }
 
 // recursive plans a common table expression that reads itself.
-func (p *planner) recursive(u *recursiveRel, q request) (*physical, error) {
+func (p *planner) recursive(u *recursiveRel, q request) *physical {
 	branch := func(b unionBranch) (execute.Branch, error) {
 		x, err := p.plan(b.rel, request{need: slotsOf(b.values...), goal: all})
 		if err != nil {
@@ -149,5 +149,5 @@ func (p *planner) recursive(u *recursiveRel, q request) (*physical, error) {
 		return op, nil
 	}
 	rest, startup := splitStartup(q.conds, made(u))
-	return p.filtered(x, rest, startup), nil
+	return p.filtered(x, rest, startup)
 }

@@ -98,7 +98,7 @@ func (s *Session) beginTransaction(name string) error {
 		return nil
 	}
 	if s.options.isolation == store.SnapshotIsolation && !s.db.AllowSnapshot {
-		return fault.New(3952, s.db.Name, s.db.Name)
+		return fault.New(3952, s.db.Name)
 	}
 	if !s.store.InTransaction() {
 		s.store.Begin(s.options.isolation)
