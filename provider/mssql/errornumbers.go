@@ -203,8 +203,7 @@ func judgeUnconnected(err error) fault {
 	return fault{class: undone, sentinel: ErrUnreachable, advice: fmt.Sprintf("%s (%s)", advice, oneLine(err))}
 }
 
-// oneLine is the text of an error as one line: whoever gives out tokens reports several, and so does the driver where the
-// server has sent several errors.
+// oneLine is the text of an error as one line: whoever gives out tokens reports several.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // meanings are the numbers that the procedures throw. Each says what the call met, and

@@ -167,7 +167,7 @@ func judgeOurs(err error) (f fault, ok bool) {
 		return fault{sentinel: provider.ErrInvalidArgument, advice: err.Error()}, true
 	case errors.Is(err, ErrMissingSchema), errors.Is(err, ErrOldSchema), errors.Is(err, ErrNewerSchema),
 		errors.Is(err, ErrForeignSchema), errors.Is(err, ErrPermission):
-		return fault{advice: oneLine(err)}, true
+		return fault{advice: err.Error()}, true
 	}
 	return fault{}, false
 }

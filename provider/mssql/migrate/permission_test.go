@@ -20,11 +20,13 @@ func TestExplain(t *testing.T) {
 		db := sql.OpenDB(oneAnswer{answer})
 		defer func() { must(t, db.Close()) }()
 		m := &Migration{DB: db}
-		return m.explain(t.Context(), &BatchError{Step: "step", Err: sqlserver.Error{Number: number, Message: "no"}})
+		why := sqlserver.Error{Number: number, Message: "no"}
+		why.All = []sqlserver.Error{{Number: 262, Message: "not you"}, why}
+		return m.explain(t.Context(), &BatchError{Step: "step", Err: why})
 	}
 	for _, number := range []int32{229, 230, 262, 297, 300, 2759, 2760, 15151, 15247, 33557097} {
-		if err := explain(int64(0), number); !errors.Is(err, ErrPermission) || !strings.Contains(err.Error(), "no") {
-			t.Errorf("error %d of a login that is not an owner: %v, want ErrPermission with its cause", number, err)
+		if err := explain(int64(0), number); !errors.Is(err, ErrPermission) || !strings.Contains(err.Error(), "not you") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %d of a login that is not an owner: %v, want ErrPermission with its cause in one line", number, err)
 		}
 		for _, answer := range []any{int64(1), io.ErrUnexpectedEOF} {
 			if _, same := explain(answer, number).(*BatchError); !same { //nolint:errorlint // it must not be wrapped

@@ -67,6 +67,7 @@ func (s *Session) described(wait *sysview.Wait) *sysview.Session {
 		RowCount: s.rowCount, LastError: s.lastError, OpenTransactions: s.transaction.count, TransactionID: s.store.TransactionID(),
 		DateFirst: s.options.dateFirst, TextSize: int(s.options.textSize), Language: s.options.language, DateFormat: s.options.dateFormat,
 		Options: options, Context: s.info, LastText: s.text, RequestStart: s.began,
+		LogicalReads: s.store.Reads(),
 	}
 	if s.executing {
 		out.Request = &sysview.Request{Command: "EXECUTE", Text: s.text, Wait: wait}

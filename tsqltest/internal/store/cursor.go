@@ -59,7 +59,11 @@ func (c *Cursor) Next() (bool, error) {
 	if c.closed || c.st.tx.ended {
 		return false, errEnded
 	}
+	if err := c.st.breathe(); err != nil {
+		return false, err
+	}
 	if !c.begun {
+		c.st.session.reads++
 		if err := c.begin(); err != nil {
 			return false, err
 		}

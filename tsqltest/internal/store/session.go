@@ -16,6 +16,7 @@ type Session struct {
 	own    lock.Owner // of locks that the session itself holds
 	tx     *transaction
 	spare  []change // an empty log
+	reads  int64
 }
 
 // transaction is an open transaction. Its locks belong to owner.
@@ -37,6 +38,10 @@ type change struct {
 	version *version
 	undo    func()
 }
+
+// Reads is how much the session has read: a unit for each search in an index, and for each key that it found, skipped or
+// did not want. SQL Server counts pages, which hold many keys: it counts less.
+func (s *Session) Reads() int64 { return s.reads }
 
 // Client is the session as the lock manager knows it. Its Label may be set.
 func (s *Session) Client() *lock.Client { return s.client }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
 // StatementOptions say how a statement reads unless an [Access] says otherwise.
@@ -28,6 +29,7 @@ type Statement struct {
 	objects  []object
 	counts   []Count
 	cursors  *Cursor // open ones, linked
+	steps    uint    // rows looked at or added
 
 	// Most statements have no more than these.
 	firstObjects [2]object
@@ -62,6 +64,10 @@ func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement 
 func (st *Statement) End(err error) {
 	for st.cursors != nil {
 		st.cursors.Close()
+	}
+	for i := range st.counts {
+		c := &st.counts[i]
+		st.session.reads += int64(c.Granted + c.Waited + c.Skipped)
 	}
 	e := st.engine
 	for _, v := range slices.Backward(st.survives) {
@@ -223,4 +229,17 @@ func (c *Count) add(a lock.Answer) {
 	case lock.Refused:
 		c.Skipped++
 	}
+}
+
+// breath is how many rows a statement looks at or adds before it lets others run.
+const breath = 64
+
+// breathe lets other sessions run now and then, so that a statement with many rows does not keep them all waiting, and
+// ends one whose client has given up.
+func (st *Statement) breathe() error {
+	if st.steps++; st.steps%breath != 0 {
+		return nil
+	}
+	st.engine.scheduler.Yield(st.session.client.ID, schedule.Point{Kind: "row"})
+	return st.ctx.Err()
 }

@@ -40,6 +40,7 @@ const (
 
 // Engine is what the sessions of a server share: locks, the order of commits, and versions that nobody needs any more.
 type Engine struct {
+	scheduler    schedule.Scheduler
 	locks        *lock.Manager
 	commits      uint64 // how many transactions that wrote have committed
 	statements   uint64 // the last statement's number
@@ -53,7 +54,7 @@ type Engine struct {
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a
 // seed shall repeat; so far nothing is left to it.
 func NewEngine(s schedule.Scheduler, _ func() uint64) *Engine {
-	return &Engine{locks: lock.NewManager(s)}
+	return &Engine{scheduler: s, locks: lock.NewManager(s)}
 }
 
 // Locks is the lock manager.

@@ -36,6 +36,9 @@ func (st *Statement) begin(t *Table) error {
 
 // Insert adds a row. A *DuplicateError leaves the table as it was.
 func (st *Statement) Insert(t *Table, values []Value) (*Row, error) {
+	if err := st.breathe(); err != nil {
+		return nil, err
+	}
 	if err := st.begin(t); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/mssql"
@@ -71,6 +73,22 @@ func (s shell) expect(code int, words string, command ...string) {
 	stdout, stderr := s.run(code, command...)
 	if !strings.Contains(stdout+stderr, words) {
 		s.t.Errorf("%s: no %q in\n%s%s", strings.Join(command, " "), words, stdout, stderr)
+	}
+}
+
+// await runs a command until its output has some words, for a minute at most.
+func (s shell) await(words string, command ...string) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		stdout, _ := s.run(cli.ExitOK, command...)
+		if strings.Contains(stdout, words) {
+			return
+		}
+		if clock.Sleep(ctx, 10*time.Millisecond) != nil {
+			s.t.Fatalf("%s: never %q, but\n%s", strings.Join(command, " "), words, stdout)
+		}
 	}
 }
 
@@ -202,6 +220,8 @@ func TestCommandsOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, "Greet", "history", "greet-1", "--data")
 	s.run(cli.ExitOK, "start", "Approval", "approval-1")
 	s.run(cli.ExitOK, "start", "Approval", "approval-2")
+	s.await("approval-1", "list")
+	s.await("waits for event", "history", "approval-1") // an event that comes before is nobody's
 	s.expect(cli.ExitNotFound, "there is no instance", "raise", "nobody", "approval", "yes")
 	s.expect(cli.ExitOK, "Raised", "raise", "approval-1", "approval", "yes", "--force")
 	s.expect(cli.ExitOK, "Asked", "cancel", "approval-2", "--force")
