@@ -44,20 +44,20 @@ type BatchError struct {
 
 func (e *BatchError) Error() string {
 	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.Step, oneLine{e.Err})
+		return fmt.Sprintf("%s: %v", e.Step, oneLineError{e.Err})
 	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, oneLine{e.Err})
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, oneLineError{e.Err})
 }
 
 // Unwrap returns the driver's error.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// oneLine is an error whose text is one line: the driver gives each error of the server a line of its own, and a server
+// oneLineError is an error whose text is one line: the driver gives each error of the server a line of its own, and a server
 // that refuses CREATE SCHEMA sends two.
-type oneLine struct{ error }
+type oneLineError struct{ error }
 
-func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
-func (e oneLine) Unwrap() error { return e.error }
+func (e oneLineError) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+func (e oneLineError) Unwrap() error { return e.error }
 
 // batchError locates a driver's error in the scripts. Servers count lines within the
 // batch; rewriting keeps them, so the sum is the line in the file.

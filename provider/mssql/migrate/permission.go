@@ -38,7 +38,7 @@ func (m *Migration) explain(ctx context.Context, err error) error {
 // forbidden is the error of a login that would have to be an owner.
 func (m *Migration) forbidden(cause error) error {
 	return fmt.Errorf("%w: schema %s can only be compared and changed by an owner of the database, which this login is not; "+
-		"connect as a member of db_owner, or have one run `duroxide migrate` (%w)", ErrPermission, Quote(m.schema()), oneLine{cause})
+		"connect as a member of db_owner, or have one run `duroxide migrate` (%w)", ErrPermission, Quote(m.schema()), oneLineError{cause})
 }
 
 // errUnreadable is the cause where nothing was refused, and nothing shown.

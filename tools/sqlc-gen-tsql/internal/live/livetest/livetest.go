@@ -63,7 +63,7 @@ func Each(t *testing.T, test func(t *testing.T, s Server)) {
 func kind(t *testing.T, config msdsn.Config) string {
 	t.Helper()
 	db := sql.OpenDB(mssql.NewConnectorConfig(config))
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	var babelfish sql.NullInt64
 	row := db.QueryRowContext(t.Context(), "SELECT CAST(SERVERPROPERTY('Babelfish') AS int)")
 	if err := row.Scan(&babelfish); err != nil {
