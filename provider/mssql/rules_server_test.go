@@ -70,8 +70,11 @@ func TestPlansOfAnEmptyDatabaseLast(t *testing.T) {
 func claimsStayCheap(t *testing.T, rows int, delayMs int64) {
 	t.Helper()
 	server := mssqltest.Server(t)
-	if server.Babelfish {
+	switch {
+	case server.Babelfish:
 		rows = items(t)
+	case server.InProcess:
+		rows /= 50 // tsqltest counts what is read, so that a claim that walks past rows shows with fewer
 	}
 	db, schema := mssqltest.Pooled(t)
 	// One connection, so that one session does all the reading, with plans from when the tables were empty.
