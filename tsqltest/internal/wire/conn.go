@@ -98,8 +98,16 @@ func (c *conn) run() error {
 	cancel()
 	_ = c.raw.Close()
 	reader.Wait()
+	return c.reason(answering, reading)
+}
+
+// reason chooses why the connection has ended from how answering and reading ended, which run beside each other: a client
+// that is told of a severe error may have gone before the reader is told to end.
+func (c *conn) reason(answering, reading error) error {
+	toldToEnd := errors.Is(reading, net.ErrClosed) || errors.Is(reading, context.Canceled)
+	ofTheClient := errors.Is(answering, context.Canceled) || c.sink.err != nil && errors.Is(answering, c.sink.err)
 	switch {
-	case answering != nil && (reading == nil || errors.Is(reading, net.ErrClosed) || errors.Is(reading, context.Canceled)):
+	case answering != nil && (toldToEnd || !ofTheClient):
 		return answering
 	case errors.Is(reading, io.EOF), errors.Is(reading, context.Canceled):
 		return nil
