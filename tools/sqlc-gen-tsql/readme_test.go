@@ -354,10 +354,12 @@ func TestReadOfInvalidText(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	_, findings := generate.Analyze([]generate.Source{
-		{Name: "a.sql", Text: "-- Gr\xf6\xdfe\nCREATE PROCEDURE dbo.p AS SELECT 1 AS a;", Role: generate.Any},
-	}, config.Default())
-	if want := "a.sql:1:6: this character is not UTF-8 (syntax)"; len(findings) != 1 || findings[0].Error() != want {
-		t.Errorf("got %s, want %s", findings.Format(), want)
+	for _, mark := range []string{"", "\ufeff"} {
+		_, findings := generate.Analyze([]generate.Source{
+			{Name: "a.sql", Text: mark + "-- Gr\xf6\xdfe\nCREATE PROCEDURE dbo.p AS SELECT 1 AS a;", Role: generate.Any},
+		}, config.Default())
+		if want := "a.sql:1:6: this character is not UTF-8 (syntax)"; len(findings) != 1 || findings[0].Error() != want {
+			t.Errorf("got %s, want %s", findings.Format(), want)
+		}
 	}
 }

@@ -178,32 +178,41 @@ func read(sources []Source, c config.Config) *front {
 
 // file makes a file of a script's text. Text in a code page is one finding, and is read on as far as its ASCII goes.
 func (f *front) file(name, text string) *diag.File {
-	if utf8.ValidString(text) {
-		file := diag.NewFile(name, text)
-		// Comments and texts of queries go into Go source, which can hold neither of the two.
-		if at := strings.IndexAny(file.Text, "\x00\ufeff"); at >= 0 {
-			_, size := utf8.DecodeRuneInString(file.Text[at:])
-			f.findings.Add(file, diag.Span{From: diag.Pos(at), To: diag.Pos(at + size)}, "syntax", "remove it",
-				"a zero character or a byte order mark stands in the text")
-		}
+	readable, invalid := replaceInvalid(text)
+	file := diag.NewFile(name, readable)
+	if invalid >= 0 {
+		at := diag.Pos(invalid - (len(readable) - len(file.Text))) // without the byte order mark
+		f.findings.Add(file, diag.Span{From: at, To: at + 1}, "syntax", "save the file as UTF-8 or UTF-16", "this character is not UTF-8")
 		return file
 	}
-	readable := []byte(text)
-	first := -1
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
+	// Comments and texts of queries go into Go source, which can hold neither of the two.
+	if at := strings.IndexAny(file.Text, "\x00\ufeff"); at >= 0 {
+		_, size := utf8.DecodeRuneInString(file.Text[at:])
+		f.findings.Add(file, diag.Span{From: diag.Pos(at), To: diag.Pos(at + size)}, "syntax", "remove it",
+			"a zero character or a byte order mark stands in the text")
+	}
+	return file
+}
+
+// replaceInvalid replaces each byte that is not UTF-8 by a question mark, and returns where the first one is, -1 if there is
+// none.
+func replaceInvalid(text string) (readable string, first int) {
+	first = -1
+	if utf8.ValidString(text) {
+		return text, first
+	}
+	bytes := []byte(text)
+	for i := 0; i < len(bytes); {
+		r, size := utf8.DecodeRune(bytes[i:])
 		if r == utf8.RuneError && size == 1 {
-			readable[i] = '?'
+			bytes[i] = '?'
 			if first < 0 {
 				first = i
 			}
 		}
 		i += size
 	}
-	file := diag.NewFile(name, string(readable))
-	at := diag.Span{From: diag.Pos(first), To: diag.Pos(first + 1)}
-	f.findings.Add(file, at, "syntax", "save the file as UTF-8 or UTF-16", "this character is not UTF-8")
-	return file
+	return string(bytes), first
 }
 
 // add takes the findings of a stage that builds on what was read.
