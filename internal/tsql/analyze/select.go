@@ -73,7 +73,7 @@ func (a *analyzer) checkTop(e *env, q *syntax.Query) {
 // for being the same, which is what fingerprint is for.
 func (a *analyzer) groups(s *scope, q *syntax.Select) {
 	if q.GroupBy == nil {
-		if a.hasAggregate(q) {
+		if builtin.Aggregates(q, nil) {
 			s.group = &grouping{whole: true}
 		}
 		return
@@ -106,25 +106,6 @@ func (a *analyzer) local(s *scope, ref *syntax.ColumnRef) (place, bool) {
 	var ok bool
 	a.quietly(func() { at, owner, ok = a.find(s, ref) })
 	return at, ok && owner == s
-}
-
-// hasAggregate reports whether the select list or HAVING aggregates: then all rows are one group. Subqueries aggregate
-// for themselves, and what has OVER is no aggregate.
-func (a *analyzer) hasAggregate(q *syntax.Select) bool {
-	found := q.Having != nil
-	look := func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Query:
-			return false
-		case *syntax.Call:
-			found = found || n.Over == nil && builtin.IsAggregate(n)
-		}
-		return !found
-	}
-	for _, item := range q.Items {
-		syntax.Walk(item.X, look)
-	}
-	return found
 }
 
 // refine notes the columns that WHERE requires not to be NULL: those of which it says IS NOT NULL outright, not below

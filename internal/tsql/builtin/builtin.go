@@ -131,6 +131,28 @@ func IsAggregate(c *syntax.Call) bool {
 	return ok && f.use == Group
 }
 
+// Aggregates reports whether the select list, HAVING or ORDER BY aggregates: then all rows are one group. Subqueries
+// aggregate for themselves, and what has OVER is no aggregate.
+func Aggregates(q *syntax.Select, order []syntax.OrderItem) bool {
+	found := q.Having != nil
+	look := func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Query:
+			return false
+		case *syntax.Call:
+			found = found || n.Over == nil && IsAggregate(n)
+		}
+		return !found
+	}
+	for _, item := range q.Items {
+		syntax.Walk(item.X, look)
+	}
+	for _, item := range order {
+		syntax.Walk(item.X, look)
+	}
+	return found
+}
+
 // Chooses reports the functions that return one of their arguments: COALESCE, ISNULL, NULLIF, IIF, CHOOSE, GREATEST and
 // LEAST.
 func Chooses(name string) bool {

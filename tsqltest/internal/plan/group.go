@@ -27,7 +27,7 @@ type grouping struct {
 // groups binds GROUP BY. It returns nil if the query is not grouped.
 func (b *binder) groups(s *scope, q *syntax.Select, order []syntax.OrderItem) (*grouping, error) {
 	if q.GroupBy == nil {
-		if !aggregates(q, order) {
+		if !builtin.Aggregates(q, order) {
 			return nil, nil
 		}
 		return &grouping{rel: &grouped{}, items: map[string]*node{}, only: true, whole: true}, nil
@@ -88,27 +88,6 @@ func (g *grouping) add(b *binder, n *node, key string, nullable bool) {
 	out.nullable = n.nullable || nullable
 	g.rel.keys = append(g.rel.keys, k)
 	g.items[key] = &out
-}
-
-// aggregates reports whether the select list, HAVING or ORDER BY aggregates: then all rows are one group.
-func aggregates(q *syntax.Select, order []syntax.OrderItem) bool {
-	found := q.Having != nil
-	look := func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Query:
-			return false
-		case *syntax.Call:
-			found = found || n.Over == nil && builtin.IsAggregate(n)
-		}
-		return !found
-	}
-	for _, item := range q.Items {
-		syntax.Walk(item.X, look)
-	}
-	for _, item := range order {
-		syntax.Walk(item.X, look)
-	}
-	return found
 }
 
 // column returns a column as the clauses after GROUP BY see it.

@@ -88,21 +88,9 @@ func SystemTypeByName(folded string) (SystemType, bool) {
 // MaxLength returns max_length of sys.columns: bytes, -1 for the (max) types.
 func MaxLength(t Type) int {
 	switch t.Kind {
-	case sqltype.NChar, sqltype.NVarChar:
-		if t.Length == sqltype.Max {
-			return -1
-		}
-		return 2 * t.Length
-	case sqltype.Char, sqltype.VarChar, sqltype.Binary, sqltype.VarBinary:
-		return t.Length
-	case sqltype.Decimal:
-		return decimalBytes(t.Precision)
-	case sqltype.Time:
-		return scaleBytes(t.Scale)
-	case sqltype.DateTime2:
-		return 3 + scaleBytes(t.Scale)
-	case sqltype.DateTimeOffset:
-		return 5 + scaleBytes(t.Scale)
+	case sqltype.Char, sqltype.VarChar, sqltype.Binary, sqltype.VarBinary, sqltype.NChar, sqltype.NVarChar,
+		sqltype.Decimal, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
+		return t.StorageBytes()
 	default:
 		for _, s := range SystemTypes {
 			if s.Kind == t.Kind {
@@ -110,32 +98,6 @@ func MaxLength(t Type) int {
 			}
 		}
 		return 0
-	}
-}
-
-// decimalBytes is the storage of a decimal by its precision.
-func decimalBytes(precision int) int {
-	switch {
-	case precision <= 9:
-		return 5
-	case precision <= 19:
-		return 9
-	case precision <= 28:
-		return 13
-	default:
-		return 17
-	}
-}
-
-// scaleBytes is the storage of a time by its fractional digits.
-func scaleBytes(scale int) int {
-	switch {
-	case scale <= 2:
-		return 3
-	case scale <= 4:
-		return 4
-	default:
-		return 5
 	}
 }
 

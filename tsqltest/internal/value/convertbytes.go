@@ -193,18 +193,6 @@ func dateTimeFromBytes(s string, to Type) (Value, bool) {
 	return OfDateTime(days*dateTimePerDay + part), part < dateTimePerDay && days >= day1753-day1900 && days <= lastDay-day1900
 }
 
-// timeBytes is the number of bytes of a time with a number of fractional digits.
-func timeBytes(scale int) int {
-	switch {
-	case scale <= 2:
-		return 3
-	case scale <= 4:
-		return 4
-	default:
-		return 5
-	}
-}
-
 // appendDateBytes appends a date, a time, or both as the server stores and sends them: low bytes first, the time in
 // units of the scale. As a binary, the scale comes first.
 func appendDateBytes(dst []byte, v Value, t Type, withScale bool) []byte {
@@ -213,7 +201,7 @@ func appendDateBytes(dst []byte, v Value, t Type, withScale bool) []byte {
 			dst = append(dst, byte(t.Scale))
 		}
 		n := v.n / pow10[7-t.Scale]
-		for range timeBytes(t.Scale) {
+		for range sqltype.TimeBytes(t.Scale) {
 			dst = append(dst, byte(n))
 			n >>= 8
 		}
@@ -232,10 +220,10 @@ func dateFromBytes(s string, to Type) (Value, bool) {
 	days, ticks, offset := int64(0), int64(0), int64(0)
 	group := groupOf(to.Kind)
 	if group != dateGroup {
-		if s == "" || s[0] > 7 || len(s) < 1+timeBytes(int(s[0])) {
+		if s == "" || s[0] > 7 || len(s) < 1+sqltype.TimeBytes(int(s[0])) {
 			return Value{}, false
 		}
-		scale, size := int(s[0]), timeBytes(int(s[0]))
+		scale, size := int(s[0]), sqltype.TimeBytes(int(s[0]))
 		ticks = lowFirst(s[1:1+size]) * pow10[7-scale]
 		s = s[1+size:]
 	}

@@ -86,13 +86,13 @@ func DataLength(v Value, t Type) int64 {
 	case Date:
 		return 3
 	case Time:
-		return int64(timeBytes(t.Scale))
+		return int64(sqltype.TimeBytes(t.Scale))
 	case DateTime:
 		return sizeOf(t.Kind == sqltype.SmallDateTime, 4, 8)
 	case DateTime2:
-		return int64(timeBytes(t.Scale)) + 3
+		return int64(sqltype.TimeBytes(t.Scale)) + 3
 	default:
-		return int64(timeBytes(t.Scale)) + 5
+		return int64(sqltype.TimeBytes(t.Scale)) + 5
 	}
 }
 

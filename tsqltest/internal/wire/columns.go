@@ -109,7 +109,7 @@ func describeType(t value.Type, nullable bool, to client) (column, error) {
 	case sqltype.UniqueIdentifier:
 		col.code, col.size = typeGUID, 16
 	case sqltype.Decimal:
-		col.code, col.size = typeDecimal, decimalSize(t.Precision)
+		col.code, col.size = typeDecimal, sqltype.DecimalBytes(t.Precision)
 	case sqltype.Date, sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
 		col.date(to)
 	default:
@@ -143,11 +143,11 @@ func (c *column) date(to client) {
 	case sqltype.Date:
 		c.code, c.size = typeDate, 3
 	case sqltype.Time:
-		c.code, c.size = typeTime, timeSize(c.typ.Scale)
+		c.code, c.size = typeTime, sqltype.TimeBytes(c.typ.Scale)
 	case sqltype.DateTime2:
-		c.code, c.size = typeDateTime2, timeSize(c.typ.Scale)+3
+		c.code, c.size = typeDateTime2, sqltype.TimeBytes(c.typ.Scale)+3
 	default:
-		c.code, c.size = typeDateTimeOffset, timeSize(c.typ.Scale)+5
+		c.code, c.size = typeDateTimeOffset, sqltype.TimeBytes(c.typ.Scale)+5
 	}
 }
 

@@ -174,18 +174,6 @@ var dateTypes = map[typeCode]sqltype.Kind{
 	typeDate: sqltype.Date, typeTime: sqltype.Time, typeDateTime2: sqltype.DateTime2, typeDateTimeOffset: sqltype.DateTimeOffset,
 }
 
-// timeSize is how many bytes a time of day takes.
-func timeSize(scale int) int {
-	switch {
-	case scale <= 2:
-		return 3
-	case scale <= 4:
-		return 4
-	default:
-		return 5
-	}
-}
-
 // dateType reads what follows the codes of dateTypes.
 func (c *cursor) dateType(t *typeInfo) {
 	const date, offset = 3, 2
@@ -199,26 +187,12 @@ func (c *cursor) dateType(t *typeInfo) {
 		c.fail("a time with %d fractional digits", scale)
 		return
 	}
-	t.typ.Scale, t.size = scale, timeSize(scale)
+	t.typ.Scale, t.size = scale, sqltype.TimeBytes(scale)
 	if t.code != typeTime {
 		t.size += date
 	}
 	if t.code == typeDateTimeOffset {
 		t.size += offset
-	}
-}
-
-// decimalSize is how many bytes a decimal takes, its sign included.
-func decimalSize(precision int) int {
-	switch {
-	case precision <= 9:
-		return 5
-	case precision <= 19:
-		return 9
-	case precision <= 28:
-		return 13
-	default:
-		return 17
 	}
 }
 

@@ -237,7 +237,7 @@ func decodeDateTime(b []byte) (value.Value, error) {
 func decodeDate(t value.Type, b []byte) (value.Value, error) {
 	var ticks int64
 	if t.Kind != sqltype.Date {
-		n := timeSize(t.Scale)
+		n := sqltype.TimeBytes(t.Scale)
 		if len(b) < n {
 			return value.Value{}, errInvalid
 		}

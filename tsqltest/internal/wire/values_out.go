@@ -165,7 +165,7 @@ func appendValue(dst []byte, c *column, v value.Value) ([]byte, error) {
 // appendDecimal writes a sign and a coefficient of the length that goes with the precision. The scale of the value is
 // brought to that of the type, which it can differ from by zeros only.
 func appendDecimal(dst []byte, t value.Type, v value.Value) ([]byte, error) {
-	size := decimalSize(t.Precision)
+	size := sqltype.DecimalBytes(t.Precision)
 	if n, scale, ok := v.SmallDecimal(); ok && scale == t.Scale && fits(n, t.Precision) && size <= 9 {
 		if n < 0 {
 			return appendLittleEndian(append(dst, 0), uint64(-n), size-1), nil
@@ -228,7 +228,7 @@ func appendDate(dst []byte, t value.Type, v value.Value) []byte {
 		for range 7 - t.Scale {
 			n /= 10
 		}
-		dst = appendLittleEndian(dst, uint64(n), timeSize(t.Scale))
+		dst = appendLittleEndian(dst, uint64(n), sqltype.TimeBytes(t.Scale))
 	}
 	if t.Kind != sqltype.Time {
 		dst = appendLittleEndian(dst, uint64(v.Date()), 3)

@@ -3,7 +3,6 @@ package vet
 import (
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
 // keyRules are about the columns that identify rows.
@@ -64,7 +63,7 @@ func checkKeyLengths(p *pass) {
 			if column == nil {
 				continue
 			}
-			n := bytesOf(column.Type)
+			n := column.Type.StorageBytes()
 			// Nothing is added up any more: the server refuses the index as a whole.
 			if n < 0 {
 				p.report(ix.u, c.Span, "a length, or a hash of it in the key", "column %s has no limit and can't be in a key", column.Name)
@@ -77,68 +76,5 @@ func checkKeyLengths(p *pass) {
 			p.report(ix.u, ix.at, "shorten the columns, or put a hash into the key",
 				"this key takes up to %d bytes; a %s index takes %d", total, kind, limit)
 		}
-	}
-}
-
-// fixedBytes are the sizes of the types that have one.
-var fixedBytes = map[sqltype.Kind]int{
-	sqltype.Bit: 1, sqltype.TinyInt: 1, sqltype.SmallInt: 2, sqltype.Int: 4, sqltype.BigInt: 8, sqltype.SmallMoney: 4,
-	sqltype.Money: 8, sqltype.Real: 4, sqltype.Float: 8, sqltype.Date: 3, sqltype.SmallDateTime: 4, sqltype.DateTime: 8,
-	sqltype.UniqueIdentifier: 16, sqltype.RowVersion: 8,
-}
-
-// bytesOf returns how many bytes a value takes at most in a key, -1 if there is no limit and 0 if it isn't known. The
-// sizes are those of the documentation for stored values; what rows and indexes add to each doesn't count for the
-// limit.
-func bytesOf(t sqltype.Type) int {
-	switch t.Kind {
-	case sqltype.Char, sqltype.VarChar, sqltype.Binary, sqltype.VarBinary:
-		return t.Length // -1 for (max)
-	case sqltype.NChar, sqltype.NVarChar:
-		if t.Length == sqltype.Max {
-			return -1
-		}
-		return 2 * t.Length
-	case sqltype.Decimal:
-		return decimalBytes(t.Precision)
-	case sqltype.Time, sqltype.DateTime2, sqltype.DateTimeOffset:
-		return timeBytes(t)
-	case sqltype.Text, sqltype.NText, sqltype.Image, sqltype.XML:
-		return -1
-	default:
-		return fixedBytes[t.Kind]
-	}
-}
-
-// decimalBytes is the size of a decimal, which goes in steps of its precision.
-func decimalBytes(precision int) int {
-	switch {
-	case precision <= 9:
-		return 5
-	case precision <= 19:
-		return 9
-	case precision <= 28:
-		return 13
-	default:
-		return 17
-	}
-}
-
-// timeBytes is the size of a time, which goes in steps of its scale; a date adds 3 bytes and an offset 2 more.
-func timeBytes(t sqltype.Type) int {
-	n := 5
-	switch {
-	case t.Scale <= 2:
-		n = 3
-	case t.Scale <= 4:
-		n = 4
-	}
-	switch t.Kind {
-	case sqltype.DateTime2:
-		return n + 3
-	case sqltype.DateTimeOffset:
-		return n + 5
-	default:
-		return n
 	}
 }
