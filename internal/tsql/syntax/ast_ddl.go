@@ -238,6 +238,7 @@ type ColumnDef struct {
 	Collation   string
 	RowGUID     bool
 	Sparse      bool
+	Protection  string       // "MASKED" or "ENCRYPTED" if it is declared WITH either
 	Generated   string       // GENERATED ALWAYS AS ROW START …: the words after AS
 	Hidden      bool         // * leaves it out
 	Constraint  []Constraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES written with the column

@@ -83,6 +83,13 @@ type (
 		Member *Ident
 	}
 
+	// UpdateStatistics is UPDATE STATISTICS table [statistics].
+	UpdateStatistics struct {
+		diag.Span
+		Table *ObjectName
+		Names []Ident // empty for all
+	}
+
 	// ExecuteAs is EXECUTE AS USER|LOGIN = x, EXECUTE AS CALLER.
 	ExecuteAs struct {
 		diag.Span
@@ -102,4 +109,5 @@ func (*AlterDatabase) detail()      {}
 func (*SwitchTrigger) detail()      {}
 func (*DBCC) detail()               {}
 func (*AlterServerRole) detail()    {}
+func (*UpdateStatistics) detail()   {}
 func (*ExecuteAs) detail()          {}

@@ -232,6 +232,8 @@ type (
 		Verb string
 		Name string // as written; empty if none
 		Mark bool
+		// Distributed says that BEGIN DISTRIBUTED TRANSACTION is meant.
+		Distributed bool
 	}
 
 	// Exec is EXECUTE [@rc =] procedure args [WITH …].

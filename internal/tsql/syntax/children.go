@@ -563,6 +563,9 @@ func detailChildren(node Node, v visitor) {
 	case *AlterServerRole:
 		v(&n.Name)
 		walkOne(v, n.Member)
+	case *UpdateStatistics:
+		walkOne(v, n.Table)
+		walkEach(v, n.Names)
 	case *ExecuteAs:
 		walkExprs(v, n.User)
 		walkOne(v, n.Cookie)

@@ -154,10 +154,10 @@ func (p *parser) tryCatch() Stmt {
 // The name of a transaction is a label for people; only the outermost one's can be rolled back to.
 func (p *parser) beginTransaction() Stmt {
 	start := p.next().Span
-	p.accept("DISTRIBUTED")
+	s := &Transaction{Verb: "BEGIN", Distributed: p.accept("DISTRIBUTED")}
 	p.transactionWord()
 	// Only a transaction with a name can be marked in the log.
-	s := &Transaction{Verb: "BEGIN", Name: p.transactionName()}
+	s.Name = p.transactionName()
 	if s.Name != "" && p.accept("WITH", "MARK") {
 		s.Mark = true
 		if t := p.peek(); t.kind == tokenString || t.kind == tokenNString {

@@ -50,7 +50,7 @@ var detailReaders = sync.OnceValue(func() map[string]func(p *parser, start token
 		"ALTER SCHEMA": (*parser).alterSchema, "ALTER AUTHORIZATION": (*parser).alterAuthorization,
 		"CREATE DATABASE": (*parser).createDatabase, "ALTER DATABASE": (*parser).alterDatabase,
 		"ENABLE TRIGGER": (*parser).switchTrigger, "DISABLE TRIGGER": (*parser).switchTrigger,
-		"ALTER SERVER ROLE": (*parser).alterServerRole,
+		"ALTER SERVER ROLE": (*parser).alterServerRole, "UPDATE STATISTICS": (*parser).updateStatistics,
 	}
 	for command := range strings.FieldsSeq("CHECKIDENT FREEPROCCACHE DROPCLEANBUFFERS FREESESSIONCACHE FREESYSTEMCACHE " +
 		"TRACEON TRACEOFF OPENTRAN CHECKDB CHECKTABLE CHECKCONSTRAINTS UPDATEUSAGE SHRINKFILE SHRINKDATABASE") {
@@ -259,6 +259,24 @@ func (p *parser) alterServerRole(start token, _ string) Detail {
 	s.Span = p.from(start.Span)
 	if !verb.isAny("ADD", "DROP") {
 		p.failExpected("ADD", "DROP")
+	}
+	return s
+}
+
+// updateStatistics reads a table, and one of its statistics or several in parentheses.
+//
+//	UPDATE STATISTICS dbo.t   UPDATE STATISTICS dbo.t ix WITH FULLSCAN   UPDATE STATISTICS dbo.t (a, b)
+func (p *parser) updateStatistics(start token, _ string) Detail {
+	s := &UpdateStatistics{Table: p.objectName()}
+	switch {
+	case p.peek().is("("):
+		s.Names = p.identList()
+	case p.peek().isName() && !p.peek().is("WITH"):
+		s.Names = []Ident{p.ident()}
+	}
+	s.Span = p.from(start.Span)
+	if p.accept("WITH") {
+		p.skipRest(false)
 	}
 	return s
 }

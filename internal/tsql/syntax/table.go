@@ -125,7 +125,7 @@ func (p *parser) columnDef() ColumnDef {
 }
 
 // columnOption reads one property of a column, and reports whether there was one.
-// What is read over (FILESTREAM, MASKED) changes neither type nor nullability.
+// What is read over (FILESTREAM, what MASKED says) changes neither type nor nullability.
 func (p *parser) columnOption(c *ColumnDef) bool {
 	t := p.peek()
 	switch {
@@ -152,6 +152,7 @@ func (p *parser) columnOption(c *ColumnDef) bool {
 		p.expect("ALWAYS", "AS")
 		c.Generated = p.generated()
 	case p.accept("MASKED"), p.accept("ENCRYPTED"):
+		c.Protection = t.upper
 		p.expect("WITH")
 		p.optionList()
 	case t.is("INDEX"):

@@ -50,6 +50,8 @@ func (b *builder) column(def *syntax.ColumnDef) (*schema.Column, error) {
 		return nil, fault.New(2705, name, b.t.Name)
 	case len(b.t.Columns) >= maxColumns:
 		return nil, fault.New(1702, name, b.t.Name, maxColumns)
+	case def.Protection != "":
+		return nil, b.unsupported(def.Span, "a column that is "+strings.ToLower(def.Protection))
 	case def.Generated != "":
 		return nil, b.unsupported(def.Span, "a temporal table")
 	}

@@ -84,8 +84,8 @@ func Handles(stmt syntax.Stmt) bool {
 	}
 }
 
-// noOperation are statements that change nothing which this server has: statistics, pages and caches.
-var noOperation = map[string]bool{"UPDATE STATISTICS": true, "CHECKPOINT": true, "RECONFIGURE": true}
+// noOperation are statements that change nothing which this server has: pages and caches.
+var noOperation = map[string]bool{"CHECKPOINT": true, "RECONFIGURE": true}
 
 // Execute executes a statement that Handles knows.
 func Execute(c Context, stmt syntax.Stmt) error {
@@ -148,6 +148,8 @@ func (d *definer) other(s *syntax.Other) error {
 		return d.dbcc(detail)
 	case *syntax.AlterServerRole:
 		return d.alterServerRole(detail)
+	case *syntax.UpdateStatistics:
+		return d.updateStatistics(detail)
 	}
 	if noOperation[s.Words] {
 		return nil

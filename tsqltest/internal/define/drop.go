@@ -32,6 +32,8 @@ func (d *definer) drop(s *syntax.Drop) error {
 			err = d.dropPrincipal(s.Kind, name, s.IfExists)
 		case "LOGIN":
 			err = d.dropLogin(name)
+		case "STATISTICS":
+			err = d.dropStatistics(name)
 		default:
 			err = d.unsupported(s.Span, "DROP "+s.Kind)
 		}

@@ -296,6 +296,10 @@ func (b *builder) indexOptions(ix *schema.Index, options []syntax.Option) error 
 				return fault.New(129, o.Value)
 			}
 			ix.Options[o.Name] = o.Value
+		case o.Name == "ON":
+			if err := filegroup(o); err != nil {
+				return err
+			}
 		case recorded[o.Name]:
 			ix.Options[o.Name] = o.Value
 		case !passed[o.Name]:

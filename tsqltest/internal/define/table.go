@@ -77,12 +77,31 @@ func (d *definer) newTable(n *syntax.ObjectName) (*schema.Table, error) {
 func (d *definer) tableOptions(options []syntax.Option) error {
 	for _, o := range options {
 		switch o.Name {
-		case "ON", "TEXTIMAGE_ON", "DATA_COMPRESSION", "XML_COMPRESSION", "FILESTREAM_ON":
+		case "ON", "TEXTIMAGE_ON":
+			if err := filegroup(o); err != nil {
+				return err
+			}
+		case "DATA_COMPRESSION", "XML_COMPRESSION":
 		default:
 			return d.unsupported(o.Span, "the option "+o.Name+" of a table")
 		}
 	}
 	return nil
+}
+
+// filegroup checks the name of the place where rows are stored: each database has one filegroup and no scheme of
+// partitions.
+func filegroup(o syntax.Option) error {
+	name, columns, partitioned := strings.Cut(o.Value, "(")
+	name = unquote(name)
+	switch {
+	case partitioned && columns != "":
+		return fault.New(1921, "partition scheme", name)
+	case !strings.EqualFold(name, "PRIMARY") && !strings.EqualFold(name, "default"):
+		return fault.New(1921, "filegroup", name)
+	default:
+		return nil
+	}
 }
 
 // define adds everything that a definition says to a new table.

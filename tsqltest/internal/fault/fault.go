@@ -3,7 +3,10 @@
 // fault.go has the error itself, numbers.go the table of all that the server raises.
 package fault
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Scope is what an error ends when no TRY catches it and XACT_ABORT is OFF.
 type Scope uint8
@@ -59,6 +62,9 @@ func New(number int32, args ...any) *Error {
 		Scope: row.scope, Dooms: row.dooms,
 	}
 }
+
+// As finds the server's error in an error.
+func As(err error) (*Error, bool) { return errors.AsType[*Error](err) }
 
 // WithState returns the error with another state, by which a client can tell where an error with the same number came
 // from.

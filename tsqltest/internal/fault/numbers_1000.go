@@ -125,6 +125,7 @@ var below4000 = map[int32]row{
 	1914: {16, 1, Statement, false, "Index cannot be created on object '%s' because the object is not a user table or view."},
 	1916: {16, 1, Statement, false, "CREATE INDEX options %s and %s are mutually exclusive."},
 	1919: {16, 1, Statement, false, "Column '%s' in table '%s' is of a type that is invalid for use as a key column in an index."},
+	1921: {16, 1, Statement, false, "Invalid %s '%s' specified."},
 	1925: {16, 1, Statement, false, "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements."},
 	1927: {16, 1, Statement, false, "There are already statistics on table '%s' named '%s'."},
 	1934: {16, 1, Statement, false, "%s failed because the following SET options have incorrect settings: '%s'. Verify that SET options are correct for use with indexed views and/or indexes on computed columns and/or filtered indexes and/or query notifications and/or XML data type methods and/or spatial index operations."},

@@ -2,7 +2,6 @@ package function
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -51,27 +50,6 @@ func bindSequentialID(*bindCall) (*Bound, error) {
 		copy(b[8:10], clock[6:8])
 		b[7] = b[7]&0x0F | 0x10 // the version of a UUID by time
 		return value.OfGUID(b), nil
-	}}, nil
-}
-
-// bindChecksum hashes the keys of all values, so that equal values have equal checksums: SQL Server says of its own only
-// that it is that, and that it has collisions. With *, the planner passes all columns.
-func bindChecksum(c *bindCall) (*Bound, error) {
-	types := make([]value.Type, len(c.args))
-	for i, arg := range c.args {
-		types[i] = arg.Type
-	}
-	exact := c.name == "BINARY_CHECKSUM"
-	return &Bound{Deterministic: true, Eval: func(_ Environment, args []value.Value) (value.Value, error) {
-		h := fnv.New32a()
-		for i, arg := range args {
-			if exact && !arg.IsNull() && types[i].IsCharacter() {
-				_, _ = h.Write(append(contentOf(arg, types[i]), 0, 0)) // a hash takes everything
-				continue
-			}
-			_, _ = h.Write(value.AppendKey(nil, arg, types[i], false))
-		}
-		return value.OfInt(int64(int32(h.Sum32()))), nil
 	}}, nil
 }
 

@@ -87,6 +87,9 @@ func (b *binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 		return nil, err
 	}
 	name := lastOf(ref.Name)
+	if err := linked(ref.Name); err != nil {
+		return nil, err
+	}
 	if isTemp(ref.Name) {
 		t := b.env.Temp(name)
 		if t == nil {

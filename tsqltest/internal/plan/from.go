@@ -147,6 +147,9 @@ func (b *binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*source, 
 // objectSource finds a table or a view of the catalog, or a temporary table, or one of those of a trigger.
 func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe bool) (*source, error) {
 	name := lastOf(ref.Name)
+	if err := linked(ref.Name); err != nil {
+		return nil, err
+	}
 	if isTemp(ref.Name) {
 		t := b.env.Temp(name)
 		if t == nil {
@@ -192,6 +195,14 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 		return b.systemView(v, maybe), nil
 	}
 	return nil, fault.New(208, textOf(ref.Name.Parts))
+}
+
+// linked returns error 7202 for a name of four parts: there are no linked servers.
+func linked(name *syntax.ObjectName) error {
+	if len(name.Parts) > 3 && name.Parts[0].Value != "" {
+		return fault.New(7202, name.Parts[0].Value)
+	}
+	return nil
 }
 
 // object finds an object by its name, through synonyms too; nil if there is none.

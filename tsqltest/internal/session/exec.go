@@ -65,6 +65,14 @@ func (s *Session) exec(a *activation, st *syntax.Exec) error {
 
 // execText executes EXECUTE of a text.
 func (s *Session) execText(a *activation, st *syntax.Exec) error {
+	for _, o := range st.Options {
+		switch o.Name {
+		case "AT":
+			return fault.New(7202, o.Value)
+		case "AT DATA_SOURCE":
+			return s.unsupported(a.unit, o.Span, "an external data source")
+		}
+	}
 	var text strings.Builder
 	for _, x := range st.SQL {
 		v, err := s.convert(a, x, textType)
@@ -223,6 +231,9 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 func (s *Session) findProcedure(parts []string) (*schema.Module, *schema.Database, error) {
 	db, schemaName, name := s.db, "", parts[len(parts)-1]
 	if n := len(parts); n > 1 {
+		if n > 3 && parts[n-4] != "" {
+			return nil, nil, fault.New(7202, parts[n-4])
+		}
 		schemaName = parts[n-2]
 		if n > 2 && parts[n-3] != "" {
 			if db = s.server.catalog.Database(parts[n-3]); db == nil {

@@ -185,6 +185,9 @@ func (s *Session) transactionStatement(st *syntax.Transaction) error {
 	}
 	switch st.Verb {
 	case "BEGIN":
+		if st.Distributed {
+			return s.unsupported(s.top().unit, st.Span, "a distributed transaction")
+		}
 		return s.beginTransaction(name)
 	case "COMMIT":
 		return s.commit()

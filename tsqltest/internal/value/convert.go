@@ -19,10 +19,15 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 	if v.kind == Variant && to.Kind != sqltype.SQLVariant {
 		v, from = v.Variant()
 	}
+	if isCLR(to.Kind) && from.Kind != to.Kind {
+		return Value{}, refused("a value of " + string(to.Kind))
+	}
 	switch groupOf(to.Kind) {
 	case bitGroup, intGroup:
 		return toInt(v, from, to)
-	case ncharGroup, charGroup, xmlGroup:
+	case xmlGroup:
+		return toXML(v, from, to, style)
+	case ncharGroup, charGroup:
 		return toText(v, from, to, style)
 	case binaryGroup:
 		return toBytes(v, from, to, style)
@@ -48,7 +53,7 @@ func Convert(v Value, from, to Type, style int) (Value, error) {
 func TryConvert(v Value, from, to Type, style int) (Value, error) {
 	converted, err := Convert(v, from, to, style)
 	var e *fault.Error
-	if errors.As(err, &e) && e.Number != 529 && e.Number != 281 && e.Number != 9809 {
+	if errors.As(err, &e) && e.Number != fault.Unsupported && e.Number != 529 && e.Number != 281 && e.Number != 9809 {
 		return Value{}, nil
 	}
 	return converted, err

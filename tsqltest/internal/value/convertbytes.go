@@ -15,6 +15,9 @@ func toBytes(v Value, from, to Type, style int) (Value, error) {
 	case Bytes:
 		return fitBytes(v.s, to), nil
 	case String:
+		if from.Kind == sqltype.XML {
+			return xmlToBytes(v.s, to)
+		}
 		return textToBytes(v.s, from, to, style)
 	case Int:
 		var b [8]byte

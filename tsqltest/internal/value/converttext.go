@@ -17,6 +17,9 @@ func realBits(f float64) uint32 { return math.Float32bits(float32(f)) }
 func toText(v Value, from, to Type, style int) (Value, error) {
 	switch v.kind {
 	case String:
+		if from.Kind == sqltype.XML {
+			return xmlToText(v.s, to)
+		}
 		s := v.s
 		if groupOf(to.Kind) == charGroup && (groupOf(from.Kind) != charGroup || from.Collation != to.Collation) {
 			s = toPage(s, to.Collation)

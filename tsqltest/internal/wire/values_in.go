@@ -125,7 +125,9 @@ func decodeValue(t value.Type, collation *value.Collation, b []byte) (value.Valu
 		}
 	case sqltype.XML:
 		return decodeXML(b)
-	default: // binaries, and what is made in .NET
+	case sqltype.HierarchyID, sqltype.Geometry, sqltype.Geography:
+		return value.Value{}, unsupported("a value of %s", t.Kind)
+	default: // binaries
 		return value.OfBytes(b), nil
 	}
 	return value.Value{}, errInvalid
@@ -302,12 +304,8 @@ func swapGUID(g [16]byte) [16]byte {
 
 // decodeXML reads a document, which is in UTF-16 if it begins like that, else in UTF-8.
 func decodeXML(b []byte) (value.Value, error) {
-	switch {
-	case len(b)%2 == 0 && len(b) >= 2 && b[0] == 0xFF && b[1] == 0xFE:
-		return value.OfString(value.DecodeUTF16(b[2:])), nil
-	case len(b)%2 == 0 && len(b) >= 2 && b[1] == 0:
-		return value.OfString(value.DecodeUTF16(b)), nil
-	default:
-		return value.OfString(string(toValid(b))), nil
+	if len(b)%2 == 0 && len(b) >= 2 && b[0] != 0xFF && b[1] == 0 {
+		b = append([]byte{0xFF, 0xFE}, b...)
 	}
+	return value.Convert(value.OfBytes(b), value.VarBinary(sqltype.Max), value.OfKind(sqltype.XML), 0)
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -11,9 +10,6 @@ import (
 
 // A sql_variant is the code of a type, the length of its properties, the properties (a scale, a greatest length, a
 // collation), and the value without a length of its own.
-
-// toValid makes UTF-8 of what should be that.
-func toValid(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("\uFFFD")) }
 
 // decodeVariant reads what follows the length of a sql_variant that is not NULL.
 func decodeVariant(b []byte) (value.Value, error) {
