@@ -53,10 +53,12 @@ type (
 	// AlterDatabase is ALTER DATABASE name|CURRENT with SET options, COLLATE or MODIFY NAME.
 	AlterDatabase struct {
 		diag.Span
-		Name      *Ident   // nil for CURRENT
-		Options   []Option // of SET; the value of "A = B" and "A B" is B
-		Collation string
-		NewName   *Ident
+		Name        *Ident   // nil for CURRENT
+		Options     []Option // of SET; the value of "A = B" and "A B" is B
+		Termination string   // of SET: "NO_WAIT", "ROLLBACK IMMEDIATE", "ROLLBACK AFTER"; empty if not written
+		Seconds     string   // of ROLLBACK AFTER
+		Collation   string
+		NewName     *Ident
 	}
 
 	// SwitchTrigger is ENABLE TRIGGER and DISABLE TRIGGER.
@@ -98,6 +100,19 @@ type (
 		NoRevert bool
 		Cookie   *Variable // WITH COOKIE INTO @v; nil if not written
 	}
+
+	// Revert is REVERT [WITH COOKIE = @v].
+	Revert struct {
+		diag.Span
+		Cookie *Variable // nil if not written
+	}
+
+	// Kill is KILL session [WITH STATUSONLY].
+	Kill struct {
+		diag.Span
+		Session    string // a number with its sign
+		StatusOnly bool
+	}
 )
 
 func (*AlterIndex) detail()         {}
@@ -111,3 +126,5 @@ func (*DBCC) detail()               {}
 func (*AlterServerRole) detail()    {}
 func (*UpdateStatistics) detail()   {}
 func (*ExecuteAs) detail()          {}
+func (*Revert) detail()             {}
+func (*Kill) detail()               {}

@@ -569,5 +569,7 @@ func detailChildren(node Node, v visitor) {
 	case *ExecuteAs:
 		walkExprs(v, n.User)
 		walkOne(v, n.Cookie)
+	case *Revert:
+		walkOne(v, n.Cookie)
 	}
 }

@@ -51,6 +51,7 @@ var detailReaders = sync.OnceValue(func() map[string]func(p *parser, start token
 		"CREATE DATABASE": (*parser).createDatabase, "ALTER DATABASE": (*parser).alterDatabase,
 		"ENABLE TRIGGER": (*parser).switchTrigger, "DISABLE TRIGGER": (*parser).switchTrigger,
 		"ALTER SERVER ROLE": (*parser).alterServerRole, "UPDATE STATISTICS": (*parser).updateStatistics,
+		"REVERT": (*parser).revert, "KILL": (*parser).kill,
 	}
 	for command := range strings.FieldsSeq("CHECKIDENT FREEPROCCACHE DROPCLEANBUFFERS FREESESSIONCACHE FREESYSTEMCACHE " +
 		"TRACEON TRACEOFF OPENTRAN CHECKDB CHECKTABLE CHECKCONSTRAINTS UPDATEUSAGE SHRINKFILE SHRINKDATABASE") {
@@ -154,10 +155,8 @@ func (p *parser) alterDatabase(start token, _ string) Detail {
 	switch {
 	case p.accept("SET"):
 		s.Options = commaList(p, p.databaseOption)
-		if p.accept("WITH") && !p.accept("NO_WAIT") && !p.accept("ROLLBACK", "IMMEDIATE") {
-			p.expect("ROLLBACK", "AFTER")
-			p.number()
-			p.accept("SECONDS")
+		if p.accept("WITH") {
+			p.termination(s)
 		}
 	case p.accept("COLLATE"):
 		s.Collation = p.ident().Value
@@ -165,6 +164,42 @@ func (p *parser) alterDatabase(start token, _ string) Detail {
 		p.expect("MODIFY", "NAME", "=")
 		name := p.name("the name of a database")
 		s.NewName = &name
+	}
+	s.Span = p.from(start.Span)
+	return s
+}
+
+// termination reads what becomes of other sessions.
+func (p *parser) termination(s *AlterDatabase) {
+	switch {
+	case p.accept("NO_WAIT"):
+		s.Termination = "NO_WAIT"
+	case p.accept("ROLLBACK", "IMMEDIATE"):
+		s.Termination = "ROLLBACK IMMEDIATE"
+	default:
+		p.expect("ROLLBACK", "AFTER")
+		s.Termination, s.Seconds = "ROLLBACK AFTER", p.number()
+		p.accept("SECONDS")
+	}
+}
+
+// revert reads [WITH COOKIE = @v].
+func (p *parser) revert(start token, _ string) Detail {
+	s := &Revert{}
+	if p.accept("WITH") {
+		p.expect("COOKIE", "=")
+		s.Cookie = p.variable()
+	}
+	s.Span = p.from(start.Span)
+	return s
+}
+
+// kill reads the number of a session [WITH STATUSONLY]. The unit of work of a distributed transaction is not read.
+func (p *parser) kill(start token, _ string) Detail {
+	s := &Kill{Session: p.number()}
+	if p.accept("WITH") {
+		p.expect("STATUSONLY")
+		s.StatusOnly = true
 	}
 	s.Span = p.from(start.Span)
 	return s

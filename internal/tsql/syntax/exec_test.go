@@ -15,7 +15,8 @@ var execCases = []parseCase{
 	{`EXEC (@sql)`, `[(Exec SQL=[@sql])]`},
 	{`EXEC ('SELECT ' + @x + ' FROM t', 1, @y OUTPUT) AS USER = 'joe' AT [srv]`, `[(Exec SQL=[(Binary + (Binary + 'SELECT ' @x) ' FROM t') 1 @y] Options=[(Option Name="AS USER" Value='joe') (Option Name=AT Value=srv)])]`},
 	{`EXEC srv.db.dbo.p`, `[(Exec Name=srv.db.dbo.p)]`},
-	{`EXECUTE AS USER = 'joe' WITH NO REVERT; REVERT`, `[(Other Words="EXECUTE AS" Detail=(ExecuteAs Kind=USER User='joe' NoRevert)) (Other Words=REVERT)]`},
+	{`EXECUTE AS USER = 'joe' WITH NO REVERT; REVERT`, `[(Other Words="EXECUTE AS" Detail=(ExecuteAs Kind=USER User='joe' NoRevert)) (Other Words=REVERT Detail=(Revert))]`},
+	{`REVERT WITH COOKIE = @c`, `[(Other Words=REVERT Detail=(Revert Cookie=@c))]`},
 	{`EXECUTE AS CALLER`, `[(Other Words="EXECUTE AS" Detail=(ExecuteAs Kind=CALLER))]`},
 	{`EXEC sys.sp_executesql N'SELECT @a', N'@a int', @a = 1`, `[(Exec Name=sys.sp_executesql Args=[(ExecArg N'SELECT @a') (ExecArg N'@a int') (ExecArg Name=@a 1)])]`},
 }

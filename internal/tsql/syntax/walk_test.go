@@ -33,7 +33,8 @@ var nodeTypes = []syntax.Node{
 	&syntax.CreateTable{}, &syntax.AlterTable{}, &syntax.CreateIndex{}, &syntax.CreateType{}, &syntax.CreateView{}, &syntax.CreateFunction{}, &syntax.CreateProcedure{},
 	&syntax.CreateTrigger{}, &syntax.CreateSequence{}, &syntax.CreateSynonym{}, &syntax.CreateSchema{}, &syntax.CreatePrincipal{}, &syntax.Permission{}, &syntax.Drop{},
 	&syntax.PrincipalDetail{}, &syntax.AlterIndex{}, &syntax.AlterSequence{}, &syntax.AlterSchema{}, &syntax.AlterAuthorization{}, &syntax.CreateDatabase{},
-	&syntax.AlterDatabase{}, &syntax.SwitchTrigger{}, &syntax.DBCC{}, &syntax.AlterServerRole{}, &syntax.ExecuteAs{}, &syntax.UpdateStatistics{},
+	&syntax.AlterDatabase{}, &syntax.SwitchTrigger{}, &syntax.DBCC{}, &syntax.AlterServerRole{}, &syntax.ExecuteAs{},
+	&syntax.Revert{}, &syntax.Kill{}, &syntax.UpdateStatistics{},
 	&syntax.Param{}, &syntax.TableDef{}, &syntax.ColumnDef{}, &syntax.Constraint{}, &syntax.IndexDef{}, &syntax.IndexColumn{},
 }
 

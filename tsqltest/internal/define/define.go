@@ -56,6 +56,8 @@ type Context interface {
 	RemoveTemporary(t *schema.Table)
 	// Check compiles a module that is being created, and refuses what the server does not support.
 	Check(m *schema.Module) error
+	// Columns returns the names of the columns of a view.
+	Columns(m *schema.Module) ([]string, error)
 	// InTransaction reports whether the user has begun a transaction.
 	InTransaction() bool
 	// InUse reports whether a session is in a database, apart from the one that asks.

@@ -99,6 +99,9 @@ func (b *builder) referredTo(fk *schema.ForeignKey, k *syntax.Constraint) error 
 	if len(fk.Referenced) != len(fk.Columns) {
 		return fault.New(8139, b.t.Name)
 	}
+	if err := b.mayRefer(t, fk.Referenced); err != nil {
+		return err
+	}
 	if err := b.pair(fk); err != nil {
 		return followed(err, 1750)
 	}
@@ -106,6 +109,18 @@ func (b *builder) referredTo(fk *schema.ForeignKey, k *syntax.Constraint) error 
 		return followed(fault.New(1776, t.Name, fk.Name), 1750)
 	}
 	return nil
+}
+
+// mayRefer checks the permission to refer to columns of another table.
+func (b *builder) mayRefer(t *schema.Table, ordinals []int) error {
+	if t == b.t {
+		return nil
+	}
+	columns := make([]schema.ColumnName, len(ordinals))
+	for i, ordinal := range ordinals {
+		columns[i] = schema.ColumnName{ID: t.Columns[ordinal].ID, Name: t.Columns[ordinal].Name}
+	}
+	return b.db.CheckColumns(b.user(), "REFERENCES", t, columns)
 }
 
 // referred finds the table that a foreign key names.
@@ -127,8 +142,6 @@ func (b *builder) referred(fk *schema.ForeignKey, name *syntax.ObjectName) (*sch
 		return nil, followed(fault.New(1767, fk.Name, text(name)), 1750)
 	case !ok:
 		return nil, followed(fault.New(1768, fk.Name, text(name)), 1750)
-	case !b.mayObject("REFERENCES", o):
-		return nil, fault.New(229, "REFERENCES", t.Name, b.db.Name, t.Schema.Name)
 	}
 	if err := b.Statement().LockSchema(b.db.ID, t.ID, lock.SchM); err != nil {
 		return nil, err

@@ -71,20 +71,21 @@ func (l *lab) as(login string) *session {
 	}
 }
 
-func (s *session) Server() *schema.Server       { return s.lab.server }
-func (s *session) Database() *schema.Database   { return s.db }
-func (s *session) Login() *schema.Login         { return s.login }
-func (s *session) Principal() *schema.Principal { return s.db.UserOf(s.login) }
-func (s *session) Store() *store.Session        { return s.store }
-func (s *session) Statement() *store.Statement  { return s.statement }
-func (s *session) File() *diag.File             { return s.file }
-func (s *session) Schema() string               { return s.Principal().DefaultSchema }
-func (s *session) Option(name string) string    { return s.options[name] }
-func (s *session) Info(string) execute.Value    { return execute.Value{} }
-func (s *session) Random() uint64               { return 4 }
-func (s *session) InTransaction() bool          { return s.open }
-func (s *session) Check(*schema.Module) error   { return s.refuse }
-func (s *session) Isolation() store.Isolation   { return store.ReadCommitted }
+func (s *session) Server() *schema.Server                   { return s.lab.server }
+func (s *session) Database() *schema.Database               { return s.db }
+func (s *session) Login() *schema.Login                     { return s.login }
+func (s *session) Principal() *schema.Principal             { return s.db.UserOf(s.login) }
+func (s *session) Store() *store.Session                    { return s.store }
+func (s *session) Statement() *store.Statement              { return s.statement }
+func (s *session) File() *diag.File                         { return s.file }
+func (s *session) Schema() string                           { return s.Principal().DefaultSchema }
+func (s *session) Option(name string) string                { return s.options[name] }
+func (s *session) Info(string) execute.Value                { return execute.Value{} }
+func (s *session) Random() uint64                           { return 4 }
+func (s *session) InTransaction() bool                      { return s.open }
+func (s *session) Check(*schema.Module) error               { return s.refuse }
+func (s *session) Columns(*schema.Module) ([]string, error) { return []string{"a", "b"}, nil }
+func (s *session) Isolation() store.Isolation               { return store.ReadCommitted }
 func (s *session) Frame() *execute.Frame {
 	return &execute.Frame{Context: context.Background(), Session: s}
 }

@@ -102,14 +102,16 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	if err != nil {
 		return err
 	}
-	m := &schema.Module{Header: d.header(f.kind, last(f.name), in), Creator: d.user()}
+	m := &schema.Module{Header: d.header(f.kind, last(f.name), in)}
 	if on != nil {
 		m.Parent = on.Head().ID
 	}
 	if err := d.lock(m); err != nil {
 		return err
 	}
-	d.fill(m, stmt)
+	if err := d.fill(m, f, stmt); err != nil {
+		return err
+	}
 	if err := d.checkModule(m); err != nil {
 		return err
 	}
@@ -136,7 +138,9 @@ func (d *definer) replace(m *schema.Module, f form, stmt syntax.Stmt) error {
 	}
 	next := *m
 	next.Compiled = nil
-	d.fill(&next, stmt)
+	if err := d.fill(&next, f, stmt); err != nil {
+		return err
+	}
 	if err := d.checkModule(&next); err != nil {
 		return err
 	}
@@ -154,7 +158,10 @@ func (d *definer) replace(m *schema.Module, f form, stmt syntax.Stmt) error {
 
 // fill gives a module its text and tree. The text is the batch as it was sent, with CREATE in the place of ALTER and of
 // CREATE OR ALTER, which SQL Server does too.
-func (d *definer) fill(m *schema.Module, stmt syntax.Stmt) {
+func (d *definer) fill(m *schema.Module, f form, stmt syntax.Stmt) error {
+	if err := d.executeAs(m, f.options); err != nil {
+		return err
+	}
 	m.Text = asCreate(d.File(), stmt)
 	m.File = diag.NewFile(schema.QualifiedName(m), m.Text)
 	m.Stmt = stmt
@@ -163,9 +170,35 @@ func (d *definer) fill(m *schema.Module, stmt syntax.Stmt) {
 	script, found := syntax.Parse(m.File)
 	if len(found) == 0 && len(script.Batches) == 1 && len(script.Batches[0].Stmts) == 1 {
 		m.Stmt = script.Batches[0].Stmts[0]
-		return
+		return nil
 	}
 	m.File = d.File() // the positions of the tree are those of what was sent
+	return nil
+}
+
+// executeAs notes in whose name a module runs. Whoever defines it needs IMPERSONATE on a user that it names.
+func (d *definer) executeAs(m *schema.Module, options []syntax.Option) error {
+	m.AsOwner, m.As = false, nil
+	for _, o := range options {
+		if o.Name != "EXECUTE AS" {
+			continue
+		}
+		word := strings.ToUpper(o.Value)
+		if strings.HasSuffix(d.File().Slice(o.Span), "'") {
+			word = "USER"
+		}
+		switch word {
+		case "OWNER":
+			m.AsOwner = true
+		case "SELF":
+			m.As = d.user()
+		case "USER":
+			if m.As = d.db.Principal(o.Value); m.As == nil || !d.db.MayImpersonate(d.user(), m.As) {
+				return fault.New(15151, "execute as", "user", o.Value)
+			}
+		}
+	}
+	return nil
 }
 
 // asCreate returns the text of a batch that defines a module, as a CREATE.

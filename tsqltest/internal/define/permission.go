@@ -11,6 +11,9 @@ import (
 
 // permission executes GRANT, DENY and REVOKE.
 func (d *definer) permission(s *syntax.Permission) error {
+	if s.Class == "LOGIN" || s.On == nil && slices.ContainsFunc(s.Permissions, isOfServer) {
+		return d.serverPermission(s)
+	}
 	on, t, err := d.securable(s)
 	if err != nil {
 		return err
@@ -131,21 +134,46 @@ func (d *definer) change(s *syntax.Permission, i int, on schema.Securable, o sch
 	if i >= len(s.Columns) || len(s.Columns[i]) == 0 {
 		return d.changeOne(s, p)
 	}
-	t, ok := o.(*schema.Table)
-	if !ok {
-		return d.unsupported(s.Span, s.Verb+" on columns of a view")
+	if !slices.Contains([]string{"SELECT", "UPDATE", "REFERENCES"}, name) {
+		return fault.New(1020)
 	}
 	for _, column := range s.Columns[i] {
-		c := t.Column(column.Value, d.fold)
-		if c == nil {
-			return fault.New(207, column.Value)
+		id, err := d.columnOf(s, o, column.Value)
+		if err != nil {
+			return err
 		}
-		p.Column = c.ID
+		p.Column = id
 		if err := d.changeOne(s, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// columnOf is the id of a column of a table or a view.
+func (d *definer) columnOf(s *syntax.Permission, o schema.Object, name string) (int32, error) {
+	switch o := o.(type) {
+	case *schema.Table:
+		if c := o.Column(name, d.fold); c != nil {
+			return c.ID, nil
+		}
+	case *schema.Module:
+		if o.Kind != "V" {
+			return 0, d.unsupported(s.Span, s.Verb+" on columns of a function")
+		}
+		columns, err := d.Columns(o)
+		if err != nil {
+			return 0, err
+		}
+		for i, c := range columns {
+			if d.fold(c) == d.fold(name) {
+				return int32(i + 1), nil
+			}
+		}
+	default:
+		return 0, fault.New(1020)
+	}
+	return 0, fault.New(207, name)
 }
 
 // known reports whether a permission is one of any class.

@@ -248,6 +248,11 @@ func (d *definer) ownsNothing(p *schema.Principal) error {
 			return fault.New(15421)
 		}
 	}
+	for _, o := range d.db.Objects {
+		if m, ok := o.(*schema.Module); ok && m.As == p {
+			return fault.New(15136)
+		}
+	}
 	return nil
 }
 
@@ -273,7 +278,7 @@ func (d *definer) createLogin(s *syntax.CreatePrincipal) error {
 
 // mayAlterLogins reports whether the login may make others.
 func (d *definer) mayAlterLogins() bool {
-	return d.Login().Sysadmin || d.Login().Roles["securityadmin"]
+	return d.Server().MayLogin(d.Login(), "ALTER ANY LOGIN", nil)
 }
 
 // loginOptions enters what WITH says of a login.
@@ -310,7 +315,7 @@ func (d *definer) loginOptions(login *schema.Login, options []syntax.Option) err
 // alterLogin executes ALTER LOGIN.
 func (d *definer) alterLogin(s *syntax.CreatePrincipal) error {
 	login := d.Server().Login(s.Name.Value)
-	if login == nil || !d.mayAlterLogins() && login != d.Login() {
+	if login == nil || !d.mayAlterLogins() && login.SID != d.Login().SID {
 		return fault.New(15151, "alter", "login", s.Name.Value)
 	}
 	switch s.Detail.Action {
@@ -329,7 +334,7 @@ func (d *definer) dropLogin(name *syntax.ObjectName) error {
 	switch {
 	case login == nil || !d.mayAlterLogins():
 		return fault.New(15151, "drop", "login", last(name))
-	case login == d.Login():
+	case login.SID == d.Login().SID:
 		return fault.New(15434, login.Name)
 	}
 	for _, db := range d.Server().Databases {
@@ -338,6 +343,9 @@ func (d *definer) dropLogin(name *syntax.ObjectName) error {
 		}
 	}
 	server := d.Server()
+	set(d, &server.Permissions, slices.DeleteFunc(slices.Clone(server.Permissions), func(g *schema.LoginPermission) bool {
+		return g.Grantee == login || g.On == login
+	}))
 	server.RemoveLogin(login)
 	d.undo(func() { server.RestoreLogin(login) })
 	return nil

@@ -64,8 +64,9 @@ type Session interface {
 	CallScalar(f *Frame, m *schema.Module, args []Value) (Value, error)
 	CallTable(f *Frame, m *schema.Module, args []Value, tables []*schema.Table) (*schema.Table, error)
 	FireTriggers(f *Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error
-	// May checks a permission and returns error 229 or its like.
-	May(permission string, object schema.Object) error
+	// May checks a permission on an object, or on some of its columns unless they are nil. Without it there is error 229
+	// or its like.
+	May(permission string, object schema.Object, columns []schema.ColumnName) error
 	// Message sends text to the client, such as a warning.
 	Message(number int32, class uint8, text string)
 }

@@ -55,6 +55,7 @@ var below10000 = map[int32]row{
 	4606: {16, 1, Statement, false, "Granted or revoked privilege %s is not compatible with object."},
 	4613: {16, 1, Statement, false, "Grantor does not have GRANT permission."},
 	4617: {16, 1, Statement, false, "Cannot grant, deny or revoke permissions to or from special roles."},
+	4621: {16, 10, Statement, false, "Permissions at the server scope can only be granted when the current database is master"},
 	4624: {16, 1, Statement, false, "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself."},
 	4701: {16, 1, Statement, false, "Cannot find the object \"%s\" because it does not exist or you do not have permissions."},
 	4706: {17, 1, Statement, false, "Could not truncate table '%s' because there is not enough room in the log to record the deallocation of all the index and data pages."},

@@ -18,17 +18,11 @@ import (
 type statement struct {
 	shape       execute.Shape
 	tables      []int // slots of the table variables that are used
-	rights      []right
+	rights      []*right
 	definitions []definition // of tables
 	options     queryOptions
 	plans       []execute.Operator // of subqueries, by number
 	main        execute.Operator   // of the statement itself
-}
-
-// right is a permission that the statement needs.
-type right struct {
-	permission string
-	object     schema.Object
 }
 
 // binder makes nodes and relations of a tree. A view has a binder of its own, with another Env, for the same statement.
@@ -81,18 +75,6 @@ func (b *binder) unsupported(at diag.Span, format string, args ...any) error {
 		where = fmt.Sprintf("%s:%d:%d", b.env.File.Name, line, column)
 	}
 	return fault.New(fault.Unsupported, fmt.Sprintf("%s is not supported by tsqltest (%s)", fmt.Sprintf(format, args...), where))
-}
-
-// needs notes a permission. In a module no more than the module's own permission is needed for what belongs to the same
-// owner.
-func (b *binder) needs(permission string, o schema.Object) {
-	if b.owner != nil && schema.OwnerOf(b.owner) == schema.OwnerOf(o) {
-		return
-	}
-	r := right{permission, o}
-	if !slices.Contains(b.rights, r) {
-		b.rights = append(b.rights, r)
-	}
 }
 
 // uses notes a table variable.

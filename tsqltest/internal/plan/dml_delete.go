@@ -102,7 +102,7 @@ func (b *binder) truncateStatement(s *syntax.Truncate) (*Statement, error) {
 		}
 	}
 	return &Statement{Run: func(x *execute.Frame, _ func([]execute.Value) error) (int64, error) {
-		if !t.Temporary && x.Session.May("ALTER", t) != nil {
+		if !t.Temporary && x.Session.May("ALTER", t, nil) != nil {
 			return 0, fault.New(1088, name)
 		}
 		if err := x.Session.Statement().Truncate(t.Data); err != nil {

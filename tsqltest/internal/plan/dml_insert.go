@@ -106,13 +106,12 @@ func (ins *inserting) complete(s *syntax.Insert) error {
 	if err := ins.rules.compileDefaults(ins.given); err != nil {
 		return err
 	}
-	var err error
-	ins.outputs, err = ins.b.outputs(&scope{sources: []*source{ins.rules.after}}, s.Output)
+	err := ins.target.readingRows(ins.rules, func() (err error) {
+		ins.outputs, err = ins.b.outputs(&scope{sources: []*source{ins.rules.after}}, s.Output)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if len(ins.outputs) > 0 {
-		ins.b.mayRead(ins.target)
 	}
 	if err := noTriggers(ins.target, ins.outputs, "INSERT"); err != nil {
 		return err

@@ -123,9 +123,10 @@ func (b *binder) mergeTarget(outer *scope, s *syntax.Merge) (*target, error) {
 		}
 	}
 	if t.from.Place == execute.InCatalog && !t.table().Temporary {
-		b.needs("SELECT", t.table())
 		for _, a := range s.Actions {
-			b.needs(a.Action, t.table())
+			if r := b.needs(a.Action, t.table()); a.Action == "UPDATE" {
+				t.right = r
+			}
 		}
 	}
 	b.writes(t)
@@ -243,8 +244,11 @@ func (b *binder) mergeOutputs(m *merging, s *syntax.Merge, both *scope, sources 
 	sc := *both
 	sc.sources = append([]*source{m.rules.after, m.rules.before}, sources...)
 	sc.action = columnNode(m.word, value.NVarChar(10), false)
-	var err error
-	if m.outputs, err = b.outputs(&sc, s.Output); err != nil {
+	err := m.target.readingRows(m.rules, func() (err error) {
+		m.outputs, err = b.outputs(&sc, s.Output)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	for _, a := range s.Actions {

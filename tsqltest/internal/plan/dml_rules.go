@@ -234,7 +234,7 @@ func (u *rules) viewOption(t *target) error {
 		if slot < 0 {
 			continue
 		}
-		n, err := u.after.column(ordinal)
+		n, err := u.after.node(ordinal)
 		if err != nil {
 			return err
 		}

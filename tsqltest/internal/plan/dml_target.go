@@ -18,6 +18,8 @@ type target struct {
 	hints  execute.Hints
 	// ordinals says for each column of the source which column of the table it is; -1 for one that can't be changed.
 	ordinals []int
+	// right is the permission to change what is named, and under that to change the table below it; nil if none is needed.
+	right, under *right
 	// view is set if rows are changed through it, and check are the conditions of its WITH CHECK OPTION.
 	view  *schema.Module
 	check []*node
@@ -39,6 +41,7 @@ func (b *binder) ordinal(t *target, name string) (int, error) {
 			if t.ordinals[i] < 0 {
 				return 0, fault.New(4406, t.source.name)
 			}
+			t.changes(i, t.ordinals[i])
 			return t.ordinals[i], nil
 		}
 	}
@@ -58,7 +61,11 @@ func (b *binder) namedTarget(s *scope, src syntax.TableSource, permission string
 					return nil, err
 				}
 				one.name = c.def.Name.Value
-				return b.through(one)
+				t, err := b.through(one)
+				if err == nil {
+					b.mayChange(t, permission)
+				}
+				return t, err
 			}
 		}
 		return b.objectTarget(ref, permission)
@@ -105,8 +112,9 @@ func (b *binder) objectTarget(ref *syntax.TableRef, permission string) (*target,
 		if o.Data == nil {
 			return nil, fault.New(208, textOf(ref.Name.Parts))
 		}
-		b.needs(permission, o)
 		t := b.direct(execute.Source{Table: o}, hints)
+		t.right = b.needs(permission, o)
+		b.mayRead(t.source, o)
 		if o.Schema != nil {
 			t.source.schema = o.Schema.Name
 		}
@@ -132,12 +140,13 @@ func (b *binder) direct(from execute.Source, hints execute.Hints) *target {
 
 // viewTarget is a view of one table, or any with INSTEAD OF triggers.
 func (b *binder) viewTarget(m *schema.Module, def *syntax.CreateView, permission string) (*target, error) {
-	b.needs(permission, m)
+	right := b.needs(permission, m)
 	src, err := b.view(m, def, false)
 	if err != nil {
 		return nil, err
 	}
 	src.schema = m.Schema.Name
+	b.mayRead(src, m)
 	if b.hasInstead(m.Triggers, permission) {
 		return b.insteadView(m, src)
 	}
@@ -145,11 +154,11 @@ func (b *binder) viewTarget(m *schema.Module, def *syntax.CreateView, permission
 	if err != nil {
 		return nil, err
 	}
-	t.view = m
+	t.view, t.right = m, right
 	if q, ok := src.rel.(*block); ok && def.CheckOption {
 		t.check = q.where
 	}
-	b.inside(m).needs(permission, t.table())
+	t.under = b.inside(m).needs(permission, t.table())
 	return t, nil
 }
 
@@ -158,7 +167,7 @@ func (b *binder) through(src *source) (*target, error) {
 	t := &target{source: src}
 	tables := tablesIn(src.rel)
 	for i := range src.columns {
-		n, err := src.column(i)
+		n, err := src.node(i)
 		if err != nil {
 			return nil, err
 		}
@@ -286,7 +295,11 @@ func (b *binder) sourceNamed(s *scope, ref *syntax.TableRef) (*source, error) {
 func (b *binder) sourceTarget(src *source, permission string) (*target, error) {
 	rel, ok := src.rel.(*tableRel)
 	if !ok {
-		return b.through(src)
+		t, err := b.through(src)
+		if err == nil {
+			b.mayChange(t, permission)
+		}
+		return t, err
 	}
 	if rel.source.Place == execute.InVariable {
 		for _, v := range b.env.Tables {
@@ -303,7 +316,7 @@ func (b *binder) sourceTarget(src *source, permission string) (*target, error) {
 		t.ordinals = append(t.ordinals, i)
 	}
 	if table := t.table(); rel.source.Place == execute.InCatalog && !table.Temporary {
-		b.needs(permission, table)
+		t.right = b.needs(permission, table)
 		t.instead = b.hasInstead(table.Triggers, permission)
 	}
 	return t, nil

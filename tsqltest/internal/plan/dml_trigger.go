@@ -38,7 +38,7 @@ func TriggerTable(env *Env, o schema.Object) (*schema.Table, error) {
 func (b *binder) viewTable(m *schema.Module, src *source) (*schema.Table, error) {
 	t := &schema.Table{Header: m.Header, Triggers: m.Triggers}
 	for i, c := range src.columns {
-		n, err := src.column(i)
+		n, err := src.node(i)
 		if err != nil {
 			return nil, err
 		}

@@ -56,9 +56,6 @@ func (b *binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 	if m.block.where, err = b.conditions(m.scope.in(inWhere), where); err != nil {
 		return nil, err
 	}
-	if where != nil {
-		b.mayRead(m.target)
-	}
 	if top != nil {
 		if m.block.top, err = b.topOf(outer, top); err != nil {
 			return nil, err
@@ -70,20 +67,6 @@ func (b *binder) modifies(with []*syntax.CTE, to syntax.TableSource, from []synt
 	_, alone := m.block.from.(*tableRel)
 	m.once = !alone
 	return m, nil
-}
-
-// mayRead notes that the statement reads the columns of its target, which takes SELECT.
-func (b *binder) mayRead(t *target) {
-	if t.from.Place == execute.InCatalog && !t.table().Temporary && t.view == nil {
-		b.needs("SELECT", t.table())
-	}
-}
-
-// reads is mayRead if some slots are of the target.
-func (b *binder) reads(t *target, slots set) {
-	if t.rel != nil && slots.meets(made(t.rel)) {
-		b.mayRead(t)
-	}
 }
 
 // findTarget binds FROM and finds the target there, or joins it to the tables of FROM.
@@ -156,9 +139,6 @@ func (b *binder) updateStatement(s *syntax.Update) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range up.set {
-		b.reads(m.target, slotsOf(a.node))
-	}
 	find, err := b.findRows(m, up, outputs)
 	if err != nil {
 		return nil, err
@@ -177,12 +157,13 @@ func (b *binder) changeOutputs(m *modified, u *rules, o *syntax.Output, event st
 			sources = append(sources, src)
 		}
 	}
-	list, err := b.outputs(&scope{outer: m.scope.outer, ctes: m.scope.ctes, sources: sources}, o)
+	var list []*output
+	err := m.target.readingRows(u, func() (err error) {
+		list, err = b.outputs(&scope{outer: m.scope.outer, ctes: m.scope.ctes, sources: sources}, o)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	if len(list) > 0 {
-		b.mayRead(m.target)
 	}
 	return list, noTriggers(m.target, list, event)
 }
@@ -325,7 +306,7 @@ func (b *binder) findRows(m *modified, up *updating, outputs []*output) (*execut
 	}
 	if m.target.rel == nil { // a view with INSTEAD OF triggers: all of its columns
 		for i := range m.target.source.columns {
-			n, err := m.target.source.column(i)
+			n, err := m.target.source.node(i)
 			if err != nil {
 				return nil, err
 			}
@@ -371,7 +352,7 @@ func (t *target) compile(p *planner) error {
 	}
 	t.row = make([]execute.Expr, len(t.source.columns))
 	for i := range t.source.columns {
-		n, err := t.source.column(i)
+		n, err := t.source.node(i)
 		if err != nil {
 			return err
 		}

@@ -87,9 +87,9 @@ func (b *binder) statementOf() *Statement {
 }
 
 // within executes a plan: it checks the rights and lends an execution.
-func within(pool *execute.Pool, rights []right, x *execute.Frame, f func(r *execute.Run) (int64, error)) (int64, error) {
+func within(pool *execute.Pool, rights []*right, x *execute.Frame, f func(r *execute.Run) (int64, error)) (int64, error) {
 	for _, need := range rights {
-		if err := x.Session.May(need.permission, need.object); err != nil {
+		if err := x.Session.May(need.permission, need.object, need.columns); err != nil {
 			return 0, err
 		}
 	}

@@ -170,15 +170,15 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 		if o.Data == nil {
 			return nil, fault.New(208, textOf(ref.Name.Parts))
 		}
-		b.needs("SELECT", o)
 		src := b.tableSource(execute.Source{Table: o}, hints, maybe)
+		b.needs("SELECT", o).reading(src)
 		if o.Schema != nil {
 			src.schema = o.Schema.Name
 		}
 		return src, nil
 	case *schema.Module:
 		if def, ok := o.Stmt.(*syntax.CreateView); ok {
-			b.needs("SELECT", o)
+			right := b.needs("SELECT", o)
 			if hints.Index != "" || hints.ForceSeek || hints.ForceScan {
 				return nil, b.unsupported(ref.Span, "a hint about indexes on a view")
 			}
@@ -187,6 +187,7 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 			src, err := outer.view(o, def, maybe)
 			if err == nil {
 				src.schema = o.Schema.Name
+				right.reading(src)
 			}
 			return src, err
 		}
@@ -286,7 +287,9 @@ func (b *binder) computedColumn(src *source, c *schema.Column, maybe bool) (*nod
 	env.Variables, env.Tables, env.Inserted, env.File = nil, nil, nil, c.File
 	inside.env = &env
 	inside.params = nil
-	n, err := inside.expr(&scope{sources: []*source{src}, clause: inList}, c.Computed)
+	row := *src
+	row.reads = nil // what it is computed of takes no permission
+	n, err := inside.expr(&scope{sources: []*source{&row}, clause: inList}, c.Computed)
 	if err != nil {
 		return nil, err
 	}

@@ -296,7 +296,7 @@ func (l *lab) CaughtError() *execute.CaughtError { return nil }
 func (l *lab) Option(string) string              { return "" }
 func (l *lab) Info(string) value.Value           { return value.Value{} }
 func (l *lab) Message(int32, uint8, string)      {}
-func (l *lab) May(permission string, o schema.Object) error {
+func (l *lab) May(permission string, o schema.Object, _ []schema.ColumnName) error {
 	if l.denied[permission+" "+o.Head().Name] {
 		return fault.New(229, permission, o.Head().Name, "lab", "dbo")
 	}
@@ -339,13 +339,15 @@ func (c *definer) Now() time.Time { return c.l.Now() }
 func (c *definer) Temporary(name string, _ bool) *schema.Table {
 	return c.l.temp[strings.ToLower(name)]
 }
-func (c *definer) AddTemporary(t *schema.Table)     { c.l.temp[strings.ToLower(t.Name)] = t }
-func (c *definer) RemoveTemporary(t *schema.Table)  { delete(c.l.temp, strings.ToLower(t.Name)) }
-func (c *definer) Check(*schema.Module) error       { return nil }
-func (c *definer) InTransaction() bool              { return false }
-func (c *definer) InUse(*schema.Database) bool      { return false }
-func (c *definer) EndOthers(*schema.Database) error { return nil }
-func (c *definer) Message(int32, uint8, string)     {}
+func (c *definer) AddTemporary(t *schema.Table)    { c.l.temp[strings.ToLower(t.Name)] = t }
+func (c *definer) RemoveTemporary(t *schema.Table) { delete(c.l.temp, strings.ToLower(t.Name)) }
+func (c *definer) Check(*schema.Module) error      { return nil }
+
+func (c *definer) Columns(*schema.Module) ([]string, error) { return nil, nil }
+func (c *definer) InTransaction() bool                      { return false }
+func (c *definer) InUse(*schema.Database) bool              { return false }
+func (c *definer) EndOthers(*schema.Database) error         { return nil }
+func (c *definer) Message(int32, uint8, string)             {}
 
 func compileStatement(l *lab, stmt syntax.Stmt) (*plan.Statement, error) {
 	return plan.Compile(l.env(), stmt)

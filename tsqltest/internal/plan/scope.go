@@ -51,6 +51,8 @@ type source struct {
 	columns []sourceColumn
 	table   *schema.Table // nil for what has no columns of its own
 	rel     rel
+	// reads notes that a column is read, which takes a permission; nil if it takes none.
+	reads func(i int)
 }
 
 // sourceColumn is a column of a source. Its node is made when it is first asked for.
@@ -61,8 +63,16 @@ type sourceColumn struct {
 	make   func() (*node, error)
 }
 
-// column returns the node of a column.
+// column returns the node of a column that is read.
 func (s *source) column(i int) (*node, error) {
+	if s.reads != nil {
+		s.reads(i)
+	}
+	return s.node(i)
+}
+
+// node returns the node of a column for whatever the server does with it by itself.
+func (s *source) node(i int) (*node, error) {
 	c := &s.columns[i]
 	if c.node == nil {
 		n, err := c.make()

@@ -18,6 +18,8 @@ import (
 type Facts interface {
 	Login() *schema.Login
 	Principal() *schema.Principal
+	// UserIn is the user that the session is in a database; nil if it may not enter.
+	UserIn(db *schema.Database) *schema.Principal
 	// Temporary finds a temporary table of the session; nil if there is none.
 	Temporary(name string) *schema.Table
 	// SessionContext is the value of a key, a sql_variant.
@@ -181,6 +183,7 @@ type noFacts struct{ db *schema.Database }
 
 func (noFacts) Login() *schema.Login                              { return nil }
 func (n noFacts) Principal() *schema.Principal                    { return n.db.Dbo() }
+func (noFacts) UserIn(db *schema.Database) *schema.Principal      { return db.Dbo() }
 func (noFacts) Temporary(string) *schema.Table                    { return nil }
 func (noFacts) SessionContext(string) execute.Value               { return execute.Value{} }
 func (noFacts) ApplicationMode(_, _, _ string) (string, bool)     { return "NoLock", true }

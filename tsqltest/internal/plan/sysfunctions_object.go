@@ -122,7 +122,7 @@ func (q *question) defaultSchema() string {
 func (q *question) sees(db *schema.Database, o schema.Object) bool {
 	user := q.user()
 	if db != q.db() {
-		user = db.UserOf(q.facts().Login())
+		user = q.facts().UserIn(db)
 	}
 	return user != nil && db.Visible(user, o)
 }

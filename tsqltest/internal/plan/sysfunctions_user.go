@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -76,16 +75,6 @@ func loginName(q *question) (execute.Value, error) {
 	return null, nil
 }
 
-// SID is the security identifier of a login: sa has the one that SQL Server gives it, the others have one of 16 bytes.
-func sidOf(l *schema.Login) []byte {
-	if l.SID == 1 {
-		return []byte{1}
-	}
-	sid := make([]byte, 16)
-	binary.LittleEndian.PutUint32(sid, uint32(l.SID))
-	return sid
-}
-
 func loginOfSID(q *question) (execute.Value, error) {
 	if q.missing(0) {
 		return systemUser(q)
@@ -94,7 +83,7 @@ func loginOfSID(q *question) (execute.Value, error) {
 		return null, nil
 	}
 	for _, l := range q.server().Logins {
-		if bytes.Equal(sidOf(l), q.args[0].Bytes()) {
+		if bytes.Equal(l.Identifier(), q.args[0].Bytes()) {
 			return value.OfString(l.Name), nil
 		}
 	}
@@ -114,17 +103,21 @@ func (q *question) login(i int) *schema.Login {
 }
 
 func loginID(q *question) (execute.Value, error) {
-	if l := q.login(0); l != nil {
+	if l := q.login(0); l != nil && l.SID != 0 {
 		return intValue(l.SID)
 	}
 	return null, nil
 }
 
 func loginSID(q *question) (execute.Value, error) {
-	if l := q.login(0); l != nil {
-		return value.OfBytes(sidOf(l)), nil
+	switch l := q.login(0); {
+	case l == nil:
+		return null, nil
+	case l.SID == 0: // a user without a login, who acts
+		return value.OfBytes(q.user().Identifier(q.db())), nil
+	default:
+		return value.OfBytes(l.Identifier()), nil
 	}
-	return null, nil
 }
 
 func isMember(q *question) (execute.Value, error) {
@@ -172,7 +165,7 @@ func hasDatabaseAccess(q *question) (execute.Value, error) {
 	if !ok || db == nil {
 		return null, nil
 	}
-	return boolValue(db.UserOf(q.facts().Login()) != nil)
+	return boolValue(q.facts().UserIn(db) != nil)
 }
 
 // hasPermission answers HAS_PERMS_BY_NAME(securable, class, permission, sub-securable, sub-class). Without a securable
@@ -180,8 +173,11 @@ func hasDatabaseAccess(q *question) (execute.Value, error) {
 func hasPermission(q *question) (execute.Value, error) {
 	permission := q.word(2)
 	class := q.word(1)
-	if class == "" {
+	switch class {
+	case "", "SERVER":
 		return q.serverPermission(permission)
+	case "LOGIN":
+		return q.loginPermission(permission)
 	}
 	on, o, ok := q.securable(class)
 	if !ok || permission != "ANY" && !slices.Contains(schema.PermissionsOf(on.Class), permission) {
@@ -192,24 +188,57 @@ func hasPermission(q *question) (execute.Value, error) {
 		return boolValue(slices.ContainsFunc(schema.PermissionsOf(on.Class), func(p string) bool { return db.May(user, p, on) }))
 	}
 	if column, given := q.text(3); given && q.word(4) == "COLUMN" {
-		t, isTable := o.(*schema.Table)
-		if !isTable {
+		c, found := q.columnOf(o, column)
+		if !found {
 			return null, nil
 		}
-		c := t.Column(column, db.Fold)
-		if c == nil {
-			return null, nil
-		}
-		_, may := db.MayColumns(user, permission, t, []int32{c.ID}, nil)
+		_, may := db.MayColumns(user, permission, o, []schema.ColumnName{c})
 		return boolValue(may)
 	}
 	return boolValue(db.May(user, permission, on))
 }
 
-// serverPermission answers for permissions on the server. Only sysadmin has any but the two that everybody has.
+// columnOf finds a column of a table or of a view.
+func (q *question) columnOf(o schema.Object, name string) (schema.ColumnName, bool) {
+	fold := q.db().Fold
+	switch o := o.(type) {
+	case *schema.Table:
+		if c := o.Column(name, fold); c != nil {
+			return schema.ColumnName{ID: c.ID, Name: c.Name}, true
+		}
+	case *schema.Module:
+		catalog, ok := q.session().(Catalog)
+		if !ok {
+			break
+		}
+		columns, err := catalog.Catalog().Describer.Columns(o)
+		if err != nil {
+			break
+		}
+		for i, c := range columns {
+			if fold(c.Name) == fold(name) {
+				return schema.ColumnName{ID: int32(i + 1), Name: c.Name}, true
+			}
+		}
+	}
+	return schema.ColumnName{}, false
+}
+
+// serverPermission answers for permissions on the server. Two of them everybody has.
 func (q *question) serverPermission(permission string) (execute.Value, error) {
-	l := q.facts().Login()
-	return boolValue(l != nil && l.Sysadmin || permission == "CONNECT SQL" || permission == "VIEW ANY DATABASE")
+	return boolValue(permission == "CONNECT SQL" || permission == "VIEW ANY DATABASE" ||
+		q.server().MayLogin(q.facts().Login(), permission, nil))
+}
+
+// loginPermission answers for permissions on a login.
+func (q *question) loginPermission(permission string) (execute.Value, error) {
+	name, _ := q.text(0)
+	parts, isName := splitName(name)
+	on := q.server().Login(last(parts))
+	if !isName || on == nil || !slices.Contains(schema.LoginPermissions, permission) {
+		return null, nil
+	}
+	return boolValue(q.server().MayLogin(q.facts().Login(), permission, on))
 }
 
 // securable finds what the first two arguments name.

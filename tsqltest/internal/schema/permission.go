@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -229,34 +230,36 @@ func (db *Database) isPrivate(o Object) bool {
 	return ok && (t.Temporary || t.Variable)
 }
 
-// MayColumns is MayObject for some columns of a table or view, by their ids. Permissions on columns count more than
-// those on the table, denials of it included. It returns the first column that the principal may not use; 0 if it is
-// the table as a whole that nothing is granted on, or if it may.
-func (db *Database) MayColumns(p *Principal, permission string, o Object, columns []int32, chain *Principal) (column int32, ok bool) {
-	if db.isPrivate(o) || chain != nil && OwnerOf(o) == chain && slices.Contains(chained, permission) || p == db.Dbo() {
-		return 0, true
+// ColumnName is a column of a table or of a view, for permissions.
+type ColumnName struct {
+	ID   int32
+	Name string
+}
+
+// MayColumns is MayObject for some columns of a table or view. Permissions on columns count more than those on the
+// table, denials of it included. It returns the columns that the principal may not use; none if it is the table as a
+// whole that nothing is granted on, or if it may.
+func (db *Database) MayColumns(p *Principal, permission string, o Object, columns []ColumnName) (refused []ColumnName, ok bool) {
+	if db.isPrivate(o) || p == db.Dbo() {
+		return nil, true
 	}
 	on := db.SecurableOf(o)
 	whole := db.May(p, permission, on)
 	roles := db.Roles(p)
-	some := false // something is granted on columns
-	for _, id := range columns {
-		granted, denied := db.columnRight(roles, permission, on, id)
+	for _, c := range columns {
+		granted, denied := db.columnRight(roles, permission, on, c.ID)
 		if denied || !granted && !whole {
-			if column == 0 {
-				column = id
-			}
-			continue
+			refused = append(refused, c)
 		}
-		some = some || granted
 	}
-	if column == 0 {
-		return 0, whole || len(columns) > 0 || db.hasColumnRights(roles, permission, on)
+	switch {
+	case len(refused) == 0:
+		return nil, whole || len(columns) > 0 || db.hasColumnRights(roles, permission, on)
+	case !whole && !db.hasColumnRights(roles, permission, on):
+		return nil, false
+	default:
+		return refused, false
 	}
-	if !whole && !some && !db.hasColumnRights(roles, permission, on) {
-		return 0, false
-	}
-	return column, false
 }
 
 // columnRight returns what is granted and denied on one column.
@@ -287,21 +290,25 @@ func (db *Database) Check(p *Principal, permission string, o Object, chain *Prin
 	return fault.New(229, permission, h.Name, db.Name, h.Schema.Name)
 }
 
-// CheckColumns returns error 229 or 230 unless the principal has the permission on all of the columns.
-func (db *Database) CheckColumns(p *Principal, permission string, o Object, columns []int32, chain *Principal) error {
-	column, ok := db.MayColumns(p, permission, o, columns, chain)
+// CheckColumns returns error 229, or error 230 for each column, unless the principal has the permission on all of the
+// columns.
+func (db *Database) CheckColumns(p *Principal, permission string, o Object, columns []ColumnName) error {
+	refused, ok := db.MayColumns(p, permission, o, columns)
 	if ok {
 		return nil
 	}
 	h := o.Head()
-	if t, isTable := o.(*Table); isTable && column != 0 {
-		for _, c := range t.Columns {
-			if c.ID == column {
-				return fault.New(230, permission, c.Name, h.Name, db.Name, h.Schema.Name)
-			}
-		}
+	if len(refused) == 0 {
+		return fault.New(229, permission, h.Name, db.Name, h.Schema.Name)
 	}
-	return fault.New(229, permission, h.Name, db.Name, h.Schema.Name)
+	list := make([]error, len(refused))
+	for i, c := range refused {
+		list[i] = fault.New(230, permission, c.Name, h.Name, db.Name, h.Schema.Name)
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return errors.Join(list...)
 }
 
 // Visible reports whether catalog views show an object to a principal: one that has any permission on it, or may view

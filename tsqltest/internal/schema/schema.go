@@ -21,9 +21,10 @@ type Type = value.Type
 
 // Server is all databases and logins.
 type Server struct {
-	Collation *value.Collation
-	Databases map[string]*Database // by folded name
-	Logins    map[string]*Login    // by folded name
+	Collation   *value.Collation
+	Databases   map[string]*Database // by folded name
+	Logins      map[string]*Login    // by folded name
+	Permissions []*LoginPermission
 
 	nextObject, nextDatabase, nextLogin int32
 }
@@ -36,6 +37,16 @@ type Login struct {
 	Roles           map[string]bool // the other fixed server roles it is a member of, in lower case
 	Disabled        bool
 	DefaultDatabase string
+}
+
+// LoginPermission is one GRANT or DENY to a login.
+type LoginPermission struct {
+	On          *Login // nil: on the server
+	Permission  string
+	Deny        bool
+	GrantOption bool
+	Grantee     *Login
+	Grantor     *Login
 }
 
 // Database is one database.
@@ -230,7 +241,8 @@ type Module struct {
 	AnsiNulls        bool
 	Disabled         bool       // of a trigger
 	Triggers         []*Module  // of a view
-	Creator          *Principal // whom EXECUTE AS SELF means
+	AsOwner          bool       // WITH EXECUTE AS OWNER
+	As               *Principal // WITH EXECUTE AS SELF, or as a user; nil otherwise
 	// Compiled is what the session and the planner keep of the module while Database.Version stays the same.
 	Compiled any
 }

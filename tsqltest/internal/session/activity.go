@@ -62,7 +62,7 @@ func (s *Session) described(wait *sysview.Wait) *sysview.Session {
 		options[name] = s.Option(name) == "ON"
 	}
 	out := &sysview.Session{
-		ID: int(s.id), Login: s.login, Database: s.db, LoginTime: s.opened, Host: s.host, Program: s.app,
+		ID: int(s.id), Login: s.Login(), Original: s.login, Database: s.db, LoginTime: s.opened, Host: s.host, Program: s.app,
 		Isolation: levels[s.options.isolation], LockTimeout: s.options.lockTimeout, DeadlockPriority: s.options.deadlockPriority,
 		RowCount: s.rowCount, LastError: s.lastError, OpenTransactions: s.transaction.count, TransactionID: s.store.TransactionID(),
 		DateFirst: s.options.dateFirst, TextSize: int(s.options.textSize), Language: s.options.language, DateFormat: s.options.dateFormat,

@@ -50,15 +50,14 @@ func (s *Session) use(name string) error {
 	if db == nil {
 		return fault.New(911, name)
 	}
-	user := db.UserOf(s.login)
-	if user == nil {
-		return fault.New(916, s.login.Name, name)
+	if s.UserIn(db) == nil {
+		return fault.New(916, s.Login().Name, name)
 	}
 	if db.SingleUser && s.server.inUse(db, s) {
 		return fault.New(924, db.Name)
 	}
 	from := s.db.Name
-	s.db, s.principals[0] = db, user
+	s.db = db
 	s.changedDatabase(from, db.Name)
 	return nil
 }

@@ -20,7 +20,7 @@ func (s *Session) defining(u *unit) define.Context { return definer{s, u} }
 
 func (d definer) Server() *schema.Server       { return d.s.server.catalog }
 func (d definer) Database() *schema.Database   { return d.s.db }
-func (d definer) Login() *schema.Login         { return d.s.login }
+func (d definer) Login() *schema.Login         { return d.s.Login() }
 func (d definer) Principal() *schema.Principal { return d.s.user() }
 func (d definer) Store() *store.Session        { return d.s.store }
 func (d definer) Statement() *store.Statement  { return d.s.Statement() }
@@ -71,6 +71,16 @@ func (d definer) RemoveTemporary(t *schema.Table) {
 
 // Check compiles a module that is being created.
 func (d definer) Check(m *schema.Module) error { return d.s.checkModule(m) }
+
+// Columns returns the names of the columns of a view.
+func (d definer) Columns(m *schema.Module) ([]string, error) {
+	columns, err := describer{d.s}.Columns(m)
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names, err
+}
 
 // InUse reports whether another session is in a database.
 func (d definer) InUse(db *schema.Database) bool { return d.s.server.inUse(db, d.s) }

@@ -83,7 +83,26 @@ func (s *Session) execText(a *activation, st *syntax.Exec) error {
 			text.WriteString(v.Str())
 		}
 	}
+	before := len(s.identities)
+	defer func() { s.revertTo(before) }()
+	for _, o := range st.Options {
+		kind, isName := strings.CutPrefix(o.Name, "AS ")
+		if !isName {
+			continue
+		}
+		id, err := s.impersonated(kind, constantText(o.Value))
+		if err != nil {
+			return err
+		}
+		s.assume(id)
+	}
 	return s.dynamic(unitKey{text: text.String(), dynamic: true}, nil, nil)
+}
+
+// constantText is the text of a string as it stands in a statement.
+func constantText(literal string) string {
+	inner := strings.TrimSuffix(literal[strings.IndexByte(literal, '\'')+1:], "'")
+	return strings.ReplaceAll(inner, "''", "'")
 }
 
 // dynamic executes a text as a module of its own.
@@ -209,7 +228,7 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 		}
 		return value.Value{}, fault.New(2812, strings.Join(parts, "."))
 	}
-	if err := s.may(db, "EXECUTE", m); err != nil {
+	if err := s.mayExecute(db, m); err != nil {
 		return value.Value{}, err
 	}
 	home := s.db
@@ -274,6 +293,9 @@ func (s *Session) run(u *unit, args []argument) (result value.Value, err error) 
 		}
 	}
 	defer leave()
+	if err := s.runAs(a); err != nil {
+		return result, err
+	}
 	if err := s.bind(a, args); err != nil {
 		return result, err
 	}

@@ -48,6 +48,9 @@ func (s *Session) callFunction(_ *execute.Frame, m *schema.Module, args []value.
 		s.leave(a)
 		s.rowCount, s.lastError = rowCount, lastError
 	}()
+	if err := s.runAs(a); err != nil {
+		return nil, err
+	}
 	scalars, rows := 0, 0
 	for _, p := range u.params {
 		switch {
@@ -129,7 +132,9 @@ func (s *Session) fire(m *schema.Module, frame execute.Frame) error {
 	}
 	rowCount := s.rowCount
 	defer func() { s.rowCount = rowCount }()
-	_, err = s.statements(a, u.stmts)
+	if err = s.runAs(a); err == nil {
+		_, err = s.statements(a, u.stmts)
+	}
 	s.leave(a)
 	ended := s.transaction.count == 0
 	if auto && !ended {

@@ -106,7 +106,7 @@ func (s *Session) xactState() int64 {
 func (s *Session) Info(name string) value.Value {
 	switch name {
 	case "LOGIN":
-		return value.OfString(s.login.Name)
+		return value.OfString(s.Login().Name)
 	case "USER":
 		return value.OfString(s.user().Name)
 	case "ORIGINAL_LOGIN":
@@ -161,24 +161,6 @@ func (s *Session) defaultSchema() string {
 	}
 	return "dbo"
 }
-
-// May checks a permission on an object of the current database.
-func (s *Session) May(permission string, object schema.Object) error {
-	return s.may(s.db, permission, object)
-}
-
-// may checks a permission. What a module reads and writes needs none if its owner owns that too: the chain of owners,
-// which dynamic SQL breaks.
-func (s *Session) may(db *schema.Database, permission string, object schema.Object) error {
-	var chain *schema.Principal
-	if a := s.top(); a != nil && a.unit.module != nil && a.unit.db == db {
-		chain = owner(a.unit.module)
-	}
-	return db.Check(s.user(), permission, object, chain)
-}
-
-// Login is who has connected.
-func (s *Session) Login() *schema.Login { return s.login }
 
 // Temporary finds a temporary table; nil if there is none.
 func (s *Session) Temporary(name string) *schema.Table { return s.findTemporary(name) }

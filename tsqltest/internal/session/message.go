@@ -19,6 +19,7 @@ var (
 	bigintType  = value.Type{Type: sqltype.Type{Kind: sqltype.BigInt}}
 	messageType = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 2048}}
 	nameType    = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 128}}
+	cookieType  = value.Type{Type: sqltype.Type{Kind: sqltype.VarBinary, Length: 100}}
 	textType    = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: sqltype.Max}}
 	printType   = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 4000}}
 )

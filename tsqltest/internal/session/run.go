@@ -27,13 +27,20 @@ type activation struct {
 	result value.Value
 	// scope is SCOPE_IDENTITY().
 	scope value.Value
-	// outer are the options that a module finds and leaves behind as it found them.
+	// outer are the options that a module finds and leaves behind as it found them, and home its database.
 	outer options
+	home  *schema.Database
+	// caller is how many identities there were when it was called, and own that with the one of the module: REVERT
+	// takes back no more than those above.
+	caller, own int
 }
 
 // enter begins an execution of a unit. Frame is nil but for triggers, whose pseudo-tables it has.
 func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
-	a := &activation{unit: u, outer: s.options}
+	a := &activation{unit: u, outer: s.options, home: s.db, caller: len(s.identities), own: len(s.identities)}
+	if !u.nests {
+		a.own = 1 // a batch takes back what one before it has said
+	}
 	if frame != nil {
 		a.frame = *frame
 	}
@@ -50,10 +57,17 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 	return a
 }
 
-// leave ends an execution: its temporary tables go, and so do the options that a module has set.
+// leave ends an execution: its temporary tables go, and so do the options, the identities and the database that a module
+// has set.
 func (s *Session) leave(a *activation) {
 	s.tries -= a.tries
 	if a.unit.nests {
+		s.revertTo(a.caller)
+		if s.db != a.home {
+			from := s.db.Name
+			s.db = a.home
+			s.changedDatabase(from, s.db.Name)
+		}
 		s.dropTemporary(a.frame.Depth)
 		if s.options != a.outer {
 			s.options = a.outer
@@ -110,8 +124,22 @@ func (s *Session) simple(a *activation, stmt syntax.Stmt) error {
 		return s.cursorStatement(a, st)
 	case *syntax.Use:
 		return s.use(st.Database.Value)
+	case *syntax.Other:
+		return s.other(a, st)
 	default:
 		return s.define(a, stmt)
+	}
+}
+
+// other executes what the parser calls other statements: those about the session itself, or definitions.
+func (s *Session) other(a *activation, st *syntax.Other) error {
+	switch detail := st.Detail.(type) {
+	case *syntax.ExecuteAs:
+		return s.executeAs(a, detail)
+	case *syntax.Revert:
+		return s.revert(a, detail)
+	default:
+		return s.define(a, st)
 	}
 }
 

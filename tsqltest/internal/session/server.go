@@ -64,6 +64,9 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 	if who == nil || who.Password != login.Password {
 		return nil, fault.New(18456, login.User)
 	}
+	if who.Disabled {
+		return nil, fault.New(18470, login.User)
+	}
 	db := v.catalog.Database(login.Database)
 	if login.Database == "" {
 		db = v.catalog.Database(who.DefaultDatabase)
@@ -71,13 +74,12 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 	if db == nil || db.SingleUser && v.inUse(db, nil) {
 		return nil, fault.New(4060, login.Database)
 	}
-	user := db.UserOf(who)
-	if user == nil {
+	if db.UserOf(who) == nil {
 		return nil, fault.New(4060, login.Database)
 	}
 	s := &Session{
 		server: v, id: id, store: v.engine.Session(id), login: who, host: login.HostName, app: login.AppName,
-		home: db, db: db, principals: []*schema.Principal{user}, options: defaults(), opened: v.now(), ctx: context.Background(),
+		home: db, db: db, identities: []identity{{login: who}}, options: defaults(), opened: v.now(), ctx: context.Background(),
 		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, context: map[string]sessionValue{},
 	}
 	s.applyOptions()

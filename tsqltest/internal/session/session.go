@@ -10,6 +10,7 @@
 //	failure.go      what an error ends
 //	transaction.go  transactions, and the statement that each one is
 //	exec.go         EXECUTE, and dynamic SQL; call.go calls that come over the wire; function.go functions and triggers
+//	identity.go     EXECUTE AS and REVERT; kill.go KILL
 //	option.go       SET; cursor.go cursors; message.go PRINT, RAISERROR and THROW
 //	sysproc.go      system procedures; applock.go application locks
 //	info.go         what expressions ask the session
@@ -43,8 +44,10 @@ type Session struct {
 	// home is the database of the login, to which a reset returns.
 	home *schema.Database
 	db   *schema.Database
-	// principals are the users that EXECUTE AS has put on top of each other; the last one acts.
-	principals []*schema.Principal
+	// identities are those that EXECUTE AS has put on top of each other; the last one acts.
+	identities []identity
+	acting     *schema.Principal // the user that it is in a database, actingIn
+	actingIn   *schema.Database
 
 	options    options
 	temporary  []temporary
@@ -183,7 +186,7 @@ func (s *Session) Reset(keepTransaction bool) {
 	s.options = defaults()
 	s.options.isolation = isolation
 	s.applyOptions()
-	s.principals = s.principals[:1]
+	s.revertTo(1)
 	clear(s.prepared)
 	clear(s.cursors)
 	clear(s.context)
@@ -234,8 +237,5 @@ func (s *Session) top() *activation {
 	}
 	return s.stack[len(s.stack)-1]
 }
-
-// user is whose rights count.
-func (s *Session) user() *schema.Principal { return s.principals[len(s.principals)-1] }
 
 var _ execute.Session = (*Session)(nil)

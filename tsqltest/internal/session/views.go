@@ -13,7 +13,7 @@ import (
 // Catalog says who asks a view of the system.
 func (s *Session) Catalog() *sysview.Context {
 	return &sysview.Context{
-		Server: s.server.catalog, Database: s.db, User: s.user(), Login: s.login, Now: s.Now(), Activity: activity{s},
+		Server: s.server.catalog, Database: s.db, User: s.user(), Login: s.Login(), Now: s.Now(), Activity: activity{s},
 		Describer: describer{s},
 	}
 }

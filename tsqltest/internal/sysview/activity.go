@@ -22,7 +22,8 @@ type Activity interface {
 // Session is a connection.
 type Session struct {
 	ID                              int
-	Login                           *schema.Login
+	Login                           *schema.Login // who acts
+	Original                        *schema.Login // who has connected
 	Database                        *schema.Database
 	LoginTime                       time.Time
 	RequestStart, RequestEnd        time.Time // of the last one; End is zero before the first has ended

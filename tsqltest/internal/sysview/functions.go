@@ -110,8 +110,8 @@ func myPermissions(c *Context, args []Value) ([]mine, error) {
 // serverRights are what everybody may do, and what only administrators may.
 func serverRights(c *Context) []mine {
 	list := []mine{{"server", "", "CONNECT SQL"}, {"server", "", "VIEW ANY DATABASE"}}
-	if c.Login == nil || c.Login.Sysadmin {
-		for _, p := range []string{"ALTER ANY DATABASE", "ALTER ANY LOGIN", "CONTROL SERVER", serverState} {
+	for _, p := range append([]string{"ALTER ANY DATABASE", "CONTROL SERVER"}, schema.ServerPermissions...) {
+		if c.Login == nil || c.Server.MayLogin(c.Login, p, nil) {
 			list = append(list, mine{"server", "", p})
 		}
 	}

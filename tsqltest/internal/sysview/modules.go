@@ -52,25 +52,14 @@ var moduleRow = getters[object]{
 	"null_on_null_input":     func(o object) Value { return flag(hasOption(o.module(), "RETURNS NULL ON NULL INPUT")) },
 	// OWNER is -2; EXECUTE AS CALLER, the default, is NULL.
 	"execute_as_principal_id": func(o object) Value {
-		for _, option := range headerOf(o.module()).options {
-			if option.Name != "EXECUTE AS" {
-				continue
-			}
-			switch who := fold(option.Value); who {
-			case "owner":
-				return number(-2)
-			case "self":
-				if o.module().Creator != nil {
-					return number(o.module().Creator.ID)
-				}
-			case "caller":
-			default:
-				if p := o.c.Database.Principal(option.Value); p != nil {
-					return number(p.ID)
-				}
-			}
+		switch m := o.module(); {
+		case m.AsOwner:
+			return number(-2)
+		case m.As != nil:
+			return number(m.As.ID)
+		default:
+			return Value{}
 		}
-		return Value{}
 	},
 }
 

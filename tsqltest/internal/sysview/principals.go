@@ -1,7 +1,6 @@
 package sysview
 
 import (
-	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -12,17 +11,12 @@ import (
 
 var integer = value.Type{Type: sqltype.Type{Kind: sqltype.Int}}
 
-// sid is the security identifier of a login: 0x01 for sa, and 16 bytes for others.
+// sid is the security identifier of a login.
 func sid(l *schema.Login) Value {
-	switch {
-	case l == nil:
+	if l == nil {
 		return Value{}
-	case l.SID == 1:
-		return value.OfBytes([]byte{1})
 	}
-	id := make([]byte, 16)
-	binary.BigEndian.PutUint32(id[12:], uint32(l.SID))
-	return value.OfBytes(id)
+	return value.OfBytes(l.Identifier())
 }
 
 // principal is a row of sys.database_principals.
@@ -92,7 +86,12 @@ var principalRow = getters[principal]{
 		}
 		return number(p.Owner.ID)
 	},
-	"sid": func(p principal) Value { return sid(p.Login) },
+	"sid": func(p principal) Value {
+		if p.Role || p.Fixed && p.Login == nil {
+			return Value{}
+		}
+		return value.OfBytes(p.Identifier(p.db))
+	},
 	"is_fixed_role": func(p principal) Value {
 		return flag(p.Role && p.Fixed && p.ID != 0) // public is none
 	},
@@ -264,7 +263,7 @@ func listServerPrincipals(c *Context) ([]serverPrincipal, error) {
 func listLogins(c *Context) ([]serverPrincipal, error) {
 	var list []serverPrincipal
 	for _, l := range c.Server.Logins {
-		if c.Login == nil || c.Login.Sysadmin || l == c.Login || l.SID == 1 || c.Login.Roles["securityadmin"] {
+		if c.Login == nil || c.Login.Sysadmin || l.SID == c.Login.SID || l.SID == 1 || c.Login.Roles["securityadmin"] {
 			list = append(list, serverPrincipal{loginID(l), l.Name, l, c})
 		}
 	}

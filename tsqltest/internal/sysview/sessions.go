@@ -139,7 +139,7 @@ var sessionRow = getters[session]{
 	"host_name":                   func(s session) Value { return orNull(s.Host) },
 	"program_name":                func(s session) Value { return orNull(s.Program) },
 	"client_interface_name":       func(s session) Value { return orNull(s.Library) },
-	"security_id":                 func(s session) Value { return sid(s.Login) },
+	"security_id":                 func(s session) Value { return value.OfBytes(s.Login.Identifier()) },
 	"login_name":                  func(s session) Value { return str(s.Login.Name) },
 	"status":                      func(s session) Value { return str(s.status()) },
 	"context_info":                func(s session) Value { return value.OfBytes(s.Context) },
@@ -307,8 +307,8 @@ func lastWait(s session) string {
 
 func sessionViews() []*View {
 	row := []getters[session]{sessionRow, {
-		"original_security_id": sessionRow["security_id"],
-		"original_login_name":  sessionRow["login_name"],
+		"original_security_id": func(s session) Value { return sid(s.Original) },
+		"original_login_name":  func(s session) Value { return str(s.Original.Name) },
 		"last_wait_type":       func(s session) Value { return str(lastWait(s)) },
 	}}
 	return []*View{

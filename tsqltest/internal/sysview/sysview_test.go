@@ -151,7 +151,10 @@ func (s *shop) addModule(t *testing.T, h schema.Header, text string) {
 	if len(found) > 0 {
 		t.Fatal(found.Format())
 	}
-	s.db.Add(&schema.Module{Header: h, Text: text, Stmt: script.Batches[0].Stmts[0], QuotedIdentifier: true, AnsiNulls: true})
+	s.db.Add(&schema.Module{
+		Header: h, Text: text, Stmt: script.Batches[0].Stmts[0], QuotedIdentifier: true, AnsiNulls: true,
+		AsOwner: strings.Contains(text, "EXECUTE AS OWNER"),
+	})
 }
 
 // asOwner and asClerk are those who ask.
@@ -175,7 +178,7 @@ func (activity) Self() int { return 52 }
 func (a activity) Sessions() []*Session { return []*Session{a.Session(51), a.Session(52)} }
 
 func (a activity) Session(id int) *Session {
-	s := &Session{ID: id, Login: a.server.Login("sa"), Database: a.db, Isolation: 2, LockTimeout: -1, OpenTransactions: 1, LastText: "SELECT 1"}
+	s := &Session{ID: id, Login: a.server.Login("sa"), Original: a.server.Login("sa"), Database: a.db, Isolation: 2, LockTimeout: -1, OpenTransactions: 1, LastText: "SELECT 1"}
 	switch id {
 	case 51:
 		return s

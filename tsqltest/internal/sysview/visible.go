@@ -35,18 +35,9 @@ func (c *Context) may(permission string) bool {
 	return c.User == nil || c.Database.May(c.User, permission, schema.Securable{Class: "DATABASE"})
 }
 
-// mayServer reports whether who asks has VIEW SERVER STATE. System administrators and members of some fixed server roles
-// have it; it cannot be granted here.
+// mayServer reports whether who asks has VIEW SERVER STATE.
 func (c *Context) mayServer() bool {
-	if c.Login == nil || c.Login.Sysadmin {
-		return true
-	}
-	for _, role := range []string{"serveradmin", "processadmin", "##ms_serverstatereader##"} {
-		if c.Login.Roles[role] {
-			return true
-		}
-	}
-	return false
+	return c.Login == nil || c.Server.MayLogin(c.Login, serverState, nil)
 }
 
 // requires makes a list one that is refused without a permission on the database or, for VIEW SERVER STATE, on the
