@@ -238,7 +238,7 @@ func (a *stringAgg) add(s string) {
 // check refuses a result that is longer than its type: 8,000 bytes unless it is a (max) type.
 func (a *stringAgg) check() error {
 	if a.t.IsMax() || len(a.dst) <= a.t.Length {
-		return nil
+		return value.CheckSize(int64(len(a.dst)))
 	}
 	var length int
 	if a.t.IsNational() {

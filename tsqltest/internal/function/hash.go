@@ -84,9 +84,6 @@ func bindCompress(c *bindCall) (*Bound, error) {
 	}, to), nil
 }
 
-// maxBinary is how many bytes a varbinary(max) has at most.
-const maxBinary = 1<<31 - 1
-
 func bindDecompress(c *bindCall) (*Bound, error) {
 	if !c.args[0].Type.IsBinary() {
 		return nil, fault.New(8116, c.args[0].Type.Type.Kind, 1, "decompress")
@@ -97,9 +94,12 @@ func bindDecompress(c *bindCall) (*Bound, error) {
 		if err != nil {
 			return value.Value{}, broken
 		}
-		b, err := io.ReadAll(io.LimitReader(r, maxBinary))
+		b, err := io.ReadAll(io.LimitReader(r, value.MaxBytes+1))
 		if err != nil {
 			return value.Value{}, broken
+		}
+		if err := value.CheckSize(int64(len(b))); err != nil {
+			return value.Value{}, err
 		}
 		return value.OfBytes(b), nil
 	}), nil

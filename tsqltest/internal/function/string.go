@@ -225,8 +225,7 @@ func bindReplicate(c *bindCall) (*Bound, error) {
 		if n < 0 {
 			return value.Value{}, nil
 		}
-		const most = 1 << 31 // a (max) value has at most so many bytes
-		limit := int64(most)
+		limit := int64(value.MaxBytes)
 		if !c.result.IsMax() {
 			limit = 32000 // more than 8,000 bytes of varchar or 4,000 characters can take here
 		}
@@ -235,8 +234,8 @@ func bindReplicate(c *bindCall) (*Bound, error) {
 		} else {
 			n = min(n, limit/int64(len(s))+1)
 		}
-		if c.result.IsMax() && n*int64(len(s)) > most {
-			return value.Value{}, fault.New(701, "default")
+		if err := value.CheckSize(n * int64(len(s))); err != nil {
+			return value.Value{}, err
 		}
 		text := strings.Repeat(s, int(n))
 		if binary {
@@ -260,7 +259,7 @@ func space(args []value.Value) (value.Value, error) {
 // bindConcat: NULL is the empty text.
 func bindConcat(c *bindCall) (*Bound, error) {
 	return &Bound{Deterministic: true, Args: c.allText(), Eval: func(_ Environment, args []value.Value) (value.Value, error) {
-		return c.limited(join("", args)), nil
+		return c.join("", args)
 	}}, nil
 }
 
@@ -271,7 +270,7 @@ func bindConcatWS(c *bindCall) (*Bound, error) {
 		if !args[0].IsNull() {
 			separator = args[0].Str()
 		}
-		return c.limited(join(separator, args[1:])), nil
+		return c.join(separator, args[1:])
 	}}, nil
 }
 
@@ -288,7 +287,16 @@ func (c *bindCall) allText() []value.Type {
 }
 
 // join puts the texts that are not NULL together. Halves of a surrogate pair that meet become one character.
-func join(separator string, args []value.Value) string {
+func (c *bindCall) join(separator string, args []value.Value) (value.Value, error) {
+	var size int
+	for _, arg := range args {
+		if !arg.IsNull() {
+			size += len(separator) + len(arg.Str())
+		}
+	}
+	if err := value.CheckSize(int64(size)); err != nil {
+		return value.Value{}, err
+	}
 	var dst []byte
 	first := true
 	add := func(s string) {
@@ -309,7 +317,7 @@ func join(separator string, args []value.Value) string {
 		first = false
 		add(arg.Str())
 	}
-	return string(dst)
+	return c.limited(string(dst)), nil
 }
 
 // bindChar: the character of a byte in the code page; NULL for what is no byte.

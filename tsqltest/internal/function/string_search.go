@@ -88,6 +88,9 @@ func bindReplace(c *bindCall) (*Bound, error) {
 		}
 		dst := make([]byte, 0, len(s)+len(with))
 		for from >= 0 {
+			if err := value.CheckSize(int64(len(dst) + from + len(with))); err != nil {
+				return value.Value{}, err
+			}
 			dst = append(append(dst, s[:from]...), with...)
 			s = s[to:]
 			from, to = f.next(s)

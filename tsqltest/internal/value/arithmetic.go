@@ -316,6 +316,9 @@ func concatText(a, b Value, ta, tb, result Type) (Value, error) {
 			return Value{}, err
 		}
 	}
+	if err := CheckSize(int64(len(a.s) + len(b.s))); err != nil {
+		return Value{}, err
+	}
 	s := Concat(a.s, b.s)
 	if limit, ok := textLimit(result); ok && len(s) > limit {
 		s = cutText(s, limit, result)
@@ -337,6 +340,9 @@ func computeBytes(op string, a, b Value, ta, tb, result Type) (Value, error) {
 	}
 	if op != "+" && op != "||" || a.kind != Bytes || b.kind != Bytes {
 		return Value{}, fault.New(402, baseName(ta), baseName(tb), verb(op))
+	}
+	if err := CheckSize(int64(len(a.s) + len(b.s))); err != nil {
+		return Value{}, err
 	}
 	s := a.s + b.s
 	if limit, ok := byteLimit(result); ok && len(s) > limit {
