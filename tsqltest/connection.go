@@ -52,11 +52,17 @@ type Error struct {
 	State     uint8
 	Message   string
 	Procedure string // empty for a batch
-	Line      int32  // from 1, in the procedure or the batch
+	Line      int32  // from 1, in the procedure or the batch; of an applied script, in the script
+	File      string // of an applied script: its name, if Line is a line of it
+
+	dynamic bool // raised in a text that EXECUTE executes
 }
 
 // Error returns the message with its number and place.
 func (e *Error) Error() string {
+	if e.File != "" {
+		return fmt.Sprintf("%s:%d: %s (error %d)", e.File, e.Line, e.Message, e.Number)
+	}
 	if e.Procedure != "" {
 		return fmt.Sprintf("%s:%d: %s (error %d)", e.Procedure, e.Line, e.Message, e.Number)
 	}
@@ -69,7 +75,10 @@ func publicError(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &Error{e.Number, e.Class, e.State, e.Message, e.Procedure, e.Line}
+	return &Error{
+		Number: e.Number, Class: e.Class, State: e.State, Message: e.Message, Procedure: e.Procedure, Line: e.Line,
+		dynamic: e.Dynamic,
+	}
 }
 
 // Exec executes a batch. Result holds what came before an error, which is an *[Error], or several joined.

@@ -2,8 +2,11 @@ package tsqltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
@@ -55,12 +58,69 @@ func (s *Server) ApplyText(ctx context.Context, name, text string) error {
 		return fmt.Errorf("tsqltest: %s", found.Format())
 	}
 	for _, batch := range script.Batches {
-		line, _ := file.Position(batch.Range().From)
+		line, column := file.Position(batch.Range().From)
+		origin := origin{name: name, line: line, column: column, module: batch.Module != nil}
 		for range batch.Count {
 			if _, err := c.Exec(ctx, file.Slice(batch.Range())); err != nil {
-				return fmt.Errorf("tsqltest: %s, batch at line %d: %w", name, line, err)
+				return fmt.Errorf("tsqltest: %w", origin.of(err))
 			}
 		}
 	}
 	return nil
+}
+
+// origin is where a batch stands in a script.
+type origin struct {
+	name         string
+	line, column int
+	module       bool // the batch defines a module, so that lines of the module are lines of the batch
+}
+
+// of turns the places of errors in the batch into places of the script.
+func (o origin) of(err error) error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []error
+		for _, one := range several.Unwrap() {
+			list = append(list, o.of(one))
+		}
+		return errors.Join(list...)
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.dynamic || e.Procedure != "" && !o.module {
+		// The lines are those of another text.
+		return fmt.Errorf("%s: %w", o.place(o.line), err)
+	}
+	moved := *e
+	moved.Line, moved.File = moved.Line+int32(o.line)-1, o.name
+	moved.Message = placeNote.ReplaceAllStringFunc(moved.Message, o.note)
+	return &moved
+}
+
+// placeNote is the place at the end of the messages about what is not supported: batch, or the name of a module, with
+// line and column.
+var placeNote = regexp.MustCompile(`\(([^():]+):(\d+):(\d+)\)$`)
+
+// note turns such a place into one of the script.
+func (o origin) note(note string) string {
+	parts := placeNote.FindStringSubmatch(note)
+	line, err := strconv.Atoi(parts[2])
+	if err != nil {
+		return note
+	}
+	column, err := strconv.Atoi(parts[3])
+	if err != nil {
+		return note
+	}
+	if line == 1 {
+		column += o.column - 1
+	}
+	return fmt.Sprintf("(%s:%d)", o.place(line+o.line-1), column)
+}
+
+// place is a line of the script as messages show it.
+func (o origin) place(line int) string {
+	if o.name == "" {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("%s:%d", o.name, line)
 }

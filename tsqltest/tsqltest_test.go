@@ -172,8 +172,24 @@ func TestErrorsOfScripts(t *testing.T) {
 		want                  []string
 	}{
 		{"a mistake in the syntax", "SELECT 1;\nGO\n\n  SELCT 2;", "*.sql", []string{"a.sql:4:3:", "SELCT"}},
-		{"an error of a statement", "SELECT 1;\nGO\n\nSELECT 2;\nSELECT 1 FROM dbo.missing;", "*.sql", []string{"a.sql, batch at line 4: line 2:", "error 208"}},
-		{"what the server has not", "\nGO\nSELECT 1 AS a\nFOR XML PATH;", "*.sql", []string{"a.sql, batch at line 3: ", "(batch:2:1)", "error 49900"}},
+		{"an error of a statement", "SELECT 1;\nGO\n\nSELECT 2;\nSELECT 1 FROM dbo.missing;", "*.sql", []string{"tsqltest: a.sql:5: Invalid object name 'dbo.missing'. (error 208)"}},
+		{"what the server has not", "\nGO\nSELECT 1 AS a\nFOR XML PATH;", "*.sql", []string{"tsqltest: a.sql:3: FOR XML is not supported by tsqltest (a.sql:4:1) (error 49900)"}},
+		{
+			"a mistake in a procedure that is created", "SELECT 1\nGO\n\nCREATE PROCEDURE dbo.p AS\n  SELECT REGEXP_REPLACE('a', 'b', 'c')", "*.sql",
+			[]string{"tsqltest: a.sql:5: ", "not supported by tsqltest (a.sql:5:10) (error 49900)"},
+		},
+		{
+			"an error of a procedure that is called", "CREATE PROCEDURE dbo.q AS\n\nTHROW 50001, 'odd', 1;\nGO\n\n\nEXEC dbo.q", "*.sql",
+			[]string{"tsqltest: a.sql:7: q:3: odd (error 50001)"},
+		},
+		{
+			"an error of dynamic SQL", "SELECT 1\nGO\nPRINT 'a'\nEXEC ('\n\nSELECT 1 / 0')", "*.sql",
+			[]string{"tsqltest: a.sql:3: line 3: Divide by zero error encountered. (error 8134)"},
+		},
+		{
+			"two errors", "SELECT 1\nGO\nDROP TABLE dbo.x\nDROP TABLE dbo.y", "*.sql",
+			[]string{"a.sql:3: Cannot drop the table 'dbo.x'", "a.sql:4: Cannot drop the table 'dbo.y'"},
+		},
 		{"no file", "", "*.tsql", []string{`no file matches "*.tsql"`}},
 		{"a bad pattern", "", "[", []string{"syntax error in pattern"}},
 	} {

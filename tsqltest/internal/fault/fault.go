@@ -36,6 +36,7 @@ type Error struct {
 	Message   string
 	Procedure string // where it was raised; empty in a batch
 	Line      int32  // in the procedure or the batch, from 1
+	Dynamic   bool   // it was raised in a text that EXECUTE executes, in which Line counts
 	Scope     Scope
 	// Dooms says that a TRY that catches the error finds the transaction uncommittable even with XACT_ABORT OFF.
 	Dooms bool

@@ -134,8 +134,7 @@ func (s *Session) located(a *activation, at diag.Span, err error) (e *fault.Erro
 	}
 	copied := *found
 	if copied.Line == 0 {
-		copied.Line = line(a.unit.file, at.From)
-		copied.Procedure = a.unit.name
+		placed(&copied, a.unit.file, at.From, a.unit.name)
 	}
 	return &copied, compile
 }

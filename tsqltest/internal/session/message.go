@@ -92,7 +92,7 @@ func (s *Session) raiserror(a *activation, st *syntax.Raiserror) error {
 	if e.Class > 18 && !log {
 		return fault.New(2754)
 	}
-	e.Line, e.Procedure = line(a.unit.file, st.From), a.unit.name
+	placed(e, a.unit.file, st.From, a.unit.name)
 	s.rowCount = 0
 	if e.Class <= 10 {
 		if hasOption(st.Options, "SETERROR") {

@@ -64,7 +64,7 @@ func syntaxError(found diag.List) error {
 		}
 		if d.File != nil {
 			_, column := d.File.Position(d.Span.From)
-			e.Line = line(d.File, d.Span.From)
+			placed(e, d.File, d.Span.From, "")
 			e.Message += columnNote(column)
 		}
 		list = append(list, e)

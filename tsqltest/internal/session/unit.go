@@ -53,6 +53,14 @@ type unitKey struct {
 	dynamic              bool // EXECUTE of a text: it counts in @@NESTLEVEL
 }
 
+// dynamicName is what errors call a text that EXECUTE executes.
+const dynamicName = "text"
+
+// placed gives an error its place.
+func placed(e *fault.Error, file *diag.File, at diag.Pos, procedure string) {
+	e.Line, e.Procedure, e.Dynamic = line(file, at), procedure, file.Name == dynamicName
+}
+
 // maxUnits bounds how many texts are remembered. When it is reached all are forgotten: whoever sends that many texts
 // seldom repeats one.
 const maxUnits = 4096
@@ -69,6 +77,9 @@ func (s *Session) textUnit(key unitKey, params []*syntax.Param) (*unit, error) {
 		return u, nil
 	}
 	file := diag.NewFile("batch", key.text)
+	if key.dynamic {
+		file.Name = dynamicName
+	}
 	script, found := parse(file)
 	if len(found) > 0 {
 		return nil, syntaxError(found)
@@ -77,7 +88,7 @@ func (s *Session) textUnit(key unitKey, params []*syntax.Param) (*unit, error) {
 	u.nests = key.dynamic
 	if len(script.Batches) > 1 || (len(script.Batches) == 1 && script.Batches[0].Count > 1) {
 		e := fault.New(102, "GO")
-		e.Line = line(file, script.Batches[0].Range().To)
+		placed(e, file, script.Batches[0].Range().To, "")
 		return nil, e
 	}
 	if len(script.Batches) == 1 {
@@ -241,8 +252,7 @@ func (u *unit) addTable(name string, t *schema.Table, readOnly bool) int {
 // at gives an error the line of a place, if it has none.
 func (u *unit) at(err error, span diag.Span) error {
 	if e, ok := asFault(err); ok && e.Line == 0 {
-		e.Line = line(u.file, span.From)
-		e.Procedure = u.name
+		placed(e, u.file, span.From, u.name)
 	}
 	return err
 }
