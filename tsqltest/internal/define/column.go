@@ -211,12 +211,17 @@ func (b *builder) schemaName() string {
 var wavering = strings.Fields(`
 	GETDATE GETUTCDATE SYSDATETIME SYSUTCDATETIME SYSDATETIMEOFFSET CURRENT_TIMESTAMP CURRENT_USER SESSION_USER SYSTEM_USER
 	USER NEWID NEWSEQUENTIALID RAND HOST_NAME HOST_ID APP_NAME SUSER_SNAME SUSER_NAME USER_NAME DB_NAME OBJECT_ID
-	OBJECT_NAME SCOPE_IDENTITY IDENT_CURRENT SESSION_CONTEXT CONTEXT_INFO FORMAT PARSE TRY_PARSE DATENAME GET_TRANSMISSION_STATUS`)
+	OBJECT_NAME SCOPE_IDENTITY IDENT_CURRENT SESSION_CONTEXT CONTEXT_INFO FORMAT DATENAME GET_TRANSMISSION_STATUS`)
 
 // deterministic reports whether an expression yields the same for the same row every time.
 func deterministic(x syntax.Expr) bool {
 	for range syntax.All[*syntax.SystemVariable](x) {
 		return false
+	}
+	for cast := range syntax.All[*syntax.Cast](x) {
+		if strings.HasSuffix(cast.Func, "PARSE") {
+			return false
+		}
 	}
 	for call := range syntax.All[*syntax.Call](x) {
 		if slices.Contains(wavering, strings.ToUpper(last(call.Name))) {

@@ -104,6 +104,7 @@ func TestTableErrors(t *testing.T) {
 		{`CREATE TABLE t (id int PRIMARY KEY, p int REFERENCES t ON DELETE CASCADE)`, "1785: Introducing FOREIGN KEY constraint 'FK__t__p__*' on table 't' may cause cycles or multiple cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or modify other FOREIGN KEY constraints.\n1750: Could not create constraint or index. See previous errors."},
 		{`CREATE TABLE t (a int DEFAULT b, b int)`, `128: The name "b" is not permitted in this context. Valid expressions are constants, constant expressions, and (in some contexts) variables. Column names are not permitted.`},
 		{`CREATE TABLE t (a int, b AS a + 1, c AS b + 1)`, `1759: Computed column 'b' in table 't' is not allowed to be used in another computed-column definition.`},
+		{`CREATE TABLE t (a AS PARSE('1' AS int) PERSISTED)`, `4936: Computed column 'a' in table 't' cannot be persisted because the column is non-deterministic.`},
 		{`CREATE TABLE t (a AS GETDATE() PERSISTED)`, `4936: Computed column 'a' in table 't' cannot be persisted because the column is non-deterministic.`},
 		{`CREATE TABLE t (a int, INDEX x (a)); CREATE INDEX X ON t (a)`, `1913: The operation failed because an index or statistics with name 'X' already exists on table 'dbo.t'.`},
 		{`CREATE TABLE t (a int PRIMARY KEY); CREATE CLUSTERED INDEX x ON t (a)`, `1902: Cannot create more than one clustered index on table 't'. Drop the existing clustered index 'PK__t__*' before creating another.`},

@@ -41,6 +41,7 @@ var above10000 = map[int32]row{
 	10758: {15, 1, Module, false, "The DISTINCT option is not supported together with an OVER clause."},
 	10759: {15, 1, Module, false, "Use of DISTINCT is not allowed with the OVER clause."},
 	10760: {16, 1, Module, false, "Scale argument is not valid. Valid expressions for data type %s scale argument are integer constants and integer constant expressions."},
+	10761: {16, 1, Module, false, "Invalid data type %s in function %s."},
 	10772: {16, 1, Module, false, "The function '%s' is not supported in natively compiled modules."},
 	10784: {16, 1, Module, false, "The WITH clause of BEGIN ATOMIC statement must specify a value for the option '%s'."},
 	10793: {16, 1, Statement, false, "Both an index and a PRIMARY KEY or UNIQUE constraint have been defined inline with the definition of column '%s' of table '%s'. Defining both an index and a constraint inline with the column definition is not allowed."},

@@ -91,11 +91,11 @@ func bindFormat(c *bindCall) (*Bound, error) {
 		var ok bool
 		switch {
 		case args[0].Kind() == value.Time:
-			text, ok = formatTime(args[0].Ticks(), args[1].Str())
+			text, ok = culture.formatTime(args[0].Ticks(), args[1].Str())
 		case t.IsTemporal():
 			text, ok = culture.formatDate(args[0], args[1].Str())
 		default:
-			text, ok = culture.formatNumber(numberOf(args[0]), args[1].Str())
+			text, ok = culture.formatNumber(numberOf(args[0], t), args[1].Str())
 		}
 		if !ok {
 			return value.Value{}, nil
@@ -108,14 +108,16 @@ func bindFormat(c *bindCall) (*Bound, error) {
 type number struct {
 	rat   *big.Rat
 	whole bool // of an integer type: D and X are for these alone
+	bits  int  // of an integer type
 	scale int  // of a decimal, which keeps its zeros in G; -1 for a float
 }
 
 // numberOf reads a number. A float counts with the 15 digits that it is sure of.
-func numberOf(v value.Value) number {
+func numberOf(v value.Value, t value.Type) number {
 	switch v.Kind() {
 	case value.Int:
-		return number{rat: new(big.Rat).SetInt64(v.Int()), whole: true}
+		bits := map[sqltype.Kind]int{sqltype.TinyInt: 8, sqltype.SmallInt: 16, sqltype.Int: 32, sqltype.BigInt: 64}[t.Kind]
+		return number{rat: new(big.Rat).SetInt64(v.Int()), whole: true, bits: bits}
 	case value.Money:
 		return number{rat: big.NewRat(v.Money(), 10000), scale: 4}
 	case value.Decimal:

@@ -14,13 +14,21 @@ func (c *culture) formatDate(v value.Value, format string) (string, bool) {
 	if format == "" {
 		format = "G"
 	}
+	t := v.GoTime()
 	if len(format) == 1 {
+		offset := v.Kind() == value.DateTimeOffset
+		letter := format[0]
 		var ok bool
-		if format, ok = c.standardDate(format[0], v.Kind() == value.DateTimeOffset); !ok {
+		if format, ok = c.standardDate(letter, offset); !ok || letter == 'U' && offset {
 			return "", false
 		}
+		switch letter {
+		case 'r', 'R', 'u': // these are in UTC, and in English
+			c, t = english, t.UTC()
+		case 's', 'o', 'O':
+			c = english
+		}
 	}
-	t := v.GoTime()
 	if v.Kind() == value.DateTime {
 		t = t.Round(time.Millisecond) // .NET sees 7 milliseconds where there are 6 2/3
 	}
@@ -197,15 +205,23 @@ func zoneText(t time.Time, offset bool, letter byte, n int) string {
 }
 
 // formatTime formats a time of day, which is a duration to .NET: what is no letter has to be quoted or escaped.
-func formatTime(ticks int64, format string) (string, bool) {
+func (c *culture) formatTime(ticks int64, format string) (string, bool) {
 	hour, minute, second, part := ticks/36_000_000_000, ticks/600_000_000%60, ticks/10_000_000%60, ticks%10_000_000
 	switch format {
-	case "", "c", "t", "T", "g", "G":
+	case "", "c", "t", "T":
 		text := fmt.Sprintf("%02d:%02d:%02d", hour, minute, second)
 		if part > 0 {
 			text += fmt.Sprintf(".%07d", part)
 		}
 		return text, true
+	case "g":
+		text := fmt.Sprintf("%d:%02d:%02d", hour, minute, second)
+		if part > 0 {
+			text += c.decimal + strings.TrimRight(fmt.Sprintf("%07d", part), "0")
+		}
+		return text, true
+	case "G":
+		return fmt.Sprintf("0:%02d:%02d:%02d%s%07d", hour, minute, second, c.decimal, part), true
 	}
 	var out strings.Builder
 	for i := 0; i < len(format); {
@@ -239,7 +255,11 @@ func formatTime(ticks int64, format string) (string, bool) {
 			if n > 7 {
 				return "", false
 			}
-			out.WriteString(fmt.Sprintf("%07d", part)[:n])
+			text := fmt.Sprintf("%07d", part)[:n]
+			if ch == 'F' {
+				text = strings.TrimRight(text, "0")
+			}
+			out.WriteString(text)
 		default:
 			return "", false
 		}

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -52,10 +53,7 @@ func (c *culture) standardNumber(n number, letter byte, precision int) (string, 
 		if !n.whole {
 			return "", false
 		}
-		text := strconv.FormatUint(uint64(n.rat.Num().Int64()), 16)
-		if v := n.rat.Num().Int64(); v < 0 && v >= -1<<31 {
-			text = strconv.FormatUint(uint64(uint32(v)), 16)
-		}
+		text := strconv.FormatUint(uint64(n.rat.Num().Int64())&(1<<n.bits-1), 16)
 		text = strings.Repeat("0", max(0, precision-len(text))) + text
 		if letter == 'X' {
 			text = strings.ToUpper(text)
@@ -66,8 +64,13 @@ func (c *culture) standardNumber(n number, letter byte, precision int) (string, 
 			precision = 6
 		}
 		return c.scientific(n.rat, precision, letter, 3), true
-	case 'G', 'R':
+	case 'G':
 		return c.general(n, precision), true
+	case 'R':
+		if n.whole || n.scale >= 0 {
+			return "", false
+		}
+		return c.general(n, -1), true
 	default:
 		return "", false
 	}
@@ -109,12 +112,43 @@ func (c *culture) grouped(whole string) string {
 
 // scientific prints one digit, fractional digits and an exponent with at least so many digits.
 func (c *culture) scientific(r *big.Rat, digits int, letter byte, width int) string {
-	text := new(big.Float).SetPrec(200).SetRat(r).Text('e', digits)
-	mantissa, exponent, _ := strings.Cut(text, "e")
-	sign := exponent[:1]
-	exponent = strings.TrimLeft(exponent[1:], "0")
-	return strings.Replace(mantissa, ".", c.decimal, 1) + string(letter) + sign +
-		strings.Repeat("0", max(0, width-len(exponent))) + exponent
+	text, power := significant(new(big.Rat).Abs(r), digits+1)
+	mantissa := text[:1]
+	if digits > 0 {
+		mantissa += c.decimal + text[1:]
+	}
+	sign := "+"
+	if power < 0 {
+		sign, power = "-", -power
+	}
+	exponent := strconv.Itoa(power)
+	return signed(mantissa, r.Sign() < 0) + string(letter) + sign + strings.Repeat("0", max(0, width-len(exponent))) + exponent
+}
+
+// significant returns the first n digits of a number, rounded half away from zero, and the power of ten of the first.
+func significant(r *big.Rat, n int) (digits string, power int) {
+	if r.Sign() == 0 {
+		return strings.Repeat("0", n), 0
+	}
+	f, _ := new(big.Float).SetRat(r).Float64()
+	power = int(math.Floor(math.Log10(f))) // or one beside it
+	for {
+		scaled := new(big.Rat).Set(r)
+		if shift := power - n + 1; shift > 0 {
+			scaled.Quo(scaled, new(big.Rat).SetInt(pow10(shift)))
+		} else {
+			scaled.Mul(scaled, new(big.Rat).SetInt(pow10(-shift)))
+		}
+		digits = scaled.FloatString(0)
+		switch {
+		case len(digits) > n:
+			power++
+		case len(digits) < n:
+			power--
+		default:
+			return digits, power
+		}
+	}
 }
 
 // general prints the shortest form.

@@ -248,6 +248,21 @@ func TestFormat(t *testing.T) {
 		{`FORMAT(CAST('17:05:09' AS time), 'hh:mm')`, `NULL`},
 		{`FORMAT(CAST('17:05:09' AS time(0)), 'c')`, `17:05:09`},
 		{`FORMAT(1, 'N', 'xx-XX')`, `error 49900`},
+		{`FORMAT(-1, 'X')`, `FFFFFFFF`},
+		{`FORMAT(CAST(-1 AS bigint), 'X')`, `FFFFFFFFFFFFFFFF`},
+		{`FORMAT(CAST(-1 AS smallint), 'x')`, `ffff`},
+		{`FORMAT(1.25, 'E1')`, `1.3E+000`},
+		{`FORMAT(-999.9, 'e0')`, `-1e+003`},
+		{`FORMAT(0.00012345e0, 'E3', 'de-DE')`, `1,235E-004`},
+		{`FORMAT(0, 'E1')`, `0.0E+000`},
+		{`FORMAT(1, 'R')`, `NULL`},
+		{`FORMAT(1.5e0, 'R')`, `1.5`},
+		{`FORMAT(CAST('2020-03-05 14:07:09' AS datetime2(0)), 'R', 'de-DE')`, `Thu, 05 Mar 2020 14:07:09 GMT`},
+		{`FORMAT(CAST('2020-03-05 14:07:09 +02:00' AS datetimeoffset(0)), 'u')`, `2020-03-05 12:07:09Z`},
+		{`FORMAT(CAST('2020-03-05 14:07:09 +02:00' AS datetimeoffset(0)), 'U')`, `NULL`},
+		{`FORMAT(CAST('07:05:09.5' AS time), 'g', 'fr-FR')`, `7:05:09,5`},
+		{`FORMAT(CAST('07:05:09.5' AS time), 'G')`, `0:07:05:09.5000000`},
+		{`FORMAT(CAST('07:05:09.5' AS time), 'ss\.FFF')`, `09.5`},
 	})
 }
 

@@ -189,7 +189,7 @@ func (b *binder) cast(s *scope, x *syntax.Cast) (*node, error) {
 		return nil, err
 	}
 	if strings.HasSuffix(x.Func, "PARSE") {
-		return nil, b.unsupported(x.Span, "%s", x.Func)
+		return b.parse(s, x, n, to)
 	}
 	if n.typ.Kind != sqltype.Null && sqltype.Castable(n.typ.Type, to.Type) != nil {
 		return nil, fault.New(529, described(n.typ), described(to))
@@ -216,6 +216,44 @@ func (b *binder) cast(s *scope, x *syntax.Cast) (*node, error) {
 		result.Collation = b.collation()
 	}
 	out.value = func(args []code) execute.Expr { return castCode(args, from, result, try) }
+	return b.folded(out), nil
+}
+
+// parse binds PARSE and TRY_PARSE.
+func (b *binder) parse(s *scope, x *syntax.Cast, n *node, to value.Type) (*node, error) {
+	if err := function.CanParse(x.Func, n.typ, to); err != nil {
+		return nil, err
+	}
+	try := strings.HasPrefix(x.Func, "TRY_")
+	out := &node{name: x.Func + " " + to.String(), typ: to, nullable: n.nullable || try, args: []*node{n}, at: x.Span, kind: isCast}
+	if x.Style != nil {
+		culture, err := b.expr(s, x.Style)
+		if err != nil {
+			return nil, err
+		}
+		if culture, err = b.implicitly(culture, value.NVarChar(sqltype.Max)); err != nil {
+			return nil, err
+		}
+		out.args = append(out.args, culture)
+		out.nullable = out.nullable || culture.nullable
+	}
+	out.value = func(args []code) execute.Expr {
+		return func(r *execute.Run) (execute.Value, error) {
+			var texts [2]string
+			for i, arg := range args {
+				v, err := arg.expr(r)
+				if err != nil || v.IsNull() {
+					return execute.Value{}, err
+				}
+				texts[i] = v.Str()
+			}
+			v, err := function.Parse(texts[0], texts[1], to)
+			if f, ok := fault.As(err); ok && try && f.Number != fault.Unsupported {
+				return execute.Value{}, nil
+			}
+			return v, err
+		}
+	}
 	return b.folded(out), nil
 }
 
