@@ -58,6 +58,7 @@ func (b *builder) setOptions(s *syntax.AlterTable) error {
 			return b.unsupported(o.Span, "ALTER TABLE … SET ("+o.Name+" = "+o.Value+")")
 		}
 		options[o.Name] = wanted
+		set(b.definer, &b.t.Data.NoEscalation, wanted == "DISABLE")
 	}
 	set(b.definer, &b.t.Options, options)
 	return nil

@@ -101,8 +101,14 @@ func (h *Hints) check(r *Run) error {
 	case AsReadCommitted, AsReadCommittedLock, AsRepeatableRead:
 		return nil
 	case AsSession:
-		if iso := r.Frame.Session.Isolation(); iso == store.ReadCommitted || iso == store.RepeatableRead {
+		switch r.Frame.Session.Isolation() {
+		case store.ReadCommitted, store.RepeatableRead:
 			return nil
+		case store.SnapshotIsolation:
+			if h.Update || h.Exclusive {
+				return nil // there are locks that could be passed
+			}
+		case store.ReadUncommitted, store.Serializable:
 		}
 	case AsReadUncommitted, AsSerializable, AsSnapshot:
 	}

@@ -13,6 +13,8 @@ import (
 type Deadlock struct {
 	Victim  schedule.ID
 	Members []Member // each waits for the next one, the last one for the first
+	// TimedOut says that the victim's LOCK_TIMEOUT has ended the circle, with error 1222 instead of 1205.
+	TimedOut bool
 }
 
 // Member is a session in a deadlock.
@@ -33,6 +35,9 @@ type Member struct {
 func (d Deadlock) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadlock, victim %d", d.Victim)
+	if d.TimedOut {
+		b.WriteString(", whose LOCK_TIMEOUT was over")
+	}
 	for _, m := range d.Members {
 		fmt.Fprintf(&b, "\n  session %d", m.Session)
 		if m.Label != "" {
@@ -59,7 +64,7 @@ const keptDeadlocks = 64
 // SQL Server ends it with error 1222 before it looks.
 const searchInterval = 5 * time.Second
 
-// Deadlocks are the last deadlocks, the oldest first.
+// Deadlocks are the last deadlocks, the oldest first: those that a victim has ended, and those that a LOCK_TIMEOUT has.
 func (m *Manager) Deadlocks() []Deadlock { return append([]Deadlock(nil), m.deadlocks...) }
 
 // edge says that a request waits for another one, granted or waiting further ahead.
@@ -69,7 +74,7 @@ type edge struct{ waits, blocks *Hold }
 func (m *Manager) breakDeadlocks(c *Client) {
 	for c.waiting != nil && !c.brief {
 		m.searches++
-		circle := m.circle(c, c, nil)
+		circle := m.circle(c, c, nil, false)
 		if circle == nil {
 			return
 		}
@@ -79,16 +84,24 @@ func (m *Manager) breakDeadlocks(c *Client) {
 				victim = other
 			}
 		}
-		m.describe(circle, victim)
+		m.describe(circle, victim, false)
 		victim.victim = true
 		m.giveUp(victim.waiting)
 		m.rouse(victim)
 	}
 }
 
+// noteTimedOut remembers the circle that a session was in when its LOCK_TIMEOUT was over.
+func (m *Manager) noteTimedOut(c *Client) {
+	m.searches++
+	if circle := m.circle(c, c, nil, true); circle != nil {
+		m.describe(circle, c, true)
+	}
+}
+
 // circle looks for a way from the session at back to start. Every new circle goes through the session that has just
-// begun to wait, so looking from there is enough.
-func (m *Manager) circle(at, start *Client, way []edge) []edge {
+// begun to wait, so looking from there is enough. Without all, it leaves those out whose wait is a brief one.
+func (m *Manager) circle(at, start *Client, way []edge, all bool) []edge {
 	h := at.waiting
 	var found []edge
 	h.blockers(func(b *Hold) bool {
@@ -97,11 +110,11 @@ func (m *Manager) circle(at, start *Client, way []edge) []edge {
 			found = slices.Concat(way, []edge{{h, b}})
 			return false
 		}
-		if next.waiting == nil || next.brief || next.seen == m.searches {
+		if next.waiting == nil || next.brief && !all || next.seen == m.searches {
 			return true
 		}
 		next.seen = m.searches
-		found = m.circle(next, start, append(way, edge{h, b}))
+		found = m.circle(next, start, append(way, edge{h, b}), all)
 		return found == nil
 	})
 	return found
@@ -152,8 +165,8 @@ func (c *Client) cost() int64 {
 	return c.Cost()
 }
 
-func (m *Manager) describe(circle []edge, victim *Client) {
-	d := Deadlock{Victim: victim.ID}
+func (m *Manager) describe(circle []edge, victim *Client, timedOut bool) {
+	d := Deadlock{Victim: victim.ID, TimedOut: timedOut}
 	for _, e := range circle {
 		c := e.waits.owner.Client
 		member := Member{

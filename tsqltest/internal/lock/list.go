@@ -3,6 +3,7 @@ package lock
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
@@ -26,6 +27,7 @@ type Info struct {
 	Status   Status
 	Count    int         // how often it was asked for
 	Blocker  schedule.ID // of a request that waits: the first session that it waits for
+	Since    time.Time   // of a request that waits: when that began
 }
 
 // List returns all requests, ordered by session and resource.
@@ -61,7 +63,7 @@ func (h *Hold) info(status Status) Info {
 		i.Count += int(n)
 	}
 	if status != StatusGrant {
-		i.Mode = h.wants
+		i.Mode, i.Since = h.wants, h.owner.Client.began
 		h.blockers(func(b *Hold) bool {
 			i.Blocker = b.owner.Client.ID
 			return false
@@ -70,11 +72,14 @@ func (h *Hold) info(status Status) Info {
 	return i
 }
 
-// Blocker is the session that another one waits for; false if it waits for none.
-func (m *Manager) Blocker(c *Client) (schedule.ID, bool) {
-	if c.waiting == nil {
-		return 0, false
+// Waiting is the request that a session waits for; false if it waits for none.
+func (c *Client) Waiting() (Info, bool) {
+	switch {
+	case c.waiting == nil:
+		return Info{}, false
+	case c.waiting.granted:
+		return c.waiting.info(StatusConvert), true
+	default:
+		return c.waiting.info(StatusWait), true
 	}
-	i := c.waiting.info(StatusWait)
-	return i.Blocker, i.Blocker != 0
 }

@@ -56,12 +56,13 @@ type Client struct {
 	Cost     func() int64  // how much a rollback would have to undo; nil: nothing
 	Label    func() string // what the session is doing, for the description of a deadlock; nil: unknown
 
-	waiting *Hold  // what the session waits for
-	brief   bool   // that wait is over before SQL Server would look for deadlocks
-	parked  bool   // it is in the scheduler's Park, and nobody has woken it
-	victim  bool   // it was chosen to end a deadlock while it waited
-	since   uint64 // counts waits
-	seen    uint64 // the last search for deadlocks that came here
+	waiting *Hold     // what the session waits for
+	began   time.Time // when that wait began, by Manager.Now
+	brief   bool      // that wait is over before SQL Server would look for deadlocks
+	parked  bool      // it is in the scheduler's Park, and nobody has woken it
+	victim  bool      // it was chosen to end a deadlock while it waited
+	since   uint64    // counts waits
+	seen    uint64    // the last search for deadlocks that came here
 }
 
 // OwnerKind is what an owner stands for.
@@ -80,10 +81,26 @@ type Owner struct {
 	first  *Hold // in the order of asking
 	last   *Hold
 	count  int
+	asked  uint64 // how many resources it has ever asked for
 }
 
-// Count is how many resources the owner has locked. Lock escalation would look at it, object by object.
+// Count is how many resources the owner has locked.
 func (o *Owner) Count() int { return o.count }
+
+// Mark is a place in the order in which an owner has asked for locks.
+type Mark uint64
+
+// Mark is the present place.
+func (o *Owner) Mark() Mark { return Mark(o.asked) }
+
+// Since calls f for each resource that the owner has locked since a place, the last one first. f may release it.
+func (o *Owner) Since(m Mark, f func(h *Hold)) {
+	for h := o.last; h != nil && h.number > uint64(m); {
+		prev := h.prev
+		f(h)
+		h = prev
+	}
+}
 
 // Hold is a resource that an owner has locked or waits for. It is valid until its last duration ends.
 type Hold struct {
@@ -95,10 +112,15 @@ type Hold struct {
 	counts     [durations]int32
 	byDuration [durations]Mode // mode is the supremum of these
 	prev, next *Hold           // of the owner
+	number     uint64          // its place in the order of asking
+	escalated  bool            // it stands for locks that were given back for it
 }
 
 // Mode is the granted mode.
 func (h *Hold) Mode() Mode { return h.mode }
+
+// Escalated says that the lock stands for others that were given back for it.
+func (h *Hold) Escalated() { h.escalated = true }
 
 // Resource is what is locked.
 func (h *Hold) Resource() Resource { return h.queue.resource }
@@ -107,6 +129,8 @@ func (h *Hold) Resource() Resource { return h.queue.resource }
 type Manager struct {
 	// Preempt makes every request a scheduling point, for tests that try all interleavings.
 	Preempt bool
+	// Now is the clock by which waits begin; nil for none.
+	Now func() time.Time
 
 	scheduler   schedule.Scheduler
 	queues      map[Resource]*queue
@@ -204,6 +228,9 @@ func (m *Manager) wait(ctx context.Context, h *Hold, timeout time.Duration) erro
 	at := point(h.queue.resource, h.wants)
 	m.waits++
 	c.waiting, c.since, c.brief = h, m.waits, timeout >= 0 && timeout < searchInterval
+	if m.Now != nil {
+		c.began = m.Now()
+	}
 	m.breakDeadlocks(c)
 	for c.waiting != nil {
 		c.parked = true
@@ -213,10 +240,12 @@ func (m *Manager) wait(ctx context.Context, h *Hold, timeout time.Duration) erro
 		if c.waiting == nil || outcome == schedule.Woken {
 			continue
 		}
-		m.giveUp(h)
 		if outcome == schedule.TimedOut {
+			m.noteTimedOut(c)
+			m.giveUp(h)
 			return fault.New(1222)
 		}
+		m.giveUp(h)
 		return fmt.Errorf("wait for a lock: %w", context.Cause(ctx))
 	}
 	if c.victim {
@@ -277,6 +306,16 @@ func (m *Manager) Release(h *Hold, d Duration) {
 		return
 	}
 	h.byDuration[d] = NL
+	m.settle(h)
+}
+
+// ReleaseTransaction ends all requests for the transaction's duration, as a rollback to a savepoint does. A lock that has
+// been escalated stays.
+func (m *Manager) ReleaseTransaction(h *Hold) {
+	if h.escalated || h.counts[Transaction] == 0 {
+		return
+	}
+	h.counts[Transaction], h.byDuration[Transaction] = 0, NL
 	m.settle(h)
 }
 

@@ -294,9 +294,34 @@ func TestTimeOutBeforeTheSearch(t *testing.T) {
 				b.want(1, "X a", tt.want)
 				b.want(2, "X b", "X a waited")
 				b.empty()
+				d := b.m.Deadlocks()
+				if timedOut := strings.HasSuffix(tt.want, "1222"); len(d) != 1 || d[0].Victim != 1 || d[0].TimedOut != timedOut || len(d[0].Members) != 2 {
+					t.Errorf("deadlocks: %v", d)
+				}
 			})
 		}
 	}
+}
+
+// Who waits too long without being in a circle is in no deadlock.
+func TestTimeOutWithoutCircle(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.m.Now = func() time.Time { return time.Date(2024, 2, 29, 1, 2, 3, 0, time.UTC) }
+	b.session(1, "X a, |")
+	b.c.Go(2, func() { b.acquire(2, lock.S, "a", func(r *lock.Request) { r.Timeout = time.Second }) })
+	b.c.Step(1)
+	b.c.Step(2)
+	if i, ok := b.owner(2).Client.Waiting(); !ok || !i.Since.Equal(b.m.Now()) {
+		t.Errorf("it waits since %v", i.Since)
+	}
+	b.c.Expire(2)
+	b.c.Finish()
+	b.want(2, "S a: 1222")
+	if d := b.m.Deadlocks(); len(d) != 0 {
+		t.Errorf("deadlocks: %v", d)
+	}
+	b.empty()
 }
 
 func TestWaitsThatFail(t *testing.T) {
@@ -453,8 +478,14 @@ func TestList(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if id, ok := b.m.Blocker(b.owner(3).Client); !ok || id != 1 {
-		t.Errorf("Blocker = %d, %v", id, ok)
+	if i, ok := b.owner(3).Client.Waiting(); !ok || i.Blocker != 1 || i.Status != lock.StatusWait {
+		t.Errorf("session 3 waits: %+v, %v", i, ok)
+	}
+	if i, ok := b.owner(1).Client.Waiting(); !ok || i.Blocker != 2 || i.Status != lock.StatusConvert {
+		t.Errorf("session 1 waits: %+v, %v", i, ok)
+	}
+	if i, ok := b.owner(2).Client.Waiting(); ok {
+		t.Errorf("session 2 waits: %+v", i)
 	}
 	b.c.Finish()
 	b.empty()

@@ -195,7 +195,8 @@ func (m *Manager) newHold(o *Owner, q *queue) *Hold {
 		m.spares--
 		h.next = nil
 	}
-	h.owner, h.queue = o, q
+	o.asked++
+	h.owner, h.queue, h.number = o, q, o.asked
 	h.prev = o.last
 	if o.last != nil {
 		o.last.next = h

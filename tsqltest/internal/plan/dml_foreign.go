@@ -138,11 +138,7 @@ func (k *parentKey) look(e *execution, row []execute.Value) error {
 		key = value.AppendKey(key, row[k.columns[i]], parent.Columns[c.Ordinal].Type, c.Desc)
 	}
 	st := e.statement()
-	a := st.Access()
-	if a.Read != store.Locked {
-		a = store.Access{Keep: store.KeepRow}
-	}
-	a.Mode, a.Own = lock.S, true
+	a := checking(st)
 	cursor := st.Scan(k.fk.Key.Data, exactly(key), false, a)
 	defer cursor.Close()
 	found, err := cursor.Next()
@@ -154,6 +150,17 @@ func (k *parentKey) look(e *execution, row []execute.Value) error {
 	}
 	cursor.Keep()
 	return nil
+}
+
+// checking is how foreign keys are checked: under locks, whatever the isolation level says of other reads, and with an eye
+// for what others have changed since a snapshot.
+func checking(st *store.Statement) store.Access {
+	a := st.Access()
+	if a.Read != store.Locked {
+		a = store.Access{Keep: store.KeepRow}
+	}
+	a.Mode, a.Own, a.Conflicts = lock.S, true, true
+	return a
 }
 
 // exactly is the range of the keys that begin with one.
@@ -185,7 +192,7 @@ func (k *childKey) follow(e *execution, c change) error {
 		return k.cascade(e, c, action)
 	}
 	forbid := func() error {
-		return k.each(e, c.old, store.Access{Keep: store.KeepRow, Own: true}, func(*store.Row, []execute.Value) error {
+		return k.each(e, c.old, checking(e.statement()), func(*store.Row, []execute.Value) error {
 			return k.fk.Referred(k.child, e.verb)
 		})
 	}
@@ -214,7 +221,6 @@ func (k *childKey) each(e *execution, parent []execute.Value, a store.Access, f 
 			key = value.AppendKey(key, parent[o], k.child.Columns[c.Ordinal].Type, c.Desc)
 		}
 		r, index = exactly(key), k.index
-		a.Lookup = !index.Clustered
 	}
 	cursor := e.statement().Scan(index.Data, r, false, a)
 	defer cursor.Close()
@@ -248,7 +254,7 @@ func (k *childKey) refers(child, parent []execute.Value) bool {
 // cascade changes the rows that refer to one which is gone or has another key. Like SQL Server it protects the gaps
 // between them: no new one may come before the transaction ends.
 func (k *childKey) cascade(e *execution, c change, action string) error {
-	access := store.Access{Mode: lock.U, Keep: store.KeepTransaction, Range: true}
+	access := store.Access{Mode: lock.U, Keep: store.KeepTransaction, Range: true, Lookup: k.index != nil && !k.index.Clustered}
 	return k.each(e, c.old, access, func(row *store.Row, values []execute.Value) error {
 		if action == "CASCADE" && c.new == nil {
 			return k.rules.delete(e, k.child, change{row: row, old: values})

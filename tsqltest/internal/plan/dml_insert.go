@@ -384,7 +384,7 @@ func (ins *inserting) begin(e *execution) (*schema.Table, error) {
 			return nil, fault.New(545, t.Name)
 		}
 	}
-	if h := ins.target.hints; h.TableExclusive || h.TableLock && h.Exclusive {
+	if h := ins.target.hints; h.TableExclusive || h.TableLock {
 		return t, e.statement().LockTable(t.Data, lock.X)
 	}
 	return t, nil

@@ -89,7 +89,7 @@ func (b *binder) variableTarget(ref *syntax.VariableTable) (*target, error) {
 
 // objectTarget is a table, a temporary one or a view.
 func (b *binder) objectTarget(ref *syntax.TableRef, permission string) (*target, error) {
-	hints, err := b.hints(ref.Hints)
+	hints, err := b.writingHints(ref)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (b *binder) targetHints(t *target, to syntax.TableSource) error {
 	if !ok || len(ref.Hints) == 0 || t.rel == nil {
 		return nil
 	}
-	hints, err := b.hints(ref.Hints)
+	hints, err := b.writingHints(ref)
 	if err == nil && !t.hinted {
 		t.rel.hints = hints
 	}

@@ -36,6 +36,15 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	return h, nil
 }
 
+// writingHints reads the hints behind the name of a table that is changed.
+func (b *binder) writingHints(ref *syntax.TableRef) (execute.Hints, error) {
+	h, err := b.hints(ref.Hints)
+	if err == nil && h.Level == execute.AsReadUncommitted {
+		err = fault.New(1065)
+	}
+	return h, err
+}
+
 // hint adds a table hint to those before it.
 func (b *binder) hint(h *execute.Hints, o syntax.Option) error {
 	if level, ok := levels[o.Name]; ok {

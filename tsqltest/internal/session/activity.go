@@ -1,9 +1,11 @@
 package session
 
 import (
-	"strings"
+	"cmp"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/sysview"
@@ -17,37 +19,30 @@ func (a activity) Self() int { return int(a.s.id) }
 
 // Sessions are all sessions by their numbers.
 func (a activity) Sessions() []*sysview.Session {
-	waits := a.waits()
 	var list []*sysview.Session
 	for _, s := range a.s.server.Sessions() {
-		list = append(list, s.described(waits[int(s.id)]))
+		list = append(list, s.described())
 	}
 	return list
 }
 
 // Session is one of them; nil if there is none.
 func (a activity) Session(id int) *sysview.Session {
-	for _, s := range a.Sessions() {
-		if s.ID == id {
-			return s
-		}
+	if s := a.s.server.sessions[schedule.ID(id)]; s != nil {
+		return s.described()
 	}
 	return nil
 }
 
-// waits are what sessions wait for, by their numbers.
-func (a activity) waits() map[int]*sysview.Wait {
-	waits := map[int]*sysview.Wait{}
-	for _, l := range a.s.server.engine.Locks().List() {
-		if l.Status == lock.StatusGrant {
-			continue
-		}
-		waits[int(l.Session)] = &sysview.Wait{
-			Type: "LCK_M_" + strings.ReplaceAll(l.Mode.String(), "-", "_"), Since: a.s.server.now(),
-			Resource: sysview.WaitResource(l.Resource), BlockedBy: int(l.Blocker),
-		}
+// wait is what the session waits for; nil if it does not wait.
+func (s *Session) wait() *sysview.Wait {
+	if i, ok := s.store.Client().Waiting(); ok {
+		return sysview.WaitOf(i)
 	}
-	return waits
+	if !s.sleeps.IsZero() {
+		return &sysview.Wait{Type: "WAITFOR", Since: s.sleeps}
+	}
+	return nil
 }
 
 // levels number the isolation levels as the views do.
@@ -56,30 +51,44 @@ var levels = map[store.Isolation]int{
 }
 
 // described is the session as the views have it.
-func (s *Session) described(wait *sysview.Wait) *sysview.Session {
-	options := map[string]bool{}
-	for _, name := range []string{"ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER", "XACT_ABORT", "NOCOUNT"} {
-		options[name] = s.Option(name) == "ON"
-	}
+func (s *Session) described() *sysview.Session {
 	out := &sysview.Session{
 		ID: int(s.id), Login: s.Login(), Original: s.login, Database: s.db, LoginTime: s.opened, Host: s.host, Program: s.app,
 		Isolation: levels[s.options.isolation], LockTimeout: s.options.lockTimeout, DeadlockPriority: s.options.deadlockPriority,
 		RowCount: s.rowCount, LastError: s.lastError, OpenTransactions: s.transaction.count, TransactionID: s.store.TransactionID(),
 		DateFirst: s.options.dateFirst, TextSize: int(s.options.textSize), Language: s.options.language, DateFormat: s.options.dateFormat,
-		Options: options, Context: s.info, LastText: s.text, RequestStart: s.began,
+		IsOn: func(option string) bool { return s.Option(option) == "ON" }, Context: s.info, LastText: s.text, RequestStart: s.began,
 		LogicalReads: s.store.Reads(),
 	}
 	if s.executing {
-		out.Request = &sysview.Request{Command: "EXECUTE", Text: s.text, Wait: wait}
+		out.Request = &sysview.Request{Command: commandOf(s.at), Text: s.text, Wait: s.wait()}
 	}
 	return out
 }
 
-// Locks are all that are held or waited for.
+// commandOf names the statement that a session executes, as sys.dm_exec_requests does.
+func commandOf(stmt syntax.Stmt) string {
+	if _, ok := stmt.(*syntax.Waitfor); ok {
+		return "WAITFOR"
+	}
+	return cmp.Or(kindOf(stmt), "EXECUTE")
+}
+
+// Locks are all that are held or waited for, and the lock that every session has on its database.
 func (a activity) Locks() []*sysview.Lock {
 	var list []*sysview.Lock
-	for _, l := range a.s.server.engine.Locks().List() {
-		list = append(list, sysview.LockOf(l, a.s.server.catalog))
+	for _, s := range a.s.server.Sessions() {
+		list = append(list, &sysview.Lock{
+			Session: int(s.id), Type: "DATABASE", Database: s.db, Mode: lock.S.String(), Status: string(lock.StatusGrant),
+			Owner: "SHARED_TRANSACTION_WORKSPACE", Count: 1,
+		})
+	}
+	for _, i := range a.s.server.engine.Locks().List() {
+		l := sysview.LockOf(i, a.s.server.catalog)
+		if s := a.s.server.sessions[i.Session]; s != nil && i.Owner == lock.ByTransaction {
+			l.TransactionID = s.store.TransactionID()
+		}
+		list = append(list, l)
 	}
 	return list
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
 // applicationModes are the modes of application locks.
@@ -23,9 +26,19 @@ const (
 	lockBad       = -999
 )
 
+// resourceType is that of the name of an application lock. What is longer is cut.
+var resourceType = value.Type{Type: sqltype.Type{Kind: sqltype.NVarChar, Length: 255}}
+
 // applicationLock is what both procedures are told.
 func (s *Session) applicationLock(p parameters) (r lock.Resource, forSession bool, err error) {
-	name, err := p.needed("Resource")
+	a := p.arg("Resource")
+	switch {
+	case a == nil:
+		return r, false, fault.New(201, p.name, "@Resource")
+	case a.value.IsNull():
+		return r, false, fault.New(1224, p.name)
+	}
+	name, err := value.Assign(a.value, a.typ, resourceType)
 	if err != nil {
 		return r, false, err
 	}
@@ -39,16 +52,27 @@ func (s *Session) applicationLock(p parameters) (r lock.Resource, forSession boo
 	}
 	who := s.db.Principal(principal)
 	if who == nil {
-		return r, false, fault.New(15151, "database principal", principal)
+		return r, false, fault.New(1230, p.name)
 	}
 	switch fold(owner) {
 	case "session":
 		forSession = true
 	case "transaction":
 	default:
-		return r, false, fault.New(214, "@LockOwner", "'Session' or 'Transaction'")
+		return r, false, fault.New(1226, p.name)
 	}
-	return lock.Resource{Kind: lock.Application, Database: s.db.ID, Object: who.ID, Key: name}, forSession, nil
+	return lock.Resource{Kind: lock.Application, Database: s.db.ID, Object: who.ID, Key: name.Str()}, forSession, nil
+}
+
+// refuseLock reports why a call is wrong. The procedures go on after that, to their end: unless a CATCH gets the error or
+// XACT_ABORT is ON, the caller finds their result.
+func (s *Session) refuseLock(err error) (int64, error) {
+	e, ok := asFault(err)
+	if !ok {
+		return lockBad, err
+	}
+	e.Procedure, e.Line = "xp_userlock", 1
+	return lockBad, s.failed(s.top(), diag.Span{}, e)
 }
 
 // getApplicationLock is sp_getapplock.
@@ -56,29 +80,22 @@ func getApplicationLock(s *Session, args []argument) (int64, error) {
 	p := parameters{"sp_getapplock", []string{"Resource", "LockMode", "LockOwner", "LockTimeout", "DbPrincipal"}, args}
 	r, forSession, err := s.applicationLock(p)
 	if err != nil {
-		return lockBad, err
+		return s.refuseLock(err)
 	}
 	text, err := p.needed("LockMode")
 	if err != nil {
-		return lockBad, err
+		return s.refuseLock(err)
 	}
 	mode, ok := applicationModes[fold(text)]
 	if !ok {
-		return lockBad, fault.New(214, "@LockMode", "'Shared', 'Update', 'Exclusive', 'IntentShared' or 'IntentExclusive'")
+		return s.refuseLock(fault.New(1225, p.name))
 	}
 	if !forSession && s.transaction.count == 0 {
-		return lockBad, fault.New(3913)
+		return s.refuseLock(fault.New(3918))
 	}
-	timeout := s.options.lockTimeout
-	if p.arg("LockTimeout") != nil {
-		n, err := p.number("LockTimeout", -1)
-		if err != nil {
-			return lockBad, err
-		}
-		timeout = time.Duration(n) * time.Millisecond
-		if n < 0 {
-			timeout = -1
-		}
+	timeout, err := s.applicationTimeout(p)
+	if err != nil {
+		return s.refuseLock(err)
 	}
 	waited, err := s.store.LockApplication(s.ctx, r, mode, forSession, timeout)
 	e, isFault := asFault(err)
@@ -98,15 +115,37 @@ func getApplicationLock(s *Session, args []argument) (int64, error) {
 	}
 }
 
+// applicationTimeout is how long sp_getapplock may wait.
+func (s *Session) applicationTimeout(p parameters) (time.Duration, error) {
+	if p.arg("LockTimeout") == nil {
+		return s.options.lockTimeout, nil
+	}
+	n, err := p.number("LockTimeout", -1)
+	switch {
+	case err != nil:
+		return 0, err
+	case n < -1:
+		return 0, fault.New(1227, p.name)
+	case n == -1:
+		return -1, nil
+	default:
+		return time.Duration(n) * time.Millisecond, nil
+	}
+}
+
 // releaseApplicationLock is sp_releaseapplock.
 func releaseApplicationLock(s *Session, args []argument) (int64, error) {
 	p := parameters{"sp_releaseapplock", []string{"Resource", "LockOwner", "DbPrincipal"}, args}
 	r, forSession, err := s.applicationLock(p)
 	if err != nil {
-		return lockBad, err
+		return s.refuseLock(err)
 	}
 	if !s.store.UnlockApplication(r, forSession) {
-		return lockBad, fault.New(1223, r.Key)
+		principal, err := p.text("DbPrincipal", "public")
+		if err == nil {
+			err = fault.New(1223, principal, r.Key)
+		}
+		return s.refuseLock(err)
 	}
 	return 0, nil
 }

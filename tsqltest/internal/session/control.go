@@ -74,6 +74,7 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	if err := s.point(); err != nil {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}
+	s.at = stmt
 	var sig signal
 	var err error
 	switch st := stmt.(type) {

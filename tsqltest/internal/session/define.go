@@ -8,6 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 )
 
 // define executes a statement that changes the catalog.
@@ -22,11 +23,30 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 	if s.transaction.doomed {
 		return fault.New(3930)
 	}
+	if s.transaction.count > 0 && s.options.isolation == store.SnapshotIsolation && hasNoVersions(stmt) {
+		return fault.New(3964)
+	}
 	scope := s.begin()
 	s.Statement() // what is defined can be undone with the transaction, so there has to be one
 	err := define.Execute(s.defining(a.unit), stmt)
 	s.rowCount = 0
 	return s.end(scope, err)
+}
+
+// hasNoVersions reports whether a statement changes a definition that snapshots would have to have versions of: such ones
+// are not for transactions under SNAPSHOT isolation.
+func hasNoVersions(stmt syntax.Stmt) bool {
+	switch st := stmt.(type) {
+	case *syntax.AlterTable, *syntax.CreateIndex:
+		return true
+	case *syntax.Drop:
+		return st.Kind == "INDEX"
+	case *syntax.Other:
+		_, index := st.Detail.(*syntax.AlterIndex)
+		return index
+	default:
+		return false
+	}
 }
 
 // changing runs a change of the catalog as a statement of its own.

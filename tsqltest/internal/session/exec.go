@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
@@ -111,8 +112,9 @@ func (s *Session) dynamic(key unitKey, params []*syntax.Param, args []argument) 
 	if err != nil {
 		return s.dynamicError(err)
 	}
+	before := s.transaction.count
 	_, err = s.run(u, args)
-	return err
+	return s.balanced(before, err)
 }
 
 // dynamicError is the first mistake of a text that can't be read; those behind it are reported before it.
@@ -240,10 +242,17 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 	}
 	before := s.transaction.count
 	result, err := s.run(u, args)
-	if err == nil && s.transaction.count != before && !s.transaction.doomed {
-		err = fault.New(266, before, s.transaction.count)
+	return result, s.balanced(before, err)
+}
+
+// balanced is the error for a module or a text that ends with another @@TRANCOUNT than it began with. There is none below a
+// trigger, and none with implicit transactions.
+func (s *Session) balanced(before int, err error) error {
+	if err != nil || s.transaction.count == before || s.transaction.doomed || s.options.implicitTransactions ||
+		slices.ContainsFunc(s.stack, func(a *activation) bool { return a.trigger }) {
+		return err
 	}
-	return result, err
+	return fault.New(unbalanced, before, s.transaction.count)
 }
 
 // findProcedure finds a procedure of a database; nil if there is none.
@@ -435,7 +444,7 @@ func (s *Session) insertExec(a *activation, st *syntax.Insert) error {
 		return fault.New(8164)
 	}
 	outer := s.out
-	taken := &captured{}
+	taken := &captured{transactions: s.transaction.count}
 	s.out.into, s.out.redefined = taken, nil
 	auto := s.transaction.count == 0
 	if auto && !s.store.InTransaction() {

@@ -27,6 +27,9 @@ var (
 	errScope = errors.New("the procedure ends")
 )
 
+// unbalanced is the error for a module that ends with another @@TRANCOUNT than it began with.
+const unbalanced int32 = 266
+
 // compiling marks an error that arose when a statement was compiled.
 type compiling struct{ fault *fault.Error }
 
@@ -69,15 +72,15 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	s.lastError = e.Number
 	s.rowCount = 0
 	strict := s.options.xactAbort || a.trigger
-	// XACT_ABORT does not concern RAISERROR, unless a CATCH gets it.
-	aborts := strict && !e.Raised || e.Scope == fault.Abort
+	// XACT_ABORT does not concern RAISERROR and error 266, unless a CATCH gets them.
+	aborts := strict && !e.Raised && e.Number != unbalanced || e.Scope == fault.Abort
 	if s.catches(a, compile) && e.Class < 20 {
 		if (strict || aborts || e.Dooms) && s.transaction.count > 0 {
 			s.transaction.doomed = true
 		}
 		return &raised{fault: e, compile: compile, from: a}
 	}
-	if a.trigger {
+	if a.trigger && !e.Raised {
 		e.Scope = fault.Abort
 		return e
 	}

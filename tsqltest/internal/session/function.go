@@ -125,7 +125,7 @@ func (s *Session) fire(m *schema.Module, frame execute.Frame) error {
 	a := s.enter(u, &frame)
 	a.trigger = true
 	s.options.xactAbort = true
-	auto := s.transaction.count == 0
+	auto, doomed := s.transaction.count == 0, s.transaction.doomed
 	if auto {
 		// A trigger is in a transaction: that of the statement which fired it.
 		s.transaction.count = 1
@@ -137,11 +137,15 @@ func (s *Session) fire(m *schema.Module, frame execute.Frame) error {
 	}
 	s.leave(a)
 	ended := s.transaction.count == 0
+	doomed = s.transaction.doomed && !doomed
 	if auto && !ended {
-		s.transaction.count = 0
+		s.transaction.count, s.transaction.doomed = 0, false
 	}
-	if err != nil && !errors.Is(err, errScope) {
+	switch {
+	case err != nil && !errors.Is(err, errScope):
 		return err
+	case doomed && !ended:
+		return fault.New(3616) // the trigger has caught an error, which has ended the transaction all the same
 	}
 	if ended {
 		return fault.New(3609)

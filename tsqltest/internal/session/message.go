@@ -153,6 +153,8 @@ func (s *Session) waitfor(a *activation, st *syntax.Waitfor) error {
 			pause += 24 * time.Hour
 		}
 	}
+	s.sleeps = s.server.now()
+	defer func() { s.sleeps = time.Time{} }()
 	if s.server.scheduler.Park(s.ctx, s.id, schedule.Point{Kind: "sleep"}, pause) == schedule.Cancelled {
 		return s.ctx.Err()
 	}

@@ -120,7 +120,7 @@ func (s *Session) setOption(a *activation, st *syntax.SetOption) error {
 		return s.unsupported(a.unit, st.Span, "SET "+st.Name+" "+val)
 	}
 	s.applyOptions()
-	return s.checkIsolation(st.Name)
+	return nil
 }
 
 // setValue sets an option that has a value other than ON and OFF.
@@ -185,17 +185,6 @@ func (s *Session) setIsolation(level string) bool {
 		return false
 	}
 	return true
-}
-
-// checkIsolation refuses to go over to SNAPSHOT in the middle of a transaction, which ends it.
-func (s *Session) checkIsolation(name string) error {
-	if name != "TRANSACTION ISOLATION LEVEL" || s.options.isolation != store.SnapshotIsolation {
-		return nil
-	}
-	if s.transaction.count > 0 && !s.transaction.snapshot {
-		return fault.New(3951, s.db.Name)
-	}
-	return nil
 }
 
 // setIdentityInsert allows one table of the session explicit values of its identity column.

@@ -51,6 +51,7 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
 		waiting: map[schedule.ID]bool{},
 	}
+	engine.Locks().Now = o.Now
 	v.lastID.Store(firstSession)
 	return v
 }
@@ -109,7 +110,10 @@ func (v *Server) Sessions() []*Session {
 func fold(name string) string { return strings.ToLower(name) }
 
 // captured are the result sets of a call that INSERT … EXEC makes.
-type captured struct{ sets []plan.Rows }
+type captured struct {
+	sets         []plan.Rows
+	transactions int // @@TRANCOUNT at its beginning
+}
 
 // output is where results go.
 type output struct {

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
@@ -66,6 +67,8 @@ type Session struct {
 	opened, began time.Time // the session, and its last request
 	text          string    // of the last request
 	executing     bool
+	at            syntax.Stmt // the statement that it executes, or the last one
+	sleeps        time.Time   // when WAITFOR began; zero outside
 
 	gone       bool   // another session has ended this one, or the client has
 	disconnect func() // breaks the connection; nil without one

@@ -54,11 +54,25 @@ func (s *Session) Statement() *store.Statement {
 				s.adopt("")
 			}
 		}
-		st.store = s.store.Statement(s.ctx, store.StatementOptions{
-			Isolation: s.options.isolation, RowVersions: s.db.ReadCommittedSnapshot,
-		})
+		o := store.StatementOptions{Isolation: s.options.isolation, RowVersions: s.db.ReadCommittedSnapshot}
+		if o.Isolation == store.SnapshotIsolation {
+			o.Admit = s.admitSnapshot
+		}
+		st.store = s.store.Statement(s.ctx, o)
 	}
 	return st.store
+}
+
+// admitSnapshot checks that a statement may use a table under SNAPSHOT isolation. SET of that level is never refused: it is
+// the first look at a table that is.
+func (s *Session) admitSnapshot(t *store.Table) error {
+	if s.transaction.count > 0 && !s.transaction.snapshot {
+		return fault.New(3951, t.DatabaseName)
+	}
+	if db := s.server.catalog.DatabaseByID(t.Database); db != nil && !db.AllowSnapshot {
+		return fault.New(3952, db.Name)
+	}
+	return nil
 }
 
 // end ends a statement: its effects stay, or are undone if there is an error.
@@ -96,9 +110,6 @@ func (s *Session) beginTransaction(name string) error {
 		}
 		s.transaction.count++
 		return nil
-	}
-	if s.options.isolation == store.SnapshotIsolation && !s.db.AllowSnapshot {
-		return fault.New(3952, s.db.Name)
 	}
 	if !s.store.InTransaction() {
 		s.store.Begin(s.options.isolation)
@@ -153,7 +164,7 @@ func (s *Session) rollbackTo(name string) error {
 		s.transaction.savepoints = s.transaction.savepoints[:i+1]
 		return nil
 	}
-	if fold(name) != fold(s.transaction.name) {
+	if name != s.transaction.name { // the case counts, whatever the collation
 		return fault.New(6401, name)
 	}
 	s.rollback()
@@ -172,6 +183,9 @@ func (s *Session) save(name string) error {
 	return nil
 }
 
+// maxTransactionName is how many characters of the name of a transaction or a savepoint count.
+const maxTransactionName = 32
+
 func (s *Session) transactionStatement(st *syntax.Transaction) error {
 	s.rowCount = 0
 	name := st.Name
@@ -183,13 +197,22 @@ func (s *Session) transactionStatement(st *syntax.Transaction) error {
 		}
 		name = a.frame.Variables[v.Slot].Str()
 	}
+	name = string([]rune(name)[:min(maxTransactionName, len([]rune(name)))])
 	switch st.Verb {
 	case "BEGIN":
 		if st.Distributed {
 			return s.unsupported(s.top().unit, st.Span, "a distributed transaction")
 		}
-		return s.beginTransaction(name)
+		implicit := s.options.implicitTransactions && s.transaction.count == 0
+		err := s.beginTransaction(name)
+		if err == nil && implicit {
+			s.transaction.count++ // it is the second one: the statement itself has begun the first
+		}
+		return err
 	case "COMMIT":
+		if s.out.into != nil && s.transaction.count <= s.out.into.transactions {
+			return fault.New(3916)
+		}
 		return s.commit()
 	case "SAVE":
 		return s.save(name)

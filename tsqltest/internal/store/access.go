@@ -61,6 +61,9 @@ type Access struct {
 	// Own reads what this very statement has changed, as checks of foreign keys must. Without it a statement sees each
 	// table as it was before its own changes.
 	Own bool
+	// Conflicts makes a row that somebody has changed in the index since the transaction's snapshot error 3960, although
+	// the newest version is read: so do checks of foreign keys under SNAPSHOT isolation.
+	Conflicts bool
 	// Filter is asked about the index's columns, before the row is looked up. Nil admits all. Values has the whole row,
 	// but only the index's columns may be looked at.
 	Filter func(values []Value) (bool, error)

@@ -37,6 +37,9 @@ func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
 	if ix.Table.Private {
 		a.Read = Locked // nobody else changes it: the newest version is the right one
 	}
+	if a.Range && ix.Heap && a.Read == Locked {
+		a.Grain = GrainTable // a heap has no gaps that could be locked
+	}
 	if a.Read == Snapshot {
 		st.present() // it is what is committed now, and not when the first row is asked for
 	}
@@ -114,22 +117,33 @@ func (c *Cursor) begin() error {
 	mode, d := lock.SchS, lock.Statement
 	switch {
 	case a.Read != Locked && a.Mode == lock.S:
+	case a.Grain == GrainTable && a.Mode == lock.S:
+		mode = lock.S
 	case a.Grain == GrainTable:
-		mode = a.Mode
+		mode = lock.X // there is no U lock on a whole table
 	case a.Mode == lock.S:
 		mode = lock.IS
 	default:
 		mode = lock.IX
 	}
-	if mode != lock.SchS && (a.Keep == KeepTransaction || a.Range) {
+	if mode != lock.SchS && (a.Keep == KeepTransaction || a.Range || mode == lock.X) {
 		d = lock.Transaction
 	}
-	if a.NoWait {
-		r := lock.Resource{Kind: lock.Object, Database: t.Database, Object: t.ID}
+	if a.Read == Snapshot {
+		if err := c.st.admit(t); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.Grain == GrainTable && d == lock.Transaction:
+		return c.st.LockTable(t, mode)
+	case a.NoWait && a.Grain != GrainTable:
+		r := t.resource()
 		_, _, err := c.st.lock(&r, mode, d, failing)
 		return err
+	default:
+		return c.st.lockObject(t.Database, t.ID, mode, d)
 	}
-	return c.st.lockObject(t.Database, t.ID, mode, d)
 }
 
 // leave gives back what is locked for the row that the cursor is on, or keeps it.
@@ -150,7 +164,7 @@ func (c *Cursor) settle(h *lock.Hold, keep bool) {
 		return
 	}
 	locks := c.st.engine.locks
-	if !keep || c.access.Keep == KeepRow {
+	if !keep || c.access.Keep == KeepRow || c.st.tx.covers(c.index.Table, h.Mode()) {
 		locks.Release(h, lock.Row)
 		return
 	}
@@ -242,11 +256,7 @@ func (c *Cursor) lockResource(
 	case c.access.NoWait:
 		p = failing
 	}
-	h, answer, err := c.st.lock(r, mode, d, p)
-	if err == nil {
-		c.st.counter(ix, mode).add(answer)
-	}
-	return h, answer, err
+	return c.st.lockKey(ix, r, mode, d, p)
 }
 
 // nextLocked locks key after key. Whenever a lock had to be waited for, the place is looked up again: another key may
@@ -312,6 +322,9 @@ func (c *Cursor) visit(e *entry) (bool, error) {
 	r := st.reader(Locked, c.access.Own)
 	row, v := e.find(ix, &r)
 	c.walk.pass()
+	if err := c.conflict(e, row, v); err != nil {
+		return false, err
+	}
 	if v == nil {
 		st.counter(ix, mode).Ghosts++
 		c.leave()
@@ -336,6 +349,20 @@ func (c *Cursor) visit(e *entry) (bool, error) {
 	}
 	c.row, c.values = row, v.values
 	return true, nil
+}
+
+// conflict returns error 3960 if the access asks for it and what a key has now is not what it has in the transaction's
+// snapshot.
+func (c *Cursor) conflict(e *entry, row *Row, v *version) error {
+	if !c.access.Conflicts || c.st.options.Isolation != SnapshotIsolation || c.index.Table.Private {
+		return nil
+	}
+	r := c.st.reader(Snapshot, true)
+	before, old := e.find(c.index, &r)
+	if old == v || old != nil && v != nil && before == row && !c.index.changed(old.values, v.values) {
+		return nil
+	}
+	return fault.New(3960, c.index.Table.Name, c.index.Table.DatabaseName)
 }
 
 // lookUp locks the row itself, while the lock on the index's key is held. It returns the version that the cursor sees

@@ -171,10 +171,13 @@ func TestGapOutlivesItsEnd(t *testing.T) {
 	l := newLab(t, row(10), row(50))
 	l.session(1, func(a *actor) {
 		a.begin(store.Serializable)
-		p := a.s.Save()
-		a.insert(row(30))
-		a.read(l.pk, between(15, 20)) // up to 30
-		a.s.RollbackTo(p)
+		a.statement("insert", func(st *store.Statement) error {
+			if _, err := st.Insert(l.table, row(30)); err != nil {
+				return err
+			}
+			a.read(l.pk, between(15, 20)) // up to 30
+			return errWanted
+		})
 		a.pause()
 		a.read(l.pk, between(15, 20))
 		a.commit()
@@ -187,7 +190,7 @@ func TestGapOutlivesItsEnd(t *testing.T) {
 	l.steps(1, 2)
 	l.parked(2, true)
 	l.c.Finish()
-	l.want(1, "", "")
+	l.want(1, "", "insert: "+errWanted.Error(), "")
 	l.clean()
 }
 

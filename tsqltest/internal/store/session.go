@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
@@ -28,8 +29,14 @@ type transaction struct {
 	wrote    bool
 	log      []change
 	snapshot snapshot // of SNAPSHOT isolation
+	whole    []whole  // tables that are locked as a whole
+	defined  []objectID
+	relocks  int // how often locks were given back before the end
 	ended    bool
 }
+
+// objectID names an object that the transaction has defined anew.
+type objectID struct{ database, id int32 }
 
 // change is an entry of a transaction's log: a version that it has put on a row, or what a rollback must call.
 type change struct {
@@ -70,9 +77,12 @@ func (s *Session) TransactionID() int64 {
 // Commit makes the transaction's changes permanent and lets its locks go.
 func (s *Session) Commit() {
 	tx, e := s.tx, s.engine
-	if tx.wrote {
+	if tx.wrote || len(tx.defined) > 0 {
 		e.commits++
 		tx.writer.commit = e.commits
+	}
+	for _, id := range tx.defined {
+		e.defined[id] = e.commits
 	}
 	if len(tx.log) > 0 {
 		e.garbage = append(e.garbage, batch{commit: e.commits, changes: tx.log})
@@ -106,13 +116,25 @@ func (s *Session) finish() {
 const maxSpare = 64
 
 // Savepoint is a place in a transaction.
-type Savepoint struct{ mark int }
+type Savepoint struct {
+	mark  int
+	locks lock.Mark
+}
 
 // Save returns the transaction's present place.
-func (s *Session) Save() Savepoint { return Savepoint{len(s.tx.log)} }
+func (s *Session) Save() Savepoint { return Savepoint{len(s.tx.log), s.tx.owner.Mark()} }
 
-// RollbackTo undoes what the transaction has changed since. Its locks stay.
-func (s *Session) RollbackTo(p Savepoint) { s.tx.rollBackTo(s.engine, p.mark) }
+// RollbackTo undoes what the transaction has changed since, and gives back what it has locked since. Locks that it had
+// before keep the stronger modes that they were converted to, and so do those that were escalated.
+func (s *Session) RollbackTo(p Savepoint) {
+	tx, locks := s.tx, s.engine.locks
+	tx.rollBackTo(s.engine, p.mark)
+	tx.owner.Since(p.locks, locks.ReleaseTransaction)
+	tx.relocks++
+	tx.whole = slices.DeleteFunc(tx.whole, func(w whole) bool {
+		return lock.Supremum(locks.Held(&tx.owner, w.table.resource()), w.mode) != locks.Held(&tx.owner, w.table.resource())
+	})
+}
 
 // Undo has f called if what the transaction does now is undone, after what came later has been undone.
 func (s *Session) Undo(f func()) { s.tx.log = append(s.tx.log, change{undo: f}) }

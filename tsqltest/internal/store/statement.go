@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
@@ -12,6 +13,8 @@ import (
 type StatementOptions struct {
 	Isolation   Isolation
 	RowVersions bool // READ_COMMITTED_SNAPSHOT is ON: the statement may read what was committed when it began
+	// Admit says whether a table may be used under SNAPSHOT isolation. Nil admits all.
+	Admit func(t *Table) error
 }
 
 // Statement is the execution of one statement: what it has locked and changed.
@@ -27,9 +30,13 @@ type Statement struct {
 	snapshot snapshot // what was committed when the statement began, if it reads versions
 	held     []*lock.Hold
 	objects  []object
-	counts   []Count
-	cursors  *Cursor // open ones, linked
-	steps    uint    // rows looked at or added
+	relocks  int       // of the transaction, when objects was begun
+	locked   lock.Mark // where the statement's locks begin
+	// escalation is how many locks the transaction has when the statement looks whether to escalate.
+	escalation int
+	counts     []Count
+	cursors    *Cursor // open ones, linked
+	steps      uint    // rows looked at or added
 
 	// Most statements have no more than these.
 	firstObjects [2]object
@@ -54,6 +61,7 @@ func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement 
 		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log),
 	}
 	st.objects, st.counts = st.firstObjects[:0], st.firstCounts[:0]
+	st.relocks, st.locked, st.escalation = s.tx.relocks, s.tx.owner.Mark(), s.tx.owner.Count()+escalateAt
 	if o.RowVersions && o.Isolation == ReadCommitted {
 		s.engine.take(&st.snapshot)
 	}
@@ -141,6 +149,9 @@ func (st *Statement) present() uint64 {
 
 // lockObject locks an object, at most once for as long.
 func (st *Statement) lockObject(database, id int32, mode lock.Mode, d lock.Duration) error {
+	if st.relocks != st.tx.relocks { // locks have gone since
+		st.objects, st.relocks = st.objects[:0], st.tx.relocks
+	}
 	for _, o := range st.objects {
 		if o.id == id && o.database == database && o.duration >= d && lock.Supremum(o.mode, mode) == o.mode {
 			return nil
@@ -151,6 +162,9 @@ func (st *Statement) lockObject(database, id int32, mode lock.Mode, d lock.Durat
 		return err
 	}
 	st.objects = append(st.objects, object{database, id, mode, d})
+	if mode == lock.SchM {
+		st.tx.defined = append(st.tx.defined, objectID{database, id})
+	}
 	return nil
 }
 
@@ -185,7 +199,27 @@ func (st *Statement) LockTable(t *Table, mode lock.Mode) error {
 	if t.Private {
 		return nil
 	}
-	return st.lockObject(t.Database, t.ID, mode, lock.Transaction)
+	if err := st.lockObject(t.Database, t.ID, mode, lock.Transaction); err != nil {
+		return err
+	}
+	st.tx.holdsWhole(t, mode)
+	return nil
+}
+
+// admit checks that a table may be used under SNAPSHOT isolation: definitions have no versions.
+func (st *Statement) admit(t *Table) error {
+	if st.options.Isolation != SnapshotIsolation || t.Private {
+		return nil
+	}
+	if st.options.Admit != nil {
+		if err := st.options.Admit(t); err != nil {
+			return err
+		}
+	}
+	if at := st.present(); st.engine.defined[objectID{t.Database, t.ID}] > at {
+		return fault.New(3961, t.DatabaseName)
+	}
+	return nil
 }
 
 // LockSchema takes a Sch-S lock on an object for the statement, or a Sch-M lock for the transaction.

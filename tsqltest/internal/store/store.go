@@ -49,12 +49,14 @@ type Engine struct {
 	newest       *snapshot
 	garbage      []batch   // of committed transactions, the oldest first
 	deferred     []garment // keys that could not be removed, since somebody has locked them
+	// defined says which commit was the last to change an object's definition.
+	defined map[objectID]uint64
 }
 
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a
 // seed shall repeat; so far nothing is left to it.
 func NewEngine(s schedule.Scheduler, _ func() uint64) *Engine {
-	return &Engine{scheduler: s, locks: lock.NewManager(s)}
+	return &Engine{scheduler: s, locks: lock.NewManager(s), defined: map[objectID]uint64{}}
 }
 
 // Locks is the lock manager.

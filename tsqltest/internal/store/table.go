@@ -15,6 +15,7 @@ type Table struct {
 	DatabaseName     string // for messages
 	Private          bool   // one session's alone: no locks (temporary tables, table variables)
 	SurvivesRollback bool   // a rollback of the transaction leaves changes alone (table variables)
+	NoEscalation     bool   // locks on keys never become one on the table
 
 	indexes []*Index // the clustered one or the heap first, the others by ID
 	slots   int      // how many keys a version has

@@ -28,8 +28,9 @@ func (st *Statement) begin(t *Table) error {
 	if t.Private {
 		return nil
 	}
-	if st.options.Isolation == SnapshotIsolation {
-		st.present() // it is what is committed now, and not when the locks have been waited for
+	// The snapshot is what is committed now, and not when the locks have been waited for.
+	if err := st.admit(t); err != nil {
+		return err
 	}
 	return st.lockObject(t.Database, t.ID, lock.IX, lock.Transaction)
 }
@@ -176,10 +177,7 @@ func (w *write) lock(ix *Index, key string) error {
 		return nil
 	}
 	r := ix.resource(key)
-	_, answer, err := w.st.lock(&r, lock.X, lock.Transaction, waiting)
-	if err == nil {
-		w.st.counter(ix, lock.X).add(answer)
-	}
+	_, _, err := w.st.lockKey(ix, &r, lock.X, lock.Transaction, waiting)
 	return err
 }
 
@@ -233,7 +231,7 @@ func (w *write) newKey(ix *Index, key string) error {
 // something only if nobody else has run since, so it is repeated until nothing has to be waited for.
 func (w *write) lockNewKey(ix *Index, key string) error {
 	locks, held := w.st.engine.locks, lock.NL
-	for {
+	for !w.st.tx.covers(ix.Table, lock.X) {
 		mode := lock.X
 		if locks.Ranges() {
 			again, own, err := w.testGap(ix, key)
@@ -252,16 +250,15 @@ func (w *write) lockNewKey(ix *Index, key string) error {
 		}
 		pauses := locks.Pauses()
 		r := ix.resource(key)
-		_, answer, err := w.st.lock(&r, mode, lock.Transaction, waiting)
-		if err != nil {
+		if _, _, err := w.st.lockKey(ix, &r, mode, lock.Transaction, waiting); err != nil {
 			return err
 		}
-		w.st.counter(ix, mode).add(answer)
 		held = mode
 		if locks.Pauses() == pauses {
 			return nil
 		}
 	}
+	return nil
 }
 
 // hides reports whether the transaction's snapshot has another row under a unique key that is free by now: whoever
@@ -286,11 +283,9 @@ func (w *write) testGap(ix *Index, key string) (again, own bool, err error) {
 	if behind != nil {
 		r = ix.resource(behind.key)
 	}
-	_, answer, err := w.st.lock(&r, lock.RangeIN, lock.Instant, waiting)
-	if err != nil {
+	if _, _, err := w.st.lockKey(ix, &r, lock.RangeIN, lock.Instant, waiting); err != nil {
 		return false, false, err
 	}
-	w.st.counter(ix, lock.RangeIN).add(answer)
 	if ix.following(key) != behind {
 		return true, false, nil
 	}

@@ -39,8 +39,8 @@ type Session struct {
 	DateFirst                       int
 	TextSize                        int
 	Language, DateFormat            string
-	// Options are the SET options that are on, by their names: "ANSI_NULLS", "XACT_ABORT", …
-	Options map[string]bool
+	// IsOn says of SET options by their names whether they are on: "ANSI_NULLS", "XACT_ABORT", … Nil: none is.
+	IsOn func(option string) bool
 	// Context is CONTEXT_INFO.
 	Context []byte
 	Request *Request // nil between two requests
@@ -58,10 +58,12 @@ type Request struct {
 
 // Wait is what a session waits for.
 type Wait struct {
-	Type      string // "LCK_M_S", "WAITFOR", …
-	Since     time.Time
-	Resource  string // as wait_resource has it: "KEY: 5:72057594045 (8194443284a0)"
-	BlockedBy int    // the session that holds what is waited for; 0 if none does
+	Type     string // "LCK_M_S", "WAITFOR", …
+	Since    time.Time
+	Resource string // as wait_resource has it: "KEY: 5:72057594045 (8194443284a0)"
+	// Description is the resource as sys.dm_os_waiting_tasks has it: "keylock hobtid=72057594045 dbid=5 …".
+	Description string
+	BlockedBy   int // the session that holds what is waited for; 0 if none does
 }
 
 // Lock is a lock that is held or waited for.
@@ -76,6 +78,7 @@ type Lock struct {
 	Status        string // "GRANT", "CONVERT", "WAIT"
 	Owner         string // "TRANSACTION", "SESSION", "SHARED_TRANSACTION_WORKSPACE", …
 	TransactionID int64
+	Count         int // how often it was asked for
 }
 
 // Transaction is an open transaction.

@@ -3,6 +3,7 @@ package sysview
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -13,7 +14,7 @@ func LockOf(i lock.Info, server *schema.Server) *Lock {
 	r := i.Resource
 	l := &Lock{
 		Session: int(i.Session), Type: r.Type(), Database: server.DatabaseByID(r.Database), Mode: i.Mode.String(),
-		Status: string(i.Status), Owner: "TRANSACTION", Description: describeResource(r),
+		Status: string(i.Status), Owner: "TRANSACTION", Description: describeResource(r), Count: i.Count,
 	}
 	switch r.Kind {
 	case lock.Object:
@@ -49,8 +50,48 @@ func describeResource(r lock.Resource) string {
 	}
 }
 
-// WaitResource is a resource as sys.dm_exec_requests shows what is waited for.
-func WaitResource(r lock.Resource) string {
+// WaitOf tells what a request waits for.
+func WaitOf(i lock.Info) *Wait {
+	return &Wait{
+		Type: waitType(i.Mode), Since: i.Since, Resource: waitResource(i.Resource), Description: waitDescription(i),
+		BlockedBy: int(i.Blocker),
+	}
+}
+
+// waitType is the wait type for a lock: LCK_M_S, LCK_M_RIn_NL, LCK_M_SCH_M and so on.
+func waitType(m lock.Mode) string {
+	name := m.String()
+	if m.IsRange() {
+		name = rangeWaits.Replace(name)
+	}
+	return "LCK_M_" + strings.ToUpper(name[:1]) + strings.NewReplacer("ch-", "CH_", "-", "_").Replace(name[1:])
+}
+
+// rangeWaits makes the names of wait types of the names of modes: RangeS-U is RS_U there, and RangeI-N is RIn_NL.
+var rangeWaits = strings.NewReplacer("RangeI-N", "RIn_NL", "RangeI", "RIn", "RangeS", "RS", "RangeX", "RX")
+
+// waitDescription is a resource as sys.dm_os_waiting_tasks shows it.
+func waitDescription(i lock.Info) string {
+	r := i.Resource
+	var what string
+	entity := HoBT(r.Object, r.Index)
+	switch r.Kind {
+	case lock.Object:
+		entity = int64(r.Object)
+		what = fmt.Sprintf("objectlock lockPartition=0 objid=%d subresource=FULL dbid=%d", r.Object, r.Database)
+	case lock.RID:
+		what = fmt.Sprintf("ridlock fileid=1 pageid=%d dbid=%d", r.Object, r.Database)
+	case lock.Application:
+		entity = 0
+		what = fmt.Sprintf("applicationlock hash=%s databasePrincipalId=%d dbid=%d", describeResource(r), r.Object, r.Database)
+	default:
+		what = fmt.Sprintf("keylock hobtid=%d dbid=%d", entity, r.Database)
+	}
+	return fmt.Sprintf("%s id=lock mode=%s associatedObjectId=%d", what, i.Mode, entity)
+}
+
+// waitResource is a resource as sys.dm_exec_requests shows what is waited for.
+func waitResource(r lock.Resource) string {
 	switch r.Kind {
 	case lock.Object:
 		return fmt.Sprintf("OBJECT: %d:%d:0 ", r.Database, r.Object)

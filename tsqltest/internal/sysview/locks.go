@@ -15,7 +15,7 @@ const lockColumns = `
 	resource_type nvarchar(60), resource_subtype nvarchar(60), resource_database_id int
 	resource_description nvarchar(256), resource_associated_entity_id bigint?, resource_lock_partition int = 0
 	request_mode nvarchar(60), request_type nvarchar(60) = 'LOCK', request_status nvarchar(60)
-	request_reference_count smallint = 1, request_lifetime int = 0, request_session_id int
+	request_reference_count smallint, request_lifetime int = 0, request_session_id int
 	request_exec_context_id int = 0, request_request_id int = 0, request_owner_type nvarchar(60)
 	request_owner_id bigint?, request_owner_guid uniqueidentifier? = NULL, request_owner_lockspace_id nvarchar(32) = ''
 	lock_owner_address varbinary(8) = NULL`
@@ -28,6 +28,7 @@ var lockRow = getters[*Lock]{
 	"resource_associated_entity_id": func(l *Lock) Value { return number(l.Entity) },
 	"request_mode":                  func(l *Lock) Value { return str(l.Mode) },
 	"request_status":                func(l *Lock) Value { return str(l.Status) },
+	"request_reference_count":       func(l *Lock) Value { return number(l.Count) },
 	"request_session_id":            func(l *Lock) Value { return number(l.Session) },
 	"request_owner_type":            func(l *Lock) Value { return str(l.Owner) },
 	"request_owner_id":              func(l *Lock) Value { return number(l.TransactionID) },

@@ -36,15 +36,18 @@ func listSessions(c *Context) ([]session, error) {
 	return list, nil
 }
 
-// findSession lists the session of a number.
-func findSession(c *Context, id Value) ([]session, error) {
-	if c.Activity == nil || !c.mayServer() && int(id.Int()) != c.Activity.Self() {
-		return nil, nil
+// findSession lists the session of a number, if keep is nil or true for it.
+func findSession(keep func(s session) bool) func(c *Context, id Value) ([]session, error) {
+	return func(c *Context, id Value) ([]session, error) {
+		if c.Activity == nil || !c.mayServer() && int(id.Int()) != c.Activity.Self() {
+			return nil, nil
+		}
+		found := c.Activity.Session(int(id.Int()))
+		if found == nil || keep != nil && !keep(session{found, c}) {
+			return nil, nil
+		}
+		return []session{{found, c}}, nil
 	}
-	if s := c.Activity.Session(int(id.Int())); s != nil {
-		return []session{{s, c}}, nil
-	}
-	return nil, nil
 }
 
 // only lists the sessions for which keep is true.
@@ -72,7 +75,7 @@ func (s session) status() string {
 }
 
 // option reads a SET option.
-func (s session) option(name string) Value { return flag(s.Options[name]) }
+func (s session) option(name string) Value { return flag(s.IsOn != nil && s.IsOn(name)) }
 
 // elapsed is how long the session has been at its request, or was at the last one.
 func (s session) elapsed() time.Duration {
@@ -186,7 +189,7 @@ var sessionRow = getters[session]{
 	"wait_resource":               func(s session) Value { return str(s.wait().Resource) },
 	// Of dm_os_waiting_tasks.
 	"wait_duration_ms":     session.waited,
-	"resource_description": func(s session) Value { return orNull(s.wait().Resource) },
+	"resource_description": func(s session) Value { return orNull(s.wait().Description) },
 	"waiting_task_address": func(s session) Value { return handle(s.ID) },
 	"blocking_task_address": func(s session) Value {
 		if s.wait().BlockedBy == 0 {
@@ -312,8 +315,8 @@ func sessionViews() []*View {
 		"last_wait_type":       func(s session) Value { return str(lastWait(s)) },
 	}}
 	return []*View{
-		keyed(relation("sys.dm_exec_sessions", sessionColumns, listSessions, row...), "session_id", findSession, row...),
-		relation("sys.dm_exec_requests", requestColumns, only(isExecuting), row...),
+		keyed(relation("sys.dm_exec_sessions", sessionColumns, listSessions, row...), "session_id", findSession(nil), row...),
+		keyed(relation("sys.dm_exec_requests", requestColumns, only(isExecuting), row...), "session_id", findSession(isExecuting), row...),
 		relation("sys.dm_exec_connections", connectionColumns, requires(serverState, listSessions), row...),
 		relation("sys.dm_os_waiting_tasks", `
 			waiting_task_address varbinary(8), session_id smallint?, exec_context_id int? = 0, wait_duration_ms bigint?
