@@ -354,14 +354,14 @@ func (a *analyzer) changed(e *env, with []*syntax.CTE, top *syntax.Top, t syntax
 }
 
 // changedRows checks WHERE and says how many rows of the target it leaves.
-func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syntax.Expr, top *syntax.Top, cursor string) Cardinality {
+func (a *analyzer) changedRows(sc *scope, target *source, from joined, where syntax.Expr, top *syntax.Top, cursor *syntax.CursorName) Cardinality {
 	if where != nil {
 		a.cond(sc.in(inWhere), where)
 	}
-	if cursor != "" {
-		if _, ok := sc.env.cursor(cursor); !ok {
-			if _, ok := sc.env.variable(cursor); !ok {
-				a.failName(sc.env, target.at, "", "cursor %s isn't declared", cursor)
+	if cursor != nil {
+		if _, ok := sc.env.cursor(cursor.Name); !ok {
+			if _, ok := sc.env.variable(cursor.Name); !ok {
+				a.failName(sc.env, target.at, "", "cursor %s isn't declared", cursor.Name)
 			}
 		}
 		return Optional

@@ -187,9 +187,9 @@ func (w *walker) cursor(s *syntax.CursorStmt) {
 	switch s.Verb {
 	case "DECLARE":
 		// Its columns need no names, as those that are sent do.
-		out := w.a.queryIn(&scope{env: w.e, clause: inFrom}, s.Query)
+		out := w.a.queryIn(&scope{env: w.e, clause: inFrom}, s.Definition.Query)
 		if out.none {
-			w.fail(s.Query, ruleType, "", "a query that assigns variables or creates a table yields no rows to fetch")
+			w.fail(s.Definition.Query, ruleType, "", "a query that assigns variables or creates a table yields no rows to fetch")
 		}
 		w.e.declareCursor(s.Name, rowset{Columns: out.columns, bad: out.bad || out.none})
 	case "FETCH":

@@ -45,7 +45,7 @@ type (
 		Output  *Output
 		From    []TableSource
 		Where   Expr
-		Cursor  string // WHERE CURRENT OF; empty if none
+		Cursor  *CursorName // WHERE CURRENT OF; nil if none
 		Options []Option
 	}
 
@@ -58,7 +58,7 @@ type (
 		Output  *Output
 		From    []TableSource
 		Where   Expr
-		Cursor  string
+		Cursor  *CursorName
 		Options []Option
 	}
 
@@ -82,6 +82,23 @@ type (
 		Table *ObjectName
 	}
 )
+
+// CursorName names a cursor.
+type CursorName struct {
+	Name   string // with the @ of a cursor variable
+	Global bool   // GLOBAL stands before it
+}
+
+// CursorDefinition is what a cursor is: CURSOR options FOR query.
+type CursorDefinition struct {
+	diag.Span
+	Insensitive, Scroll bool     // the standard's words, before CURSOR
+	Options             []string // T-SQL's words, after CURSOR: "LOCAL", "STATIC", …
+	Query               *Query
+	ReadOnly            bool    // FOR READ ONLY
+	Update              bool    // FOR UPDATE
+	Columns             []Ident // of FOR UPDATE OF
+}
 
 // MergeAction is one WHEN clause of MERGE.
 type MergeAction struct {
@@ -252,10 +269,12 @@ type (
 	// CursorStmt is any statement on a cursor: DECLARE c CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE.
 	CursorStmt struct {
 		diag.Span
-		Verb  string      // "DECLARE", "OPEN", "FETCH", "CLOSE", "DEALLOCATE"
-		Name  string      // of the cursor, with the @ of a cursor variable
-		Query *Query      // of DECLARE
-		Into  []*Variable // of FETCH; without it FETCH returns a result set
+		CursorName
+		Verb       string            // "DECLARE", "OPEN", "FETCH", "CLOSE", "DEALLOCATE"
+		Definition *CursorDefinition // of DECLARE, which is also SET @c = CURSOR …
+		Direction  string            // of FETCH: "NEXT", "PRIOR", "FIRST", "LAST", "ABSOLUTE", "RELATIVE"
+		Offset     Expr              // of ABSOLUTE and RELATIVE
+		Into       []*Variable       // of FETCH; without it FETCH returns a result set
 	}
 
 	// Use is USE database.

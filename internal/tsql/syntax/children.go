@@ -315,7 +315,8 @@ func controlChildren(s Stmt, v visitor) {
 		walkOne(v, s.ResultSets)
 		walkEach(v, s.Options)
 	case *CursorStmt:
-		walkOne(v, s.Query)
+		walkOne(v, s.Definition)
+		walkExprs(v, s.Offset)
 		walkList(v, s.Into)
 	case *Use:
 		v(&s.Database)
@@ -484,6 +485,9 @@ func definitionPartChildren(node Node, v visitor) {
 		walkOne(v, n.Path)
 	case *ExecArg:
 		walkExprs(v, n.X)
+	case *CursorDefinition:
+		walkOne(v, n.Query)
+		walkEach(v, n.Columns)
 	case *ResultSets:
 		walkEach(v, n.Sets)
 	case *ResultSetDef:

@@ -205,14 +205,15 @@ func (p *parser) refuseMisplacedClause() {
 
 // where reads WHERE condition or WHERE CURRENT OF cursor.
 // The cursor stands on the one row that is changed.
-func (p *parser) where() (cond Expr, cursor string) {
+func (p *parser) where() (cond Expr, cursor *CursorName) {
 	if !p.accept("WHERE") {
-		return nil, ""
+		return nil, nil
 	}
 	if p.accept("CURRENT", "OF") {
-		return nil, p.cursorName()
+		name := p.cursorName()
+		return nil, &name
 	}
-	return p.condition(), ""
+	return p.condition(), nil
 }
 
 // assignments reads the elements of SET.

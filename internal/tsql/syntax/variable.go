@@ -48,7 +48,7 @@ func (p *parser) variableStatement(t token) Stmt {
 	case t.isAny("OPEN", "CLOSE", "DEALLOCATE"):
 		p.next()
 		name := p.cursorName()
-		return &CursorStmt{Span: p.from(t.Span), Verb: t.upper, Name: name}
+		return &CursorStmt{Span: p.from(t.Span), Verb: t.upper, CursorName: name}
 	case t.is("USE"):
 		p.next()
 		name := p.name("the name of a database")
@@ -133,63 +133,70 @@ func (p *parser) typeOrCursor() *TypeName {
 // INSENSITIVE and SCROLL before the word are the form of the standard, options after it that of T-SQL.
 func (p *parser) declareCursor(start diag.Span) Stmt {
 	name := p.ident().Value
-	p.accept("INSENSITIVE")
-	p.accept("SCROLL")
+	d := &CursorDefinition{}
+	d.Insensitive = p.accept("INSENSITIVE")
+	d.Scroll = p.accept("SCROLL")
 	if t := p.peek(); !t.is("CURSOR") {
 		p.fail(t.Span, "the names of variables begin with @", "expected CURSOR, found %s", t.describe())
 	}
-	return p.cursorDefinition(start, name)
+	return p.cursorDefinition(start, CursorName{Name: name}, d)
 }
 
 // cursorDefinition reads CURSOR [options] FOR query [FOR READ ONLY | FOR UPDATE [OF columns]].
-func (p *parser) cursorDefinition(start diag.Span, name string) Stmt {
+// A cursor of a cursor variable is never global.
+func (p *parser) cursorDefinition(start diag.Span, name CursorName, d *CursorDefinition) Stmt {
 	p.expect("CURSOR")
-	for p.peek().isAny("LOCAL", "GLOBAL", "FORWARD_ONLY", "SCROLL", "STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD",
-		"READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING") {
-		p.next()
+	named := name.Name[0] != '@'
+	for t := p.peek(); named && t.is("GLOBAL") || t.isAny("LOCAL", "FORWARD_ONLY", "SCROLL", "STATIC", "KEYSET", "DYNAMIC",
+		"FAST_FORWARD", "READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC", "TYPE_WARNING"); t = p.peek() {
+		d.Options = append(d.Options, p.next().upper)
 	}
 	// The query leaves a FOR that isn't FOR JSON, XML or BROWSE alone.
 	p.expect("FOR")
-	s := &CursorStmt{Verb: "DECLARE", Name: name, Query: p.query()}
+	d.Query = p.query()
 	if p.accept("FOR", "UPDATE") {
+		d.Update = true
 		if p.accept("OF") {
-			p.idents()
+			d.Columns = p.idents()
 		}
 	} else if p.accept("FOR") {
 		p.expect("READ", "ONLY")
+		d.ReadOnly = true
 	}
-	s.Span = p.from(start)
-	return s
+	d.Span = p.from(start)
+	return &CursorStmt{Span: d.Span, CursorName: name, Verb: "DECLARE", Definition: d}
 }
 
 // cursorName reads [GLOBAL] name or a cursor variable.
 // GLOBAL may be a name itself, so it is an option only if a name follows.
-func (p *parser) cursorName() string {
+func (p *parser) cursorName() CursorName {
 	if p.peek().kind == tokenVariable {
-		return p.next().value
+		return CursorName{Name: p.next().value}
 	}
-	if p.peekN(1).isName() {
-		p.accept("GLOBAL")
+	global := false
+	if p.peekN(1).isName() && !isStatementStart(p.peekN(1)) {
+		global = p.accept("GLOBAL")
 	}
-	return p.name("the name of a cursor").Value
+	return CursorName{Name: p.name("the name of a cursor").Value, Global: global}
 }
 
 // fetch reads FETCH [[NEXT|…] FROM] cursor [INTO @a, …].
 // FROM may be left out when no direction is said. Without INTO the row goes to the client as a result set.
 func (p *parser) fetch() Stmt {
 	start := p.next().Span
+	s := &CursorStmt{Verb: "FETCH", Direction: "NEXT"}
 	switch t := p.peek(); {
 	case t.isAny("NEXT", "PRIOR", "FIRST", "LAST") && p.fetchDirection():
-		p.next()
+		s.Direction = p.next().upper
 		p.expect("FROM")
 	case t.isAny("ABSOLUTE", "RELATIVE") && !p.peekN(1).is("INTO"):
-		p.next()
-		p.constantOrVariable("FETCH")
+		s.Direction = p.next().upper
+		s.Offset = p.constantOrVariable("FETCH")
 		p.expect("FROM")
 	default:
 		p.accept("FROM")
 	}
-	s := &CursorStmt{Verb: "FETCH", Name: p.cursorName()}
+	s.CursorName = p.cursorName()
 	if p.accept("INTO") {
 		s.Into = commaList(p, p.variable)
 	}
@@ -264,7 +271,7 @@ func (p *parser) setVariable(start diag.Span) Stmt {
 	}
 	p.next()
 	if op.is("=") && p.peek().is("CURSOR") {
-		return p.cursorDefinition(start, v.Name)
+		return p.cursorDefinition(start, CursorName{Name: v.Name}, &CursorDefinition{})
 	}
 	x := p.expr()
 	return &SetVariable{Span: p.from(start), Variable: v, Op: op.value, X: x}

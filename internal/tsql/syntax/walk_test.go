@@ -28,7 +28,7 @@ var nodeTypes = []syntax.Node{
 	&syntax.SelectStmt{}, &syntax.Insert{}, &syntax.Update{}, &syntax.Delete{}, &syntax.Merge{}, &syntax.Truncate{}, &syntax.MergeAction{}, &syntax.Assignment{}, &syntax.Output{},
 	&syntax.Declare{}, &syntax.SetVariable{}, &syntax.SetOption{}, &syntax.If{}, &syntax.While{}, &syntax.Block{}, &syntax.TryCatch{}, &syntax.Return{}, &syntax.Break{}, &syntax.Continue{},
 	&syntax.Goto{}, &syntax.Label{}, &syntax.Throw{}, &syntax.Raiserror{}, &syntax.Print{}, &syntax.Waitfor{}, &syntax.Transaction{}, &syntax.Exec{}, &syntax.CursorStmt{}, &syntax.Use{},
-	&syntax.Other{}, &syntax.ExecArg{}, &syntax.ResultSets{}, &syntax.ResultSetDef{}, &syntax.VarDecl{},
+	&syntax.Other{}, &syntax.ExecArg{}, &syntax.ResultSets{}, &syntax.CursorDefinition{}, &syntax.ResultSetDef{}, &syntax.VarDecl{},
 	// Definitions.
 	&syntax.CreateTable{}, &syntax.AlterTable{}, &syntax.CreateIndex{}, &syntax.CreateType{}, &syntax.CreateView{}, &syntax.CreateFunction{}, &syntax.CreateProcedure{},
 	&syntax.CreateTrigger{}, &syntax.CreateSequence{}, &syntax.CreateSynonym{}, &syntax.CreateSchema{}, &syntax.CreatePrincipal{}, &syntax.Permission{}, &syntax.Drop{},

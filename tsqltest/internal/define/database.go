@@ -185,6 +185,14 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers
 			return err
 		}
 		set(d, &db.SingleUser, true)
+	case "CURSOR_CLOSE_ON_COMMIT":
+		if isOn {
+			return d.unsupported(o.Span, "ALTER DATABASE … SET CURSOR_CLOSE_ON_COMMIT ON")
+		}
+	case "CURSOR_DEFAULT":
+		options := clone(db.Options)
+		options[o.Name] = v
+		set(d, &db.Options, options)
 	case "MULTI_USER":
 		set(d, &db.SingleUser, false)
 	case "ALLOW_SNAPSHOT_ISOLATION":

@@ -41,6 +41,8 @@ type Run struct {
 	Slots []Value
 	// Rows are the registers for the rows themselves that the statement changes.
 	Rows []*store.Row
+	// Step is set if the execution fetches a row for a cursor.
+	Step *Step
 
 	subs []Iterator // of subqueries, by number
 	once []any      // what is computed once in an execution, by number; nil until then
@@ -85,7 +87,7 @@ func (p *Pool) Put(r *Run) {
 	if len(p.free) >= maxFree {
 		return
 	}
-	r.Frame, r.now, r.warned = nil, time.Time{}, false
+	r.Frame, r.Step, r.now, r.warned = nil, nil, time.Time{}, false
 	clear(r.Slots)
 	clear(r.Rows)
 	clear(r.once)

@@ -59,6 +59,10 @@ type Scan struct {
 	Early []Cond
 	Rest  []Load
 	Late  []Cond
+	// Place is the number, from 1, of a scan whose rows are those of a cursor; 0 for others. See [Step].
+	Place int
+	// Exact reads one row by its key; nil reads what Seek says.
+	Exact *Exact
 	Text  string
 }
 
@@ -84,6 +88,8 @@ type scanning struct {
 	access  store.Access
 	ranges  []store.Range
 	next    int // of ranges
+	reverse bool
+	missed  bool // no row has been found
 	current *store.Cursor
 	keys    keyMaker
 }
@@ -96,13 +102,13 @@ func (it *scanning) Open() error {
 	if it.table == nil || it.table.Data == nil {
 		return nil
 	}
-	var err error
-	if it.ranges, err = it.scan.Seek.ranges(it.run, &it.keys, it.ranges); err != nil || len(it.ranges) == 0 {
+	if err := it.find(); err != nil || len(it.ranges) == 0 {
 		return err
 	}
-	if it.scan.Reverse {
+	if it.reverse {
 		slices.Reverse(it.ranges)
 	}
+	var err error
 	it.store = it.run.Frame.Session.Statement()
 	if it.table.Data.Private {
 		it.access = store.Access{Keep: store.KeepStatement}
@@ -113,14 +119,32 @@ func (it *scanning) Open() error {
 	return nil
 }
 
+// find decides which parts of the index are read, and in which direction.
+func (it *scanning) find() (err error) {
+	it.reverse = it.scan.Reverse
+	if it.scan.Exact != nil {
+		it.ranges, err = it.scan.Exact.ranges(it.run, it.ranges)
+		it.missed = len(it.ranges) > 0
+		return err
+	}
+	if it.ranges, err = it.scan.Seek.ranges(it.run, &it.keys, it.ranges); err != nil {
+		return err
+	}
+	if step := it.run.Step; step != nil && it.scan.Place > 0 {
+		it.reverse = it.reverse != step.Backward
+		it.ranges = step.narrow(it.scan.Place-1, it.reverse, it.ranges)
+	}
+	return nil
+}
+
 // Next implements Iterator.
 func (it *scanning) Next() (bool, error) {
 	for {
 		if it.current == nil {
 			if it.next == len(it.ranges) {
-				return false, nil
+				return false, it.ended()
 			}
-			it.current = it.store.Scan(it.table.IndexByID(it.scan.Index).Data, it.ranges[it.next], it.scan.Reverse, it.access)
+			it.current = it.store.Scan(it.table.IndexByID(it.scan.Index).Data, it.ranges[it.next], it.reverse, it.access)
 			it.next++
 		}
 		ok, err := it.current.Next()
@@ -140,9 +164,30 @@ func (it *scanning) Next() (bool, error) {
 			if it.scan.Row >= 0 {
 				it.run.Rows[it.scan.Row] = it.current.Row()
 			}
-			return true, nil
+			return true, it.noted()
 		}
 	}
+}
+
+// noted tells those who want to know that there is a row.
+func (it *scanning) noted() error {
+	if it.run.Step != nil && it.scan.Place > 0 {
+		it.run.Step.note(it.scan.Place-1, it.current, it.table.Data)
+	}
+	it.missed = false
+	if x := it.scan.Exact; x != nil {
+		return x.Found(it.run, it.current.Row(), it.current.Values())
+	}
+	return nil
+}
+
+// ended says that there are no more rows.
+func (it *scanning) ended() error {
+	if it.missed {
+		it.missed = false
+		return it.scan.Exact.Missed(it.run)
+	}
+	return nil
 }
 
 // early is the filter that the store asks before it looks a row up.

@@ -219,6 +219,7 @@ var above10000 = map[int32]row{
 	16951: {16, 1, Statement, false, "The variable '%s' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have a cursor allocated to it before execution of the procedure."},
 	16952: {16, 1, Statement, false, "A cursor variable cannot be used as a parameter to a remote procedure call."},
 	16955: {16, 2, Statement, false, "Could not create an acceptable cursor."},
+	16956: {10, 1, Statement, false, "The created cursor is not of the requested type."},
 	16957: {16, 4, Statement, false, "FOR UPDATE cannot be specified on a READ ONLY cursor."},
 	16958: {16, 1, Statement, false, "Could not complete cursor operation because the set options have changed since the cursor was declared."},
 	16960: {16, 1, Statement, false, "You have reached the maximum number of cursors allowed."},

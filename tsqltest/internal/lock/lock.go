@@ -2,7 +2,7 @@
 // compatibility, and the search for deadlocks.
 //
 // A [Manager] has all locks of a server. A session is a [Client], and holds its locks through owners: one for its
-// transaction, one for itself. All of it runs under the scheduler's latch and waits only through the scheduler.
+// transaction, one for itself, and one for each cursor that locks the row it is on. All of it runs under the scheduler's latch and waits only through the scheduler.
 package lock
 
 import (
@@ -72,6 +72,7 @@ type OwnerKind uint8
 const (
 	ByTransaction OwnerKind = iota
 	BySession
+	ByCursor
 )
 
 // Owner is on whose behalf a session holds locks. Owners of one session never wait for each other.

@@ -237,7 +237,7 @@ func (p *planner) windowed(b *block, w *windowSpec, x *physical, need set) *phys
 	sorted := satisfies(x, order)
 	out := &physical{rows: x.rows, cost: x.cost + x.rows*0.1, fixed: x.fixed, order: x.order}
 	if !sorted {
-		out.cost = total(x, request{order: order, goal: all})
+		out.cost = p.total(x, request{order: order, goal: all})
 		out.order = nil
 		for _, k := range order {
 			out.order = append(out.order, ordering{k.node.key(), k.desc})

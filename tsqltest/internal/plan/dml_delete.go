@@ -9,11 +9,11 @@ import (
 
 // deleteStatement compiles DELETE.
 func (b *binder) deleteStatement(s *syntax.Delete) (*Statement, error) {
-	if s.Cursor != "" {
-		return nil, b.unsupported(s.Span, "WHERE CURRENT OF")
-	}
 	m, err := b.modifies(s.With, s.Target, s.From, s.Where, s.Top, s.Options, "DELETE")
 	if err != nil {
+		return nil, err
+	}
+	if err := b.positioned(m, s.Cursor, s.From, nil, s.Span); err != nil {
 		return nil, err
 	}
 	u, err := b.rulesOf(m.target.from, map[*schema.Table]*rules{})

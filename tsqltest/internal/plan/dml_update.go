@@ -111,11 +111,11 @@ func (b *binder) targetHints(t *target, to syntax.TableSource) error {
 
 // updateStatement compiles UPDATE.
 func (b *binder) updateStatement(s *syntax.Update) (*Statement, error) {
-	if s.Cursor != "" {
-		return nil, b.unsupported(s.Span, "WHERE CURRENT OF")
-	}
 	m, err := b.modifies(s.With, s.Target, s.From, s.Where, s.Top, s.Options, "UPDATE")
 	if err != nil {
+		return nil, err
+	}
+	if err := b.positioned(m, s.Cursor, s.From, s.Set, s.Span); err != nil {
 		return nil, err
 	}
 	u, err := b.rulesOf(m.target.from, map[*schema.Table]*rules{})

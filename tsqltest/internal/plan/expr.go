@@ -84,6 +84,9 @@ func (b *binder) variable(x *syntax.Variable) (*node, error) {
 	}
 	v := b.env.Variables[b.fold(x.Name)]
 	if v == nil {
+		if b.env.CursorVariables[b.fold(x.Name)] {
+			return nil, fault.New(16949, x.Name)
+		}
 		return nil, fault.New(137, x.Name)
 	}
 	slot := v.Slot

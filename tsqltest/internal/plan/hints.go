@@ -129,6 +129,7 @@ func unquoted(name string) string {
 type queryOptions struct {
 	force     bool            // FORCE ORDER
 	joins     map[string]bool // LOOP, HASH, MERGE JOIN; nil allows all
+	steady    bool            // of a dynamic cursor: rows come in the order of indexes, or not at all
 	recursion int             // MAXRECURSION, 0 for no limit
 	limited   bool            // recursion was given
 }

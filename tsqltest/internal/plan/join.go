@@ -80,13 +80,13 @@ func (p *planner) joins(r rel, where []*node, q request) (*physical, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.b.options.force || p.b.env.Chooser != nil {
+	if p.b.options.force || p.b.options.steady || p.b.env.Chooser != nil {
 		return best, nil
 	}
 	// x IN (query) can also be a join with the distinct rows of the query, which may come first.
 	if other := p.unnested(g); other != nil {
 		joined, err := p.group(other, q)
-		if err == nil && total(joined, q) < total(best, q) {
+		if err == nil && p.total(joined, q) < p.total(best, q) {
 			return joined, nil
 		}
 	}
@@ -212,7 +212,11 @@ func (p *planner) stepwise(g *group, q request) (*physical, error) {
 		for i, s := range next {
 			ways[i] = s.physical
 		}
-		at = next[p.choose("join", ways, request{goal: all})]
+		wish := request{goal: all}
+		if p.b.options.steady {
+			wish.order = q.order
+		}
+		at = next[p.choose("join", ways, wish)]
 	}
 	return at.physical, nil
 }
@@ -244,7 +248,7 @@ func (p *planner) exhaustive(g *group, q request) (*physical, error) {
 	}
 	best := levels[full][0].physical
 	for _, s := range levels[full][1:] {
-		if total(s.physical, q) < total(best, q) {
+		if p.total(s.physical, q) < p.total(best, q) {
 			best = s.physical
 		}
 	}

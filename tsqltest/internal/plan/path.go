@@ -29,6 +29,9 @@ type path struct {
 
 // paths are the ways to read a table that its hints allow.
 func (p *planner) paths(t *tableRel, q request) ([]*physical, error) {
+	if t.exact != nil {
+		return []*physical{p.exactly(t, q)}, nil
+	}
 	columns := map[int]int{}
 	for ordinal, slot := range t.slots {
 		if slot >= 0 {
@@ -62,6 +65,22 @@ func (p *planner) paths(t *tableRel, q request) ([]*physical, error) {
 		return nil, fault.New(8622)
 	}
 	return out, nil
+}
+
+// exactly is the way to read one row by its key.
+func (p *planner) exactly(t *tableRel, q request) *physical {
+	conds, startup := splitStartup(q.conds, made(t))
+	x := &path{table: t, index: t.exact.index, ranged: -1}
+	x.split(conds, nil, q.need)
+	out := &physical{rows: 1, cost: 1, build: func() (execute.Operator, error) {
+		op, err := p.scan(x)
+		if err != nil {
+			return nil, err
+		}
+		op.Exact, op.Place = t.exact.read, t.exact.place
+		return op, nil
+	}}
+	return p.filtered(out, nil, startup)
 }
 
 // filter binds the condition of a filtered index.
@@ -400,7 +419,7 @@ func (x *path) single(ordinal int) bool {
 }
 
 // scan makes the operator of a path.
-func (p *planner) scan(x *path) (execute.Operator, error) {
+func (p *planner) scan(x *path) (*execute.Scan, error) {
 	t := x.table
 	op := &execute.Scan{
 		Source: t.source, Index: x.index.ID, Reverse: x.reverse, Hints: t.hints, Lookup: x.lookup, Write: t.write, Row: t.row,

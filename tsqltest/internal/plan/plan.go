@@ -14,6 +14,7 @@
 //	query.go     SELECT: from.go, group.go, window.go, setop.go, cte.go, pivot.go, document.go (FOR JSON)
 //	module.go    views and functions of the user's; tablefunc.go OPENJSON and its like; system.go the system's views
 //	planner.go   physical ways: path.go and sarg.go indexes, join.go and joining.go joins, block.go a SELECT, union.go
+//	cursor*.go   the queries of cursors, and WHERE CURRENT OF
 //	hints.go     hints on tables and on queries
 //	dml*.go      statements that write; sysfunctions_*.go functions that ask the catalog or the session
 package plan
@@ -38,6 +39,8 @@ type Env struct {
 	// Tables are the table variables and table-valued parameters, by folded name with the @; Slot counts in
 	// execute.Frame.Tables.
 	Tables map[string]*TableVariable
+	// CursorVariables are the variables that hold cursors, by folded name with the @.
+	CursorVariables map[string]bool
 	// Temp finds a temporary table of the session; nil if there is none.
 	Temp func(name string) *schema.Table
 	// Inserted is the table whose inserted and deleted a trigger's body sees; nil elsewhere.

@@ -83,7 +83,7 @@ func (p *planner) choose(what string, list []*physical, q request) int {
 	costs := make([]float64, len(list))
 	best := 0
 	for i, x := range list {
-		costs[i] = total(x, q)
+		costs[i] = p.total(x, q)
 		if costs[i] < costs[best] {
 			best = i
 		}
@@ -94,9 +94,15 @@ func (p *planner) choose(what string, list []*physical, q request) int {
 	return best
 }
 
+// unsteady is more than any way costs.
+const unsteady = 1e30
+
 // total is what a way costs with the sorting that it needs.
-func total(x *physical, q request) float64 {
+func (p *planner) total(x *physical, q request) float64 {
 	if !satisfies(x, q.order) {
+		if p.b.options.steady {
+			return unsteady + x.cost
+		}
 		return x.cost + x.rows*math.Log2(x.rows+2)*0.05 + 1
 	}
 	return x.cost * min(1, q.goal/max(x.rows, 1))

@@ -35,8 +35,9 @@ type tableRel struct {
 	source execute.Source
 	slots  []int // of the columns by ordinal; -1 for one that nothing refers to
 	hints  execute.Hints
-	write  bool // its rows are to be changed
-	row    int  // the register for the row itself, -1 if nobody needs it
+	write  bool       // its rows are to be changed
+	row    int        // the register for the row itself, -1 if nobody needs it
+	exact  *exactRead // one row is read by its key; nil for what the conditions say
 	// of and binder bind the conditions of filtered indexes when a plan is made.
 	of      *source
 	binder  *binder

@@ -26,7 +26,6 @@ var fixedVariables = map[string]execute.Value{
 	"TOTAL_ERRORS":     value.OfInt(0),
 	"TOTAL_READ":       value.OfInt(0),
 	"TOTAL_WRITE":      value.OfInt(0),
-	"CURSOR_ROWS":      value.OfInt(0),
 	"LANGID":           value.OfInt(0),
 	"LANGUAGE":         value.OfString("us_english"),
 	"TEXTSIZE":         value.OfInt(2147483647),

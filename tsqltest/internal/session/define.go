@@ -160,6 +160,15 @@ func (s *Session) compile(u *unit, node syntax.Node) (any, error) {
 		return s.plan(u, n)
 	case *syntax.Merge:
 		return s.plan(u, n)
+	case *syntax.CursorStmt:
+		if n.Definition == nil {
+			return nil, nil //nolint:nilnil // it has none
+		}
+		kind, err := kindOfCursor(n.Definition)
+		if err != nil {
+			return nil, u.at(err, n.Span)
+		}
+		return s.cursorPlan(u, n, kind)
 	case *syntax.If:
 		return planned(s, u, n.Cond, func(env *plan.Env) (plan.Condition, error) { return plan.Test(env, n.Cond) })
 	case *syntax.While:

@@ -69,6 +69,7 @@ func (s *Session) shut() {
 		return
 	}
 	s.rollback()
+	dropCursors(s.cursors)
 	s.dropTemporary(0)
 	s.store.Close()
 	s.server.forget(s)

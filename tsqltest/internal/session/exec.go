@@ -20,6 +20,7 @@ type argument struct {
 	fallback bool          // DEFAULT
 	table    *schema.Table // of a table-valued parameter
 	rows     *rowsArgument // of one that came over the wire
+	cursor   *cursorArgument
 	// output takes the value that the parameter has in the end; nil without OUTPUT.
 	output func(v value.Value, t value.Type) error
 }
@@ -186,15 +187,20 @@ func (s *Session) argumentOf(a *activation, x *syntax.ExecArg) (argument, error)
 		out.fallback = true
 		return out, nil
 	}
-	if v, ok := x.X.(*syntax.Variable); ok {
-		if t := a.unit.tables[fold(v.Name)]; t != nil {
-			out.table = a.variableTable(t.Slot)
-			return out, nil
-		}
+	v, ok := x.X.(*syntax.Variable)
+	switch {
+	case ok && a.unit.tables[fold(v.Name)] != nil:
+		out.table = a.variableTable(a.unit.tables[fold(v.Name)].Slot)
+		return out, nil
+	case ok && a.unit.cursorVariables[fold(v.Name)]:
+		out.cursor = &cursorArgument{from: a, name: v.Name}
 		if x.Output {
-			out.output = func(result value.Value, t value.Type) error { return s.set(a, v.Name, result, t) }
+			out.output = func(value.Value, value.Type) error { return nil }
 		}
-	} else if x.Output {
+		return out, nil
+	case ok && x.Output:
+		out.output = func(result value.Value, t value.Type) error { return s.set(a, v.Name, result, t) }
+	case x.Output:
 		return out, fault.New(179)
 	}
 	var err error
@@ -311,6 +317,7 @@ func (s *Session) run(u *unit, args []argument) (result value.Value, err error) 
 	if _, err := s.statements(a, u.stmts); err != nil && err != errScope { //nolint:errorlint // it is never wrapped
 		return result, err
 	}
+	s.handCursors(a, args)
 	leave()
 	if a.result.IsNull() {
 		a.result = value.OfInt(0)
@@ -387,7 +394,12 @@ func (s *Session) bindOne(a *activation, p *param, arg *argument) error {
 	if arg.output != nil && !p.output {
 		return fault.New(8162, p.name, a.unit.title())
 	}
-	if p.table != nil {
+	switch {
+	case p.cursor:
+		return bindCursor(arg)
+	case arg.cursor != nil:
+		return fault.New(16949, arg.cursor.name)
+	case p.table != nil:
 		return s.bindTable(a, p, arg)
 	}
 	if arg.table != nil || arg.rows != nil {
@@ -423,7 +435,7 @@ func (s *Session) bindDefault(a *activation, p *param) error {
 // outputs hands the values of OUTPUT parameters to the caller.
 func (s *Session) outputs(a *activation, args []argument) error {
 	for i := range args {
-		if args[i].output == nil {
+		if args[i].output == nil || args[i].cursor != nil {
 			continue
 		}
 		at := i

@@ -91,6 +91,7 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 		return errClosed
 	case aborts:
 		s.rollback()
+		s.forgetCursors()
 		return errBatch
 	case e.Scope >= fault.Batch:
 		return errBatch

@@ -131,6 +131,8 @@ func (s *Session) Info(name string) value.Value {
 		return value.OfInt(int64(s.options.dateFirst))
 	case "FETCH_STATUS":
 		return value.OfInt(s.fetchStatus)
+	case "CURSOR_ROWS":
+		return value.OfInt(s.cursorRows())
 	case "TRANSACTION_ID":
 		return value.OfInt(s.store.TransactionID())
 	case "CONTEXT_INFO":
@@ -164,20 +166,5 @@ func (s *Session) defaultSchema() string {
 
 // Temporary finds a temporary table; nil if there is none.
 func (s *Session) Temporary(name string) *schema.Table { return s.findTemporary(name) }
-
-// CursorStatus is CURSOR_STATUS: -3 for a cursor that is not there, -1 for one that is closed, 0 for one without rows.
-func (s *Session) CursorStatus(_, name string) int64 {
-	c := s.cursors[fold(name)]
-	switch {
-	case c == nil:
-		return -3
-	case !c.open:
-		return -1
-	case len(c.rows) == 0:
-		return 0
-	default:
-		return 1
-	}
-}
 
 var _ plan.Facts = (*Session)(nil)

@@ -27,6 +27,8 @@ type activation struct {
 	result value.Value
 	// scope is SCOPE_IDENTITY().
 	scope value.Value
+	// cursors are the local ones, by folded name, and variables those that cursor variables refer to.
+	cursors, variables map[string]*cursor
 	// outer are the options that a module finds and leaves behind as it found them, and home its database.
 	outer options
 	home  *schema.Database
@@ -61,6 +63,8 @@ func (s *Session) enter(u *unit, frame *execute.Frame) *activation {
 // has set.
 func (s *Session) leave(a *activation) {
 	s.tries -= a.tries
+	dropCursors(a.variables)
+	dropCursors(a.cursors)
 	if a.unit.nests {
 		s.revertTo(a.caller)
 		if s.db != a.home {
@@ -159,7 +163,25 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 		return s.unsupported(a.unit, stmt.Range(), "SET ROWCOUNT for a statement that sends no rows")
 	}
 	a.need(p.Tables)
-	return s.execute(a, p, kindOf(stmt))
+	if err := s.execute(a, p, kindOf(stmt)); err != nil {
+		return err
+	}
+	if at := cursorOf(stmt); at != nil {
+		s.changedCurrent(a, at)
+	}
+	return nil
+}
+
+// cursorOf is the cursor of WHERE CURRENT OF; nil without one.
+func cursorOf(stmt syntax.Stmt) *syntax.CursorName {
+	switch st := stmt.(type) {
+	case *syntax.Update:
+		return st.Cursor
+	case *syntax.Delete:
+		return st.Cursor
+	default:
+		return nil
+	}
 }
 
 // plan returns the plan of a statement that reads or writes rows.
@@ -258,8 +280,8 @@ func (s *Session) setVariable(a *activation, st *syntax.SetVariable) error {
 	if st.Op != "=" {
 		x = &syntax.Binary{Span: st.Span, Op: st.Op[:len(st.Op)-1], X: st.Variable, Y: st.X}
 	}
-	if _, ok := s.cursors[fold(st.Variable.Name)]; ok {
-		return s.unsupported(a.unit, st.Span, "SET of a cursor variable")
+	if a.unit.cursorVariables[fold(st.Variable.Name)] {
+		return s.setCursor(a, st)
 	}
 	if err := s.assign(a, st.Variable.Name, x, st); err != nil {
 		return err

@@ -11,7 +11,7 @@
 //	transaction.go  transactions, and the statement that each one is
 //	exec.go         EXECUTE, and dynamic SQL; call.go calls that come over the wire; function.go functions and triggers
 //	identity.go     EXECUTE AS and REVERT; kill.go KILL
-//	option.go       SET; cursor.go cursors; message.go PRINT, RAISERROR and THROW
+//	option.go       SET; cursor*.go cursors; message.go PRINT, RAISERROR and THROW
 //	sysproc.go      system procedures; applock.go application locks
 //	info.go         what expressions ask the session
 package session
@@ -80,6 +80,8 @@ type Session struct {
 	lastError    int32
 	lastIdentity value.Value
 	fetchStatus  int64
+	lastCursor   *cursor // that was opened last
+	requests     uint64  // how many there have been
 }
 
 // temporary is a temporary table with the nesting level that it belongs to.
@@ -110,6 +112,7 @@ func (s *Session) Execute(ctx context.Context, r request.Request, sink request.S
 	if s.gone {
 		return errClosed
 	}
+	s.requests++
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
 	defer func() { s.ctx, s.out = context.Background(), output{} }()
 	return s.finish(s.perform(r))
@@ -191,7 +194,8 @@ func (s *Session) Reset(keepTransaction bool) {
 	s.applyOptions()
 	s.revertTo(1)
 	clear(s.prepared)
-	clear(s.cursors)
+	dropCursors(s.cursors)
+	s.fetchStatus, s.lastCursor = 0, nil
 	clear(s.context)
 	s.info = nil
 	s.db = s.home

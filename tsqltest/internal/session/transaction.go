@@ -131,6 +131,7 @@ func (s *Session) commit() error {
 	}
 	descriptor := s.transaction.descriptor
 	s.transaction = transaction{}
+	s.closeCursors(false)
 	s.commitStore()
 	s.tell(func(sink request.Sink) error { return sink.TransactionCommitted(descriptor) })
 	return nil
@@ -144,6 +145,7 @@ func (s *Session) rollback() {
 		s.store.Rollback()
 	}
 	if open {
+		s.closeCursors(true)
 		s.tell(func(sink request.Sink) error { return sink.TransactionRolledBack(descriptor) })
 	}
 }

@@ -28,9 +28,11 @@ type unit struct {
 	params    []*param
 	variables map[string]*plan.Variable
 	tables    map[string]*plan.TableVariable
-	types     []value.Type    // of the variables, by slot
-	templates []*schema.Table // of the table variables, by slot
-	result    int             // the slot of the table that a function returns
+	// cursorVariables are the variables that hold cursors, by folded name with the @.
+	cursorVariables map[string]bool
+	types           []value.Type    // of the variables, by slot
+	templates       []*schema.Table // of the table variables, by slot
+	result          int             // the slot of the table that a function returns
 
 	plans map[syntax.Node]*cached
 }
@@ -43,6 +45,7 @@ type param struct {
 	table    *schema.Table // of a table-valued parameter
 	typeName string        // of a table-valued parameter
 	output   bool
+	cursor   bool
 	fallback syntax.Expr // the default; nil if there is none
 }
 
@@ -144,7 +147,7 @@ func (s *Session) moduleUnit(m *schema.Module) (*unit, error) {
 func (s *Session) newUnit(file *diag.File, schemaName string) *unit {
 	return &unit{
 		db: s.db, file: file, schema: schemaName, variables: map[string]*plan.Variable{}, tables: map[string]*plan.TableVariable{},
-		plans: map[syntax.Node]*cached{},
+		plans: map[syntax.Node]*cached{}, cursorVariables: map[string]bool{},
 	}
 }
 
@@ -172,6 +175,14 @@ func (s *Session) declare(u *unit, params []*syntax.Param) error {
 }
 
 func (s *Session) declareParam(u *unit, p *syntax.Param) error {
+	if isCursor(p.Type) {
+		if !p.Output || !p.Varying && u.module != nil {
+			return u.at(fault.New(1051), p.Range())
+		}
+		u.params = append(u.params, &param{name: p.Name, output: true, cursor: true})
+		u.cursorVariables[fold(p.Name)] = true
+		return nil
+	}
 	typ, user, err := define.ResolveType(u.db, p.Type, u.schema)
 	if err != nil {
 		return u.at(err, p.Range())
@@ -194,7 +205,11 @@ func (s *Session) declareVariable(u *unit, v syntax.VarDecl) error {
 	if v.Table != nil {
 		return s.declareTable(u, v.Name, v.Table)
 	}
-	if strings.EqualFold(lastName(v.Type.Name), "cursor") {
+	if isCursor(v.Type) {
+		if v.Init != nil {
+			return fault.New(16949, v.Name)
+		}
+		u.cursorVariables[fold(v.Name)] = true
 		return nil
 	}
 	typ, user, err := define.ResolveType(u.db, v.Type, u.schema)
@@ -232,8 +247,11 @@ func isModule(stmt syntax.Stmt) bool {
 func (u *unit) knows(name string) bool {
 	_, scalar := u.variables[fold(name)]
 	_, table := u.tables[fold(name)]
-	return scalar || table
+	return scalar || table || u.cursorVariables[fold(name)]
 }
+
+// isCursor reports the type of variables that hold cursors.
+func isCursor(t *syntax.TypeName) bool { return strings.EqualFold(lastName(t.Name), "cursor") }
 
 func (u *unit) addVariable(name string, t value.Type) int {
 	slot := len(u.types)
@@ -327,7 +345,7 @@ func (s *Session) same(temps []dependency) bool {
 func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
 	e := &plan.Env{
 		Database: u.db, Server: s.server.catalog, File: u.file, Schema: u.schema, Module: u.module,
-		Variables: u.variables, Tables: u.tables,
+		Variables: u.variables, Tables: u.tables, CursorVariables: u.cursorVariables,
 		Temp: func(name string) *schema.Table {
 			t := s.findTemporary(name)
 			*temps = append(*temps, dependency{name, t})

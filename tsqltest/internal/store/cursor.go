@@ -84,6 +84,9 @@ func (c *Cursor) Row() *Row { return c.row }
 // Values is the version of the row that the cursor sees. Nobody may change it.
 func (c *Cursor) Values() []Value { return c.values }
 
+// Key is the key in the index of the row that the cursor is on.
+func (c *Cursor) Key() string { return c.walk.last }
+
 // Keep says that the row qualifies: its locks stay as Access.Keep says. Otherwise they are given back when the cursor
 // moves on. With Access.Lookup, the lock on the index's key has been decided on by then: it stays as Access.Keep says
 // once Filter has let the key pass, whatever becomes of the row.

@@ -23,8 +23,12 @@ func LockOf(i lock.Info, server *schema.Server) *Lock {
 		l.Entity = HoBT(r.Object, r.Index)
 	default: // belongs to no entity
 	}
-	if i.Owner == lock.BySession {
+	switch i.Owner {
+	case lock.BySession:
 		l.Owner = "SESSION"
+	case lock.ByCursor:
+		l.Owner = "CURSOR"
+	case lock.ByTransaction:
 	}
 	return l
 }
