@@ -184,6 +184,7 @@ var systemFunctions = map[string]Function{
 	"COL_LENGTH":             {args: "kk", result: fixed(typeSmallInt), null: nullAlways},
 	"COL_NAME":               {args: "ii", result: fixed(typeSysname), null: nullAlways},
 	"COLUMNPROPERTY":         {args: "ikk", result: fixed(typeInt), null: nullAlways},
+	"COLUMNS_UPDATED":        {result: fixed(varbinary(128)), null: nullAlways},
 	"COMPRESS":               {args: "a", result: fixed(varbinary(sqltype.Max))},
 	"CONNECTIONPROPERTY":     {args: "k", result: fixed(typeVariant), null: nullAlways},
 	"CONTEXT_INFO":           {result: fixed(varbinary(128)), null: nullAlways},

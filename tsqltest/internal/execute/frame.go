@@ -30,6 +30,7 @@ type Frame struct {
 	// Inserted and Deleted are a trigger's pseudo-tables.
 	Inserted, Deleted *schema.Table
 	Updated           []bool // of a trigger: by ordinal, the columns that UPDATE(column) is true of
+	Affected          int64  // of a trigger: how many rows the statement that fired it has changed
 	Depth             int    // @@NESTLEVEL
 }
 

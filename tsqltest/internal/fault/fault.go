@@ -40,6 +40,8 @@ type Error struct {
 	Scope     Scope
 	// Dooms says that a TRY that catches the error finds the transaction uncommittable even with XACT_ABORT OFF.
 	Dooms bool
+	// Terminated says that the client is told that the statement has been terminated: it had begun to change something.
+	Terminated bool
 	// Raised says that RAISERROR has raised it, which XACT_ABORT does not concern.
 	Raised bool
 }

@@ -240,7 +240,7 @@ var below4000 = map[int32]row{
 	3723: {16, 4, Statement, false, "An explicit DROP INDEX is not allowed on index '%s'. It is being used for %s constraint enforcement."},
 	3725: {16, 0, Statement, false, "The constraint '%s' is being referenced by table '%s', foreign key constraint '%s'."},
 	3726: {16, 1, Statement, false, "Could not drop object '%s' because it is referenced by a FOREIGN KEY constraint."},
-	3727: {10, 0, Statement, false, "Could not drop constraint. See previous errors."},
+	3727: {16, 0, Statement, false, "Could not drop constraint. See previous errors."},
 	3728: {16, 1, Statement, false, "'%s' is not a constraint."},
 	3729: {16, 1, Statement, false, "Cannot %s '%s' because it is being referenced by object '%s'."},
 	3732: {16, 1, Statement, false, "Cannot drop type '%s' because it is being referenced by object '%s'. There may be other objects that reference this type."},

@@ -23,6 +23,7 @@ type statement struct {
 	options     queryOptions
 	plans       []execute.Operator // of subqueries, by number
 	main        execute.Operator   // of the statement itself
+	draws       map[*schema.Sequence]*draw
 }
 
 // binder makes nodes and relations of a tree. A view has a binder of its own, with another Env, for the same statement.

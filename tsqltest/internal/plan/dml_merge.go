@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -242,7 +244,16 @@ func (m *merging) unreachable(s *syntax.Merge) error {
 // mergeOutputs binds OUTPUT, which sees the source's columns and $action too.
 func (b *binder) mergeOutputs(m *merging, s *syntax.Merge, both *scope, sources []*source) error {
 	sc := *both
-	sc.sources = append([]*source{m.rules.after, m.rules.before}, sources...)
+	after, before := m.rules.after, m.rules.before
+	for _, a := range s.Actions {
+		switch a.Action {
+		case "DELETE":
+			after = perhaps(m.rules.after)
+		case "INSERT":
+			before = perhaps(m.rules.before)
+		}
+	}
+	sc.sources = append([]*source{after, before}, sources...)
 	sc.action = columnNode(m.word, value.NVarChar(10), false)
 	err := m.target.readingRows(m.rules, func() (err error) {
 		m.outputs, err = b.outputs(&sc, s.Output)
@@ -257,6 +268,25 @@ func (b *binder) mergeOutputs(m *merging, s *syntax.Merge, both *scope, sources 
 		}
 	}
 	return nil
+}
+
+// perhaps is a source whose row may be missing, as deleted is for a row that a MERGE inserts.
+func perhaps(s *source) *source {
+	out := *s
+	out.columns = slices.Clone(s.columns)
+	for i := range out.columns {
+		out.columns[i].node = nil
+		out.columns[i].make = func() (*node, error) {
+			n, err := s.column(i)
+			if err != nil {
+				return nil, err
+			}
+			null := *n
+			null.nullable = true
+			return &null, nil
+		}
+	}
+	return &out
 }
 
 // mergePlan plans the join and compiles the clauses.

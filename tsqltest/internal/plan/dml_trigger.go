@@ -139,6 +139,10 @@ func (e *execution) fireEvent(u *rules, t *schema.Table, event string, list []ch
 	}
 	x := *e.frame()
 	x.Updated = u.updated(event)
+	x.Affected = int64(len(list))
+	if e.verb == "MERGE" {
+		x.Affected = e.count // of all its clauses
+	}
 	if u.insteadOf != "" {
 		event = InsteadOf + event
 	}

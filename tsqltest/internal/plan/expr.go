@@ -328,12 +328,42 @@ func (b *binder) nextValue(_ *scope, x *syntax.NextValue) (*node, error) {
 		return nil, fault.New(208, textOf(x.Sequence.Parts))
 	}
 	b.needs("UPDATE", seq)
+	d := b.draws[seq]
+	if d == nil {
+		d = &draw{last: b.newSlot(), count: b.newSlot()}
+		if b.draws == nil {
+			b.draws = map[*schema.Sequence]*draw{}
+		}
+		b.draws[seq] = d
+	}
+	seen := b.newSlot()
 	return &node{
 		name: "NEXT VALUE FOR " + schema.QualifiedName(seq), typ: seq.Type, varies: true, session: true, at: x.Span,
 		value: func([]code) execute.Expr {
-			return func(r *execute.Run) (execute.Value, error) { return r.Frame.Session.NextValue(seq) }
+			return func(r *execute.Run) (execute.Value, error) { return d.next(r, seq, seen) }
 		},
 	}, nil
+}
+
+// draw is where a statement keeps the value of a sequence: however often it asks for the next one, there is one for each row.
+type draw struct{ last, count int }
+
+// next is the value of the present row for one of the places that ask for it, which has asked as often as the slot seen
+// says. Each of them asks once for a row.
+func (d *draw) next(r *execute.Run, seq *schema.Sequence, seen int) (execute.Value, error) {
+	rows := int64(0)
+	if v := r.Slots[seen]; !v.IsNull() {
+		rows = v.Int()
+	}
+	if drawn := r.Slots[d.count]; drawn.IsNull() || drawn.Int() <= rows {
+		v, err := r.Frame.Session.NextValue(seq)
+		if err != nil {
+			return execute.Value{}, err
+		}
+		r.Slots[d.last], r.Slots[d.count] = v, value.OfInt(rows+1)
+	}
+	r.Slots[seen] = value.OfInt(rows + 1)
+	return r.Slots[d.last], nil
 }
 
 // folded computes what is constant. An error comes when it is executed, and only if it is.

@@ -28,6 +28,8 @@ type Facts interface {
 	// whether it could have it in a mode at once. ok is false for an owner or a mode that is none.
 	ApplicationMode(principal, resource, owner string) (mode string, ok bool)
 	ApplicationFree(principal, resource, mode, owner string) (free, ok bool)
+	// TriggerLevel is how many triggers are being executed, or how often the one with an id is.
+	TriggerLevel(id int32) int64
 }
 
 // question is a call of a function that asks the catalog or the session.
@@ -187,6 +189,7 @@ func (noFacts) UserIn(db *schema.Database) *schema.Principal      { return db.Db
 func (noFacts) Temporary(string) *schema.Table                    { return nil }
 func (noFacts) SessionContext(string) execute.Value               { return execute.Value{} }
 func (noFacts) ApplicationMode(_, _, _ string) (string, bool)     { return "NoLock", true }
+func (noFacts) TriggerLevel(int32) int64                          { return 0 }
 func (noFacts) ApplicationFree(_, _, _, _ string) (free, ok bool) { return true, true }
 
 // null is the answer when there is none.

@@ -22,6 +22,7 @@ var stateFunctions = map[string]asked{
 	"MIN_ACTIVE_ROWVERSION":  {"", minActiveRowVersion},
 	"CURSOR_STATUS":          {"ss", cursorStatus},
 	"TRIGGER_NESTLEVEL":      {"iss", triggerLevel},
+	"COLUMNS_UPDATED":        {"", columnsUpdated},
 	"APPLOCK_MODE":           {"sss", applicationMode},
 	"APPLOCK_TEST":           {"ssss", applicationTest},
 	"ERROR_NUMBER":           {"", caught(func(e *execute.CaughtError) execute.Value { return value.OfInt(int64(e.Number)) })},
@@ -73,13 +74,36 @@ func cursorStatus(q *question) (execute.Value, error) {
 	return intValue(-3)
 }
 
-// triggerLevel is TRIGGER_NESTLEVEL(): in a trigger it is at least 1.
+// triggerLevel is TRIGGER_NESTLEVEL(): how many triggers are being executed, or how often a given one is.
 func triggerLevel(q *question) (execute.Value, error) {
-	v := q.session().Info("TRIGGER_NESTLEVEL")
-	if v.IsNull() {
-		return intValue(0)
+	if len(q.args) == 0 {
+		return intValue(q.facts().TriggerLevel(0))
 	}
-	return v, nil
+	id, ok := q.number(0)
+	if !ok {
+		return null, nil
+	}
+	return intValue(q.facts().TriggerLevel(id))
+}
+
+// columnsUpdated is COLUMNS_UPDATED(): a bit for each column that has been set, the first column's the lowest of the first
+// byte. Outside of a trigger it is NULL.
+func columnsUpdated(q *question) (execute.Value, error) {
+	table := q.run.Frame.Inserted
+	if table == nil {
+		return null, nil
+	}
+	var bits []byte
+	for i, c := range table.Columns {
+		at := int(c.ID-1) / 8
+		for len(bits) <= at {
+			bits = append(bits, 0)
+		}
+		if q.run.Frame.Updated[i] {
+			bits[at] |= 1 << ((c.ID - 1) % 8)
+		}
+	}
+	return value.OfBytes(bits), nil
 }
 
 func applicationMode(q *question) (execute.Value, error) {

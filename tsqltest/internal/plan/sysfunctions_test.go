@@ -35,6 +35,8 @@ func (a *asker) ApplicationMode(principal, resource, _ string) (string, bool) {
 	return "Exclusive", principal == "public" && resource == "r"
 }
 
+func (*asker) TriggerLevel(int32) int64 { return 0 }
+
 func (a *asker) ApplicationFree(_, _, mode, _ string) (free, ok bool) { return mode == "Shared", true }
 
 func (a *asker) Info(name string) value.Value {

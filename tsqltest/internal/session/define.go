@@ -30,7 +30,11 @@ func (s *Session) define(a *activation, stmt syntax.Stmt) error {
 	s.Statement() // what is defined can be undone with the transaction, so there has to be one
 	err := define.Execute(s.defining(a.unit), stmt)
 	s.rowCount = 0
-	return s.end(scope, err)
+	err = s.end(scope, err)
+	if e, ok := asFault(err); ok && e.Number != 547 {
+		err = terminated(err)
+	}
+	return err
 }
 
 // hasNoVersions reports whether a statement changes a definition that snapshots would have to have versions of: such ones
@@ -115,6 +119,9 @@ func (s *Session) checkModule(m *schema.Module) error {
 
 // checkAll compiles the statements of a unit.
 func (s *Session) checkAll(u *unit) error {
+	if err := s.checkShape(u); err != nil {
+		return err
+	}
 	for _, stmt := range u.stmts {
 		if isModule(stmt) {
 			continue

@@ -33,6 +33,9 @@ func (s *Session) exec(a *activation, st *syntax.Exec) error {
 	if st.SQL != nil {
 		return s.redefined(a, st.ResultSets, func() error { return s.execText(a, st) })
 	}
+	if a.function {
+		return fault.New(557)
+	}
 	parts, err := s.procedureName(a, st)
 	if err != nil {
 		return err
@@ -248,7 +251,7 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 	}
 	before := s.transaction.count
 	result, err := s.run(u, args)
-	return result, s.balanced(before, err)
+	return result, u.before(s.balanced(before, err))
 }
 
 // balanced is the error for a module or a text that ends with another @@TRANCOUNT than it began with. There is none below a
@@ -312,7 +315,7 @@ func (s *Session) run(u *unit, args []argument) (result value.Value, err error) 
 		return result, err
 	}
 	if err := s.bind(a, args); err != nil {
-		return result, err
+		return result, u.before(err)
 	}
 	if _, err := s.statements(a, u.stmts); err != nil && err != errScope { //nolint:errorlint // it is never wrapped
 		return result, err
@@ -331,6 +334,9 @@ func (s *Session) bind(a *activation, args []argument) error {
 	if len(args) > 0 && len(u.params) == 0 {
 		return fault.New(8146, u.title())
 	}
+	if n := slices.IndexFunc(args, func(arg argument) bool { return arg.name != "" }); n > len(u.params) || n < 0 && len(args) > len(u.params) {
+		return fault.New(8144, u.title())
+	}
 	given := make([]bool, len(u.params))
 	named := false
 	for i := range args {
@@ -344,9 +350,6 @@ func (s *Session) bind(a *activation, args []argument) error {
 			}
 		} else if named {
 			return fault.New(119, i+1)
-		}
-		if at >= len(u.params) {
-			return fault.New(8144, u.title())
 		}
 		if given[at] {
 			return fault.New(8143, arg.name)
@@ -363,7 +366,7 @@ func (s *Session) bind(a *activation, args []argument) error {
 		switch {
 		case p.fallback != nil:
 		case u.module == nil:
-			return fault.New(8178, u.file.Text, p.name)
+			return fault.New(8178, "("+u.declared+")"+u.file.Text, p.name)
 		default:
 			return fault.New(201, u.title(), p.name)
 		}
@@ -408,7 +411,7 @@ func (s *Session) bindOne(a *activation, p *param, arg *argument) error {
 	v, err := value.Assign(arg.value, arg.typ, p.typ)
 	if err != nil {
 		if e, ok := asFault(err); ok && e.Number != 8115 {
-			return fault.New(8114, arg.typ.String(), p.typ.String())
+			return fault.New(8114, value.TypeName(arg.typ), value.TypeName(p.typ))
 		}
 		return err
 	}
@@ -491,7 +494,7 @@ func (s *Session) insertRows(a *activation, st *syntax.Insert, sets []plan.Rows)
 	scope := s.begin()
 	n, err := p.Run(&a.frame, sets, s.sendRow)
 	if err := s.end(scope, err); err != nil {
-		return err
+		return terminated(err)
 	}
 	s.rowCount = n
 	s.done("INSERT", n, p.Columns != nil)

@@ -137,7 +137,7 @@ func (s *Session) located(a *activation, at diag.Span, err error) (e *fault.Erro
 		return &fault.Error{Number: fault.Unsupported, Class: 20, State: 1, Message: fmt.Sprintf("tsqltest: %v", err)}, false
 	}
 	copied := *found
-	if copied.Line == 0 {
+	if copied.Line == 0 && copied.Procedure == "" {
 		placed(&copied, a.unit.file, at.From, a.unit.name)
 	}
 	return &copied, compile

@@ -78,8 +78,8 @@ func (s *Session) resultType(u *unit, def *syntax.CreateFunction) (value.Type, e
 }
 
 // FireTriggers executes the triggers of a table for an event, "INSERT", "UPDATE" or "DELETE": those behind it, or those
-// that stand for it if [plan.InsteadOf] is before the event. A trigger that is being executed is not fired again by what
-// it does itself, as is the default.
+// that stand for it if [plan.InsteadOf] is before the event. A trigger is not fired again by what it does itself, as is the
+// default; by what another trigger does it is.
 func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, inserted, deleted *schema.Table) error {
 	event, insteadOf := strings.CutPrefix(event, plan.InsteadOf)
 	triggers := t.Triggers
@@ -88,10 +88,17 @@ func (s *Session) FireTriggers(f *execute.Frame, t *schema.Table, event string, 
 	}
 	for _, m := range triggers {
 		def, ok := m.Stmt.(*syntax.CreateTrigger)
-		if !ok || m.Disabled || def.InsteadOf != insteadOf || !concerns(def, event) || s.executes(m) {
+		if !ok || m.Disabled || def.InsteadOf != insteadOf || !concerns(def, event) {
 			continue
 		}
-		if err := s.fire(m, execute.Frame{Inserted: inserted, Deleted: deleted, Updated: f.Updated}); err != nil {
+		if s.firing() == m {
+			if insteadOf {
+				// The trigger's own statements are planned without it; a procedure's are not.
+				return fault.New(fault.Unsupported, "a change of the table of an INSTEAD OF trigger by a module that the trigger calls is not supported by tsqltest")
+			}
+			continue
+		}
+		if err := s.fire(m, execute.Frame{Inserted: inserted, Deleted: deleted, Updated: f.Updated, Affected: f.Affected}); err != nil {
 			return err
 		}
 	}
@@ -103,14 +110,25 @@ func concerns(def *syntax.CreateTrigger, event string) bool {
 	return slices.ContainsFunc(def.Events, func(e string) bool { return strings.EqualFold(e, event) })
 }
 
-// executes reports whether a module is being executed.
-func (s *Session) executes(m *schema.Module) bool {
-	for _, a := range s.stack {
-		if a.unit.module == m {
-			return true
+// firing is the innermost trigger that is being executed; nil if there is none.
+func (s *Session) firing() *schema.Module {
+	for _, a := range slices.Backward(s.stack) {
+		if a.trigger {
+			return a.unit.module
 		}
 	}
-	return false
+	return nil
+}
+
+// TriggerLevel is how many triggers are being executed, or how often the one with an id is; 0 stands for all.
+func (s *Session) TriggerLevel(id int32) int64 {
+	var n int64
+	for _, a := range s.stack {
+		if a.trigger && (id == 0 || a.unit.module.ID == id) {
+			n++
+		}
+	}
+	return n
 }
 
 // fire executes one trigger. Whatever goes wrong in it undoes the transaction, and so does one that ends it.
@@ -130,8 +148,8 @@ func (s *Session) fire(m *schema.Module, frame execute.Frame) error {
 		// A trigger is in a transaction: that of the statement which fired it.
 		s.transaction.count = 1
 	}
-	rowCount := s.rowCount
-	defer func() { s.rowCount = rowCount }()
+	// The trigger begins with the @@ROWCOUNT of what fired it.
+	s.rowCount = frame.Affected
 	if err = s.runAs(a); err == nil {
 		_, err = s.statements(a, u.stmts)
 	}

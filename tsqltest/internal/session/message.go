@@ -48,7 +48,7 @@ func (s *Session) throw(a *activation, st *syntax.Throw) error {
 			return fault.New(10704)
 		}
 		again := *e
-		again.Scope, again.Raised = max(again.Scope, fault.Batch), false
+		again.Scope, again.Raised, again.Terminated = max(again.Scope, fault.Batch), false, false
 		return &again
 	}
 	number, err := s.convert(a, st.Number, intType)
@@ -85,12 +85,12 @@ func (s *Session) raiserror(a *activation, st *syntax.Raiserror) error {
 		return err
 	}
 	e := &fault.Error{Number: 50000, Class: uint8(min(max(severity.Int(), 0), 25)), State: uint8(max(state.Int(), 1)), Raised: true}
-	if e.Message, err = s.raisedText(a, st); err != nil {
+	if e.Message, err = s.raisedText(a, st, e); err != nil {
 		return err
 	}
 	log := hasOption(st.Options, "LOG")
 	if e.Class > 18 && !log {
-		return fault.New(2754)
+		return fault.New(2754, 18)
 	}
 	placed(e, a.unit.file, st.From, a.unit.name)
 	s.rowCount = 0
@@ -105,13 +105,16 @@ func (s *Session) raiserror(a *activation, st *syntax.Raiserror) error {
 }
 
 // raisedText is the message of RAISERROR with its arguments in it.
-func (s *Session) raisedText(a *activation, st *syntax.Raiserror) (string, error) {
+func (s *Session) raisedText(a *activation, st *syntax.Raiserror, e *fault.Error) (string, error) {
 	v, t, err := s.evaluate(a, st.Args[0], st.Args[0])
 	if err != nil {
 		return "", err
 	}
 	if t.IsExactInteger() {
-		return "", fault.New(2732, v.Int())
+		if v.Int() < 13000 || v.Int() == 50000 {
+			return "", fault.New(2732, v.Int())
+		}
+		return "", fault.New(18054, v.Int(), e.Class, e.State)
 	}
 	if v, err = value.Assign(v, t, messageType); err != nil {
 		return "", err

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
 // options are the SET options of a session. A module finds its caller's, and what it sets ends with it.
@@ -95,6 +97,9 @@ var ignored = map[string]bool{
 // setOption executes SET of an option.
 func (s *Session) setOption(a *activation, st *syntax.SetOption) error {
 	s.rowCount = 0
+	if st.Name == "CONTEXT_INFO" {
+		return s.setContextInfo(a, st)
+	}
 	val := strings.ToUpper(st.Value)
 	if st.X != nil {
 		v, err := s.convert(a, st.X, printType)
@@ -161,11 +166,28 @@ func (s *Session) setValue(name, val string) bool {
 		return s.options.dateFormat == "mdy"
 	case "LANGUAGE":
 		return strings.EqualFold(strings.Trim(val, "'"), "us_english")
-	case "CONTEXT_INFO":
-		return false
 	default:
 		return false
 	}
+}
+
+// contextType is the type of CONTEXT_INFO: as many bytes are given back, zeros behind those that were set.
+var contextType = value.Type{Type: sqltype.Type{Kind: sqltype.Binary, Length: 128}}
+
+// setContextInfo executes SET CONTEXT_INFO.
+func (s *Session) setContextInfo(a *activation, st *syntax.SetOption) error {
+	if st.X == nil {
+		return s.unsupported(a.unit, st.Span, "SET CONTEXT_INFO "+st.Value)
+	}
+	v, err := s.convert(a, st.X, contextType)
+	if err != nil {
+		return err
+	}
+	if v.IsNull() {
+		return s.unsupported(a.unit, st.Span, "SET CONTEXT_INFO NULL")
+	}
+	s.info = v.Bytes()
+	return nil
 }
 
 // setIsolation sets the isolation level of what follows.

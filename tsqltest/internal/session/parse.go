@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
@@ -43,6 +44,43 @@ func parse(file *diag.File) (*syntax.Script, diag.List) {
 	return script, nil
 }
 
+// numbers are the findings of the parser for which the server has a number of its own, by a part of their message. All
+// others are 102. A batch that ends with one is refused as a whole, so the number is all that matters of them.
+var numbers = []struct {
+	part   string
+	number int32
+}{
+	{"quotes or brackets is empty", 1038}, // QUOTENAME of an empty string comes to it in dynamic SQL
+	{"the last statement of a function must be RETURN", 455},
+	{"must be the first statement of its batch", 111},
+	{"the rows of VALUES differ in length", 10709},
+	{"ORDER BY in a subquery orders nothing", 1033},
+	{"FETCH needs an OFFSET", 153},
+	{noEnd, 105},
+}
+
+// noEnd is what the parser says of a text in quotes that is not closed.
+const noEnd = "that begins here has no end"
+
+// numberOf is the number of the server's error for a finding of the parser.
+func numberOf(d diag.Diagnostic) int32 {
+	var columns, values int
+	switch n, _ := fmt.Sscanf(d.Message, "expected as many values as there are columns, %d, found %d", &columns, &values); {
+	case n == 2 && columns > values:
+		return 109
+	case n == 2:
+		return 110
+	case strings.HasPrefix(d.Fix, "end MERGE with"):
+		return 10713
+	}
+	for _, n := range numbers {
+		if strings.Contains(d.Message, n.part) {
+			return n.number
+		}
+	}
+	return 102
+}
+
 // syntaxErrors is what is wrong with a text, in its order.
 type syntaxErrors []*fault.Error
 
@@ -54,10 +92,7 @@ func (l syntaxErrors) Error() string { return l[0].Error() }
 func syntaxError(found diag.List) error {
 	var list syntaxErrors
 	for _, d := range found {
-		e := fault.New(102, "")
-		if strings.HasSuffix(d.Message, "quotes or brackets is empty") {
-			e = fault.New(1038) // QUOTENAME of an empty string comes to it in dynamic SQL
-		}
+		e := fault.New(numberOf(d), "")
 		e.Message = d.Message
 		if d.Fix != "" {
 			e.Message += ": " + d.Fix

@@ -77,18 +77,26 @@ func (s *Session) report(e *fault.Error) {
 		return
 	}
 	s.tell(func(sink request.Sink) error { return sink.Error(e) })
-	if terminates[e.Number] {
+	if e.Terminated {
 		note := fault.New(3621)
 		note.Line, note.Procedure = e.Line, e.Procedure
 		s.tell(func(sink request.Sink) error { return sink.Message(note) })
 	}
 }
 
-// terminates are the errors after which the server says that the statement has been terminated: a constraint or a type
-// did not allow a change that had begun.
+// terminates are the errors after which the server says that the statement has been terminated, if it is one that changes
+// something: a constraint or a type did not allow a change that had begun.
 var terminates = map[int32]bool{
-	220: true, 232: true, 512: true, 515: true, 547: true, 550: true, 2601: true, 2627: true, 2628: true, 8115: true, 8134: true,
-	8152: true, 8672: true,
+	220: true, 232: true, 512: true, 515: true, 547: true, 550: true, 1505: true, 2601: true, 2627: true, 2628: true, 8115: true,
+	8134: true, 8152: true, 8672: true,
+}
+
+// terminated marks the error of a statement that changes something.
+func terminated(err error) error {
+	if e, ok := asFault(err); ok && terminates[e.Number] {
+		e.Terminated = true
+	}
+	return err
 }
 
 // Message sends a message to the client.

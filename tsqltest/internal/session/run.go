@@ -164,6 +164,9 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 	}
 	a.need(p.Tables)
 	if err := s.execute(a, p, kindOf(stmt)); err != nil {
+		if writes(stmt) {
+			err = terminated(err)
+		}
 		return err
 	}
 	if at := cursorOf(stmt); at != nil {

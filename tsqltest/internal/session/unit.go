@@ -25,6 +25,7 @@ type unit struct {
 	nests  bool           // it counts in @@NESTLEVEL: all but a batch
 	schema string         // where names are looked for first
 
+	declared  string // the parameters of dynamic SQL, as text
 	params    []*param
 	variables map[string]*plan.Variable
 	tables    map[string]*plan.TableVariable
@@ -88,7 +89,7 @@ func (s *Session) textUnit(key unitKey, params []*syntax.Param) (*unit, error) {
 		return nil, syntaxError(found)
 	}
 	u := s.newUnit(file, key.schema)
-	u.nests = key.dynamic
+	u.nests, u.declared = key.dynamic, key.params
 	if len(script.Batches) > 1 || (len(script.Batches) == 1 && script.Batches[0].Count > 1) {
 		e := fault.New(102, "GO")
 		placed(e, file, script.Batches[0].Range().To, "")
@@ -189,6 +190,9 @@ func (s *Session) declareParam(u *unit, p *syntax.Param) error {
 	}
 	out := &param{name: p.Name, typ: typ, output: p.Output, fallback: p.Default}
 	if user != nil && user.Table != nil {
+		if !p.ReadOnly {
+			return u.at(fault.New(352, p.Name), p.Range())
+		}
 		out.table, out.typeName = user.Table, user.Schema.Name+"."+user.Name
 		out.slot = u.addTable(p.Name, user.Table, true)
 	} else {
@@ -269,8 +273,16 @@ func (u *unit) addTable(name string, t *schema.Table, readOnly bool) int {
 
 // at gives an error the line of a place, if it has none.
 func (u *unit) at(err error, span diag.Span) error {
-	if e, ok := asFault(err); ok && e.Line == 0 {
+	if e, ok := asFault(err); ok && e.Line == 0 && e.Procedure == "" {
 		placed(e, u.file, span.From, u.name)
+	}
+	return err
+}
+
+// before makes an error one of the module's line 0: it belongs to the call, not to a statement.
+func (u *unit) before(err error) error {
+	if e, ok := asFault(err); ok && e.Line == 0 && u.module != nil {
+		e.Procedure = u.name
 	}
 	return err
 }
