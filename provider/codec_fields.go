@@ -23,6 +23,7 @@ func (k OrchestrationStarted) fields(c *codec) EventKind {
 	c.text("input", &k.Input)
 	c.nullableText("parent_instance", &k.ParentInstance)
 	c.nullableNumber("parent_id", &k.ParentID)
+	c.optionalNumber("parent_execution_id", &k.ParentExecutionID)
 	c.optionalPairs("carry_forward_events", &k.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &k.InitialCustomStatus)
 	return k
@@ -180,6 +181,7 @@ func (i StartOrchestrationItem) fields(c *codec) WorkItem {
 	c.nullableText("version", &i.Version)
 	c.nullableText("parent_instance", &i.ParentInstance)
 	c.nullableNumber("parent_id", &i.ParentID)
+	c.optionalNumber("parent_execution_id", &i.ParentExecutionID)
 	c.number("execution_id", &i.ExecutionID)
 	return i
 }
@@ -260,6 +262,9 @@ func (i ContinueAsNewItem) fields(c *codec) WorkItem {
 	c.text("orchestration", &i.Orchestration)
 	c.text("input", &i.Input)
 	c.nullableText("version", &i.Version)
+	c.optionalText("parent_instance", &i.ParentInstance)
+	c.optionalNumber("parent_id", &i.ParentID)
+	c.optionalNumber("parent_execution_id", &i.ParentExecutionID)
 	c.pairs("carry_forward_events", &i.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &i.InitialCustomStatus)
 	return i

@@ -98,6 +98,19 @@ func TestDecodeEventAccepts(t *testing.T) {
 		},
 		"optional list null":  {started, `[["q","m"]]`, `null`, kindOf(pairs)},
 		"optional list empty": {started, `[["q","m"]]`, `[ ]`, kindOf(pairs)},
+		"parent stamp null": {
+			started, `"parent_id":null`, `"parent_id":null,"parent_execution_id":null`,
+			kindOf(provider.OrchestrationStarted{
+				Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}},
+			}),
+		},
+		"parent stamp out of order": {
+			started, `"name"`, `"parent_execution_id":3,"name"`,
+			kindOf(provider.OrchestrationStarted{
+				Name: "n", Version: "1", Input: "x", ParentExecutionID: new(uint64(3)),
+				CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}},
+			}),
+		},
 		"pairs with white space": {started, `[["q","m"]]`, "[ [ \"q\" ,\n\"m\" ] , [\"\",\"\"] ]", kindOf(provider.OrchestrationStarted{
 			Name: "n", Version: "1", Input: "x", CarryForwardEvents: []provider.Pair{{Name: "q", Data: "m"}, {}},
 		})},
@@ -277,8 +290,8 @@ func TestDecodeEventRejects(t *testing.T) {
 		"pair with null":     {started, `[["q","m"]]`, `[["q",null]]`, `byte 253, key "carry_forward_events": expected a string`},
 		"pair as an object":  {started, `[["q","m"]]`, `[{"q":"m"}]`, `byte 248, key "carry_forward_events": expected '['`},
 		"list as an object":  {started, `[["q","m"]]`, `{}`, `byte 247, key "carry_forward_events": expected '['`},
-		"list ends in comma": {started, `[["q","m"]]`, `[["q","m"],]`, `byte 258, key "carry_forward_events": expected '['`},
-		"list does not end":  {started, `[["q","m"]]}`, `[["q","m"]`, `byte 257, key "carry_forward_events": expected ','`},
+		"list ends in comma": {started, `[["q","m"]]`, `[["q","m"],]`, `byte 258: expected a value`},
+		"list does not end":  {started, `[["q","m"]]}`, `[["q","m"]`, `byte 257: expected ','`},
 
 		// Unknown values must be JSON all the same.
 		"unknown: nothing":          {completed, `"x"`, `"x","new":`, `byte 163: expected a value`},
@@ -328,7 +341,24 @@ func TestDecodeWorkItemAccepts(t *testing.T) {
 		"nullable missing": {`{"StartOrchestration":{"instance":"i","orchestration":"o","input":"x","execution_id":1}}`, provider.StartOrchestrationItem{Instance: "i", Orchestration: "o", Input: "x", ExecutionID: 1}},
 		"optional null":    {`{"ActivityExecute":{"instance":"i","execution_id":1,"id":2,"name":"n","input":"x","session_id":null,"tag":null}}`, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "n", Input: "x"}},
 		"default on read":  {`{"ContinueAsNew":{"instance":"i","orchestration":"o","input":"x","version":null}}`, next},
-		"empty list":       {`{"ContinueAsNew":{"instance":"i","orchestration":"o","input":"x","carry_forward_events":[]}}`, next},
+		"parent stamp null": {
+			`{"StartOrchestration":{"instance":"i","orchestration":"o","input":"x","version":null,"parent_instance":"p","parent_id":2,"parent_execution_id":null,"execution_id":1}}`,
+			provider.StartOrchestrationItem{
+				Instance: "i", Orchestration: "o", Input: "x", ParentInstance: new("p"), ParentID: new(uint64(2)), ExecutionID: 1,
+			},
+		},
+		"parent link null": {
+			`{"ContinueAsNew":{"instance":"i","orchestration":"o","input":"x","version":null,"parent_instance":null,"parent_id":null,"parent_execution_id":null,"carry_forward_events":[]}}`,
+			next,
+		},
+		"parent link last": {
+			`{"ContinueAsNew":{"instance":"i","orchestration":"o","input":"x","carry_forward_events":[],"parent_execution_id":1,"parent_id":4,"parent_instance":"p"}}`,
+			provider.ContinueAsNewItem{
+				Instance: "i", Orchestration: "o", Input: "x",
+				ParentInstance: new("p"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(1)),
+			},
+		},
+		"empty list": {`{"ContinueAsNew":{"instance":"i","orchestration":"o","input":"x","carry_forward_events":[]}}`, next},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

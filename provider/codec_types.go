@@ -127,14 +127,20 @@ func (c *codec) optionalText(key string, p **string) {
 }
 
 func (c *codec) nullableNumber(key string, p **uint64) {
+	if c.writing && *p == nil {
+		c.w.null(key)
+		return
+	}
+	c.optionalNumber(key, p)
+}
+
+func (c *codec) optionalNumber(key string, p **uint64) {
 	switch {
 	case !c.writing && c.present(key):
 		n := c.r.number(math.MaxUint64)
 		*p = &n
 	case c.writing && *p != nil:
 		c.number(key, *p)
-	case c.writing:
-		c.w.null(key)
 	}
 }
 
@@ -148,7 +154,8 @@ func (c *codec) pairs(key string, p *[]Pair) {
 	}
 }
 
-// optionalPairs is a list that is left out when empty, as the reference does.
+// optionalPairs is a list that is left out when empty. The reference writes an empty
+// one in one place (§7.9); it reads like none.
 func (c *codec) optionalPairs(key string, p *[]Pair) {
 	switch {
 	case !c.writing && c.present(key):

@@ -36,6 +36,25 @@ func goldenEvents() map[string]provider.Event {
 			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
 		}),
+		"OrchestrationStarted (child, execution 1, 0.1.32)": stamped(provider.Event{
+			EventID: 1, InstanceID: "root::sub::4", ExecutionID: 1, Kind: provider.OrchestrationStarted{
+				Name: "Ship", Version: "1.0.0", Input: "x",
+				ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(1)),
+			},
+		}),
+		"OrchestrationStarted (child, execution 2, 0.1.32)": stamped(provider.Event{
+			EventID: 1, InstanceID: "root::sub::4", ExecutionID: 2, Kind: provider.OrchestrationStarted{
+				Name: "Ship", Version: "1.0.0", Input: "y",
+				ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(1)),
+				CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
+				InitialCustomStatus: new("50%"),
+			},
+		}),
+		"OrchestrationStarted (root, 0.1.32)": stamped(provider.Event{
+			EventID: 1, InstanceID: "order-42", ExecutionID: 1, Kind: provider.OrchestrationStarted{
+				Name: "Order", Version: "1.0.0", Input: `{"sku":7}`,
+			},
+		}),
 		"OrchestrationCompleted":          event(9, provider.OrchestrationCompleted{Output: "done"}),
 		"OrchestrationFailed":             event(9, provider.OrchestrationFailed{Details: declined}),
 		"OrchestrationContinuedAsNew":     event(5, provider.OrchestrationContinuedAsNew{Input: "next"}),
@@ -82,6 +101,12 @@ func goldenEvents() map[string]provider.Event {
 	}
 }
 
+// stamped is an event of a 0.1.32 writer.
+func stamped(e provider.Event) provider.Event {
+	e.TimestampMs, e.DuroxideVersion = 1760000000000, "0.1.32"
+	return e
+}
+
 // goldenWorkItems are the values of testdata/workitems.golden.
 func goldenWorkItems() map[string]provider.WorkItem {
 	declined := provider.Application{Kind: provider.AppActivityFailed, Message: "card declined"}
@@ -92,6 +117,10 @@ func goldenWorkItems() map[string]provider.WorkItem {
 		"StartOrchestration (child)": provider.StartOrchestrationItem{
 			Instance: "root::sub::2", Orchestration: "Ship", Input: "x", Version: new("1.0.0"),
 			ParentInstance: new("root"), ParentID: new(uint64(2)), ExecutionID: 1,
+		},
+		"StartOrchestration (child, 0.1.32)": provider.StartOrchestrationItem{
+			Instance: "root::sub::2_2", Orchestration: "Ship", Input: "x",
+			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(2)), ExecutionID: 1,
 		},
 		"ActivityExecute (plain)": provider.ActivityExecuteItem{
 			Instance: "order-42", ExecutionID: 1, ID: 2, Name: "Charge", Input: "x",
@@ -125,6 +154,14 @@ func goldenWorkItems() map[string]provider.WorkItem {
 			Instance: "order-42", Orchestration: "Order", Input: "x", Version: new("2.0.0"),
 			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
+		},
+		"ContinueAsNew (child, 0.1.32)": provider.ContinueAsNewItem{
+			Instance: "root::sub::4", Orchestration: "Ship", Input: "y",
+			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(1)),
+		},
+		"ContinueAsNew (child of an older parent, 0.1.32)": provider.ContinueAsNewItem{
+			Instance: "root::sub::4", Orchestration: "Ship", Input: "y",
+			ParentInstance: new("root"), ParentID: new(uint64(4)),
 		},
 	}
 }

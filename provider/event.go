@@ -48,6 +48,9 @@ type (
 		// SubOrchestrationScheduled event; nil for a root.
 		ParentInstance *string
 		ParentID       *uint64
+		// ParentExecutionID is the parent's execution that holds that event; nil in
+		// histories of writers before 0.1.30.
+		ParentExecutionID *uint64
 		// CarryForwardEvents are messages the previous execution did not consume.
 		CarryForwardEvents []Pair
 		// InitialCustomStatus is the previous execution's last custom status.

@@ -40,6 +40,10 @@ func TestWorkItemTarget(t *testing.T) {
 		"StartOrchestration (child)": "root::sub::2", // the child, not its parent
 		"SubOrchCompleted":           "root",
 		"SubOrchFailed":              "root",
+
+		"StartOrchestration (child, 0.1.32)":               "root::sub::2_2",
+		"ContinueAsNew (child, 0.1.32)":                    "root::sub::4",
+		"ContinueAsNew (child of an older parent, 0.1.32)": "root::sub::4",
 	}
 	for name, item := range goldenWorkItems() {
 		instance := want[name]

@@ -19,10 +19,13 @@ type (
 		Instance, Orchestration, Input string
 		// Version is nil to leave the choice to the registry's policy.
 		Version *string
-		// ParentInstance and ParentID link a sub-orchestration to its parent.
-		ParentInstance *string
-		ParentID       *uint64
-		ExecutionID    uint64
+		// ParentInstance and ParentID link a sub-orchestration to its parent,
+		// ParentExecutionID to the parent's execution that scheduled it; the latter
+		// is nil in items of writers before 0.1.30.
+		ParentInstance    *string
+		ParentID          *uint64
+		ParentExecutionID *uint64
+		ExecutionID       uint64
 	}
 	// ActivityExecuteItem asks a worker to run an activity.
 	ActivityExecuteItem struct {
@@ -80,7 +83,12 @@ type (
 	ContinueAsNewItem struct {
 		Instance, Orchestration, Input string
 		Version                        *string
-		CarryForwardEvents             []Pair
-		InitialCustomStatus            *string
+		// ParentInstance, ParentID and ParentExecutionID are those of the execution
+		// that ends; nil for a root and in items of writers before 0.1.30.
+		ParentInstance      *string
+		ParentID            *uint64
+		ParentExecutionID   *uint64
+		CarryForwardEvents  []Pair
+		InitialCustomStatus *string
 	}
 )
