@@ -43,3 +43,23 @@ FROM sys.dm_exec_describe_first_result_set(N'EXEC (''SELECT 1 AS n'') WITH RESUL
 		t.Errorf("it is described as %v", row)
 	}
 }
+
+// TestUseInBatch: what stands behind USE is about the other database, until the end of the text that says USE.
+func TestUseInBatch(t *testing.T) {
+	t.Parallel()
+	conn := session(t, tsqltest.New(t, tsqltest.Options{}))
+	must(t, conn, "CREATE DATABASE other; CREATE TABLE t (a int); INSERT t VALUES (1)")
+	for _, c := range []struct{ batch, want string }{
+		{"USE other; CREATE TABLE t (b int); INSERT t VALUES (2); SELECT b FROM t; USE test; SELECT a FROM t", "2,1"},
+		{"SELECT a FROM t; USE other; SELECT b FROM t; USE test", "1,2"},
+		{"EXEC ('USE other; SELECT b FROM t'); SELECT a, DB_NAME() FROM t", "2,1,test"},
+		{"EXEC sp_executesql N'USE other; SELECT b FROM t'; SELECT a, DB_NAME() FROM t", "2,1,test"},
+		{"USE other; SELECT * FROM t", "2"},
+		{"SELECT * FROM t", "2"},
+		{"USE test; SELECT * FROM t", "1"},
+	} {
+		if got := told(t, conn, c.batch); got != c.want {
+			t.Errorf("%s: %s, want %s", c.batch, got, c.want)
+		}
+	}
+}

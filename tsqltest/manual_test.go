@@ -92,7 +92,7 @@ func TestRefusedAtCreation(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "(dbo.q:2:23)") {
 		t.Errorf("the procedure is created with %v, want an error at dbo.q:2:23", err)
 	}
-	must(t, conn, "CREATE PROCEDURE dbo.q AS KILL 51")
+	must(t, conn, "CREATE PROCEDURE dbo.q AS SHUTDOWN")
 	_, err = conn.Exec(t.Context(), "EXEC dbo.q")
 	wantError(t, err, 49900)
 }

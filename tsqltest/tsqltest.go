@@ -56,7 +56,7 @@ type Options struct {
 	CaseSensitive bool
 	// RowVersions turns READ_COMMITTED_SNAPSHOT on, as it is in Azure SQL Database, and ALLOW_SNAPSHOT_ISOLATION.
 	RowVersions bool
-	// CompatibilityLevel of the database, from 130 (SQL Server 2016) to 160 (2022), which is the default.
+	// CompatibilityLevel of the database: 130 (SQL Server 2016), 140, 150 or 160 (2022), which is the default.
 	CompatibilityLevel int
 	// Clock is what GETDATE and its like return; the machine's time if it is nil. Time-outs and WAITFOR are always the
 	// machine's.
@@ -131,8 +131,10 @@ func (s *Server) create() error {
 		}
 		collation = found
 	}
-	if o.CompatibilityLevel != 0 && (o.CompatibilityLevel < 130 || o.CompatibilityLevel > 160) {
-		return fmt.Errorf("tsqltest: the compatibility level is %d; it goes from 130 to 160", o.CompatibilityLevel)
+	switch o.CompatibilityLevel {
+	case 0, 130, 140, 150, 160:
+	default:
+		return fmt.Errorf("tsqltest: the compatibility level is %d; it can be 130, 140, 150 or 160", o.CompatibilityLevel)
 	}
 	created := value.FromTime(s.now(), value.OfKind(sqltype.DateTime))
 	catalog := schema.NewServer(value.DefaultCollation, o.Database, created)
@@ -170,9 +172,10 @@ func (s *Server) serve() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
+	collation := s.catalog.Database(s.options.Database).Collation // read before sessions change the catalog
 	s.serving.Go(func() {
 		_ = wire.Serve(ctx, s.listener, handler{s}, wire.Options{
-			Encryption: encryption, ServerName: "tsqltest", Collation: s.catalog.Database(s.options.Database).Collation,
+			Encryption: encryption, ServerName: "tsqltest", Collation: collation,
 			Blocking: func(of request.Session, wait func()) {
 				if c, ok := of.(*connection); ok {
 					s.latch.Outside(c.scheduleID(), wait)

@@ -3,8 +3,10 @@ package define
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
@@ -80,7 +82,7 @@ func (d *definer) alterDatabase(s *syntax.AlterDatabase) error {
 		return followed(fault.New(5064, db.Name), 5069)
 	}
 	for _, o := range s.Options {
-		if err := d.databaseOption(db, o, d.endsOthers(s)); err != nil {
+		if err := d.databaseOption(db, o, s); err != nil {
 			return err
 		}
 	}
@@ -133,8 +135,11 @@ func (d *definer) collateDatabase(db *schema.Database, s *syntax.AlterDatabase) 
 	return nil
 }
 
-// levels are the compatibility levels of SQL Server 2008 to 2022.
+// levels are the compatibility levels that SQL Server 2022 has. This server knows those from firstLevel on: before that,
+// some functions are not there.
 var levels = []int{100, 110, 120, 130, 140, 150, 160}
+
+const firstLevel = 130
 
 // inert are options of databases that say how a server stores or watches, which changes no result.
 var inert = map[string]bool{
@@ -145,25 +150,36 @@ var inert = map[string]bool{
 	"ACCELERATED_DATABASE_RECOVERY": true, "AUTOMATIC_TUNING": true, "PARAMETERIZATION": true,
 }
 
-// endsOthers reports whether ALTER DATABASE … SET has WITH ROLLBACK: sessions that are in the way are ended.
-func (d *definer) endsOthers(s *syntax.AlterDatabase) bool {
-	return strings.Contains(strings.ToUpper(d.File().Slice(s.Span)), "ROLLBACK")
-}
+// trusting are those that, if they are ON, give users of this database rights in others.
+var trusting = map[string]bool{"TRUSTWORTHY": true, "DB_CHAINING": true}
 
-// alone returns once no other session is in a database. Without WITH ROLLBACK it fails if there is one.
-func (d *definer) alone(db *schema.Database, endOthers bool) error {
-	switch {
-	case !d.InUse(db):
+// alone returns once no other session is in a database. The statement says what becomes of the others: without a word it
+// waits for them to go, for as long as LOCK_TIMEOUT says.
+func (d *definer) alone(db *schema.Database, s *syntax.AlterDatabase) error {
+	if !d.InUse(db) {
 		return nil
-	case endOthers:
-		return d.EndOthers(db)
-	default:
+	}
+	switch s.Termination {
+	case "ROLLBACK IMMEDIATE":
+		return d.EndOthers(db, 0)
+	case "ROLLBACK AFTER":
+		seconds, err := strconv.ParseInt(s.Seconds, 10, 32)
+		if err != nil || seconds < 0 {
+			return fault.New(102, s.Seconds)
+		}
+		return d.EndOthers(db, time.Duration(seconds)*time.Second)
+	case "NO_WAIT":
 		return followed(fault.New(5070, db.Name), 5069)
 	}
+	inTime, err := d.AwaitOthers(db)
+	if err == nil && !inTime {
+		return followed(fault.New(5061, db.Name), 5069)
+	}
+	return err
 }
 
 // databaseOption executes one element of ALTER DATABASE … SET.
-func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers bool) error {
+func (d *definer) databaseOption(db *schema.Database, o syntax.Option, s *syntax.AlterDatabase) error {
 	v := strings.TrimSpace(o.Value)
 	isOn := v == "ON"
 	switch o.Name {
@@ -172,7 +188,7 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers
 			return followed(fault.New(5058, o.Name, db.Name), 5069)
 		}
 		if isOn != db.ReadCommittedSnapshot {
-			if err := d.alone(db, endOthers); err != nil {
+			if err := d.alone(db, s); err != nil {
 				return err
 			}
 		}
@@ -181,7 +197,7 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers
 		if db.IsSystem() {
 			return followed(fault.New(5058, o.Name, db.Name), 5069)
 		}
-		if err := d.alone(db, endOthers); err != nil {
+		if err := d.alone(db, s); err != nil {
 			return err
 		}
 		set(d, &db.SingleUser, true)
@@ -198,24 +214,30 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, endOthers
 	case "ALLOW_SNAPSHOT_ISOLATION":
 		set(d, &db.AllowSnapshot, isOn)
 	case "COMPATIBILITY_LEVEL":
-		n, err := strconv.Atoi(v)
-		for _, level := range levels {
-			if err == nil && n == level {
-				set(d, &db.CompatibilityLevel, n)
-				return nil
-			}
-		}
-		valid := fault.New(15048, "100, 110, 120, 130, 140, 150, or 160")
-		valid.Class = 16
-		return valid
+		return d.compatibility(db, o, v)
 	default:
-		if !inert[o.Name] {
+		if !inert[o.Name] || isOn && trusting[o.Name] {
 			return d.unsupported(o.Span, "ALTER DATABASE … SET "+o.Name)
 		}
 		options := clone(db.Options)
 		options[o.Name] = v
 		set(d, &db.Options, options)
 	}
+	return nil
+}
+
+// compatibility executes SET COMPATIBILITY_LEVEL.
+func (d *definer) compatibility(db *schema.Database, o syntax.Option, text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || !slices.Contains(levels, n) {
+		valid := fault.New(15048, "100, 110, 120, 130, 140, 150, or 160")
+		valid.Class = 16
+		return valid
+	}
+	if n < firstLevel {
+		return d.unsupported(o.Span, "the compatibility level "+text)
+	}
+	set(d, &db.CompatibilityLevel, n)
 	return nil
 }
 

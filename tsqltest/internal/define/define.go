@@ -62,8 +62,10 @@ type Context interface {
 	InTransaction() bool
 	// InUse reports whether a session is in a database, apart from the one that asks.
 	InUse(db *schema.Database) bool
-	// EndOthers ends the sessions that InUse is about, and returns when they are gone.
-	EndOthers(db *schema.Database) error
+	// EndOthers gives the sessions that InUse is about a while to go by themselves, ends those that have not, and returns
+	// when they are gone. AwaitOthers waits until all have gone by themselves; inTime is false if LOCK_TIMEOUT was first.
+	EndOthers(db *schema.Database, after time.Duration) error
+	AwaitOthers(db *schema.Database) (inTime bool, err error)
 	// Message sends text to the client, such as a warning.
 	Message(number int32, class uint8, text string)
 }

@@ -94,10 +94,13 @@ func (s *session) InUse(db *schema.Database) bool {
 	return slices.ContainsFunc(s.users, func(o *session) bool { return o.db == db })
 }
 
-func (s *session) EndOthers(db *schema.Database) error {
+func (s *session) EndOthers(db *schema.Database, _ time.Duration) error {
 	s.users = slices.DeleteFunc(s.users, func(o *session) bool { return o.db == db })
 	return nil
 }
+
+// AwaitOthers is as if LOCK_TIMEOUT were 0.
+func (s *session) AwaitOthers(*schema.Database) (bool, error) { return false, nil }
 
 func (s *session) Message(number int32, _ uint8, text string) {
 	s.messages = append(s.messages, fmt.Sprintf("%d: %s", number, text))

@@ -259,6 +259,7 @@ var below1000 = map[int32]row{
 	570: {15, 1, Module, false, "INSTEAD OF triggers do not support direct recursion. The trigger execution failed."},
 	574: {16, 0, Statement, false, "%s statement cannot be used inside a user transaction."},
 	577: {16, 1, Module, false, "The TRUSTWORTHY option is not supported."},
+	596: {21, 1, Connection, false, "Cannot continue the execution because the session is in the kill state."},
 	601: {12, 3, Batch, false, "Could not continue scan with NOLOCK due to data movement."},
 	602: {21, 1, Connection, true, "Could not find an entry for table or index with partition ID %d in database %d."},
 	605: {21, 3, Connection, true, "Attempt to fetch logical page %s in database %d failed. It belongs to allocation unit %d not to %d."},

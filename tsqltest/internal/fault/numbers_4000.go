@@ -119,6 +119,7 @@ var below10000 = map[int32]row{
 	6104: {16, 1, Statement, false, "Cannot use KILL to kill your own process."},
 	6106: {16, 1, Statement, false, "Process ID %d is not an active process ID."},
 	6107: {14, 1, Statement, false, "Only user processes can be killed."},
+	6115: {16, 1, Statement, false, "KILL command cannot be used inside user transactions."},
 	6335: {16, 102, Abort, true, "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is %d levels."},
 	6354: {16, 10, Abort, true, "Target string size is too small to represent the XML instance"},
 	6355: {16, 1, Abort, true, "Conversion of one or more characters from XML to target collation impossible"},

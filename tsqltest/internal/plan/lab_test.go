@@ -343,11 +343,12 @@ func (c *definer) AddTemporary(t *schema.Table)    { c.l.temp[strings.ToLower(t.
 func (c *definer) RemoveTemporary(t *schema.Table) { delete(c.l.temp, strings.ToLower(t.Name)) }
 func (c *definer) Check(*schema.Module) error      { return nil }
 
-func (c *definer) Columns(*schema.Module) ([]string, error) { return nil, nil }
-func (c *definer) InTransaction() bool                      { return false }
-func (c *definer) InUse(*schema.Database) bool              { return false }
-func (c *definer) EndOthers(*schema.Database) error         { return nil }
-func (c *definer) Message(int32, uint8, string)             {}
+func (c *definer) Columns(*schema.Module) ([]string, error)        { return nil, nil }
+func (c *definer) InTransaction() bool                             { return false }
+func (c *definer) InUse(*schema.Database) bool                     { return false }
+func (c *definer) EndOthers(*schema.Database, time.Duration) error { return nil }
+func (c *definer) AwaitOthers(*schema.Database) (bool, error)      { return true, nil }
+func (c *definer) Message(int32, uint8, string)                    {}
 
 func compileStatement(l *lab, stmt syntax.Stmt) (*plan.Statement, error) {
 	return plan.Compile(l.env(), stmt)

@@ -13,7 +13,7 @@ import (
 type Login struct {
 	User, Password, Database, HostName, AppName, ServerName, Language, LibraryName string
 	PacketSize                                                                     int
-	ReadOnlyIntent                                                                 bool
+	ReadOnlyIntent, Encrypted                                                      bool
 }
 
 // Handler opens sessions.

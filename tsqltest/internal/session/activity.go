@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
@@ -42,7 +43,22 @@ func (s *Session) wait() *sysview.Wait {
 	if !s.sleeps.IsZero() {
 		return &sysview.Wait{Type: "WAITFOR", Since: s.sleeps}
 	}
+	if a, ok := s.server.waiting[s.id]; ok {
+		return s.waitsAlone(a)
+	}
 	return nil
+}
+
+// waitsAlone is a wait until no other session is in a database.
+func (s *Session) waitsAlone(a alone) *sysview.Wait {
+	w := &sysview.Wait{Type: "LCK_M_X", Since: a.since, Resource: fmt.Sprintf("DATABASE: %d:0", a.db.ID)}
+	for _, other := range s.server.Sessions() {
+		if other != s && other.db == a.db {
+			w.BlockedBy = int(other.id)
+			break
+		}
+	}
+	return w
 }
 
 // levels number the isolation levels as the views do.
@@ -53,7 +69,8 @@ var levels = map[store.Isolation]int{
 // described is the session as the views have it.
 func (s *Session) described() *sysview.Session {
 	out := &sysview.Session{
-		ID: int(s.id), Login: s.Login(), Original: s.login, Database: s.db, LoginTime: s.opened, Host: s.host, Program: s.app,
+		ID: int(s.id), Login: s.Login(), Original: s.login, Encrypted: s.encrypted, Database: s.db,
+		LoginTime: s.opened, Host: s.host, Program: s.app,
 		Isolation: levels[s.options.isolation], LockTimeout: s.options.lockTimeout, DeadlockPriority: s.options.deadlockPriority,
 		RowCount: s.rowCount, LastError: s.lastError, OpenTransactions: s.transaction.count, TransactionID: s.store.TransactionID(),
 		DateFirst: s.options.dateFirst, TextSize: int(s.options.textSize), Language: s.options.language, DateFormat: s.options.dateFormat,

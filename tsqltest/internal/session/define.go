@@ -81,7 +81,7 @@ func (s *Session) use(name string) error {
 		return fault.New(924, db.Name)
 	}
 	from := s.db.Name
-	s.db = db
+	s.enterDatabase(db)
 	s.changedDatabase(from, db.Name)
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *Session) tableNamed(u *unit, text string) (*schema.Table, error) {
 	if len(parts) > 1 {
 		schemaName = parts[len(parts)-2]
 	}
-	t, ok := u.db.FindTable(schemaName, name, u.schema)
+	t, ok := s.databaseOf(u).FindTable(schemaName, name, s.schemaOf(u))
 	if t == nil || !ok {
 		return nil, fault.New(1088, text)
 	}
@@ -117,12 +117,16 @@ func (s *Session) checkModule(m *schema.Module) error {
 	return s.checkAll(u)
 }
 
-// checkAll compiles the statements of a unit.
+// checkAll compiles the statements of a unit. Those behind USE are compiled when they are executed: they are about
+// another database.
 func (s *Session) checkAll(u *unit) error {
 	if err := s.checkShape(u); err != nil {
 		return err
 	}
 	for _, stmt := range u.stmts {
+		for range syntax.All[*syntax.Use](stmt) {
+			return nil
+		}
 		if isModule(stmt) {
 			continue
 		}

@@ -25,7 +25,7 @@ func (d definer) Principal() *schema.Principal { return d.s.user() }
 func (d definer) Store() *store.Session        { return d.s.store }
 func (d definer) Statement() *store.Statement  { return d.s.Statement() }
 func (d definer) File() *diag.File             { return d.u.file }
-func (d definer) Schema() string               { return d.u.schema }
+func (d definer) Schema() string               { return d.s.schemaOf(d.u) }
 func (d definer) Option(name string) string    { return d.s.Option(name) }
 func (d definer) Now() time.Time               { return d.s.Now() }
 func (d definer) InTransaction() bool          { return d.s.transaction.count > 0 }
@@ -85,5 +85,12 @@ func (d definer) Columns(m *schema.Module) ([]string, error) {
 // InUse reports whether another session is in a database.
 func (d definer) InUse(db *schema.Database) bool { return d.s.server.inUse(db, d.s) }
 
-// EndOthers ends all other sessions that are in a database, and waits until they are gone.
-func (d definer) EndOthers(db *schema.Database) error { return d.s.endOthers(db) }
+// EndOthers ends all other sessions that are in a database and do not go by themselves, and waits until they are gone.
+func (d definer) EndOthers(db *schema.Database, after time.Duration) error {
+	return d.s.endOthers(db, after)
+}
+
+// AwaitOthers waits until no other session is in a database, or LOCK_TIMEOUT is over.
+func (d definer) AwaitOthers(db *schema.Database) (bool, error) {
+	return d.s.awaitOthers(db, d.s.options.lockTimeout)
+}

@@ -243,8 +243,8 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 		return value.Value{}, err
 	}
 	home := s.db
-	s.db = db
-	defer func() { s.db = home }()
+	s.enterDatabase(db)
+	defer s.enterDatabase(home)
 	u, err := s.moduleUnit(m)
 	if err != nil {
 		return value.Value{}, err
@@ -292,7 +292,7 @@ func (s *Session) findProcedure(parts []string) (*schema.Module, *schema.Databas
 // searchSchema is where a name without a schema is looked for first.
 func (s *Session) searchSchema() string {
 	if a := s.top(); a != nil {
-		return a.unit.schema
+		return s.schemaOf(a.unit)
 	}
 	return s.defaultSchema()
 }

@@ -85,6 +85,7 @@ var refused = map[string]string{
 	"NUMERIC_ROUNDABORT": "ON", "ANSI_NULL_DFLT_OFF": "ON", "FMTONLY": "ON", "PARSEONLY": "ON", "SHOWPLAN_ALL": "ON",
 	"SHOWPLAN_TEXT": "ON", "SHOWPLAN_XML": "ON", "STATISTICS XML": "ON", "STATISTICS PROFILE": "ON", "REMOTE_PROC_TRANSACTIONS": "ON",
 	"OFFSETS": "ON", "ARITHIGNORE": "ON", "QUOTED_IDENTIFIER": "OFF",
+	"ANSI_NULL_DFLT_ON": "OFF",
 }
 
 // ignored are the options that change nothing but what a real server measures or prints.
@@ -174,7 +175,7 @@ func (s *Session) setValue(name, val string) bool {
 // contextType is the type of CONTEXT_INFO: as many bytes are given back, zeros behind those that were set.
 var contextType = value.Type{Type: sqltype.Type{Kind: sqltype.Binary, Length: 128}}
 
-// setContextInfo executes SET CONTEXT_INFO.
+// setContextInfo executes SET CONTEXT_INFO. What is set stays until the session ends, also if a procedure has set it.
 func (s *Session) setContextInfo(a *activation, st *syntax.SetOption) error {
 	if st.X == nil {
 		return s.unsupported(a.unit, st.Span, "SET CONTEXT_INFO "+st.Value)
@@ -184,7 +185,7 @@ func (s *Session) setContextInfo(a *activation, st *syntax.SetOption) error {
 		return err
 	}
 	if v.IsNull() {
-		return s.unsupported(a.unit, st.Span, "SET CONTEXT_INFO NULL")
+		return fault.New(2743, "SET CONTEXT_INFO", "varbinary (128) NOT NULL")
 	}
 	s.info = v.Bytes()
 	return nil

@@ -69,7 +69,7 @@ func (s *Session) leave(a *activation) {
 		s.revertTo(a.caller)
 		if s.db != a.home {
 			from := s.db.Name
-			s.db = a.home
+			s.enterDatabase(a.home)
 			s.changedDatabase(from, s.db.Name)
 		}
 		s.dropTemporary(a.frame.Depth)
@@ -142,6 +142,8 @@ func (s *Session) other(a *activation, st *syntax.Other) error {
 		return s.executeAs(a, detail)
 	case *syntax.Revert:
 		return s.revert(a, detail)
+	case *syntax.Kill:
+		return s.kill(a, detail)
 	default:
 		return s.define(a, st)
 	}

@@ -37,7 +37,7 @@ type Server struct {
 	started   time.Time
 	units     map[unitKey]*unit
 	sessions  map[schedule.ID]*Session
-	waiting   map[schedule.ID]bool // those that wait for the end of others
+	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
 }
 
@@ -49,7 +49,7 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 	v := &Server{
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name,
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
-		waiting: map[schedule.ID]bool{},
+		waiting: map[schedule.ID]alone{},
 	}
 	engine.Locks().Now = o.Now
 	v.lastID.Store(firstSession)
@@ -79,7 +79,7 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 		return nil, fault.New(4060, login.Database)
 	}
 	s := &Session{
-		server: v, id: id, store: v.engine.Session(id), login: who, host: login.HostName, app: login.AppName,
+		server: v, id: id, store: v.engine.Session(id), login: who, host: login.HostName, app: login.AppName, encrypted: login.Encrypted,
 		home: db, db: db, identities: []identity{{login: who}}, options: defaults(), opened: v.now(), ctx: context.Background(),
 		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, context: map[string]sessionValue{},
 	}
@@ -91,9 +91,7 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 // forget takes a session off the list.
 func (v *Server) forget(s *Session) {
 	delete(v.sessions, s.id)
-	for id := range v.waiting {
-		v.scheduler.Unpark(id)
-	}
+	v.left(s.db)
 }
 
 // Sessions returns the open sessions in the order of their numbers.

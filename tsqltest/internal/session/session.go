@@ -42,6 +42,8 @@ type Session struct {
 	login  *schema.Login
 	host   string
 	app    string
+	// encrypted says that all of the connection is, not only the login.
+	encrypted bool
 	// home is the database of the login, to which a reset returns.
 	home *schema.Database
 	db   *schema.Database
@@ -72,6 +74,7 @@ type Session struct {
 
 	gone       bool   // another session has ended this one, or the client has
 	disconnect func() // breaks the connection; nil without one
+	cancel     func() // ends the request of a session without a connection; nil if there is none
 
 	ctx context.Context //nolint:containedctx // of the request, which executes for as long as it lives
 	out output
@@ -110,7 +113,14 @@ func (s *Session) Execute(ctx context.Context, r request.Request, sink request.S
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
 	if s.gone {
-		return errClosed
+		return errors.Join(sink.Error(fault.New(596)), errClosed)
+	}
+	if s.disconnect == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		s.cancel = cancel
+		defer func() { s.cancel = nil }()
 	}
 	s.requests++
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
@@ -146,6 +156,7 @@ func (s *Session) perform(r request.Request) (err error) {
 func (s *Session) finish(err error) error {
 	s.stack, s.tries, s.current, s.executing = s.stack[:0], 0, nil, false
 	if s.gone {
+		s.report(fault.New(596))
 		s.shut()
 		return errClosed
 	}
@@ -198,7 +209,7 @@ func (s *Session) Reset(keepTransaction bool) {
 	s.fetchStatus, s.lastCursor = 0, nil
 	clear(s.context)
 	s.info = nil
-	s.db = s.home
+	s.enterDatabase(s.home)
 	s.rowCount, s.lastError, s.lastIdentity = 0, 0, value.Value{}
 }
 

@@ -145,6 +145,23 @@ func (s *Session) moduleUnit(m *schema.Module) (*unit, error) {
 	return u, nil
 }
 
+// databaseOf is where the names of a unit are looked for: those of a module in its own database, those of a batch in that
+// of the last USE.
+func (s *Session) databaseOf(u *unit) *schema.Database {
+	if u.module != nil {
+		return u.db
+	}
+	return s.db
+}
+
+// schemaOf is where names without a schema are looked for first.
+func (s *Session) schemaOf(u *unit) string {
+	if s.databaseOf(u) != u.db {
+		return s.defaultSchema()
+	}
+	return u.schema
+}
+
 func (s *Session) newUnit(file *diag.File, schemaName string) *unit {
 	return &unit{
 		db: s.db, file: file, schema: schemaName, variables: map[string]*plan.Variable{}, tables: map[string]*plan.TableVariable{},
@@ -289,6 +306,7 @@ func (u *unit) before(err error) error {
 
 // cached is a plan with what it was made for.
 type cached struct {
+	db      *schema.Database
 	version uint64
 	temps   []dependency
 	what    any
@@ -302,15 +320,16 @@ type dependency struct {
 
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
-	if c := u.plans[node]; c != nil && c.version == u.db.Version && s.same(c.temps) {
+	db := s.databaseOf(u)
+	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && s.same(c.temps) {
 		if what, ok := c.what.(T); ok {
 			return what, nil
 		}
 	}
-	c := &cached{version: u.db.Version}
+	c := &cached{db: db, version: db.Version}
 	what, err := f(s.env(u, &c.temps))
 	for err != nil && s.awaitLeaving(u, err) {
-		c.version = u.db.Version
+		c.version = db.Version
 		what, err = f(s.env(u, &c.temps))
 	}
 	if err != nil {
@@ -328,18 +347,19 @@ func (s *Session) awaitLeaving(u *unit, err error) bool {
 	if !ok || !deferred[e.Number] || s.top() == nil {
 		return false
 	}
-	list := u.db.Leaving(s.store.TransactionID())
+	db := s.databaseOf(u)
+	list := db.Leaving(s.store.TransactionID())
 	if len(list) == 0 {
 		return false
 	}
 	scope := s.begin()
 	var waitErr error
 	for _, l := range list {
-		if waitErr = s.Statement().LockSchema(u.db.ID, l.ID, lock.SchS); waitErr != nil {
+		if waitErr = s.Statement().LockSchema(db.ID, l.ID, lock.SchS); waitErr != nil {
 			break
 		}
 	}
-	u.db.AllLeft(list)
+	db.AllLeft(list)
 	return s.end(scope, waitErr) == nil
 }
 
@@ -356,7 +376,7 @@ func (s *Session) same(temps []dependency) bool {
 // env is what a statement of the unit sees. Temporary tables that are asked for are noted.
 func (s *Session) env(u *unit, temps *[]dependency) *plan.Env {
 	e := &plan.Env{
-		Database: u.db, Server: s.server.catalog, File: u.file, Schema: u.schema, Module: u.module,
+		Database: s.databaseOf(u), Server: s.server.catalog, File: u.file, Schema: s.schemaOf(u), Module: u.module,
 		Variables: u.variables, Tables: u.tables, CursorVariables: u.cursorVariables,
 		Temp: func(name string) *schema.Table {
 			t := s.findTemporary(name)

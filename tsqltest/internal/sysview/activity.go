@@ -24,6 +24,7 @@ type Session struct {
 	ID                              int
 	Login                           *schema.Login // who acts
 	Original                        *schema.Login // who has connected
+	Encrypted                       bool
 	Database                        *schema.Database
 	LoginTime                       time.Time
 	RequestStart, RequestEnd        time.Time // of the last one; End is zero before the first has ended

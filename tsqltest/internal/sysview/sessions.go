@@ -3,6 +3,8 @@ package sysview
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -175,6 +177,7 @@ var sessionRow = getters[session]{
 	"transaction_id":              func(s session) Value { return number(s.TransactionID) },
 	"client_net_address":          func(s session) Value { return orNull(s.Address) },
 	"most_recent_session_id":      func(s session) Value { return number(s.ID) },
+	"encrypt_option":              func(s session) Value { return str(strings.ToUpper(strconv.FormatBool(s.Encrypted))) },
 	"connect_time":                func(s session) Value { return moment(s.LoginTime) },
 	"most_recent_sql_handle":      func(s session) Value { return handle(s.ID) },
 	"last_read":                   func(s session) Value { return moment(s.RequestStart) },
@@ -238,7 +241,7 @@ const requestColumns = `
 const connectionColumns = `
 	session_id int?, most_recent_session_id int?, connect_time datetime, net_transport nvarchar(40) = 'TCP'
 	protocol_type nvarchar(40)? = 'TSQL', protocol_version int? = 1946157060, endpoint_id int? = 4
-	encrypt_option nvarchar(40) = 'FALSE', auth_scheme nvarchar(40) = 'SQL', node_affinity smallint = 0
+	encrypt_option nvarchar(40), auth_scheme nvarchar(40) = 'SQL', node_affinity smallint = 0
 	num_reads int? = NULL, num_writes int? = NULL, last_read datetime?, last_write datetime?
 	net_packet_size int? = 4096, client_net_address varchar(48)?, client_tcp_port int? = NULL
 	local_net_address varchar(48)? = NULL, local_tcp_port int? = NULL, connection_id uniqueidentifier? = NULL

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
@@ -124,6 +125,8 @@ func (l *login) refuse() *fault.Error {
 	switch {
 	case l.integrated, l.federated:
 		return fault.New(18452)
+	case l.Language != "" && !strings.EqualFold(l.Language, "us_english") && !strings.EqualFold(l.Language, "English"):
+		return unsupported("the language %s", l.Language)
 	case l.newPass:
 		return unsupported("changing a password with a login")
 	case l.version < version72 && l.version != version80:
@@ -146,6 +149,7 @@ func acknowledged(version uint32) uint32 {
 // welcome opens the session of a login and answers it. refused says that the answer was no.
 func (c *conn) welcome(ctx context.Context, l *login) (refused bool, err error) {
 	refusal := l.refuse()
+	l.Encrypted = c.encrypted
 	if refusal == nil {
 		c.session, err = c.server.handler.Open(ctx, l.Login)
 		if err != nil && !errors.As(err, &refusal) {
