@@ -86,12 +86,16 @@ type Server struct {
 	open   sync.Once
 	db     *sql.DB
 	closed sync.Once
+
+	logging sync.Mutex
+	log     func(text string) // nil for nobody
 }
 
-// New starts a server for a test, which fails if that is impossible. It ends with the test.
+// New starts a server for a test, which fails if that is impossible. It ends with the test. Errors that end a connection are
+// in the log of the test.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
-	s, err := Start(options)
+	s, err := start(options, func(text string) { t.Log("tsqltest: " + text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +104,16 @@ func New(t testing.TB, options Options) *Server {
 }
 
 // Start starts a server that ends with Close, for what is shared by several tests.
-func Start(options Options) (*Server, error) {
+func Start(options Options) (*Server, error) { return start(options, nil) }
+
+func start(options Options, log func(text string)) (*Server, error) {
 	if options.Database == "" {
 		options.Database = "test"
 	}
 	if options.Collation == "" && options.CaseSensitive {
 		options.Collation = "SQL_Latin1_General_CP1_CS_AS"
 	}
-	s := &Server{options: options, latch: schedule.NewReal()}
+	s := &Server{options: options, latch: schedule.NewReal(), log: log}
 	if err := s.create(); err != nil {
 		return nil, err
 	}
@@ -151,9 +157,18 @@ func (s *Server) create() error {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed must repeat
 	s.catalog = catalog
 	s.sessions = session.NewServer(catalog, store.NewEngine(s.latch, random.Uint64), session.Options{
-		Scheduler: s.latch, Now: s.now, Random: random.Uint64, Name: "tsqltest",
+		Scheduler: s.latch, Now: s.now, Random: random.Uint64, Name: "tsqltest", Log: s.tell,
 	})
 	return nil
+}
+
+// tell writes to the log, until the server is closed.
+func (s *Server) tell(text string) {
+	s.logging.Lock()
+	defer s.logging.Unlock()
+	if s.log != nil {
+		s.log(text)
+	}
 }
 
 // now is the clock of the server.
@@ -196,6 +211,9 @@ func (s *Server) Close() {
 		}
 		s.cancel()
 		s.serving.Wait()
+		s.logging.Lock()
+		defer s.logging.Unlock()
+		s.log = nil
 	})
 }
 

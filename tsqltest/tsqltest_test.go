@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"runtime"
@@ -391,5 +392,33 @@ func wantError(t *testing.T, err error, number int32) {
 	t.Helper()
 	if e, ok := errors.AsType[*tsqltest.Error](err); !ok || e.Number != number {
 		t.Errorf("the error is %v, want number %d", err, number)
+	}
+}
+
+// recorder is a test that keeps what is logged.
+type recorder struct {
+	testing.TB
+
+	lines chan string
+}
+
+func (r recorder) Log(args ...any) { r.lines <- fmt.Sprint(args...) }
+
+// The driver calls every error that ends a connection an internal one. Its text is in the error that the driver wraps, and
+// in the log of the test.
+func TestTextOfSevereErrors(t *testing.T) {
+	t.Parallel()
+	log := recorder{t, make(chan string, 1)}
+	server := tsqltest.New(log, tsqltest.Options{})
+	_, err := server.DB().ExecContext(t.Context(), "RAISERROR ('the end', 20, 1) WITH LOG")
+	if e, ok := errors.AsType[mssql.Error](err); !ok || e.Message != "the end" || e.Class != 20 {
+		t.Errorf("%v", err)
+	}
+	if line := <-log.lines; !strings.Contains(line, "the end") {
+		t.Errorf("the log says %s", line)
+	}
+	var n int
+	if err := server.DB().QueryRowContext(t.Context(), "SELECT 1").Scan(&n); err != nil {
+		t.Errorf("the next connection: %v", err)
 	}
 }

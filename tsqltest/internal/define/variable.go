@@ -174,9 +174,6 @@ func (f *Filler) value(x *execute.Frame, c *schema.Column, sent value.Value, of 
 	return v, nil
 }
 
-// Duplicate returns error 2627 or 2601 for a row that a unique index has refused.
-func Duplicate(t *schema.Table, e *store.DuplicateError) error { return t.Duplicate(e) }
-
 // createType executes CREATE TYPE.
 func (d *definer) createType(s *syntax.CreateType) error {
 	if err := d.enter(s.Name); err != nil {

@@ -63,7 +63,7 @@ func (h *Hints) access(r *Run, st *store.Statement, write bool) (store.Access, e
 		a.Read, a.Mode, a.Keep = read, lock.X, store.KeepTransaction
 	case h.Update:
 		a.Read, a.Mode, a.Keep = read, lock.U, store.KeepTransaction
-	case h.TableLock && a.Read == store.Snapshot:
+	case h.TableLock && (a.Read == store.Snapshot || a.Read == store.Committed):
 		// A table lock is taken whatever else the level says.
 		a.Read, a.Keep = store.Locked, max(a.Keep, store.KeepStatement)
 	case h.TableLock:
@@ -80,7 +80,7 @@ func (h *Hints) level(r *Run, a *store.Access) {
 	case AsReadCommitted:
 		a.Read, a.Keep, a.Range = store.Locked, store.KeepRow, false
 		if r.Frame.Session.Database().ReadCommittedSnapshot {
-			a.Read = store.Snapshot
+			a.Read = store.Committed
 		}
 	case AsReadCommittedLock:
 		a.Read, a.Keep, a.Range = store.Locked, store.KeepRow, false

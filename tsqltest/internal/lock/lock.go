@@ -377,6 +377,12 @@ func (m *Manager) Busy(r Resource, but *Owner, ranges bool) bool {
 	return false
 }
 
+// Free reports whether nobody but the session has locked the resource in a mode that conflicts with one.
+func (m *Manager) Free(c *Client, r Resource, mode Mode) bool {
+	q := m.queues[r]
+	return q == nil || q.free(c, mode)
+}
+
 // Ranges reports whether anybody has a range lock.
 func (m *Manager) Ranges() bool { return m.ranges > 0 }
 

@@ -75,7 +75,8 @@ type execution struct {
 	late    []func() error
 	outputs []*outputRows
 	touched map[*store.Row]bool
-	ignored bool // the client knows of duplicates that were left out
+	ignored bool   // the client knows of duplicates that were left out
+	given   []Rows // of INSERT … EXEC
 }
 
 // images are what a trigger sees, by the event.
@@ -150,6 +151,15 @@ func (e *execution) checkOptions(t *schema.Table) error {
 
 // runner makes Statement.Run of a function that executes a statement.
 func (b *binder) runner(verb string, out []*output, f func(e *execution) error) *Statement {
+	st, run := b.runnerOf(verb, out, f)
+	st.Run = func(x *execute.Frame, send func([]execute.Value) error) (int64, error) { return run(x, nil, send) }
+	return st
+}
+
+// runnerOf is runner for a statement that is given rows.
+func (b *binder) runnerOf(verb string, out []*output, f func(e *execution) error) (
+	*Statement, func(x *execute.Frame, given []Rows, send func([]execute.Value) error) (int64, error),
+) {
 	st := b.statementOf()
 	pool, rights := &execute.Pool{Shape: b.shape}, b.rights
 	for _, o := range out {
@@ -157,9 +167,9 @@ func (b *binder) runner(verb string, out []*output, f func(e *execution) error) 
 			st.Columns = o.columns
 		}
 	}
-	st.Run = func(x *execute.Frame, send func([]execute.Value) error) (int64, error) {
+	return st, func(x *execute.Frame, given []Rows, send func([]execute.Value) error) (int64, error) {
 		return within(pool, rights, x, func(r *execute.Run) (int64, error) {
-			e := &execution{r: r, verb: verb}
+			e := &execution{r: r, verb: verb, given: given}
 			for _, o := range out {
 				e.outputs = append(e.outputs, &outputRows{of: o})
 			}
@@ -169,5 +179,4 @@ func (b *binder) runner(verb string, out []*output, f func(e *execution) error) 
 			return e.count, e.finish(send)
 		})
 	}
-	return st
 }

@@ -491,26 +491,19 @@ func InsertRows(env *Env, s *syntax.Insert) (*RowInsert, error) {
 	if err := ins.complete(s); err != nil {
 		return nil, err
 	}
-	var given []Rows
-	st := b.runner("INSERT", ins.outputs, func(e *execution) error {
-		sets := given // before anything is waited for: others execute this plan too
+	st, run := b.runnerOf("INSERT", ins.outputs, func(e *execution) error {
 		t, err := ins.begin(e)
 		if err != nil {
 			return err
 		}
-		for _, s := range sets {
+		for _, s := range e.given {
 			if err := ins.addAll(e, t, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	out := &RowInsert{Columns: st.Columns, Tables: st.Tables}
-	out.Run = func(x *execute.Frame, list []Rows, send func(row []execute.Value) error) (int64, error) {
-		given = list
-		return st.Run(x, send)
-	}
-	return out, nil
+	return &RowInsert{Columns: st.Columns, Tables: st.Tables, Run: run}, nil
 }
 
 // addAll stores a result set.

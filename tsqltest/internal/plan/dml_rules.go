@@ -250,14 +250,6 @@ func (u *rules) viewOption(t *target) error {
 	return nil
 }
 
-// duplicate makes the error of a row that a unique index has refused.
-func duplicate(t *schema.Table, err error) error {
-	if dup, ok := errors.AsType[*store.DuplicateError](err); ok {
-		return t.Duplicate(dup)
-	}
-	return err
-}
-
 // ignores reports whether an error is that of an index with IGNORE_DUP_KEY, of whose duplicates the client is only told.
 func ignores(t *schema.Table, err error) bool {
 	var dup *store.DuplicateError

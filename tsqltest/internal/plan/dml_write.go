@@ -18,7 +18,7 @@ func (u *rules) insert(e *execution, t *schema.Table, row []execute.Value) (bool
 			e.warnIgnored()
 			return false, nil
 		}
-		return false, duplicate(t, err)
+		return false, t.Refused(err)
 	}
 	return true, u.changed(e, t, "INSERT", change{row: stored, new: row})
 }
@@ -36,7 +36,7 @@ func (e *execution) warnIgnored() {
 // update changes a row into what settle has completed.
 func (u *rules) update(e *execution, t *schema.Table, c change) error {
 	if err := e.statement().Update(t.Data, c.row, c.new); err != nil {
-		return duplicate(t, err)
+		return t.Refused(err)
 	}
 	return u.changed(e, t, "UPDATE", c)
 }
@@ -48,7 +48,7 @@ func (u *rules) updateAll(e *execution, t *schema.Table, list []change) error {
 		changes[i] = store.Change{Row: c.row, Values: c.new}
 	}
 	if err := e.statement().UpdateAll(t.Data, changes); err != nil {
-		return duplicate(t, err)
+		return t.Refused(err)
 	}
 	for _, c := range list {
 		if err := u.changed(e, t, "UPDATE", c); err != nil {

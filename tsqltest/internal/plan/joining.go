@@ -239,8 +239,9 @@ func (p *planner) fullLoop(r *joinRel, left, right *physical, leftMade, rightMad
 	if err != nil {
 		return nil, err
 	}
-	op := &execute.FullLoop{
-		Left: a, Right: b, LeftSide: tupleOf(r.x, leftMade), RightSide: tupleOf(r.y, rightMade), Text: "full loop join",
+	op := &execute.Hash{ // without keys, as there are none
+		Build: b, Probe: a, KeepBuild: true, KeepProbe: true, BuildSide: tupleOf(r.y, rightMade), ProbeSide: tupleOf(r.x, leftMade),
+		Text: "full loop join",
 	}
 	op.On, err = p.conds(r.on)
 	return op, err

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
@@ -69,11 +70,15 @@ func (t *Table) IndexOf(data *store.Index) *Index {
 	return nil
 }
 
-// Duplicate returns error 2627 or 2601 for a row that a unique index has refused.
-func (t *Table) Duplicate(e *store.DuplicateError) error {
+// Refused makes error 2627 or 2601 of the error for a row that a unique index has refused. Other errors stay as they are.
+func (t *Table) Refused(err error) error {
+	e, ok := errors.AsType[*store.DuplicateError](err)
+	if !ok {
+		return err
+	}
 	ix := t.IndexOf(e.Index)
 	if ix == nil {
-		return e
+		return err
 	}
 	name, key := t.messageName(), ix.KeyText(e.Values)
 	switch {

@@ -1,13 +1,10 @@
 package session
 
 import (
-	"errors"
-
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
-	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
@@ -96,10 +93,7 @@ func (s *Session) fill(a *activation, p *param, rows *rowsArgument) (err error) 
 			return err
 		}
 		if _, err := st.Insert(t.Data, values); err != nil {
-			if dup, ok := errors.AsType[*store.DuplicateError](err); ok {
-				return define.Duplicate(t, dup)
-			}
-			return err
+			return t.Refused(err)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
@@ -231,13 +232,14 @@ func (s *Session) invoke(parts []string, args []argument) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	name := parts[len(parts)-1]
 	if m == nil {
-		if f, ok := systemProcedures[fold(name)]; ok {
+		if f, ok := systemProcedures[fold(parts[len(parts)-1])]; ok {
 			status, err := f(s, args)
 			return value.OfInt(status), err
 		}
-		return value.Value{}, fault.New(2812, strings.Join(parts, "."))
+	}
+	if m, db, err = s.settled(m, db, parts); err != nil {
+		return value.Value{}, err
 	}
 	if err := s.mayExecute(db, m); err != nil {
 		return value.Value{}, err
@@ -262,6 +264,29 @@ func (s *Session) balanced(before int, err error) error {
 		return err
 	}
 	return fault.New(unbalanced, before, s.transaction.count)
+}
+
+// settled waits until nobody else is changing or dropping a procedure that has been found, or that there is none, and
+// returns what there is then.
+func (s *Session) settled(m *schema.Module, db *schema.Database, parts []string) (*schema.Module, *schema.Database, error) {
+	for {
+		missing := fault.New(2812, strings.Join(parts, "."))
+		switch {
+		case m == nil && !s.awaitLeaving(s.top().unit, missing):
+			return nil, nil, missing
+		case m != nil && s.store.Defined(db.ID, m.ID):
+			return m, db, nil
+		case m != nil:
+			scope := s.begin()
+			if err := s.end(scope, s.Statement().LockSchema(db.ID, m.ID, lock.SchS)); err != nil {
+				return nil, nil, err
+			}
+		}
+		var err error
+		if m, db, err = s.findProcedure(parts); err != nil {
+			return nil, nil, err
+		}
+	}
 }
 
 // findProcedure finds a procedure of a database; nil if there is none.

@@ -71,7 +71,7 @@ func (s *Session) failed(a *activation, at diag.Span, err error) error {
 	}
 	s.lastError = e.Number
 	s.rowCount = 0
-	strict := s.options.xactAbort || a.trigger
+	strict := s.options.xactAbort || a.trigger && a.tries == 0
 	// XACT_ABORT does not concern RAISERROR and error 266, unless a CATCH gets them.
 	aborts := strict && !e.Raised && e.Number != unbalanced || e.Scope == fault.Abort
 	if s.catches(a, compile) && e.Class < 20 {

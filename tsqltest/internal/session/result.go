@@ -1,6 +1,8 @@
 package session
 
 import (
+	"fmt"
+
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
@@ -75,6 +77,10 @@ func (s *Session) report(e *fault.Error) {
 	if e.Class <= 10 {
 		s.tell(func(sink request.Sink) error { return sink.Message(e) })
 		return
+	}
+	if e.Class >= 20 && s.server.log != nil {
+		// The driver says no more of it than that there was an internal error.
+		s.server.log(fmt.Sprintf("session %d ends: %v", s.id, e))
 	}
 	s.tell(func(sink request.Sink) error { return sink.Error(e) })
 	if e.Terminated {

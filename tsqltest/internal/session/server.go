@@ -24,6 +24,8 @@ type Options struct {
 	Random func() uint64
 	// Name is @@SERVERNAME.
 	Name string
+	// Log is told of the errors that end a connection; nil for nobody.
+	Log func(text string)
 }
 
 // Server is what all sessions share.
@@ -34,6 +36,7 @@ type Server struct {
 	now       func() time.Time
 	random    func() uint64
 	name      string
+	log       func(text string)
 	started   time.Time
 	units     map[unitKey]*unit
 	sessions  map[schedule.ID]*Session
@@ -47,7 +50,7 @@ const firstSession = 50
 // NewServer returns a server for the databases of a catalog.
 func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server {
 	v := &Server{
-		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name,
+		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name, log: o.Log,
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
 		waiting: map[schedule.ID]alone{},
 	}

@@ -19,9 +19,10 @@ type Read uint8
 
 // What is read.
 const (
-	Locked   Read = iota // the newest, once its lock is granted
-	Snapshot             // what was committed when the statement began (the transaction, under SNAPSHOT), without locks
-	Dirty                // the newest, without locks
+	Locked    Read = iota // the newest, once its lock is granted
+	Snapshot              // what was committed when the statement began (the transaction, under SNAPSHOT), without locks
+	Committed             // what was committed when the statement began, under SNAPSHOT too, without locks
+	Dirty                 // the newest, without locks
 )
 
 // Keep says how long the locks of a row that qualifies are held.

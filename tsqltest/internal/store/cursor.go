@@ -40,9 +40,7 @@ func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
 	if a.Range && ix.Heap && a.Read == Locked {
 		a.Grain = GrainTable // a heap has no gaps that could be locked
 	}
-	if a.Read == Snapshot {
-		st.present() // it is what is committed now, and not when the first row is asked for
-	}
+	st.reader(a.Read, a.Own) // a snapshot is what is committed now, and not when the first row is asked for
 	c := &Cursor{
 		st: st, index: ix, access: a, walk: walk{index: ix, bounds: r, reverse: reverse}, next: st.cursors,
 	}

@@ -53,6 +53,11 @@ func (s *Session) Reads() int64 { return s.reads }
 // Client is the session as the lock manager knows it. Its Label may be set.
 func (s *Session) Client() *lock.Client { return s.client }
 
+// Defined reports whether no other session is changing the definition of an object.
+func (s *Session) Defined(database, id int32) bool {
+	return s.engine.locks.Free(s.client, lock.Resource{Kind: lock.Object, Database: database, Object: id}, lock.SchS)
+}
+
 // Begin starts a transaction. There must be none.
 func (s *Session) Begin(iso Isolation) {
 	if s.tx != nil {

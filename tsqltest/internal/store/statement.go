@@ -128,8 +128,12 @@ func (st *Statement) reader(read Read, own bool) reader {
 	if !own {
 		r.statement = st.id
 	}
-	if read == Snapshot {
+	switch read {
+	case Snapshot:
 		r.versioned, r.snapshot = true, st.present()
+	case Committed:
+		r.versioned, r.snapshot = true, st.at(&st.snapshot)
+	case Locked, Dirty:
 	}
 	return r
 }
@@ -141,6 +145,11 @@ func (st *Statement) present() uint64 {
 	if st.options.Isolation == SnapshotIsolation {
 		s = &st.tx.snapshot
 	}
+	return st.at(s)
+}
+
+// at is the place of a snapshot, which is taken if it has not been.
+func (st *Statement) at(s *snapshot) uint64 {
 	if !s.taken {
 		st.engine.take(s)
 	}
