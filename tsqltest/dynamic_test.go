@@ -63,3 +63,22 @@ func TestUseInBatch(t *testing.T) {
 		}
 	}
 }
+
+// A plan for a table of another database follows that database's changes.
+func TestPlansOfOtherDatabases(t *testing.T) {
+	t.Parallel()
+	conn := session(t, tsqltest.New(t, tsqltest.Options{}))
+	must(t, conn, "CREATE DATABASE other; EXEC ('USE other; CREATE TABLE t (a int); INSERT t VALUES (1)')")
+	const query = "SELECT * FROM other.dbo.t" //nolint:unqueryvet // all columns is what changes
+	for _, c := range []struct{ batch, want string }{
+		{query, "1"},
+		{"ALTER TABLE other.dbo.t ADD b int NOT NULL DEFAULT 2", ""},
+		{query, "1,2"},
+		{"EXEC ('USE other; DROP TABLE t; CREATE TABLE t (c int); INSERT t VALUES (3)')", ""},
+		{query, "3"},
+	} {
+		if got := told(t, conn, c.batch); got != c.want {
+			t.Errorf("%s: %s, want %s", c.batch, got, c.want)
+		}
+	}
+}

@@ -208,3 +208,62 @@ func TestDisabledLogin(t *testing.T) {
 		t.Errorf("connecting returns %v, want error 18470", err)
 	}
 }
+
+// TestConnect: who may enter a database.
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, batch, want string }{
+		{"denied", "DENY CONNECT TO joe; EXECUTE AS LOGIN = 'joe'", "!916"},
+		{"denied to a role", "DENY CONNECT TO clerks; EXECUTE AS LOGIN = 'joe'", "!916"},
+		{"revoked", "REVOKE CONNECT FROM joe; EXECUTE AS LOGIN = 'joe'", "!916"},
+		{"granted again", "REVOKE CONNECT FROM joe; GRANT CONNECT TO joe; EXECUTE AS LOGIN = 'joe'; SELECT USER_NAME()", "joe"},
+		{"guest", "GRANT CONNECT TO guest; EXECUTE AS LOGIN = 'lou'; SELECT USER_NAME(), HAS_DBACCESS('test')", "guest,1"},
+		{"guest reads what is everybody's", "GRANT CONNECT TO guest; EXECUTE AS LOGIN = 'lou'; SELECT a FROM dbo.[open]; SELECT a FROM dbo.closed", "1,!229"},
+		{"a login in use", "DROP LOGIN joe", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := told(t, session(t, firm(t)), c.batch); got != c.want {
+				t.Errorf("%s\ngot  %s\nwant %s", c.batch, got, c.want)
+			}
+		})
+	}
+	server := firm(t)
+	if err := open(t, server.DSNOf("joe", "joe-1")).PingContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(t, session(t, server), "DROP LOGIN joe"); got != "!15434" {
+		t.Errorf("a login that is connected is dropped with %s, want error 15434", got)
+	}
+}
+
+// Functions in computed columns and rules belong to the table: who may use the table needs no right to call them.
+func TestFunctionsOfTables(t *testing.T) {
+	t.Parallel()
+	server := firm(t)
+	if err := server.ApplyText(t.Context(), "functions.sql", `
+		CREATE FUNCTION dbo.twice (@n int) RETURNS int AS BEGIN RETURN 2 * @n END;
+		GO
+		CREATE TABLE dbo.u (a int DEFAULT dbo.twice(1), b AS dbo.twice(a), CHECK (dbo.twice(a) > 0));
+		GRANT SELECT, INSERT ON dbo.u TO joe;`); err != nil {
+		t.Fatal(err)
+	}
+	const batch = "EXECUTE AS USER = 'joe'; INSERT dbo.u DEFAULT VALUES; SELECT a, b FROM dbo.u; SELECT dbo.twice(1)"
+	if got := told(t, session(t, server), batch); got != "2,4,!229" {
+		t.Errorf("got %s, want 2,4 and error 229", got)
+	}
+}
+
+// Whoever changes rows through a cursor needs the permission for the column.
+func TestColumnsThroughCursors(t *testing.T) {
+	t.Parallel()
+	server := firm(t)
+	must(t, session(t, server), "CREATE TABLE dbo.u (a int PRIMARY KEY, b int, c int); INSERT dbo.u VALUES (1, 2, 3); GRANT SELECT ON dbo.u TO joe; GRANT UPDATE (b) ON dbo.u TO joe")
+	const cursor = "EXECUTE AS USER = 'joe'; DECLARE c CURSOR LOCAL FOR SELECT a, b, c FROM dbo.u FOR UPDATE; OPEN c; DECLARE @a int, @b int, @c int; FETCH c INTO @a, @b, @c; "
+	for column, want := range map[string]string{"b": "1", "c": "0,!230"} {
+		batch := cursor + "UPDATE dbo.u SET " + column + " = 4 WHERE CURRENT OF c; SELECT @@ROWCOUNT"
+		if got := told(t, session(t, server), batch); got != want {
+			t.Errorf("%s: %s, want %s", column, got, want)
+		}
+	}
+}

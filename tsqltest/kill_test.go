@@ -233,3 +233,24 @@ func TestCompatibilityLevels(t *testing.T) {
 		}
 	}
 }
+
+// What came with a compatibility level is not there below it.
+func TestCompatibilityGates(t *testing.T) {
+	t.Parallel()
+	old := session(t, tsqltest.New(t, tsqltest.Options{CompatibilityLevel: 150}))
+	now := session(t, tsqltest.New(t, tsqltest.Options{}))
+	for _, c := range []struct{ batch, then, now string }{
+		{"SELECT value FROM GENERATE_SERIES(1, 2)", "!208", "1,2"},
+		{"SELECT SUM(a) OVER w FROM (VALUES (1)) AS v (a) WINDOW w AS (ORDER BY a)", "!49900", "1"},
+		{"SELECT LTRIM('xa', 'x')", "!174", "a"},
+		{"SELECT RTRIM('ax', 'x'), LTRIM(' a')", "!174", "a,a"},
+		{"SELECT TRIM('x' FROM 'xax')", "a", "a"},
+	} {
+		if got := told(t, old, c.batch); got != c.then {
+			t.Errorf("level 150: %s: %s, want %s", c.batch, got, c.then)
+		}
+		if got := told(t, now, c.batch); got != c.now {
+			t.Errorf("level 160: %s: %s, want %s", c.batch, got, c.now)
+		}
+	}
+}

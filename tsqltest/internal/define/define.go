@@ -62,6 +62,8 @@ type Context interface {
 	InTransaction() bool
 	// InUse reports whether a session is in a database, apart from the one that asks.
 	InUse(db *schema.Database) bool
+	// LoggedIn reports whether a session is one of the login.
+	LoggedIn(login *schema.Login) bool
 	// EndOthers gives the sessions that InUse is about a while to go by themselves, ends those that have not, and returns
 	// when they are gone. AwaitOthers waits until all have gone by themselves; inTime is false if LOCK_TIMEOUT was first.
 	EndOthers(db *schema.Database, after time.Duration) error

@@ -99,6 +99,8 @@ func (s *session) EndOthers(db *schema.Database, _ time.Duration) error {
 	return nil
 }
 
+func (s *session) LoggedIn(*schema.Login) bool { return false }
+
 // AwaitOthers is as if LOCK_TIMEOUT were 0.
 func (s *session) AwaitOthers(*schema.Database) (bool, error) { return false, nil }
 

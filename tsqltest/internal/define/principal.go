@@ -334,7 +334,7 @@ func (d *definer) dropLogin(name *syntax.ObjectName) error {
 	switch {
 	case login == nil || !d.mayAlterLogins():
 		return fault.New(15151, "drop", "login", last(name))
-	case login.SID == d.Login().SID:
+	case login.SID == d.Login().SID, d.LoggedIn(login):
 		return fault.New(15434, login.Name)
 	}
 	for _, db := range d.Server().Databases {

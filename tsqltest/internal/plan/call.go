@@ -40,6 +40,9 @@ func (b *binder) call(s *scope, x *syntax.Call) (*node, error) {
 	if f, ok := sessionFunctions[name]; ok {
 		return b.askedCall(s, name, f, x)
 	}
+	if err := b.checkLevel(name, x); err != nil {
+		return nil, err
+	}
 	args, known, err := b.arguments(s, x)
 	if err != nil {
 		return nil, err

@@ -287,6 +287,7 @@ func (b *binder) computedColumn(src *source, c *schema.Column, maybe bool) (*nod
 	env.Variables, env.Tables, env.Inserted, env.File = nil, nil, nil, c.File
 	inside.env = &env
 	inside.params = nil
+	inside.owner = src.table
 	row := *src
 	row.reads = nil // what it is computed of takes no permission
 	n, err := inside.expr(&scope{sources: []*source{&row}, clause: inList}, c.Computed)

@@ -347,6 +347,7 @@ func (c *definer) Columns(*schema.Module) ([]string, error)        { return nil,
 func (c *definer) InTransaction() bool                             { return false }
 func (c *definer) InUse(*schema.Database) bool                     { return false }
 func (c *definer) EndOthers(*schema.Database, time.Duration) error { return nil }
+func (c *definer) LoggedIn(*schema.Login) bool                     { return false }
 func (c *definer) AwaitOthers(*schema.Database) (bool, error)      { return true, nil }
 func (c *definer) Message(int32, uint8, string)                    {}
 

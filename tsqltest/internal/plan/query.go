@@ -104,7 +104,9 @@ func untyped(t value.Type) value.Type {
 // selectBody binds one SELECT in the order in which its clauses take effect.
 func (b *binder) selectBody(outer *scope, q *syntax.Select, query *syntax.Query) (*selected, error) {
 	s := outer.inner()
-	s.named = q.Windows
+	if s.named = q.Windows; len(s.named) > 0 && b.before2022() {
+		return nil, b.unsupported(q.Span, "WINDOW with a compatibility level below %d", level2022)
+	}
 	block := &block{}
 	out := &selected{rel: block, into: q.Into}
 	var err error

@@ -230,6 +230,9 @@ func (b *binder) stringSplit(s *scope, f *syntax.FunctionTable, maybe bool) (*so
 
 // generateSeries binds GENERATE_SERIES of whole numbers and decimals.
 func (b *binder) generateSeries(s *scope, f *syntax.FunctionTable, maybe bool) (*source, error) {
+	if b.before2022() {
+		return nil, fault.New(208, lastOf(f.Call.Name))
+	}
 	args, err := b.argumentsOf(s, f, 2, 3)
 	if err != nil {
 		return nil, err

@@ -41,11 +41,15 @@ func (db *Database) UserOf(l *Login) *Principal {
 	}
 	for _, p := range db.Principals {
 		if p.Login == l && !p.Role {
+			if !db.May(p, "CONNECT", Securable{Class: "DATABASE"}) {
+				return nil
+			}
 			return p
 		}
 	}
-	if db.ID == MasterID || db.ID == TempID || db.ID == MsdbID {
-		return db.Principal("guest") // it has CONNECT there
+	guest := db.Principal("guest")
+	if db.ID == MasterID || db.ID == TempID || db.ID == MsdbID || db.May(guest, "CONNECT", Securable{Class: "DATABASE"}) {
+		return guest // it has CONNECT in the system's databases
 	}
 	return nil
 }

@@ -163,8 +163,16 @@ func (db *Database) Public() *Principal { return db.Principal("public") }
 // IsSystem reports whether a database is one of the server's own, which cannot be dropped.
 func (db *Database) IsSystem() bool { return db.ID <= MsdbID }
 
-// Bump makes all plans stale that were compiled against the database.
-func (db *Database) Bump() { db.Version++ }
+// Bump makes all plans stale that were compiled against the database. A plan for another database may read this one's
+// tables too.
+func (db *Database) Bump() {
+	db.Version++
+	for _, other := range db.server.Databases {
+		if other != db {
+			other.Version++
+		}
+	}
+}
 
 // CaseSensitive reports whether names that differ in case are different names.
 func (db *Database) CaseSensitive() bool { return caseSensitive(db.Collation) }

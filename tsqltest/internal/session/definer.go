@@ -90,6 +90,16 @@ func (d definer) EndOthers(db *schema.Database, after time.Duration) error {
 	return d.s.endOthers(db, after)
 }
 
+// LoggedIn reports whether a session is one of the login.
+func (d definer) LoggedIn(login *schema.Login) bool {
+	for _, s := range d.s.server.sessions {
+		if s.login == login {
+			return true
+		}
+	}
+	return false
+}
+
 // AwaitOthers waits until no other session is in a database, or LOCK_TIMEOUT is over.
 func (d definer) AwaitOthers(db *schema.Database) (bool, error) {
 	return d.s.awaitOthers(db, d.s.options.lockTimeout)
