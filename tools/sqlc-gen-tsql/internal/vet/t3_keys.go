@@ -2,7 +2,6 @@ package vet
 
 import (
 	"strings"
-
 )
 
 // keyRules are about the columns that identify rows.
