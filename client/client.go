@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -59,6 +60,9 @@ func AtVersion(version string) StartOption {
 // Start starts an orchestration under an instance id of the caller's choice. An
 // id that is in use starts nothing: the running or finished instance stays as it
 // is, and the returned run belongs to it. That makes a repeated start harmless.
+//
+// Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id
+// that begins with "sub::" or contains "::sub::": sub-orchestrations are called so.
 func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
 	text, err := payload.EncodeAs(input)
 	if err == nil {
@@ -89,6 +93,9 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 	}
 	if name == "" {
 		return fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
+	}
+	if err := replay.CheckInstanceID(instance); err != nil {
+		return fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
 	return c.store.EnqueueForOrchestrator(ctx, provider.StartOrchestrationItem{
 		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,

@@ -62,6 +62,8 @@ func TestMistakes(t *testing.T) {
 	c := client.New(openStore(t))
 	refusing := client.New(providerfault.New(openStore(t), providerfault.Rule{Fault: providerfault.Fault{Fail: providerfault.Refused()}}))
 	ctx := t.Context()
+	_, reserved := client.Start(ctx, c, orchestration.Named[string, string]("O"), "sub::7", "x", client.AtVersion("1.0.0"))
+	_, noStats := refusing.Stats(ctx, "i")
 	_, noName := client.Start(ctx, c, orchestration.Named[string, string](""), "i", "x")
 	_, noJSON := client.Start(ctx, c, orchestration.Named[float64, string]("O"), "i", math.NaN())
 	_, noStatus := refusing.Status(ctx, "i")
@@ -73,6 +75,12 @@ func TestMistakes(t *testing.T) {
 		want string
 	}{
 		{noName, provider.ErrInvalidArgument, `starting  "i": the orchestration has no name: invalid argument`},
+		{reserved, provider.ErrInvalidArgument, `starting O "sub::7": invalid argument: instance id 'sub::7' uses the reserved sub-orchestration marker 'sub::'`},
+		{
+			c.StartNamed(ctx, "O", "a::sub::7", ""), provider.ErrInvalidArgument,
+			`starting O "a::sub::7": invalid argument: instance id 'a::sub::7' uses the reserved sub-orchestration marker 'sub::'`,
+		},
+		{noStats, provider.ErrInvalidArgument, `reading the sizes of "i": get_instance_stats: injected: refused`},
 		{noJSON, nil, `starting O "i": json: unsupported value: NaN`},
 		{c.RaiseEvent(ctx, "i", "e", math.NaN()), nil, `raising event "e": data: json: unsupported value: NaN`},
 		{c.Enqueue(ctx, "i", "q", math.NaN()), nil, `enqueueing to "q": message: json: unsupported value: NaN`},

@@ -71,8 +71,8 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 }
 
 // Dequeue receives the next message of a queue of this instance: first in, first
-// out, also messages that came before. Unread ones survive continue-as-new, up to
-// 20 of them.
+// out, also messages that came before. Unread ones survive continue-as-new: the
+// first 100 of them.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
@@ -87,8 +87,9 @@ type subOptions struct {
 // [AtVersion].
 type SubOption func(*subOptions)
 
-// WithInstanceID gives a sub-orchestration that instance id. Without it an id
-// below the parent's is made.
+// WithInstanceID gives a sub-orchestration that instance id, which must not begin with
+// "sub::": the future then fails at once with a [*CallError], and nothing is started.
+// Without it an id below the parent's is made, such as "order-7::sub::2".
 func WithInstanceID(id string) SubOption {
 	return func(o *subOptions) { o.instance = id }
 }
@@ -112,7 +113,9 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 }
 
 // Detach starts an orchestration that lives on its own: there is no result, and
-// it outlives this one. The instance id must be unused, else nothing is started.
+// it outlives this one. The instance id must be unused, else nothing is started. An id
+// that begins with "sub::" or contains "::sub::" is reserved for sub-orchestrations and
+// panics.
 func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input I) {
 	ctx.env.Emit(replay.StartDetached{
 		Name: def.Name(), Instance: instance,

@@ -76,7 +76,7 @@ func TestFamiliesAcrossContinueAsNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := run.Instance()
-	if diff := cmp.Diff([]string{id + "::sub::2", id + "::sub::e2::2", id + "::sub::e3::2"}, children); diff != "" {
+	if diff := cmp.Diff([]string{id + "::sub::2", id + "::sub::2_2", id + "::sub::3_2"}, children); diff != "" {
 		t.Errorf("children (-want +got):\n%s", diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The key-value map belongs to the instance and survives continue-as-new. At most
-// 100 keys of at most 16 KiB each.
+// 150 keys of at most 64 KiB each.
 
 // SetKV sets a key to the JSON of value.
 func SetKV(ctx *Context, key string, value any) {

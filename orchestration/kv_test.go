@@ -47,14 +47,14 @@ func TestOversizedValue(t *testing.T) {
 		return "kept", nil
 	})
 	e := newEngine(t, def)
-	small, err := client.Start(t.Context(), e.client, def, "small", 16<<10-2) // and its quotes
+	small, err := client.Start(t.Context(), e.client, def, "small", 64<<10-2) // and its quotes
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := result(t, small); got != "kept" {
 		t.Errorf("output = %q", got)
 	}
-	if got, want := failure(t, start(e, def, 16<<10-1)), `the value of key "big" has 16385 bytes, the limit is 16384`; got != want {
+	if got, want := failure(t, start(e, def, 64<<10-1)), `the value of key "big" has 65537 bytes, the limit is 65536`; got != want {
 		t.Errorf("failure = %q, want %q", got, want)
 	}
 }

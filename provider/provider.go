@@ -305,16 +305,17 @@ type CustomStatus struct {
 	Version uint64
 }
 
-// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes.
+// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes. The names in
+// JSON are the contract's.
 type InstanceStats struct {
 	// HistoryEventCount and HistorySizeBytes count the current execution's
 	// events and their stored JSON.
-	HistoryEventCount uint64
-	HistorySizeBytes  uint64
+	HistoryEventCount uint64 `json:"history_event_count"`
+	HistorySizeBytes  uint64 `json:"history_size_bytes"`
 	// QueuePendingCount is the number of messages carried into the execution. It
 	// does not shrink as they are consumed.
-	QueuePendingCount uint64
+	QueuePendingCount uint64 `json:"queue_pending_count"`
 	// KVUserKeyCount and KVTotalValueBytes measure the current key-value map.
-	KVUserKeyCount    uint64
-	KVTotalValueBytes uint64
+	KVUserKeyCount    uint64 `json:"kv_user_key_count"`
+	KVTotalValueBytes uint64 `json:"kv_total_value_bytes"`
 }

@@ -142,36 +142,46 @@ func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(context.WithoutCancel(ctx), t.worker.options.OrchestrationLockTimeout)
 }
 
-// addressParent fills in the parent's execution. A parent ignores results for any
-// but its current execution, and only its history says which execution started
-// this child (P40). nil means that nobody waits any more. An error is logged here and
-// means that the turn must be tried again.
+// addressParent finds out which execution of the parent started this child, unless
+// the message says so: a worker before 0.1.30 left no stamp in the child, and then
+// only the parent's history tells (P40). nil means that nobody waits any more. An
+// error is logged here and means that the turn must be tried again.
 func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (provider.WorkItem, error) {
-	if message == nil {
-		return nil, nil // no parent, no message
-	}
-	ctx, cancel := t.settling(ctx)
-	defer cancel()
-	history, err := t.worker.store.Read(ctx, message.Target())
-	switch {
-	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
-		return nil, nil // a parent that cannot be replayed, or cannot exist, cannot be told
-	case err != nil:
-		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
-		return nil, err
-	}
-	execution := func(id uint64) uint64 {
-		return replay.ExecutionOfChild(history, id, message.Target(), t.item.Instance)
-	}
 	switch m := message.(type) {
 	case provider.SubOrchCompletedItem:
-		if m.ParentExecutionID = execution(m.ParentID); m.ParentExecutionID != 0 {
-			return m, nil
+		if m.ParentExecutionID == 0 {
+			execution, err := t.parentExecution(ctx, m.ParentInstance, m.ParentID, t.item.Instance)
+			if execution == 0 || err != nil {
+				return nil, err
+			}
+			m.ParentExecutionID = execution
 		}
+		return m, nil
 	case provider.SubOrchFailedItem:
-		if m.ParentExecutionID = execution(m.ParentID); m.ParentExecutionID != 0 {
-			return m, nil
+		if m.ParentExecutionID == 0 {
+			execution, err := t.parentExecution(ctx, m.ParentInstance, m.ParentID, t.item.Instance)
+			if execution == 0 || err != nil {
+				return nil, err
+			}
+			m.ParentExecutionID = execution
 		}
+		return m, nil
 	}
-	return nil, nil // the parent has moved on
+	return nil, nil // no parent, no message
+}
+
+// parentExecution reads which execution of the parent scheduled the child in its event
+// id, 0 if none that could still hear of it.
+func (t *turn) parentExecution(ctx context.Context, parent string, id uint64, child string) (uint64, error) {
+	ctx, cancel := t.settling(ctx)
+	defer cancel()
+	history, err := t.worker.store.Read(ctx, parent)
+	switch {
+	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
+		return 0, nil // a parent that cannot be replayed, or cannot exist, cannot be told
+	case err != nil:
+		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
+		return 0, err
+	}
+	return replay.ExecutionOfChild(history, id, parent, child), nil
 }

@@ -2,7 +2,9 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -51,7 +53,7 @@ func TestUnreliableStore(t *testing.T) {
 		{"fetched turns never arrive", []providerfault.Rule{{Operation: providerfault.FetchOrchestrationItem, Times: 1, Fault: lost}}},
 		{"fetched activities never arrive", []providerfault.Rule{{Operation: providerfault.FetchWorkItem, Times: 1, Fault: lost}}},
 		{"every message delivered twice", []providerfault.Rule{{Operation: providerfault.EnqueueForOrchestrator, Fault: providerfault.Fault{Repeat: 1}}}},
-		{"parent cannot be read at first", []providerfault.Rule{{Operation: providerfault.Read, Times: 2, Fault: busy}}},
+		{"parent of an unstamped child cannot be read at first", []providerfault.Rule{{Operation: providerfault.Read, Times: 2, Fault: busy}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +67,7 @@ func TestUnreliableStore(t *testing.T) {
 				)
 			})
 			inner := openStore(t)
-			store := providerfault.New(inner, test.rules...)
+			store := providerfault.New(unstamped{inner}, test.rules...)
 			runWorker(t, store, worker.Options{
 				OrchestrationLockTimeout: shortLease, ActivityLockTimeout: shortLease, PollTimeout: shortLease, MinPollInterval: time.Millisecond,
 			}, def, child, echo)
@@ -290,6 +292,85 @@ func TestUncommittedTurnsAreLogged(t *testing.T) {
 	}
 }
 
+// unstamped is a store on which a worker before 0.1.30 starts the children: they are
+// not told the parent's execution.
+type unstamped struct{ provider.Provider }
+
+func (s unstamped) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	params.OrchestratorItems = slices.Clone(params.OrchestratorItems)
+	for i, item := range params.OrchestratorItems {
+		switch m := item.(type) {
+		case provider.StartOrchestrationItem:
+			m.ParentExecutionID = nil
+			params.OrchestratorItems[i] = m
+		case provider.ContinueAsNewItem:
+			m.ParentInstance, m.ParentID, m.ParentExecutionID = nil, nil, nil
+			params.OrchestratorItems[i] = m
+		}
+	}
+	return s.Provider.AckOrchestrationItem(ctx, params)
+}
+
+// A child that knows its parent's execution ends without a look at the parent: of 200
+// of them, each costs the same.
+func TestStampedChildrenReadNoParent(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(_ *orchestration.Context, n int) (int, error) {
+		if n%2 == 1 {
+			return 0, errors.New("odd")
+		}
+		return n, nil
+	})
+	family := orchestration.New("Parent", func(ctx *orchestration.Context, n int) (int, error) {
+		var children []*orchestration.Future[int]
+		for i := range n {
+			children = append(children, orchestration.Sub(ctx, child, i))
+		}
+		even := 0
+		for _, f := range children {
+			if _, err := f.Await(); err == nil {
+				even++
+			}
+		}
+		return even, nil
+	})
+	inner := openStore(t)
+	store := providerfault.New(inner)
+	runWorker(t, store, worker.Options{}, family, child)
+	run := start(t, inner, family, 200)
+	if got := result(t, run); got != 100 {
+		t.Errorf("%d even children, want 100", got)
+	}
+	if n := store.Calls(providerfault.Read); n != 0 {
+		t.Errorf("%d histories were read", n)
+	}
+}
+
+// Families whose messages an older worker wrote find together all the same: the parent
+// of a child that continued as new comes from the execution before, its execution from
+// the parent's history (P40, P41).
+func TestUnstampedFamilies(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
+		if n < 3 {
+			return 0, orchestration.ContinueAsNew(ctx, n+1)
+		}
+		return n, nil
+	})
+	family := orchestration.New("Parent", func(ctx *orchestration.Context, round int) (int, error) {
+		n, err := orchestration.Sub(ctx, child, round).Await()
+		if err != nil || round == 2 {
+			return n, err
+		}
+		return 0, orchestration.ContinueAsNew(ctx, round+1)
+	})
+	store := unstamped{openStore(t)}
+	runWorker(t, store, worker.Options{}, family, child)
+	if got := result(t, start(t, store, family, 0)); got != 3 {
+		t.Errorf("output = %d", got)
+	}
+}
+
 // A parent that cannot be read holds up the end of its child, which the log explains,
 // also where that end is the failure that takes the place of a refused turn.
 func TestUnreadableParentIsLogged(t *testing.T) {
@@ -298,7 +379,7 @@ func TestUnreadableParentIsLogged(t *testing.T) {
 	family := parent(child)
 	var log lockedBuffer
 	ofChild := func(call providerfault.Call) bool { return isAbout(call, "child") }
-	store := providerfault.New(openStore(t),
+	store := providerfault.New(unstamped{openStore(t)},
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, If: ofChild, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.Read, Skip: 1, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Busy()}})
 	runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, family, child)

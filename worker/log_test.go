@@ -95,7 +95,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		}
 	}
 	waitForStatus(t, store, "forget ")
-	for range 30 {
+	for range 110 {
 		if err := c.Enqueue(t.Context(), "forget ", "unread", secret); err != nil {
 			t.Fatal(err)
 		}

@@ -117,7 +117,8 @@ func (t *turn) begin() (begin, error) {
 	for _, message := range t.item.Messages {
 		if m, ok := message.(provider.StartOrchestrationItem); ok {
 			b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
-				Name: m.Orchestration, Input: m.Input, ParentInstance: m.ParentInstance, ParentID: m.ParentID,
+				Name: m.Orchestration, Input: m.Input,
+				ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
 			}}
 			if m.Version != nil {
 				b.version = *m.Version
@@ -128,11 +129,12 @@ func (t *turn) begin() (begin, error) {
 	return begin{}, errors.New("the batch has neither a history nor a start")
 }
 
-// beginNext starts the execution after the fetched one. The parent link comes
-// from the execution before, as the message does not carry it (P41).
+// beginNext starts the execution after the fetched one. The parent comes with the
+// message or, when an older worker wrote that, from the execution before (P41).
 func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 	b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
 		Name: m.Orchestration, Input: m.Input,
+		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
 		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
 	}}
 	if m.Version != nil {
@@ -140,8 +142,10 @@ func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 	}
 	if len(t.item.History) > 0 {
 		b.executionID++
-		if previous, ok := t.item.History[0].Kind.(provider.OrchestrationStarted); ok {
+		previous, ok := t.item.History[0].Kind.(provider.OrchestrationStarted)
+		if ok && m.ParentInstance == nil && m.ParentID == nil {
 			b.started.ParentInstance, b.started.ParentID = previous.ParentInstance, previous.ParentID
+			b.started.ParentExecutionID = previous.ParentExecutionID
 		}
 	}
 	return b

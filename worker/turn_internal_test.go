@@ -110,6 +110,17 @@ func TestBegin(t *testing.T) {
 	}
 	withParent := renewed
 	withParent.ParentInstance, withParent.ParentID = new("p"), new(uint64(4))
+	stamped, told := first, next
+	stamped.ParentExecutionID = new(uint64(7))
+	told.ParentInstance, told.ParentID, told.ParentExecutionID = new("q"), new(uint64(5)), new(uint64(7))
+	byMessage := renewed
+	byMessage.ParentInstance, byMessage.ParentID, byMessage.ParentExecutionID = told.ParentInstance, told.ParentID, told.ParentExecutionID
+	stampedBegun := begun
+	begunStamped := recorded
+	begunStamped.ParentExecutionID = new(uint64(7))
+	stampedBegun.Kind = begunStamped
+	byHistory := withParent
+	byHistory.ParentExecutionID = new(uint64(7))
 	exact := next
 	exact.Version = new("2.0.0")
 	for _, test := range []struct {
@@ -123,6 +134,21 @@ func TestBegin(t *testing.T) {
 			want: begin{executionID: 1, version: "1.2.0", started: provider.OrchestrationStarted{
 				Name: "Order", Input: "in", ParentInstance: new("p"), ParentID: new(uint64(4)),
 			}},
+		},
+		{
+			name: "start with a parent stamp", messages: []provider.WorkItem{stamped},
+			want: begin{executionID: 1, version: "1.2.0", started: provider.OrchestrationStarted{
+				Name: "Order", Input: "in", ParentInstance: new("p"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)),
+			}},
+		},
+		{
+			name: "continue, told of the parent", past: []provider.Event{begun, endedByNext}, messages: []provider.WorkItem{told},
+			want: begin{executionID: 2, started: byMessage},
+		},
+		{
+			name: "continue an execution with a parent stamp, not told", past: []provider.Event{stampedBegun, endedByNext},
+			messages: []provider.WorkItem{next},
+			want:     begin{executionID: 2, started: byHistory},
 		},
 		{
 			name: "running, with a duplicate start", past: []provider.Event{begun}, messages: []provider.WorkItem{duplicate, raised},

@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"slices"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
 
 // apply brings one event of the history to the function and reports whether the
 // function has to look at it (§7.11, apply).
@@ -46,14 +50,35 @@ func (e *engine) applySchedule(event provider.Event) {
 		}
 		return
 	}
-	h := e.env.emitted[0]
+	at := e.pendingClear(event.Kind)
+	h := e.env.emitted[at]
 	if !matches(h.action, event.Kind) {
 		e.nondeterministicf("history has event %d, %s, where the code asks for %s%s",
 			event.EventID, describe(event.Kind), describeAction(h.action), difference(h.action, event.Kind))
 		return
 	}
-	e.env.emitted = e.env.emitted[1:]
+	e.env.emitted = slices.Delete(e.env.emitted, at, at+1)
 	e.bind(h, event)
+}
+
+// pendingClear is the place of the action that a recorded event may match: the head,
+// but for the clearing of a key. Older workers recorded the clears of one run in any
+// order, so such an event matches the same key's within the run at the head (§7.12).
+func (e *engine) pendingClear(recorded provider.EventKind) int {
+	cleared, ok := recorded.(provider.KeyValueCleared)
+	if !ok {
+		return 0
+	}
+	for i, h := range e.env.emitted {
+		pending, ok := h.action.(ClearKV)
+		if !ok {
+			break
+		}
+		if pending.Key == cleared.Key {
+			return i
+		}
+	}
+	return 0
 }
 
 // bind ties a handle to its schedule event. What is recorded wins over what the

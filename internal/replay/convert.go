@@ -1,11 +1,6 @@
 package replay
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/duroxide/duroxide-go/provider"
-)
+import "github.com/duroxide/duroxide-go/provider"
 
 // convert records what the function newly asked for and reports whether there
 // was anything. Waits are bound at once, so that a dequeue can be satisfied by a
@@ -25,25 +20,6 @@ func (e *engine) convert() bool {
 		e.pending = append(e.pending, h)
 	}
 	return len(emitted) > 0
-}
-
-// generatedSuffix is the id of a child below its parent. From the second
-// execution on it names the execution, as event ids begin again at 1 there and a
-// used id would start nothing (P42).
-func generatedSuffix(execution, eventID uint64) string {
-	if execution > 1 {
-		return fmt.Sprintf("sub::e%d::%d", execution, eventID)
-	}
-	return fmt.Sprintf("sub::%d", eventID)
-}
-
-// childInstance is a child's full id: generated ones live below their parent,
-// explicit ones are global (§7.11).
-func childInstance(parent, child string) string {
-	if strings.HasPrefix(child, "sub::") {
-		return parent + "::" + child
-	}
-	return child
 }
 
 // persistedEvent reports whether the event was recorded by an earlier turn.

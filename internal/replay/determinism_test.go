@@ -177,6 +177,74 @@ func TestRecordedEventAgainstCode(t *testing.T) {
 	}
 }
 
+// Older workers recorded the clears that one call makes in any order; the key counts,
+// within the unbroken run of clears at the head (§7.12).
+func TestClearsReplayInAnyOrder(t *testing.T) {
+	t.Parallel()
+	clearing := func(key string) provider.EventKind { return provider.KeyValueCleared{Key: key} }
+	fn := do(func(f flow, _ string) (string, error) {
+		for _, key := range []string{"a", "b", "c"} {
+			f.Emit(replay.ClearKV{Key: key})
+		}
+		f.activity("A", "")
+		f.Emit(replay.ClearKV{Key: "d"})
+		f.Halt()
+		return "", nil
+	})
+	a, d := provider.ActivityScheduled{Name: "A"}, clearing("d")
+	for _, order := range []string{"abc", "acb", "bac", "bca", "cab", "cba"} {
+		past := history(started, clearing(order[:1]), clearing(order[1:2]), clearing(order[2:]), a, d)
+		result := run(t, newTurn(fn, past))
+		wantOutcome(t, result, replay.Continue)
+		wantDelta(t, result)
+	}
+	for _, test := range []struct {
+		past    []provider.Event
+		message string
+	}{
+		{
+			history(started, clearing("a"), clearing("d"), clearing("b"), clearing("c"), a),
+			`history has event 3, clearing key "d", where the code asks for clearing key "b"`,
+		},
+		{
+			history(started, clearing("a"), a, clearing("b"), clearing("c"), d),
+			`history has event 3, activity "A" with 0 bytes, where the code asks for clearing key "b"`,
+		},
+	} {
+		wantNondeterminism(t, run(t, newTurn(fn, test.past)), test.message)
+	}
+}
+
+// Cancellations are recorded by what they cancel, and in the order of the schedules,
+// however the function gave them up (§7.11, reconciliation).
+func TestOrderOfCancellations(t *testing.T) {
+	t.Parallel()
+	dropped := "dropped_future"
+	for first := range 8 {
+		result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+			handles := []*replay.Handle{
+				f.dequeue("q"), f.event("e"), f.sub("S", ""), f.activity("A", ""),
+				f.activity("B", ""), f.sub("T", ""), f.event("e"), f.dequeue("q"),
+			}
+			for i := range handles {
+				f.Drop(handles[(first+3*i)%len(handles)])
+			}
+			f.Halt()
+			return "", nil
+		}), nil))
+		wantDelta(t, result, started,
+			provider.QueueSubscribed{Name: "q"}, provider.ExternalSubscribed{Name: "e"},
+			provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::4"}, provider.ActivityScheduled{Name: "A"},
+			provider.ActivityScheduled{Name: "B"}, provider.SubOrchestrationScheduled{Name: "T", Instance: "sub::7"},
+			provider.ExternalSubscribed{Name: "e"}, provider.QueueSubscribed{Name: "q"},
+			to(5, provider.ActivityCancelRequested{Reason: dropped}), to(6, provider.ActivityCancelRequested{Reason: dropped}),
+			to(4, provider.SubOrchestrationCancelRequested{Reason: dropped}), to(7, provider.SubOrchestrationCancelRequested{Reason: dropped}),
+			to(3, provider.ExternalSubscribedCancelled{Reason: dropped}), to(8, provider.ExternalSubscribedCancelled{Reason: dropped}),
+			to(2, provider.QueueSubscriptionCancelled{Reason: dropped}), to(9, provider.QueueSubscriptionCancelled{Reason: dropped}))
+		wantCancelled(t, result, 5, 6)
+	}
+}
+
 // §7.12, the rules about what is missing or too much, in both directions.
 func TestHistoryAgainstCode(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,6 @@
 // (queue messages become events), engine.go (the walk along the history),
 // apply.go (one event), match.go (does the code still fit the history), env.go
 // and handle.go (the function's side), coroutine.go (the taking of turns),
-// convert.go (actions become events), finish.go (the outcome), effects.go
+// convert.go (actions become events), childid.go (what children are called), finish.go (the outcome), effects.go
 // (outgoing items and metadata), limits.go.
 package replay

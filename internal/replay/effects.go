@@ -4,7 +4,7 @@ import "github.com/duroxide/duroxide-go/provider"
 
 // MaxCarryForward is how many unconsumed queue messages continue-as-new takes
 // along; the first ones in order of arrival (§7.2).
-const MaxCarryForward = 20
+const MaxCarryForward = 100
 
 // result gathers the turn's effects.
 func (e *engine) result() *Result {
@@ -56,7 +56,7 @@ func (e *engine) sendWork(h *Handle) {
 	case CallSub:
 		e.post(provider.StartOrchestrationItem{
 			Instance: childInstance(instance, h.child), Orchestration: a.Name, Input: a.Input, Version: a.Version,
-			ParentInstance: &instance, ParentID: &id, ExecutionID: 1,
+			ParentInstance: &instance, ParentID: &id, ParentExecutionID: &execution, ExecutionID: 1,
 		})
 	}
 }
@@ -113,10 +113,11 @@ func openChildren(events []provider.Event, dispatched func(id uint64) bool) []st
 	return open
 }
 
-// nextExecution is the message that starts the next execution.
+// nextExecution is the message that starts the next execution. It hands the parent on.
 func (e *engine) nextExecution() provider.WorkItem {
 	return provider.ContinueAsNewItem{
 		Instance: e.turn.Instance, Orchestration: e.started.Name, Input: e.next.Input, Version: e.next.Version,
+		ParentInstance: e.started.ParentInstance, ParentID: e.started.ParentID, ParentExecutionID: e.started.ParentExecutionID,
 		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
 	}
 }
@@ -187,20 +188,25 @@ func (e *engine) notifyParent() {
 }
 
 // ParentMessage is the message that tells a parent how its child ended, nil when
-// there is no parent or the child goes on. Its ParentExecutionID is left 0.
+// there is no parent or the child goes on. Its ParentExecutionID is the parent stamp,
+// 0 when an older worker left none.
 func ParentMessage(started provider.OrchestrationStarted, delta []provider.Event) provider.WorkItem {
 	if started.ParentInstance == nil || started.ParentID == nil {
 		return nil
+	}
+	var stamp uint64
+	if started.ParentExecutionID != nil {
+		stamp = *started.ParentExecutionID
 	}
 	for _, event := range delta {
 		switch k := event.Kind.(type) {
 		case provider.OrchestrationCompleted:
 			return provider.SubOrchCompletedItem{
-				ParentInstance: *started.ParentInstance, ParentID: *started.ParentID, Result: k.Output,
+				ParentInstance: *started.ParentInstance, ParentExecutionID: stamp, ParentID: *started.ParentID, Result: k.Output,
 			}
 		case provider.OrchestrationFailed:
 			return provider.SubOrchFailedItem{
-				ParentInstance: *started.ParentInstance, ParentID: *started.ParentID, Details: k.Details,
+				ParentInstance: *started.ParentInstance, ParentExecutionID: stamp, ParentID: *started.ParentID, Details: k.Details,
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,7 +202,7 @@ func TestCarriedStatus(t *testing.T) {
 }
 
 // §7.6: arrivals minus dequeues that were not given up, by name, in order across
-// names, the first 20.
+// names, the first 100.
 func TestCarryForward(t *testing.T) {
 	t.Parallel()
 	pairs := func(items ...string) (list []provider.Pair) {
@@ -210,9 +211,9 @@ func TestCarryForward(t *testing.T) {
 		}
 		return list
 	}
-	var thirty []string
-	for i := range 30 {
-		thirty = append(thirty, fmt.Sprintf("a%02d", i))
+	var many []string
+	for i := range 110 {
+		many = append(many, fmt.Sprintf("a%03d", i))
 	}
 	for _, test := range []struct {
 		name    string
@@ -238,10 +239,11 @@ func TestCarryForward(t *testing.T) {
 			name: "a dropped dequeue does not", fn: func(f flow) { f.sel(f.dequeue("b"), f.dequeue("a")) },
 			arrive: []string{"a1", "a2"}, want: pairs("a2"),
 		},
-		{name: "at most 20", fn: func(flow) {}, arrive: thirty, want: pairs(thirty[:20]...), dropped: 10},
+		{name: "at most 100", fn: func(flow) {}, arrive: many[:100], want: pairs(many[:100]...)},
+		{name: "no more than 100", fn: func(flow) {}, arrive: many, want: pairs(many[:100]...), dropped: 10},
 		{
-			name: "at most 20 after what was read", fn: func(f flow) { f.text(f.dequeue("a")) },
-			arrive: thirty[:22], want: pairs(thirty[1:21]...), dropped: 1,
+			name: "at most 100 after what was read", fn: func(f flow) { f.text(f.dequeue("a")) },
+			arrive: many[:102], want: pairs(many[1:101]...), dropped: 1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -287,15 +289,90 @@ func TestMessagesBehindContinueAsNewAreCarried(t *testing.T) {
 // Generated ids name the execution from the second on, or they would repeat (P42).
 func TestChildIDs(t *testing.T) {
 	t.Parallel()
-	for execution, want := range map[uint64]string{1: "sub::2", 2: "sub::e2::2", 17: "sub::e17::2"} {
+	for execution, want := range map[uint64]string{1: "sub::2", 2: "sub::2_2", 17: "sub::17_2"} {
 		turn := newTurn(do(func(f flow, _ string) (string, error) { return f.await(f.sub("S", "")) }), nil)
 		turn.ExecutionID = execution
 		result := run(t, turn)
 		wantDelta(t, result, started, provider.SubOrchestrationScheduled{Name: "S", Instance: want})
 		got := result.OrchestratorItems[0].(provider.StartOrchestrationItem)
-		if got.Instance != instance+"::"+want || *got.ParentInstance != instance || *got.ParentID != 2 {
+		if got.Instance != instance+"::"+want || *got.ParentInstance != instance || *got.ParentID != 2 || *got.ParentExecutionID != execution {
 			t.Errorf("started %+v", got)
 		}
+	}
+}
+
+// The next execution learns of the parent by the message that starts it (§7.6).
+func TestContinueAsNewHandsTheParentOn(t *testing.T) {
+	t.Parallel()
+	fn := do(func(f flow, _ string) (string, error) {
+		f.text(f.activity("A", ""))
+		return f.continueAsNew("next")
+	})
+	for _, stamp := range []*uint64{nil, new(uint64(7))} {
+		first := newTurn(fn, nil)
+		first.Started.ParentInstance, first.Started.ParentID, first.Started.ParentExecutionID = new("p"), new(uint64(4)), stamp
+		result := run(t, newTurn(fn, after(nil, run(t, first)), activityDone(2, "")))
+		wantItems(t, "orchestrator items", result.OrchestratorItems, provider.ContinueAsNewItem{
+			Instance: instance, Orchestration: "Order", Input: "next",
+			ParentInstance: new("p"), ParentID: new(uint64(4)), ParentExecutionID: stamp,
+		})
+	}
+}
+
+// A reserved id for a child fails the call, records nothing and lets the function go
+// on; below another instance the marker is an id like any other (§7.13).
+func TestReservedChildIDs(t *testing.T) {
+	t.Parallel()
+	fn := do(func(f flow, _ string) (string, error) {
+		call := func(id string, version *string) *replay.Handle {
+			return f.Emit(replay.CallSub{Name: "S", Instance: id, Version: version})
+		}
+		var seen []string
+		for _, h := range []*replay.Handle{call("sub::9", nil), call("sub::pending_1", nil), call("sub::x", new("2.0.0"))} {
+			seen = append(seen, f.text(h))
+		}
+		f.text(f.sub("S", ""))
+		call("other::sub::2", nil)
+		return f.await(f.activity(strings.Join(seen, "\n"), ""))
+	})
+	p := newPlay(t, func(f flow, input string) (string, error) { return fn(f.Env, input) })
+	refused := func(id string) string {
+		return "error: sub-orchestration id '" + id + "' begins with the reserved marker 'sub::'; choose another id, or none to have one made"
+	}
+	p.turn(childDone(2, ""))
+	want := []any{
+		started,
+		provider.SubOrchestrationScheduled{Name: "S", Instance: "sub::2"},
+		to(2, provider.SubOrchestrationCompleted{}),
+		provider.SubOrchestrationScheduled{Name: "S", Instance: "other::sub::2"},
+		provider.ActivityScheduled{Name: refused("sub::9") + "\n" + refused("sub::pending_1") + "\n" + refused("sub::x")},
+	}
+	if diff := cmp.Diff(entries(history(want...)), entries(p.past)); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+// A detached start under a reserved id fails the orchestration and starts nothing.
+func TestReservedDetachedIDs(t *testing.T) {
+	t.Parallel()
+	for id, reserved := range map[string]bool{
+		"sub::9": true, "a::sub::9": true, "a::b": false, "Sub::9": false, "resub::9": false, "sub:9": false,
+	} {
+		result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
+			f.Emit(replay.StartDetached{Name: "S", Instance: id})
+			return "", nil
+		}), nil))
+		if !reserved {
+			wantOutcome(t, result, replay.Completed)
+			continue
+		}
+		want := provider.Application{
+			Kind:    provider.AppPanicked,
+			Message: "instance id '" + id + "' uses the reserved sub-orchestration marker 'sub::'",
+		}
+		wantOutcome(t, result, replay.Failed)
+		wantDelta(t, result, started, provider.OrchestrationFailed{Details: want})
+		wantItems(t, "items", result.OrchestratorItems)
 	}
 }
 

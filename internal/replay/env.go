@@ -52,12 +52,23 @@ func (v *Env) Replaying() bool { return v.replaying }
 func (v *Env) NowMs() uint64 { return v.engine.turn.NowMs() }
 
 // Emit asks for something and returns the place of its result. It does not
-// block.
+// block. A child's id that is reserved fails the call at once, and nothing is
+// recorded of it; that of a detached start panics.
 func (v *Env) Emit(action Action) *Handle {
 	v.coroutine.mustRun()
 	h := &Handle{engine: v.engine, action: action}
-	if sub, ok := action.(CallSub); ok {
-		h.child = sub.Instance
+	switch a := action.(type) {
+	case CallSub:
+		if err := checkChildID(a.Instance); err != nil {
+			text := err.Error()
+			h.resolved, h.failure = true, &text
+			return h
+		}
+		h.child = a.Instance
+	case StartDetached:
+		if err := CheckInstanceID(a.Instance); err != nil {
+			panic(err.Error())
+		}
 	}
 	v.emitted = append(v.emitted, h)
 	v.applyLocally(action)

@@ -135,12 +135,29 @@ func (e *engine) cancelDropped() {
 			return
 		}
 	}
-	for _, h := range e.env.dropped {
+	given := slices.Clone(e.env.dropped)
+	slices.SortFunc(given, func(a, b *Handle) int {
+		return cmp.Or(cmp.Compare(cancellationRank(a.action), cancellationRank(b.action)), cmp.Compare(a.eventID, b.eventID))
+	})
+	for _, h := range given {
 		if !recorded[h.eventID] && h.eventID != 0 {
 			recorded[h.eventID] = true
 			e.cancelOne(h)
 		}
 	}
+}
+
+// cancellationRank orders cancellations by what they cancel (§7.11, reconciliation).
+func cancellationRank(action Action) int {
+	switch action.(type) {
+	case CallActivity:
+		return 0
+	case CallSub:
+		return 1
+	case WaitEvent:
+		return 2
+	}
+	return 3
 }
 
 // cancelOne records the cancellation of a dropped handle and notes its side

@@ -261,7 +261,7 @@ func TestStartedAndDroppedInOneTurn(t *testing.T) {
 	child := instance + "::sub::5"
 	wantItems(t, "orchestrator items", result.OrchestratorItems,
 		provider.StartOrchestrationItem{
-			Instance: child, Orchestration: "S", ParentInstance: new(instance), ParentID: new(uint64(5)), ExecutionID: 1,
+			Instance: child, Orchestration: "S", ParentInstance: new(instance), ParentID: new(uint64(5)), ParentExecutionID: new(uint64(1)), ExecutionID: 1,
 		},
 		provider.CancelInstanceItem{Instance: child, Reason: "parent dropped sub-orchestration future"})
 	p.ends("done", raised("go", ""))

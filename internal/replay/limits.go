@@ -7,12 +7,13 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Limits of one execution (§7.2). Bytes are UTF-8 bytes.
+// Limits of one execution (§7.2). Bytes are UTF-8 bytes. They are the running worker's:
+// an execution that an older one started has them too.
 const (
 	maxCustomStatusBytes = 256 << 10
 	maxTagBytes          = 256
-	maxKVKeys            = 100
-	maxKVValueBytes      = 16 << 10
+	maxKVKeys            = 150
+	maxKVValueBytes      = 64 << 10
 )
 
 // enforceLimits fails an orchestration that exceeded a limit in this turn. The

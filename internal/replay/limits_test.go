@@ -42,18 +42,18 @@ func TestLimits(t *testing.T) {
 			"long status before a reset", func(f flow) { f.status(strings.Repeat("s", 256<<10+1)); f.Emit(replay.SetStatus{}) },
 			"the custom status has 262145 bytes, the limit is 262144",
 		},
-		{"value", func(f flow) { f.set("k", strings.Repeat("v", 16<<10)) }, ""},
+		{"value", func(f flow) { f.set("k", strings.Repeat("v", 64<<10)) }, ""},
 		{
-			"long value", func(f flow) { f.set("k", strings.Repeat("v", 16<<10+1)) },
-			`the value of key "k" has 16385 bytes, the limit is 16384`,
+			"long value", func(f flow) { f.set("k", strings.Repeat("v", 64<<10+1)) },
+			`the value of key "k" has 65537 bytes, the limit is 65536`,
 		},
 		{"long value, cleared again", func(f flow) {
-			f.set("k", strings.Repeat("v", 16<<10+1))
+			f.set("k", strings.Repeat("v", 64<<10+1))
 			f.Emit(replay.ClearKV{Key: "k"})
-		}, `the value of key "k" has 16385 bytes, the limit is 16384`},
-		{"keys", keys(100), ""},
-		{"too many keys", keys(101), "the instance has 101 keys, the limit is 100"},
-		{"too many keys, cleared in time", func(f flow) { keys(101)(f); f.Emit(replay.ClearKV{Key: "7"}) }, ""},
+		}, `the value of key "k" has 65537 bytes, the limit is 65536`},
+		{"keys", keys(150), ""},
+		{"too many keys", keys(151), "the instance has 151 keys, the limit is 150"},
+		{"too many keys, cleared in time", func(f flow) { keys(151)(f); f.Emit(replay.ClearKV{Key: "7"}) }, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,11 +79,11 @@ func TestLimits(t *testing.T) {
 func TestKeyLimitCountsTheWholeMap(t *testing.T) {
 	t.Parallel()
 	snapshot := map[string]provider.KVEntry{}
-	for i := range 50 {
+	for i := range 75 {
 		snapshot[fmt.Sprint("old", i)] = provider.KVEntry{Value: "v"}
 	}
 	fn := do(func(f flow, _ string) (string, error) {
-		for i := range 50 {
+		for i := range 75 {
 			f.set(fmt.Sprint("new", i), "v")
 		}
 		f.text(f.activity("A", ""))
@@ -93,7 +93,7 @@ func TestKeyLimitCountsTheWholeMap(t *testing.T) {
 		return "", nil
 	})
 	var past []provider.Event
-	for i, messages := range [][]provider.WorkItem{nil, {activityDone(52, "")}, {activityDone(55, "")}} {
+	for i, messages := range [][]provider.WorkItem{nil, {activityDone(77, "")}, {activityDone(80, "")}} {
 		turn := newTurn(fn, past, messages...)
 		turn.KV = snapshot
 		result := run(t, turn)
@@ -110,7 +110,7 @@ func TestKeyLimitCountsTheWholeMap(t *testing.T) {
 // discarded, and the parent is told (P45).
 func TestLimitReplacesTheEnd(t *testing.T) {
 	t.Parallel()
-	tooLong := strings.Repeat("v", 16<<10+1)
+	tooLong := strings.Repeat("v", 64<<10+1)
 	for _, test := range []struct {
 		name string
 		end  func(f flow) (string, error)
@@ -159,7 +159,7 @@ func TestLimitReplacesTheEnd(t *testing.T) {
 func TestLimitDoesNotHideAFailure(t *testing.T) {
 	t.Parallel()
 	result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
-		f.set("k", strings.Repeat("v", 16<<10+1))
+		f.set("k", strings.Repeat("v", 64<<10+1))
 		return "", errors.New("no")
 	}), nil))
 	if got := *result.Metadata.Output; got != "no" {

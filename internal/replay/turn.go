@@ -56,7 +56,7 @@ type Result struct {
 	CancelledActivities []provider.ActivityRef
 	Metadata            provider.ExecutionMetadata
 	// Parent is set when the turn ended a sub-orchestration: the message for the
-	// parent, whose ParentExecutionID the caller fills in.
+	// parent. When its ParentExecutionID is 0 the caller finds it out.
 	Parent provider.WorkItem
 	// Details is the failure of a Failed or Cancelled turn.
 	Details provider.ErrorDetails

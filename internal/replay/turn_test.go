@@ -71,11 +71,11 @@ func TestEveryActionBecomesItsEventAndItsItem(t *testing.T) {
 		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 3, FireAtMs: now + 5},
 		provider.StartOrchestrationItem{
 			Instance: instance + "::sub::6", Orchestration: "Ship", Input: "x",
-			ParentInstance: new(instance), ParentID: new(uint64(6)), ExecutionID: 1,
+			ParentInstance: new(instance), ParentID: new(uint64(6)), ParentExecutionID: new(uint64(1)), ExecutionID: 1,
 		},
 		provider.StartOrchestrationItem{
 			Instance: "ship-1", Orchestration: "Ship", Input: "y", Version: new("2.0.0"),
-			ParentInstance: new(instance), ParentID: new(uint64(7)), ExecutionID: 1,
+			ParentInstance: new(instance), ParentID: new(uint64(7)), ParentExecutionID: new(uint64(1)), ExecutionID: 1,
 		},
 		provider.StartOrchestrationItem{
 			Instance: "audit-1", Orchestration: "Audit", Input: "z", Version: new("3.0.0"), ExecutionID: 1,
@@ -345,6 +345,8 @@ func TestParentMessage(t *testing.T) {
 	t.Parallel()
 	ended := history(provider.OrchestrationCompleted{Output: "o"})
 	child := provider.OrchestrationStarted{ParentInstance: new("p"), ParentID: new(uint64(3))}
+	stamped := child
+	stamped.ParentExecutionID = new(uint64(7))
 	for _, test := range []struct {
 		name    string
 		started provider.OrchestrationStarted
@@ -358,6 +360,14 @@ func TestParentMessage(t *testing.T) {
 		{
 			name: "completed", started: child, delta: ended,
 			want: provider.SubOrchCompletedItem{ParentInstance: "p", ParentID: 3, Result: "o"},
+		},
+		{
+			name: "completed, with a stamp", started: stamped, delta: ended,
+			want: provider.SubOrchCompletedItem{ParentInstance: "p", ParentExecutionID: 7, ParentID: 3, Result: "o"},
+		},
+		{
+			name: "failed, with a stamp", started: stamped, delta: history(provider.OrchestrationFailed{Details: declined("no")}),
+			want: provider.SubOrchFailedItem{ParentInstance: "p", ParentExecutionID: 7, ParentID: 3, Details: declined("no")},
 		},
 		{
 			name: "failed", started: child, delta: history(provider.OrchestrationFailed{Details: declined("no")}),

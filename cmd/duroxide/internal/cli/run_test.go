@@ -57,6 +57,16 @@ func TestStoresAreFoundByScheme(t *testing.T) {
 	}
 }
 
+// An id that is reserved for sub-orchestrations is wrong usage, and starts nothing.
+func TestStartOfAReservedID(t *testing.T) {
+	t.Parallel()
+	stores := cli.Stores{"test": func(ctx context.Context, _ string, _ bool) (cli.Store, error) { return sqlite.OpenMemory(ctx, nil) }}
+	code, stdout, stderr := run(t.Context(), stores, "start", "A", "order-7::sub::2", "--store", "test:x")
+	if code != cli.ExitUsage || stdout != "" || !strings.Contains(stderr, "instance id 'order-7::sub::2' uses the reserved sub-orchestration marker 'sub::'") {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
+	}
+}
+
 // bare is a store without management.
 type bare struct{ cli.Store }
 

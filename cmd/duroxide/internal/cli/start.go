@@ -85,7 +85,11 @@ does not exist.`,
 				options = append(options, client.AtVersion(version))
 			}
 			return a.withStore(cmd, true, func(ctx context.Context, s session) error {
-				return a.start(ctx, s, args[0], args[1], input, w, options...)
+				err := a.start(ctx, s, args[0], args[1], input, w, options...)
+				if errors.Is(err, provider.ErrInvalidArgument) {
+					return usageError{cmd, err}
+				}
+				return err
 			})
 		},
 	}

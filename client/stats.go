@@ -1,0 +1,20 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Stats reads the sizes of an instance: the events and bytes of its current execution's
+// history, the messages carried into it, its keys and their bytes. They say how near it is
+// to its limits, and whether it should continue as new. nil means that no instance of
+// that id has had its first turn.
+func (c *Client) Stats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
+	stats, err := c.store.GetInstanceStats(ctx, instance)
+	if err != nil {
+		return nil, fmt.Errorf("reading the sizes of %q: %w", instance, err)
+	}
+	return stats, nil
+}

@@ -1,0 +1,46 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+)
+
+// childMarker begins the generated part of a child's instance id.
+const childMarker = "sub::"
+
+// generatedSuffix is the id of a child below its parent. From the second
+// execution on it names the execution, as event ids begin again at 1 there and a
+// used id would start nothing (P42).
+func generatedSuffix(execution, eventID uint64) string {
+	if execution > 1 {
+		return fmt.Sprintf("%s%d_%d", childMarker, execution, eventID)
+	}
+	return fmt.Sprintf("%s%d", childMarker, eventID)
+}
+
+// childInstance is a child's full id: generated ones live below their parent,
+// explicit ones are global (§7.11).
+func childInstance(parent, child string) string {
+	if strings.HasPrefix(child, childMarker) {
+		return parent + "::" + child
+	}
+	return child
+}
+
+// CheckInstanceID refuses an id for a root that could be a generated child's, now or
+// later (§2.2). The error has no prefix and says which marker the id uses.
+func CheckInstanceID(id string) error {
+	if strings.HasPrefix(id, childMarker) || strings.Contains(id, "::"+childMarker) {
+		return fmt.Errorf("instance id '%s' uses the reserved sub-orchestration marker '%s'", id, childMarker)
+	}
+	return nil
+}
+
+// checkChildID refuses an explicit id for a child that would be taken for a generated
+// one. Below another instance's id the marker is allowed: such an id is used as it is.
+func checkChildID(id string) error {
+	if strings.HasPrefix(id, childMarker) {
+		return fmt.Errorf("sub-orchestration id '%s' begins with the reserved marker '%s'; choose another id, or none to have one made", id, childMarker)
+	}
+	return nil
+}
