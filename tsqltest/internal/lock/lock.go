@@ -120,6 +120,9 @@ type Hold struct {
 // Mode is the granted mode.
 func (h *Hold) Mode() Mode { return h.mode }
 
+// After reports whether the lock goes when those go that were asked for since a place.
+func (h *Hold) After(m Mark) bool { return h.number > uint64(m) && !h.escalated }
+
 // Escalated says that the lock stands for others that were given back for it.
 func (h *Hold) Escalated() { h.escalated = true }
 

@@ -113,6 +113,20 @@ func (e *Engine) dropKey(g garment, by *lock.Owner) {
 // retries bounds how many keys one transaction's end tries to remove again.
 const retries = 64
 
+// retryBefore removes keys that only locks keep which are about to go: those of an owner since a place. It comes before they
+// go, for whoever waits for such a lock must not find the key: the gap behind it may be the owner's.
+func (e *Engine) retryBefore(owner *lock.Owner, since lock.Mark) {
+	e.deferred = slices.DeleteFunc(e.deferred, func(g garment) bool {
+		r := g.index.resource(g.key)
+		h := e.locks.Find(owner, r)
+		if h == nil || !h.After(since) || e.locks.Busy(r, owner, false) || g.row.has(g.index, g.key) {
+			return false
+		}
+		g.index.remove(g.key, g.row)
+		return true
+	})
+}
+
 // retry removes keys that have been in use when they should have gone. Those that still are go to the end of the queue.
 func (e *Engine) retry() {
 	n := min(len(e.deferred), retries)

@@ -6,7 +6,7 @@ import "github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 // if nobody is in its way, and gives the locks on keys back. It never waits for that.
 const (
 	escalateAt    = 5000 // keys of one index that one statement has locked
-	escalateAgain = 1250 // how many locks later it tries again
+	escalateAgain = 4    // it tries again a quarter of that later: 1,250 locks
 )
 
 // whole is a table that the transaction has locked as a whole, so that it needs no locks on keys.
@@ -69,11 +69,11 @@ func (st *Statement) escalate(t *Table) bool {
 			most = max(most, keys[r.Index])
 		}
 	})
-	if most < escalateAt {
-		st.escalation = owner.Count() + escalateAt - most
+	if at := st.engine.escalateAt; most < at {
+		st.escalation = owner.Count() + at - most
 		return false
 	}
-	st.escalation = owner.Count() + escalateAgain
+	st.escalation = owner.Count() + max(1, st.engine.escalateAt/escalateAgain)
 	if t.NoEscalation {
 		return false
 	}
@@ -91,7 +91,7 @@ func (st *Statement) escalate(t *Table) bool {
 	h.Escalated()
 	st.tx.holdsWhole(t, mode)
 	st.giveBackKeys(t)
-	st.escalation = owner.Count() + escalateAt
+	st.escalation = owner.Count() + st.engine.escalateAt
 	return true
 }
 

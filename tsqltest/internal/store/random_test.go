@@ -348,6 +348,7 @@ func checkRandomPrograms(t *testing.T) {
 			c.addIndex(store.IndexSpec{ID: 3, Name: "uq", Unique: true, Key: on(v), Columns: []int{v, id}})
 		}
 		c.e.Locks().Preempt = rapid.Bool().Draw(rt, "preempt")
+		c.e.EscalateAt(rapid.SampledFrom([]int{1, 2, 3, 5000}).Draw(rt, "escalation"))
 		for n := range rapid.Int64Range(2, 4).Draw(rt, "sessions") {
 			r := &runner{checker: &c, a: c.actor(lockID(n + 1))}
 			r.iso = rapid.SampledFrom(isolations).Draw(rt, "isolation")

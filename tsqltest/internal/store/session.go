@@ -134,6 +134,7 @@ func (s *Session) Save() Savepoint { return Savepoint{len(s.tx.log), s.tx.owner.
 func (s *Session) RollbackTo(p Savepoint) {
 	tx, locks := s.tx, s.engine.locks
 	tx.rollBackTo(s.engine, p.mark)
+	s.engine.retryBefore(&tx.owner, p.locks)
 	tx.owner.Since(p.locks, locks.ReleaseTransaction)
 	tx.relocks++
 	tx.whole = slices.DeleteFunc(tx.whole, func(w whole) bool {

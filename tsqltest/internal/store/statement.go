@@ -61,7 +61,7 @@ func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement 
 		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log),
 	}
 	st.objects, st.counts = st.firstObjects[:0], st.firstCounts[:0]
-	st.relocks, st.locked, st.escalation = s.tx.relocks, s.tx.owner.Mark(), s.tx.owner.Count()+escalateAt
+	st.relocks, st.locked, st.escalation = s.tx.relocks, s.tx.owner.Mark(), s.tx.owner.Count()+s.engine.escalateAt
 	if o.RowVersions && o.Isolation == ReadCommitted {
 		s.engine.take(&st.snapshot)
 	}

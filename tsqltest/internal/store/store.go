@@ -50,13 +50,14 @@ type Engine struct {
 	garbage      []batch   // of committed transactions, the oldest first
 	deferred     []garment // keys that could not be removed, since somebody has locked them
 	// defined says which commit was the last to change an object's definition.
-	defined map[objectID]uint64
+	defined    map[objectID]uint64
+	escalateAt int // other than the constant in tests
 }
 
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a
 // seed shall repeat; so far nothing is left to it.
 func NewEngine(s schedule.Scheduler, _ func() uint64) *Engine {
-	return &Engine{scheduler: s, locks: lock.NewManager(s), defined: map[objectID]uint64{}}
+	return &Engine{scheduler: s, locks: lock.NewManager(s), defined: map[objectID]uint64{}, escalateAt: escalateAt}
 }
 
 // Locks is the lock manager.
