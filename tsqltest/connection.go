@@ -123,7 +123,7 @@ func (c *Conn) execute(ctx context.Context, r request.Request) (*Result, error) 
 func valueOf(x any) (value.Value, value.Type, error) {
 	switch x := x.(type) {
 	case nil:
-		return value.Value{}, value.NVarChar(1), nil
+		return value.Value{}, value.OfKind(sqltype.Null), nil
 	case int:
 		return value.OfInt(int64(x)), value.OfKind(sqltype.BigInt), nil
 	case int32:

@@ -63,6 +63,7 @@ var below10000 = map[int32]row{
 	4708: {16, 1, Statement, false, "Could not truncate object '%s' because it is not a table."},
 	4711: {16, 1, Statement, false, "Cannot truncate table '%s' because it is published for replication or enabled for Change Data Capture."},
 	4712: {16, 1, Statement, false, "Cannot truncate table '%s' because it is being referenced by a FOREIGN KEY constraint."},
+	4816: {16, 1, Statement, false, "Invalid column type from bcp client for colid %d."},
 	4901: {16, 1, Statement, false, "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '%s' cannot be added to non-empty table '%s' because it does not satisfy these conditions."},
 	4902: {16, 1, Statement, false, "Cannot find the object \"%s\" because it does not exist or you do not have permissions."},
 	4909: {16, 1, Statement, false, "Cannot alter '%s' because it is not a table."},

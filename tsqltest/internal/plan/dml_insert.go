@@ -491,19 +491,24 @@ func InsertRows(env *Env, s *syntax.Insert) (*RowInsert, error) {
 	if err := ins.complete(s); err != nil {
 		return nil, err
 	}
+	return b.rowInsert(ins, ins.addAll), nil
+}
+
+// rowInsert compiles an INSERT whose rows come from elsewhere. add stores a result set.
+func (b *binder) rowInsert(ins *inserting, add func(e *execution, t *schema.Table, s Rows) error) *RowInsert {
 	st, run := b.runnerOf("INSERT", ins.outputs, func(e *execution) error {
 		t, err := ins.begin(e)
 		if err != nil {
 			return err
 		}
 		for _, s := range e.given {
-			if err := ins.addAll(e, t, s); err != nil {
+			if err := add(e, t, s); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return &RowInsert{Columns: st.Columns, Tables: st.Tables, Run: run}, nil
+	return &RowInsert{Columns: st.Columns, Tables: st.Tables, Run: run}
 }
 
 // addAll stores a result set.
@@ -511,22 +516,30 @@ func (ins *inserting) addAll(e *execution, t *schema.Table, s Rows) error {
 	if len(s.Types) != len(ins.ordinals) {
 		return fault.New(213)
 	}
-	table := ins.target.table()
 	for _, values := range s.Values {
-		row := make([]execute.Value, len(values))
-		for i, v := range values {
-			c := table.Columns[ins.ordinals[i]]
-			if c.RowVersion {
-				return fault.New(273)
-			}
-			var err error
-			if row[i], err = value.Store(v, s.Types[i], c.Type); err != nil {
-				return table.Truncated(err, c, v, s.Types[i])
-			}
+		row, err := ins.converted(s, values)
+		if err != nil {
+			return err
 		}
 		if err := ins.add(e, t, row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// converted makes a row of a result set one that the columns can store.
+func (ins *inserting) converted(s Rows, values []execute.Value) (row []execute.Value, err error) {
+	table := ins.target.table()
+	row = make([]execute.Value, len(values))
+	for i, v := range values {
+		c := table.Columns[ins.ordinals[i]]
+		if c.RowVersion {
+			return nil, fault.New(273)
+		}
+		if row[i], err = value.Store(v, s.Types[i], c.Type); err != nil {
+			return nil, table.Truncated(err, c, v, s.Types[i])
+		}
+	}
+	return row, nil
 }

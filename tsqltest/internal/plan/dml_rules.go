@@ -28,6 +28,7 @@ type rules struct {
 	parents       []*parentKey
 	children      []*childKey
 	sets          map[int]bool // the ordinals of the columns that an UPDATE sets
+	quiet         bool         // no triggers are fired
 	insteadOf     string       // the event whose INSTEAD OF triggers take the place of the change; "" if none do
 }
 
@@ -262,6 +263,9 @@ func ignores(t *schema.Table, err error) bool {
 
 // has reports whether triggers have to be told of an event.
 func (u *rules) has(event string) bool {
+	if u.quiet {
+		return false
+	}
 	for _, m := range u.from.Table.Triggers {
 		if def, ok := m.Stmt.(*syntax.CreateTrigger); ok && !m.Disabled && !def.InsteadOf {
 			if slices.Contains(def.Events, event) {

@@ -33,7 +33,7 @@ type Session interface {
 	Close()
 }
 
-// Request is one of Batch, Call and Transaction.
+// Request is one of Batch, Call, Bulk and Transaction.
 type Request interface{ request() }
 
 // Batch is a text to execute.
@@ -70,6 +70,12 @@ type TableValue struct {
 	Defaulted            []bool // per column: the client leaves it to the column's default
 }
 
+// Bulk is the rows that a batch with INSERT BULK has announced.
+type Bulk struct {
+	Columns []Column
+	Rows    [][]value.Value
+}
+
 // Transaction is a request of the transaction manager.
 type Transaction struct {
 	Verb      string // "BEGIN", "COMMIT", "ROLLBACK", "SAVE"
@@ -81,6 +87,7 @@ type Transaction struct {
 
 func (Batch) request()       {}
 func (Call) request()        {}
+func (Bulk) request()        {}
 func (Transaction) request() {}
 
 // Column is a column of a result set or of a table-valued parameter.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/define"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
@@ -26,6 +27,7 @@ func (s *Session) call(r request.Call) error {
 		args[i] = argument{name: p.Name, typ: p.Type, value: p.Value, fallback: p.Default, rows: p.Table}
 		if p.Output {
 			args[i].output = func(v value.Value, t value.Type) error {
+				v, t = asAsked(v, t, p.Type)
 				results[i] = &result{v, t}
 				return nil
 			}
@@ -48,6 +50,22 @@ func (s *Session) call(r request.Call) error {
 		}
 	}
 	return nil
+}
+
+// asAsked makes the value of an output parameter one of the type that the client has given it: who asks for a bit as a
+// bigint gets a bigint. Texts and bytes keep the length that the procedure has given them.
+func asAsked(v value.Value, t, asked value.Type) (value.Value, value.Type) {
+	if asked.Kind == t.Kind || asked.Kind == sqltype.Null {
+		return v, t
+	}
+	if asked.IsCharacter() || asked.IsBinary() {
+		asked.Length = sqltype.Max
+	}
+	converted, err := value.Assign(v, t, asked)
+	if err != nil {
+		return v, t
+	}
+	return converted, asked
 }
 
 func (s *Session) tellStatus(status value.Value) {

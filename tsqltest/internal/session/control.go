@@ -91,6 +91,7 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}
 	s.lastError = 0
+	s.finished(a, stmt)
 	return sig, nil
 }
 
@@ -101,6 +102,7 @@ func (s *Session) branch(a *activation, st *syntax.If) (signal, error) {
 		return signal{}, s.failed(a, st.Cond.Range(), err)
 	}
 	s.rowCount, s.lastError = 0, 0
+	s.finished(a, st)
 	switch {
 	case ok:
 		return s.statement(a, st.Then)
@@ -122,6 +124,7 @@ func (s *Session) loop(a *activation, st *syntax.While) (signal, error) {
 			return signal{}, s.failed(a, st.Cond.Range(), err)
 		}
 		s.rowCount, s.lastError = 0, 0
+		s.finished(a, st)
 		if !ok {
 			return signal{}, nil
 		}

@@ -15,7 +15,7 @@ import (
 
 // options are the SET options of a session. A module finds its caller's, and what it sets ends with it.
 type options struct {
-	noCount, xactAbort, implicitTransactions, noExec                                                bool
+	noCount, xactAbort, implicitTransactions, noExec, fmtOnly                                       bool
 	ansiNulls, ansiPadding, ansiWarnings, arithAbort, concatNull, quotedIdentifier, ansiNullDefault bool
 	numericRoundAbort, cursorCloseOnCommit, arithIgnore                                             bool
 	isolation                                                                                       store.Isolation
@@ -63,6 +63,8 @@ func (o *options) flag(name string) *bool {
 		return &o.arithAbort
 	case "ARITHIGNORE":
 		return &o.arithIgnore
+	case "FMTONLY":
+		return &o.fmtOnly
 	case "CONCAT_NULL_YIELDS_NULL":
 		return &o.concatNull
 	case "QUOTED_IDENTIFIER":
@@ -82,7 +84,7 @@ func (o *options) flag(name string) *bool {
 // else.
 var refused = map[string]string{
 	"ANSI_NULLS": "OFF", "ANSI_PADDING": "OFF", "CONCAT_NULL_YIELDS_NULL": "OFF", "ANSI_WARNINGS": "OFF", "ARITHABORT": "OFF",
-	"NUMERIC_ROUNDABORT": "ON", "ANSI_NULL_DFLT_OFF": "ON", "FMTONLY": "ON", "PARSEONLY": "ON", "SHOWPLAN_ALL": "ON",
+	"NUMERIC_ROUNDABORT": "ON", "ANSI_NULL_DFLT_OFF": "ON", "PARSEONLY": "ON", "SHOWPLAN_ALL": "ON",
 	"SHOWPLAN_TEXT": "ON", "SHOWPLAN_XML": "ON", "STATISTICS XML": "ON", "STATISTICS PROFILE": "ON", "REMOTE_PROC_TRANSACTIONS": "ON",
 	"OFFSETS": "ON", "ARITHIGNORE": "ON", "QUOTED_IDENTIFIER": "OFF",
 	"ANSI_NULL_DFLT_ON": "OFF",
@@ -90,7 +92,7 @@ var refused = map[string]string{
 
 // ignored are the options that change nothing but what a real server measures or prints.
 var ignored = map[string]bool{
-	"STATISTICS IO": true, "STATISTICS TIME": true, "FMTONLY": true, "PARSEONLY": true, "FORCEPLAN": true, "NO_BROWSETABLE": true,
+	"STATISTICS IO": true, "STATISTICS TIME": true, "PARSEONLY": true, "FORCEPLAN": true, "NO_BROWSETABLE": true,
 	"SHOWPLAN_ALL": true, "SHOWPLAN_TEXT": true, "SHOWPLAN_XML": true, "STATISTICS XML": true, "STATISTICS PROFILE": true,
 	"ANSI_NULL_DFLT_OFF": true, "REMOTE_PROC_TRANSACTIONS": true, "OFFSETS": true, "QUERY_GOVERNOR_COST_LIMIT": true,
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
@@ -70,6 +71,25 @@ func (s *Session) done(kind string, rows int64, set bool) {
 	}
 	counted, inside := !s.options.noCount, s.level() > 0
 	s.tell(func(sink request.Sink) error { return sink.Done(kind, rows, counted, inside) })
+}
+
+// finished tells the client that a statement has come to its end that neither returns nor counts rows. Of declarations it
+// hears nothing.
+func (s *Session) finished(a *activation, stmt syntax.Stmt) {
+	if a.function || s.out.into != nil || s.options.noCount {
+		return
+	}
+	switch st := stmt.(type) {
+	case *syntax.CursorStmt:
+		if st.Verb == "FETCH" && len(st.Into) == 0 {
+			return
+		}
+	case *syntax.SelectStmt, *syntax.Insert, *syntax.Update, *syntax.Delete, *syntax.Merge, *syntax.Truncate, *syntax.Exec,
+		*syntax.Return, *syntax.Throw, *syntax.Declare:
+		return // they have told it, or what they did has
+	}
+	inside := s.level() > 0
+	s.tell(func(sink request.Sink) error { return sink.Done("", 0, false, inside) })
 }
 
 // report sends an error, and the note that a statement was ended by it.

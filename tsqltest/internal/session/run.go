@@ -158,6 +158,9 @@ func (s *Session) data(a *activation, stmt syntax.Stmt) error {
 	if s.options.noExec {
 		return nil
 	}
+	if s.options.fmtOnly {
+		return s.describe(a, stmt, p)
+	}
 	if s.transaction.doomed && writes(stmt) {
 		return fault.New(3930)
 	}
@@ -187,6 +190,19 @@ func cursorOf(stmt syntax.Stmt) *syntax.CursorName {
 	default:
 		return nil
 	}
+}
+
+// describe sends what SET FMTONLY ON asks for: the columns of a query without its rows.
+func (s *Session) describe(a *activation, stmt syntax.Stmt, p *plan.Statement) error {
+	if _, ok := stmt.(*syntax.SelectStmt); !ok || p.Columns == nil {
+		return s.unsupported(a.unit, stmt.Range(), "SET FMTONLY ON for a statement that returns no rows")
+	}
+	if err := s.sendColumns(p.Columns); err != nil {
+		return err
+	}
+	s.rowCount = 0
+	s.done("SELECT", 0, true)
+	return nil
 }
 
 // plan returns the plan of a statement that reads or writes rows.

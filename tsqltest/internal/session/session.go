@@ -60,6 +60,8 @@ type Session struct {
 	context    map[string]sessionValue // sp_set_session_context
 	info       []byte                  // CONTEXT_INFO
 
+	announced *bulk // the INSERT BULK whose rows come next; nil without one
+
 	transaction transaction
 	current     *statement // the statement that reads and writes; nil between statements
 
@@ -138,13 +140,21 @@ func (s *Session) perform(r request.Request) (err error) {
 			err = errClosed
 		}
 	}()
+	if _, rows := r.(request.Bulk); !rows {
+		s.announced = nil
+	}
 	switch r := r.(type) {
 	case request.Batch:
 		s.text = r.Text
+		if announcesRows(r.Text) {
+			return s.announce(r.Text)
+		}
 		return s.batch(r.Text)
 	case request.Call:
 		s.text = r.Name
 		return s.call(r)
+	case request.Bulk:
+		return s.loadRows(r)
 	case request.Transaction:
 		return s.manage(r)
 	default:

@@ -25,7 +25,10 @@ type unit struct {
 	nests  bool           // it counts in @@NESTLEVEL: all but a batch
 	schema string         // where names are looked for first
 
-	declared  string // the parameters of dynamic SQL, as text
+	declared string // the parameters of dynamic SQL, as text
+	// typed is the version of the catalog in which the unit's types of users were found; 0 if it names none.
+	typed uint64
+
 	params    []*param
 	variables map[string]*plan.Variable
 	tables    map[string]*plan.TableVariable
@@ -77,7 +80,7 @@ func (s *Session) batchUnit(text string) (*unit, error) {
 // textUnit returns the unit of a batch or of dynamic SQL with parameters, which have been read from their declaration.
 func (s *Session) textUnit(key unitKey, params []*syntax.Param) (*unit, error) {
 	key.schema, key.db = s.defaultSchema(), s.db.ID
-	if u := s.server.units[key]; u != nil {
+	if u := s.server.units[key]; u != nil && u.typesStay() {
 		return u, nil
 	}
 	file := diag.NewFile("batch", key.text)
@@ -113,7 +116,7 @@ func (s *Session) textUnit(key unitKey, params []*syntax.Param) (*unit, error) {
 
 // moduleUnit returns the unit of a procedure, function or trigger.
 func (s *Session) moduleUnit(m *schema.Module) (*unit, error) {
-	if u, ok := m.Compiled.(*unit); ok {
+	if u, ok := m.Compiled.(*unit); ok && u.typesStay() {
 		return u, nil
 	}
 	file := diag.NewFile(m.Schema.Name+"."+m.Name, m.Text)
@@ -206,6 +209,7 @@ func (s *Session) declareParam(u *unit, p *syntax.Param) error {
 		return u.at(err, p.Range())
 	}
 	out := &param{name: p.Name, typ: typ, output: p.Output, fallback: p.Default}
+	u.names(user)
 	if user != nil && user.Table != nil {
 		if !p.ReadOnly {
 			return u.at(fault.New(352, p.Name), p.Range())
@@ -237,6 +241,7 @@ func (s *Session) declareVariable(u *unit, v syntax.VarDecl) error {
 	if err != nil {
 		return err
 	}
+	u.names(user)
 	if user != nil && user.Table != nil {
 		u.addTable(v.Name, user.Table, false)
 		return nil
@@ -254,6 +259,16 @@ func (s *Session) declareTable(u *unit, name string, def *syntax.TableDef) error
 	u.addTable(name, t, false)
 	return nil
 }
+
+// names notes that the unit depends on a type of a user, which another one may replace.
+func (u *unit) names(user *schema.UserType) {
+	if user != nil {
+		u.typed = u.db.Version
+	}
+}
+
+// typesStay reports whether the types that the unit names are still those that it was made for.
+func (u *unit) typesStay() bool { return u.typed == 0 || u.typed == u.db.Version }
 
 // isModule reports whether a statement defines a module, whose statements are not the batch's.
 func isModule(stmt syntax.Stmt) bool {

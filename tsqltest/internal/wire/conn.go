@@ -272,7 +272,11 @@ func (c *conn) execute(w *work, forgotten bool) (command string, err error) {
 	case packetRPC:
 		return "", c.calls(w, forgotten)
 	case packetBulkLoad:
-		return "", c.sink.Error(unsupported("bulk load"))
+		r, err := parseBulk(w.payload, c.server.options.Collation)
+		if err != nil {
+			return "", c.orReport(err)
+		}
+		return "", c.perform(w, r)
 	default:
 		return "", malformed("a packet of type 0x%02x after the login", byte(w.kind))
 	}

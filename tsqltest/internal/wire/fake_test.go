@@ -118,6 +118,8 @@ func (s *session) Execute(ctx context.Context, r request.Request, sink request.S
 			name, q.params = r.Params[0].Value.Str(), r.Params[2:]
 		}
 		return s.run(name, q)
+	case request.Bulk:
+		return sink.Done("INSERT", int64(len(r.Rows)), true, false)
 	case request.Transaction:
 		return s.manage(r, sink)
 	default:

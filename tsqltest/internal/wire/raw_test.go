@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -492,10 +493,23 @@ func TestBulkLoad(t *testing.T) {
 	server := serve(t, scripts{"q": func(q *query) error { return q.numbers("a", 1) }}, wire.Options{})
 	r := dial(t, server.addr)
 	r.in(tds74, nil)
-	r.send(bulk, last, []byte{0x81, 1, 0})
-	r.expect("bulk load", "message 49900: bulk load is not supported by tsqltest", "done fd 2 0")
+	columns := []byte{0x81, 1, 0, 0, 0, 0, 0, 0, 0, 0x38, 1, 'a', 0}
+	rows := []byte{0xD1, 7, 0, 0, 0, 0xD1, 8, 0, 0, 0}
+	end := make([]byte, 13)
+	end[0] = 0xFD
+	r.send(bulk, last, slices.Concat(columns, rows, end))
+	r.expect("bulk load", "done fd 10 2")
+	want := request.Bulk{
+		Columns: []request.Column{{Name: "a", Type: value.OfKind(sqltype.Int)}},
+		Rows:    [][]value.Value{{value.OfInt(7)}, {value.OfInt(8)}},
+	}
+	if got := server.sessions[0].requests()[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the session is asked for %v, want %v", got, want)
+	}
 	r.send(batch, last, text("q"))
 	r.expect("the connection goes on", "columns a 38", "row d1 1", "done fd 10 1")
+	r.send(bulk, last, slices.Concat(columns, rows[:3]))
+	r.expect("bulk load without an end", "message 4002: The incoming tabular data stream (TDS) protocol stream is incorrect (wire: malformed input: 4 bytes are wanted at offset 14 of 16).", "done fd 102 0")
 }
 
 // The bit of an error is on the statement that has failed, whether or not the session says that it has ended.

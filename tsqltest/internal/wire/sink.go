@@ -115,18 +115,18 @@ func (s *sink) Done(kind string, rows int64, counted, inProcedure bool) error {
 	d := done{token: tokenDone, command: commands[kind]}
 	switch {
 	case inProcedure || s.call && kind != "EXEC":
-		if !counted && !s.open && !s.failed {
+		if !counted && kind != "" && !s.open && !s.failed {
 			return s.err
 		}
 		d.token = tokenDoneInProc
 	case kind == "EXEC":
 		d.token = tokenDoneProc
 	}
+	if s.failed && (counted || kind == "") {
+		// What has failed changes and returns nothing: this is another statement.
+		s.hold(done{token: d.token})
+	}
 	if counted {
-		if s.failed {
-			// What has failed changes and returns nothing: this is another statement.
-			s.hold(done{token: d.token})
-		}
 		d.status |= doneCount
 		d.rows = uint64(rows)
 	}
