@@ -96,7 +96,7 @@ func foldLike(t *schema.Table, name string) string {
 func giveData(db *schema.Database, t *schema.Table, envOf func(ix *schema.Index) *plan.Env) error {
 	t.Data = store.NewTable(t.ID, nameOfData(t))
 	t.Data.Database, t.Data.DatabaseName = db.ID, db.Name
-	t.Data.Private, t.Data.SurvivesRollback = t.Temporary || t.Variable, t.Variable
+	t.Data.Private, t.Data.SurvivesRollback = t.Temporary && t.Global == 0 || t.Variable, t.Variable
 	if len(t.Indexes) == 0 || t.Indexes[0].ID > 1 {
 		t.Indexes = slices.Insert(slices.Clone(t.Indexes), 0, heap(t))
 	}

@@ -54,6 +54,9 @@ type Context interface {
 	Temporary(name string, own bool) *schema.Table
 	AddTemporary(t *schema.Table)
 	RemoveTemporary(t *schema.Table)
+	TemporaryProcedure(name string) *schema.Module
+	AddTemporaryProcedure(m *schema.Module)
+	RemoveTemporaryProcedure(m *schema.Module)
 	// Check compiles a module that is being created, and refuses what the server does not support.
 	Check(m *schema.Module) error
 	// Columns returns the names of the columns of a view.
@@ -93,9 +96,33 @@ func Handles(stmt syntax.Stmt) bool {
 // noOperation are statements that change nothing which this server has: pages and caches.
 var noOperation = map[string]bool{"CHECKPOINT": true, "RECONFIGURE": true}
 
+// definer executes one statement.
+type definer struct {
+	Context
+
+	db *schema.Database // the one that the statement changes: another one only for names of three parts
+	// global says that a global temporary object changes, of which plans of all databases may know.
+	global bool
+}
+
 // Execute executes a statement that Handles knows.
 func Execute(c Context, stmt syntax.Stmt) error {
 	d := &definer{Context: c, db: c.Database()}
+	err := d.execute(stmt)
+	if d.global {
+		d.bumpAll()
+	}
+	return err
+}
+
+// bumpAll makes plans of all databases stale.
+func (d *definer) bumpAll() {
+	for _, db := range d.Server().Databases {
+		db.Bump()
+	}
+}
+
+func (d *definer) execute(stmt syntax.Stmt) error {
 	switch s := stmt.(type) {
 	case *syntax.CreateTable:
 		return d.createTable(s)
@@ -124,13 +151,6 @@ func Execute(c Context, stmt syntax.Stmt) error {
 	default:
 		return d.unsupported(stmt.Range(), fmt.Sprintf("%T", stmt))
 	}
-}
-
-// definer executes one statement.
-type definer struct {
-	Context
-
-	db *schema.Database // the one that the statement changes: another one only for names of three parts
 }
 
 // other executes what the parser calls other statements.
@@ -183,6 +203,9 @@ func (d *definer) undo(f func()) {
 	d.Store().Undo(func() {
 		f()
 		db.Bump()
+		if d.global {
+			d.bumpAll()
+		}
 	})
 }
 
@@ -215,7 +238,7 @@ func (d *definer) remove(o schema.Object) {
 // lock takes a Sch-M lock on an object to the end of the transaction. Waiting for it lets others change the catalog.
 func (d *definer) lock(o schema.Object) error {
 	h := o.Head()
-	if t, ok := o.(*schema.Table); ok && (t.Temporary || t.Variable) {
+	if t, ok := o.(*schema.Table); ok && (t.Temporary && t.Global == 0 || t.Variable) {
 		return nil
 	}
 	return d.Statement().LockSchema(d.db.ID, h.ID, lock.SchM)

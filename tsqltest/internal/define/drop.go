@@ -169,6 +169,11 @@ func (d *definer) dropObject(word string, name *syntax.ObjectName, ifExists bool
 	if user := d.userOf(o); user != "" {
 		return fault.New(3729, "DROP "+word, text(name), user)
 	}
+	if m, ok := o.(*schema.Module); ok && m.Temporary {
+		d.RemoveTemporaryProcedure(m)
+		d.undo(func() { d.AddTemporaryProcedure(m) })
+		return nil
+	}
 	if o.Head().Kind == "TR" {
 		is := func(m *schema.Module) bool { return m == o }
 		switch on := d.db.Object(o.Head().Parent).(type) {

@@ -116,7 +116,10 @@ func (s *session) Temporary(name string, _ bool) *schema.Table {
 	}
 	return nil
 }
-func (s *session) AddTemporary(t *schema.Table) { s.temporary = append(s.temporary, t) }
+func (s *session) TemporaryProcedure(string) *schema.Module { return nil }
+func (s *session) AddTemporaryProcedure(*schema.Module)     {}
+func (s *session) RemoveTemporaryProcedure(*schema.Module)  {}
+func (s *session) AddTemporary(t *schema.Table)             { s.temporary = append(s.temporary, t) }
 func (s *session) RemoveTemporary(t *schema.Table) {
 	s.temporary = slices.DeleteFunc(slices.Clone(s.temporary), func(o *schema.Table) bool { return o == t })
 }

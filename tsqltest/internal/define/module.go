@@ -44,7 +44,7 @@ func formOf(stmt syntax.Stmt) form {
 // createModule executes CREATE, CREATE OR ALTER and ALTER of procedures, functions, views and triggers.
 func (d *definer) createModule(stmt syntax.Stmt) error {
 	f := formOf(stmt)
-	if isTemporary(last(f.name)) {
+	if isTemporary(last(f.name)) && f.kind != "P" {
 		return d.unsupported(f.name.Span, "a temporary "+strings.ToLower(f.word))
 	}
 	if f.external {
@@ -94,6 +94,9 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	var in *schema.Schema
 	var on schema.Object
 	var err error
+	if isTemporary(last(f.name)) {
+		return d.createTemporary(f, stmt)
+	}
 	if trigger, ok := stmt.(*syntax.CreateTrigger); ok {
 		in, on, err = d.triggerPlace(trigger)
 	} else {
@@ -122,6 +125,28 @@ func (d *definer) createNew(f form, stmt syntax.Stmt) error {
 	case *schema.Module:
 		set(d, &on.Triggers, append(slices.Clip(on.Triggers), m))
 	}
+	return nil
+}
+
+// createTemporary enters a new temporary procedure. It is its maker's and executes in the database in which it was made.
+func (d *definer) createTemporary(f form, stmt syntax.Stmt) error {
+	name := last(f.name)
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if d.TemporaryProcedure(name) != nil {
+		return fault.New(2714, name)
+	}
+	in := &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.user()}
+	m := &schema.Module{Header: d.header(f.kind, name, in), Temporary: true, Global: d.globalOf(name)}
+	if err := d.fill(m, f, stmt); err != nil {
+		return err
+	}
+	if err := d.checkModule(m); err != nil {
+		return err
+	}
+	d.AddTemporaryProcedure(m)
+	d.undo(func() { d.RemoveTemporaryProcedure(m) })
 	return nil
 }
 

@@ -73,15 +73,27 @@ func (d *definer) first() string {
 // find returns the object of a name; nil if there is none. The database of the name becomes that of the statement.
 func (d *definer) find(n *syntax.ObjectName) (schema.Object, error) {
 	if name := last(n); isTemporary(name) {
-		if t := d.Temporary(name, false); t != nil {
-			return t, nil
-		}
-		return nil, nil //nolint:nilnil // there is none
+		return d.findTemporary(name), nil
 	}
 	if err := d.enter(n); err != nil {
 		return nil, err
 	}
 	return d.db.Find(part(n, 1), last(n), d.first()), nil
+}
+
+// findTemporary returns the temporary object of a name; nil if there is none.
+func (d *definer) findTemporary(name string) schema.Object {
+	if t := d.Temporary(name, false); t != nil {
+		if t.Global != 0 {
+			d.db, d.global = t.Schema.Database, true
+		}
+		return t
+	}
+	if m := d.TemporaryProcedure(name); m != nil {
+		d.db, d.global = m.Schema.Database, m.Global != 0
+		return m
+	}
+	return nil
 }
 
 // claim returns the object of a name under a Sch-M lock; nil if there is none, or if the user may not alter it. What was

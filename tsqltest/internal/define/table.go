@@ -20,9 +20,7 @@ func (d *definer) createTable(s *syntax.CreateTable) error {
 	if err != nil {
 		return err
 	}
-	if t.Temporary {
-		t.Schema = &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.db.Dbo()}
-	} else if err := d.lock(t); err != nil {
+	if err := d.lock(t); err != nil {
 		return err
 	}
 	b := d.newBuilder(t)
@@ -60,17 +58,26 @@ func (d *definer) newTable(n *syntax.ObjectName) (*schema.Table, error) {
 		}
 		return &schema.Table{Header: d.header("U", name, s), Options: map[string]string{}}, nil
 	}
-	if strings.HasPrefix(name, "##") {
-		return nil, d.unsupported(n.Span, "a global temporary table")
-	}
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if d.Temporary(name, true) != nil {
 		return nil, fault.New(2714, name)
 	}
-	d.db = d.Server().Database("tempdb")
-	return &schema.Table{Header: d.header("U", name, nil), Temporary: true, Options: map[string]string{}}, nil
+	d.db = d.Server().DatabaseByID(schema.TempID)
+	in := &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.db.Dbo()}
+	return &schema.Table{
+		Header: d.header("U", name, in), Temporary: true, Global: d.globalOf(name), Options: map[string]string{},
+	}, nil
+}
+
+// globalOf is the session to which a temporary object belongs that all sessions see; 0 for one of a local name.
+func (d *definer) globalOf(name string) int32 {
+	if !strings.HasPrefix(name, "##") {
+		return 0
+	}
+	d.global = true
+	return int32(d.Store().Client().ID)
 }
 
 // tableOptions checks what follows the columns of a table.
@@ -137,9 +144,7 @@ func IntoTable(c Context, name *syntax.ObjectName, columns []plan.Column) (*sche
 	if err != nil {
 		return nil, err
 	}
-	if t.Temporary {
-		t.Schema = &schema.Schema{ID: 1, Name: "dbo", Database: d.db, Owner: d.db.Dbo()}
-	} else if err := d.lock(t); err != nil {
+	if err := d.lock(t); err != nil {
 		return nil, err
 	}
 	b := d.newBuilder(t)

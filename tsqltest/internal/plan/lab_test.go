@@ -339,9 +339,12 @@ func (c *definer) Now() time.Time { return c.l.Now() }
 func (c *definer) Temporary(name string, _ bool) *schema.Table {
 	return c.l.temp[strings.ToLower(name)]
 }
-func (c *definer) AddTemporary(t *schema.Table)    { c.l.temp[strings.ToLower(t.Name)] = t }
-func (c *definer) RemoveTemporary(t *schema.Table) { delete(c.l.temp, strings.ToLower(t.Name)) }
-func (c *definer) Check(*schema.Module) error      { return nil }
+func (*definer) TemporaryProcedure(string) *schema.Module { return nil }
+func (*definer) AddTemporaryProcedure(*schema.Module)     {}
+func (*definer) RemoveTemporaryProcedure(*schema.Module)  {}
+func (c *definer) AddTemporary(t *schema.Table)           { c.l.temp[strings.ToLower(t.Name)] = t }
+func (c *definer) RemoveTemporary(t *schema.Table)        { delete(c.l.temp, strings.ToLower(t.Name)) }
+func (c *definer) Check(*schema.Module) error             { return nil }
 
 func (c *definer) Columns(*schema.Module) ([]string, error)        { return nil, nil }
 func (c *definer) InTransaction() bool                             { return false }

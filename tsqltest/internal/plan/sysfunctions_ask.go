@@ -22,6 +22,8 @@ type Facts interface {
 	UserIn(db *schema.Database) *schema.Principal
 	// Temporary finds a temporary table of the session; nil if there is none.
 	Temporary(name string) *schema.Table
+	// TemporaryProcedure finds a temporary procedure that the session may call; nil if there is none.
+	TemporaryProcedure(name string) *schema.Module
 	// SessionContext is the value of a key, a sql_variant.
 	SessionContext(key string) execute.Value
 	// ApplicationMode is how the session holds an application lock ("NoLock", "Exclusive", …), and ApplicationFree
@@ -186,6 +188,7 @@ type noFacts struct{ db *schema.Database }
 func (noFacts) Login() *schema.Login                              { return nil }
 func (n noFacts) Principal() *schema.Principal                    { return n.db.Dbo() }
 func (noFacts) UserIn(db *schema.Database) *schema.Principal      { return db.Dbo() }
+func (noFacts) TemporaryProcedure(string) *schema.Module          { return nil }
 func (noFacts) Temporary(string) *schema.Table                    { return nil }
 func (noFacts) SessionContext(string) execute.Value               { return execute.Value{} }
 func (noFacts) ApplicationMode(_, _, _ string) (string, bool)     { return "NoLock", true }

@@ -88,8 +88,14 @@ func (q *question) object(name string) (*schema.Database, schema.Object) {
 	}
 	last := parts[len(parts)-1]
 	if strings.HasPrefix(last, "#") {
-		if t := q.facts().Temporary(last); t != nil && (len(parts) > 2 || q.db().ID == schema.TempID) {
+		if len(parts) < 3 && q.db().ID != schema.TempID {
+			return nil, nil
+		}
+		if t := q.facts().Temporary(last); t != nil {
 			return q.server().DatabaseByID(schema.TempID), t
+		}
+		if m := q.facts().TemporaryProcedure(last); m != nil {
+			return q.server().DatabaseByID(schema.TempID), m
 		}
 		return nil, nil
 	}

@@ -23,6 +23,7 @@ func (a *asker) Login() *schema.Login                         { return a.login }
 func (a *asker) Principal() *schema.Principal                 { return a.db.UserOf(a.login) }
 func (a *asker) UserIn(db *schema.Database) *schema.Principal { return db.UserOf(a.Login()) }
 func (a *asker) CaughtError() *execute.CaughtError            { return a.error }
+func (*asker) TemporaryProcedure(string) *schema.Module       { return nil }
 func (a *asker) Temporary(name string) *schema.Table          { return a.temp[name] }
 func (a *asker) SessionContext(key string) execute.Value {
 	if key != "tenant" {

@@ -223,11 +223,17 @@ func (db *Database) MayObject(p *Principal, permission string, o Object, chain *
 	return db.May(p, permission, db.SecurableOf(o))
 }
 
-// isPrivate reports whether an object belongs to a session: a temporary table or a variable, of which nobody else
-// knows.
+// isPrivate reports whether an object needs no permissions: a variable or something temporary, of which nobody else
+// knows, or everybody if it is global.
 func (db *Database) isPrivate(o Object) bool {
-	t, ok := o.(*Table)
-	return ok && (t.Temporary || t.Variable)
+	switch o := o.(type) {
+	case *Table:
+		return o.Temporary || o.Variable
+	case *Module:
+		return o.Temporary
+	default:
+		return false
+	}
 }
 
 // ColumnName is a column of a table or of a view, for permissions.

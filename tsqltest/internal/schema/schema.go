@@ -124,7 +124,8 @@ type Table struct {
 	Identity    *Identity
 	Type        *UserType // of a table type and of variables of it; else nil
 	Variable    bool      // a table variable or a parameter: what is changed in it survives a rollback
-	Temporary   bool      // #t
+	Temporary   bool      // #t and ##t
+	Global      int32     // of ##t: the session that has made it; 0 for all others
 	Options     map[string]string
 	Data        *store.Table // nil for types: each variable has its own
 	nextColumn  int32
@@ -240,6 +241,8 @@ type Module struct {
 	QuotedIdentifier bool
 	AnsiNulls        bool
 	Disabled         bool       // of a trigger
+	Temporary        bool       // #p and ##p
+	Global           int32      // of ##p: the session that has made it; 0 for all others
 	Triggers         []*Module  // of a view
 	AsOwner          bool       // WITH EXECUTE AS OWNER
 	As               *Principal // WITH EXECUTE AS SELF, or as a user; nil otherwise

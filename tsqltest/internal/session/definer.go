@@ -40,35 +40,6 @@ func (d definer) Frame() *execute.Frame {
 	return &execute.Frame{Context: d.s.ctx, Session: d.s}
 }
 
-// Temporary finds a temporary table, or only one of the present level.
-func (d definer) Temporary(name string, own bool) *schema.Table {
-	t := d.s.findTemporary(name)
-	if t == nil || !own {
-		return t
-	}
-	for _, e := range d.s.temporary {
-		if e.table == t && e.level == d.s.level() {
-			return t
-		}
-	}
-	return nil
-}
-
-// AddTemporary makes a temporary table known until the present procedure ends, or the session.
-func (d definer) AddTemporary(t *schema.Table) {
-	d.s.temporary = append(d.s.temporary, temporary{t, d.s.level()})
-}
-
-// RemoveTemporary forgets a temporary table.
-func (d definer) RemoveTemporary(t *schema.Table) {
-	for i, e := range d.s.temporary {
-		if e.table == t {
-			d.s.temporary = append(d.s.temporary[:i:i], d.s.temporary[i+1:]...)
-			return
-		}
-	}
-}
-
 // Check compiles a module that is being created.
 func (d definer) Check(m *schema.Module) error { return d.s.checkModule(m) }
 

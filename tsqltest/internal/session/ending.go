@@ -126,7 +126,7 @@ func (s *Session) shut() {
 	}
 	s.rollback()
 	dropCursors(s.cursors)
-	s.dropTemporary(0)
+	s.dropAllTemporary()
 	s.store.Close()
 	s.server.forget(s)
 }

@@ -303,6 +303,12 @@ func (s *Session) findProcedure(parts []string) (*schema.Module, *schema.Databas
 			}
 		}
 	}
+	if strings.HasPrefix(name, "#") {
+		if m := s.findTemporaryProcedure(name); m != nil {
+			return m, m.Schema.Database, nil
+		}
+		return nil, db, nil
+	}
 	found := db.Find(schemaName, name, s.searchSchema())
 	if syn, ok := found.(*schema.Synonym); ok {
 		return s.findProcedure(syn.For)

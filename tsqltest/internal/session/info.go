@@ -167,4 +167,9 @@ func (s *Session) defaultSchema() string {
 // Temporary finds a temporary table; nil if there is none.
 func (s *Session) Temporary(name string) *schema.Table { return s.findTemporary(name) }
 
+// TemporaryProcedure finds a temporary procedure; nil if there is none.
+func (s *Session) TemporaryProcedure(name string) *schema.Module {
+	return s.findTemporaryProcedure(name)
+}
+
 var _ plan.Facts = (*Session)(nil)

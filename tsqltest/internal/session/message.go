@@ -1,7 +1,6 @@
 package session
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -141,13 +140,13 @@ func hasOption(options []syntax.Option, name string) bool {
 
 // waitfor executes WAITFOR DELAY and WAITFOR TIME.
 func (s *Session) waitfor(a *activation, st *syntax.Waitfor) error {
-	v, err := s.convert(a, st.X, printType)
+	v, t, err := s.evaluate(a, st.X, st.X)
 	if err != nil {
 		return err
 	}
-	pause, err := parsePause(v.Str())
+	pause, err := pauseOf(v, t)
 	if err != nil {
-		return fault.New(148, v.Str())
+		return err
 	}
 	if strings.EqualFold(st.Kind, "TIME") {
 		now := s.server.now()
@@ -164,19 +163,34 @@ func (s *Session) waitfor(a *activation, st *syntax.Waitfor) error {
 	return nil
 }
 
-// parsePause reads hh:mm[:ss[.mmm]].
-func parsePause(text string) (time.Duration, error) {
-	var hours, minutes int
-	var seconds float64
-	parts := strings.Split(strings.TrimSpace(text), ":")
-	if len(parts) == 1 {
-		parts = []string{"0", "0", parts[0]}
+// pauseOf is the time of a day that WAITFOR names: a text without a date, or a datetime.
+func pauseOf(v value.Value, t value.Type) (time.Duration, error) {
+	wrong := func() error {
+		text, err := value.Assign(v, t, printType)
+		if err != nil || text.IsNull() {
+			return fault.New(148, "")
+		}
+		return fault.New(148, text.Str())
 	}
-	if len(parts) == 2 {
-		parts = append(parts, "0")
+	switch {
+	case t.Kind == sqltype.Date || t.Kind == sqltype.Time || t.Kind == sqltype.DateTime2 || t.Kind == sqltype.DateTimeOffset:
+		return 0, fault.New(9815, string(t.Kind))
+	case v.IsNull():
+		return 0, wrong()
+	case t.IsCharacter() && (!strings.Contains(v.Str(), ":") || strings.ContainsAny(v.Str(), "-/,")):
+		return 0, wrong()
+	case !t.IsCharacter() && t.Kind != sqltype.DateTime && t.Kind != sqltype.SmallDateTime:
+		return 0, wrong()
 	}
-	if _, err := fmt.Sscanf(strings.Join(parts, " "), "%d %d %g", &hours, &minutes, &seconds); err != nil {
-		return 0, err
+	at, err := value.Convert(v, t, timeType, 0)
+	if err != nil {
+		return 0, wrong()
 	}
-	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds*float64(time.Second)), nil
+	return time.Duration(at.Ticks()) * tick, nil
 }
+
+// timeType is a time of a day, which counts ticks.
+var timeType = value.Type{Type: sqltype.Type{Kind: sqltype.Time, Scale: 7}}
+
+// tick is the unit of times.
+const tick = 100 * time.Nanosecond

@@ -40,6 +40,7 @@ type Server struct {
 	started   time.Time
 	units     map[unitKey]*unit
 	sessions  map[schedule.ID]*Session
+	globals   globals
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
 }
@@ -51,7 +52,7 @@ const firstSession = 50
 func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server {
 	v := &Server{
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name, log: o.Log,
-		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{},
+		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{}, globals: newGlobals(),
 		waiting: map[schedule.ID]alone{},
 	}
 	engine.Locks().Now = o.Now
@@ -84,7 +85,7 @@ func (v *Server) Open(_ context.Context, login request.Login) (*Session, error) 
 	s := &Session{
 		server: v, id: id, store: v.engine.Session(id), login: who, host: login.HostName, app: login.AppName, encrypted: login.Encrypted,
 		home: db, db: db, identities: []identity{{login: who}}, options: defaults(), opened: v.now(), ctx: context.Background(),
-		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, context: map[string]sessionValue{},
+		prepared: map[int32]*prepared{}, cursors: map[string]*cursor{}, procedures: map[string]*schema.Module{}, context: map[string]sessionValue{},
 	}
 	s.applyOptions()
 	v.sessions[s.id] = s

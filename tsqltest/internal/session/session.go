@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
@@ -54,6 +53,7 @@ type Session struct {
 
 	options    options
 	temporary  []temporary
+	procedures map[string]*schema.Module // #p, by folded name
 	prepared   map[int32]*prepared
 	lastHandle int32
 	cursors    map[string]*cursor
@@ -87,12 +87,6 @@ type Session struct {
 	fetchStatus  int64
 	lastCursor   *cursor // that was opened last
 	requests     uint64  // how many there have been
-}
-
-// temporary is a temporary table with the nesting level that it belongs to.
-type temporary struct {
-	table *schema.Table
-	level int
 }
 
 // sessionValue is an entry of SESSION_CONTEXT.
@@ -207,7 +201,7 @@ func (s *Session) Reset(keepTransaction bool) {
 		s.rollback()
 		s.options.isolation = store.ReadCommitted
 	}
-	s.dropTemporary(0)
+	s.dropAllTemporary()
 	s.store.ReleaseSession()
 	isolation := s.options.isolation
 	s.options = defaults()
@@ -228,23 +222,6 @@ func (s *Session) Close() {
 	s.server.scheduler.Enter(s.id)
 	defer s.server.scheduler.Leave(s.id)
 	s.shut()
-}
-
-// findTemporary returns the temporary table of that name, or nil. The innermost procedure's comes first.
-func (s *Session) findTemporary(name string) *schema.Table {
-	for _, v := range slices.Backward(s.temporary) {
-		if fold(v.table.Name) == fold(name) {
-			return v.table
-		}
-	}
-	return nil
-}
-
-// dropTemporary drops the temporary tables of procedures at a nesting level and deeper.
-func (s *Session) dropTemporary(level int) {
-	for len(s.temporary) > 0 && s.temporary[len(s.temporary)-1].level >= level {
-		s.temporary = s.temporary[:len(s.temporary)-1]
-	}
 }
 
 // level is @@NESTLEVEL: 0 in a batch.
