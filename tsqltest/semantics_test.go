@@ -243,3 +243,14 @@ func TestContextInfo(t *testing.T) {
 		{"SET CONTEXT_INFO 0x01; SELECT SUBSTRING(CONTEXT_INFO(), 1, 2)", `0x0100`},
 	})
 }
+
+// A separator of STRING_SPLIT is one character.
+func TestSplitSeparator(t *testing.T) {
+	t.Parallel()
+	const refused = "214 :1 Procedure expects parameter 'separator' of type 'nchar(1)/nvarchar(1)'."
+	exchanges(t, []exchange{
+		{"SELECT value FROM STRING_SPLIT('a--b', '--')", "; " + refused},
+		{"DECLARE @s NVARCHAR(10) = N',;'; SELECT value FROM STRING_SPLIT(N'a,;b', @s)", "; " + refused},
+		{"SELECT value FROM STRING_SPLIT('a-b', '-')", "a, b"},
+	})
+}

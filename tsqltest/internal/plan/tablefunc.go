@@ -194,7 +194,7 @@ func (b *binder) stringSplit(s *scope, f *syntax.FunctionTable, maybe bool) (*so
 			return nil, err
 		}
 	}
-	if args[1], err = b.implicitly(args[1], value.NVarChar(1)); err != nil {
+	if args[1], err = b.implicitly(args[1], value.NVarChar(2)); err != nil { // a second character is told from one
 		return nil, err
 	}
 	columns := []Column{{Name: "value", Type: piece}}
