@@ -11,14 +11,13 @@ import (
 // answer is a batch with its last value, or the number and the text of its error.
 type answer struct{ batch, want string }
 
-// answers executes each batch in a session of its own.
+// answers executes each batch on a server of its own.
 func answers(t *testing.T, list []answer) {
 	t.Helper()
-	server := tsqltest.New(t, tsqltest.Options{})
 	for _, a := range list {
 		t.Run(a.batch, func(t *testing.T) {
 			t.Parallel()
-			if got := ask(t, session(t, server), a.batch); got != a.want {
+			if got := ask(t, session(t, tsqltest.New(t, tsqltest.Options{})), a.batch); got != a.want {
 				t.Errorf("got  %s\nwant %s", got, a.want)
 			}
 		})

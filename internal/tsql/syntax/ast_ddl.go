@@ -216,6 +216,7 @@ type TableDef struct {
 	Columns     []ColumnDef
 	Constraints []Constraint
 	Indexes     []IndexDef // inline INDEX
+	Period      []Ident    // the columns of PERIOD FOR SYSTEM_TIME; nil if there is none
 }
 
 // ColumnDef is one column: id bigint IDENTITY NOT NULL PRIMARY KEY, or sum AS price * amount PERSISTED. A nil Type

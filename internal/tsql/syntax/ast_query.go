@@ -124,6 +124,9 @@ type (
 		Hints    []Option
 		Temporal string // the text of FOR SYSTEM_TIME …, if any
 		Versions bool   // it is one other than AS OF, so that a row may come in several versions
+		// Form is that of Temporal, such as "AS OF", and Bounds are the times that it names.
+		Form   string
+		Bounds []Expr
 	}
 
 	// VariableTable is @t [AS alias].

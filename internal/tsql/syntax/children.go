@@ -185,6 +185,7 @@ func sourceChildren(s TableSource, v visitor) {
 	switch s := s.(type) {
 	case *TableRef:
 		walkOne(v, s.Name)
+		walkExprs(v, s.Bounds...)
 		walkOne(v, s.Alias)
 		walkEach(v, s.Hints)
 	case *VariableTable:
@@ -505,6 +506,7 @@ func definitionPartChildren(node Node, v visitor) {
 		walkEach(v, n.Columns)
 		walkEach(v, n.Constraints)
 		walkEach(v, n.Indexes)
+		walkEach(v, n.Period)
 	case *ColumnDef:
 		v(&n.Name)
 		walkOne(v, n.Type)

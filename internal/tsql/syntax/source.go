@@ -205,7 +205,7 @@ func (p *parser) namedSource() TableSource {
 func (p *parser) tableRef(name *ObjectName) TableSource {
 	r := &TableRef{Name: name}
 	if p.peek().is("FOR") && p.peekN(1).is("SYSTEM_TIME") {
-		r.Temporal, r.Versions = p.temporal()
+		p.temporal(r)
 	}
 	// The old form of hints, without WITH, stands on either side of the alias.
 	if p.oldHints() {
@@ -231,38 +231,35 @@ func (p *parser) tableRef(name *ObjectName) TableSource {
 	return r
 }
 
-// temporal reads FOR SYSTEM_TIME and returns its text, and whether it asks for more than the rows of one moment.
+// temporal reads FOR SYSTEM_TIME.
 //
 //	FOR SYSTEM_TIME AS OF @then
-//
-// The bounds are read as expressions, so that a mistake in them is found, and kept as text.
-func (p *parser) temporal() (text string, versions bool) {
+func (p *parser) temporal(r *TableRef) {
 	start := p.peek().Span
 	p.expect("FOR", "SYSTEM_TIME")
-	versions = true
 	switch {
 	case p.accept("AS", "OF"):
-		p.scalar(p.sum())
-		versions = false
+		r.Form, r.Bounds = "AS OF", []Expr{p.scalar(p.sum())}
 	case p.accept("FROM"):
-		p.scalar(p.sum())
+		r.Form, r.Bounds = "FROM", []Expr{p.scalar(p.sum())}
 		p.expect("TO")
-		p.scalar(p.sum())
+		r.Bounds = append(r.Bounds, p.scalar(p.sum()))
 	case p.accept("BETWEEN"):
-		p.scalar(p.sum())
+		r.Form, r.Bounds = "BETWEEN", []Expr{p.scalar(p.sum())}
 		p.expect("AND")
-		p.scalar(p.sum())
+		r.Bounds = append(r.Bounds, p.scalar(p.sum()))
 	case p.accept("CONTAINED", "IN"):
 		p.expect("(")
-		p.expr()
+		r.Form, r.Bounds = "CONTAINED IN", []Expr{p.expr()}
 		p.expect(",")
-		p.expr()
+		r.Bounds = append(r.Bounds, p.expr())
 		p.expect(")")
 	case p.accept("ALL"):
+		r.Form = "ALL"
 	default:
 		p.failExpected("AS OF", "FROM", "BETWEEN", "CONTAINED IN", "ALL")
 	}
-	return p.file.Slice(p.from(start)), versions
+	r.Temporal, r.Versions = p.file.Slice(p.from(start)), r.Form != "AS OF"
 }
 
 // functionTable reads the call of a table-valued function and what follows it. The name has been read.

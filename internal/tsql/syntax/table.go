@@ -79,7 +79,7 @@ func (p *parser) tableElement(d *TableDef) {
 	case t.is("PERIOD") && p.peekN(1).is("FOR"):
 		p.next()
 		p.expect("FOR", "SYSTEM_TIME")
-		p.identList()
+		d.Period = p.identList()
 	default:
 		d.Columns = append(d.Columns, p.columnDef())
 		d.hoist()

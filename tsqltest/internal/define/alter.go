@@ -18,6 +18,10 @@ func (d *definer) alterTable(s *syntax.AlterTable) error {
 		return err
 	}
 	b := d.newBuilder(t)
+	if err := b.mayVersion(s); err != nil {
+		return err
+	}
+	from := len(t.Columns)
 	switch {
 	case s.Opaque:
 		return d.unsupported(s.Span, "ALTER TABLE … "+s.Other)
@@ -37,10 +41,15 @@ func (d *definer) alterTable(s *syntax.AlterTable) error {
 		err = b.switchTriggers(s)
 	case s.Other == "SET":
 		err = b.setOptions(s)
+	case s.Other == "DROP PERIOD FOR SYSTEM_TIME":
+		err = b.dropPeriod()
 	case s.Other == "REBUILD":
 		err = b.rebuildTable(s)
 	default:
 		return d.unsupported(s.Span, "ALTER TABLE … "+s.Other)
+	}
+	if err == nil {
+		err = b.historied(s, from)
 	}
 	if err != nil {
 		return err
@@ -53,6 +62,16 @@ func (d *definer) alterTable(s *syntax.AlterTable) error {
 func (b *builder) setOptions(s *syntax.AlterTable) error {
 	options := clone(b.t.Options)
 	for _, o := range s.Options {
+		if o.Name == "SYSTEM_VERSIONING" {
+			v, err := b.versioningOf(o, s.History)
+			if err == nil {
+				err = b.setVersioning(v)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		wanted := strings.ToUpper(strings.TrimSpace(o.Value))
 		if o.Name != "LOCK_ESCALATION" || !slices.Contains([]string{"AUTO", "TABLE", "DISABLE"}, wanted) {
 			return b.unsupported(o.Span, "ALTER TABLE … SET ("+o.Name+" = "+o.Value+")")
@@ -99,6 +118,9 @@ func (b *builder) addTo(s *syntax.AlterTable) error {
 	if err := b.primaryColumns(keys); err != nil {
 		return err
 	}
+	if err := b.period(s.Add); err != nil {
+		return err
+	}
 	if err := b.computed(from); err != nil {
 		return err
 	}
@@ -107,6 +129,11 @@ func (b *builder) addTo(s *syntax.AlterTable) error {
 	}
 	if err := b.addKeys(keys, from, s.Add); err != nil {
 		return err
+	}
+	if s.Add.Period != nil {
+		if err := b.checkPeriod(); err != nil {
+			return err
+		}
 	}
 	for _, o := range b.enlist {
 		b.add(o)

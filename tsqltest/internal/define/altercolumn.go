@@ -127,6 +127,11 @@ func (b *builder) alterProperty(s *syntax.AlterTable) error {
 	case "SPARSE":
 		set(b.definer, &c.Sparse, on)
 	case "NOT FOR REPLICATION":
+	case "HIDDEN":
+		if !b.inPeriod(c) {
+			return b.unsupported(s.Span, "HIDDEN of a column that is not in a period")
+		}
+		set(b.definer, &c.Hidden, on)
 	default:
 		return b.unsupported(s.Span, "ALTER COLUMN … "+verb+" "+property)
 	}

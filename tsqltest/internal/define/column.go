@@ -52,8 +52,6 @@ func (b *builder) column(def *syntax.ColumnDef) (*schema.Column, error) {
 		return nil, fault.New(1702, name, b.t.Name, maxColumns)
 	case def.Protection != "":
 		return nil, b.unsupported(def.Span, "a column that is "+strings.ToLower(def.Protection))
-	case def.Generated != "":
-		return nil, b.unsupported(def.Span, "a temporal table")
 	}
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -62,6 +60,9 @@ func (b *builder) column(def *syntax.ColumnDef) (*schema.Column, error) {
 		ID: b.t.NextColumnID(), Ordinal: len(b.t.Columns), Name: name, RowGUID: def.RowGUID, Sparse: def.Sparse,
 	}
 	b.nulls[c] = def.Null
+	if err := b.generated(c, def); err != nil {
+		return nil, err
+	}
 	if def.Computed != nil {
 		c.Computed, c.Text, c.File = def.Computed, b.source(def.Computed), b.File()
 		c.Persisted, c.Stored = def.Persisted, def.Persisted
@@ -107,7 +108,7 @@ func (b *builder) nullable(c *schema.Column, def *syntax.ColumnDef) bool {
 		return false
 	case def.Null == syntax.NullAllowed:
 		return true
-	case def.Identity, c.RowVersion, isSysname(def.Type) && c.UserType == nil:
+	case def.Identity, c.RowVersion, c.Generated != "", isSysname(def.Type) && c.UserType == nil:
 		return false
 	case c.UserType != nil:
 		return c.UserType.Nullable

@@ -119,6 +119,9 @@ func (d *definer) dropTable(name *syntax.ObjectName, ifExists bool) error {
 		d.undo(func() { d.AddTemporary(t) })
 		return nil
 	}
+	if t.History != nil || t.HistoryOf != nil {
+		return fault.New(13552, t.FullName())
+	}
 	for _, fk := range t.Referrers {
 		if fk.Parent != t.ID {
 			return fault.New(3726, text(name))

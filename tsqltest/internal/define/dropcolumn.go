@@ -189,6 +189,9 @@ func (b *builder) dropKey(k *schema.Key) error {
 			return followed(fault.New(3725, k.Name, name, fk.Name), 3727)
 		}
 	}
+	if k.Primary && b.t.History != nil {
+		return fault.New(13557, b.t.FullName())
+	}
 	set(b.definer, &b.t.Keys, slices.DeleteFunc(slices.Clone(b.t.Keys), func(o *schema.Key) bool { return o == k }))
 	b.unlist(k)
 	return b.dropIndexOf(k.Index)

@@ -134,6 +134,9 @@ func (d *definer) alterSchema(s *syntax.AlterSchema) error {
 	}
 	moving := []schema.Object{o}
 	if t, ok := o.(*schema.Table); ok {
+		if t.History != nil || t.HistoryOf != nil {
+			return d.unsupported(s.Span, "ALTER SCHEMA … TRANSFER of a table with a history")
+		}
 		moving = append(moving, partsOf(t)...)
 		for _, fk := range t.ForeignKeys {
 			moving = append(moving, fk)

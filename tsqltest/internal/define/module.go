@@ -385,6 +385,9 @@ func (d *definer) triggerPlace(s *syntax.CreateTrigger) (*schema.Schema, schema.
 	if err != nil {
 		return nil, nil, err
 	}
+	if t, ok := on.(*schema.Table); ok && (t.HistoryOf != nil || t.History != nil && s.InsteadOf) {
+		return nil, nil, fault.New(13569, t.FullName())
+	}
 	in := on.Head().Schema
 	if written := part(s.Name, 1); written != "" && d.db.Schema(written) != in {
 		return nil, nil, fault.New(2103, "create", text(s.Name))

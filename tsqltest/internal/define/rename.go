@@ -162,6 +162,9 @@ func (d *definer) renameColumn(parts []string, to string) error {
 	if c == nil {
 		return fault.New(15248, "COLUMN")
 	}
+	if t.History != nil || t.HistoryOf != nil {
+		return d.unsupported(diag.Span{}, "sp_rename of a column of a table with a history")
+	}
 	if other := t.Column(to, d.fold); other != nil && other != c {
 		return fault.New(15335, to, "COLUMN")
 	}

@@ -13,7 +13,8 @@ import (
 
 // createTable executes CREATE TABLE.
 func (d *definer) createTable(s *syntax.CreateTable) error {
-	if err := d.tableOptions(s.Options); err != nil {
+	versioned, err := d.tableOptions(s)
+	if err != nil {
 		return err
 	}
 	t, err := d.newTable(s.Name)
@@ -30,7 +31,10 @@ func (d *definer) createTable(s *syntax.CreateTable) error {
 	if err := giveData(d.db, t, d.envOf); err != nil {
 		return err
 	}
-	return d.enlist(b)
+	if err := d.enlist(b); err != nil || !versioned.on {
+		return err
+	}
+	return b.setVersioning(versioned)
 }
 
 // enlist enters a new table with its constraints.
@@ -81,19 +85,25 @@ func (d *definer) globalOf(name string) int32 {
 }
 
 // tableOptions checks what follows the columns of a table.
-func (d *definer) tableOptions(options []syntax.Option) error {
-	for _, o := range options {
+func (d *definer) tableOptions(s *syntax.CreateTable) (versioned versioning, err error) {
+	for _, o := range s.Options {
 		switch o.Name {
 		case "ON", "TEXTIMAGE_ON":
-			if err := filegroup(o); err != nil {
-				return err
+			err = filegroup(o)
+		case "SYSTEM_VERSIONING":
+			if isTemporary(last(s.Name)) {
+				return versioned, d.unsupported(o.Span, "a temporary table with a history")
 			}
+			versioned, err = d.versioningOf(o, s.History)
 		case "DATA_COMPRESSION", "XML_COMPRESSION":
 		default:
-			return d.unsupported(o.Span, "the option "+o.Name+" of a table")
+			err = d.unsupported(o.Span, "the option "+o.Name+" of a table")
+		}
+		if err != nil {
+			return versioned, err
 		}
 	}
-	return nil
+	return versioned, nil
 }
 
 // filegroup checks the name of the place where rows are stored: each database has one filegroup and no scheme of
@@ -123,6 +133,9 @@ func (b *builder) define(def *syntax.TableDef) error {
 		return err
 	}
 	if err := b.primaryColumns(keys); err != nil {
+		return err
+	}
+	if err := b.period(def); err != nil {
 		return err
 	}
 	if err := b.computed(0); err != nil {

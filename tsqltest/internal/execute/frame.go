@@ -45,6 +45,8 @@ type Session interface {
 	Database() *schema.Database
 	// Now is the server's clock, UTC.
 	Now() time.Time
+	// TransactionTime is when the transaction began, UTC.
+	TransactionTime() time.Time
 	// RowCount and the like are what the functions of these names return.
 	RowCount() int64
 	ScopeIdentity() Value

@@ -38,6 +38,8 @@ type binder struct {
 	// inherited are the hints of the reference to the view or common table expression in which the binder is: they hold
 	// for the tables that it reads.
 	inherited execute.Hints
+	// temporal is FOR SYSTEM_TIME of the reference to a table or a view; nil without.
+	temporal *systemTime
 	// owner is set in a view or a function: what it reads needs no rights if it belongs to its owner.
 	owner schema.Object
 }

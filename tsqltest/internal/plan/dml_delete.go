@@ -16,6 +16,9 @@ func (b *binder) deleteStatement(s *syntax.Delete) (*Statement, error) {
 	if err := b.positioned(m, s.Cursor, s.From, nil, s.Span); err != nil {
 		return nil, err
 	}
+	if err := m.target.noHistory(13560); err != nil {
+		return nil, err
+	}
 	u, err := b.rulesOf(m.target.from, map[*schema.Table]*rules{})
 	if err != nil {
 		return nil, err
@@ -95,6 +98,9 @@ func (b *binder) truncateStatement(s *syntax.Truncate) (*Statement, error) {
 	}
 	if t == nil || t.Data == nil {
 		return nil, fault.New(4701, name)
+	}
+	if t.History != nil || t.HistoryOf != nil {
+		return nil, fault.New(13545, t.FullName())
 	}
 	for _, fk := range t.Referrers {
 		if fk.Parent != t.ID {

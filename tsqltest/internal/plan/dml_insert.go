@@ -80,6 +80,9 @@ func (b *binder) inserting(s *syntax.Insert) (*inserting, *scope, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := t.noHistory(13559); err != nil {
+		return nil, nil, err
+	}
 	ins := &inserting{b: b, target: t, given: map[int]bool{}, listed: len(s.Columns) > 0}
 	if !s.Default {
 		if ins.ordinals, err = b.insertOrdinals(t, s.Columns); err != nil {
@@ -224,12 +227,26 @@ func (ins *inserting) count(n int, few, many int32) error {
 	}
 }
 
+// refuse returns an error for a column whose values the server makes in every case.
+func (ins *inserting) refuse(c *schema.Column) error {
+	switch {
+	case ins.target.instead:
+		return nil
+	case c.RowVersion:
+		return fault.New(273)
+	case c.Generated != "":
+		return fault.New(13536, ins.target.table().FullName())
+	default:
+		return nil
+	}
+}
+
 // give converts the value of a column.
 func (ins *inserting) give(i int, n *node) (*node, error) {
 	table := ins.target.table()
 	c := table.Columns[ins.ordinals[i]]
-	if c.RowVersion {
-		return nil, fault.New(273)
+	if err := ins.refuse(c); err != nil {
+		return nil, err
 	}
 	return ins.b.stored(n, table, c)
 }
@@ -290,11 +307,11 @@ func (ins *inserting) rows(sc *scope, rows [][]syntax.Expr) (rel, []*node, error
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.RowVersion && defaulted == len(rows) {
+		if (c.RowVersion || c.Generated != "") && defaulted == len(rows) {
 			continue
 		}
-		if c.RowVersion {
-			return nil, nil, fault.New(273)
+		if err := ins.refuse(c); err != nil {
+			return nil, nil, err
 		}
 		for k := range rows {
 			bound[k][len(nodes)] = column[k]
@@ -350,7 +367,7 @@ func (ins *inserting) column(sc *scope, rows [][]syntax.Expr, i int) (nodes []*n
 			return nil, 0, fault.New(339)
 		case nodes[k] == nil:
 			nodes[k], err = b.defaultNode(table, c)
-		case c.RowVersion:
+		case c.RowVersion, c.Generated != "":
 		default:
 			n := nodes[k]
 			if t.Kind != sqltype.Null && n.typ.Kind != sqltype.Null {
@@ -464,6 +481,9 @@ func (u *rules) newRow(e *execution, t *schema.Table, ordinals []int, given []ex
 			return nil, err
 		}
 	}
+	if u.insteadOf == "" {
+		e.periodOf(t, row)
+	}
 	return row, nil
 }
 
@@ -534,8 +554,8 @@ func (ins *inserting) converted(s Rows, values []execute.Value) (row []execute.V
 	row = make([]execute.Value, len(values))
 	for i, v := range values {
 		c := table.Columns[ins.ordinals[i]]
-		if c.RowVersion {
-			return nil, fault.New(273)
+		if err := ins.refuse(c); err != nil {
+			return nil, err
 		}
 		if row[i], err = value.Store(v, s.Types[i], c.Type); err != nil {
 			return nil, table.Truncated(err, c, v, s.Types[i])

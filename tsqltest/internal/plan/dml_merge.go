@@ -114,6 +114,9 @@ func (b *binder) mergeTarget(outer *scope, s *syntax.Merge) (*target, error) {
 	if t.rel == nil || t.instead || t.view != nil {
 		return nil, b.unsupported(s.Target.Range(), "MERGE into a view or a table with INSTEAD OF triggers")
 	}
+	if err := t.noHistory(13562); err != nil {
+		return nil, err
+	}
 	switch ref := s.Target.(type) {
 	case *syntax.TableRef:
 		if ref.Alias != nil {

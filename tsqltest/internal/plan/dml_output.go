@@ -64,6 +64,9 @@ func (b *binder) outputInto(out *output, o *syntax.Output) error {
 	if err != nil {
 		return err
 	}
+	if err := t.noHistory(13559); err != nil {
+		return err
+	}
 	table := t.table()
 	for _, m := range table.Triggers {
 		if !m.Disabled {
@@ -96,6 +99,9 @@ func (b *binder) outputInto(out *output, o *syntax.Output) error {
 	given := map[int]bool{}
 	for i, ordinal := range into.ordinals {
 		given[ordinal] = true
+		if table.Columns[ordinal].Generated != "" {
+			return fault.New(13536, table.FullName())
+		}
 		if out.nodes[i], err = b.stored(out.nodes[i], table, table.Columns[ordinal]); err != nil {
 			return err
 		}

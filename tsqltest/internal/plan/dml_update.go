@@ -118,6 +118,9 @@ func (b *binder) updateStatement(s *syntax.Update) (*Statement, error) {
 	if err := b.positioned(m, s.Cursor, s.From, s.Set, s.Span); err != nil {
 		return nil, err
 	}
+	if err := m.target.noHistory(13561); err != nil {
+		return nil, err
+	}
 	u, err := b.rulesOf(m.target.from, map[*schema.Table]*rules{})
 	if err != nil {
 		return nil, err
@@ -247,6 +250,8 @@ func (b *binder) setColumn(t *target, ref *syntax.ColumnRef) (int, error) {
 		return 0, fault.New(271, c.Name)
 	case c.RowVersion:
 		return 0, fault.New(272)
+	case c.Generated != "":
+		return 0, fault.New(13537, t.table().FullName())
 	}
 	return ordinal, nil
 }
@@ -447,6 +452,7 @@ func (up *updating) next(e *execution, t *schema.Table, old []execute.Value) ([]
 	if rv := t.RowVersionColumn(); rv != nil {
 		row[rv.Ordinal] = up.rules.b.databaseOf(t).NextRowVersion()
 	}
+	e.periodOf(t, row)
 	return row, up.rules.settle(e, t, row)
 }
 

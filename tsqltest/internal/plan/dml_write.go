@@ -35,6 +35,9 @@ func (e *execution) warnIgnored() {
 
 // update changes a row into what settle has completed.
 func (u *rules) update(e *execution, t *schema.Table, c change) error {
+	if err := e.keep(t, c); err != nil {
+		return err
+	}
 	if err := e.statement().Update(t.Data, c.row, c.new); err != nil {
 		return t.Refused(err)
 	}
@@ -45,6 +48,9 @@ func (u *rules) update(e *execution, t *schema.Table, c change) error {
 func (u *rules) updateAll(e *execution, t *schema.Table, list []change) error {
 	changes := make([]store.Change, len(list))
 	for i, c := range list {
+		if err := e.keep(t, c); err != nil {
+			return err
+		}
 		changes[i] = store.Change{Row: c.row, Values: c.new}
 	}
 	if err := e.statement().UpdateAll(t.Data, changes); err != nil {
@@ -60,6 +66,9 @@ func (u *rules) updateAll(e *execution, t *schema.Table, list []change) error {
 
 // delete removes a row.
 func (u *rules) delete(e *execution, t *schema.Table, c change) error {
+	if err := e.keep(t, c); err != nil {
+		return err
+	}
 	if err := e.statement().Delete(t.Data, c.row); err != nil {
 		return err
 	}

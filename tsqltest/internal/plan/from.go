@@ -110,12 +110,16 @@ func (b *binder) join(s *scope, j *syntax.Join, maybe bool) (rel, []*source, err
 // tableRef finds what a name in FROM stands for: a common table expression, a temporary table, a table or a view.
 func (b *binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*source, error) {
 	name := lastOf(ref.Name)
-	if ref.Temporal != "" {
-		return nil, b.unsupported(ref.Span, "FOR SYSTEM_TIME")
-	}
 	hints, err := b.hints(ref.Hints)
 	if err != nil {
 		return nil, err
+	}
+	if ref.Temporal != "" {
+		then := *b
+		if then.temporal, err = b.systemTime(s, ref); err != nil {
+			return nil, err
+		}
+		b = &then
 	}
 	if hints, err = b.inherit(hints); err != nil {
 		return nil, err
@@ -123,6 +127,9 @@ func (b *binder) tableRef(s *scope, ref *syntax.TableRef, maybe bool) (*source, 
 	var src *source
 	if len(ref.Name.Parts) == 1 {
 		if c := s.ctes.find(b, name); c != nil {
+			if ref.Temporal != "" {
+				return nil, fault.New(13544, name)
+			}
 			inside := *b
 			inside.inherited = hints
 			if hints.Index != "" || hints.ForceSeek || hints.ForceScan {
@@ -151,11 +158,7 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 		return nil, err
 	}
 	if isTemp(ref.Name) {
-		t := b.env.Temp(name)
-		if t == nil {
-			return nil, fault.New(208, name)
-		}
-		return b.tableSource(execute.Source{Table: t}, hints, maybe), nil
+		return b.temporary(ref, hints, maybe)
 	}
 	if t := b.env.Inserted; t != nil && len(ref.Name.Parts) == 1 {
 		switch b.fold(name) {
@@ -170,8 +173,10 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 		if o.Data == nil {
 			return nil, fault.New(208, textOf(ref.Name.Parts))
 		}
-		src := b.tableSource(execute.Source{Table: o}, hints, maybe)
-		b.needs("SELECT", o).reading(src)
+		src, err := b.catalogTable(o, ref, hints, maybe)
+		if err != nil {
+			return nil, err
+		}
 		if o.Schema != nil {
 			src.schema = o.Schema.Name
 		}
@@ -196,6 +201,33 @@ func (b *binder) objectSource(ref *syntax.TableRef, hints execute.Hints, maybe b
 		return b.systemView(v, maybe), nil
 	}
 	return nil, fault.New(208, textOf(ref.Name.Parts))
+}
+
+// temporary is a temporary table.
+func (b *binder) temporary(ref *syntax.TableRef, hints execute.Hints, maybe bool) (*source, error) {
+	t := b.env.Temp(lastOf(ref.Name))
+	switch {
+	case t == nil:
+		return nil, fault.New(208, lastOf(ref.Name))
+	case ref.Temporal != "":
+		return nil, fault.New(13544, t.FullName())
+	default:
+		return b.tableSource(execute.Source{Table: t}, hints, maybe), nil
+	}
+}
+
+// catalogTable is a table of the catalog, with its history if FOR SYSTEM_TIME asks for it.
+func (b *binder) catalogTable(t *schema.Table, ref *syntax.TableRef, hints execute.Hints, maybe bool) (*source, error) {
+	switch {
+	case b.temporal != nil && t.History != nil:
+		b.defined(t)
+		return b.versions(t, hints, maybe)
+	case ref.Temporal != "":
+		return nil, fault.New(13544, t.FullName())
+	}
+	src := b.tableSource(execute.Source{Table: t}, hints, maybe)
+	b.needs("SELECT", t).reading(src)
+	return src, nil
 }
 
 // linked returns error 7202 for a name of four parts: there are no linked servers.
@@ -258,7 +290,7 @@ func (b *binder) tableAndSource(from execute.Source, hints execute.Hints, maybe 
 	table.of, table.binder = src, b
 	for i, c := range t.Columns {
 		table.slots[i] = -1
-		src.columns = append(src.columns, sourceColumn{name: c.Name, make: func() (*node, error) {
+		src.columns = append(src.columns, sourceColumn{name: c.Name, hidden: c.Hidden, make: func() (*node, error) {
 			if c.Computed != nil && !c.Stored {
 				return b.computedColumn(src, c, maybe)
 			}

@@ -286,6 +286,7 @@ func (l *lab) Statement() *store.Statement       { return l.statement }
 func (l *lab) Isolation() store.Isolation        { return l.isolation }
 func (l *lab) Database() *schema.Database        { return l.db }
 func (l *lab) Now() time.Time                    { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
+func (l *lab) TransactionTime() time.Time        { return l.Now() }
 func (l *lab) RowCount() int64                   { return 7 }
 func (l *lab) ScopeIdentity() value.Value        { return value.Value{} }
 func (l *lab) LastIdentity() value.Value         { return value.Value{} }

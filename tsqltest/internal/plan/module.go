@@ -25,6 +25,7 @@ func fileOf(m *schema.Module) *diag.File {
 // view expands a view.
 func (b *binder) view(m *schema.Module, def *syntax.CreateView, maybe bool) (*source, error) {
 	inside := b.inside(m)
+	inside.temporal = b.temporal
 	if inside.depth > maxDepth {
 		return nil, fault.New(217, maxDepth)
 	}

@@ -174,7 +174,15 @@ func tableFlag(t *schema.Table, property string) (int, bool) {
 		return flag(hasTrigger("UPDATE"))
 	case "TABLEHASTEXTIMAGE":
 		return flag(slices.ContainsFunc(t.Columns, func(c *schema.Column) bool { return c.Type.IsLOB() }))
-	case "TABLETEMPORALTYPE", "TABLEISFAKE", "TABLEISPINNED", "TABLEHASCOLUMNSET", "TABLEHASVARDECIMALSTORAGEFORMAT":
+	case "TABLETEMPORALTYPE":
+		switch {
+		case t.HistoryOf != nil:
+			return 1, true
+		case t.History != nil:
+			return 2, true
+		}
+		return 0, true
+	case "TABLEISFAKE", "TABLEISPINNED", "TABLEHASCOLUMNSET", "TABLEHASVARDECIMALSTORAGEFORMAT":
 		return 0, true
 	}
 	return 0, false
@@ -276,7 +284,11 @@ func columnFlag(t *schema.Table, c *schema.Column, property string) (int, bool) 
 			return 0, false
 		}
 		return c.Type.Length, true
-	case "ISFULLTEXTINDEXED", "ISHIDDEN", "ISIDNOTFORREPL", "ISXMLINDEXABLE", "ISCOLUMNSET", "GENERATEDALWAYSTYPE",
+	case "ISHIDDEN":
+		return flag(c.Hidden)
+	case "GENERATEDALWAYSTYPE":
+		return slices.Index([]string{"", "ROW START", "ROW END"}, c.Generated), true
+	case "ISFULLTEXTINDEXED", "ISIDNOTFORREPL", "ISXMLINDEXABLE", "ISCOLUMNSET",
 		"ISOUTPARAM", "SYSTEMDATAACCESS", "USERDATAACCESS", "FULLTEXTTYPECOLUMN", "STATISTICALSEMANTICS":
 		return 0, true
 	case "USESANSITRIM":

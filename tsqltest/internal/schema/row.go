@@ -90,6 +90,17 @@ func (id *Identity) exhausted(t Type) bool {
 	return id.over || id.Next < low || id.Next > high
 }
 
+// EndOfTime is the end of the period of a row that is valid now.
+func EndOfTime(t Type) value.Value {
+	const ticksPerDay = 864_000_000_000
+	unit := int64(1)
+	for range 7 - t.Scale {
+		unit *= 10
+	}
+	const lastDay = 3652058 // 9999-12-31
+	return value.OfDateTime2(lastDay, ticksPerDay-unit)
+}
+
 // Bounds are the smallest and the largest value of an integer type; those of a decimal end with bigint's.
 func Bounds(t Type) (low, high int64) {
 	switch t.Kind {

@@ -128,8 +128,14 @@ type Table struct {
 	Global      int32     // of ##t: the session that has made it; 0 for all others
 	Options     map[string]string
 	Data        *store.Table // nil for types: each variable has its own
+	Period      *Period      // of a table whose rows say since when they are valid; else nil
+	History     *Table       // where the earlier versions of rows are kept; nil unless SYSTEM_VERSIONING is ON
+	HistoryOf   *Table       // the table whose history this one is; nil if it is none
 	nextColumn  int32
 }
+
+// Period is PERIOD FOR SYSTEM_TIME: the columns from which on and before which a version of a row was valid.
+type Period struct{ Start, End *Column }
 
 // Column is a column of a table.
 type Column struct {
@@ -141,6 +147,8 @@ type Column struct {
 	Nullable   bool
 	Identity   bool
 	RowVersion bool
+	Generated  string // "ROW START" or "ROW END" of a column of the period; else empty
+	Hidden     bool   // * leaves it out
 	RowGUID    bool
 	Sparse     bool
 	Computed   syntax.Expr // nil unless computed

@@ -31,6 +31,26 @@ func (s *Session) Now() time.Time {
 	return s.current.now
 }
 
+// TransactionTime is when the transaction began: with BEGIN TRANSACTION, or with the statement that is one of its own.
+func (s *Session) TransactionTime() time.Time {
+	if s.transaction.count > 0 {
+		return s.transaction.began.UTC()
+	}
+	own := s.current
+	for st := s.current; st != nil; st = st.outer {
+		if st.auto {
+			own = st
+		}
+	}
+	if own == nil {
+		return s.Now()
+	}
+	if own.now.IsZero() {
+		own.now = s.server.now().UTC()
+	}
+	return own.now
+}
+
 // Random are random bits.
 func (s *Session) Random() uint64 { return s.server.random() }
 

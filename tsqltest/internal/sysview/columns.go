@@ -2,6 +2,7 @@ package sysview
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -91,13 +92,16 @@ const columnColumns = `
 	default_object_id int, rule_object_id int = 0`
 
 const lateColumns = `
-	is_sparse bit? = 0, is_column_set bit? = 0, generated_always_type tinyint? = 0
-	generated_always_type_desc nvarchar(60)? = 'NOT_APPLICABLE', encryption_type int? = NULL
+	is_sparse bit? = 0, is_column_set bit? = 0, generated_always_type tinyint?
+	generated_always_type_desc nvarchar(60)?, encryption_type int? = NULL
 	encryption_type_desc nvarchar(64)? = NULL, encryption_algorithm_name sysname? = NULL
-	column_encryption_key_id int? = NULL, column_encryption_key_database_name sysname? = NULL, is_hidden bit? = 0
+	column_encryption_key_id int? = NULL, column_encryption_key_database_name sysname? = NULL, is_hidden bit?
 	is_masked bit = 0, graph_type int? = NULL, graph_type_desc nvarchar(60)? = NULL
 	is_data_deletion_filter_column bit? = 0, ledger_view_column_type int? = NULL
 	ledger_view_column_type_desc nvarchar(60)? = NULL, is_dropped_ledger_column bit? = 0`
+
+// generatedTypes are what GENERATED ALWAYS AS says, with their numbers.
+var generatedTypes = map[string]int{"": 0, "ROW START": 1, "ROW END": 2}
 
 var columnRow = getters[column]{
 	"object_id":      func(c column) Value { return number(c.owner.Head().ID) },
@@ -112,6 +116,19 @@ var columnRow = getters[column]{
 	"is_rowguidcol": func(c column) Value { return flag(c.of != nil && c.of.RowGUID) },
 	"is_identity":   func(c column) Value { return flag(c.of != nil && c.of.Identity) },
 	"is_computed":   func(c column) Value { return flag(c.of != nil && c.of.Computed != nil) },
+	"is_hidden":     func(c column) Value { return flag(c.of != nil && c.of.Hidden) },
+	"generated_always_type": func(c column) Value {
+		if c.of == nil {
+			return number(0)
+		}
+		return number(generatedTypes[c.of.Generated])
+	},
+	"generated_always_type_desc": func(c column) Value {
+		if c.of == nil || c.of.Generated == "" {
+			return str("NOT_APPLICABLE")
+		}
+		return str("AS_" + strings.ReplaceAll(c.of.Generated, " ", "_"))
+	},
 	"default_object_id": func(c column) Value {
 		if c.of == nil || c.of.Default == nil {
 			return number(0)

@@ -107,10 +107,10 @@ const tableColumns = objectColumns + `
 	is_sync_tran_subscribed bit? = 0, has_unchecked_assembly_data bit = 0, text_in_row_limit int? = 0
 	large_value_types_out_of_row bit?, is_tracked_by_cdc bit? = 0, lock_escalation tinyint?
 	lock_escalation_desc nvarchar(60)?, is_filetable bit? = 0, is_memory_optimized bit? = 0, durability tinyint? = 0
-	durability_desc nvarchar(60)? = 'SCHEMA_AND_DATA', temporal_type tinyint? = 0
-	temporal_type_desc nvarchar(60)? = 'NON_TEMPORAL_TABLE', history_table_id int? = NULL
-	is_remote_data_archive_enabled bit? = 0, is_external bit = 0, history_retention_period int? = NULL
-	history_retention_period_unit int? = NULL, history_retention_period_unit_desc nvarchar(10)? = NULL, is_node bit? = 0
+	durability_desc nvarchar(60)? = 'SCHEMA_AND_DATA', temporal_type tinyint?
+	temporal_type_desc nvarchar(60)?, history_table_id int?
+	is_remote_data_archive_enabled bit? = 0, is_external bit = 0, history_retention_period int?
+	history_retention_period_unit int?, history_retention_period_unit_desc nvarchar(10)?, is_node bit? = 0
 	is_edge bit? = 0, data_retention_period int? = -1, data_retention_period_unit int? = -1
 	data_retention_period_unit_desc nvarchar(10)? = 'INFINITE', ledger_type tinyint? = 0
 	ledger_type_desc nvarchar(60)? = 'NON_LEDGER_TABLE', ledger_view_id int? = NULL, is_dropped_ledger_table bit? = 0`
@@ -132,8 +132,54 @@ var tableRow = getters[object]{
 	"large_value_types_out_of_row": func(o object) Value {
 		return flag(isOn(o.table().Options, "large value types out of row"))
 	},
+	"temporal_type": func(o object) Value { return number(temporalType(o.table())) },
+	"temporal_type_desc": func(o object) Value {
+		return str([]string{"NON_TEMPORAL_TABLE", "HISTORY_TABLE", "SYSTEM_VERSIONED_TEMPORAL_TABLE"}[temporalType(o.table())])
+	},
+	"history_table_id": func(o object) Value {
+		if h := o.table().History; h != nil {
+			return number(h.ID)
+		}
+		return Value{}
+	},
+	"history_retention_period": func(o object) Value {
+		if o.table().History == nil {
+			return Value{}
+		}
+		return number(-1)
+	},
+	"history_retention_period_unit": func(o object) Value {
+		if o.table().History == nil {
+			return Value{}
+		}
+		return number(-1)
+	},
+	"history_retention_period_unit_desc": func(o object) Value {
+		if o.table().History == nil {
+			return Value{}
+		}
+		return str("INFINITE")
+	},
 	"lock_escalation":      func(o object) Value { return number(lockEscalations[escalation(o.table())]) },
 	"lock_escalation_desc": func(o object) Value { return str(escalation(o.table())) },
+}
+
+// listPeriods lists the tables that have a period.
+func listPeriods(c *Context) ([]object, error) {
+	list, err := listObjects("U")(c)
+	return slices.DeleteFunc(list, func(o object) bool { return o.table().Period == nil }), err
+}
+
+// temporalType is temporal_type of sys.tables: 1 of a history, 2 of a table that has one.
+func temporalType(t *schema.Table) int {
+	switch {
+	case t.HistoryOf != nil:
+		return 1
+	case t.History != nil:
+		return 2
+	default:
+		return 0
+	}
 }
 
 // option finds an option by its name in any case.
@@ -243,6 +289,13 @@ func objectViews() []*View {
 		relation("sys.objects", objectColumns, listObjects(), objectRow),
 		relation("sys.all_objects", strings.Replace(objectColumns, "is_ms_shipped bit", "is_ms_shipped bit?", 1), listObjects(), objectRow),
 		relation("sys.tables", tableColumns, listObjects("U"), objectRow, tableRow),
+		relation("sys.periods", `
+			name sysname? = 'SYSTEM_TIME', period_type tinyint? = 1, period_type_desc nvarchar(60)? = 'SYSTEM_TIME_PERIOD'
+			object_id int, start_column_id int, end_column_id int`, listPeriods, getters[object]{
+			"object_id":       func(o object) Value { return number(o.Head().ID) },
+			"start_column_id": func(o object) Value { return number(o.table().Period.Start.ID) },
+			"end_column_id":   func(o object) Value { return number(o.table().Period.End.ID) },
+		}),
 		relation("sys.views", viewColumns, listObjects("V"), objectRow, viewRow),
 		relation("sys.all_views", viewColumns, listObjects("V"), objectRow, viewRow),
 		relation("sys.procedures", procedure, listObjects("P"), objectRow),
