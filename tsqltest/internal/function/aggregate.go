@@ -70,6 +70,9 @@ func BindAggregate(call *syntax.Call, args []Argument) (*Aggregate, error) {
 	for len(a.Args) < len(args) {
 		a.Args = append(a.Args, value.Type{})
 	}
+	if call.Distinct && len(args) > 1 {
+		return nil, fault.New(102, ",") // STRING_AGG (DISTINCT x, y) is not in the grammar
+	}
 	if call.Distinct && c.name != "MIN" && c.name != "MAX" {
 		begin, t := a.New, c.converted(0, a.Args[0])
 		a.New = func() Accumulator { return &distinct{inner: begin(), t: t, seen: map[string]bool{}} }

@@ -76,12 +76,63 @@ func recursive(b *binder, def *syntax.CTE, body syntax.QueryBody) *syntax.SetOpe
 	if !ok {
 		return nil
 	}
-	for ref := range syntax.All[*syntax.TableRef](set.Y) {
-		if len(ref.Name.Parts) == 1 && b.same(ref.Name.Parts[0].Value, def.Name.Value) {
-			return set
-		}
+	if reads(b, def, set.Y) {
+		return set
 	}
 	return nil
+}
+
+// reads reports whether a part of a common table expression reads the expression.
+func reads(b *binder, def *syntax.CTE, in syntax.Node) bool {
+	for ref := range syntax.All[*syntax.TableRef](in) {
+		if len(ref.Name.Parts) == 1 && b.same(ref.Name.Parts[0].Value, def.Name.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSet(body syntax.QueryBody) bool {
+	_, ok := body.(*syntax.SetOperation)
+	return ok
+}
+
+// readsBelow reports whether a recursive part reads the expression in a subquery.
+func (b *binder) readsBelow(def *syntax.CTE, part syntax.Node) bool {
+	found := false
+	syntax.Walk(part, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.Subquery, *syntax.Exists, *syntax.In, *syntax.Quantified:
+			found = found || reads(b, def, n)
+			return false
+		}
+		return !found
+	})
+	return found
+}
+
+// repeatable refuses what a recursive part may not have.
+func repeatable(r rel, name string) error {
+	q, ok := r.(*block)
+	switch {
+	case !ok:
+		return nil
+	case q.distinct != nil:
+		return fault.New(460, name)
+	case q.top != nil:
+		return fault.New(461, name)
+	case q.group != nil:
+		return fault.New(467, name)
+	case hasOuterJoin(q.from):
+		return fault.New(462, name)
+	default:
+		return nil
+	}
+}
+
+func hasOuterJoin(r rel) bool {
+	j, ok := r.(*joinRel)
+	return ok && (j.kind != "INNER" || hasOuterJoin(j.x) || hasOuterJoin(j.y))
 }
 
 // recursion binds a common table expression that reads itself: an anchor, and one or more parts behind UNION ALL that
@@ -97,6 +148,9 @@ func (b *binder) recursion(c *cte, set *syntax.SetOperation) (rel, []outColumn, 
 		}
 	}
 	slices.Reverse(parts)
+	if !isSet(first) && reads(b, c.def, first) {
+		return nil, nil, fault.New(246, name)
+	}
 	s := &scope{ctes: c.outer}
 	anchor, err := b.side(s, first)
 	if err != nil {
@@ -112,9 +166,15 @@ func (b *binder) recursion(c *cte, set *syntax.SetOperation) (rel, []outColumn, 
 	}
 	for _, part := range parts {
 		uses := 0
+		if b.readsBelow(c.def, part) {
+			return nil, nil, fault.New(465)
+		}
 		inner := &scope{ctes: &cte{def: c.def, outer: c.outer, binder: b, work: work, uses: &uses}}
 		step, err := b.side(inner, part)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := repeatable(step.rel, name); err != nil {
 			return nil, nil, err
 		}
 		if len(step.columns) != len(columns) {
