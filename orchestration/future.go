@@ -84,9 +84,11 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 }
 
 // Select waits for the first of the futures and returns its index; of several
-// that are ready at once, the lowest. The others are dropped: activities and
-// sub-orchestrations are cancelled, waits are taken back. One that is ready as well
-// keeps its result, which can still be awaited. At least one future is needed.
+// that are ready at once, the lowest. The others are dropped, also those that are ready
+// as well: activities and sub-orchestrations are cancelled, waits are taken back, and to
+// await one is [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
+// next one; an event that a dropped [WaitForEvent] had is lost. A future whose result was
+// seen before, by Await or Ready, keeps it. At least one future is needed.
 func Select(futures ...Awaitable) int {
 	winner := Any(futures...)
 	for i, f := range futures {

@@ -31,7 +31,12 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	if message != nil {
 		params.OrchestratorItems = append(params.OrchestratorItems, message)
 	}
-	err = t.ack(ctx, params)
+	notices, err := t.notices(ctx)
+	if err != nil {
+		t.abandon(ctx, 100*time.Millisecond, false)
+		return
+	}
+	err = t.ackNoticing(ctx, params, notices)
 	switch {
 	case err == nil, errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
@@ -68,7 +73,11 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 	if message != nil {
 		params.OrchestratorItems = []provider.WorkItem{message}
 	}
-	err = t.ack(ctx, params)
+	notices, err := t.notices(ctx)
+	if err != nil {
+		return false
+	}
+	err = t.ackNoticing(ctx, params, notices)
 	for more := true; more && errors.Is(err, provider.ErrInvalidArgument); {
 		if params.Metadata, more = plainer(params.Metadata); more {
 			err = t.ack(ctx, params)

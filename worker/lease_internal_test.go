@@ -191,7 +191,7 @@ func TestDefaults(t *testing.T) {
 		PollTimeout: 30 * time.Second, MinPollInterval: 100 * time.Millisecond,
 		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
 		CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
-		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 26}}},
+		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 32}}},
 		MaxSessions:       10, SessionLockTimeout: 30 * time.Second, SessionRenewalBuffer: 5 * time.Second,
 		SessionIdleTimeout: 5 * time.Minute, SessionCleanupInterval: 5 * time.Minute,
 	}

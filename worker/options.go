@@ -12,7 +12,7 @@ import (
 // FrameworkVersion is the version of the Duroxide core whose semantics this
 // runtime implements. Executions it starts are pinned to it, and it does not touch
 // executions that a newer core started (§7.15).
-const FrameworkVersion = "0.1.26"
+const FrameworkVersion = "0.1.32"
 
 // Options configure a worker. The zero value of each field means its default.
 type Options struct {
@@ -59,7 +59,8 @@ type Options struct {
 	// Tags selects the activities to run, default those without a tag.
 	Tags provider.TagFilter
 	// SupportedVersions overrides the framework versions whose executions are
-	// run, default 0.0.0 to [FrameworkVersion].
+	// run, default 0.0.0 to [FrameworkVersion]. It must not go beyond that: this
+	// worker would decide executions of newer workers by its own rules.
 	SupportedVersions []provider.VersionRange
 
 	// NodeID is a stable name for this process as owner of sessions; all its slots

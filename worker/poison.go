@@ -57,26 +57,43 @@ func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
 	}
 }
 
-// poisoned fails an instance whose batch was fetched too often. The failure goes
-// to the execution that is there; for a ContinueAsNew batch, to the old one.
+// poisoned fails an instance whose batch was fetched too often. Behind an execution that
+// continued as new the failure is the next execution's, whose start may be missing.
 func (t *turn) poisoned(ctx context.Context) {
-	details := provider.Poison{
-		AttemptCount: t.fetched.AttemptCount, MaxAttempts: t.worker.options.MaxAttempts,
-		MessageType: provider.PoisonOrchestration{Instance: t.item.Instance, ExecutionID: t.item.ExecutionID},
-		Message:     messagesJSON(t.item.Messages),
-	}
+	execution, history := t.item.ExecutionID, t.item.History
 	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
-	if b, err := t.begin(); err == nil {
+	switch b, err := t.begin(); {
+	case terminal(history) == continued:
+		execution, history = execution+1, nil
+		started = t.poisonedSuccessor()
+	case err == nil:
 		started = b.started
 		if started.Version == "" {
 			started.Version = t.item.Version
 		}
 	}
-	delta := failureDelta(t.item.Instance, t.item.ExecutionID, t.item.History, started, details)
+	delta := failureDelta(t.item.Instance, execution, history, started, provider.Poison{
+		AttemptCount: t.fetched.AttemptCount, MaxAttempts: t.worker.options.MaxAttempts,
+		MessageType: provider.PoisonOrchestration{Instance: t.item.Instance, ExecutionID: execution},
+		Message:     messagesJSON(t.item.Messages),
+	})
 	t.logger.WarnContext(ctx, "an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
-	if !t.fail(ctx, t.item.ExecutionID, started, delta) {
+	if !t.fail(ctx, execution, started, delta) {
 		t.abandon(ctx, time.Second, false)
 	}
+}
+
+// poisonedSuccessor is the beginning of an execution that fails before it began: what the
+// message that starts it says, or else what the execution before was (§7.9). The version
+// is in either case that of the execution before, as none was resolved.
+func (t *turn) poisonedSuccessor() provider.OrchestrationStarted {
+	m := t.continueItem()
+	if m == nil {
+		m = &provider.ContinueAsNewItem{Orchestration: t.item.OrchestrationName}
+	}
+	started := t.beginNext(m).started
+	started.Version, started.InitialCustomStatus = t.item.Version, nil
+	return started
 }
 
 // failureDelta ends a history with a failure, writing event 1 first if need be.

@@ -15,16 +15,14 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 	switch end := terminal(t.item.History); {
 	case t.item.HistoryError != nil:
 		return func() { t.corrupted(ctx) }
-	case end == ended || (end == continued && t.onlyOldCompletions()):
+	case end == ended:
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
 		return func() { t.drop(ctx) }
-	case end == continued && t.continueItem() == nil:
-		// The next execution's start is hidden for the moment; its messages must
-		// wait for it (§7.6).
-		return func() { t.abandon(ctx, time.Second, true) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts:
 		return func() { t.poisoned(ctx) }
+	case end == continued && t.continueItem() == nil:
+		return func() { t.deferred(ctx) }
 	case !t.supported(ctx):
 		return func() { t.abandon(ctx, time.Second, false) }
 	}
@@ -54,18 +52,15 @@ func terminal(history []provider.Event) historyEnd {
 	return end
 }
 
-// onlyOldCompletions reports a batch without anything that the next execution
-// could want.
-func (t *turn) onlyOldCompletions() bool {
-	for _, message := range t.item.Messages {
-		switch message.(type) {
-		case provider.ActivityCompletedItem, provider.ActivityFailedItem, provider.TimerFiredItem,
-			provider.SubOrchCompletedItem, provider.SubOrchFailedItem, provider.StartOrchestrationItem:
-		default:
-			return false
-		}
-	}
-	return true
+// deferred waits for the start of the next execution, which is hidden for the moment:
+// the messages are its (§7.6). Poison ends the waiting if it never comes.
+func (t *turn) deferred(ctx context.Context) {
+	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
+	limit := t.worker.options.MaxAttempts
+	t.logger.WarnContext(ctx, "messages wait for the start of the next execution",
+		"messages", len(t.item.Messages), "attempt", t.fetched.AttemptCount, "max_attempts", limit,
+		"attempts_left", int64(limit)+1-int64(t.fetched.AttemptCount), "retry_in", delay)
+	t.abandon(ctx, delay, false)
 }
 
 // continueItem is the batch's start of the next execution.
@@ -229,6 +224,10 @@ func (t *turn) interrupted(ctx context.Context, err error) {
 
 // report logs how an execution ended.
 func (t *turn) report(ctx context.Context, result *replay.Result) {
+	if result.StampError != nil {
+		t.logger.WarnContext(ctx, "the execution's framework version is unreadable, it runs by the rules before 0.1.31",
+			"error", result.StampError)
+	}
 	if result.DroppedCarryForward > 0 {
 		t.logger.WarnContext(ctx, "continue-as-new left queue messages behind",
 			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
@@ -250,8 +249,14 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 // drop consumes the batch without effect.
 func (t *turn) drop(ctx context.Context) {
 	t.logger.DebugContext(ctx, "messages for a finished execution are dropped", "messages", len(t.item.Messages))
-	// ack logs what goes wrong, and the messages come back if they must.
-	_ = t.ack(ctx, provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID})
+	params := provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID}
+	notices, err := t.notices(ctx)
+	if err != nil {
+		t.abandon(ctx, 100*time.Millisecond, false)
+		return
+	}
+	// ackNoticing logs what goes wrong, and the messages come back if they must.
+	_ = t.ackNoticing(ctx, params, notices)
 }
 
 // abandon gives the batch back. That the lock is gone already is no news.

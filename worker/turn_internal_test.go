@@ -220,25 +220,6 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Between two executions only what the next one cannot want may be thrown away.
-func TestOnlyOldCompletions(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		messages []provider.WorkItem
-		want     bool
-	}{
-		{[]provider.WorkItem{late, duplicate, provider.ActivityCompletedItem{}, provider.ActivityFailedItem{}, provider.SubOrchCompletedItem{}, provider.SubOrchFailedItem{}}, true},
-		{[]provider.WorkItem{late, raised}, false},
-		{[]provider.WorkItem{provider.QueueMessageItem{}}, false},
-		{[]provider.WorkItem{provider.CancelInstanceItem{}}, false},
-		{[]provider.WorkItem{next}, false},
-	} {
-		if got := newTurn(nil, test.messages...).onlyOldCompletions(); got != test.want {
-			t.Errorf("%+v: %t", test.messages, got)
-		}
-	}
-}
-
 func TestSupported(t *testing.T) {
 	t.Parallel()
 	pinned := func(version string) []provider.Event {

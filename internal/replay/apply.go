@@ -27,12 +27,11 @@ func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	case provider.ExternalEvent:
 		return e.deliverExternal(k)
 	case provider.QueueEventDelivered:
-		queue := e.queues.get(k.Name)
-		queue.deliveries = append(queue.deliveries, k.Data)
+		e.queues.get(k.Name).arrive(k.Data)
 		return true
 	case provider.ExternalSubscribedCancelled, provider.QueueSubscriptionCancelled:
 		if h := e.source(event); h != nil && h.sub != nil {
-			h.sub.cancelled = true
+			h.sub.cancel()
 		}
 	}
 	return false
@@ -93,20 +92,18 @@ func (e *engine) bind(h *Handle, event provider.Event) {
 		e.open[event.EventID] = true
 		h.child = k.Instance
 	case provider.ExternalSubscribed:
-		e.subscribe(h, e.external.get(k.Name))
+		h.sub = e.external.get(k.Name).subscribe()
 	case provider.QueueSubscribed:
-		e.subscribe(h, e.queues.get(k.Name))
+		h.sub = e.queues.get(k.Name).subscribe()
+		if h.dropped && e.exact {
+			h.sub.cancel()
+		}
 		e.dequeued = true
 	case provider.KeyValueSet:
 		if entry, ok := e.env.kv[k.Key]; ok && entry.Value == k.Value {
 			e.env.kv[k.Key] = provider.KVEntry{Value: k.Value, LastUpdatedAtMs: k.LastUpdatedAtMs}
 		}
 	}
-}
-
-func (e *engine) subscribe(h *Handle, ch *channel) {
-	h.sub = ch.subscribe()
-	h.sub.cancelled = h.dropped
 }
 
 // deliver hands a completion to the handle of its schedule event.
@@ -126,10 +123,10 @@ func (e *engine) deliver(event provider.Event, complete func(*Handle)) (mustPoll
 // has none yet; without one the event is lost for good.
 func (e *engine) deliverExternal(event provider.ExternalEvent) (mustPoll bool) {
 	ch := e.external.get(event.Name)
-	if ch.active() <= len(ch.deliveries) {
+	if !ch.admits() {
 		return false
 	}
-	ch.deliveries = append(ch.deliveries, event.Data)
+	ch.arrive(event.Data)
 	return true
 }
 

@@ -122,25 +122,45 @@ func (e *engine) nextExecution() provider.WorkItem {
 	}
 }
 
-// carryForward collects the queue messages that no dequeue took. It runs before
-// the waits are taken back, since those count as takers until then (§7.6).
+// carryForward collects the queue messages that go along: under the exact policy all
+// that the function has not read, also those behind the point where it returned. It
+// runs before the waits are taken back, since under the legacy policy those count as
+// takers until then (§7.6).
 func (e *engine) carryForward() {
-	taken := map[string]int{}
-	for name, queue := range e.queues {
-		taken[name] = queue.active()
-	}
+	taken := e.legacyTakers()
+	places := map[string]int{}
 	for _, event := range e.events {
 		k, ok := event.Kind.(provider.QueueEventDelivered)
+		if !ok {
+			continue
+		}
+		place := places[k.Name]
+		places[k.Name]++
 		switch {
-		case !ok:
-		case taken[k.Name] > 0:
-			taken[k.Name]--
+		case e.exact && e.queues.get(k.Name).read[place], !e.exact && place < taken[k.Name]:
 		case len(e.carried) == MaxCarryForward:
 			e.res.DroppedCarryForward++
 		default:
 			e.carried = append(e.carried, provider.Pair(k))
 		}
 	}
+}
+
+// legacyTakers counts the dequeues of each queue whose cancellation is not recorded.
+func (e *engine) legacyTakers() map[string]int {
+	cancelled := map[uint64]bool{}
+	for _, event := range e.events {
+		if _, ok := event.Kind.(provider.QueueSubscriptionCancelled); ok && event.SourceEventID != nil {
+			cancelled[*event.SourceEventID] = true
+		}
+	}
+	takers := map[string]int{}
+	for _, event := range e.events {
+		if k, ok := event.Kind.(provider.QueueSubscribed); ok && !cancelled[event.EventID] {
+			takers[k.Name]++
+		}
+	}
+	return takers
 }
 
 // lastStatus is the custom status at the end of a history.

@@ -29,6 +29,8 @@ type engine struct {
 	// dequeued means that a dequeue was bound since the function last ran: a message
 	// that was already there may answer it.
 	dequeued bool
+	// exact is the policy of this execution (see policy.go).
+	exact bool
 	// external and queues are the waits by name. external only ever holds
 	// deliveries that found a subscription; queues keeps all (mailbox).
 	external, queues channels
@@ -51,16 +53,17 @@ type engine struct {
 
 func newEngine(turn Turn) *engine {
 	e := &engine{
-		turn:     turn,
-		bound:    map[uint64]*Handle{},
-		open:     map[uint64]bool{},
-		external: channels{}, queues: channels{},
+		turn:  turn,
+		bound: map[uint64]*Handle{},
+		open:  map[uint64]bool{},
 	}
 	e.events = append(make([]provider.Event, 0, len(turn.History)+len(turn.Messages)+8), turn.History...)
 	e.persisted = len(turn.History)
 	if e.persisted == 0 {
 		e.record(nil, turn.Started)
 	}
+	e.exact, e.res.StampError = isExact(e.events[0].DuroxideVersion)
+	e.external, e.queues = newChannels(e.exact, false), newChannels(e.exact, true)
 	e.env = &Env{engine: e, kv: maps.Clone(turn.KV)}
 	if e.env.kv == nil {
 		e.env.kv = map[string]provider.KVEntry{}
@@ -168,6 +171,7 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 		}
 	}
 	e.env.replaying = false
+	e.releaseDropped()
 	for round := 0; e.convert() && !e.returned(); round++ {
 		if round == maxQuiescenceRounds {
 			e.failure = provider.Infrastructure{
@@ -181,6 +185,19 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 		}
 	}
 	return nil
+}
+
+// releaseDropped is where the legacy policy takes back the places of dropped dequeues.
+// Those that are bound or dropped later keep theirs for the rest of the turn.
+func (e *engine) releaseDropped() {
+	if e.exact {
+		return
+	}
+	for _, h := range e.env.dropped {
+		if _, dequeue := h.action.(Dequeue); dequeue && h.sub != nil {
+			h.sub.cancel()
+		}
+	}
 }
 
 // poll lets the function run until it blocks or returns.

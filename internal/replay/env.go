@@ -107,17 +107,18 @@ func (v *Env) Halt() {
 	v.WaitUntil(func() bool { return false })
 }
 
-// Drop gives a result up: an activity or child is cancelled, a wait is taken
-// back. Dropping a timer, or what is already there, does nothing.
+// Drop gives a result up: an activity or child is cancelled, a wait is taken back,
+// also if the result is there and was not read. Dropping a timer has no effect but
+// that its result is never ready; dropping what was read has none at all.
 func (v *Env) Drop(h *Handle) {
 	v.coroutine.mustRun()
-	if h.Ready() || h.dropped {
+	if h.read || h.dropped {
 		return
 	}
 	h.dropped = true
 	v.dropped = append(v.dropped, h)
-	if h.sub != nil {
-		h.sub.cancelled = true
+	if h.sub != nil && v.engine.exact {
+		h.sub.cancel()
 	}
 }
 

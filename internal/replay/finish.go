@@ -43,9 +43,11 @@ func (e *engine) finish() {
 	}
 }
 
-// finishContinued ends the execution in favour of the next one.
+// finishContinued ends the execution in favour of the next one. What the function gave
+// up in this turn is cancelled like all that is open, and its children are left to
+// themselves (§7.6).
 func (e *engine) finishContinued() {
-	e.cancelDropped()
+	e.checkDropped()
 	if e.failure != nil {
 		return
 	}
@@ -115,9 +117,24 @@ func (e *engine) cancelRequest() (reason string, ok bool) {
 }
 
 // cancelDropped records a cancellation for everything the function gave up, once:
-// only with the event goes the side effect, so that replays do not repeat it. It
-// also checks that the code still gives up what history says it gave up.
+// only with the event goes the side effect, so that replays do not repeat it.
 func (e *engine) cancelDropped() {
+	recorded := e.checkDropped()
+	given := slices.Clone(e.env.dropped)
+	slices.SortFunc(given, func(a, b *Handle) int {
+		return cmp.Or(cmp.Compare(cancellationRank(a.action), cancellationRank(b.action)), cmp.Compare(a.eventID, b.eventID))
+	})
+	for _, h := range given {
+		if e.failure == nil && !recorded[h.eventID] && h.eventID != 0 {
+			recorded[h.eventID] = true
+			e.cancelOne(h)
+		}
+	}
+}
+
+// checkDropped checks that the code still gives up what history says it gave up, and
+// returns what that is.
+func (e *engine) checkDropped() map[uint64]bool {
 	dropped := map[uint64]bool{}
 	for _, h := range e.env.dropped {
 		dropped[h.eventID] = true
@@ -132,19 +149,10 @@ func (e *engine) cancelDropped() {
 		recorded[id] = true
 		if i < e.persisted && !dropped[id] {
 			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
-			return
+			break
 		}
 	}
-	given := slices.Clone(e.env.dropped)
-	slices.SortFunc(given, func(a, b *Handle) int {
-		return cmp.Or(cmp.Compare(cancellationRank(a.action), cancellationRank(b.action)), cmp.Compare(a.eventID, b.eventID))
-	})
-	for _, h := range given {
-		if !recorded[h.eventID] && h.eventID != 0 {
-			recorded[h.eventID] = true
-			e.cancelOne(h)
-		}
-	}
+	return recorded
 }
 
 // cancellationRank orders cancellations by what they cancel (§7.11, reconciliation).
@@ -161,16 +169,20 @@ func cancellationRank(action Action) int {
 }
 
 // cancelOne records the cancellation of a dropped handle and notes its side
-// effect.
+// effect, which there is only while the result is not there.
 func (e *engine) cancelOne(h *Handle) {
 	id := h.eventID
 	switch h.action.(type) {
 	case CallActivity:
 		e.record(&id, provider.ActivityCancelRequested{Reason: reasonDropped})
-		e.cancelActivity(id)
+		if e.open[id] {
+			e.cancelActivity(id)
+		}
 	case CallSub:
 		e.record(&id, provider.SubOrchestrationCancelRequested{Reason: reasonDropped})
-		e.cancelledChildren = append(e.cancelledChildren, h)
+		if e.open[id] {
+			e.cancelledChildren = append(e.cancelledChildren, h)
+		}
 	case WaitEvent:
 		e.record(&id, provider.ExternalSubscribedCancelled{Reason: reasonDropped})
 	case Dequeue:

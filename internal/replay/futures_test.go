@@ -116,19 +116,21 @@ func TestSelectBreaksTiesByIndex(t *testing.T) {
 				a, b = b, a
 			}
 			winner := f.sel(a, b)
-			// Both were ready: the loser keeps what it has.
+			// Both were ready: what the loser has was not read, and is given up.
 			return fmt.Sprintln(winner, f.text(a), f.text(b)), nil
 		}
 	}
 	for _, swap := range []bool{false, true} {
 		p := newPlay(t, tie(swap))
 		p.turn(activityDone(3, "b"), activityDone(2, "a"))
-		want := "0 a b\n"
+		want, loser := "0 a error: dropped\n", uint64(3)
 		if swap {
-			want = "0 b a\n"
+			want, loser = "0 b error: dropped\n", 2
 		}
 		result := p.ends(want, activityDone(4, ""))
-		wantCancelled(t, result)
+		wantDelta(t, result, to(4, provider.ActivityCompleted{}),
+			to(loser, provider.ActivityCancelRequested{Reason: "dropped_future"}), provider.OrchestrationCompleted{Output: want})
+		wantCancelled(t, result) // it runs no more
 	}
 }
 
@@ -151,9 +153,10 @@ func TestDequeuesOfOneBatchAreSeenTogether(t *testing.T) {
 	wantDelta(t, result, to(2, provider.ActivityCompleted{}),
 		provider.QueueSubscribed{Name: "one"}, provider.QueueSubscribed{Name: "two"}, provider.ActivityScheduled{Name: "B"},
 		provider.ActivityScheduled{Name: "Took", Input: "0"}, provider.ExternalSubscribed{Name: "go"},
-		to(9, provider.ActivityCancelRequested{Reason: "dropped_future"}))
+		to(9, provider.ActivityCancelRequested{Reason: "dropped_future"}),
+		to(7, provider.QueueSubscriptionCancelled{Reason: "dropped_future"}))
 	wantCancelled(t, result, 9)
-	p.ends("123", raised("go", ""))
+	p.ends("error: dropped21", raised("go", "")) // the message stays for the next dequeue
 }
 
 func TestAnyKeepsTheOthers(t *testing.T) {

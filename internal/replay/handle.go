@@ -69,17 +69,24 @@ type Handle struct {
 	resolved bool
 	result   string
 	failure  *string
+	// read means that the function has seen that the result is there.
+	read bool
 	// dropped means that the function no longer wants the result.
 	dropped bool
 }
 
-// Ready reports whether the result is there.
+// Ready reports whether the result is there, which counts as reading it: from then on
+// it belongs to this handle. One that was dropped unread is never ready.
 func (h *Handle) Ready() bool {
-	if !h.resolved && h.sub != nil && !h.dropped {
-		if data, ok := h.sub.delivered(); ok {
+	if h.dropped {
+		return false
+	}
+	if !h.resolved && h.sub != nil {
+		if data, ok := h.sub.take(); ok {
 			h.resolve(data)
 		}
 	}
+	h.read = h.resolved
 	return h.resolved
 }
 

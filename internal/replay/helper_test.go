@@ -14,7 +14,7 @@ import (
 
 const (
 	instance  = "order-1"
-	version   = "0.1.26"
+	version   = "0.1.32"
 	now       = uint64(1_760_000_000_000)
 	execution = uint64(1)
 )

@@ -62,6 +62,9 @@ type Result struct {
 	Details provider.ErrorDetails
 	// PanicStack is where the function panicked, nil when it did not.
 	PanicStack []byte
+	// StampError says why the stamp of the execution's first event is no version, which
+	// makes it run by the legacy policy; nil when it is one.
+	StampError error
 	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
 	DroppedCarryForward int
 }

@@ -24,7 +24,7 @@ func TestFirstTurnRecordsTheStartAndTheWork(t *testing.T) {
 	wantItems(t, "orchestrator items", result.OrchestratorItems)
 	want := provider.ExecutionMetadata{
 		OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0"),
-		PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 26},
+		PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 32},
 	}
 	if diff := cmp.Diff(want, result.Metadata); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
@@ -164,7 +164,7 @@ func TestOutcomes(t *testing.T) {
 			}
 			want := provider.ExecutionMetadata{
 				OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0"), ParentInstanceID: new("parent"),
-				PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 26},
+				PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 32},
 				Status:                &test.status, Output: &test.output,
 			}
 			if diff := cmp.Diff(want, result.Metadata); diff != "" {
