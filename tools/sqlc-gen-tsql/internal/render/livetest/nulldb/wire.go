@@ -711,7 +711,18 @@ func (k sqlDateTime) json(dst []byte, v time.Time) ([]byte, error) {
 	return v.AppendFormat(dst, `"2006-01-02T15:04:05.000"`), k.check(v)
 }
 
-func (sqlDateTime) out(v *time.Time) (any, func() *time.Time) { return outDateTime(v) }
+// out rounds what comes back to milliseconds, as the driver does with a datetime in a row: the server converts it to the
+// datetime2 that was sent, where a third of a hundredth of a second has seven digits.
+func (sqlDateTime) out(v *time.Time) (any, func() *time.Time) {
+	dest, read := outDateTime(v)
+	return dest, func() *time.Time {
+		t := read()
+		if t != nil {
+			*t = t.Round(time.Millisecond)
+		}
+		return t
+	}
+}
 
 // sqlDateTime2 is datetime2, by the clock of UTC. It is sent as datetime2(7), and the server rounds it to its digits.
 type sqlDateTime2 struct{}
