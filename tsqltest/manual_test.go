@@ -89,7 +89,7 @@ func TestRefusedAtCreation(t *testing.T) {
 	t.Parallel()
 	conn := example(t)
 	_, err := conn.Exec(t.Context(), "CREATE PROCEDURE dbo.q AS\n  SELECT a FROM dbo.t FOR XML AUTO")
-	if err == nil || !strings.Contains(err.Error(), "(dbo.q:2:23)") {
+	if err == nil || !strings.Contains(err.Error(), "(dbo.q:2:31)") {
 		t.Errorf("the procedure is created with %v, want an error at dbo.q:2:23", err)
 	}
 	must(t, conn, "CREATE PROCEDURE dbo.q AS SHUTDOWN")

@@ -174,7 +174,7 @@ func TestErrorsOfScripts(t *testing.T) {
 	}{
 		{"a mistake in the syntax", "SELECT 1;\nGO\n\n  SELCT 2;", "*.sql", []string{"a.sql:4:3:", "SELCT"}},
 		{"an error of a statement", "SELECT 1;\nGO\n\nSELECT 2;\nSELECT 1 FROM dbo.missing;", "*.sql", []string{"tsqltest: a.sql:5: Invalid object name 'dbo.missing'. (error 208)"}},
-		{"what the server has not", "\nGO\nSELECT 1 AS a\nFOR XML PATH;", "*.sql", []string{"tsqltest: a.sql:3: FOR XML is not supported by tsqltest (a.sql:4:1) (error 49900)"}},
+		{"what the server has not", "\nGO\nSELECT 1 AS a\nFOR XML AUTO;", "*.sql", []string{"tsqltest: a.sql:3: FOR XML with AUTO is not supported by tsqltest (a.sql:4:9) (error 49900)"}},
 		{
 			"a mistake in a procedure that is created", "SELECT 1\nGO\n\nCREATE PROCEDURE dbo.p AS\n  SELECT REGEXP_REPLACE('a', 'b', 'c')", "*.sql",
 			[]string{"tsqltest: a.sql:5: ", "not supported by tsqltest (a.sql:5:10) (error 49900)"},

@@ -10,11 +10,44 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
-// document is FOR JSON: one text of all rows.
+// document is FOR JSON or FOR XML: one text of all rows.
 type document struct {
 	options function.JSONOptions
 	fields  []function.JSONField
 	nodes   []*node
+	xml     *xmlDocument // of FOR XML; nil for FOR JSON
+}
+
+// documentWriter makes the text of a document.
+type documentWriter interface {
+	Row(values []value.Value) error
+	Text() (value.Value, error)
+}
+
+// jsonWriter is a writer of FOR JSON.
+type jsonWriter struct{ *function.JSONWriter }
+
+func (w jsonWriter) Text() (value.Value, error) { return w.JSONWriter.Text(), nil }
+
+// writer makes a writer for one execution.
+func (d *document) writer() (documentWriter, error) {
+	if d.xml != nil {
+		return function.NewXMLWriter(d.xml.options, d.xml.fields)
+	}
+	w, err := function.NewJSONWriter(d.options, d.fields)
+	return jsonWriter{w}, err
+}
+
+// column is the column of a query that sends the document.
+func (d *document) column(b *binder) Column {
+	switch {
+	case d.xml == nil:
+		return Column{Name: jsonColumn, Type: value.NVarChar(sqltype.Max).With(b.collation()), Computed: true}
+	case d.xml.options.Type:
+		return Column{Type: value.OfKind(sqltype.XML), Nullable: true, Computed: true}
+	default:
+		return Column{Name: xmlColumn, Type: value.OfKind(sqltype.NText).With(b.collation()), Computed: true}
+	}
 }
 
 // jsonColumn is the name that SQL Server gives the column of a document.
@@ -25,7 +58,11 @@ const jsonPiece = 2033
 
 // documentOf reads FOR JSON.
 func (b *binder) documentOf(q *syntax.Query, columns []outColumn) (*document, error) {
-	if q.For.Kind != "JSON" {
+	switch q.For.Kind {
+	case "XML":
+		return b.xmlDocument(q.For, columns)
+	case "JSON":
+	default:
 		return nil, b.unsupported(q.For.Span, "FOR %s", q.For.Kind)
 	}
 	d := &document{}
@@ -65,8 +102,12 @@ func (b *binder) documentSubquery(s *scope, q *syntax.Query) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	t := value.NVarChar(sqltype.Max)
+	if d.xml != nil && d.xml.options.Type {
+		t = value.OfKind(sqltype.XML)
+	}
 	return &node{
-		kind: isSubquery, name: "FOR JSON", typ: value.NVarChar(sqltype.Max), nullable: true, at: q.Span,
+		kind: isSubquery, name: "FOR " + q.For.Kind, typ: t, nullable: true, at: q.Span,
 		value: func([]code) execute.Expr { return nil },
 		sub:   &subquery{rel: out.rel, need: d.nodes, document: d},
 	}, nil
@@ -88,12 +129,14 @@ func (p *planner) documentCode(s *subquery) (code, error) {
 	}
 	sub, list, d := p.numbered(op), operands(columns), s.document
 	text := func(r *execute.Run) (execute.Value, error) {
-		w, err := function.NewJSONWriter(d.options, d.fields)
+		w, err := d.writer()
 		if err != nil {
 			return execute.Value{}, err
 		}
-		err = sub.Each(r, list, func(row []execute.Value) error { return w.Row(row) })
-		return w.Text(), err
+		if err := sub.Each(r, list, func(row []execute.Value) error { return w.Row(row) }); err != nil {
+			return execute.Value{}, err
+		}
+		return w.Text()
 	}
 	if s.constant() && s.slotsOfNeed().empty() {
 		return code{expr: execute.Once(p.b.newOnce(), text)}, nil

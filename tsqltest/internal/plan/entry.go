@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -146,13 +145,16 @@ func (b *binder) documentStatement(q *syntax.Query, out *selected) (*Statement, 
 		return nil, err
 	}
 	st := b.statementOf()
-	st.Columns = []Column{{Name: jsonColumn, Type: value.NVarChar(sqltype.Max).With(b.collation()), Computed: true}}
+	st.Columns = []Column{d.column(b)}
 	pool, rights := &execute.Pool{Shape: b.shape}, b.rights
 	st.Run = func(x *execute.Frame, send func([]execute.Value) error) (int64, error) {
 		return within(pool, rights, x, func(r *execute.Run) (n int64, err error) {
 			v, err := c.expr(r)
 			if err != nil || v.IsNull() {
 				return 0, err
+			}
+			if d.xml != nil && d.xml.options.Type {
+				return 1, send([]execute.Value{v})
 			}
 			err = pieces(v.Str(), func(piece string) error {
 				n++

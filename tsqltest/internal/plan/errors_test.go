@@ -67,7 +67,7 @@ func TestErrors(t *testing.T) {
 		{"SELECT * ", 263},
 		{"SELECT SUM(name) FROM dbo.customers", 8117},
 		{"SELECT CAST(SYSDATETIME() AS uniqueidentifier)", 529},
-		{"SELECT id FROM dbo.customers FOR XML PATH", 49900},
+		{"SELECT id FROM dbo.customers FOR XML AUTO", 49900},
 		{"SELECT a FROM OPENQUERY(linked, 'SELECT 1 AS a') AS t", 49900},
 	} {
 		t.Run(c.query, func(t *testing.T) {
