@@ -10,6 +10,8 @@ func errorHandling() category {
 		{"missing_instance_metadata", missingInstance},
 		{"corrupted_serialization_data", corruptedHistoryFailsReads},
 		{"lock_expiration_during_ack", leaseEndsDuringTurn},
+		{"read_corrupted_history_returns_error", corruptedRead},
+		{"read_with_execution_corrupted_history_returns_error", corruptedReadWithExecution},
 	}}
 }
 
@@ -103,4 +105,24 @@ func leaseEndsDuringTurn(e *env) {
 	e.batch(got, "§5.2: still rejected. Messages become fetchable again", raised("A", "go"))
 	same(e, got.AttemptCount, 2, "§5.1: lock expired: fetchable again, attempt +1")
 	e.untouched("A", ruleNothing)
+}
+
+// Read returns the history until an event of it is damaged, and then an error.
+func corruptedRead(e *env) {
+	e.create("A", event("A", 1, 2, provider.ExternalEvent{Name: "go", Data: "data"}))
+	same(e, len(e.read("A")), 2, "§5.5: Read")
+	e.corrupt("A", 1, 2, "no JSON")
+	events, err := e.p.Read(e.ctx, "A")
+	e.permanent(err, provider.ErrCorrupt, ruleReadCorrupt)
+	same(e, len(events), 0, ruleReadCorrupt)
+}
+
+// So does ReadWithExecution.
+func corruptedReadWithExecution(e *env) {
+	e.create("A", event("A", 1, 2, provider.ExternalEvent{Name: "go", Data: "data"}))
+	same(e, len(e.history("A", 1)), 2, "§5.6: same for one given execution")
+	e.corrupt("A", 1, 2, "no JSON")
+	events, err := e.p.ReadWithExecution(e.ctx, "A", 1)
+	e.permanent(err, provider.ErrCorrupt, ruleReadCorrupt)
+	same(e, len(events), 0, ruleReadCorrupt)
 }

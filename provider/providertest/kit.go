@@ -17,7 +17,7 @@
 // waits for leases. A failure quotes the sentence of the contract that was
 // violated.
 //
-// The 213 scenarios that the reference implementation names keep those names.
+// The 233 scenarios that the reference implementation names keep those names.
 // Scenarios in categories that begin with "more " cover what those leave out:
 // the contract's hazards, recommendations and known pitfalls.
 package providertest
@@ -152,6 +152,7 @@ func categories() []category {
 		queueSemantics(),
 		longPolling(),
 		poisonMessage(),
+		raceReplay(),
 		moreFetching(),
 		moreAcking(),
 		morePayloads(),

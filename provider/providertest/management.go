@@ -16,6 +16,12 @@ func management() category {
 		{"get_execution_info", getExecutionInfo},
 		{"get_system_metrics", getSystemMetrics},
 		{"get_queue_depths", getQueueDepths},
+		{"get_instance_stats_nonexistent", getStatsNonexistent},
+		{"get_instance_stats_history", getStatsHistory},
+		{"get_instance_stats_kv", getStatsKV},
+		{"get_instance_stats_carry_forward", getStatsCarryForward},
+		{"get_instance_stats_kv_delta_only", getStatsDeltaOnly},
+		{"get_instance_stats_kv_merged", getStatsMerged},
 	}}
 }
 

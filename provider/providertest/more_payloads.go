@@ -93,6 +93,10 @@ func kinds() []provider.EventKind {
 			Name: "Order", Version: "1.0.0", Input: "x", ParentInstance: new("root"), ParentID: new(uint64(4)),
 			CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "m1"}, {}}, InitialCustomStatus: new("50%"),
 		},
+		provider.OrchestrationStarted{
+			Name: "Order", Version: "1.0.0", Input: "x",
+			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)),
+		},
 		provider.OrchestrationCompleted{Output: "done"},
 		provider.OrchestrationFailed{Details: failure},
 		provider.OrchestrationContinuedAsNew{Input: "next"},
@@ -129,7 +133,13 @@ func kinds() []provider.EventKind {
 func messages(instance string) []provider.WorkItem {
 	child := startItem(instance)
 	child.Version, child.ParentInstance, child.ParentID, child.ExecutionID = nil, new("root"), new(uint64(2)), 3
-	return append(otherItems(instance), child,
+	stamped := child
+	stamped.ParentExecutionID = new(uint64(7))
+	return append(otherItems(instance), child, stamped,
+		provider.ContinueAsNewItem{
+			Instance: instance, Orchestration: "Order", Input: "x",
+			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(7)),
+		},
 		provider.QueueMessageItem{Instance: instance},
 		provider.ContinueAsNewItem{
 			Instance: instance, Orchestration: "Order", Input: "x", Version: new("2.0.0"), InitialCustomStatus: new(""),

@@ -15,6 +15,8 @@ func poisonMessage() category {
 		{"abandon_orchestration_item_ignore_attempt_decrements", attemptGivenBack},
 		{"ignore_attempt_never_goes_negative", attemptsStopAtZero},
 		{"max_attempt_count_across_message_batch", attemptsOfABatch},
+		{"orchestration_ignore_attempt_preserves_hidden_start", hiddenStartKeepsItsAttempts},
+		{"orchestration_delayed_abandon_preserves_unlocked_rows", delayOfTheBatchAlone},
 	}}
 }
 
@@ -24,6 +26,7 @@ const (
 	ruleWorkCount = "§5.10 step 6: lock: attempt_count += 1"
 	ruleGiveBack  = "§5.3: ignoreAttempt: batch rows: attempt_count = max(0, attempt_count − 1)"
 	ruleWorkBack  = "§5.13: ignoreAttempt: attempt_count = max(0, attempt_count − 1)"
+	ruleScope     = "§5.3: MUST touch exactly the rows carrying this token: neither hidden rows nor rows that came after the fetch"
 	ruleMaximum   = "§5.1 step 9: maximum attempt_count over the batch after the increment"
 )
 
@@ -156,4 +159,36 @@ func attemptsOfABatch(e *env) {
 	same(e, got.AttemptCount, 3, ruleMaximum)
 	e.abandon(got, 0, true)
 	same(e, e.fetchInstance("A", held).AttemptCount, 3, ruleMaximum)
+}
+
+// An abandon gives attempts back to its own batch: a hidden start keeps its two.
+func hiddenStartKeepsItsAttempts(e *env) {
+	e.create("A")
+	again := startItem("A")
+	e.enqueue(again)
+	e.abandon(e.fetchInstance("A", held), 0, false)
+	e.abandon(e.fetchInstance("A", held), e.lease, false)
+	queued := provider.QueueMessageItem{Instance: "A", Name: "inbox", Data: "m"}
+	e.enqueue(queued)
+	got := e.fetchInstance("A", held)
+	e.batch(got, "§5.3: batch rows: visible_at = now + delay", queued)
+	same(e, got.AttemptCount, 1, ruleFirst)
+	e.abandon(got, 0, true)
+	e.expire()
+	got = e.fetchInstance("A", held)
+	e.batch(got, "§5.1: message order: row id", again, queued)
+	same(e, got.AttemptCount, 3, ruleScope)
+}
+
+// An abandon delays its own batch: what came while that was locked is visible at once,
+// and is all that the next fetch has.
+func delayOfTheBatchAlone(e *env) {
+	e.create("A")
+	e.enqueue(raised("A", "first"))
+	got := e.fetchInstance("A", held)
+	e.enqueue(raised("A", "second"))
+	e.abandon(got, held, false)
+	got = e.fetchInstance("A", held)
+	e.batch(got, ruleScope, raised("A", "second"))
+	same(e, got.AttemptCount, 1, ruleFirst)
 }
