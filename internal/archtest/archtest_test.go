@@ -137,7 +137,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/testsupport/..."},
-		Forbidden: anythingBut("std", "./provider", "./internal/clock", "./internal/payload", "./internal/registry", "./internal/replay"),
+		Forbidden: anythingBut("std", "./provider", "./internal/clock", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
@@ -150,7 +150,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./...", "!./orchestration/...", "!./activity/...", "!./worker/...", "!./client/...", "!./internal/..."},
-		Forbidden: Set{"./internal/payload", "./internal/registry", "./internal/replay"},
+		Forbidden: Set{"./internal/goroutine", "./internal/payload", "./internal/registry", "./internal/replay"},
 		Reach:     Directly,
 		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
 	},

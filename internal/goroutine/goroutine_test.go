@@ -1,0 +1,134 @@
+package goroutine_test
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/internal/goroutine"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// Goroutines that live at the same time have different ids, and keep them while their
+// stacks grow and move.
+func TestCurrent(t *testing.T) {
+	t.Parallel()
+	const many = 100
+	ids := make([]goroutine.ID, many)
+	var alive, done sync.WaitGroup
+	alive.Add(many)
+	for i := range ids {
+		done.Go(func() {
+			ids[i] = goroutine.Current()
+			alive.Done()
+			alive.Wait()
+			if id := grown(200); id != ids[i] {
+				t.Errorf("the id changed from %x to %x", ids[i], id)
+			}
+		})
+	}
+	done.Wait()
+	seen := map[goroutine.ID]bool{0: true}
+	for _, id := range ids {
+		if seen[id] {
+			t.Errorf("id %x is 0 or somebody else's", id)
+		}
+		seen[id] = true
+	}
+}
+
+// grown calls itself until the stack is large.
+func grown(depth int) goroutine.ID {
+	var ballast [512]byte
+	runtime.KeepAlive(&ballast)
+	if depth == 0 {
+		return goroutine.Current()
+	}
+	return grown(depth - 1)
+}
+
+// waitHere is found in traces by its name.
+func waitHere(began chan<- bool, release <-chan bool) {
+	began <- true
+	<-release
+}
+
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	began, release := make(chan bool), make(chan bool)
+	var done sync.WaitGroup
+	done.Go(func() { waitHere(began, release) })
+	<-began
+	var found []goroutine.Trace
+	for len(found) != 1 || found[0].Computing() { // until it has come to its wait
+		runtime.Gosched()
+		found = goroutine.Traces("goroutine_test.waitHere(")
+	}
+	if found[0].State != "chan receive" {
+		t.Errorf("state %q", found[0].State)
+	}
+	if place := found[0].Place(); !regexp.MustCompile(`^goroutine/goroutine_test\.go:\d+$`).MatchString(place) {
+		t.Errorf("place %q in:\n%s", place, found[0].Text)
+	}
+	close(release)
+	done.Wait()
+}
+
+func TestComputing(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]bool{
+		"running": true, "runnable": true, "GC assist wait": true,
+		"chan receive": false, "sleep": false, "sync.Mutex.Lock": false, "IO wait": false, "syscall": false,
+	} {
+		if got := (goroutine.Trace{State: state}).Computing(); got != want {
+			t.Errorf("%s: computing is %v", state, got)
+		}
+	}
+}
+
+// The place is the user's, also if the user called Go's library.
+func TestCaller(t *testing.T) {
+	t.Parallel()
+	var place string
+	var once sync.Once
+	once.Do(func() {
+		func() { place = goroutine.Caller() }()
+	})
+	if !strings.HasPrefix(place, "goroutine/goroutine_test.go:") {
+		t.Errorf("place %q", place)
+	}
+}
+
+// Frames of Go and of this library are passed over, whatever the receiver and the
+// arguments look like.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	const own = "github.com/duroxide/duroxide-go/"
+	const folder = "/src/duroxide/"
+	text := fmt.Sprintf(`goroutine 7 [sleep, 3 minutes]:
+%sorchestration.(*Future[...]).Await(0xc000010000)
+	%sx.go:12 +0x1d
+example.com/orders/v2.(*Desk).Pay.func1({0x1, 0x2}, 0xc000010000?)
+	/src/orders/pay.go:31 +0x2f
+%sinternal/replay.(*coroutine).main(0xc000010000)
+	%sy.go:12 +0x1d
+created by %sinternal/replay.(*coroutine).poll in goroutine 6
+	%sz.go:40 +0x8`, own, folder, own, folder, own, folder)
+	if place := (goroutine.Trace{Text: text}).Place(); place != "orders/pay.go:31" {
+		t.Errorf("place %q", place)
+	}
+	if place := (goroutine.Trace{Text: "goroutine 7 [sleep]:"}).Place(); place != "" {
+		t.Errorf("place %q of an empty stack", place)
+	}
+}
+
+func BenchmarkCurrent(b *testing.B) {
+	for b.Loop() {
+		_ = goroutine.Current()
+	}
+}
