@@ -9,7 +9,9 @@ import (
 )
 
 // Context is an orchestration function's access to everything outside it. It
-// belongs to the function: using it from another goroutine panics.
+// belongs to the function and its goroutine: when another goroutine uses it, or one of
+// its futures, that goroutine ends (its deferred calls run) and the orchestration fails
+// with the line. A use after the turn is too late for that and is logged by the worker.
 type Context struct {
 	env *replay.Env
 }
@@ -33,7 +35,7 @@ func (c *Context) Replaying() bool { return c.env.Replaying() }
 
 // Logger returns base, or the default logger when base is nil, with the
 // instance's identity attached. It is silent while the function replays, so that
-// every line appears once.
+// every line appears once. Any goroutine may use the logger.
 func (c *Context) Logger(base *slog.Logger) *slog.Logger {
 	if base == nil {
 		base = slog.Default()
@@ -51,7 +53,7 @@ type onceHandler struct {
 }
 
 func (h onceHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return !h.env.Replaying() && h.Handler.Enabled(ctx, level)
+	return !h.env.Silent() && h.Handler.Enabled(ctx, level)
 }
 
 func (h onceHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

@@ -28,7 +28,7 @@ func (a *activities) loop(ctx, work context.Context) {
 	defer last.wait()
 	for ctx.Err() == nil {
 		params := provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.options.PollTimeout, Tags: w.options.Tags,
+			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.pollTimeout(), Tags: w.options.Tags,
 		}
 		if w.sessions.full() {
 			// Without sessions, and not for long: one may end at any moment.
@@ -40,13 +40,11 @@ func (a *activities) loop(ctx, work context.Context) {
 		}
 		began := time.Now()
 		fetched, err := w.store.FetchWorkItem(ctx, params)
+		w.outage.observe(ctx, "fetch_work_item", err)
 		if fetched != nil {
 			backoff.failures = 0
 			last.settle(a.process(work, fetched))
 			continue
-		}
-		if err != nil && ctx.Err() == nil {
-			w.options.Logger.ErrorContext(ctx, "fetching an activity failed", "error", err)
 		}
 		backoff.wait(ctx, err, began, w.options.MinPollInterval)
 	}
@@ -110,6 +108,8 @@ func (c *call) run(work context.Context, fn registry.ActivityFunc) (settle func(
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
 		}, func(error) { cancel(errCancelled) }, c.logger)
 
+	l.onRenewal(c.tellLong())
+
 	done := make(chan provider.WorkItem, 1)
 	go c.execute(ctx, fn, done)
 	var last func()
@@ -123,6 +123,18 @@ func (c *call) run(work context.Context, fn registry.ActivityFunc) (settle func(
 		defer cancel(nil)
 		defer l.stop()
 		last()
+	}
+}
+
+// tellLong returns a function that logs, once, that the activity has run for QuietTime.
+func (c *call) tellLong() func() {
+	began, told := time.Now(), c.worker.options.QuietTime < 0
+	return func() {
+		if ran := time.Since(began); !told && ran >= c.worker.options.QuietTime {
+			told = true
+			c.logger.Warn("an activity has not returned yet, its lease is renewed again and again",
+				"running_for", ran.Round(time.Millisecond), "attempt", c.fetched.AttemptCount)
+		}
 	}
 }
 

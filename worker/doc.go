@@ -13,8 +13,14 @@
 // makes sure that at most one turn of an instance runs at any time and that the
 // work of a worker that dies comes back when its leases end (§7.3).
 //
-// Files: worker.go (life cycle), options.go, orchestrator.go (the turn loops),
-// turn.go (what one batch needs), ack.go (committing a turn), poison.go,
-// activities.go (the activity loops), session.go, lease.go (renewal), syscall.go
+// Nothing waits in silence. The log tells, with the line, an orchestration function that
+// blocks or whose context is used by another goroutine; at Warn what has run or waited for
+// long, comes near a limit, or is lost; and a store that is away when it goes, ever more
+// rarely, and when it is back.
+//
+// Files: worker.go (life cycle), options.go, options_check.go, orchestrator.go (the
+// turn loops), turn.go (what one batch needs), ack.go (committing a turn), poison.go,
+// misuse.go (functions that break the rules), activities.go (the activity loops),
+// session.go, lease.go (renewal), outage.go (a store that is away), syscall.go
 // (built-in activities).
 package worker

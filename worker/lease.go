@@ -10,12 +10,15 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
+// bufferedLease is the shortest lease that is renewed a buffer before its end.
+const bufferedLease = 15 * time.Second
+
 // renewalInterval is when a lease is renewed after it was taken: the buffer before
 // its end for leases of at least 15 s, half time for shorter ones. Unlike the
 // reference it does not round up to seconds, which would renew short leases too
 // late (§7.1).
 func renewalInterval(timeout, buffer time.Duration) time.Duration {
-	if timeout >= 15*time.Second {
+	if timeout >= bufferedLease {
 		return max(time.Second, timeout-buffer)
 	}
 	return max(time.Millisecond, timeout/2)
@@ -28,6 +31,8 @@ type lease struct {
 	interval time.Duration
 	lost     func(error)
 	logger   *slog.Logger
+	// renewed, if not nil, is called after each renewal.
+	renewed func()
 
 	ctx    context.Context //nolint:containedctx // the renewals' own, which stop ends
 	cancel context.CancelFunc
@@ -55,6 +60,13 @@ func holdLease(ctx context.Context, timeout, buffer time.Duration, renew func(co
 	return l
 }
 
+// onRenewal sets what is called after each renewal.
+func (l *lease) onRenewal(call func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.renewed = call
+}
+
 // schedule arms the timer unless the lease was stopped.
 func (l *lease) schedule(after time.Duration) {
 	l.mu.Lock()
@@ -78,6 +90,12 @@ func (l *lease) fire() {
 	case l.ctx.Err() != nil:
 	case err == nil:
 		l.expires = taken.Add(l.timeout)
+		l.mu.Lock()
+		renewed := l.renewed
+		l.mu.Unlock()
+		if renewed != nil {
+			renewed()
+		}
 		l.schedule(l.interval)
 	case errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || time.Until(l.expires) <= 0:
 		l.lost(err)

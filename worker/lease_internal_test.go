@@ -190,6 +190,7 @@ func TestDefaults(t *testing.T) {
 		ActivityLockTimeout: 30 * time.Second, ActivityRenewalBuffer: 5 * time.Second,
 		PollTimeout: 30 * time.Second, MinPollInterval: 100 * time.Millisecond,
 		MaxAttempts: 10, UnregisteredBackoff: time.Second, UnregisteredBackoffMax: time.Minute,
+		BlockedTimeout: time.Second, MaxTurnActions: 10_000, MaxHistoryEvents: 50_000, MaxHistoryBytes: 64 << 20, QuietTime: 5 * time.Minute,
 		CancellationGracePeriod: 10 * time.Second, ShutdownTimeout: time.Second,
 		SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1, Patch: 32}}},
 		MaxSessions:       10, SessionLockTimeout: 30 * time.Second, SessionRenewalBuffer: 5 * time.Second,
@@ -200,11 +201,14 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// nowhere is a store that is never called.
+type nowhere struct{ provider.Provider }
+
 func TestWorkerIDsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
-		w, err := New(nil, Options{})
+		w, err := New(nowhere{}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -26,6 +27,25 @@ func TestInvalidOptions(t *testing.T) {
 	}{
 		{"negative lease", worker.Options{ActivityLockTimeout: -1}, "ActivityLockTimeout is negative"},
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
+		{"negative limit", worker.Options{MaxHistoryBytes: -2}, "MaxHistoryBytes is negative (-2); only -1 has a meaning"},
+		{"negative concurrency", worker.Options{OrchestrationConcurrency: -7}, "OrchestrationConcurrency is negative (-7)"},
+		{"negative patience", worker.Options{BlockedTimeout: -time.Second}, "BlockedTimeout is negative"},
+		{
+			"a back-off that shrinks",
+			worker.Options{UnregisteredBackoff: time.Minute, UnregisteredBackoffMax: time.Second},
+			"UnregisteredBackoffMax (1s) is shorter than UnregisteredBackoff (1m0s)",
+		},
+		{
+			"a buffer longer than its lease",
+			worker.Options{ActivityRenewalBuffer: time.Minute},
+			"ActivityRenewalBuffer (1m0s) leaves nothing of ActivityLockTimeout (30s)",
+		},
+		{"no version", worker.Options{SupportedVersions: []provider.VersionRange{}}, "SupportedVersions is empty"},
+		{
+			"a range that is upside down",
+			worker.Options{SupportedVersions: []provider.VersionRange{{Min: provider.Version{Major: 1}}}},
+			"SupportedVersions has a range that ends (0.0.0) before it begins (1.0.0)",
+		},
 		{"negative sessions", worker.Options{MaxSessions: -1}, "MaxSessions is negative (-1)"},
 		{
 			"nothing to run",
@@ -45,6 +65,16 @@ func TestInvalidOptions(t *testing.T) {
 				t.Errorf("%v, %v", w, err)
 			}
 		})
+	}
+}
+
+// A worker without a store is refused, however the nil is dressed.
+func TestNilStore(t *testing.T) {
+	t.Parallel()
+	for _, store := range []provider.Provider{nil, (*sqlite.Store)(nil)} {
+		if w, err := worker.New(store, worker.Options{}); w != nil || !errors.Is(err, worker.ErrInvalidOptions) || !strings.Contains(err.Error(), "the store is nil") {
+			t.Errorf("%v, %v", w, err)
+		}
 	}
 }
 

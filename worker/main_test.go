@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
@@ -18,7 +18,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { mssqltest.Run(m) }
 
 // openStore opens an empty store in memory.
 func openStore(t *testing.T) *sqlite.Store {

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -45,9 +44,38 @@ type Options struct {
 	// 10. Attempts that a crash or an expired lease ended count.
 	MaxAttempts uint32
 	// UnregisteredBackoff is the delay before work that this worker has no handler
-	// for is offered again: it doubles from base to max. Default 1 s and 60 s.
+	// for, or whose function blocked, is offered again: it doubles from base to max.
+	// Default 1 s and 60 s, or the base if that is longer.
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
+
+	// BlockedTimeout is how long an orchestration function may keep control without
+	// using its context, default 1 s; -1 is for ever. One that blocks for longer, on a
+	// channel, a lock, a sleep or I/O, loses its slot. The log tells the line, and the
+	// instance is tried again after UnregisteredBackoff and fails at the last of
+	// MaxAttempts with that line. A function that computes gets ten times as long. Go
+	// cannot end the function: its goroutine stays until it returns or uses its context.
+	//
+	// The slot itself is free sooner, after an eighth of the time: up to 32 turns for
+	// each slot are waited for outside it.
+	BlockedTimeout time.Duration
+
+	// MaxTurnActions is how much an orchestration function may ask for in one turn,
+	// default 10,000; -1 is no limit. An activity, a timer, a wait, a child and a change
+	// of status or a key are one each. Half of this and of the next two limits is told
+	// in the log, and the limit fails the instance.
+	MaxTurnActions int
+	// MaxHistoryEvents is the number of events in the history of an execution that goes
+	// on, default 50,000; -1 is no limit. ContinueAsNew begins a new history.
+	MaxHistoryEvents int
+	// MaxHistoryBytes is the sum of the inputs, results, messages and values in the
+	// history of an execution that goes on, in UTF-8 bytes, default 64 MiB; -1 is no
+	// limit.
+	MaxHistoryBytes int
+
+	// QuietTime is how long something may wait before the log says so once, at Warn,
+	// default 5 min; -1 is for ever. It is about activities that do not return.
+	QuietTime time.Duration
 
 	// CancellationGracePeriod is how long a cancelled activity may take to return
 	// before its slot is given to another, default 10 s.
@@ -84,7 +112,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// ErrInvalidOptions is returned by [New] for options that cannot work.
+// ErrInvalidOptions is returned by [New] for options that cannot work, alone or together.
 var ErrInvalidOptions = errors.New("invalid worker options")
 
 // withDefaults returns the options with every zero value replaced, or what is
@@ -100,7 +128,12 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MinPollInterval, 100*time.Millisecond)
 	setDefault(&o.MaxAttempts, 10)
 	setDefault(&o.UnregisteredBackoff, time.Second)
-	setDefault(&o.UnregisteredBackoffMax, time.Minute)
+	setDefault(&o.UnregisteredBackoffMax, max(time.Minute, o.UnregisteredBackoff))
+	setDefault(&o.BlockedTimeout, time.Second)
+	setDefault(&o.MaxTurnActions, 10_000)
+	setDefault(&o.MaxHistoryEvents, 50_000)
+	setDefault(&o.MaxHistoryBytes, 64<<20)
+	setDefault(&o.QuietTime, 5*time.Minute)
 	setDefault(&o.CancellationGracePeriod, 10*time.Second)
 	setDefault(&o.ShutdownTimeout, time.Second)
 	setDefault(&o.MaxSessions, 10)
@@ -125,44 +158,4 @@ func setDefault[T int | uint32 | time.Duration](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}
-}
-
-// check names the first option that cannot work.
-func (o Options) check() error {
-	for _, d := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"OrchestrationLockTimeout", o.OrchestrationLockTimeout},
-		{"OrchestrationRenewalBuffer", o.OrchestrationRenewalBuffer},
-		{"ActivityLockTimeout", o.ActivityLockTimeout},
-		{"ActivityRenewalBuffer", o.ActivityRenewalBuffer},
-		{"PollTimeout", o.PollTimeout},
-		{"MinPollInterval", o.MinPollInterval},
-		{"UnregisteredBackoff", o.UnregisteredBackoff},
-		{"UnregisteredBackoffMax", o.UnregisteredBackoffMax},
-		{"CancellationGracePeriod", o.CancellationGracePeriod},
-		{"SessionLockTimeout", o.SessionLockTimeout},
-		{"SessionRenewalBuffer", o.SessionRenewalBuffer},
-		{"SessionIdleTimeout", o.SessionIdleTimeout},
-		{"SessionCleanupInterval", o.SessionCleanupInterval},
-	} {
-		if d.value < 0 {
-			return fmt.Errorf("%w: %s is negative (%v)", ErrInvalidOptions, d.name, d.value)
-		}
-	}
-	if o.OrchestrationConcurrency < 0 && o.ActivityConcurrency < 0 {
-		return fmt.Errorf("%w: OrchestrationConcurrency (%d) and ActivityConcurrency (%d) leave the worker nothing to run",
-			ErrInvalidOptions, o.OrchestrationConcurrency, o.ActivityConcurrency)
-	}
-	if o.MaxSessions < 0 {
-		return fmt.Errorf("%w: MaxSessions is negative (%d)", ErrInvalidOptions, o.MaxSessions)
-	}
-	// A session must not count as idle while one of its activities runs, and
-	// activity is only noted when its lease is renewed (§7.1).
-	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
-		return fmt.Errorf("%w: SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
-			ErrInvalidOptions, o.SessionIdleTimeout, renewal)
-	}
-	return nil
 }

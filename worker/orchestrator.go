@@ -14,6 +14,9 @@ type orchestrator struct {
 	id     string
 }
 
+// lentPerSlot is how many turns whose function is slow are waited for outside a slot.
+const lentPerSlot = 32
+
 // loop runs turns until ctx ends; work ends when running turns must stop (§7.4).
 func (o *orchestrator) loop(ctx, work context.Context) {
 	w := o.worker
@@ -24,24 +27,42 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 		began := time.Now()
 		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
 			LockTimeout: w.options.OrchestrationLockTimeout,
-			PollTimeout: w.options.PollTimeout,
+			PollTimeout: w.pollTimeout(),
 			Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
 		})
-		if fetched != nil {
-			backoff.failures = 0
-			last.settle(o.process(work, fetched))
+		w.outage.observe(ctx, "fetch_orchestration_item", err)
+		if fetched == nil {
+			backoff.wait(ctx, err, began, w.options.MinPollInterval)
 			continue
 		}
-		if err != nil && ctx.Err() == nil {
-			w.options.Logger.ErrorContext(ctx, "fetching an orchestration failed", "error", err)
+		backoff.failures = 0
+		replaced := false
+		settle := o.process(work, fetched, func() { replaced = o.replace(ctx, work) })
+		if replaced {
+			settle()
+			w.lent.Add(-1)
+			return
 		}
-		backoff.wait(ctx, err, began, w.options.MinPollInterval)
+		last.settle(settle)
 	}
 }
 
+// replace lets another goroutine go on as this slot, so that a function that blocks keeps
+// only its own turn waiting. It reports false when too many turns are waited for already.
+func (o *orchestrator) replace(ctx, work context.Context) bool {
+	w := o.worker
+	if int(w.lent.Add(1)) > lentPerSlot*w.options.OrchestrationConcurrency {
+		w.lent.Add(-1)
+		return false
+	}
+	w.loops.Go(func() { o.loop(ctx, work) })
+	return true
+}
+
 // process runs one turn and returns the call that commits or abandons it. The
-// lease is kept alive until that call has returned.
-func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration) (settle func()) {
+// lease is kept alive until that call has returned. slow is called when the
+// orchestration function keeps the turn waiting.
+func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) (settle func()) {
 	w := o.worker
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
@@ -50,7 +71,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
-	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger}
+	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow}
 	commit := t.run(ctx)
 	return func() {
 		defer cancel(nil)
@@ -65,4 +86,6 @@ type turn struct {
 	fetched *provider.FetchedOrchestration
 	item    *provider.OrchestrationItem
 	logger  *slog.Logger
+	// slow is called when the function keeps the turn waiting.
+	slow func()
 }

@@ -71,7 +71,7 @@ func (w *Worker) keepSessions(ctx context.Context) {
 		case <-cleanup.C:
 			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
 		}
-		if err != nil && !errors.Is(err, context.Canceled) {
+		if err != nil && !errors.Is(err, context.Canceled) && !w.outage.under() { // which is told already
 			w.options.Logger.WarnContext(ctx, "keeping sessions failed", "error", err)
 		}
 	}

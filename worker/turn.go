@@ -187,7 +187,12 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		History: b.history, Started: b.started,
 		Messages: b.messages(t.item.Instance, t.item.Messages),
 		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
+		Limits:       t.worker.options.limits(),
+		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow, UsedLate: t.usedLate,
 	})
+	if blocked, ok := errors.AsType[*replay.BlockedError](err); ok {
+		return t.blocked(ctx, b, blocked)
+	}
 	if err != nil {
 		return func() { t.interrupted(ctx, err) }
 	}
@@ -235,6 +240,7 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 	if result.PanicStack != nil {
 		t.logger.ErrorContext(ctx, "an orchestration function panicked", "stack", string(result.PanicStack))
 	}
+	t.reportMisuse(ctx, result)
 	if result.Details == nil {
 		return
 	}

@@ -23,6 +23,10 @@ type Worker struct {
 	id       string
 	sessions *sessionTracker
 	running  atomic.Bool
+	loops    sync.WaitGroup
+	// lent counts the turns that are waited for outside their slots.
+	lent   atomic.Int32
+	outage outage
 }
 
 // Errors of a worker's life cycle.
@@ -34,14 +38,19 @@ var (
 	errShutdown = errors.New("the worker is shutting down")
 )
 
-// New returns a worker for the store. Error: [ErrInvalidOptions].
+// New returns a worker for the store. Error: [ErrInvalidOptions], also for a store that
+// is nil.
 func New(store provider.Provider, options Options) (*Worker, error) {
+	if isNil(store) {
+		return nil, invalid("the store is nil; open one, for example with sqlite.Open")
+	}
 	options, err := options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	return &Worker{
-		store: store, options: options, registry: registry.New(),
+		outage: outage{logger: options.Logger, failing: map[string]int{}},
+		store:  store, options: options, registry: registry.New(),
 		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}, nil
 }
@@ -91,14 +100,13 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	defer stopTimer()
 
-	var loops sync.WaitGroup
 	for slot := range max(0, w.options.OrchestrationConcurrency) {
 		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id)}
-		loops.Go(func() { d.loop(ctx, work) })
+		w.loops.Go(func() { d.loop(ctx, work) })
 	}
 	for slot := range max(0, w.options.ActivityConcurrency) {
 		d := &activities{worker: w, id: w.slotID(slot)}
-		loops.Go(func() { d.loop(ctx, work) })
+		w.loops.Go(func() { d.loop(ctx, work) })
 	}
 	// Sessions are kept until the last activity has ended, not just until ctx does.
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +114,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.options.ActivityConcurrency > 0 {
 		keeper.Go(func() { w.keepSessions(keeping) })
 	}
-	loops.Wait()
+	w.loops.Wait()
 	stopKeeping()
 	keeper.Wait()
 	return nil

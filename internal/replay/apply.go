@@ -25,7 +25,11 @@ func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	case provider.SubOrchestrationFailed:
 		return e.deliver(event, func(h *Handle) { h.fail(k.Details) })
 	case provider.ExternalEvent:
-		return e.deliverExternal(k)
+		heard := e.deliverExternal(k)
+		if !heard && !e.persistedEvent(event.EventID) {
+			e.res.Unheard = append(e.res.Unheard, k.Name)
+		}
+		return heard
 	case provider.QueueEventDelivered:
 		e.queues.get(k.Name).arrive(k.Data)
 		return true

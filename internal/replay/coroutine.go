@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
+
+	"github.com/duroxide/duroxide-go/internal/goroutine"
 )
 
 // coroutine runs a function in alternation with its caller. It is a goroutine
@@ -17,12 +20,18 @@ type coroutine struct {
 	// pause unwind the function.
 	resume chan struct{}
 	// paused hands control back, once for every resume.
-	paused  chan struct{}
+	paused chan struct{}
+	// wake tells the engine, while it waits for paused, that foreign or watch has
+	// something new.
+	wake    chan struct{}
 	started bool
 	stopped atomic.Bool
-	// running is true while the function has control. It turns a call from a
-	// foreign goroutine into a clear panic instead of corrupt state.
-	running atomic.Bool
+	// polls counts how often control changed hands: odd while the function has it.
+	polls atomic.Uint64
+	// owner is the function's goroutine, 0 before and after its life.
+	owner   atomic.Uintptr
+	foreign foreignUse
+	watch   watch
 
 	// Set by the function's goroutine before its last paused.
 	done   bool
@@ -39,33 +48,60 @@ type panicked struct {
 
 func (p *panicked) message() string { return fmt.Sprint(p.value) }
 
-func newCoroutine(fn func() (string, error)) *coroutine {
-	return &coroutine{fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1)}
+// foreignUse is the first use of the context by a goroutine that is not the function's.
+type foreignUse struct {
+	mu sync.Mutex
+	at string
+	// closed means that the turn is decided; late is told of what comes then.
+	closed bool
+	late   func(at string)
 }
 
-// poll lets the function run until it pauses or returns.
+func newCoroutine(fn func() (string, error), late func(at string)) *coroutine {
+	return &coroutine{
+		fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		foreign: foreignUse{late: late},
+	}
+}
+
+// poll lets the function run until it pauses or returns, or its context is used by
+// another goroutine. Error: [ErrBlocked].
 func (c *coroutine) poll(ctx context.Context) error {
 	if c.done {
 		return nil
 	}
-	c.running.Store(true)
+	c.polls.Add(1)
 	if c.started {
 		c.resume <- struct{}{}
 	} else {
 		c.started = true
+		c.watch.start(c)
 		go c.main()
 	}
-	select {
-	case <-c.paused:
-		c.running.Store(false)
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%w (%w)", ErrBlocked, context.Cause(ctx))
+	for {
+		select {
+		case <-c.paused:
+			c.polls.Add(1)
+			return nil
+		case <-c.wake:
+			if c.misused() != "" {
+				return nil
+			}
+			if blocked := c.watch.judge(c); blocked != nil {
+				return blocked
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("%w (%w)", ErrBlocked, context.Cause(ctx))
+		}
 	}
 }
 
+// inFunction reports whether the function has control. Only the engine may ask.
+func (c *coroutine) inFunction() bool { return c.polls.Load()%2 == 1 }
+
 // main is the function's goroutine.
 func (c *coroutine) main() {
+	c.owner.Store(uintptr(goroutine.Current()))
 	returned := false
 	defer func() {
 		value := recover()
@@ -76,6 +112,7 @@ func (c *coroutine) main() {
 		default:
 			c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function"}
 		}
+		c.owner.Store(0)
 		c.done = true
 		select {
 		case c.paused <- struct{}{}:
@@ -102,31 +139,85 @@ func (c *coroutine) pause() {
 // since a function that recovers from panics would take one for its own and go on.
 func unwind() { runtime.Goexit() }
 
-// mustRun panics when it is not the function that calls.
+// mustOwn ends a goroutine that is not the function's, and lets the turn fail. It is
+// not a panic, since nobody recovers from one there, and the process would end.
+func (c *coroutine) mustOwn() {
+	if uintptr(goroutine.Current()) != c.owner.Load() {
+		c.usedBy(goroutine.Caller())
+		unwind()
+	}
+}
+
+// mustRun is mustOwn for what has an effect, and ends the function once its turn is over.
 func (c *coroutine) mustRun() {
+	c.mustOwn()
 	if c.stopped.Load() {
 		unwind()
 	}
-	if !c.running.Load() {
-		panic("an orchestration context was used outside its orchestration function; " +
-			"orchestrations must not start goroutines, use orchestration.Join and orchestration.Select")
+}
+
+// usedBy notes that another goroutine used the context at that place.
+func (c *coroutine) usedBy(at string) {
+	f := &c.foreign
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.closed && f.late != nil:
+		f.late(at)
+	case !f.closed && f.at == "":
+		f.at = at
+		c.tellEngine()
 	}
+}
+
+// tellEngine wakes the engine if it waits.
+func (c *coroutine) tellEngine() {
+	select {
+	case c.wake <- struct{}{}:
+	default: // it has not yet seen what came before
+	}
+}
+
+// misused is where another goroutine used the context, or empty.
+func (c *coroutine) misused() string {
+	c.foreign.mu.Lock()
+	defer c.foreign.mu.Unlock()
+	return c.foreign.at
+}
+
+// decide is misused for the last time: later uses cannot fail the turn any more.
+func (c *coroutine) decide() string {
+	c.foreign.mu.Lock()
+	defer c.foreign.mu.Unlock()
+	c.foreign.closed = true
+	return c.foreign.at
 }
 
 // stop ends the function: its deferred calls run, then its goroutine is gone. A
 // function that is blocked elsewhere ends when it next uses its Env. Deferred calls
-// that block hold the caller up until ctx ends.
-func (c *coroutine) stop(ctx context.Context) {
+// that block hold the caller up until ctx ends or the watch has seen enough of them;
+// the error says where they block.
+func (c *coroutine) stop(ctx context.Context) *BlockedError {
 	if c.stopped.Swap(true) || !c.started {
-		return
+		return nil
 	}
-	paused := !c.running.Load() && !c.done // else blocked elsewhere, or gone: nothing to wait for
+	defer c.watch.stop()
+	paused := !c.inFunction() && !c.done // else blocked elsewhere, or gone: nothing to wait for
+	c.polls.Add(1)
 	close(c.resume)
 	if !paused {
-		return
+		return nil
 	}
-	select {
-	case <-c.paused:
-	case <-ctx.Done():
+	for {
+		select {
+		case <-c.paused:
+			return nil
+		case <-c.wake:
+			if blocked := c.watch.judge(c); blocked != nil {
+				return blocked
+			}
+		case <-ctx.Done():
+			return nil
+		}
 	}
 }

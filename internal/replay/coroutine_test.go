@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -202,44 +201,6 @@ func TestLoopWithoutWaiting(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	<-ended
-}
-
-// A context used by another goroutine while its function waits is a mistake that
-// must not go unnoticed.
-func TestForeignGoroutine(t *testing.T) {
-	t.Parallel()
-	var wg sync.WaitGroup
-	var env *replay.Env
-	var got any
-	turn := newTurn(do(func(f flow, _ string) (string, error) {
-		env = f.Env
-		return f.await(f.activity("A", ""))
-	}), nil)
-	calls := 0
-	turn.NowMs = func() uint64 { // called by the engine, so the function waits
-		calls++
-		if env != nil && got == nil {
-			wg.Go(func() {
-				defer func() { got = recover() }()
-				env.Emit(replay.WaitEvent{Name: "e"})
-			})
-			wg.Wait()
-		}
-		return now
-	}
-	result := run(t, turn)
-	if text := fmt.Sprint(got); !strings.Contains(text, "used outside its orchestration function") {
-		t.Errorf("panic = %s", text)
-	}
-	wantDelta(t, result, started, provider.ActivityScheduled{Name: "A"})
-	// After the turn the goroutine just ends.
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		env.Emit(replay.WaitEvent{Name: "e"})
-		t.Error("used after its turn")
-	}()
-	<-done
 }
 
 func TestRunWithAnEndedContext(t *testing.T) {

@@ -21,6 +21,9 @@ type engine struct {
 	// persisted is the number of recorded events.
 	persisted int
 	env       *Env
+	coroutine *coroutine
+	// recorded is what the recorded history holds.
+	recorded extent
 
 	// bound are the handles by their schedule event.
 	bound map[uint64]*Handle
@@ -68,7 +71,11 @@ func newEngine(turn Turn) *engine {
 	if e.env.kv == nil {
 		e.env.kv = map[string]provider.KVEntry{}
 	}
-	e.env.coroutine = newCoroutine(func() (string, error) { return turn.Func(e.env, e.started.Input) })
+	env := e.env
+	env.coroutine = newCoroutine(func() (string, error) { return turn.Func(env, e.started.Input) }, turn.UsedLate)
+	env.coroutine.watch.after, env.coroutine.watch.slow = turn.BlockedAfter, turn.Slow
+	e.coroutine = env.coroutine
+	e.measureHistory()
 	return e
 }
 
@@ -108,6 +115,7 @@ func (e *engine) run(ctx context.Context) error {
 			return err
 		}
 	}
+	e.failMisuse(e.coroutine.decide())
 	e.finish()
 	return nil
 }
@@ -126,7 +134,7 @@ func (e *engine) walk(ctx context.Context) error {
 	mustPoll := true
 	// The function's reaction to a recorded event was seen by the turn that
 	// recorded it, so it is a replay; the reaction to a new event is not.
-	e.env.replaying = e.persisted > 0
+	e.env.replaying.Store(e.persisted > 0)
 	for i := range e.events {
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
@@ -145,7 +153,7 @@ func (e *engine) walk(ctx context.Context) error {
 			return nil
 		}
 		if mustPoll {
-			e.env.replaying = i < e.persisted
+			e.env.replaying.Store(i < e.persisted)
 		}
 	}
 	if e.failure != nil {
@@ -170,7 +178,7 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 			return err
 		}
 	}
-	e.env.replaying = false
+	e.env.replaying.Store(false)
 	e.releaseDropped()
 	for round := 0; e.convert() && !e.returned(); round++ {
 		if round == maxQuiescenceRounds {
@@ -203,17 +211,38 @@ func (e *engine) releaseDropped() {
 // poll lets the function run until it blocks or returns.
 func (e *engine) poll(ctx context.Context) error {
 	e.dequeued = false
-	if err := e.env.coroutine.poll(ctx); err != nil {
+	if err := e.coroutine.poll(ctx); err != nil {
 		return err
 	}
-	if p := e.env.coroutine.panic; p != nil && e.failure == nil {
+	if e.failMisuse(e.coroutine.misused()) {
+		return nil
+	}
+	if e.env.exceeded != "" {
+		e.exceed(e.env.exceeded)
+	}
+	if p := e.coroutine.panic; p != nil && e.failure == nil {
 		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message()}
 		e.res.PanicStack = p.stack
 	}
 	return nil
 }
 
-func (e *engine) returned() bool { return e.env.coroutine.done }
+// failMisuse ends the turn as Failed when another goroutine used the context. The
+// function may still be running, so its side is left to it and not looked at again.
+func (e *engine) failMisuse(at string) bool {
+	if at == "" {
+		return false
+	}
+	e.failure = provider.Application{
+		Kind: provider.AppOrchestrationFailed,
+		Message: "the orchestration context was used from another goroutine at " + at +
+			"; orchestrations must not start goroutines, use orchestration.Join and orchestration.Select",
+	}
+	e.env = &Env{}
+	return true
+}
+
+func (e *engine) returned() bool { return e.coroutine.done }
 
 // checkReturnedEarly reports code that returns before it has asked for everything
 // that history says it asked for: had it returned then, the execution would have

@@ -2,19 +2,25 @@ package replay
 
 import (
 	"maps"
+	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // Env is the function's only window on the world. It may be used by the function
-// alone, never by other goroutines.
+// alone: a use by another goroutine ends that goroutine and fails the turn.
 type Env struct {
 	engine    *engine
 	coroutine *coroutine
 	// emitted holds the actions not yet matched or recorded, oldest first.
 	emitted []*Handle
-	// replaying is true while the function repeats what an earlier turn did.
-	replaying bool
+	// asked is what the function has asked for so far, emitted or not.
+	asked extent
+	// exceeded is the limit that asked went beyond.
+	exceeded string
+	// replaying is true while the function repeats what an earlier turn did. It is
+	// atomic for the sake of loggers, which may be used by any goroutine.
+	replaying atomic.Bool
 	status    *string
 	kv        map[string]provider.KVEntry
 	// dropped are the handles the function gave up, in that order.
@@ -33,6 +39,7 @@ type Info struct {
 
 // Info returns the execution's identity.
 func (v *Env) Info() Info {
+	v.coroutine.mustOwn()
 	started := v.engine.started
 	info := Info{
 		Instance: v.engine.turn.Instance, ExecutionID: v.engine.turn.ExecutionID,
@@ -45,7 +52,13 @@ func (v *Env) Info() Info {
 }
 
 // Replaying reports whether the function repeats what an earlier turn did.
-func (v *Env) Replaying() bool { return v.replaying }
+func (v *Env) Replaying() bool {
+	v.coroutine.mustOwn()
+	return v.replaying.Load()
+}
+
+// Silent is Replaying for any goroutine.
+func (v *Env) Silent() bool { return v.replaying.Load() }
 
 // NowMs is the engine's wall clock. It differs between replays, so its value
 // may only go into actions whose recorded form wins over it.
@@ -56,7 +69,7 @@ func (v *Env) NowMs() uint64 { return v.engine.turn.NowMs() }
 // recorded of it; that of a detached start panics.
 func (v *Env) Emit(action Action) *Handle {
 	v.coroutine.mustRun()
-	h := &Handle{engine: v.engine, action: action}
+	h := &Handle{coroutine: v.coroutine, action: action}
 	switch a := action.(type) {
 	case CallSub:
 		if err := checkChildID(a.Instance); err != nil {
@@ -70,6 +83,7 @@ func (v *Env) Emit(action Action) *Handle {
 			panic(err.Error())
 		}
 	}
+	v.spend(action)
 	v.emitted = append(v.emitted, h)
 	v.applyLocally(action)
 	return h
@@ -123,13 +137,20 @@ func (v *Env) Drop(h *Handle) {
 }
 
 // CustomStatus returns the status last set in this execution or carried into it.
-func (v *Env) CustomStatus() *string { return v.status }
+func (v *Env) CustomStatus() *string {
+	v.coroutine.mustOwn()
+	return v.status
+}
 
 // KV returns the value of a key.
 func (v *Env) KV(key string) (provider.KVEntry, bool) {
+	v.coroutine.mustOwn()
 	entry, ok := v.kv[key]
 	return entry, ok
 }
 
 // KVAll returns a copy of the key-value map.
-func (v *Env) KVAll() map[string]provider.KVEntry { return maps.Clone(v.kv) }
+func (v *Env) KVAll() map[string]provider.KVEntry {
+	v.coroutine.mustOwn()
+	return maps.Clone(v.kv)
+}

@@ -70,12 +70,12 @@ func (e *engine) finishReturned() {
 	if e.failure != nil {
 		return
 	}
-	if err := e.env.coroutine.err; err != nil {
+	if err := e.coroutine.err; err != nil {
 		e.fail(Failed, provider.Application{Kind: provider.AppOrchestrationFailed, Message: err.Error()})
 		return
 	}
 	e.outcome = Completed
-	e.end(provider.OrchestrationCompleted{Output: e.env.coroutine.output})
+	e.end(provider.OrchestrationCompleted{Output: e.coroutine.output})
 }
 
 func (e *engine) fail(outcome Outcome, details provider.ErrorDetails) {

@@ -57,8 +57,8 @@ type (
 // Handle is the function's side of an action: the place where its result will
 // appear.
 type Handle struct {
-	engine *engine
-	action Action
+	coroutine *coroutine
+	action    Action
 	// eventID is the schedule event, 0 until the action is bound to one.
 	eventID uint64
 	// child is the recorded instance of a sub-orchestration: a suffix or a full id.
@@ -78,6 +78,7 @@ type Handle struct {
 // Ready reports whether the result is there, which counts as reading it: from then on
 // it belongs to this handle. One that was dropped unread is never ready.
 func (h *Handle) Ready() bool {
+	h.coroutine.mustOwn()
 	if h.dropped {
 		return false
 	}
@@ -93,6 +94,7 @@ func (h *Handle) Ready() bool {
 // Result returns the result, or the failure's display message with ok false. It
 // is valid once Ready is true.
 func (h *Handle) Result() (text string, ok bool) {
+	h.coroutine.mustOwn()
 	if h.failure != nil {
 		return *h.failure, false
 	}
@@ -100,7 +102,10 @@ func (h *Handle) Result() (text string, ok bool) {
 }
 
 // Dropped reports whether the handle was dropped by a select.
-func (h *Handle) Dropped() bool { return h.dropped }
+func (h *Handle) Dropped() bool {
+	h.coroutine.mustOwn()
+	return h.dropped
+}
 
 func (h *Handle) resolve(result string) { h.resolved, h.result = true, result }
 

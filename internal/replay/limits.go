@@ -24,6 +24,10 @@ func (e *engine) enforceLimits() {
 		return
 	}
 	violation := e.violation()
+	if violation == "" && e.outcome == Continue {
+		e.warn()
+		violation = e.tooLarge()
+	}
 	if violation == "" {
 		return
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -31,6 +32,18 @@ type Turn struct {
 	FrameworkVersion string
 	// NowMs returns the wall clock in milliseconds.
 	NowMs func() uint64
+
+	// Limits bound what an execution may become.
+	Limits Limits
+	// BlockedAfter is how long the function may keep control before it counts as
+	// blocked, up to a sixteenth more; ten times that while it computes. 0 is for ever.
+	BlockedAfter time.Duration
+	// Slow, if not nil, is called at most once, by the goroutine of Run, when the
+	// function has kept control for about an eighth of BlockedAfter.
+	Slow func()
+	// UsedLate, if not nil, is called when another goroutine than the function's uses
+	// the Env after the turn is decided. at is the line.
+	UsedLate func(at string)
 }
 
 // Outcome says how a turn ended.
@@ -67,19 +80,28 @@ type Result struct {
 	StampError error
 	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
 	DroppedCarryForward int
+	// Nearing are the limits of which this turn has reached half.
+	Nearing []Nearing
+	// Unheard are the names of events that arrived and that nobody waited for.
+	Unheard []string
+	// Lingering is set when a deferred call of the function blocks. The turn's effects
+	// were decided before.
+	Lingering *BlockedError
 }
 
 // ErrBlocked reports that ctx ended while the function was blocked on something
 // other than its Env. The turn has no effects and can be repeated.
 var ErrBlocked = errors.New("the orchestration function did not give control back: it may only wait through its context")
 
-// Run runs one turn. Its only error is ErrBlocked; every failure of the function
-// or of the history is a Result.
+// Run runs one turn. Its only error is ErrBlocked, as a *BlockedError unless ctx ended first;
+// every failure of the function or of the history is a Result.
 func Run(ctx context.Context, turn Turn) (*Result, error) {
 	e := newEngine(turn)
-	defer e.env.coroutine.stop(ctx)
+	defer func() { _ = e.coroutine.stop(ctx) }() // also after a panic; the first call counts
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}
-	return e.result(), nil
+	result := e.result()
+	result.Lingering = e.coroutine.stop(ctx)
+	return result, nil
 }

@@ -1,0 +1,157 @@
+package replay_test
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// blockedAfter is short, and long for a function that has nothing to do.
+const blockedAfter = 50 * time.Millisecond
+
+// A function that waits for something other than its context costs its turn a short
+// time, and is told with what it does and where.
+func TestBlockedFunctionIsFound(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	var ended sync.WaitGroup
+	var mu sync.Mutex
+	mu.Lock()
+	for _, test := range []struct {
+		state string
+		block func()
+	}{
+		{"chan receive", func() { <-release }},
+		{"select", func() {
+			select {
+			case <-release:
+			case <-t.Context().Done():
+			}
+		}},
+		{"sync.Mutex.Lock", func() {
+			mu.Lock()
+			defer mu.Unlock()
+		}},
+		{"sleep", func() {
+			for {
+				select {
+				case <-release:
+					return
+				default:
+					time.Sleep(blockedAfter * 10)
+				}
+			}
+		}},
+	} {
+		for _, later := range []bool{false, true} {
+			slow := 0
+			ended.Add(1)
+			turn := newTurn(do(func(f flow, _ string) (string, error) {
+				defer ended.Done()
+				if later {
+					f.text(f.dequeue("q"))
+				}
+				test.block()
+				f.status("too late")
+				return "", nil
+			}), nil, queued("q", ""))
+			turn.BlockedAfter, turn.Slow = blockedAfter, func() { slow++ }
+			result, err := replay.Run(t.Context(), turn)
+			blocked, ok := errors.AsType[*replay.BlockedError](err)
+			if result != nil || !ok || !errors.Is(err, replay.ErrBlocked) {
+				t.Fatalf("%s: result %+v, error %v", test.state, result, err)
+			}
+			if blocked.State != test.state || !regexp.MustCompile(`^replay/blocked_test\.go:\d+$`).MatchString(blocked.At) || slow != 1 {
+				t.Errorf("%s: %q at %q, told %d times that it is slow:\n%s", test.state, blocked.State, blocked.At, slow, blocked.Stack)
+			}
+			if blocked.For < blockedAfter || !strings.Contains(err.Error(), "at "+blocked.At) {
+				t.Errorf("%s: blocked for %v: %v", test.state, blocked.For, err)
+			}
+		}
+	}
+	close(release)
+	mu.Unlock()
+	ended.Wait()
+}
+
+// A function that computes gets ten times as long, as it may only have got no processor,
+// and is then told like one that blocks.
+func TestEndlessComputation(t *testing.T) {
+	t.Parallel()
+	var release atomic.Bool
+	ended := make(chan struct{})
+	turn := newTurn(do(func(flow, string) (string, error) {
+		defer close(ended)
+		for !release.Load() { //nolint:revive // that it does nothing but compute is the test
+		}
+		return "", nil
+	}), nil)
+	turn.BlockedAfter = blockedAfter
+	_, err := replay.Run(t.Context(), turn)
+	blocked, ok := errors.AsType[*replay.BlockedError](err)
+	if !ok || blocked.For < 10*blockedAfter || !strings.Contains(err.Error(), "computed for") {
+		t.Errorf("error %v", err)
+	}
+	release.Store(true)
+	<-ended
+}
+
+// A deferred call that blocks does not hold up the turn, whose effects are decided.
+func TestBlockedDeferredCallIsFound(t *testing.T) {
+	t.Parallel()
+	release, ended := make(chan struct{}), make(chan struct{})
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		defer close(ended)
+		defer func() { <-release }()
+		return f.await(f.activity("A", ""))
+	}), nil)
+	turn.BlockedAfter = blockedAfter
+	result := run(t, turn)
+	wantDelta(t, result, started, provider.ActivityScheduled{Name: "A"})
+	if b := result.Lingering; b == nil || !strings.HasPrefix(b.At, "replay/blocked_test.go:") {
+		t.Errorf("lingering %+v", b)
+	}
+	close(release)
+	<-ended
+}
+
+// Long turns of functions that do use their context are not blocked.
+func TestLongTurnIsNotBlocked(t *testing.T) {
+	t.Parallel()
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		for began := time.Now(); time.Since(began) < 3*blockedAfter; {
+			f.text(f.dequeue("q"))
+		}
+		return "out", nil
+	}), nil)
+	for range 100_000 {
+		turn.Messages = append(turn.Messages, queued("q", ""))
+	}
+	turn.BlockedAfter = blockedAfter
+	result, err := replay.Run(t.Context(), turn)
+	if err != nil || result.Lingering != nil {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+}
+
+// What the detector adds to a turn: compare the two.
+func BenchmarkTurn(b *testing.B) {
+	for name, after := range map[string]time.Duration{"watched": time.Second, "unwatched": 0} {
+		b.Run(name, func(b *testing.B) {
+			turn := newTurn(charge, nil)
+			turn.BlockedAfter = after
+			for b.Loop() {
+				if _, err := replay.Run(b.Context(), turn); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package replay
+
+import (
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Limits bound what an execution may become. A value that is not positive is no limit.
+type Limits struct {
+	// Actions is how much a function may ask for in one turn.
+	Actions int
+	// Events is the number of events in a history.
+	Events int
+	// Bytes is the sum of the payloads in a history, in UTF-8 bytes.
+	Bytes int
+}
+
+// Nearing says that a turn has reached half of a limit.
+type Nearing struct {
+	// What is limited, such as "events in the history".
+	What         string
+	Count, Limit int
+}
+
+// What the limits are about, in messages.
+const (
+	whatActions = "actions in one turn"
+	whatEvents  = "events in the history"
+	whatBytes   = "bytes of payload in the history"
+)
+
+// extent is how much something takes of the limits.
+type extent struct {
+	// actions counts schedule events, or what will become one.
+	actions int
+	// actionBytes are the payloads of these, and otherBytes those of other events.
+	actionBytes, otherBytes int
+}
+
+func (s extent) bytes() int { return s.actionBytes + s.otherBytes }
+
+// plus counts an event.
+func (s extent) plus(kind provider.EventKind) extent {
+	if isSchedule(kind) {
+		s.actions++
+		s.actionBytes += payloadBytes(kind)
+	} else {
+		s.otherBytes += payloadBytes(kind)
+	}
+	return s
+}
+
+func measure(events []provider.Event) extent {
+	var s extent
+	for _, event := range events {
+		s = s.plus(event.Kind)
+	}
+	return s
+}
+
+// measureHistory counts what earlier turns recorded, or the start of a new execution.
+func (e *engine) measureHistory() { e.recorded = measure(e.events) }
+
+// spend counts an action, and ends the function when it is one too many: a loop that
+// asks for ever would take all memory before its turn ends. A replay asks again for
+// what is recorded, which counts for nothing.
+func (v *Env) spend(action Action) {
+	kind := action.event(&Handle{})
+	if kind == nil {
+		return
+	}
+	v.asked = v.asked.plus(kind)
+	e := v.engine
+	limits := e.turn.Limits
+	if actions := v.asked.actions - e.recorded.actions; limits.Actions > 0 && actions > limits.Actions {
+		v.exceeded = exceeds(whatActions, actions, limits.Actions)
+	} else if bytes := v.asked.actionBytes - e.recorded.actionBytes; limits.Bytes > 0 && bytes > limits.Bytes {
+		v.exceeded = exceeds(whatBytes, bytes, limits.Bytes)
+	}
+	if v.exceeded != "" {
+		v.Halt()
+	}
+}
+
+// exceeds is the message of a failure.
+func exceeds(what string, count, limit int) string {
+	advice := "keep the history short with orchestration.ContinueAsNew"
+	if what == whatActions {
+		advice = "await some of them before asking for more"
+	}
+	return fmt.Sprintf("the orchestration has %d %s, the limit is %d; %s", count, what, limit, advice)
+}
+
+// exceed ends the turn as Failed by a limit, without sending anything.
+func (e *engine) exceed(message string) {
+	if e.failure == nil {
+		e.limitExceeded = true
+		e.failure = provider.Application{Kind: provider.AppOrchestrationFailed, Message: message}
+	}
+}
+
+// tooLarge names the first limit of the history that it has grown beyond.
+func (e *engine) tooLarge() string {
+	limits, bytes := e.turn.Limits, e.recorded.bytes()+e.grown().bytes()
+	switch {
+	case limits.Events > 0 && len(e.events) > limits.Events:
+		return exceeds(whatEvents, len(e.events), limits.Events)
+	case limits.Bytes > 0 && bytes > limits.Bytes:
+		return exceeds(whatBytes, bytes, limits.Bytes)
+	}
+	return ""
+}
+
+// grown is what this turn adds to what measureHistory counted.
+func (e *engine) grown() extent { return measure(e.events[max(e.persisted, 1):]) }
+
+// warn notes the limits of which this turn has reached half.
+func (e *engine) warn() {
+	limits, grown := e.turn.Limits, e.grown()
+	for _, c := range []struct {
+		what                 string
+		before, after, limit int
+	}{
+		{whatActions, 0, grown.actions, limits.Actions},
+		{whatEvents, e.persisted, len(e.events), limits.Events},
+		{whatBytes, e.recorded.bytes(), e.recorded.bytes() + grown.bytes(), limits.Bytes},
+	} {
+		if half := (c.limit + 1) / 2; c.limit > 0 && c.before < half && c.after >= half {
+			e.res.Nearing = append(e.res.Nearing, Nearing{What: c.what, Count: c.after, Limit: c.limit})
+		}
+	}
+}
+
+// payloadBytes is the size of an event's payload.
+func payloadBytes(kind provider.EventKind) int {
+	switch k := kind.(type) {
+	case provider.OrchestrationStarted:
+		n := len(k.Input)
+		for _, carried := range k.CarryForwardEvents {
+			n += len(carried.Data)
+		}
+		return n
+	case provider.ActivityCompleted:
+		return len(k.Result)
+	case provider.SubOrchestrationCompleted:
+		return len(k.Result)
+	case provider.ActivityFailed:
+		return detailBytes(k.Details)
+	case provider.SubOrchestrationFailed:
+		return detailBytes(k.Details)
+	case provider.ExternalEvent:
+		return len(k.Data)
+	case provider.QueueEventDelivered:
+		return len(k.Data)
+	case provider.CustomStatusUpdated:
+		if k.Status != nil {
+			return len(*k.Status)
+		}
+	}
+	return len(payloadOf(kind))
+}
+
+func detailBytes(details provider.ErrorDetails) int {
+	if details == nil {
+		return 0
+	}
+	return len(details.DisplayMessage())
+}

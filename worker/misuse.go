@@ -1,0 +1,57 @@
+package worker
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// limits are the options that bound a turn and a history.
+func (o Options) limits() replay.Limits {
+	return replay.Limits{Actions: limit(o.MaxTurnActions), Events: limit(o.MaxHistoryEvents), Bytes: limit(o.MaxHistoryBytes)}
+}
+
+// blocked gives a turn back whose function waits for something other than its context,
+// and fails the instance at the last attempt: poison would say only that it was tried too
+// often.
+func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedError) (settle func()) {
+	attempt, last := t.fetched.AttemptCount, t.worker.options.MaxAttempts
+	delay := t.worker.unregisteredDelay(attempt)
+	logger := t.logger.With("orchestration_name", b.started.Name, "orchestration_version", b.started.Version,
+		"execution_id", b.executionID, "at", blocked.At, "state", blocked.State, "waited", blocked.For, "attempt", attempt)
+	if attempt < last {
+		logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, its turn is tried again",
+			"retry_in", delay, "stack", blocked.Stack)
+		return func() { t.abandon(ctx, delay, false) }
+	}
+	logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, the orchestration fails",
+		"stack", blocked.Stack)
+	delta := failureDelta(t.item.Instance, b.executionID, b.history, b.started,
+		provider.Application{Kind: provider.AppOrchestrationFailed, Message: blocked.Error()})
+	return func() {
+		if !t.fail(ctx, b.executionID, b.started, delta) {
+			t.abandon(ctx, delay, false)
+		}
+	}
+}
+
+// usedLate logs a use of the context that came too late for the turn to fail.
+func (t *turn) usedLate(at string) {
+	t.logger.Error("an orchestration context was used from another goroutine after its turn", "at", at)
+}
+
+// reportMisuse logs what a turn did that costs its author work later.
+func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
+	if b := result.Lingering; b != nil {
+		t.logger.ErrorContext(ctx, "a deferred call of an orchestration function blocks, its goroutine is left behind",
+			"at", b.At, "state", b.State, "waited", b.For, "stack", b.Stack)
+	}
+	for _, near := range result.Nearing {
+		t.logger.WarnContext(ctx, "an orchestration has reached half of a limit, beyond which it fails",
+			"what", near.What, "count", near.Count, "limit", near.Limit)
+	}
+	for _, name := range result.Unheard {
+		t.logger.WarnContext(ctx, "an event that nobody waited for is lost; a queue would keep it", "event_name", name)
+	}
+}

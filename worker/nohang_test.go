@@ -1,0 +1,365 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// openMSSQL opens an empty store on the T-SQL server.
+func openMSSQL(t *testing.T) *mssql.Store {
+	t.Helper()
+	db, schema := mssqltest.Pooled(t)
+	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// onBothStores runs a test on SQLite and on the T-SQL server.
+func onBothStores(t *testing.T, test func(t *testing.T, store provider.Provider)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, openStore(t))
+	})
+	t.Run("mssql", func(t *testing.T) {
+		t.Parallel()
+		test(t, openMSSQL(t))
+	})
+}
+
+// logged is a logger at Info, and what it wrote.
+func logged() (*slog.Logger, *lockedBuffer) {
+	var log lockedBuffer
+	return slog.New(slog.NewTextHandler(&log, nil)), &log
+}
+
+// lines are those of a log that contain all the texts.
+func lines(log *lockedBuffer, texts ...string) []string {
+	var found []string
+line:
+	for line := range strings.Lines(log.String()) {
+		for _, text := range texts {
+			if !strings.Contains(line, text) {
+				continue line
+			}
+		}
+		found = append(found, line)
+	}
+	return found
+}
+
+// blocking makes an orchestration that waits for release instead of its context. Once
+// that is closed, left waits for the goroutines that were left behind.
+func blocking(release <-chan struct{}) (def orchestration.Definition[string, string], left func()) {
+	var begun atomic.Int32
+	ended := make(chan struct{}, 10_000)
+	return orchestration.New("Blocking", func(*orchestration.Context, string) (string, error) {
+			begun.Add(1)
+			<-release
+			ended <- struct{}{}
+			return "", nil
+		}), func() {
+			for range begun.Load() {
+				<-ended
+			}
+		}
+}
+
+// place is a line of this file, as failures and logs tell it.
+var place = regexp.MustCompile(`worker/nohang_test\.go:\d+`)
+
+// A function that blocks is told with instance, orchestration and line, tried again, and
+// fails with that line.
+func TestBlockedFunctionFailsWithItsLine(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	release := make(chan struct{})
+	def, left := blocking(release)
+	logger, log := logged()
+	stop := runWorker(t, store, worker.Options{
+		BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond, MaxAttempts: 3, Logger: logger,
+	}, def)
+	run := start(t, store, def, "")
+	details, ok := failure(t, run).(provider.Application)
+	if !ok || !place.MatchString(details.Message) || !strings.Contains(details.Message, `"chan receive"`) {
+		t.Errorf("failed with %+v", details)
+	}
+	stop()
+	for about, want := range map[string]int{"its turn is tried again": 2, "the orchestration fails": 1} {
+		found := lines(log, "an orchestration function blocks", about, "instance_id="+run.Instance(), "orchestration_name=Blocking", "at=worker/nohang_test.go:")
+		if len(found) != want {
+			t.Errorf("%q was told %d times, want %d:\n%s", about, len(found), want, log)
+		}
+	}
+	close(release)
+	left()
+}
+
+// A function that blocks in its first turn only goes on in its second.
+func TestBlockedFunctionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	release, ended := make(chan struct{}), make(chan struct{})
+	turns := atomic.Int32{}
+	def := orchestration.New("Hesitant", func(*orchestration.Context, string) (string, error) {
+		if turns.Add(1) == 1 {
+			defer close(ended)
+			<-release
+			return "first", nil
+		}
+		return "second", nil
+	})
+	runWorker(t, store, worker.Options{BlockedTimeout: 50 * time.Millisecond, UnregisteredBackoff: time.Millisecond}, def)
+	if got := result(t, start(t, store, def, "")); got != "second" {
+		t.Errorf("output = %q", got)
+	}
+	close(release)
+	<-ended
+}
+
+// Any number of functions that block leave the others to run, on the two slots that a
+// worker has by default.
+func TestBlockedBesideHealthy(t *testing.T) {
+	t.Parallel()
+	const each = 100
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		t.Helper()
+		release := make(chan struct{})
+		def, left := blocking(release)
+		stop := runWorker(t, store, worker.Options{BlockedTimeout: 250 * time.Millisecond}, def, callEcho, echo)
+		c := client.New(store)
+		var healthy []*client.Run[string]
+		for i := range each {
+			if _, err := client.Start(t.Context(), c, def, fmt.Sprintf("blocked-%d", i), ""); err != nil {
+				t.Fatal(err)
+			}
+			run, err := client.Start(t.Context(), c, callEcho, fmt.Sprintf("healthy-%d", i), "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			healthy = append(healthy, run)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		began := time.Now()
+		for _, run := range healthy {
+			if output, err := run.Wait(ctx); err != nil || output != "x" {
+				t.Fatalf("%s: %q, %v", run.Instance(), output, err)
+			}
+		}
+		t.Logf("%d healthy instances beside %d blocked ones took %v", each, each, time.Since(began))
+		stop()
+		close(release)
+		left()
+	})
+}
+
+// Another goroutine that uses the context fails the orchestration with the line, however
+// its function waits for it, and costs nothing else.
+func TestContextUsedByAnotherGoroutine(t *testing.T) {
+	t.Parallel()
+	await := func(ctx *orchestration.Context) (string, error) {
+		return orchestration.Activity(ctx, echo, "x").Await()
+	}
+	for name, fn := range map[string]func(ctx *orchestration.Context, input string) (string, error){
+		"waits": func(ctx *orchestration.Context, _ string) (string, error) {
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = await(ctx)
+			}()
+			<-done
+			return "out", nil
+		},
+		"waits in vain": func(ctx *orchestration.Context, _ string) (string, error) {
+			result := make(chan string)
+			go func() {
+				text, _ := await(ctx)
+				result <- text
+			}()
+			select {
+			case text := <-result:
+				return text, nil
+			case <-t.Context().Done():
+				return "", nil
+			}
+		},
+		"works": func(ctx *orchestration.Context, _ string) (string, error) {
+			begun := make(chan struct{})
+			go func() {
+				defer close(begun)
+				orchestration.SetKV(ctx, "key", "value")
+			}()
+			<-begun
+			for i := range 100 {
+				orchestration.SetKV(ctx, fmt.Sprint(i%10), i)
+			}
+			return await(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			def := orchestration.New("Parallel", fn)
+			store := openStore(t)
+			runWorker(t, store, worker.Options{}, def, echo)
+			text := failure(t, start(t, store, def, "")).DisplayMessage()
+			if !strings.Contains(text, "used from another goroutine at worker/nohang_test.go:") {
+				t.Errorf("failed with %q", text)
+			}
+		})
+	}
+}
+
+// A goroutine that outlives its turn is told.
+func TestContextUsedAfterItsTurn(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	over, ended := make(chan struct{}), make(chan struct{})
+	def := orchestration.New("Careless", func(ctx *orchestration.Context, _ string) (string, error) {
+		go func() {
+			defer close(ended)
+			<-over
+			ctx.SetCustomStatus("late")
+		}()
+		return "out", nil
+	})
+	logger, log := logged()
+	runWorker(t, store, worker.Options{Logger: logger}, def)
+	result(t, start(t, store, def, ""))
+	close(over)
+	<-ended
+	if len(lines(log, "used from another goroutine after its turn", "at=worker/nohang_test.go:", "instance_id="+t.Name())) != 1 {
+		t.Errorf("the log does not tell it:\n%s", log)
+	}
+}
+
+// A loop that asks for ever, and a history that grows for ever, end with an error that
+// says what to do. Half of the way is told before.
+func TestLimitsOfTurnsAndHistories(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		fn      func(ctx *orchestration.Context, input string) (string, error)
+		options worker.Options
+		want    string
+		warned  bool
+	}{
+		{"actions", func(ctx *orchestration.Context, _ string) (string, error) {
+			for {
+				orchestration.Activity(ctx, echo, "x")
+			}
+		}, worker.Options{}, "10001 actions in one turn, the limit is 10000", false},
+		{"events", func(ctx *orchestration.Context, _ string) (string, error) {
+			for {
+				if _, err := orchestration.Activity(ctx, echo, "x").Await(); err != nil {
+					return "", err
+				}
+			}
+		}, worker.Options{MaxHistoryEvents: 10}, "events in the history, the limit is 10", true},
+		{"bytes", func(ctx *orchestration.Context, _ string) (string, error) {
+			for {
+				if _, err := orchestration.Activity(ctx, echo, strings.Repeat("x", 100)).Await(); err != nil {
+					return "", err
+				}
+			}
+		}, worker.Options{MaxHistoryBytes: 1000}, "bytes of payload in the history, the limit is 1000", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			def := orchestration.New("Endless", test.fn)
+			logger, log := logged()
+			test.options.Logger = logger
+			runWorker(t, store, test.options, def, echo)
+			if text := failure(t, start(t, store, def, "")).DisplayMessage(); !strings.Contains(text, test.want) {
+				t.Errorf("failed with %q", text)
+			}
+			if told := len(lines(log, "level=WARN", "half of a limit", test.name)); (told == 1) != test.warned {
+				t.Errorf("warned %d times:\n%s", told, log)
+			}
+		})
+	}
+}
+
+// An activity that outlives many renewals is told once.
+func TestLongActivityIsToldOnce(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	renewals := make(chan struct{}, 1000)
+	store := providerfault.New(openStore(t), providerfault.Rule{Operation: providerfault.RenewWorkItemLock, If: func(providerfault.Call) bool {
+		renewals <- struct{}{}
+		return false
+	}})
+	long := activity.New("Long", func(context.Context, string) (string, error) {
+		<-release
+		return "done", nil
+	})
+	def := calling(long)
+	logger, log := logged()
+	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, QuietTime: time.Millisecond, Logger: logger}, def, long)
+	run := start(t, store, def, "")
+	for range 4 {
+		receive(t, "renewal", renewals)
+	}
+	close(release)
+	result(t, run)
+	if found := lines(log, "level=WARN", "an activity has not returned yet", "activity_name=Long", "running_for="); len(found) != 1 {
+		t.Errorf("told %d times:\n%s", len(found), log)
+	}
+}
+
+// An event that is raised before anybody waits for it is told, as it is lost.
+func TestLostEventIsTold(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	logger, log := logged()
+	runWorker(t, store, worker.Options{Logger: logger}, waiting)
+	run := start(t, store, waiting, "")
+	waitForStatus(t, store, run.Instance())
+	raise(t, store, run.Instance(), "misspelt")
+	raise(t, store, run.Instance(), "go")
+	result(t, run)
+	if found := lines(log, "level=WARN", "an event that nobody waited for is lost", "event_name=misspelt"); len(found) != 1 {
+		t.Errorf("told %d times:\n%s", len(found), log)
+	}
+}
+
+// A store that is away is told when it goes and when it is back, by all slots together.
+func TestStoreThatIsAwayIsToldTwice(t *testing.T) {
+	t.Parallel()
+	store := providerfault.New(openStore(t),
+		providerfault.Rule{Operation: providerfault.FetchOrchestrationItem, Times: 6, Fault: providerfault.Fault{Fail: providerfault.Unreachable()}},
+		providerfault.Rule{Operation: providerfault.FetchWorkItem, Times: 6, Fault: providerfault.Fault{Fail: providerfault.Unreachable()}})
+	logger, log := logged()
+	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 3, ActivityConcurrency: 3, Logger: logger}, callEcho, echo)
+	result(t, start(t, store, callEcho, "x"))
+	stop()
+	if n := len(lines(log, "level=ERROR")); n != 1 || len(lines(log, "the store fails")) != 1 {
+		t.Errorf("%d errors, want one that says that the store fails:\n%s", n, log)
+	}
+	if n := len(lines(log, "level=WARN", "the store is back", "failed_for=")); n != 1 {
+		t.Errorf("told %d times that the store is back:\n%s", n, log)
+	}
+}

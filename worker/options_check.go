@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// check names the first option that cannot work.
+func (o Options) check() error {
+	for _, check := range []func() error{o.checkNegative, o.checkSlots, o.checkPairs, o.checkFilters} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// invalid is the error of one option, or of several that contradict each other.
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalidOptions, fmt.Sprintf(format, args...))
+}
+
+// checkNegative refuses negative values, but -1 where that has a meaning.
+func (o Options) checkNegative() error {
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"OrchestrationLockTimeout", o.OrchestrationLockTimeout},
+		{"OrchestrationRenewalBuffer", o.OrchestrationRenewalBuffer},
+		{"ActivityLockTimeout", o.ActivityLockTimeout},
+		{"ActivityRenewalBuffer", o.ActivityRenewalBuffer},
+		{"PollTimeout", o.PollTimeout},
+		{"MinPollInterval", o.MinPollInterval},
+		{"UnregisteredBackoff", o.UnregisteredBackoff},
+		{"UnregisteredBackoffMax", o.UnregisteredBackoffMax},
+		{"CancellationGracePeriod", o.CancellationGracePeriod},
+		{"SessionLockTimeout", o.SessionLockTimeout},
+		{"SessionRenewalBuffer", o.SessionRenewalBuffer},
+		{"SessionIdleTimeout", o.SessionIdleTimeout},
+		{"SessionCleanupInterval", o.SessionCleanupInterval},
+	} {
+		if d.value < 0 {
+			return invalid("%s is negative (%v)", d.name, d.value)
+		}
+	}
+	if o.MaxSessions < 0 {
+		return invalid("MaxSessions is negative (%d)", o.MaxSessions)
+	}
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"OrchestrationConcurrency", int64(o.OrchestrationConcurrency)},
+		{"ActivityConcurrency", int64(o.ActivityConcurrency)},
+		{"MaxTurnActions", int64(o.MaxTurnActions)},
+		{"MaxHistoryEvents", int64(o.MaxHistoryEvents)},
+		{"MaxHistoryBytes", int64(o.MaxHistoryBytes)},
+		{"BlockedTimeout", int64(o.BlockedTimeout)},
+		{"QuietTime", int64(o.QuietTime)},
+		{"ShutdownTimeout", int64(o.ShutdownTimeout)},
+	} {
+		if n.value < -1 {
+			return invalid("%s is negative (%d); only -1 has a meaning", n.name, n.value)
+		}
+	}
+	return nil
+}
+
+// checkSlots refuses a worker without work.
+func (o Options) checkSlots() error {
+	if o.OrchestrationConcurrency < 0 && o.ActivityConcurrency < 0 {
+		return invalid("OrchestrationConcurrency (%d) and ActivityConcurrency (%d) leave the worker nothing to run",
+			o.OrchestrationConcurrency, o.ActivityConcurrency)
+	}
+	return nil
+}
+
+// checkPairs refuses durations that contradict each other.
+func (o Options) checkPairs() error {
+	if o.UnregisteredBackoffMax < o.UnregisteredBackoff {
+		return invalid("UnregisteredBackoffMax (%v) is shorter than UnregisteredBackoff (%v)", o.UnregisteredBackoffMax, o.UnregisteredBackoff)
+	}
+	for _, lease := range []struct {
+		name            string
+		timeout, buffer time.Duration
+	}{
+		{"Orchestration", o.OrchestrationLockTimeout, o.OrchestrationRenewalBuffer},
+		{"Activity", o.ActivityLockTimeout, o.ActivityRenewalBuffer},
+		{"Session", o.SessionLockTimeout, o.SessionRenewalBuffer},
+	} {
+		// A shorter lease is renewed at half time, whatever the buffer.
+		if lease.timeout >= bufferedLease && lease.buffer >= lease.timeout {
+			return invalid("%sRenewalBuffer (%v) leaves nothing of %sLockTimeout (%v)", lease.name, lease.buffer, lease.name, lease.timeout)
+		}
+	}
+	// A session must not count as idle while one of its activities runs, and
+	// activity is only noted when its lease is renewed (§7.1).
+	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
+		return invalid("SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
+			o.SessionIdleTimeout, renewal)
+	}
+	return nil
+}
+
+// checkFilters refuses version ranges that hold nothing.
+func (o Options) checkFilters() error {
+	if len(o.SupportedVersions) == 0 && o.OrchestrationConcurrency > 0 {
+		return invalid("SupportedVersions is empty, so that no orchestration would ever be run; leave it nil for the default")
+	}
+	for _, r := range o.SupportedVersions {
+		if r.Max.Compare(r.Min) < 0 {
+			return invalid("SupportedVersions has a range that ends (%s) before it begins (%s)", r.Max, r.Min)
+		}
+	}
+	return nil
+}
+
+// isNil reports a store that is nil or an interface around a nil pointer.
+func isNil(store provider.Provider) bool {
+	if store == nil {
+		return true
+	}
+	value := reflect.ValueOf(store)
+	return value.Kind() == reflect.Pointer && value.IsNil()
+}
+
+// limit turns an option into one of package replay, where 0 is no limit.
+func limit(option int) int { return max(0, min(option, math.MaxInt32)) }

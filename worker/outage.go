@@ -1,0 +1,85 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How often a store that is away is told again: after firstReminder, then after twice as
+// long each time, up to maxReminder.
+const (
+	firstReminder = 10 * time.Second
+	maxReminder   = 10 * time.Minute
+)
+
+// outage tells of a store that is away: when it goes, ever more rarely while it is away,
+// and when it is back. All slots share it, or each would tell the same.
+type outage struct {
+	logger *slog.Logger
+
+	mu sync.Mutex
+	// failing counts the failures in a row of each operation that fails.
+	failing map[string]int
+	since   time.Time
+	// remind is when the store is told to be away again, and pause how long that was
+	// from the time before.
+	remind time.Time
+	pause  time.Duration
+}
+
+// observe takes note of how a call ended. One that ended with its context says nothing
+// about the store.
+func (o *outage) observe(ctx context.Context, operation string, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err == nil {
+		o.answered(ctx, operation)
+		return
+	}
+	now := time.Now()
+	first := len(o.failing) == 0
+	o.failing[operation]++
+	switch {
+	case first:
+		o.since, o.pause, o.remind = now, firstReminder, now.Add(firstReminder)
+		o.logger.ErrorContext(ctx, "the store fails, its work is tried again until it is back", "operation", operation, "error", err)
+	case now.After(o.remind):
+		o.pause = min(2*o.pause, maxReminder)
+		o.remind = now.Add(o.pause)
+		o.logger.ErrorContext(ctx, "the store still fails", "operations", slices.Sorted(maps.Keys(o.failing)),
+			"failing_for", now.Sub(o.since).Round(time.Millisecond), "next_line_in", o.pause, "error", err)
+	}
+}
+
+func (o *outage) answered(ctx context.Context, operation string) {
+	if o.failing[operation] == 0 {
+		return
+	}
+	delete(o.failing, operation)
+	if len(o.failing) == 0 {
+		o.logger.WarnContext(ctx, "the store is back", "failed_for", time.Since(o.since).Round(time.Millisecond))
+	}
+}
+
+// under reports whether the store is away.
+func (o *outage) under() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.failing) > 0
+}
+
+// pollTimeout is how long a fetch may wait. After a failure it is short: a fetch that
+// waits long for work would be as late to tell that the store is back.
+func (w *Worker) pollTimeout() time.Duration {
+	if w.outage.under() {
+		return min(w.options.PollTimeout, w.options.MinPollInterval)
+	}
+	return w.options.PollTimeout
+}
