@@ -14,6 +14,9 @@ import (
 // (§7.5, colliding child starts). An error is logged and means that the turn must be
 // tried again.
 func (t *turn) notices(ctx context.Context) ([]provider.WorkItem, error) {
+	if n := t.ignored(); n > 0 {
+		t.logger.WarnContext(ctx, "starts of an instance that has begun are ignored", "starts", n)
+	}
 	colliding := t.colliding()
 	if len(colliding) == 0 {
 		return nil, nil
@@ -48,6 +51,19 @@ func (t *turn) colliding() []provider.StartOrchestrationItem {
 		begins = begins && !ok
 	}
 	return starts
+}
+
+// ignored counts the starts of an instance that has begun and not ended.
+func (t *turn) ignored() (n int) {
+	if len(t.item.History) == 0 || terminal(t.item.History) == ended {
+		return 0
+	}
+	for _, message := range t.item.Messages {
+		if _, start := message.(provider.StartOrchestrationItem); start {
+			n++
+		}
+	}
+	return n
 }
 
 // existing is what a colliding start meets: the beginning of the instance as it is now,

@@ -1,6 +1,9 @@
 package worker_test
 
 import (
+	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -317,4 +320,54 @@ func TestCollidingStartsOfANewInstance(t *testing.T) {
 	if got := failure(t, runs[1]).DisplayMessage(); got != "sub-orchestration instance id 'shared' already exists" && got != "sub-orchestration instance id 'shared' already exists and is terminal" {
 		t.Errorf("second parent: %s", got)
 	}
+}
+
+// A child's id that is taken fails the call, whoever has it: a running instance, a
+// finished one, or the parent itself. None of them is disturbed.
+func TestTakenChildIDs(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(_ *orchestration.Context, _ string) (string, error) { return "child", nil })
+	family := orchestration.New("Parent", func(ctx *orchestration.Context, ids []string) ([]string, error) {
+		var answers []string
+		for _, id := range ids {
+			got, err := orchestration.Sub(ctx, child, "", orchestration.WithInstanceID(id)).Await()
+			if failed, ok := errors.AsType[*orchestration.CallError](err); ok {
+				got = failed.Source + ": " + failed.Message
+			}
+			answers = append(answers, got)
+		}
+		return answers, nil
+	})
+	store := openStore(t)
+	var log lockedBuffer
+	runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, family, child, waiting, callEcho, echo)
+	c := client.New(store)
+	running, err := client.Start(t.Context(), c, waiting, "running", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitForStatus(t, store, "running")
+	finished, err := client.Start(t.Context(), c, callEcho, "finished", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result(t, finished)
+	run := start(t, store, family, []string{"running", "finished", t.Name(), "free", "sub::reserved"})
+	want := []string{
+		`sub-orchestration "Child": sub-orchestration instance id 'running' already exists`,
+		`sub-orchestration "Child": sub-orchestration instance id 'finished' already exists and is terminal`,
+		`sub-orchestration "Child": sub-orchestration instance id 'TestTakenChildIDs' already exists`,
+		"child",
+		`sub-orchestration "Child": sub-orchestration id 'sub::reserved' begins with the reserved marker 'sub::'; choose another id, or none to have one made`,
+	}
+	if diff := cmp.Diff(want, result(t, run)); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	for _, line := range []string{"starts of an instance that has begun are ignored", "a sub-orchestration is not started, its id is taken"} {
+		if !strings.Contains(log.String(), line) {
+			t.Errorf("the log lacks %q", line)
+		}
+	}
+	raise(t, store, "running", "go")
+	result(t, running)
 }

@@ -34,6 +34,8 @@ type statusDocument struct {
 	CustomStatusVersion uint64           `json:"custom_status_version"`
 	Output              *string          `json:"output"`
 	Failure             *failureDocument `json:"failure"`
+	// Stats are null for an instance that has vanished meanwhile.
+	Stats *provider.InstanceStats `json:"stats"`
 }
 
 // failureDocument is why an orchestration failed.
@@ -128,9 +130,13 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	if err != nil {
 		return err
 	}
+	stats, err := s.Stats(ctx, status.Instance)
+	if err != nil {
+		return err
+	}
 	document := statusDocument{
 		instanceDocument: describeInstance(info),
-		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion,
+		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion, Stats: stats,
 	}
 	document.Status = string(status.State)
 	switch status.State {
@@ -170,7 +176,28 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 	if document.Failure != nil {
 		rows = append(rows, []string{"failure", document.Failure.Category}, []string{"", document.Failure.Message})
 	}
+	if s := document.Stats; s != nil {
+		rows = append(rows, []string{"history", sized(s.HistoryEventCount, "event", s.HistorySizeBytes)})
+		if s.KVUserKeyCount > 0 {
+			rows = append(rows, []string{"keys", sized(s.KVUserKeyCount, "key", s.KVTotalValueBytes)})
+		}
+		if s.QueuePendingCount > 0 {
+			rows = append(rows, []string{"carried", counted(s.QueuePendingCount, "message")})
+		}
+	}
 	printTable(a.screen, rows)
+}
+
+// sized says how many there are and how large they are together.
+func sized(n uint64, thing string, bytes uint64) string {
+	return counted(n, thing) + ", " + counted(bytes, "byte")
+}
+
+func counted(n uint64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return decimal(n) + " " + thing + "s"
 }
 
 func (a *app) historyCommand() *cobra.Command {
