@@ -38,7 +38,10 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 	err = t.ackNoticing(ctx, params, notices)
 	switch {
-	case err == nil, errors.Is(err, provider.ErrLockLost):
+	case err == nil:
+		t.worker.unserved.answered(t.item.Messages)
+		t.worker.unserved.add(params.WorkerItems)
+	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
 		t.abandon(ctx, 50*time.Millisecond, false)
 	default:

@@ -363,3 +363,30 @@ func TestStoreThatIsAwayIsToldTwice(t *testing.T) {
 		t.Errorf("told %d times that the store is back:\n%s", n, log)
 	}
 }
+
+// A tag or session from which nothing comes is told once.
+func TestUnservedTagIsToldOnce(t *testing.T) {
+	t.Parallel()
+	looks := make(chan struct{}, 1000)
+	store := providerfault.New(openStore(t), providerfault.Rule{Operation: providerfault.ReadWithExecution, If: func(providerfault.Call) bool {
+		looks <- struct{}{}
+		return false
+	}})
+	def := orchestration.New("Elsewhere", func(ctx *orchestration.Context, _ string) (string, error) {
+		first := orchestration.Activity(ctx, echo, "x", orchestration.WithTag("gpu"), orchestration.InSession("s"))
+		second := orchestration.Activity(ctx, echo, "y", orchestration.WithTag("gpu"), orchestration.InSession("s"))
+		texts, err := orchestration.Join(first, second)
+		return strings.Join(texts, ""), err
+	})
+	logger, log := logged()
+	const quiet = 400 * time.Millisecond
+	stop := runWorker(t, store, worker.Options{QuietTime: quiet, Logger: logger}, def, echo)
+	run := start(t, store, def, "")
+	receive(t, "look at the history", looks)
+	time.Sleep(quiet) // it must not be told again
+	stop()
+	found := lines(log, "level=WARN", "an activity has no result yet", "instance_id="+run.Instance(), "activity_name=Echo", "waiting_for=")
+	if len(found) != 1 || !strings.Contains(found[0], "tag=gpu session_id=s") || !strings.Contains(found[0], "waiting_alike=2") {
+		t.Errorf("told %d times:\n%s", len(found), log)
+	}
+}

@@ -74,7 +74,8 @@ type Options struct {
 	MaxHistoryBytes int
 
 	// QuietTime is how long something may wait before the log says so once, at Warn,
-	// default 5 min; -1 is for ever. It is about activities that do not return.
+	// default 5 min; -1 is for ever. It is about activities that do not return, and about
+	// tags and sessions from which this worker's orchestrations get no results.
 	QuietTime time.Duration
 
 	// CancellationGracePeriod is how long a cancelled activity may take to return

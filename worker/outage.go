@@ -50,7 +50,7 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 	case first:
 		o.since, o.pause, o.remind = now, firstReminder, now.Add(firstReminder)
 		o.logger.ErrorContext(ctx, "the store fails, its work is tried again until it is back", "operation", operation, "error", err)
-	case now.After(o.remind):
+	case !now.Before(o.remind):
 		o.pause = min(2*o.pause, maxReminder)
 		o.remind = now.Add(o.pause)
 		o.logger.ErrorContext(ctx, "the store still fails", "operations", slices.Sorted(maps.Keys(o.failing)),

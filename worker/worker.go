@@ -25,8 +25,9 @@ type Worker struct {
 	running  atomic.Bool
 	loops    sync.WaitGroup
 	// lent counts the turns that are waited for outside their slots.
-	lent   atomic.Int32
-	outage outage
+	lent     atomic.Int32
+	outage   outage
+	unserved unserved
 }
 
 // Errors of a worker's life cycle.
@@ -50,7 +51,10 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	}
 	return &Worker{
 		outage: outage{logger: options.Logger, failing: map[string]int{}},
-		store:  store, options: options, registry: registry.New(),
+		unserved: unserved{
+			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
+		},
+		store: store, options: options, registry: registry.New(),
 		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}, nil
 }
@@ -113,6 +117,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	if w.options.ActivityConcurrency > 0 {
 		keeper.Go(func() { w.keepSessions(keeping) })
+	}
+	if w.options.OrchestrationConcurrency > 0 && w.options.QuietTime > 0 {
+		keeper.Go(func() { w.watchUnserved(keeping) })
 	}
 	w.loops.Wait()
 	stopKeeping()

@@ -1,0 +1,185 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/clock"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// maxSent bounds how many activities sent are remembered in all; later ones are not watched.
+const maxSent = 10_000
+
+// readsPerLook bounds how many histories one look reads for one tag and session.
+const readsPerLook = 16
+
+// route is what decides which workers may take an activity.
+type route struct{ tag, session string }
+
+// sent is an activity that waits for its result.
+type sent struct {
+	name  string
+	since time.Time
+}
+
+// unserved watches the activities with a tag or session that this worker's turns have sent:
+// such an activity waits for ever, without a word, when no worker serves its tag, or when
+// the owner of its session is stuck. Each route is told once, until a result comes from it.
+type unserved struct {
+	mu     sync.Mutex
+	routes map[provider.ActivityRef]route
+	open   map[route]map[provider.ActivityRef]sent
+	told   map[route]bool
+}
+
+// add notes what a committed turn has sent.
+func (u *unserved) add(items []provider.WorkItem) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, item := range items {
+		a, ok := item.(provider.ActivityExecuteItem)
+		if !ok || (a.Tag == nil && a.SessionID == nil) || len(u.routes) >= maxSent {
+			continue
+		}
+		var r route
+		if a.Tag != nil {
+			r.tag = *a.Tag
+		}
+		if a.SessionID != nil {
+			r.session = *a.SessionID
+		}
+		ref := provider.ActivityRef{Instance: a.Instance, ExecutionID: a.ExecutionID, ActivityID: a.ID}
+		if u.open[r] == nil {
+			u.open[r] = map[provider.ActivityRef]sent{}
+		}
+		u.routes[ref], u.open[r][ref] = r, sent{name: a.Name, since: time.Now()}
+	}
+}
+
+// answered notes the results that a turn has received.
+func (u *unserved) answered(messages []provider.WorkItem) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, message := range messages {
+		switch m := message.(type) {
+		case provider.ActivityCompletedItem:
+			u.remove(provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}, true)
+		case provider.ActivityFailedItem:
+			u.remove(provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}, true)
+		}
+	}
+}
+
+// remove forgets an activity. served means that a result has come by its route.
+func (u *unserved) remove(ref provider.ActivityRef, served bool) {
+	r, ok := u.routes[ref]
+	if !ok {
+		return
+	}
+	delete(u.routes, ref)
+	delete(u.open[r], ref)
+	if served {
+		delete(u.told, r)
+	}
+	if len(u.open[r]) == 0 {
+		delete(u.open, r)
+		delete(u.told, r)
+	}
+}
+
+// drop is remove for an activity that is not open any more.
+func (u *unserved) drop(ref provider.ActivityRef) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.remove(ref, true)
+}
+
+// overdue is an activity that has waited for long.
+type overdue struct {
+	ref provider.ActivityRef
+	sent
+	route
+	waiting int
+}
+
+// overdue lists, for each route that was not told yet, the activities sent before a time, the
+// oldest first.
+func (u *unserved) overdue(before time.Time) [][]overdue {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var all [][]overdue
+	for r, open := range u.open {
+		var found []overdue
+		for ref, s := range open {
+			if !u.told[r] && s.since.Before(before) {
+				found = append(found, overdue{ref: ref, sent: s, route: r, waiting: len(open)})
+			}
+		}
+		slices.SortFunc(found, func(a, b overdue) int {
+			return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.ref.ActivityID, b.ref.ActivityID))
+		})
+		if len(found) > 0 {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+func (u *unserved) tell(r route) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.told[r] = true
+}
+
+// watchUnserved looks from time to time until ctx ends.
+func (w *Worker) watchUnserved(ctx context.Context) {
+	for clock.Sleep(ctx, max(w.options.QuietTime/4, time.Millisecond)) == nil {
+		for _, route := range w.unserved.overdue(time.Now().Add(-w.options.QuietTime)) {
+			w.tellUnserved(ctx, route)
+		}
+	}
+}
+
+// tellUnserved logs the first of these activities that is still open. Another worker may
+// have received the others' results, which only the history tells.
+func (w *Worker) tellUnserved(ctx context.Context, waiting []overdue) {
+	for _, a := range waiting[:min(len(waiting), readsPerLook)] {
+		history, err := w.store.ReadWithExecution(ctx, a.ref.Instance, a.ref.ExecutionID)
+		if err != nil {
+			return // the next look will see
+		}
+		if !awaited(history, a.ref.ActivityID) {
+			w.unserved.drop(a.ref)
+			continue
+		}
+		w.unserved.tell(a.route)
+		w.options.Logger.WarnContext(ctx, "an activity has no result yet; does a worker serve its tag, and does the owner of its session go on?",
+			"instance_id", a.ref.Instance, "execution_id", a.ref.ExecutionID, "activity_name", a.name, "activity_id", a.ref.ActivityID,
+			"tag", a.tag, "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
+		return
+	}
+}
+
+// awaited reports whether a history goes on and still waits for an activity's result.
+func awaited(history []provider.Event, id uint64) bool {
+	scheduled := false
+	for _, event := range history {
+		if event.EventID == id {
+			scheduled = true
+		}
+		if event.Terminal() {
+			return false
+		}
+		switch event.Kind.(type) {
+		case provider.ActivityCompleted, provider.ActivityFailed, provider.ActivityCancelRequested:
+			if event.SourceEventID != nil && *event.SourceEventID == id {
+				return false
+			}
+		}
+	}
+	return scheduled
+}
