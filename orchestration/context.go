@@ -12,6 +12,7 @@ import (
 // belongs to the function and its goroutine: when another goroutine uses it, or one of
 // its futures, that goroutine ends (its deferred calls run) and the orchestration fails
 // with the line. A use after the turn is too late for that and is logged by the worker.
+// The body of an iterator that iter.Pull runs counts as another goroutine.
 type Context struct {
 	env *replay.Env
 }

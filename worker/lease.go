@@ -42,6 +42,8 @@ type lease struct {
 	// expires is when the lease ends unless it is renewed, by this process's
 	// monotonic clock.
 	expires time.Time
+	// failing means that the last renewal failed.
+	failing bool
 }
 
 // holdLease starts renewing. lost is called at most once, when the lock is gone:
@@ -90,6 +92,7 @@ func (l *lease) fire() {
 	case l.ctx.Err() != nil:
 	case err == nil:
 		l.expires = taken.Add(l.timeout)
+		l.failing = false
 		l.mu.Lock()
 		renewed := l.renewed
 		l.mu.Unlock()
@@ -100,7 +103,10 @@ func (l *lease) fire() {
 	case errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || time.Until(l.expires) <= 0:
 		l.lost(err)
 	default:
-		l.logger.Warn("renewing a lease failed, trying again", "error", err)
+		if !l.failing { // once, as the tries come faster and faster towards the end
+			l.logger.Warn("renewing a lease failed, trying again", "error", err)
+		}
+		l.failing = true
 		l.schedule(min(l.interval, max(10*time.Millisecond, time.Until(l.expires)/4)))
 	}
 }

@@ -1,10 +1,12 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,21 +99,26 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// A lease that fails to be renewed until its end is lost then, not before.
+// A lease that fails to be renewed until its end is lost then, not before. The failures
+// in a row are logged once, however many there are.
 func TestLeaseUnderATroubledStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var lost time.Duration
 		tries := 0
+		var log bytes.Buffer
 		l := holdLease(t.Context(), time.Second, 0, func(context.Context) error {
 			tries++
 			return provider.Retryable("renew", "busy", nil)
-		}, func(error) { lost = time.Since(began) }, slog.New(slog.DiscardHandler))
+		}, func(error) { lost = time.Since(began) }, slog.New(slog.NewTextHandler(&log, nil)))
 		_ = clock.Sleep(t.Context(), 10*time.Second)
 		l.stop()
 		if lost < time.Second || lost > 1050*time.Millisecond || tries < 5 || tries > 40 {
 			t.Errorf("lost after %v and %d tries", lost, tries)
+		}
+		if n := strings.Count(log.String(), "renewing a lease failed"); n != 1 {
+			t.Errorf("told %d times:\n%s", n, &log)
 		}
 	})
 }

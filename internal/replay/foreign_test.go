@@ -131,3 +131,31 @@ func TestBlockedFunctionIsNotForeign(t *testing.T) {
 	close(release)
 	<-ended
 }
+
+// The same when the turn was given up because the function blocked.
+func TestForeignGoroutineAfterABlockedTurn(t *testing.T) {
+	t.Parallel()
+	turnOver, ended, late := make(chan struct{}), make(chan struct{}), make(chan string, 1)
+	var left sync.WaitGroup
+	left.Add(1)
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		defer left.Done()
+		go func() {
+			defer close(ended)
+			<-turnOver
+			f.Emit(replay.SetStatus{})
+			t.Error("went on after its turn")
+		}()
+		<-ended
+		return "", nil
+	}), nil)
+	turn.BlockedAfter, turn.UsedLate = blockedAfter, func(at string) { late <- at }
+	if _, err := replay.Run(t.Context(), turn); err == nil {
+		t.Error("no error")
+	}
+	close(turnOver)
+	left.Wait()
+	if at := <-late; !strings.HasPrefix(at, "replay/foreign_test.go:") {
+		t.Errorf("used at %q", at)
+	}
+}

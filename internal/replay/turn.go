@@ -42,7 +42,8 @@ type Turn struct {
 	// function has kept control for about an eighth of BlockedAfter.
 	Slow func()
 	// UsedLate, if not nil, is called when another goroutine than the function's uses
-	// the Env after the turn is decided. at is the line.
+	// the Env too late for the turn to fail: after it is decided, or when it is given up
+	// anyway. at is the line.
 	UsedLate func(at string)
 }
 
@@ -99,6 +100,9 @@ func Run(ctx context.Context, turn Turn) (*Result, error) {
 	e := newEngine(turn)
 	defer func() { _ = e.coroutine.stop(ctx) }() // also after a panic; the first call counts
 	if err := e.run(ctx); err != nil {
+		if at := e.coroutine.decide(); at != "" && turn.UsedLate != nil {
+			turn.UsedLate(at)
+		}
 		return nil, err
 	}
 	result := e.result()
