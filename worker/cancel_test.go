@@ -145,7 +145,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 				return "done", nil
 			})
 			def := calling(long)
-			runWorker(t, store, worker.Options{ActivityLockTimeout: 400 * time.Millisecond}, def, long)
+			runWorker(t, store, worker.Options{ActivityLockTimeout: 1500 * time.Millisecond}, def, long)
 			if got := result(t, start(t, store, def, "")); got != "done" || runs.Load() != 1 {
 				t.Errorf("output %q after %d runs", got, runs.Load())
 			}
