@@ -103,19 +103,24 @@ EXEC @result = sp_getapplock @Resource = @p1, @LockMode = N'Exclusive', @LockOwn
 SELECT @result;`
 	var result int
 	err = s.conn.QueryRowContext(ctx, query, lockName(s.schema), wait.Milliseconds()).Scan(&result)
-	// Drivers have errors of their own for a call that was cancelled.
-	if cause := ctx.Err(); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", cause, err)
-	}
 	switch {
 	case err != nil:
-		return false, err
+		return false, withCause(ctx, err)
 	case result == lockTimedOut:
 		return true, nil
 	case result < 0:
 		return false, fmt.Errorf("sp_getapplock returned %d", result)
 	}
 	return false, nil
+}
+
+// withCause makes an error match the context's, if that has ended. Drivers have errors of their own for a call that was
+// cancelled, and a transaction whose context has ended may only say that it is done.
+func withCause(ctx context.Context, err error) error {
+	if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return err
 }
 
 // lockTimedOut is what sp_getapplock returns when somebody else has the lock.
@@ -149,7 +154,7 @@ func (s *session) attempt(ctx context.Context, step Step) error {
 	for _, batch := range step.Batches {
 		for range batch.Repeat {
 			if _, err := tx.ExecContext(ctx, batch.Text); err != nil {
-				return batchError(step.Name, batch, err)
+				return batchError(step.Name, batch, withCause(ctx, err))
 			}
 		}
 	}
@@ -157,7 +162,7 @@ func (s *session) attempt(ctx context.Context, step Step) error {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("committing %s: %w", step.Name, err)
+		return fmt.Errorf("committing %s: %w", step.Name, withCause(ctx, err))
 	}
 	return s.maybeCut(step, cutAfterCommit)
 }
