@@ -121,6 +121,11 @@ type QueueDepths struct {
 	WorkerQueue       uint64
 	// TimerQueue is always 0: timers wait in the orchestrator queue.
 	TimerQueue uint64
+	// UnknownOrchestrations and UnknownActivities count the instances and activities
+	// that have waited for [DefaultUnknownFor] for code that no worker had in that time;
+	// 0 from a store that is no [CodeSelector].
+	UnknownOrchestrations uint64
+	UnknownActivities     uint64
 }
 
 // InstanceTree is an instance with all its descendants.

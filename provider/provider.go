@@ -139,6 +139,20 @@ type FetchOrchestrationParams struct {
 	// Filter restricts the executions by their pinned version; nil is no
 	// restriction.
 	Filter *CapabilityFilter
+	// Known restricts the instances to those whose next turn runs one of these
+	// orchestrations, and to those whose turn runs no code, as what has ended or has no
+	// start. nil is no restriction. A store that is no [CodeSelector] ignores it.
+	Known *KnownCode
+	// UnknownFor, when positive, turns Known around: the call takes only instances that
+	// have been ready for that long and whose orchestration no fetch has known for that
+	// long, so that they can be failed. Known then only counts as seen. It never waits.
+	// A store that is no [CodeSelector] must not be asked.
+	UnknownFor time.Duration
+	// Held, if not nil, tells how much of an execution's history the caller has: the id
+	// of the last event, 0 for none. The store may then leave out the events before that
+	// one; [OrchestrationItem].HistoryFrom says whether it did. A store calls it at most
+	// once for each item it fetches. It must neither block nor call the store.
+	Held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
 // AckOrchestrationParams are the effects of one turn (§5.2).
@@ -183,6 +197,12 @@ type FetchWorkParams struct {
 	Session *SessionFetchConfig
 	// Tags selects activities by tag; the zero value takes untagged ones.
 	Tags TagFilter
+	// Known restricts the activities to these; nil is no restriction. A store that is no
+	// [CodeSelector] ignores it.
+	Known *KnownCode
+	// UnknownFor is as in FetchOrchestrationParams, for activities of any tag and, without
+	// regard to who owns them, sessions.
+	UnknownFor time.Duration
 }
 
 // SessionFetchConfig identifies who claims sessions (§5.10).
@@ -221,8 +241,13 @@ type OrchestrationItem struct {
 	Version string
 	// ExecutionID is the current execution, never the one about to begin.
 	ExecutionID uint64
-	// History holds that execution's events in event id order.
+	// History holds that execution's events in event id order, from HistoryFrom on.
 	History []Event
+	// HistoryFrom is the id of the first event in History when the store left out those
+	// before it, because the caller holds them. That event is sent so that the caller can
+	// compare: an instance that was deleted and started again has other events under the
+	// same ids. 0 means that History is whole.
+	HistoryFrom uint64
 	// Messages holds the batch in queue order.
 	Messages []WorkItem
 	// HistoryError is set when an event could not be decoded. History and

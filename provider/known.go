@@ -1,0 +1,102 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"time"
+)
+
+// CodeName names a piece of code that work needs: an orchestration in one version, or an
+// activity, which has none.
+type CodeName struct {
+	Name string
+	// Version is the orchestration's version. Empty stands for a start that asks for no
+	// version, which every worker with the name can run.
+	Version string
+}
+
+// KnownCode is the orchestrations, or the activities, that a worker can run. A fetch
+// that carries it takes no other work: what the worker lacks the code for is neither
+// locked nor counted as an attempt, and the order among the rest stays.
+//
+// It never changes, and nil knows everything. Make it with [Know], once per worker, as a
+// store may keep what it found out about it.
+type KnownCode struct {
+	names  []CodeName
+	digest [sha256.Size]byte
+}
+
+// MaxCodeNameLength is the longest name, and the longest version, by which work is
+// selected, in UTF-16 units. Work with a longer one is offered to every worker.
+const MaxCodeNameLength = 400
+
+// DefaultUnknownFor is how long code must have been unknown to all workers before work
+// that waits for it counts as unknown, and by default before it fails.
+const DefaultUnknownFor = 5 * time.Minute
+
+// Know returns the set of these names. Each name is also known without a version.
+func Know(names ...CodeName) *KnownCode {
+	k := &KnownCode{names: slices.Clone(names)}
+	for _, n := range names {
+		k.names = append(k.names, CodeName{Name: n.Name})
+	}
+	slices.SortFunc(k.names, CodeName.Compare)
+	k.names = slices.Compact(k.names)
+	var text []byte
+	for _, n := range k.names {
+		for _, part := range []string{n.Name, n.Version} {
+			text = append(binary.AppendUvarint(text, uint64(len(part))), part...)
+		}
+	}
+	k.digest = sha256.Sum256(text)
+	return k
+}
+
+// Compare orders by name, then by version, byte for byte.
+func (n CodeName) Compare(other CodeName) int {
+	return cmp.Or(cmp.Compare(n.Name, other.Name), cmp.Compare(n.Version, other.Version))
+}
+
+// Names returns the set in order, each name also without a version.
+func (k *KnownCode) Names() []CodeName { return slices.Clone(k.names) }
+
+// Digest is equal for equal sets, and for those only.
+func (k *KnownCode) Digest() [sha256.Size]byte { return k.digest }
+
+// Knows reports whether the set has the name in exactly that version.
+func (k *KnownCode) Knows(name CodeName) bool {
+	if k == nil {
+		return true
+	}
+	_, found := slices.BinarySearchFunc(k.names, name, CodeName.Compare)
+	return found
+}
+
+// CodeSelector is an optional interface of a store that selects work by [KnownCode] and
+// remembers which code the workers had. A store without it offers work to workers that
+// cannot run it.
+//
+// Code counts as unknown when no fetch since the given time has known it.
+type CodeSelector interface {
+	// UnknownCode lists the code that work has waited for since before then without any
+	// worker that knows it, in order of kind and name.
+	UnknownCode(ctx context.Context, unknownFor time.Duration) ([]UnknownCode, error)
+
+	// KnownVersions lists in which versions workers have known an orchestration since
+	// then, in ascending order of the text.
+	KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error)
+}
+
+// UnknownCode is code that work waits for and that no worker has.
+type UnknownCode struct {
+	CodeName
+	// Activity tells an activity from an orchestration.
+	Activity bool
+	// Waiting is the number of instances or activities.
+	Waiting uint64
+	// Since is when the oldest of them was ready.
+	Since time.Time
+}
