@@ -18,6 +18,9 @@ type Message struct {
 	Instance string
 	// Kind is one of the constants above.
 	Kind int64
+	// Code is the code that a start, or the start of the next execution, asks for; nil
+	// for other items, see [Code].
+	Code *provider.CodeName
 	// Body is the item's JSON.
 	Body string
 	// NotBefore is a timer's due time in milliseconds, 0 for other items.
@@ -39,9 +42,9 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 	case provider.QueueMessageItem:
 		m.Kind = KindQueueMessage
 	case provider.ContinueAsNewItem:
-		m.Kind = KindContinueAsNew
+		m.Kind, m.Code = KindContinueAsNew, codeOfStart(typed.Orchestration, typed.Version)
 	case provider.StartOrchestrationItem:
-		m.Kind = KindStart
+		m.Kind, m.Code = KindStart, codeOfStart(typed.Orchestration, typed.Version)
 	case provider.TimerFiredItem:
 		if err := checkNumber(operation, "fire time", typed.FireAtMs); err != nil {
 			return Message{}, err
@@ -69,6 +72,8 @@ type Work struct {
 	ExecutionID, Activity int64
 	// Session and Tag are nil for none, which is not the same as empty.
 	Session, Tag *string
+	// Code is the activity's, see [Code].
+	Code *provider.CodeName
 	// Body is the item's JSON.
 	Body string
 }
@@ -90,7 +95,7 @@ func NewWork(operation string, item provider.WorkItem) (Work, error) {
 	}
 	return Work{
 		Instance: activity.Instance, ExecutionID: int64(activity.ExecutionID), Activity: int64(activity.ID),
-		Session: activity.SessionID, Tag: activity.Tag, Body: body,
+		Session: activity.SessionID, Tag: activity.Tag, Code: Code(activity.Name, ""), Body: body,
 	}, nil
 }
 
