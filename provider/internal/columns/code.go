@@ -1,57 +1,49 @@
 package columns
 
 import (
+	"strings"
 	"unicode/utf16"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// placeholderVersion stands for no version in histories of early releases, as
-// [provider.UnknownVersion] does in items without one.
+// placeholderVersion stands for no version in histories of early releases.
 const placeholderVersion = "0.0.0"
 
-// Code is the code by which work is selected ([provider.KnownCode]). It is nil when the
-// name or the version is too long for that, and every worker may take the work.
-func Code(name, version string) *provider.CodeName {
+// NewCode is the code by which work of that name and version is selected (§5.20), nil
+// for work that any worker may take.
+func NewCode(name, version string) *provider.CodeName {
 	if version == placeholderVersion || version == provider.UnknownVersion {
 		version = ""
 	}
-	code := provider.CodeName{Name: Text(name), Version: Text(version)}
-	if tooLong(code.Name) || tooLong(code.Version) {
+	name, version = Text(name), Text(version)
+	if !selectable(name) || !selectable(version) {
 		return nil
 	}
-	return &code
+	return &provider.CodeName{Name: name, Version: version}
 }
 
-// tooLong reports whether a name or version is longer than [provider.MaxCodeNameLength].
-func tooLong(text string) bool {
-	if len(text) <= provider.MaxCodeNameLength {
-		return false
-	}
-	units := 0
-	for _, r := range text {
-		units += utf16.RuneLen(r)
-	}
-	return units > provider.MaxCodeNameLength
-}
-
-// codeOfStart is Code for an item that asks for a version or for none.
-func codeOfStart(name string, version *string) *provider.CodeName {
+// newStartCode is NewCode for what starts an execution, whose version may be missing.
+func newStartCode(name string, version *string) *provider.CodeName {
 	if version == nil {
-		return Code(name, "")
+		return NewCode(name, "")
 	}
-	return Code(name, *version)
+	return NewCode(name, *version)
 }
 
-// KnownNames are those names of the set by which work is selected, each as [Code] makes
-// it.
-func KnownNames(known *provider.KnownCode) []provider.CodeName {
-	var list []provider.CodeName
-	seen := map[provider.CodeName]bool{}
-	for _, name := range known.Names() {
-		code := Code(name.Name, name.Version)
-		if code != nil && !seen[*code] {
-			seen[*code] = true
+// selectable reports whether a store can look for a text.
+func selectable(text string) bool {
+	// A text has at most as many UTF-16 units as bytes.
+	return !strings.ContainsRune(text, 0) &&
+		(len(text) <= provider.MaxCodeNameLength || len(utf16.Encode([]rune(text))) <= provider.MaxCodeNameLength)
+}
+
+// Codes are those names of a set that work can be selected by.
+func Codes(known *provider.KnownCode) []provider.CodeName {
+	names := known.Names()
+	list := make([]provider.CodeName, 0, len(names))
+	for _, n := range names {
+		if code := NewCode(n.Name, n.Version); code != nil {
 			list = append(list, *code)
 		}
 	}

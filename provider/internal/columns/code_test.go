@@ -9,59 +9,64 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-func TestCode(t *testing.T) {
+// What stands for no version, what is compared, and what is too long for that.
+func TestNewCode(t *testing.T) {
 	t.Parallel()
-	longest := strings.Repeat("😀", provider.MaxCodeNameLength/2)
-	for _, test := range []struct {
+	long := strings.Repeat("😀", provider.MaxCodeNameLength/2) // two UTF-16 units each
+	for _, c := range []struct {
 		name, version string
 		want          *provider.CodeName
 	}{
-		{"Order", "1.0.0", &provider.CodeName{Name: "Order", Version: "1.0.0"}},
-		{"Order", "", &provider.CodeName{Name: "Order"}},
-		{"Order", "0.0.0", &provider.CodeName{Name: "Order"}},
-		{"Order", "unknown", &provider.CodeName{Name: "Order"}},
+		{"A", "1.0.0", &provider.CodeName{Name: "A", Version: "1.0.0"}},
+		{"A ", "", &provider.CodeName{Name: "A "}},
+		{"A", "0.0.0", &provider.CodeName{Name: "A"}},
+		{"A", provider.UnknownVersion, &provider.CodeName{Name: "A"}},
+		{"A\xff", "", &provider.CodeName{Name: "A\uFFFD"}},
 		{"", "", &provider.CodeName{}},
-		{"a\xff", "\xfe", &provider.CodeName{Name: "a\ufffd", Version: "\ufffd"}},
-		{longest, longest, &provider.CodeName{Name: longest, Version: longest}},
-		{longest + "a", "", nil},
-		{"Order", longest + "a", nil},
+		{long, long, &provider.CodeName{Name: long, Version: long}},
+		{long + "x", "", nil},
+		{"A", long + "x", nil},
+		{"A\x00", "", nil},
+		{"A", "1\x00", nil},
 	} {
-		if diff := cmp.Diff(test.want, Code(test.name, test.version)); diff != "" {
-			t.Errorf("%.10q %.10q: %s", test.name, test.version, diff)
+		if diff := cmp.Diff(c.want, NewCode(c.name, c.version)); diff != "" {
+			t.Errorf("NewCode(%q, %q) (-want +got):\n%s", c.name, c.version, diff)
 		}
 	}
 }
 
-func TestKnownNames(t *testing.T) {
+// A set holds what can be selected by, each name also without a version.
+func TestCodes(t *testing.T) {
 	t.Parallel()
-	known := provider.Know(
-		provider.CodeName{Name: "Order", Version: "0.0.0"}, provider.CodeName{Name: "Order", Version: "2.0.0"},
-		provider.CodeName{Name: strings.Repeat("a", provider.MaxCodeNameLength+1)},
-	)
-	want := []provider.CodeName{{Name: "Order"}, {Name: "Order", Version: "2.0.0"}}
-	if diff := cmp.Diff(want, KnownNames(known)); diff != "" {
-		t.Error(diff)
+	known := provider.Know(provider.CodeName{Name: "A", Version: "1.0.0"}, provider.CodeName{Name: strings.Repeat("x", 401)})
+	want := []provider.CodeName{{Name: "A"}, {Name: "A", Version: "1.0.0"}}
+	if diff := cmp.Diff(want, Codes(known)); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
 	}
 }
 
-func TestItemsTellTheirCode(t *testing.T) {
+// What is queued says what code it needs.
+func TestCodeOfItems(t *testing.T) {
 	t.Parallel()
-	version := "1.0.0"
-	for _, test := range []struct {
+	for _, c := range []struct {
 		item provider.WorkItem
 		want *provider.CodeName
 	}{
-		{provider.StartOrchestrationItem{Instance: "i", Orchestration: "Order"}, &provider.CodeName{Name: "Order"}},
-		{provider.ContinueAsNewItem{Instance: "i", Orchestration: "Order", Version: &version}, &provider.CodeName{Name: "Order", Version: version}},
-		{provider.ExternalRaisedItem{Instance: "i", Name: "Order"}, nil},
+		{provider.StartOrchestrationItem{Instance: "i", Orchestration: "A"}, &provider.CodeName{Name: "A"}},
+		{provider.StartOrchestrationItem{Instance: "i", Orchestration: "A", Version: new("2.0.0")}, &provider.CodeName{Name: "A", Version: "2.0.0"}},
+		{provider.ContinueAsNewItem{Instance: "i", Orchestration: "A", Version: new("3.0.0")}, &provider.CodeName{Name: "A", Version: "3.0.0"}},
+		{provider.CancelInstanceItem{Instance: "i"}, nil},
 	} {
-		m, err := NewMessage("test", test.item)
-		if diff := cmp.Diff(test.want, m.Code); diff != "" || err != nil {
-			t.Errorf("%T: %v %s", test.item, err, diff)
+		m, err := NewMessage("test", c.item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, m.Code); diff != "" {
+			t.Errorf("code of %+v (-want +got):\n%s", c.item, diff)
 		}
 	}
-	w, err := NewWork("test", provider.ActivityExecuteItem{Instance: "i", Name: "Charge"})
-	if diff := cmp.Diff(&provider.CodeName{Name: "Charge"}, w.Code); diff != "" || err != nil {
-		t.Errorf("%v %s", err, diff)
+	work, err := NewWork("test", provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2, Name: "Charge"})
+	if err != nil || work.Code == nil || *work.Code != (provider.CodeName{Name: "Charge"}) {
+		t.Errorf("code of an activity: %+v, %v", work.Code, err)
 	}
 }

@@ -18,11 +18,10 @@ type Message struct {
 	Instance string
 	// Kind is one of the constants above.
 	Kind int64
-	// Code is the code that a start, or the start of the next execution, asks for; nil
-	// for other items, see [Code].
-	Code *provider.CodeName
 	// Body is the item's JSON.
 	Body string
+	// Code is what a message that starts an execution needs, nil for any.
+	Code *provider.CodeName
 	// NotBefore is a timer's due time in milliseconds, 0 for other items.
 	NotBefore int64
 }
@@ -42,9 +41,9 @@ func NewMessage(operation string, item provider.WorkItem) (Message, error) {
 	case provider.QueueMessageItem:
 		m.Kind = KindQueueMessage
 	case provider.ContinueAsNewItem:
-		m.Kind, m.Code = KindContinueAsNew, codeOfStart(typed.Orchestration, typed.Version)
+		m.Kind, m.Code = KindContinueAsNew, newStartCode(typed.Orchestration, typed.Version)
 	case provider.StartOrchestrationItem:
-		m.Kind, m.Code = KindStart, codeOfStart(typed.Orchestration, typed.Version)
+		m.Kind, m.Code = KindStart, newStartCode(typed.Orchestration, typed.Version)
 	case provider.TimerFiredItem:
 		if err := checkNumber(operation, "fire time", typed.FireAtMs); err != nil {
 			return Message{}, err
@@ -72,7 +71,7 @@ type Work struct {
 	ExecutionID, Activity int64
 	// Session and Tag are nil for none, which is not the same as empty.
 	Session, Tag *string
-	// Code is the activity's, see [Code].
+	// Code is what the activity needs, nil for any.
 	Code *provider.CodeName
 	// Body is the item's JSON.
 	Body string
@@ -95,7 +94,7 @@ func NewWork(operation string, item provider.WorkItem) (Work, error) {
 	}
 	return Work{
 		Instance: activity.Instance, ExecutionID: int64(activity.ExecutionID), Activity: int64(activity.ID),
-		Session: activity.SessionID, Tag: activity.Tag, Code: Code(activity.Name, ""), Body: body,
+		Session: activity.SessionID, Tag: activity.Tag, Code: NewCode(activity.Name, ""), Body: body,
 	}, nil
 }
 

@@ -13,7 +13,9 @@ type TurnResult struct {
 	Token     string
 	Execution int64
 	Metadata  provider.ExecutionMetadata
-	History   []Event
+	// Code is that of the execution, nil for any or when the metadata names none.
+	Code    *provider.CodeName
+	History []Event
 	// CustomStatus is the turn's last update of the custom status, if any (step 9).
 	CustomStatus *provider.CustomStatusUpdated
 	// Values are the turn's changes of the key-value map, in order (step 10).
@@ -31,6 +33,9 @@ func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*T
 	r.Metadata.OrchestrationName = optionalText(params.Metadata.OrchestrationName)
 	r.Metadata.OrchestrationVersion = optionalText(params.Metadata.OrchestrationVersion)
 	r.Metadata.Output = optionalText(params.Metadata.Output)
+	if m := r.Metadata; m.OrchestrationName != nil && m.OrchestrationVersion != nil {
+		r.Code = NewCode(*m.OrchestrationName, *m.OrchestrationVersion)
+	}
 	if err := checkNumber(operation, "execution id", params.ExecutionID); err != nil {
 		return nil, err
 	}
