@@ -51,7 +51,8 @@ the same machine. The store must be empty: what a rig finds in it, it would take
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		a.benchParityCommand(), a.benchCitiesCommand(), a.benchClaimCommand(), a.benchIdleCommand(), a.benchMemoryCommand(),
+		a.benchParityCommand(), a.benchCitiesCommand(), a.benchClaimCommand(), a.benchChildrenCommand(),
+		a.benchIdleCommand(), a.benchMemoryCommand(),
 	)
 	return cmd
 }

@@ -1,7 +1,8 @@
 // Package rig measures a store under the runtime: how many orchestrations a second
 // (rig A, parity.go, and rig B, cities.go), what work costs to claim (rig C, claim.go
-// with fill.go), how much memory many orchestrations take (memory.go), and what
-// workers cost that have nothing to do (idle.go).
+// with fill.go), what the children of one parent cost (children.go), how much memory
+// many orchestrations take (memory.go), and what workers cost that have nothing to do
+// (idle.go).
 //
 // Its other parts: count.go counts a store's calls, costs.go sums up what
 // orchestrations cost, latency.go, rss.go and cpu_unix.go turn samples into figures,

@@ -41,6 +41,30 @@ func openFile(ctx context.Context, file string) (*sqlite.Store, error) {
 	return sqlite.Open(ctx, file, nil)
 }
 
+// TestChildren has a family of which every member ends, and counts its calls: a child is
+// fetched and committed once.
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	store, commits, _ := openStore(t)
+	const children = 20
+	c, err := RunChildren(t.Context(), ChildrenConfig{
+		Store: store, Commits: commits, Slots: 2, Children: children, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics, err := store.GetSystemMetrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if metrics.CompletedInstances != children+1 || metrics.TotalInstances != children+1 {
+		t.Errorf("one parent and %d children ran, the store holds %+v", children, metrics)
+	}
+	if c.Children != children || c.Rate <= 0 || c.Writes < 2 {
+		t.Errorf("children %d, rate %g, writes %g", c.Children, c.Rate, c.Writes)
+	}
+}
+
 func TestParity(t *testing.T) {
 	t.Parallel()
 	store, commits, _ := openStore(t)
