@@ -159,32 +159,26 @@ func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFun
 // only the parent's history tells (P40). nil means that nobody waits any more. An
 // error is logged here and means that the turn must be tried again.
 func (t *turn) addressParent(ctx context.Context, message provider.WorkItem) (provider.WorkItem, error) {
+	var err error
 	switch m := message.(type) {
 	case provider.SubOrchCompletedItem:
-		if m.ParentExecutionID == 0 {
-			execution, err := t.parentExecution(ctx, m.ParentInstance, m.ParentID, t.item.Instance)
-			if execution == 0 || err != nil {
-				return nil, err
-			}
-			m.ParentExecutionID = execution
+		if m.ParentExecutionID, err = t.parentExecution(ctx, m.ParentExecutionID, m.ParentInstance, m.ParentID); m.ParentExecutionID != 0 {
+			return m, nil
 		}
-		return m, nil
 	case provider.SubOrchFailedItem:
-		if m.ParentExecutionID == 0 {
-			execution, err := t.parentExecution(ctx, m.ParentInstance, m.ParentID, t.item.Instance)
-			if execution == 0 || err != nil {
-				return nil, err
-			}
-			m.ParentExecutionID = execution
+		if m.ParentExecutionID, err = t.parentExecution(ctx, m.ParentExecutionID, m.ParentInstance, m.ParentID); m.ParentExecutionID != 0 {
+			return m, nil
 		}
-		return m, nil
 	}
-	return nil, nil // no parent, no message
+	return nil, err
 }
 
-// parentExecution reads which execution of the parent scheduled the child in its event
-// id, 0 if none that could still hear of it.
-func (t *turn) parentExecution(ctx context.Context, parent string, id uint64, child string) (uint64, error) {
+// parentExecution returns the stamp or, if that is 0, reads which execution of the parent
+// scheduled this child in its event id: 0 if none that could still hear of it.
+func (t *turn) parentExecution(ctx context.Context, stamp uint64, parent string, id uint64) (uint64, error) {
+	if stamp != 0 {
+		return stamp, nil
+	}
 	ctx, cancel := t.settling(ctx)
 	defer cancel()
 	history, err := t.worker.store.Read(ctx, parent)
@@ -195,5 +189,5 @@ func (t *turn) parentExecution(ctx context.Context, parent string, id uint64, ch
 		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
 		return 0, err
 	}
-	return replay.ExecutionOfChild(history, id, parent, child), nil
+	return replay.ExecutionOfChild(history, id, parent, t.item.Instance), nil
 }

@@ -65,12 +65,14 @@ func (u *unserved) answered(messages []provider.WorkItem) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, message := range messages {
+		var ref provider.ActivityRef
 		switch m := message.(type) {
 		case provider.ActivityCompletedItem:
-			u.remove(provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}, true)
+			ref = provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}
 		case provider.ActivityFailedItem:
-			u.remove(provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}, true)
+			ref = provider.ActivityRef{Instance: m.Instance, ExecutionID: m.ExecutionID, ActivityID: m.ID}
 		}
+		u.remove(ref, true) // of a message that is no result, nothing
 	}
 }
 
