@@ -23,14 +23,12 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		OrchestratorItems: result.OrchestratorItems, Metadata: result.Metadata,
 		CancelledActivities: result.CancelledActivities,
 	}
-	message, err := t.addressParent(ctx, result.Parent)
+	farewell, err := t.farewell(ctx, b.executionID, result)
 	if err != nil {
 		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
-	if message != nil {
-		params.OrchestratorItems = append(params.OrchestratorItems, message)
-	}
+	params.OrchestratorItems = append(params.OrchestratorItems, farewell...)
 	notices, err := t.notices(ctx)
 	if err != nil {
 		t.abandon(ctx, 100*time.Millisecond, false)
@@ -49,6 +47,23 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 }
 
+// farewell are the messages of a turn that ends the instance: for its parent, and for the
+// children of earlier executions. Those of this one the replay has cancelled.
+func (t *turn) farewell(ctx context.Context, executionID uint64, result *replay.Result) ([]provider.WorkItem, error) {
+	if !result.Outcome.Ends() {
+		return nil, nil
+	}
+	children, err := t.cancelEarlier(ctx, executionID)
+	if err != nil {
+		return nil, err
+	}
+	message, err := t.addressParent(ctx, result.Parent)
+	if message != nil {
+		children = append(children, message)
+	}
+	return children, err
+}
+
 // refused fails an instance whose turn the store does not accept. ack has logged
 // the cause.
 func (t *turn) refused(ctx context.Context, b begin, cause error) {
@@ -59,9 +74,9 @@ func (t *turn) refused(ctx context.Context, b begin, cause error) {
 	}
 }
 
-// fail commits a delta that ends the execution, and tells the parent. It reports
-// whether that settled the batch. What the store refuses of the metadata is left out:
-// otherwise the failure would be refused like the turn before it, for ever.
+// fail commits a delta that ends the execution, tells the parent and cancels the children.
+// It reports whether that settled the batch. What the store refuses of the metadata is left
+// out: otherwise the failure would be refused like the turn before it, for ever.
 func (t *turn) fail(ctx context.Context, executionID uint64, started provider.OrchestrationStarted, delta []provider.Event) bool {
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: executionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
@@ -73,8 +88,11 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 	if err != nil {
 		return false
 	}
+	if params.OrchestratorItems, err = t.cancelChildren(ctx, executionID); err != nil {
+		return false
+	}
 	if message != nil {
-		params.OrchestratorItems = []provider.WorkItem{message}
+		params.OrchestratorItems = append(params.OrchestratorItems, message)
 	}
 	notices, err := t.notices(ctx)
 	if err != nil {
@@ -179,14 +197,12 @@ func (t *turn) parentExecution(ctx context.Context, stamp uint64, parent string,
 	if stamp != 0 {
 		return stamp, nil
 	}
-	ctx, cancel := t.settling(ctx)
-	defer cancel()
-	history, err := t.worker.store.Read(ctx, parent)
-	switch {
-	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
-		return 0, nil // a parent that cannot be replayed, or cannot exist, cannot be told
-	case err != nil:
-		t.logger.WarnContext(ctx, "the parent's history could not be read, the turn is tried again", "error", err)
+	var history []provider.Event
+	err := t.read(ctx, func(ctx context.Context) (err error) {
+		history, err = t.worker.store.Read(ctx, parent)
+		return err
+	})
+	if err != nil {
 		return 0, err
 	}
 	return replay.ExecutionOfChild(history, id, parent, t.item.Instance), nil

@@ -39,8 +39,14 @@ func (t *turn) corrupted(ctx context.Context) {
 // its history once; whatever arrives for it later ends here again, and is dropped like
 // any message for a finished instance.
 func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
+	children, err := t.cancelListed(ctx)
+	if err != nil {
+		t.abandon(ctx, time.Second, false)
+		return
+	}
 	tries, err := t.tryAck(ctx, provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
+		OrchestratorItems: children,
 	})
 	switch {
 	case err == nil:

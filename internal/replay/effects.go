@@ -70,24 +70,52 @@ func (e *engine) sendDetached(a StartDetached) {
 	})
 }
 
-// cancelChildren asks children to end: those the function gave up and, when the
-// parent itself was cancelled, all that have not reported. A child that was never
-// dispatched gets no message, which nobody would ever take.
+// cancelChildren asks children to end: those the function gave up and, when the parent
+// failed or was cancelled, all that have not reported. A parent that returned has given
+// up what it did not wait for, and one that continues as new leaves its children to
+// themselves. A child that was never dispatched gets no message, which nobody would ever
+// take.
 func (e *engine) cancelChildren() {
 	for _, h := range e.cancelledChildren {
 		if e.outcome == Continue || e.persistedEvent(h.eventID) {
 			e.cancelChild(h.child, "parent dropped sub-orchestration future")
 		}
 	}
-	if e.outcome == Cancelled {
-		for _, child := range openChildren(e.events, e.persistedEvent) {
-			e.cancelChild(child, "parent canceled")
-		}
+	switch e.outcome {
+	case Failed:
+		e.cancelOpenChildren(ParentFailed)
+	case Cancelled:
+		e.cancelOpenChildren(ParentCancelled)
+	case Continue, Completed, ContinuedAsNew:
+	}
+}
+
+// Why children are cancelled that their parent did not give up itself (§7.7).
+const (
+	ParentFailed    = "parent failed"
+	ParentCancelled = "parent canceled"
+	// ParentEnded is for the children of an execution that had continued as new.
+	ParentEnded = "parent ended"
+)
+
+func (e *engine) cancelOpenChildren(reason string) {
+	for _, child := range openChildren(e.events, e.persistedEvent) {
+		e.cancelChild(child, reason)
 	}
 }
 
 func (e *engine) cancelChild(child, reason string) {
 	e.post(provider.CancelInstanceItem{Instance: childInstance(e.turn.Instance, child), Reason: reason})
+}
+
+// OpenChildren are the ids of the children that a recorded history started and that have
+// neither reported nor been cancelled.
+func OpenChildren(instance string, history []provider.Event) []string {
+	children := openChildren(history, func(uint64) bool { return true })
+	for i, child := range children {
+		children[i] = childInstance(instance, child)
+	}
+	return children
 }
 
 // openChildren are the dispatched children that have neither reported nor been

@@ -393,6 +393,49 @@ func TestRecordedChildIDCounts(t *testing.T) {
 		provider.CancelInstanceItem{Instance: instance + "::sub::77", Reason: "parent dropped sub-orchestration future"})
 }
 
+// A parent that fails takes its children along, however it fails, but for those that have
+// reported and those that were never sent. One that continues as new takes none (§7.7).
+func TestFailureCancelsChildren(t *testing.T) {
+	t.Parallel()
+	broken := provider.ActivityFailedItem{Instance: instance, ExecutionID: 1, ID: 4, Details: provider.Infrastructure{Operation: "op"}}
+	late := provider.CancelInstanceItem{Instance: instance + "::sub::2", Reason: replay.ParentFailed}
+	for _, test := range []struct {
+		name    string
+		message provider.WorkItem
+		then    func(f flow) (string, error)
+		outcome replay.Outcome
+		items   []provider.WorkItem
+	}{
+		{"panic", activityDone(4, ""), func(flow) (string, error) { panic("boom") }, replay.Failed, []provider.WorkItem{late}},
+		{
+			"limit", activityDone(4, ""),
+			func(f flow) (string, error) { f.status(strings.Repeat("x", 300<<10)); f.Halt(); return "", nil },
+			replay.Failed, []provider.WorkItem{late},
+		},
+		{"system failure", broken, nil, replay.Failed, []provider.WorkItem{late}},
+		{"nondeterminism", activityDone(5, ""), nil, replay.Failed, []provider.WorkItem{late}},
+		{
+			"continue-as-new", activityDone(4, ""), func(f flow) (string, error) { return f.continueAsNew("next") },
+			replay.ContinuedAsNew,
+			[]provider.WorkItem{provider.ContinueAsNewItem{Instance: instance, Orchestration: "Order", Input: "next"}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlay(t, func(f flow, _ string) (string, error) {
+				f.sub("Open", "")
+				f.sub("Reported", "")
+				f.await(f.activity("A", "")) //nolint:errcheck // what then returns counts
+				f.sub("Never sent", "")
+				return test.then(f)
+			})
+			result := p.turn(childDone(3, ""), test.message)
+			wantOutcome(t, result, test.outcome)
+			wantItems(t, "orchestrator items", result.OrchestratorItems, test.items...)
+		})
+	}
+}
+
 // A failure by the function itself, in combination with what is still open.
 func TestFailedFunctionStillCancelsWhatItDropped(t *testing.T) {
 	t.Parallel()

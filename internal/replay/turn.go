@@ -61,6 +61,9 @@ const (
 	Cancelled
 )
 
+// Ends reports whether the instance is over, not just the turn or the execution.
+func (o Outcome) Ends() bool { return o == Completed || o == Failed || o == Cancelled }
+
 // Result is a turn's effects, ready for AckOrchestrationItem.
 type Result struct {
 	Outcome             Outcome

@@ -1,0 +1,111 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// maxEarlierExecutions bounds how many executions are searched for children that still run
+// when their parent ends, the latest first.
+const maxEarlierExecutions = 1000
+
+// cancelChildren are the messages for children of an execution that fails outside the
+// replay, and of those before it. An error means that the turn must be tried again.
+func (t *turn) cancelChildren(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
+	if executionID != t.item.ExecutionID {
+		return t.cancelEarlier(ctx, executionID)
+	}
+	earlier, err := t.cancelEarlier(ctx, executionID)
+	return append(cancellations(replay.OpenChildren(t.item.Instance, t.item.History), replay.ParentFailed), earlier...), err
+}
+
+// cancelEarlier are the messages for children of the executions before one that ends the
+// instance. Continue-as-new has left them to themselves, and nobody else cancels them.
+func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
+	var running []string
+	for execution, left := executionID-1, maxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
+		var history []provider.Event
+		err := t.read(ctx, func(ctx context.Context) (err error) {
+			history, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(history) == 0 && execution != t.item.ExecutionID {
+			break // pruned, and those before it too
+		}
+		running = append(running, replay.OpenChildren(t.item.Instance, history)...)
+	}
+	return t.cancelRunning(ctx, running)
+}
+
+// cancelListed are the messages for the children of an instance whose history cannot be
+// read: those that the store knows of.
+func (t *turn) cancelListed(ctx context.Context) ([]provider.WorkItem, error) {
+	admin := t.worker.store.Admin()
+	if admin == nil {
+		return nil, nil
+	}
+	var children []string
+	err := t.read(ctx, func(ctx context.Context) (err error) {
+		children, err = admin.ListChildren(ctx, t.item.Instance)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.cancelRunning(ctx, children)
+}
+
+// cancelRunning are the messages for those of the children that go on. An id may have been
+// taken by somebody else's instance, and the parent never told.
+func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider.WorkItem, error) {
+	var running []string
+	for _, child := range children {
+		var history []provider.Event
+		err := t.read(ctx, func(ctx context.Context) (err error) {
+			history, err = t.worker.store.Read(ctx, child)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if terminal(history) != ended && (len(history) == 0 || t.isParent(history[0])) {
+			running = append(running, child)
+		}
+	}
+	return cancellations(running, replay.ParentEnded), nil
+}
+
+// isParent reports whether an instance that begins so is a child of this one.
+func (t *turn) isParent(first provider.Event) bool {
+	started, ok := first.Kind.(provider.OrchestrationStarted)
+	return ok && started.ParentInstance != nil && *started.ParentInstance == t.item.Instance
+}
+
+func cancellations(instances []string, reason string) []provider.WorkItem {
+	items := make([]provider.WorkItem, len(instances))
+	for i, instance := range instances {
+		items[i] = provider.CancelInstanceItem{Instance: instance, Reason: reason}
+	}
+	return items
+}
+
+// read makes a call that reads what a turn needs to end. What can never be read counts as
+// not there; any other error is logged and means that the turn must be tried again.
+func (t *turn) read(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := t.settling(ctx)
+	defer cancel()
+	err := call(ctx)
+	switch {
+	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
+		return nil
+	case err != nil:
+		t.logger.WarnContext(ctx, "what the end of a turn needs could not be read, the turn is tried again", "error", err)
+	}
+	return err
+}

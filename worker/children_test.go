@@ -1,0 +1,129 @@
+package worker_test
+
+import (
+	"testing"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// However a parent ends, a child that still runs is cancelled, also one of an earlier
+// execution. An instance that has the id a child of an earlier execution asked for, and
+// is somebody else's, goes on.
+func TestChildrenEndWithTheirParent(t *testing.T) {
+	t.Parallel()
+	parentEnds := func(call providerfault.Call) bool {
+		m := call.Turn.Metadata
+		return isAbout(call, "parent") && m.Status != nil && *m.Status == provider.StatusCompleted
+	}
+	for _, test := range []struct {
+		name   string
+		ending string
+		rules  []providerfault.Rule
+		want   string
+	}{
+		{name: "panic", ending: "panic", want: "parent failed"},
+		{name: "return", ending: "return", want: "parent dropped sub-orchestration future"},
+		{name: "continue-as-new, then return", ending: "continue", want: "parent ended"},
+		{name: "continue-as-new, then panic", ending: "continue and panic", want: "parent ended"},
+		{
+			name: "refused turn", ending: "return", want: "parent failed",
+			rules: []providerfault.Rule{{
+				Operation: providerfault.AckOrchestrationItem, If: parentEnds, Fault: providerfault.Fault{Fail: providerfault.Refused()},
+			}},
+		},
+		{
+			name: "poison", ending: "return", want: "parent failed",
+			rules: []providerfault.Rule{{
+				Operation: providerfault.AckOrchestrationItem, If: parentEnds, Fault: providerfault.Fault{Fail: providerfault.Busy()},
+			}},
+		},
+		{
+			name: "poison behind continue-as-new", ending: "continue", want: "parent ended",
+			rules: []providerfault.Rule{{
+				Operation: providerfault.AckOrchestrationItem, If: parentEnds, Fault: providerfault.Fault{Fail: providerfault.Busy()},
+			}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			onBothStores(t, func(t *testing.T, inner provider.Provider) {
+				store := providerfault.New(inner, test.rules...)
+				options := worker.Options{OrchestrationLockTimeout: shortLease, MaxAttempts: 2}
+				runWorker(t, store, options, leaving, waiting)
+				letParentEnd(t, inner, test.ending)
+				child := failure(t, client.Attach[string](client.New(inner), "child"))
+				if got := child.DisplayMessage(); got != "canceled: "+test.want {
+					t.Errorf("the child ended with %q, want %q", got, test.want)
+				}
+				raise(t, inner, "stranger", "go")
+				result(t, client.Attach[string](client.New(inner), "stranger"))
+			})
+		})
+	}
+}
+
+// leaving starts a child and, when told to, ends without waiting for it.
+var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, ending string) (string, error) {
+	switch ending {
+	case "continued":
+		return "", nil
+	case "continued and panic":
+		panic("boom")
+	}
+	orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("child"))
+	orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("stranger"))
+	ctx.SetCustomStatus("waiting")
+	if _, err := orchestration.WaitForEvent[string](ctx, "go").Await(); err != nil {
+		return "", err
+	}
+	switch ending {
+	case "panic":
+		panic("boom")
+	case "continue":
+		return "", orchestration.ContinueAsNew(ctx, "continued")
+	case "continue and panic":
+		return "", orchestration.ContinueAsNew(ctx, "continued and panic")
+	}
+	return "", nil
+})
+
+// letParentEnd starts a parent beside an instance that has the id of one of its children,
+// and tells it to end when its other child waits.
+func letParentEnd(t *testing.T, store provider.Provider, ending string) {
+	t.Helper()
+	c := client.New(store)
+	if _, err := client.Start(t.Context(), c, waiting, "stranger", ""); err != nil {
+		t.Fatal(err)
+	}
+	waitForStatus(t, store, "stranger")
+	run, err := client.Start(t.Context(), c, leaving, "parent", ending)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitForStatus(t, store, "child")
+	raise(t, store, "parent", "go")
+	_, _ = run.Wait(deadline(t)) //nolint:errcheck // some fail and some do not
+}
+
+// The children of an instance whose history cannot be read end with it too.
+func TestChildrenOfAnUnreadableParentAreCancelled(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		stop := runWorker(t, store, worker.Options{}, leaving, waiting)
+		c := client.New(store)
+		if _, err := client.Start(t.Context(), c, leaving, "parent", "return"); err != nil {
+			t.Fatal(err)
+		}
+		waitForStatus(t, store, "child")
+		stop()
+		raise(t, store, "parent", "go")
+		runWorker(t, unreadable{store, "parent"}, worker.Options{MaxAttempts: 1}, leaving, waiting)
+		if got := failure(t, client.Attach[string](c, "child")).DisplayMessage(); got != "canceled: parent ended" {
+			t.Errorf("the child ended with %q", got)
+		}
+	})
+}
