@@ -39,11 +39,11 @@ type Provider interface {
 
 	// AckOrchestrationItem commits one turn and releases the instance (§5.2).
 	//
-	// Errors: [ErrInvalidLockToken] when the token is unknown,
-	// [ErrLockExpired] when its lease has ended, [ErrInvalidArgument] for an
-	// event id of 0 or an item on the wrong queue, [ErrDuplicateEvent] when an
-	// event id is taken. After any of them nothing has changed; after the last
-	// two the lock is still held.
+	// Errors, the first that applies: [ErrInvalidLockToken] when the token is
+	// unknown, [ErrLockExpired] when its lease has ended, [ErrInvalidArgument] for
+	// an event id of 0, an item on the wrong queue or an unknown status,
+	// [ErrDuplicateEvent] when an event id is taken. After any of them nothing has
+	// changed; after the last two the lock is still held.
 	AckOrchestrationItem(ctx context.Context, params AckOrchestrationParams) error
 
 	// AbandonOrchestrationItem gives a turn up without effects (§5.3): it

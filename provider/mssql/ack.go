@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -18,38 +19,44 @@ const opAckOrchestration = "ack_orchestration_item"
 // unknown. Repeating the call is safe: if the first did its work, the second is
 // answered with [provider.ErrInvalidLockToken] (rule Q11).
 //
-// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
+// Errors, the first that applies: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
 // lock is still held.
 func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
-	result, err := columns.NewTurnResult(opAckOrchestration, params)
-	if err != nil {
-		return err
-	}
 	token, ok := parseToken(params.LockToken)
 	if !ok {
 		return unknownToken(opAckOrchestration)
 	}
-	ack, err := newAck(result)
-	if err != nil {
-		return err
+	ack, refusal := newAck(params)
+	if refusal != nil {
+		// The procedure refuses execution 0 as well, once it has looked for the token: a
+		// lost lock is what the caller must hear of first.
+		ack = mssqldb.AckOrchestrationItemParams{}
 	}
 	ack.LockToken = token
 	var turn mssqldb.AckOrchestrationItemTurnRow
-	err = s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
+	err := s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		result, err := q.AckOrchestrationItem(ctx, ack)
 		turn = result.Turn
 		return err
 	})
-	if err != nil {
+	switch {
+	case refusal != nil && errors.Is(err, provider.ErrInvalidArgument):
+		return refusal
+	case err != nil:
 		return err
 	}
 	s.published(ack, turn)
 	return nil
 }
 
-// newAck makes the procedure's arguments of a turn's result.
-func newAck(r *columns.TurnResult) (mssqldb.AckOrchestrationItemParams, error) {
+// newAck makes the procedure's arguments of a turn's result. Error:
+// [provider.ErrInvalidArgument].
+func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationItemParams, error) {
+	r, err := columns.NewTurnResult(opAckOrchestration, params)
+	if err != nil {
+		return mssqldb.AckOrchestrationItemParams{}, err
+	}
 	ack := mssqldb.AckOrchestrationItemParams{ExecutionID: r.Execution, Output: storedText(r.Metadata.Output)}
 	for _, step := range []func(*mssqldb.AckOrchestrationItemParams, *columns.TurnResult) error{
 		putMetadata, putEvents, putValues, putMessages, putWork,

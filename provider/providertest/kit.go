@@ -155,6 +155,12 @@ func categories() []category {
 		raceReplay(),
 		moreFetching(),
 		moreAcking(),
+		moreAttempts(),
+		moreRefusals(),
+		moreStatus(),
+		moreWaiting(),
+		moreLongTimes(),
+		moreAmounts(),
 		morePayloads(),
 		moreConcurrency(),
 
@@ -170,6 +176,7 @@ func categories() []category {
 		moreFiltering(),
 		moreDeletion(),
 		moreBulkDeletion(),
+		moreBulk(),
 		morePrune(),
 		moreStats(),
 

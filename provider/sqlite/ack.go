@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -19,17 +20,16 @@ const opAckOrchestration = "ack_orchestration_item"
 // Whatever can be checked or encoded without the database is, before the transaction:
 // the connection that writes is what everybody shares.
 //
-// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
+// Errors, the first that applies: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
 // lock is still held.
 func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
-	checked, err := columns.NewTurnResult(opAckOrchestration, params)
+	result, err := newTurnResult(params)
 	if err != nil {
-		return err
-	}
-	result := turnResult{TurnResult: checked}
-	if result.cancelled, err = activityList(checked.Cancelled); err != nil {
-		return err
+		return s.write(ctx, opAckOrchestration, func(ctx context.Context, t *tx) error {
+			_, lost := t.liveLock(ctx, opAckOrchestration, params.LockToken)
+			return cmp.Or(lost, err)
+		})
 	}
 	return s.write(ctx, opAckOrchestration, result.store)
 }
@@ -41,6 +41,17 @@ type turnResult struct {
 	instance string
 	// cancelled is the JSON list that CancelWork takes, "" for none.
 	cancelled string
+}
+
+// newTurnResult checks and encodes what a turn hands in. Error:
+// [provider.ErrInvalidArgument].
+func newTurnResult(params provider.AckOrchestrationParams) (*turnResult, error) {
+	checked, err := columns.NewTurnResult(opAckOrchestration, params)
+	if err != nil {
+		return nil, err
+	}
+	list, err := activityList(checked.Cancelled)
+	return &turnResult{TurnResult: checked, cancelled: list}, err
 }
 
 // activityList encodes activities for CancelWork, as [instance, execution, activity].
@@ -68,12 +79,9 @@ func jsonList[T any](operation string, list []T) (string, error) {
 // the caller names (step 1). The order is that of §5.2 except that what touches the
 // same row is done at once.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
-	held, err := t.findLock(ctx, opAckOrchestration, r.Token)
+	held, err := t.liveLock(ctx, opAckOrchestration, r.Token)
 	if err != nil {
 		return err
-	}
-	if held.until <= t.now {
-		return columns.LockExpired(opAckOrchestration)
 	}
 	if err := columns.CheckExecution(opAckOrchestration, uint64(r.Execution)); err != nil {
 		return err

@@ -32,6 +32,16 @@ func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error
 	return lock{token: token, instance: inbox.InstanceID, since: *inbox.LockedAt, until: *inbox.LockedUntil}, nil
 }
 
+// liveLock is findLock for a lease that must not have ended. Errors:
+// [provider.ErrInvalidLockToken], [provider.ErrLockExpired].
+func (t *tx) liveLock(ctx context.Context, operation, token string) (lock, error) {
+	held, err := t.findLock(ctx, operation, token)
+	if err == nil && held.until <= t.now {
+		err = columns.LockExpired(operation)
+	}
+	return held, err
+}
+
 // unlock ends the instance's lease, whoever has it.
 func (t *tx) unlock(ctx context.Context, instance string) error {
 	// Most turns leave no message behind, and then there is nothing to compute.

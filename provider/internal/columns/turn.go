@@ -93,6 +93,9 @@ func checkMetadata(operation string, m provider.ExecutionMetadata) error {
 			return err
 		}
 	}
+	if s := m.Status; s != nil && *s != provider.StatusRunning && !s.Terminal() {
+		return Invalid(operation, "status %q is none that an execution can have", *s)
+	}
 	if m.ParentInstanceID != nil {
 		return CheckID(operation, "parent instance id", *m.ParentInstanceID)
 	}

@@ -1,0 +1,185 @@
+package providertest
+
+import (
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// moreWaiting covers what ends the wait of a fetch of a store that honours PollTimeout:
+// all that makes work eligible, whoever does it. §5.1 promises the same of both queues.
+func moreWaiting() category {
+	return category{"more waiting", []scenario{
+		{"turn_whose_lease_ends", waitsForLease},
+		{"turn_whose_renewed_lease_ends", waitsForRenewedLease},
+		{"abandoned_turn", waitsForAbandon},
+		{"abandoned_turn_that_was_delayed", waitsForAbandonDelay},
+		{"old_messages_that_become_visible", waitsForOldMessages},
+		{"messages_that_came_during_a_turn", waitsForAck},
+		{"messages_of_a_turn_to_others", waitsForTurnsMessages},
+		{"result_of_an_activity", waitsForResult},
+		{"activity_that_is_abandoned", waitsForAbandonedWork},
+		{"activity_that_a_turn_schedules", waitsForScheduledWork},
+	}}
+}
+
+const ruleNotices = "§5.1: pollTimeout: how long the call may wait for work; " +
+	"a store that waits returns what becomes eligible meanwhile, and not only what is sent anew"
+
+// waitForTurn waits for a turn that becomes eligible while event is called, a moment
+// after the wait has begun; nil when time alone is to do it.
+func (e *env) waitForTurn(event func() error) *provider.FetchedOrchestration {
+	e.Helper()
+	var got *provider.FetchedOrchestration
+	e.meanwhile(event, func() (err error) {
+		got, err = e.p.FetchOrchestrationItem(e.ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
+		return err
+	})
+	e.check(got != nil, ruleNotices, "no turn within %v", e.patience())
+	return got
+}
+
+// waitForWork is waitForTurn for an activity.
+func (e *env) waitForWork(event func() error) *provider.FetchedWorkItem {
+	e.Helper()
+	var got *provider.FetchedWorkItem
+	e.meanwhile(event, func() (err error) {
+		got, err = e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+		return err
+	})
+	e.check(got != nil, ruleNotices, "no activity within %v", e.patience())
+	return got
+}
+
+// meanwhile begins a wait and lets something happen. It must be over long before its
+// time-out, which would find everything.
+func (e *env) meanwhile(event, wait func() error) {
+	e.Helper()
+	begin := time.Now()
+	e.together(2, func(i int) error {
+		if i == 0 {
+			return wait()
+		}
+		time.Sleep(e.lease / 4)
+		if event == nil {
+			return nil
+		}
+		return event()
+	})
+	took := time.Since(begin)
+	e.check(took < e.patience()*3/4, ruleNotices, "found only after %v", took)
+}
+
+// A turn whose holder is gone is taken over when the lease ends.
+func waitsForLease(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	due := time.Now().Add(e.lease)
+	e.fetchInstance("A", e.lease)
+	got := e.waitForTurn(nil)
+	e.notBefore(due, ruleLease)
+	same(e, got.AttemptCount, 2, ruleRefetch)
+}
+
+// A renewal during the wait counts, also one that ends the lease sooner.
+func waitsForRenewedLease(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.waitForTurn(func() error { return e.p.RenewOrchestrationItemLock(e.ctx, turn.LockToken, e.lease) })
+}
+
+// A turn that is given up can be taken at once.
+func waitsForAbandon(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.waitForTurn(func() error {
+		return e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: turn.LockToken})
+	})
+}
+
+// A turn that is given up for a while can be taken after it.
+func waitsForAbandonDelay(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	var due time.Time
+	e.waitForTurn(func() error {
+		due = time.Now().Add(e.lease)
+		return e.p.AbandonOrchestrationItem(e.ctx, provider.AbandonParams{LockToken: turn.LockToken, Delay: e.lease})
+	})
+	e.notBefore(due, ruleHides)
+}
+
+// Messages that were queued, hidden, long before the wait become visible during it, of an
+// instance that exists and of one that starts.
+func waitsForOldMessages(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	due := time.Now().Add(e.lease)
+	e.enqueueLater(raised("A", "first"), e.lease)
+	e.enqueueLater(startItem("B"), 2*e.lease)
+	e.tick()
+	got := e.waitForTurn(nil)
+	e.notBefore(due, ruleDelay)
+	same(e, got.Item.Instance, "A", ruleNotices)
+	same(e, e.waitForTurn(nil).Item.Instance, "B", ruleNotices)
+}
+
+// What came for an instance during its turn can be taken when the turn is committed.
+func waitsForAck(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.enqueue(raised("A", "knock"))
+	got := e.waitForTurn(func() error { return e.p.AckOrchestrationItem(e.ctx, turnOf(turn, provider.AckOrchestrationParams{})) })
+	e.batch(got, ruleNotices, raised("A", "knock"))
+}
+
+// What a turn sends to another instance arrives with its commit.
+func waitsForTurnsMessages(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{OrchestratorItems: []provider.WorkItem{startItem("B")}})
+	got := e.waitForTurn(func() error { return e.p.AckOrchestrationItem(e.ctx, turn) })
+	same(e, got.Item.Instance, "B", ruleNotices)
+}
+
+// So does an activity's result.
+func waitsForResult(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.enqueueWork(activityItem("A", 2))
+	work := e.fetchWork(held)
+	got := e.waitForTurn(func() error { return e.p.AckWorkItem(e.ctx, work.LockToken, completedItem("A", 2)) })
+	e.batch(got, ruleNotices, completedItem("A", 2))
+}
+
+// An activity that is given up can be taken, at once or after its delay.
+func waitsForAbandonedWork(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(activityItem("A", 2))
+	for _, delay := range []time.Duration{0, e.lease} {
+		work := e.fetchWork(held)
+		again := e.waitForWork(func() error {
+			return e.p.AbandonWorkItem(e.ctx, provider.AbandonParams{LockToken: work.LockToken, Delay: delay})
+		})
+		e.abandonWork(again, 0, false)
+	}
+}
+
+// An activity that a turn schedules can be taken when the turn is committed.
+func waitsForScheduledWork(e *env) {
+	e.needsLongPolling()
+	e.create("A")
+	e.wake("A")
+	turn := turnOf(e.fetchInstance("A", held), provider.AckOrchestrationParams{WorkerItems: []provider.WorkItem{activityItem("A", 2)}})
+	e.waitForWork(func() error { return e.p.AckOrchestrationItem(e.ctx, turn) })
+}
