@@ -2,6 +2,7 @@ package mssql_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -114,6 +115,34 @@ func TestFetchesOfNothingAreOneRoundTrip(t *testing.T) {
 		ok(t, fetch(t.Context(), store))
 		if requests, counts := p.taken(); counts != (tdsproxy.Counts{RPCs: 1}) {
 			t.Errorf("a fetch that finds no %s sends %v", name, requests)
+		}
+	}
+}
+
+// TestRefusedTurnIsOneRoundTrip is about a turn that the store refuses by itself: it asks the server once, whether the
+// lock is still held (§5.2 step 1), and with nothing at all when no token can look like that.
+func TestRefusedTurnIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	_, schema := mssqltest.Pooled(t)
+	p := newTap(t)
+	store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
+	token := scene{t: t, store: store, instance: "instance"}.turn()
+	for _, c := range []struct {
+		token string
+		want  error
+		calls int
+	}{
+		{token, provider.ErrInvalidArgument, 1},
+		{"11111111-2222-4333-8444-555555555555", provider.ErrInvalidLockToken, 1},
+		{"no-such-token", provider.ErrInvalidLockToken, 0},
+		{token, provider.ErrInvalidArgument, 1},
+	} {
+		turn := firstTurn("instance", c.token)
+		turn.Metadata.Status = new(provider.Status("Paused"))
+		p.taken()
+		err := store.AckOrchestrationItem(t.Context(), turn)
+		if requests, counts := p.taken(); !errors.Is(err, c.want) || counts != (tdsproxy.Counts{RPCs: c.calls}) {
+			t.Errorf("token %s: %v, want %v; it sends %v, want %d calls", c.token, err, c.want, requests, c.calls)
 		}
 	}
 }
