@@ -20,15 +20,13 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	params := provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: b.executionID,
 		HistoryDelta: result.HistoryDelta, WorkerItems: result.WorkerItems,
-		OrchestratorItems: result.OrchestratorItems, Metadata: result.Metadata,
-		CancelledActivities: result.CancelledActivities,
+		Metadata: result.Metadata, CancelledActivities: result.CancelledActivities,
 	}
-	farewell, err := t.farewell(ctx, b.executionID, result)
-	if err != nil {
+	var err error
+	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
 		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
-	params.OrchestratorItems = append(params.OrchestratorItems, farewell...)
 	notices, err := t.notices(ctx)
 	if err != nil {
 		t.abandon(ctx, 100*time.Millisecond, false)
@@ -47,21 +45,23 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 }
 
-// farewell are the messages of a turn that ends the instance: for its parent, and for the
-// children of earlier executions. Those of this one the replay has cancelled.
-func (t *turn) farewell(ctx context.Context, executionID uint64, result *replay.Result) ([]provider.WorkItem, error) {
-	if !result.Outcome.Ends() {
-		return nil, nil
+// outgoing are the messages of a turn. One that ends the instance also has some for its
+// parent and for the children of earlier executions, whom the replay does not know.
+func (t *turn) outgoing(ctx context.Context, executionID uint64, result *replay.Result) ([]provider.WorkItem, error) {
+	items, err := t.withoutStrangers(ctx, result.OrchestratorItems)
+	if err != nil || !result.Outcome.Ends() {
+		return items, err
 	}
 	children, err := t.cancelEarlier(ctx, executionID)
 	if err != nil {
 		return nil, err
 	}
+	items = append(items, children...)
 	message, err := t.addressParent(ctx, result.Parent)
 	if message != nil {
-		children = append(children, message)
+		items = append(items, message)
 	}
-	return children, err
+	return items, err
 }
 
 // refused fails an instance whose turn the store does not accept. ack has logged
@@ -198,7 +198,7 @@ func (t *turn) parentExecution(ctx context.Context, stamp uint64, parent string,
 		return stamp, nil
 	}
 	var history []provider.Event
-	err := t.read(ctx, func(ctx context.Context) (err error) {
+	err := t.read(ctx, "the parent's history", func(ctx context.Context) (err error) {
 		history, err = t.worker.store.Read(ctx, parent)
 		return err
 	})

@@ -15,11 +15,39 @@ const maxEarlierExecutions = 1000
 // cancelChildren are the messages for children of an execution that fails outside the
 // replay, and of those before it. An error means that the turn must be tried again.
 func (t *turn) cancelChildren(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
-	if executionID != t.item.ExecutionID {
-		return t.cancelEarlier(ctx, executionID)
-	}
 	earlier, err := t.cancelEarlier(ctx, executionID)
-	return append(cancellations(replay.OpenChildren(t.item.Instance, t.item.History), replay.ParentFailed), earlier...), err
+	if err != nil || executionID != t.item.ExecutionID {
+		return earlier, err
+	}
+	own, err := t.withoutStrangers(ctx, cancellations(replay.OpenChildren(t.item.Instance, t.item.History), replay.ParentFailed))
+	return append(own, earlier...), err
+}
+
+// withoutStrangers leaves out cancellations of instances that have the id a child was to
+// have, and another parent or none: this one may not have been told yet.
+func (t *turn) withoutStrangers(ctx context.Context, items []provider.WorkItem) ([]provider.WorkItem, error) {
+	var own []provider.WorkItem
+	for _, item := range items {
+		if m, ok := item.(provider.CancelInstanceItem); ok && !replay.IsGeneratedChild(t.item.Instance, m.Instance) {
+			history, err := t.childHistory(ctx, m.Instance)
+			if err != nil {
+				return nil, err
+			}
+			if len(history) > 0 && !t.isParent(history[0]) {
+				continue
+			}
+		}
+		own = append(own, item)
+	}
+	return own, nil
+}
+
+func (t *turn) childHistory(ctx context.Context, child string) (history []provider.Event, err error) {
+	err = t.read(ctx, "a child's history", func(ctx context.Context) (err error) {
+		history, err = t.worker.store.Read(ctx, child)
+		return err
+	})
+	return history, err
 }
 
 // cancelEarlier are the messages for children of the executions before one that ends the
@@ -28,7 +56,7 @@ func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provide
 	var running []string
 	for execution, left := executionID-1, maxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
 		var history []provider.Event
-		err := t.read(ctx, func(ctx context.Context) (err error) {
+		err := t.read(ctx, "an earlier execution's history", func(ctx context.Context) (err error) {
 			history, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)
 			return err
 		})
@@ -51,7 +79,7 @@ func (t *turn) cancelListed(ctx context.Context) ([]provider.WorkItem, error) {
 		return nil, nil
 	}
 	var children []string
-	err := t.read(ctx, func(ctx context.Context) (err error) {
+	err := t.read(ctx, "the list of children", func(ctx context.Context) (err error) {
 		children, err = admin.ListChildren(ctx, t.item.Instance)
 		return err
 	})
@@ -66,11 +94,7 @@ func (t *turn) cancelListed(ctx context.Context) ([]provider.WorkItem, error) {
 func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider.WorkItem, error) {
 	var running []string
 	for _, child := range children {
-		var history []provider.Event
-		err := t.read(ctx, func(ctx context.Context) (err error) {
-			history, err = t.worker.store.Read(ctx, child)
-			return err
-		})
+		history, err := t.childHistory(ctx, child)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +121,7 @@ func cancellations(instances []string, reason string) []provider.WorkItem {
 
 // read makes a call that reads what a turn needs to end. What can never be read counts as
 // not there; any other error is logged and means that the turn must be tried again.
-func (t *turn) read(ctx context.Context, call func(context.Context) error) error {
+func (t *turn) read(ctx context.Context, what string, call func(context.Context) error) error {
 	ctx, cancel := t.settling(ctx)
 	defer cancel()
 	err := call(ctx)
@@ -105,7 +129,7 @@ func (t *turn) read(ctx context.Context, call func(context.Context) error) error
 	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
 		return nil
 	case err != nil:
-		t.logger.WarnContext(ctx, "what the end of a turn needs could not be read, the turn is tried again", "error", err)
+		t.logger.WarnContext(ctx, what+" could not be read, the turn is tried again", "error", err)
 	}
 	return err
 }

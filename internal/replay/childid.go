@@ -27,6 +27,10 @@ func childInstance(parent, child string) string {
 	return child
 }
 
+// IsGeneratedChild reports whether an id is one that is made for a child of that parent,
+// which nobody else can have.
+func IsGeneratedChild(parent, id string) bool { return strings.HasPrefix(id, parent+"::"+childMarker) }
+
 // CheckInstanceID refuses an id for a root that could be a generated child's, now or
 // later (§2.2). The error has no prefix and says which marker the id uses.
 func CheckInstanceID(id string) error {
