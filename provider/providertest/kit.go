@@ -174,6 +174,7 @@ func categories() []category {
 		moreManagement(),
 		moreCustomStatus(),
 		moreFiltering(),
+		selectionByCode(),
 		moreDeletion(),
 		moreBulkDeletion(),
 		moreBulk(),
