@@ -64,6 +64,8 @@ type watch struct {
 	slow  func()
 	timer *time.Timer
 	ended atomic.Bool
+	// started is the engine's.
+	started bool
 
 	mu sync.Mutex
 	// poll is the poll that was seen last, and count how often in a row.
@@ -76,10 +78,12 @@ type watch struct {
 	due    int
 }
 
+// start begins to look, unless it has begun.
 func (w *watch) start(c *coroutine) {
-	if w.after <= 0 {
+	if w.after <= 0 || w.started {
 		return
 	}
+	w.started = true
 	w.mu.Lock() // look may run before timer is set
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(w.after/looks, func() { w.look(c) })

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
 )
@@ -31,7 +32,8 @@ type coroutine struct {
 	// owner is the function's goroutine, 0 before and after its life.
 	owner   atomic.Uintptr
 	foreign foreignUse
-	watch   watch
+	// watch is the present turn's.
+	watch *watch
 
 	// Set by the function's goroutine before its last paused.
 	done   bool
@@ -55,13 +57,26 @@ type foreignUse struct {
 	// closed means that the turn is decided; late is told of what comes then.
 	closed bool
 	late   func(at string)
+	// wasLate means that a use came then.
+	wasLate bool
 }
 
-func newCoroutine(fn func() (string, error), late func(at string)) *coroutine {
-	return &coroutine{
-		fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		foreign: foreignUse{late: late},
-	}
+func newCoroutine(fn func() (string, error)) *coroutine {
+	return &coroutine{fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+}
+
+// begin prepares for a turn.
+func (c *coroutine) begin(late func(at string), blockedAfter time.Duration, slow func()) {
+	c.foreign.mu.Lock()
+	defer c.foreign.mu.Unlock()
+	c.foreign.closed, c.foreign.late = false, late
+	c.watch = &watch{after: blockedAfter, slow: slow}
+}
+
+// rest ends the turn's watch while the function is suspended.
+func (c *coroutine) rest() {
+	c.watch.stop()
+	c.watch = &watch{after: c.watch.after}
 }
 
 // poll lets the function run until it pauses or returns, or its context is used by
@@ -71,11 +86,11 @@ func (c *coroutine) poll(ctx context.Context) error {
 		return nil
 	}
 	c.polls.Add(1)
+	c.watch.start(c)
 	if c.started {
 		c.resume <- struct{}{}
 	} else {
 		c.started = true
-		c.watch.start(c)
 		go c.main()
 	}
 	for {
@@ -162,9 +177,12 @@ func (c *coroutine) usedBy(at string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.closed && f.late != nil:
-		f.late(at)
-	case !f.closed && f.at == "":
+	case f.closed:
+		f.wasLate = true
+		if f.late != nil {
+			f.late(at)
+		}
+	case f.at == "":
 		f.at = at
 		c.tellEngine()
 	}
@@ -204,6 +222,7 @@ func (c *coroutine) stop(ctx context.Context) *BlockedError {
 	defer c.watch.stop()
 	paused := !c.inFunction() && !c.done // else blocked elsewhere, or gone: nothing to wait for
 	c.polls.Add(1)
+	c.watch.start(c)
 	close(c.resume)
 	if !paused {
 		return nil

@@ -1,7 +1,8 @@
 // Package replay runs one turn of an orchestration: a pure function from a
 // history and a batch of messages to new events and outgoing work.
 //
-// The orchestration function is run from its start in every turn. What it asks
+// The orchestration function is run from its start, or goes on where an earlier turn
+// suspended it; both have the same effects. What it asks
 // for (an activity, a timer, a wait) is an action; an action is matched to the
 // schedule event that an earlier turn recorded for it, and the results that
 // history holds are handed back in the order in which they arrived. Where the
@@ -19,5 +20,5 @@
 // events), childid.go (what children are called), subscription.go and policy.go (waits,
 // dequeues and what becomes of dropped ones), finish.go (the outcome), effects.go
 // (outgoing items and metadata), limits.go, extent.go (how much a turn and a history
-// may hold).
+// may hold), suspend.go (from one turn to the next).
 package replay

@@ -8,16 +8,15 @@ const MaxCarryForward = 100
 
 // result gathers the turn's effects.
 func (e *engine) result() *Result {
-	r := &e.res
-	r.Outcome = e.outcome
-	r.HistoryDelta = e.delta()
-	if e.alreadyEnded() {
-		return r
+	e.res.Outcome = e.outcome
+	e.res.HistoryDelta = e.delta()
+	if !e.alreadyEnded() {
+		e.send()
+		e.describeTurn()
+		e.notifyParent()
 	}
-	e.send()
-	e.describeTurn()
-	e.notifyParent()
-	return r
+	r := e.res // a copy, as the next turn has its own
+	return &r
 }
 
 // send adds the items of new actions (§7.5, turn results). Whatever the outcome,

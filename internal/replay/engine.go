@@ -12,7 +12,8 @@ import (
 // within one turn (§7.2).
 const maxQuiescenceRounds = 100
 
-// engine is the state of one turn.
+// engine is the state of an execution and of its present turn. What belongs to the turn
+// alone begins anew in resume (see suspend.go).
 type engine struct {
 	turn    Turn
 	started provider.OrchestrationStarted
@@ -20,10 +21,15 @@ type engine struct {
 	events []provider.Event
 	// persisted is the number of recorded events.
 	persisted int
+	// known is the number of those that an earlier turn of this engine left, and applied
+	// how many of these the function's side has been told.
+	known, applied int
 	env       *Env
 	coroutine *coroutine
-	// recorded is what the recorded history holds.
+	// recorded is what the recorded history holds, or the start of a new execution.
 	recorded extent
+	// inbox knows what messages the history admits.
+	inbox inbox
 
 	// bound are the handles by their schedule event.
 	bound map[uint64]*Handle
@@ -54,12 +60,20 @@ type engine struct {
 	res           Result
 }
 
+func engineFor(turn Turn) *engine {
+	if turn.Resume != nil {
+		return turn.Resume.resume(turn)
+	}
+	return newEngine(turn)
+}
+
 func newEngine(turn Turn) *engine {
 	e := &engine{
 		turn:  turn,
 		bound: map[uint64]*Handle{},
 		open:  map[uint64]bool{},
 	}
+	e.inbox = inbox{engine: e, schedules: map[uint64]provider.EventKind{}, done: map[uint64]bool{}}
 	e.events = append(make([]provider.Event, 0, len(turn.History)+len(turn.Messages)+8), turn.History...)
 	e.persisted = len(turn.History)
 	if e.persisted == 0 {
@@ -72,10 +86,11 @@ func newEngine(turn Turn) *engine {
 		e.env.kv = map[string]provider.KVEntry{}
 	}
 	env := e.env
-	env.coroutine = newCoroutine(func() (string, error) { return turn.Func(env, e.started.Input) }, turn.UsedLate)
-	env.coroutine.watch.after, env.coroutine.watch.slow = turn.BlockedAfter, turn.Slow
+	fn := turn.Func
+	env.coroutine = newCoroutine(func() (string, error) { return fn(env, e.started.Input) })
+	env.coroutine.begin(turn.UsedLate, turn.BlockedAfter, turn.Slow)
 	e.coroutine = env.coroutine
-	e.measureHistory()
+	e.recorded = measure(e.events)
 	return e
 }
 
@@ -104,8 +119,10 @@ func (e *engine) run(ctx context.Context) error {
 		return nil
 	}
 	started, ok := e.events[0].Kind.(provider.OrchestrationStarted)
-	e.started = started
-	e.env.status = started.InitialCustomStatus
+	if e.known == 0 {
+		e.started = started
+		e.env.status = started.InitialCustomStatus
+	}
 	e.receive()
 	if !ok {
 		e.nondeterministicf("the history begins with %s instead of OrchestrationStarted", e.events[0].Kind.Type())
@@ -131,11 +148,12 @@ func (e *engine) nondeterministicf(format string, args ...any) {
 
 // walk replays the history and then lets the function go on (§7.11 B).
 func (e *engine) walk(ctx context.Context) error {
-	mustPoll := true
+	// A function that goes on has looked at all it knows.
+	mustPoll := e.known == 0
 	// The function's reaction to a recorded event was seen by the turn that
 	// recorded it, so it is a replay; the reaction to a new event is not.
-	e.env.replaying.Store(e.persisted > 0)
-	for i := range e.events {
+	e.env.replaying.Store(e.persisted > e.known)
+	for i := e.applied; i < len(e.events); i++ {
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
 		// select deterministic.

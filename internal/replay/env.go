@@ -62,7 +62,10 @@ func (v *Env) Silent() bool { return v.replaying.Load() }
 
 // NowMs is the engine's wall clock. It differs between replays, so its value
 // may only go into actions whose recorded form wins over it.
-func (v *Env) NowMs() uint64 { return v.engine.turn.NowMs() }
+func (v *Env) NowMs() uint64 {
+	v.coroutine.mustOwn()
+	return v.engine.turn.NowMs()
+}
 
 // Emit asks for something and returns the place of its result. It does not
 // block. A child's id that is reserved fails the call at once, and nothing is

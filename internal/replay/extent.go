@@ -51,6 +51,11 @@ func (s extent) plus(kind provider.EventKind) extent {
 	return s
 }
 
+// add sums up.
+func (s extent) add(t extent) extent {
+	return extent{s.actions + t.actions, s.actionBytes + t.actionBytes, s.otherBytes + t.otherBytes}
+}
+
 func measure(events []provider.Event) extent {
 	var s extent
 	for _, event := range events {
@@ -58,9 +63,6 @@ func measure(events []provider.Event) extent {
 	}
 	return s
 }
-
-// measureHistory counts what earlier turns recorded, or the start of a new execution.
-func (e *engine) measureHistory() { e.recorded = measure(e.events) }
 
 // spend counts an action, and ends the function when it is one too many: a loop that
 // asks for ever would take all memory before its turn ends. A replay asks again for
@@ -112,7 +114,7 @@ func (e *engine) tooLarge() string {
 	return ""
 }
 
-// grown is what this turn adds to what measureHistory counted.
+// grown is what this turn adds to what is recorded.
 func (e *engine) grown() extent { return measure(e.events[max(e.persisted, 1):]) }
 
 // warn notes the limits of which this turn has reached half.

@@ -19,6 +19,7 @@ func (e *engine) finish() {
 	if e.failure == nil {
 		e.convert() // what was asked for in the function's last moments
 	}
+	e.applied = len(e.events)
 	reason, cancelled := e.cancelRequest()
 	switch {
 	case e.failure != nil:
@@ -99,7 +100,7 @@ func (e *engine) end(kind provider.EventKind) {
 
 // alreadyEnded reports a history that was terminal before this turn.
 func (e *engine) alreadyEnded() bool {
-	for _, event := range e.events[:e.persisted] {
+	for _, event := range e.events[e.known:e.persisted] {
 		if event.Terminal() {
 			return true
 		}
@@ -108,7 +109,7 @@ func (e *engine) alreadyEnded() bool {
 }
 
 func (e *engine) cancelRequest() (reason string, ok bool) {
-	for _, event := range e.events {
+	for _, event := range e.events[e.known:] {
 		if request, is := event.Kind.(provider.OrchestrationCancelRequested); is {
 			return request.Reason, true
 		}
@@ -119,6 +120,9 @@ func (e *engine) cancelRequest() (reason string, ok bool) {
 // cancelDropped records a cancellation for everything the function gave up, once:
 // only with the event goes the side effect, so that replays do not repeat it.
 func (e *engine) cancelDropped() {
+	if e.failure != nil {
+		return
+	}
 	recorded := e.checkDropped()
 	given := slices.Clone(e.env.dropped)
 	slices.SortFunc(given, func(a, b *Handle) int {
@@ -135,19 +139,15 @@ func (e *engine) cancelDropped() {
 // checkDropped checks that the code still gives up what history says it gave up, and
 // returns what that is.
 func (e *engine) checkDropped() map[uint64]bool {
-	dropped := map[uint64]bool{}
-	for _, h := range e.env.dropped {
-		dropped[h.eventID] = true
-	}
 	recorded := map[uint64]bool{}
-	for i, event := range e.events {
+	for i, event := range e.events[e.known:] {
 		reason, ok := droppedReason(event.Kind)
 		if !ok || reason != reasonDropped || event.SourceEventID == nil {
 			continue
 		}
 		id := *event.SourceEventID
 		recorded[id] = true
-		if i < e.persisted && !dropped[id] {
+		if h := e.bound[id]; e.known+i < e.persisted && (h == nil || !h.dropped) {
 			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
 			break
 		}

@@ -5,10 +5,11 @@ import "github.com/duroxide/duroxide-go/provider"
 // receive turns the batch into events (§7.11 A). Messages that come too late or
 // a second time are left out; they are consumed all the same.
 func (e *engine) receive() {
-	in := inbox{engine: e, schedules: map[uint64]provider.EventKind{}, done: map[uint64]bool{}}
-	for _, event := range e.events {
+	in := &e.inbox
+	for _, event := range e.events[in.noted:] {
 		in.note(event)
 	}
+	in.noted = len(e.events)
 	for _, message := range e.turn.Messages {
 		in.accept(message)
 		if e.failure != nil {
@@ -20,7 +21,9 @@ func (e *engine) receive() {
 // inbox decides which messages become events.
 type inbox struct {
 	engine *engine
-	// schedules are the recorded schedule events by id.
+	// noted is the number of events that were noted.
+	noted int
+	// schedules are the recorded schedule events that are not done, by id.
 	schedules map[uint64]provider.EventKind
 	// done are the schedules that have a completion, recorded or in this batch.
 	done            map[uint64]bool
@@ -34,11 +37,16 @@ func (in *inbox) note(event provider.Event) {
 	case provider.ActivityCompleted, provider.ActivityFailed, provider.TimerFired,
 		provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed:
 		if event.SourceEventID != nil {
-			in.done[*event.SourceEventID] = true
+			in.finish(*event.SourceEventID)
 		}
 	case provider.OrchestrationCancelRequested:
 		in.cancelRequested = true
 	}
+}
+
+func (in *inbox) finish(id uint64) {
+	in.done[id] = true
+	delete(in.schedules, id)
 }
 
 func (in *inbox) accept(message provider.WorkItem) {
@@ -79,7 +87,7 @@ func (in *inbox) complete(execution, id uint64, kind provider.EventKind, details
 		e.nondeterministicf("%s arrived for event %d, which is %s", kind.Type(), id, describe(schedule))
 		return
 	}
-	in.done[id] = true
+	in.finish(id)
 	e.record(&id, kind)
 	if details == nil {
 		return

@@ -34,10 +34,44 @@ func checkRandomOrchestration(t *rapid.T) {
 	choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 0, 120).Draw(t, "choices")
 	crashes := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 40).Draw(t, "crashes")
 
-	calm := simulate(t, p, choices, nil)
-	crashed := simulate(t, p, choices, crashes)
+	calm := simulate(t, p, choices, nil, nil)
+	crashed := simulate(t, p, choices, crashes, nil)
 	if diff := cmp.Diff(calm.told, crashed.told); diff != "" {
 		t.Errorf("crashes changed what happened (-without +with):\n%s", diff)
+	}
+}
+
+// Turns that go on where one left the function give the histories, the items and the
+// cancellations of turns that replay, byte for byte: whichever functions are forgotten, and
+// whichever of two workers runs a turn, each with functions that know the turns of the other
+// or not. Neither do crashes change anything.
+func TestSuspendedFunctionsGiveTheSameHistories(t *testing.T) {
+	t.Parallel()
+	for share := range 8 {
+		t.Run(fmt.Sprint(share), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, checkSuspendedOrchestration)
+		})
+	}
+}
+
+func checkSuspendedOrchestration(t *rapid.T) {
+	p := program(rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(t, "program"))
+	choices := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 0, 120).Draw(t, "choices")
+	crashes := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 40).Draw(t, "crashes")
+	evictions := rapid.SliceOfN(rapid.IntRange(0, 15), 1, 40).Draw(t, "evictions")
+
+	calm := simulate(t, p, choices, nil, nil)
+	suspended := simulate(t, p, choices, nil, evictions)
+	if diff := cmp.Diff(calm.stored, suspended.stored); diff != "" {
+		t.Errorf("suspended functions changed a history (-without +with):\n%s", diff)
+	}
+	if diff := cmp.Diff(calm.sent, suspended.sent); diff != "" {
+		t.Errorf("suspended functions changed what is sent (-without +with):\n%s", diff)
+	}
+	crashed := simulate(t, p, choices, crashes, evictions)
+	if diff := cmp.Diff(calm.told, crashed.told); diff != "" {
+		t.Errorf("crashes and suspended functions changed what happened (-without +with):\n%s", diff)
 	}
 }
 
@@ -177,6 +211,10 @@ type simulator struct {
 	crashes []int
 	turns   int
 	clock   uint64
+	// evictions, if not nil, say for each run which worker runs it and what it remembers.
+	evictions []int
+	runs      int
+	workers   [2]*replay.Suspended
 
 	execution uint64
 	history   []provider.Event
@@ -190,14 +228,21 @@ type simulator struct {
 
 	// told is all that happened, without times: entries and items.
 	told []any
+	// stored are all histories as JSON, and sent all other effects.
+	stored []string
+	sent   []any
 }
 
-func simulate(t *rapid.T, p program, choices, crashes []int) *simulator {
+func simulate(t *rapid.T, p program, choices, crashes, evictions []int) *simulator {
 	s := &simulator{
-		t: t, fn: do(p.run), choices: choices, crashes: crashes, clock: now,
+		t: t, fn: do(p.run), choices: choices, crashes: crashes, evictions: evictions, clock: now,
 		execution: 1, kv: map[string]provider.KVEntry{}, budget: 14,
 		begin: provider.OrchestrationStarted{Name: "Random", Version: "1.0.0", Input: "in"},
 	}
+	defer func() {
+		s.forget(0)
+		s.forget(1)
+	}()
 	for range s.choose(8) {
 		s.queue = append(s.queue, queued(fmt.Sprint("queue", s.choose(2)), "early"))
 	}
@@ -280,26 +325,67 @@ func (s *simulator) turn() {
 		}
 		batch = append(carried, batch...)
 	}
-	result := s.run(batch)
+	result, worker := s.attempt(batch)
 	if s.crashes != nil {
 		for range s.crashes[s.turns%len(s.crashes)] {
-			result = s.run(batch)
+			if result.Suspended != nil {
+				result.Suspended.Stop(s.t.Context())
+			}
+			result, worker = s.attempt(batch)
 		}
 	}
 	s.turns++
 	s.queue = s.queue[:0]
+	s.forget(worker)
+	s.workers[worker] = result.Suspended
 	s.ack(result)
 	if !s.ended && len(s.history) > 0 {
-		if again := s.run(nil); again.Outcome != replay.Continue || len(again.HistoryDelta) > 0 {
+		if again := s.run(nil, s.history, nil, false); again.Outcome != replay.Continue || len(again.HistoryDelta) > 0 {
 			s.t.Fatalf("replaying a history gives %+v, %+v\n%+v", entries(again.HistoryDelta), again.Details, entries(s.history))
 		}
 	}
 }
 
-func (s *simulator) run(batch []provider.WorkItem) *replay.Result {
+// attempt runs a turn on one of the workers, by the function that it remembers if it does.
+func (s *simulator) attempt(batch []provider.WorkItem) (*replay.Result, int) {
+	if s.evictions == nil {
+		return s.run(batch, s.history, nil, s.evictions != nil), 0
+	}
+	c := s.evictions[s.runs%len(s.evictions)]
+	s.runs++
+	worker := c % 2
+	kept := s.workers[worker]
+	if kept == nil || c/2%4 == 0 || kept.ExecutionID() != s.execution {
+		s.forget(worker)
+		return s.run(batch, s.history, nil, s.evictions != nil), worker
+	}
+	s.workers[worker] = nil
+	from, sent := kept.LastEventID(), s.history
+	if c/8 == 0 {
+		sent = s.history[from-1:]
+	} else {
+		from = 0
+	}
+	whole, ok := kept.Extend(from, slices.Clone(sent))
+	if !ok {
+		s.t.Fatalf("the function does not go on from event %d of %+v", kept.LastEventID(), entries(s.history))
+	}
+	return s.run(batch, whole, kept, true), worker
+}
+
+// forget ends what a worker remembers.
+func (s *simulator) forget(worker int) {
+	if kept := s.workers[worker]; kept != nil {
+		kept.Stop(s.t.Context())
+	}
+	s.workers[worker] = nil
+}
+
+func (s *simulator) run(batch []provider.WorkItem, past []provider.Event, resume *replay.Suspended, keep bool) *replay.Result {
 	s.clock += 7
 	result, err := replay.Run(s.t.Context(), replay.Turn{
-		Instance: instance, ExecutionID: s.execution, Func: s.fn, History: s.history, Started: s.begin,
+		Instance: instance, ExecutionID: s.execution, Func: s.fn, History: past, Started: s.begin,
+		Resume: resume, Keep: keep,
 		Messages: batch, KV: s.kv, FrameworkVersion: version, NowMs: func() uint64 { return s.clock },
 	})
 	if err != nil {
@@ -318,6 +404,15 @@ func (s *simulator) ack(result *replay.Result) {
 	for _, e := range entries(result.HistoryDelta) {
 		s.told = append(s.told, timeless(e))
 	}
+	for _, e := range result.HistoryDelta {
+		data, err := provider.EncodeEvent(e)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.stored = append(s.stored, string(data))
+	}
+	s.sent = append(s.sent, result.WorkerItems, result.OrchestratorItems, result.CancelledActivities, result.Metadata,
+		result.Nearing, result.Unheard, result.DroppedCarryForward)
 	s.outside = append(s.outside, result.WorkerItems...)
 	s.outside = slices.DeleteFunc(s.outside, func(item provider.WorkItem) bool {
 		m, ok := item.(provider.ActivityExecuteItem)

@@ -22,6 +22,12 @@ type Turn struct {
 	// History is the execution's recorded history. When it is empty the turn
 	// begins the execution with Started.
 	History []provider.Event
+	// Resume, if not nil, is the function where an earlier turn left it, and History
+	// comes from [Suspended.Extend]. The turn goes on from there, and what it was at the
+	// start, KV and Started, is not looked at.
+	Resume *Suspended
+	// Keep asks for Result.Suspended.
+	Keep bool
 	// Started is event 1 of a new execution; unused when History is not empty.
 	Started provider.OrchestrationStarted
 	// Messages are the batch in order, without start and continue items.
@@ -91,17 +97,27 @@ type Result struct {
 	// Lingering is set when a deferred call of the function blocks. The turn's effects
 	// were decided before.
 	Lingering *BlockedError
+	// Suspended is the function where the turn left it, nil when it has ended or cannot
+	// go on, or when nobody asked. It has seen effects that are not committed yet: who does
+	// not commit them must stop it.
+	Suspended *Suspended
 }
 
 // ErrBlocked reports that ctx ended while the function was blocked on something
 // other than its Env. The turn has no effects and can be repeated.
 var ErrBlocked = errors.New("the orchestration function did not give control back: it may only wait through its context")
 
-// Run runs one turn. Its only error is ErrBlocked, as a *BlockedError unless ctx ended first;
-// every failure of the function or of the history is a Result.
+// Run runs one turn, and takes turn.Resume over. Its only error is ErrBlocked, as a
+// *BlockedError unless ctx ended first; every failure of the function or of the history is
+// a Result.
 func Run(ctx context.Context, turn Turn) (*Result, error) {
-	e := newEngine(turn)
-	defer func() { _ = e.coroutine.stop(ctx) }() // also after a panic; the first call counts
+	e := engineFor(turn)
+	suspended := false
+	defer func() { // also after a panic; the first call counts
+		if !suspended {
+			_ = e.coroutine.stop(ctx)
+		}
+	}()
 	if err := e.run(ctx); err != nil {
 		if at := e.coroutine.decide(); at != "" && turn.UsedLate != nil {
 			turn.UsedLate(at)
@@ -109,6 +125,11 @@ func Run(ctx context.Context, turn Turn) (*Result, error) {
 		return nil, err
 	}
 	result := e.result()
+	if turn.Keep && e.suspendable() {
+		suspended = true
+		result.Suspended = e.suspend()
+		return result, nil
+	}
 	result.Lingering = e.coroutine.stop(ctx)
 	return result, nil
 }
