@@ -4,6 +4,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -18,8 +19,9 @@ type Report struct {
 	// Unanswered lists the schedules and waits without an outcome. A running
 	// execution has some; one that ended has those it no longer wanted.
 	Unanswered []uint64
-	// Lost lists external events and queue messages that nobody waited for. That is
-	// legal (§7.13), and a sign that somebody raised an event too early or twice.
+	// Lost lists external events that nobody waited for, and the queue messages that
+	// nobody had taken at the end, unless the next execution has them. That is legal
+	// (§7.13), and a sign that somebody raised an event too early or twice.
 	Lost []uint64
 	// End is the event that ended the execution, nil while it runs.
 	End provider.EventKind
@@ -44,6 +46,7 @@ func History(instance string, execution uint64, events []provider.Event) Report 
 		}
 		a.event(event)
 	}
+	a.leftBehind()
 	for _, event := range events {
 		if _, ok := a.open[event.EventID]; ok {
 			a.report.Unanswered = append(a.report.Unanswered, event.EventID)
@@ -57,6 +60,8 @@ type auditor struct {
 	report Report
 	// open holds what is waiting for an outcome, by event id.
 	open map[uint64]provider.EventKind
+	// kept holds the messages that came before anybody waited for them, oldest first.
+	kept []message
 	// waits holds the ids in open that wait for a named event or message, oldest
 	// first: their outcome carries a name instead of an id.
 	waits []uint64
@@ -77,9 +82,11 @@ func (a *auditor) event(event provider.Event) {
 		a.report.Activities = append(a.report.Activities, event.EventID)
 	case provider.TimerCreated, provider.SubOrchestrationScheduled:
 		a.open[event.EventID] = kind
-	case provider.ExternalSubscribed, provider.QueueSubscribed:
+	case provider.ExternalSubscribed:
 		a.open[event.EventID] = kind
 		a.waits = append(a.waits, event.EventID)
+	case provider.QueueSubscribed:
+		a.dequeue(event.EventID, kind)
 	case provider.ActivityCompleted, provider.ActivityFailed:
 		if id, ok := settle[provider.ActivityScheduled](a, event); ok {
 			a.report.Results = append(a.report.Results, id)
@@ -93,9 +100,13 @@ func (a *auditor) event(event provider.Event) {
 	case provider.QueueSubscriptionCancelled:
 		settle[provider.QueueSubscribed](a, event)
 	case provider.ExternalEvent:
-		a.deliver(event, provider.ExternalSubscribed{Name: kind.Name})
+		if !a.deliver(provider.ExternalSubscribed{Name: kind.Name}) {
+			a.report.Lost = append(a.report.Lost, event.EventID)
+		}
 	case provider.QueueEventDelivered:
-		a.deliver(event, provider.QueueSubscribed{Name: kind.Name})
+		if !a.deliver(provider.QueueSubscribed{Name: kind.Name}) {
+			a.kept = append(a.kept, message{event.EventID, kind.Name})
+		}
 	case provider.OrchestrationCompleted, provider.OrchestrationFailed, provider.OrchestrationContinuedAsNew:
 		a.report.End = kind
 	}
@@ -116,16 +127,43 @@ func settle[S provider.EventKind](a *auditor, event provider.Event) (id uint64, 
 	return id, true
 }
 
-// deliver matches an event or message with the oldest wait for its name.
-func (a *auditor) deliver(event provider.Event, wanted provider.EventKind) {
+// deliver gives an event or message to the oldest wait for its name, if there is one.
+func (a *auditor) deliver(wanted provider.EventKind) bool {
 	for i, id := range a.waits {
 		if a.open[id] == wanted {
 			delete(a.open, id)
-			a.waits = append(a.waits[:i], a.waits[i+1:]...)
-			return
+			a.waits = slices.Delete(a.waits, i, i+1)
+			return true
 		}
 	}
-	a.report.Lost = append(a.report.Lost, event.EventID)
+	return false
+}
+
+// message is a queue message by its event id.
+type message struct {
+	id   uint64
+	name string
+}
+
+// dequeue takes the oldest message that is kept, or waits for the next.
+func (a *auditor) dequeue(id uint64, kind provider.QueueSubscribed) {
+	at := slices.IndexFunc(a.kept, func(m message) bool { return m.name == kind.Name })
+	if at >= 0 {
+		a.kept = slices.Delete(a.kept, at, at+1)
+		return
+	}
+	a.open[id] = kind
+	a.waits = append(a.waits, id)
+}
+
+// leftBehind counts the messages as lost that an execution leaves to no other.
+func (a *auditor) leftBehind() {
+	if _, continued := a.report.End.(provider.OrchestrationContinuedAsNew); continued || a.report.End == nil {
+		return
+	}
+	for _, m := range a.kept {
+		a.report.Lost = append(a.report.Lost, m.id)
+	}
 }
 
 // cancellation reports the kinds that may stand after an end: what it calls off.

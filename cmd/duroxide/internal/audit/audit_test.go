@@ -86,6 +86,19 @@ func TestSoundHistories(t *testing.T) {
 			),
 			want: audit.Report{Unanswered: []uint64{3}},
 		},
+		"a message is kept until somebody waits for it": {
+			events: history(
+				started, provider.QueueEventDelivered{Name: "inbox"}, provider.QueueEventDelivered{Name: "other"},
+				provider.QueueSubscribed{Name: "inbox"}, end,
+			),
+			want: audit.Report{Lost: []uint64{3}, End: end},
+		},
+		"the next execution has the messages that are left": {
+			events: history(
+				started, provider.QueueEventDelivered{Name: "inbox"}, provider.OrchestrationContinuedAsNew{},
+			),
+			want: audit.Report{End: provider.OrchestrationContinuedAsNew{}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

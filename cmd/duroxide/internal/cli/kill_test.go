@@ -34,7 +34,7 @@ const (
 )
 
 // TestKill9 kills the demo's worker process at random moments and shows that no
-// orchestration notices: each ends exactly once, with the right result; no history
+// orchestration, of whatever the runtime offers, notices: each ends exactly once, with the right result; no history
 // has a gap, an event twice, or a result counted twice.
 //
 // In each round some orchestrations are started and a worker process is killed
@@ -124,6 +124,7 @@ func (k *killer) start(ctx context.Context, round int) {
 		demo.Approval("a trip", "Ada"),
 		demo.Tour([]string{"Bern", "Rome"}, []string{"Cairo"}),
 		demo.Laps(3),
+		demo.Medley("Ada"),
 	} {
 		instance := demo.Instance{Shape: shape, ID: fmt.Sprintf("%s-%d", shape.Name, round)}
 		k.mu.Lock()
@@ -131,6 +132,11 @@ func (k *killer) start(ctx context.Context, round int) {
 		k.mu.Unlock()
 		if err := unlessBusy(ctx, func() error { return instance.Start(ctx, k.client, instance.ID) }); err != nil {
 			k.t.Fatal(err)
+		}
+		for _, message := range shape.Messages {
+			if err := unlessBusy(ctx, func() error { return k.client.Enqueue(ctx, instance.ID, shape.Queue, message) }); err != nil {
+				k.t.Fatal(err)
+			}
 		}
 	}
 }
@@ -250,8 +256,16 @@ func (k *killer) finish(ctx context.Context) {
 	k.t.Helper()
 	process := k.startWorker(ctx)
 	for _, instance := range k.instances {
-		if _, err := k.client.Wait(ctx, instance.ID); err != nil {
-			k.t.Fatalf("%s does not end: %v\n%s\nthe workers reported:\n%s", instance.ID, err, k.tell(instance.ID), k.stderr.String())
+		k.await(ctx, instance.ID)
+		tree, err := k.store.GetInstanceTree(ctx, instance.ID)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		for _, id := range tree.AllIDs {
+			k.await(ctx, id)
+		}
+		if instance.Detaches {
+			k.await(ctx, demo.AsideOf(instance.ID))
 		}
 	}
 	if err := process.Stop(); err != nil {
@@ -264,6 +278,14 @@ func (k *killer) finish(ctx context.Context) {
 	}
 	if depths.WorkerQueue != 0 {
 		k.t.Errorf("%d activities are still queued", depths.WorkerQueue)
+	}
+}
+
+// await waits until an instance has ended.
+func (k *killer) await(ctx context.Context, instance string) {
+	k.t.Helper()
+	if _, err := k.client.Wait(ctx, instance); err != nil {
+		k.t.Fatalf("%s does not end: %v\n%s\nthe workers reported:\n%s", instance, err, k.tell(instance), k.stderr.String())
 	}
 }
 

@@ -4,8 +4,8 @@
 // twice.
 //
 // Files: demo.go (the course of events), report.go (what is printed at the end),
-// record.go (the proof), orchestrations.go and shapes.go (what is run, and what
-// must come of it), work.go (the worker's side), process.go (the worker as a child
+// record.go (the proof), orchestrations.go, medley.go and shapes.go (what is run, and
+// what must come of it), work.go (the worker's side), process.go (the worker as a child
 // process).
 package demo
 

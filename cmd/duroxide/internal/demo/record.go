@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/audit"
+	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -117,8 +120,12 @@ func (r Record) audit(e Execution) audit.Report {
 // often each activity was begun.
 func (r Record) Problems(calls map[Call]int) []string {
 	var problems []string
+	drops := map[string]bool{}
 	for _, root := range r.Roots {
 		problems = append(problems, r.wrongOutcome(root)...)
+		for _, id := range root.Tree {
+			drops[id] = root.Drops
+		}
 	}
 	for _, e := range r.Executions {
 		report := r.audit(e)
@@ -126,14 +133,14 @@ func (r Record) Problems(calls map[Call]int) []string {
 		if report.End == nil {
 			found = append(found, "it has not ended")
 		}
-		if len(report.Unanswered) > 0 {
+		if len(report.Unanswered) > 0 && !drops[e.Instance] {
 			found = append(found, fmt.Sprintf("events %d have no answer", report.Unanswered))
 		}
 		if len(report.Lost) > 0 {
 			found = append(found, fmt.Sprintf("nobody waited for events %d", report.Lost))
 		}
 		for _, id := range report.Results {
-			if calls[Call{e.Instance, e.ID, id}] == 0 {
+			if calls[Call{e.Instance, e.ID, id}] == 0 && !builtIn(r.Histories[e], id) {
 				found = append(found, fmt.Sprintf("activity %d has a result and was never begun", id))
 			}
 		}
@@ -156,7 +163,7 @@ func (r Record) wrongOutcome(root Root) []string {
 		for _, e := range r.Executions {
 			if e.Instance == id {
 				executions++
-				results += len(r.audit(e).Results)
+				results += len(r.counted(e))
 			}
 		}
 	}
@@ -165,6 +172,24 @@ func (r Record) wrongOutcome(root Root) []string {
 			len(root.Tree), executions, results, want.Instances, want.Executions, want.Results))
 	}
 	return problems
+}
+
+// counted lists the activities whose results an execution has used: all that came, but
+// for those that it had stopped waiting for.
+func (r Record) counted(e Execution) []uint64 {
+	results := r.audit(e).Results
+	for _, event := range r.Histories[e] {
+		if _, ok := event.Kind.(provider.ActivityCancelRequested); ok && event.SourceEventID != nil {
+			results = slices.DeleteFunc(results, func(id uint64) bool { return id == *event.SourceEventID })
+		}
+	}
+	return results
+}
+
+// builtIn reports whether a scheduled activity is the runtime's own, which reports nothing.
+func builtIn(history []provider.Event, id uint64) bool {
+	scheduled, ok := history[id-1].Kind.(provider.ActivityScheduled)
+	return ok && strings.HasPrefix(scheduled.Name, registry.SyscallPrefix)
 }
 
 // Changed says which events of an earlier record are no longer what they were,

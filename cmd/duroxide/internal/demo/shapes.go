@@ -20,14 +20,26 @@ type Shape struct {
 	Executions, Instances, Results int
 	// Approves is set when it waits for an event.
 	Approves bool
+	// Queue is the queue in which it takes Messages, in this order.
+	Queue    string
+	Messages []string
+	// Drops is set when it stops waiting for some of what it asked for: answers to that
+	// may be missing, and results of that don't count.
+	Drops bool
+	// Detaches is set when it starts an orchestration that is no child of it, under the id
+	// that [AsideOf] tells.
+	Detaches bool
 
-	orchestration string
-	input         any
+	orchestration, version string
+	input                  any
 }
 
 // Start starts the shape under an instance id.
 func (s Shape) Start(ctx context.Context, c *client.Client, instance string) error {
-	return c.StartNamed(ctx, s.orchestration, instance, s.input)
+	if s.version == "" {
+		return c.StartNamed(ctx, s.orchestration, instance, s.input)
+	}
+	return c.StartNamed(ctx, s.orchestration, instance, s.input, client.AtVersion(s.version))
 }
 
 // Cities is a shape with one activity after the other.
@@ -91,6 +103,21 @@ func Laps(n int) Shape {
 		Name: "continue-as-new", Title: fmt.Sprintf("%d executions, each continued as the next", n),
 		Output: asJSON(n * (n + 1) / 2), Executions: n, Instances: 1, Results: n,
 		orchestration: laps.Name(), input: lapsDone{Laps: n},
+	}
+}
+
+// Medley is a shape with everything that the others lack. It takes two messages in another
+// version than the first.
+func Medley(by string) Shape {
+	messages := []string{"one", "two", "three"}
+	return Shape{
+		Name: "medley", Title: "a little of everything else",
+		Output: asJSON(medleyDone{
+			Notes: messages, Squares: []int{4, 9, 16}, Refused: true, Taken: true, Dropped: 5, By: by, SameGUID: true,
+		}),
+		// A built-in activity, three squares and a refusal; a child that is dropped.
+		Executions: 3, Instances: 2, Results: 5, Approves: true, Queue: notes, Messages: messages, Drops: true,
+		orchestration: medleyBegins.Name(), version: medleyBegins.Version(), input: "", Detaches: true,
 	}
 }
 

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -33,22 +34,35 @@ const maxAttempts = 1000
 // Work runs the demo's orchestrations and activities until ctx ends, and reports
 // on out, one line of JSON each, that it is ready and every activity it begins.
 func Work(ctx context.Context, store provider.Provider, out io.Writer, options WorkOptions) error {
+	tags, err := provider.DefaultAndTags(medleyTag)
+	if err != nil {
+		return err
+	}
 	w, err := worker.New(store, worker.Options{
 		OrchestrationConcurrency: 2,
 		ActivityConcurrency:      options.Slots,
 		OrchestrationLockTimeout: options.Lease,
 		ActivityLockTimeout:      options.Lease,
+		SessionLockTimeout:       options.Lease,
 		MaxAttempts:              maxAttempts,
+		Tags:                     tags,
 		Logger:                   options.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	reports := &reporter{encoder: json.NewEncoder(out)}
-	err = w.Register(helloCities, sumOfSquares, nap, approve, tour, laps,
+	err = w.Register(helloCities, sumOfSquares, nap, approve, tour, laps, medleyBegins, medleyEnds,
 		activity.New(greet.Name(), does(reports, options.Pause, greeting)),
 		activity.New(square.Name(), does(reports, options.Pause, func(n int) int { return n * n })),
 		activity.New(count.Name(), does(reports, options.Pause, func(n int) int { return n })),
+		activity.New(linger.Name(), does(reports, time.Hour, func(n int) int { return n })),
+		activity.New(refuse.Name(), func(ctx context.Context, what string) (string, error) {
+			if _, err := does(reports, options.Pause, greeting)(ctx, what); err != nil {
+				return "", err
+			}
+			return "", errors.New("refused")
+		}),
 	)
 	if err != nil {
 		return err

@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/orchestration"
+)
+
+// The activities of a Medley by name; [Work] gives them their functions.
+var (
+	refuse = activity.Named[string, string]("Refuse")
+	linger = activity.Named[int, int]("Linger")
+)
+
+// medleyTag is the tag of an activity that only tagged workers take, notes the queue of a
+// Medley's messages, and guidKey the key of its value.
+const (
+	medleyTag = "medley"
+	notes     = "notes"
+	guidKey   = "guid"
+)
+
+// AsideOf is the instance that a [Medley] detaches.
+func AsideOf(instance string) string { return instance + "-aside" }
+
+// medleyDone is what a Medley's first execution hands to its second, and what comes of both.
+type medleyDone struct {
+	Notes    []string `json:"notes"`
+	Squares  []int    `json:"squares"`
+	Refused  bool     `json:"refused"`
+	Taken    bool     `json:"taken"`
+	Dropped  int      `json:"dropped"`
+	By       string   `json:"by"`
+	SameGUID bool     `json:"same_guid"`
+	GUID     string   `json:"guid,omitempty"`
+}
+
+// medleyBegins uses what the other orchestrations do not: custom status, key-value data,
+// built-in activities, sessions, tags, failures, taken ids, detached orchestrations, losers of
+// a select, and messages, of which it leaves some to the next execution, in another version.
+var medleyBegins = orchestration.New("Medley",
+	func(ctx *orchestration.Context, _ string) (medleyDone, error) {
+		var done medleyDone
+		by, err := orchestration.WaitForEvent[string](ctx, approval).Await()
+		if err != nil {
+			return done, err
+		}
+		ctx.SetCustomStatus("approved by " + by)
+		guid, err := orchestration.NewGUID(ctx)
+		if err != nil {
+			return done, err
+		}
+		orchestration.SetKV(ctx, guidKey, guid)
+		done.GUID, done.By = guid, by
+		own := ctx.Info().Instance
+		orchestration.Detach(ctx, nap, AsideOf(own), "1ms")
+		if done.Squares, err = orchestration.Join(
+			orchestration.Activity(ctx, square, 2, orchestration.InSession(own)),
+			orchestration.Activity(ctx, square, 3, orchestration.InSession(own)),
+			orchestration.Activity(ctx, square, 4, orchestration.WithTag(medleyTag)),
+		); err != nil {
+			return done, err
+		}
+		var failed *orchestration.CallError
+		_, err = orchestration.Activity(ctx, refuse, "this").Await()
+		done.Refused = errors.As(err, &failed)
+		_, err = orchestration.Sub(ctx, helloCities, nil, orchestration.WithInstanceID(own)).Await()
+		done.Taken = errors.As(err, &failed)
+		if done.Dropped, err = dropped(ctx); err != nil {
+			return done, err
+		}
+		note, err := orchestration.Dequeue[string](ctx, notes).Await()
+		if err != nil {
+			return done, err
+		}
+		done.Notes = append(done.Notes, note)
+		return done, orchestration.ContinueAsNewVersion(ctx, "2.0.0", done)
+	})
+
+// dropped lets a timer win against one of each that can lose, and counts them.
+func dropped(ctx *orchestration.Context) (int, error) {
+	losers := []orchestration.Awaitable{
+		orchestration.Activity(ctx, linger, 1),
+		orchestration.Sub(ctx, nap, "1h"),
+		orchestration.Dequeue[string](ctx, "never"),
+		orchestration.WaitForEvent[string](ctx, "never"),
+		orchestration.Timer(ctx, time.Hour),
+	}
+	winner := orchestration.Timer(ctx, time.Millisecond)
+	if won := orchestration.Select(append(losers, winner)...); won != len(losers) {
+		return 0, errors.New("a loser has won")
+	}
+	return len(losers), nil
+}
+
+// medleyEnds is the second execution.
+var medleyEnds = orchestration.New("Medley",
+	func(ctx *orchestration.Context, done medleyDone) (medleyDone, error) {
+		for range 2 {
+			note, err := orchestration.Dequeue[string](ctx, notes).Await()
+			if err != nil {
+				return done, err
+			}
+			done.Notes = append(done.Notes, note)
+		}
+		guid, ok, err := orchestration.GetKV[string](ctx, guidKey)
+		if err != nil {
+			return done, err
+		}
+		done.SameGUID, done.GUID = ok && guid == done.GUID, ""
+		orchestration.ClearKV(ctx, guidKey)
+		return done, nil
+	}).WithVersion("2.0.0")
