@@ -42,36 +42,41 @@ CROSS APPLY (
     FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
 ) AS v;
 DECLARE @messages [duroxide].[message_list_v1];
-INSERT INTO @messages ([position], [instance_id], [kind], [work_item], [delay_ms])
+INSERT INTO @messages ([position], [instance_id], [kind], [name], [version], [work_item], [delay_ms])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[kind],
-    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', w.[version] COLLATE Latin1_General_BIN2) = 0 THEN w.[version] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[version] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c5 COLLATE Latin1_General_BIN2) = 0 THEN v.c5 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c5 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[delay_ms]
 FROM OPENJSON(@messages_json) AS r
 CROSS APPLY OPENJSON(r.[value]) WITH (
-    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [kind] tinyint '$.c2', [delay_ms] bigint '$.c4'
+    [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [kind] tinyint '$.c2', [name] nvarchar(802) '$.c3',
+    [version] nvarchar(802) '$.c4', [delay_ms] bigint '$.c6'
 ) AS w
 CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+    SELECT MAX(CASE WHEN p.[key] = N'c5' THEN p.[value] END) AS c5
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c5')
 ) AS v;
 DECLARE @activities [duroxide].[work_list_v1];
-INSERT INTO @activities ([position], [instance_id], [execution_id], [activity_id], [session_id], [tag], [work_item])
+INSERT INTO @activities ([position], [instance_id], [execution_id], [activity_id], [session_id], [tag], [name], [work_item])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[execution_id], w.[activity_id],
     CASE WHEN CHARINDEX(N'~', w.[session_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[session_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[session_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CASE WHEN CHARINDEX(N'~', v.c6 COLLATE Latin1_General_BIN2) = 0 THEN v.c6 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c6 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+    CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c7 COLLATE Latin1_General_BIN2) = 0 THEN v.c7 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c7 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
 FROM OPENJSON(@activities_json) AS r
 CROSS APPLY OPENJSON(r.[value]) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
-    [activity_id] bigint '$.c3', [session_id] nvarchar(800) '$.c4', [tag] nvarchar(800) '$.c5'
+    [activity_id] bigint '$.c3', [session_id] nvarchar(800) '$.c4', [tag] nvarchar(800) '$.c5',
+    [name] nvarchar(802) '$.c6'
 ) AS w
 CROSS APPLY (
-    SELECT MAX(CASE WHEN p.[key] = N'c6' THEN p.[value] END) AS c6
-    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c6')
+    SELECT MAX(CASE WHEN p.[key] = N'c7' THEN p.[value] END) AS c7
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c7')
 ) AS v;
 DECLARE @cancelled [duroxide].[activity_list_v1];
 INSERT INTO @cancelled ([position], [instance_id], [execution_id], [activity_id])
@@ -82,10 +87,10 @@ FROM OPENJSON(@cancelled_json) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
     [activity_id] bigint '$.c3'
 ) AS w;
-EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
-	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3304, 3314, "duroxide"}, {5085, 5095, "duroxide"}, {5733, 5743, "duroxide"}},
+EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
+	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3955, 3965, "duroxide"}, {6056, 6066, "duroxide"}, {6704, 6714, "duroxide"}},
 	batch:   true,
-	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 	},
@@ -97,6 +102,8 @@ type AckOrchestrationItemParams struct {
 	ExecutionID      int64
 	Name             *string
 	Version          *string
+	CodeName         *string
+	CodeVersion      *string
 	ParentInstanceID *string
 	Major            *int64
 	Minor            *int64
@@ -139,11 +146,13 @@ type AckOrchestrationItemResult struct {
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
 // [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
-	a := newArgs(18)
+	a := newArgs(20)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
 	nullable(&a, "version", sqlNVarChar(maxLength), p.Version)
+	nullable(&a, "code_name", sqlNVarChar(401), p.CodeName)
+	nullable(&a, "code_version", sqlNVarChar(401), p.CodeVersion)
 	nullable(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
 	nullable(&a, "major", sqlBigInt{}, p.Major)
 	nullable(&a, "minor", sqlBigInt{}, p.Minor)

@@ -17,6 +17,8 @@ var stmtEnqueueForOrchestrator = statement{
 type EnqueueForOrchestratorParams struct {
 	InstanceID string
 	Kind       uint8
+	Name       *string
+	Version    *string
 	WorkItem   string
 	DelayMs    int64
 }
@@ -29,9 +31,11 @@ type EnqueueForOrchestratorParams struct {
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {
-	a := newArgs(4)
+	a := newArgs(6)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "kind", sqlTinyInt{}, p.Kind)
+	nullable(&a, "name", sqlNVarChar(401), p.Name)
+	nullable(&a, "version", sqlNVarChar(401), p.Version)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
 	return q.call(ctx, &stmtEnqueueForOrchestrator, &a, none)

@@ -20,6 +20,7 @@ type EnqueueForWorkerParams struct {
 	ActivityID  int64
 	SessionID   *string
 	Tag         *string
+	Name        *string
 	WorkItem    string
 }
 
@@ -27,12 +28,13 @@ type EnqueueForWorkerParams struct {
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) EnqueueForWorker(ctx context.Context, p EnqueueForWorkerParams) error {
-	a := newArgs(6)
+	a := newArgs(7)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	required(&a, "activity_id", sqlBigInt{}, p.ActivityID)
 	nullable(&a, "session_id", sqlNVarChar(400), p.SessionID)
 	nullable(&a, "tag", sqlNVarChar(400), p.Tag)
+	nullable(&a, "name", sqlNVarChar(401), p.Name)
 	required(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
 	return q.call(ctx, &stmtEnqueueForWorker, &a, none)
 }

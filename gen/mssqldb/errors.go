@@ -18,6 +18,7 @@ var sentinels = map[int32]error{
 	50011: ErrLockExpired,
 	50012: ErrInvalidExecutionID,
 	50013: ErrDuplicateEvent,
+	50014: ErrUnregisteredCode,
 	50020: ErrInstanceNotFound,
 	50023: ErrSubOrchestration,
 }
@@ -36,6 +37,9 @@ var ErrInvalidExecutionID = errors.New(packageName + ": the first execution is 1
 
 // ErrDuplicateEvent is error 50013: the execution already has an event with one of the ids, or @events has an id twice.
 var ErrDuplicateEvent = errors.New(packageName + ": the execution already has an event with one of the ids, or @events has an id twice")
+
+// ErrUnregisteredCode is error 50014: the set of names has to be registered first.
+var ErrUnregisteredCode = errors.New(packageName + ": the set of names has to be registered first")
 
 // ErrInstanceNotFound is error 50020: there is no such instance.
 var ErrInstanceNotFound = errors.New(packageName + ": there is no such instance")

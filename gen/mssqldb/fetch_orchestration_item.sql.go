@@ -34,6 +34,8 @@ type FetchOrchestrationItemParams struct {
 	MaxMajor  int64
 	MaxMinor  int64
 	MaxPatch  int64
+	Known     []byte
+	UnknownMs int64
 }
 
 // FetchOrchestrationItemDroppedRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -104,11 +106,11 @@ type FetchOrchestrationItemResult struct {
 //
 // A lost race means the next candidate, never an empty answer (rule Q4). Candidates
 // come in the order of their oldest visible message, over all versions that the filter
-// admits.
+// admits and all code that the worker knows. What is not admitted is not even looked at.
 //
-// Errors: [ErrWrongIsolationLevel].
+// Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(9)
+	a := newArgs(11)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -118,6 +120,8 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	required(&a, "max_major", sqlBigInt{}, p.MaxMajor)
 	required(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
 	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
+	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
+	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	var r FetchOrchestrationItemResult
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -33,6 +33,8 @@ type FetchWorkItemParams struct {
 	Tag3      *string
 	Tag4      *string
 	Tag5      *string
+	Known     []byte
+	UnknownMs int64
 }
 
 // FetchWorkItemItemRow is a row that [Queries.FetchWorkItem] returns.
@@ -58,9 +60,9 @@ type FetchWorkItemResult struct {
 //
 // A lost race means the next candidate, never an empty answer (rule Q4).
 //
-// Errors: [ErrWrongIsolationLevel].
+// Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {
-	a := newArgs(12)
+	a := newArgs(14)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "sessions", sqlBit{}, p.Sessions)
@@ -73,6 +75,8 @@ func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (Fet
 	nullable(&a, "tag3", sqlNVarChar(400), p.Tag3)
 	nullable(&a, "tag4", sqlNVarChar(400), p.Tag4)
 	nullable(&a, "tag5", sqlNVarChar(400), p.Tag5)
+	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
+	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	var r FetchWorkItemResult
 	err := q.call(ctx, &stmtFetchWorkItem, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Item, err = readOptional(rows, scanFetchWorkItemItemRow)

@@ -13,18 +13,25 @@ var stmtGetQueueDepths = statement{
 	text:    "[duroxide].[get_queue_depths]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"orchestrator_queue", "worker_queue"},
+		{"orchestrator_queue", "worker_queue", "unknown_orchestrations", "unknown_activities"},
 	},
+}
+
+// GetQueueDepthsParams holds the arguments of [Queries.GetQueueDepths].
+type GetQueueDepthsParams struct {
+	UnknownMs int64
 }
 
 // GetQueueDepthsDepthsRow is a row that [Queries.GetQueueDepths] returns.
 type GetQueueDepthsDepthsRow struct {
-	OrchestratorQueue int64
-	WorkerQueue       int64
+	OrchestratorQueue     int64
+	WorkerQueue           int64
+	UnknownOrchestrations int64
+	UnknownActivities     int64
 }
 
 func scanGetQueueDepthsDepthsRow(rows *sql.Rows, r *GetQueueDepthsDepthsRow) error {
-	return rows.Scan(&r.OrchestratorQueue, &r.WorkerQueue)
+	return rows.Scan(&r.OrchestratorQueue, &r.WorkerQueue, &r.UnknownOrchestrations, &r.UnknownActivities)
 }
 
 // GetQueueDepthsResult is what [Queries.GetQueueDepths] returns.
@@ -34,8 +41,9 @@ type GetQueueDepthsResult struct {
 
 // GetQueueDepths counts what no live lease holds (§6.11). Future timers and other messages that are
 // still hidden count.
-func (q *Queries) GetQueueDepths(ctx context.Context) (GetQueueDepthsResult, error) {
-	a := newArgs(0)
+func (q *Queries) GetQueueDepths(ctx context.Context, p GetQueueDepthsParams) (GetQueueDepthsResult, error) {
+	a := newArgs(1)
+	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	var r GetQueueDepthsResult
 	err := q.call(ctx, &stmtGetQueueDepths, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Depths, err = readOne(rows, scanGetQueueDepthsDepthsRow)

@@ -20,6 +20,22 @@ func (r *ActivityListV1Row) put(t *table) {
 	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
 }
 
+// CodeListV1Row is a row of the table type duroxide.code_list_v1.
+//
+// Names of code, in the order of name and version.
+type CodeListV1Row struct {
+	Position int32
+	Name     string
+	Version  string
+}
+
+// put adds the row to a table argument.
+func (r *CodeListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "name", sqlNVarChar(401), r.Name)
+	column(t, "version", sqlNVarChar(401), r.Version)
+}
+
 // EventListV1Row is a row of the table type duroxide.event_list_v1.
 //
 // Events to append.
@@ -98,6 +114,8 @@ type MessageListV1Row struct {
 	Position   int32
 	InstanceID string
 	Kind       uint8
+	Name       *string // The code that a message of kind 1 or 2 starts; NULL for any worker's.
+	Version    *string
 	WorkItem   string
 	DelayMs    int64 // How long it stays hidden.
 }
@@ -107,6 +125,8 @@ func (r *MessageListV1Row) put(t *table) {
 	column(t, "position", sqlInt{}, r.Position)
 	column(t, "instance_id", sqlNVarChar(400), r.InstanceID)
 	column(t, "kind", sqlTinyInt{}, r.Kind)
+	columnNull(t, "name", sqlNVarChar(401), r.Name)
+	columnNull(t, "version", sqlNVarChar(401), r.Version)
 	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
 }
@@ -121,6 +141,7 @@ type WorkListV1Row struct {
 	ActivityID  int64
 	SessionID   *string
 	Tag         *string
+	Name        *string // The activity's name; NULL for any worker's.
 	WorkItem    string
 }
 
@@ -132,5 +153,6 @@ func (r *WorkListV1Row) put(t *table) {
 	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
 	columnNull(t, "session_id", sqlNVarChar(400), r.SessionID)
 	columnNull(t, "tag", sqlNVarChar(400), r.Tag)
+	columnNull(t, "name", sqlNVarChar(401), r.Name)
 	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 }

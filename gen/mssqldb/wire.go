@@ -77,6 +77,15 @@ func nullable[T any, K kind[T]](a *args, name string, k K, v *T) {
 	required(a, name, k, *v)
 }
 
+// nullableBytes adds an argument; nil is NULL, which an empty value is not.
+func nullableBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
+	if v == nil {
+		a.send(name, k.null())
+		return
+	}
+	required(a, name, k, v)
+}
+
 // sqlBit is bit.
 type sqlBit struct{}
 
@@ -167,6 +176,33 @@ func (sqlNVarChar) null() any { return sql.NullString{} }
 
 func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
 	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
+}
+
+// sqlVarBinary is a binary value by its length; binary, rowversion and image are sent like it.
+type sqlVarBinary int
+
+func (k sqlVarBinary) check(v []byte) error {
+	if k != maxLength && len(v) > int(k) {
+		return fmt.Errorf("has %d bytes, more than the %d that fit", len(v), int(k))
+	}
+	return nil
+}
+
+// wire sends nil as an empty value: to the driver it is NULL.
+func (k sqlVarBinary) wire(v []byte) (any, error) {
+	if v == nil {
+		v = []byte{}
+	}
+	return v, k.check(v)
+}
+
+func (sqlVarBinary) null() any { return []byte(nil) }
+
+// json writes hexadecimal digits behind 0x, as CONVERT reads them in style 1.
+func (k sqlVarBinary) json(dst, v []byte) ([]byte, error) {
+	dst = append(dst, `"0x`...)
+	dst = hex.AppendEncode(dst, v)
+	return append(dst, '"'), k.check(v)
 }
 
 // sqlUniqueIdentifier is uniqueidentifier. The driver can't send its NULL; that of varbinary does as well.

@@ -73,6 +73,7 @@ func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 	m := r.Metadata
 	// Names are not compared, so blanks at their end are no matter.
 	ack.Name, ack.Version = storedText(m.OrchestrationName), storedText(m.OrchestrationVersion)
+	ack.CodeName, ack.CodeVersion = storedCode(r.Code)
 	if ack.ParentInstanceID, err = storedOptional(opAckOrchestration, "parent instance id", m.ParentInstanceID); err != nil {
 		return err
 	}
@@ -146,6 +147,7 @@ func putMessages(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 	for i, m := range r.Messages {
 		row := &ack.Messages[i]
 		*row = mssqldb.MessageListV1Row{Position: int32(i), Kind: uint8(m.Kind), WorkItem: m.Body, DelayMs: untilDue(m)}
+		row.Name, row.Version = storedCode(m.Code)
 		if row.InstanceID, err = storedID(opAckOrchestration, m.Instance); err != nil {
 			return err
 		}

@@ -219,10 +219,11 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 }
 
 // GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
-// timers and other messages that are still hidden count.
+// timers and other messages that are still hidden count. It also counts what
+// [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	result, err := read(ctx, s, "get_queue_depths", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetQueueDepthsResult, error) {
-		return q.GetQueueDepths(ctx)
+		return q.GetQueueDepths(ctx, mssqldb.GetQueueDepthsParams{UnknownMs: provider.DefaultUnknownFor.Milliseconds()})
 	})
 	if err != nil {
 		return provider.QueueDepths{}, err
@@ -230,6 +231,9 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 	return provider.QueueDepths{
 		OrchestratorQueue: uint64(result.Depths.OrchestratorQueue),
 		WorkerQueue:       uint64(result.Depths.WorkerQueue),
+
+		UnknownOrchestrations: uint64(result.Depths.UnknownOrchestrations),
+		UnknownActivities:     uint64(result.Depths.UnknownActivities),
 	}, nil
 }
 

@@ -91,6 +91,7 @@ func newEnqueue(
 	}
 	params.DelayMs = max(params.DelayMs, untilDue(m))
 	params.Kind, params.WorkItem = uint8(m.Kind), m.Body
+	params.Name, params.Version = storedCode(m.Code)
 	return params, nil
 }
 
@@ -130,7 +131,7 @@ func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) er
 	}
 	params := mssqldb.EnqueueForWorkerParams{
 		InstanceID: work.InstanceID, ExecutionID: work.ExecutionID, ActivityID: work.ActivityID,
-		SessionID: work.SessionID, Tag: work.Tag, WorkItem: work.WorkItem,
+		SessionID: work.SessionID, Tag: work.Tag, Name: work.Name, WorkItem: work.WorkItem,
 	}
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
 		return q.EnqueueForWorker(ctx, params)
@@ -152,6 +153,7 @@ func workRow(operation string, work columns.Work) (row mssqldb.WorkListV1Row, er
 	if row.SessionID, err = storedOptional(operation, "session id", work.Session); err != nil {
 		return row, err
 	}
+	row.Name, _ = storedCode(work.Code)
 	row.Tag, err = storedOptional(operation, "tag", work.Tag)
 	return row, err
 }

@@ -206,6 +206,10 @@ func judgeUnconnected(err error) fault {
 // oneLine is the text of an error as one line: whoever gives out tokens reports several.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
+// errUnregistered is no caller's business: a fetch registers its set and is run again,
+// see [codeSelection.fetch].
+var errUnregistered = errors.New("the set of names that the worker knows was removed as soon as it had been registered")
+
 // meanings are the numbers that the procedures throw. Each says what the call met, and
 // no repetition changes it.
 var meanings = map[int32]struct {
@@ -217,6 +221,7 @@ var meanings = map[int32]struct {
 	50011: {provider.ErrLockExpired, lockExpired},
 	50012: {provider.ErrInvalidArgument, theMessage},
 	50013: {provider.ErrDuplicateEvent, theMessage},
+	50014: {errUnregistered, theMessage},
 	50020: {provider.ErrNotFound, theMessage},
 	50023: {provider.ErrSubOrchestration, theMessage},
 }

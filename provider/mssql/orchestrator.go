@@ -25,8 +25,11 @@ const opFetchOrchestration = "fetch_orchestration_item"
 // for it. An instance stays locked until its lease ends only if the server cannot be
 // reached for as long, takes longer to carry the fetch out, or the process ends first.
 //
-// Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive, and
-// trouble with the database. A history that can't be decoded is no error: see
+// A fetch that asks for known code makes one round trip like any other, except for the
+// first one that names a set of names: that makes three.
+//
+// Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive and an
+// UnknownFor that is negative, and trouble with the database. A history that can't be decoded is no error: see
 // [provider.OrchestrationItem.HistoryError].
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
@@ -35,7 +38,11 @@ func (s *Store) FetchOrchestrationItem(
 	if err != nil {
 		return nil, err
 	}
-	fetch := mssqldb.FetchOrchestrationItemParams{LockMs: lockFor}
+	code, err := newCodeSelection(opFetchOrchestration, params.Known, false, params.UnknownFor)
+	if err != nil {
+		return nil, err
+	}
+	fetch := mssqldb.FetchOrchestrationItemParams{LockMs: lockFor, Known: code.digest, UnknownMs: code.unknownMs}
 	if params.Filter != nil {
 		versions, ok := params.Filter.Range()
 		if !ok {
@@ -46,8 +53,11 @@ func (s *Store) FetchOrchestrationItem(
 		fetch.MinMinor, fetch.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
 		fetch.MinPatch, fetch.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
 	}
-	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter), params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, fetch) })
+	if code.unknownMs > 0 {
+		return s.lockTurn(ctx, code, fetch)
+	}
+	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+code.kind(), params.PollTimeout,
+		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, code, fetch) })
 }
 
 // lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
@@ -55,14 +65,14 @@ func (s *Store) FetchOrchestrationItem(
 // was being set aside. What cannot be set aside now is given back: nothing stays locked
 // by a fetch that failed.
 func (s *Store) lockTurn(
-	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
+	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams,
 ) (*provider.FetchedOrchestration, error) {
 	if err := s.enter(opFetchOrchestration); err != nil {
 		return nil, err
 	}
 	defer s.leave()
 	for {
-		locked, err := s.lockInstance(ctx, params)
+		locked, err := s.lockInstance(ctx, code, params)
 		switch {
 		case err != nil:
 			return nil, err
@@ -95,13 +105,15 @@ type lockedTurn struct {
 // lockInstance calls the procedure, with a token of its own for each try. There is no
 // Item when there is nothing to fetch.
 func (s *Store) lockInstance(
-	ctx context.Context, params mssqldb.FetchOrchestrationItemParams,
+	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams,
 ) (*lockedTurn, error) {
 	var locked lockedTurn
-	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
+	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 		locked.token, params.LockToken = token, token
-		locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
-		return err
+		return code.fetch(ctx, q, func() (err error) {
+			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
+			return err
+		})
 	}, s.giveTurnBack)
 	if err != nil {
 		return nil, err

@@ -43,6 +43,7 @@ var (
 	_ provider.Provider       = (*Store)(nil)
 	_ provider.Admin          = (*Store)(nil)
 	_ provider.ChangeNotifier = (*Store)(nil)
+	_ provider.CodeSelector   = (*Store)(nil)
 )
 
 // Name implements [provider.Provider].

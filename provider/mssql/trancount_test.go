@@ -128,6 +128,11 @@ func testFailuresInTheMiddle(t *testing.T) {
 				calls[name] = op.prepare(next())
 			}
 		}
+		// The first fetch that names a set registers it.
+		known := provider.Know(provider.CodeName{Name: "new when " + table + " refuses"})
+		calls["FetchWorkItem of known activities"] = func(ctx context.Context, s provider.Provider) error {
+			return second(s.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: lease, Known: known}))
+		}
 		_, err = owner.ExecContext(t.Context(), fmt.Sprintf(
 			"CREATE TRIGGER [%[1]s].[refuse] ON [%[1]s].[%[2]s] AFTER INSERT, UPDATE, DELETE AS THROW %[3]d, N'Refused.', 1", schema, table, refused))
 		ok(t, err)

@@ -21,19 +21,29 @@ const opFetchWork = "fetch_work_item"
 // activity is being locked, the lock and the attempt are given back as that one does it;
 // the session, if it was claimed, stays claimed until its lease ends.
 //
-// Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session
-// owner without a name, and trouble with the database.
+// Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session
+// owner without a name, or an UnknownFor that is negative, and trouble with the database.
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	fetch, err := newWorkFetch(params)
 	if err != nil {
 		return nil, err
 	}
+	code, err := newCodeSelection(opFetchWork, params.Known, true, params.UnknownFor)
+	if err != nil {
+		return nil, err
+	}
+	fetch.Known, fetch.UnknownMs = code.digest, code.unknownMs
+	if code.unknownMs > 0 {
+		// Of any tag and any session, which stays its owner's.
+		fetch.AnyTag, fetch.Untagged, fetch.Sessions = true, true, false
+		return s.lockWork(ctx, code, fetch)
+	}
 	if params.Tags.Mode() == provider.TagNone {
 		return nil, nil
 	}
-	kind := fmt.Sprintf("%t %d %q", fetch.Sessions, params.Tags.Mode(), params.Tags.Tags())
+	kind := fmt.Sprintf("%t %d %q %s", fetch.Sessions, params.Tags.Mode(), params.Tags.Tags(), code.kind())
 	return poll(ctx, s, s.activities, opFetchWork, kind, params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, fetch) })
+		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, code, fetch) })
 }
 
 // newWorkFetch checks and encodes what a fetch is looking for. A tag that is too long
@@ -70,7 +80,7 @@ func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemP
 // lockWork is one try of a fetch. An activity that cannot be decoded is set aside and
 // the next one's turn: it would block the head of the queue for ever (§5.10). If it
 // cannot be set aside now it is given back: nothing stays locked by a fetch that failed.
-func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams) (*provider.FetchedWorkItem, error) {
+func (s *Store) lockWork(ctx context.Context, code codeSelection, params mssqldb.FetchWorkItemParams) (*provider.FetchedWorkItem, error) {
 	if err := s.enter(opFetchWork); err != nil {
 		return nil, err
 	}
@@ -79,9 +89,11 @@ func (s *Store) lockWork(ctx context.Context, params mssqldb.FetchWorkItemParams
 		var row *mssqldb.FetchWorkItemItemRow
 		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 			params.LockToken = token
-			result, err := q.FetchWorkItem(ctx, params)
-			row = result.Item
-			return err
+			return code.fetch(ctx, q, func() error {
+				result, err := q.FetchWorkItem(ctx, params)
+				row = result.Item
+				return err
+			})
 		}, s.giveWorkBack)
 		if err != nil || row == nil {
 			return nil, err

@@ -15,11 +15,15 @@
 --   1 Turn: the instance, and in how many milliseconds it may be fetchable again; NULL
 --     for not before something arrives
 --
--- gen:null @name @version @parent_instance_id @major @minor @patch @status @output @custom_status
+-- @code_name and @code_version are the code by which the execution's turns are selected,
+-- once @name and @version are given; NULL for any worker's.
 --
--- Locks: framework_versions, inboxes (of all instances concerned, in the order of
+-- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
+--
+-- Locks: code_names, framework_versions, inboxes (of all instances concerned, in the order of
 -- their ids, so that instances that write to each other do not deadlock),
 -- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue.
+-- Names of code are added before the transaction begins.
 -- Hints: LOOP and INDEX keep the cancellation from reading the whole queue, and waiting
 -- for each row that somebody holds, when the plan was made for an empty one (rule Q9).
 --
@@ -36,6 +40,8 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @execution_id       BIGINT,
     @name               NVARCHAR(MAX),
     @version            NVARCHAR(MAX),
+    @code_name          NVARCHAR(401),
+    @code_version       NVARCHAR(401),
     @parent_instance_id NVARCHAR(400),
     @major              BIGINT,
     @minor              BIGINT,
@@ -54,12 +60,33 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @instance_id NVARCHAR(400), @next NVARCHAR(400), @version_id INT;
+DECLARE @instance_id NVARCHAR(400), @next NVARCHAR(400), @version_id INT, @code_id INT;
 DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
 DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @codes duroxide.code_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_code @name = @code_name, @version = @code_version, @code_id = @code_id OUTPUT;
+    INSERT INTO @codes (position, name, version)
+    SELECT ROW_NUMBER() OVER (ORDER BY n.name, n.version), n.name, n.version
+    FROM (
+        SELECT m.name, m.version
+        FROM @messages AS m
+        WHERE m.name IS NOT NULL
+        UNION
+        SELECT a.name, N'' AS version
+        FROM @activities AS a
+        WHERE a.name IS NOT NULL
+    ) AS n
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM duroxide.code_names AS c WITH (INDEX (uq_code_names))
+        WHERE c.name = n.name
+          AND c.version = n.version
+    );
+    IF @@ROWCOUNT > 0
+        EXEC duroxide.add_codes @codes = @codes;
     BEGIN TRANSACTION;
 
     IF @major IS NOT NULL
@@ -103,9 +130,10 @@ BEGIN TRY
     DELETE FROM duroxide.orchestrator_queue
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-    SELECT m.instance_id, m.kind, m.work_item, @now + m.delay_ms, @now
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
+    SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m
+    LEFT LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
     ORDER BY m.position;
 
     -- vet:allow Q10: the inbox is locked, so nobody else makes the row
@@ -134,16 +162,21 @@ BEGIN TRY
         WHERE e.instance_id = @instance_id
           AND e.execution_id = @execution_id
     )
-        INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, started_at, completed_at)
+        INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, code_id, started_at, completed_at)
         VALUES (
             @instance_id, @execution_id, COALESCE(@status, N'Running'), CASE WHEN @status IS NULL THEN NULL ELSE @output END,
-            COALESCE(@version_id, 0), @now, CASE WHEN @finished = 1 THEN @now END
+            COALESCE(@version_id, 0), CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN @code_id ELSE 0 END, @now, CASE WHEN @finished = 1 THEN @now END
         );
     ELSE
     BEGIN
         IF @version_id IS NOT NULL
             UPDATE duroxide.executions
             SET version_id = @version_id
+            WHERE instance_id = @instance_id
+              AND execution_id = @execution_id;
+        IF @name IS NOT NULL AND @version IS NOT NULL
+            UPDATE duroxide.executions
+            SET code_id = @code_id
             WHERE instance_id = @instance_id
               AND execution_id = @execution_id;
         IF @status IS NOT NULL
@@ -173,9 +206,10 @@ BEGIN TRY
         EXEC duroxide.merge_values @instance_id = @instance_id;
 
     INSERT INTO duroxide.worker_queue
-        (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, wake_at, created_at)
-    SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, a.work_item, @now, @now, @now
+        (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, wake_at, created_at)
+    SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, COALESCE(c.id, 0), a.work_item, @now, @now, @now
     FROM @activities AS a
+    LEFT LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = a.name AND c.version = N''
     ORDER BY a.position;
     -- Found by the activity, deleted by the id and in the order of ids: whoever writes the
     -- row locks it first and its keys in the indexes after it, so nobody may come the

@@ -4,7 +4,12 @@
 -- It may be called inside the caller's transaction and is then committed or rolled
 -- back with it; if it fails, it rolls that transaction back.
 --
--- Locks: inboxes, orchestrator_queue.
+-- Parameters: @name and @version are the code that a start, or the start of the next
+-- execution, asks for; NULL for other messages, and for what any worker may take.
+--
+-- gen:null @name @version
+--
+-- Locks: code_names, inboxes, orchestrator_queue.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -12,19 +17,23 @@
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
     @instance_id NVARCHAR(400),
     @kind        TINYINT,
+    @name        NVARCHAR(401),
+    @version     NVARCHAR(401),
     @work_item   NVARCHAR(MAX),
     @delay_ms    BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @code_id INT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
     EXEC duroxide.lock_inbox @instance_id = @instance_id;
-    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-    VALUES (@instance_id, @kind, @work_item, @now + @delay_ms, @now);
+    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
+    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

@@ -1,8 +1,10 @@
 -- Adds one activity to the worker queue, visible at once (§5.8).
 --
--- gen:null @session_id @tag
+-- Parameters: @name is the activity's; NULL for what any worker may take.
 --
--- Locks: worker_queue.
+-- gen:null @session_id @tag @name
+--
+-- Locks: code_names, worker_queue.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -13,18 +15,21 @@ CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
     @activity_id  BIGINT,
     @session_id   NVARCHAR(400),
     @tag          NVARCHAR(400),
+    @name         NVARCHAR(401),
     @work_item    NVARCHAR(MAX)
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @code_id INT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_code @name = @name, @version = N'', @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 
     INSERT INTO duroxide.worker_queue
-        (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, wake_at, created_at)
-    VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @work_item, @now, @now, @now);
+        (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, wake_at, created_at)
+    VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now, @now);
 
     COMMIT TRANSACTION;
 END TRY

@@ -3,11 +3,16 @@
 --
 -- A lost race means the next candidate, never an empty answer (rule Q4). Candidates
 -- come in the order of their oldest visible message, over all versions that the filter
--- admits.
+-- admits and all code that the worker knows. What is not admitted is not even looked at.
 --
 -- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
 -- milliseconds. With @filtered = 1 the current execution must be pinned to a version
--- between the two, both included, or to none.
+-- between the two, both included, or to none. @known is the digest of the
+-- orchestrations that the worker knows, NULL for all. If @unknown_ms is positive, @known
+-- counts as seen and restricts nothing: what is taken has been ready for so many
+-- milliseconds, and nobody has known its code for as long.
+--
+-- gen:null @known
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because nobody ever started
@@ -20,19 +25,24 @@
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was
 --     lost again meanwhile
 --
--- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store.
+-- Locks: known_code, inboxes, orchestrator_queue, instances, executions, history,
+-- kv_store.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another call is
 -- writing; READCOMMITTEDLOCK makes them mean that under row versioning too (rule Q1).
+-- The look over all codes keeps nothing locked: it only chooses the code from which one
+-- instance is then taken.
 -- The last look waits instead of passing over, so that "nothing" means nothing;
 -- LOCK_TIMEOUT bounds that wait, and the one for the row, in case it is in somebody's
 -- long transaction; 1222 then says that there is nothing to fetch now. INDEX keeps a
--- plan that was made for an empty table from reading the whole of it later (rule Q9).
+-- plan that was made for an empty table from reading the whole of it later (rule Q9), and
+-- LOOP finds the message of each instance by a seek.
 -- No hint is needed for correctness: the update that takes the instance repeats the
 -- condition (rule Q3).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
+--   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @lock_token UNIQUEIDENTIFIER,
     @lock_ms    BIGINT,
@@ -42,20 +52,25 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @min_patch  BIGINT,
     @max_major  BIGINT,
     @max_minor  BIGINT,
-    @max_patch  BIGINT
+    @max_patch  BIGINT,
+    @known      VARBINARY(32),
+    @unknown_ms BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @versions TABLE (id INT NOT NULL PRIMARY KEY);
+-- The codes of which something may be taken, as far as this call knows.
+DECLARE @codes TABLE (id INT NOT NULL PRIMARY KEY);
 -- An instance may be there twice, if more came for it meanwhile.
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
-DECLARE @candidate NVARCHAR(400), @version_id INT, @taken INT;
+DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
 DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @tries INT = 0;
+DECLARE @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
 
 BEGIN TRY
     EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
 
     -- In transactions of its own, so that others see it at once.
     EXEC duroxide.ready_due_inboxes @now = @now;
@@ -71,6 +86,14 @@ BEGIN TRY
            AND (f.major < @max_major OR (f.major = @max_major AND (f.minor < @max_minor OR (f.minor = @max_minor AND f.patch <= @max_patch))))
        );
 
+    IF @known_id IS NOT NULL AND @seeking = 0
+        INSERT INTO @codes (id)
+        SELECT 0
+        UNION ALL
+        SELECT k.code_id
+        FROM duroxide.known_code_names AS k
+        WHERE k.known_id = @known_id;
+
     BEGIN TRANSACTION;
 
     WHILE @instance_id IS NULL AND @tries < 1000
@@ -78,53 +101,106 @@ BEGIN TRY
         SET @tries = @tries + 1;
         SET @candidate = NULL;
 
-        -- The end of the lease is no condition: who has a head has no lease. It is not in
-        -- the index, so that asking for it makes the hints lock the row itself, and not
-        -- only its key in the index: an instance that another call is writing is passed
-        -- over instead of waited for.
-        SELECT TOP (1) @candidate = c.instance_id, @version_id = v.id
-        FROM @versions AS v
-        CROSS APPLY (
-            SELECT TOP (1) b.instance_id, b.head_id
-            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
-            WHERE b.version_id = v.id
-              AND b.head_id IS NOT NULL
-              AND COALESCE(b.locked_until, 0) >= 0
-            ORDER BY b.head_id
-        ) AS c
-        ORDER BY c.head_id;
-
-        -- The last look may time out, and nobody would hear of what was dropped.
-        IF @candidate IS NULL AND EXISTS (SELECT 1 FROM @dropped AS d)
-            BREAK;
-        IF @candidate IS NULL
+        -- What may be taken is chosen in two steps. The first finds the code and version with
+        -- the oldest head, and the second takes an instance of those.
+        IF @known_id IS NULL OR @seeking = 1
         BEGIN
-            -- Also for the write below: what was seen is its key in the index, and the row
-            -- itself may be in somebody's long transaction.
-            SET LOCK_TIMEOUT 150;
-            SELECT TOP (1) @candidate = c.instance_id, @version_id = v.id
-            FROM @versions AS v
+            DELETE FROM @codes;
+            SET @code_id = -1;
+            EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
+            WHILE @code_id IS NOT NULL
+            BEGIN
+                INSERT INTO @codes (id)
+                VALUES (@code_id);
+                EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
+            END;
+        END;
+        SET @code_id = NULL;
+
+        IF @seeking = 1
+            SELECT TOP (1) @candidate = c.instance_id, @code_id = k.code_id, @version_id = v.id
+            FROM duroxide.unknown_codes(0, @now - @unknown_ms) AS k
+            INNER JOIN @codes AS n ON n.id = k.code_id
+            CROSS JOIN @versions AS v
+            CROSS APPLY (
+                SELECT TOP (1) b.instance_id, b.head_id
+                -- vet:allow Q1: a look; the claim repeats its condition
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+                INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = b.instance_id AND q.id = b.head_id
+                WHERE b.code_id = k.code_id
+                  AND b.version_id = v.id
+                  AND b.head_id IS NOT NULL
+                  AND COALESCE(b.locked_until, 0) <= @now - @unknown_ms
+                  AND q.visible_at <= @now - @unknown_ms
+                ORDER BY b.head_id
+            ) AS c
+            ORDER BY c.head_id;
+        ELSE IF @patient = 1
+            SELECT TOP (1) @candidate = c.instance_id, @code_id = n.id, @version_id = v.id
+            FROM @codes AS n
+            CROSS JOIN @versions AS v
             CROSS APPLY (
                 SELECT TOP (1) b.instance_id, b.head_id
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
-                WHERE b.version_id = v.id
+                WHERE b.code_id = n.id
+                  AND b.version_id = v.id
                   AND b.head_id IS NOT NULL
                 ORDER BY b.head_id
             ) AS c
             ORDER BY c.head_id;
-        END;
+        ELSE
+            -- The end of the lease is no condition: who has a head has no lease. It is not in
+            -- the index, so that asking for it makes the hints look at the row itself, and not
+            -- only at its key in the index: an instance that another call is writing is passed
+            -- over instead of waited for.
+            SELECT TOP (1) @code_id = n.id, @version_id = v.id
+            FROM @codes AS n
+            CROSS JOIN @versions AS v
+            CROSS APPLY (
+                SELECT TOP (1) b.head_id
+                -- vet:allow Q1: a look that takes nothing
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+                WHERE b.code_id = n.id
+                  AND b.version_id = v.id
+                  AND b.head_id IS NOT NULL
+                  AND COALESCE(b.locked_until, 0) >= 0
+                ORDER BY b.head_id
+            ) AS c
+            ORDER BY c.head_id;
 
-        IF @candidate IS NULL
+        -- The last look may time out, and nobody would hear of what was dropped.
+        IF @code_id IS NULL AND (@patient = 1 OR @seeking = 1 OR EXISTS (SELECT 1 FROM @dropped AS d))
             BREAK;
+        IF @code_id IS NULL
+        BEGIN
+            -- Also for the write below: what was seen is its key in the index, and the row
+            -- itself may be in somebody's long transaction.
+            SET @patient = 1;
+            SET LOCK_TIMEOUT 150;
+            CONTINUE;
+        END;
+        IF @candidate IS NULL
+            SELECT TOP (1) @candidate = b.instance_id
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
+            WHERE b.code_id = @code_id
+              AND b.version_id = @version_id
+              AND b.head_id IS NOT NULL
+              AND COALESCE(b.locked_until, 0) >= 0
+            ORDER BY b.head_id;
+        -- Others are taking all there is of it: look again.
+        IF @candidate IS NULL
+            CONTINUE;
 
         -- vet:allow Q3: there is a head only as long as nobody holds the instance
         UPDATE duroxide.inboxes
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
         WHERE instance_id = @candidate
           AND version_id = @version_id
+          AND code_id = @code_id
           AND head_id IS NOT NULL;
         SET @taken = @@ROWCOUNT;
         SET LOCK_TIMEOUT -1;
+        SET @patient = 0;
 
         IF @taken = 1
         BEGIN

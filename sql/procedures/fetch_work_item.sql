@@ -7,14 +7,17 @@
 -- milliseconds. With @sessions = 1 activities of sessions are taken too, if @owner
 -- holds the session or nobody does; it then has the session for @session_ms. Tags:
 -- @untagged = 1 takes activities without one, @tag1 to @tag5 those with one of these,
--- and @any_tag = 1 all.
+-- and @any_tag = 1 all. @known is the digest of the activities that the worker knows,
+-- NULL for all. If @unknown_ms is positive, @known counts as seen and restricts nothing:
+-- what is taken, with whatever tag and whoever owns its session, has been ready for so
+-- many milliseconds, and nobody has known its code for as long.
 --
--- gen:null @owner @tag1 @tag2 @tag3 @tag4 @tag5
+-- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
 --
 -- Result sets:
 --   1 Item: the locked activity, and whether the owner did not have its session before
 --
--- Locks: worker_queue, sessions.
+-- Locks: known_code, worker_queue, sessions.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
 -- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
 -- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
@@ -27,6 +30,7 @@
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
+--   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @lock_token UNIQUEIDENTIFIER,
     @lock_ms    BIGINT,
@@ -39,16 +43,23 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @tag2       NVARCHAR(400),
     @tag3       NVARCHAR(400),
     @tag4       NVARCHAR(400),
-    @tag5       NVARCHAR(400)
+    @tag5       NVARCHAR(400),
+    @known      VARBINARY(32),
+    @unknown_ms BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tags duroxide.id_list_v1;
+-- The codes of which something may be taken, as far as this call knows.
+DECLARE @codes duroxide.code_id_list_v1;
+DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
+DECLARE @unknown_since BIGINT = @now - @unknown_ms;
 DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400);
 DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @fresh BIT = 0;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
 
     -- In a transaction of its own, so that others see it at once: it says nothing
     -- that was not true before.
@@ -72,6 +83,14 @@ BEGIN TRY
         WHERE t.tag IS NOT NULL
         GROUP BY t.tag COLLATE Latin1_General_100_BIN2;
 
+    IF @known_id IS NOT NULL AND @seeking = 0
+        INSERT INTO @codes (code_id)
+        SELECT 0
+        UNION ALL
+        SELECT k.code_id
+        FROM duroxide.known_code_names AS k
+        WHERE k.known_id = @known_id;
+
     BEGIN TRANSACTION;
 
     WHILE @found = 0 AND @tries < 1000
@@ -79,9 +98,30 @@ BEGIN TRY
         SET @tries = @tries + 1;
         SET @session_work = NULL;
         SET @session_id = NULL;
-        EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @patient = @patient, @id = @id OUTPUT;
+        IF @known_id IS NULL OR @seeking = 1
+        BEGIN
+            DELETE FROM @codes;
+            SET @code_id = -1;
+            EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
+            WHILE @code_id IS NOT NULL
+            BEGIN
+                INSERT INTO @codes (code_id)
+                VALUES (@code_id);
+                EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
+            END;
+        END;
+        IF @seeking = 1
+        BEGIN
+            DELETE FROM @codes
+            WHERE code_id NOT IN (SELECT k.code_id FROM duroxide.unknown_codes(1, @now - @unknown_ms) AS k);
+            EXEC duroxide.find_unknown_work @tags = @tags, @codes = @codes, @since = @unknown_since, @id = @id OUTPUT;
+            IF @id IS NULL
+                BREAK;
+        END;
+        ELSE
+            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @patient = @patient, @id = @id OUTPUT;
         IF @sessions = 1
-            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags,
+            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @codes = @codes,
                 @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
             SET @id = @session_work;
@@ -106,7 +146,8 @@ BEGIN TRY
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
 
-        IF @found = 1
+        -- Who only seeks what nobody knows has no use for the session.
+        IF @found = 1 AND @seeking = 0
             SELECT @session_id = q.session_id
             FROM duroxide.worker_queue AS q
             WHERE q.id = @id;

@@ -1,6 +1,6 @@
--- Finds the oldest ready activity of a session that the owner holds or may claim.
--- Usually it is among the first few of each tag, which are looked at one by one. If
--- those of a tag all belong to sessions of others, of which one may have a very long
+-- Finds the oldest ready activity of a session that the owner holds or may claim,
+-- and that has one of the codes. Usually it is among the first few of each tag and code,
+-- which are looked at one by one. If those all belong to sessions of others, of which one may have a very long
 -- queue, each session is looked at once instead: a few seeks for each that has ready
 -- work. Nothing is looked for that is not older than what the caller has found without
 -- sessions (@before, NULL for nothing).
@@ -19,6 +19,7 @@ CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @now      BIGINT,
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
+    @codes    duroxide.code_id_list_v1 READONLY,
     @patient  BIT,
     @before   BIGINT,
     @id       BIGINT OUTPUT
@@ -28,50 +29,58 @@ SET XACT_ABORT ON;
 DECLARE @first TABLE (
     id         BIGINT        NOT NULL PRIMARY KEY,
     session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
-    tag        NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL
+    tag        NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    code_id    INT           NOT NULL
 );
 DECLARE @session_id NVARCHAR(400), @oldest BIGINT;
 
 IF @patient = 1
-    INSERT INTO @first (id, session_id, tag)
-    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400))
-    FROM (
+    INSERT INTO @first (id, session_id, tag, code_id)
+    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400)), c.code_id
+    FROM @codes AS c
+    CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
+          AND q.code_id = c.code_id
           AND @untagged = 1
         ORDER BY q.id
     ) AS u
     UNION ALL
-    SELECT n.id, n.session_id, t.id
+    SELECT n.id, n.session_id, t.id, c.code_id
     FROM @tags AS t
+    CROSS JOIN @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag = t.id
+          AND q.code_id = c.code_id
         ORDER BY q.id
     ) AS n;
 ELSE
-    INSERT INTO @first (id, session_id, tag)
-    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400))
-    FROM (
+    INSERT INTO @first (id, session_id, tag, code_id)
+    SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400)), c.code_id
+    FROM @codes AS c
+    CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
         -- vet:allow Q1: a look; the claim repeats its condition
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
+          AND q.code_id = c.code_id
           AND @untagged = 1
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS u
     UNION ALL
-    SELECT n.id, n.session_id, t.id
+    SELECT n.id, n.session_id, t.id, c.code_id
     FROM @tags AS t
+    CROSS JOIN @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
         -- vet:allow Q1: a look; the claim repeats its condition
@@ -79,6 +88,7 @@ ELSE
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag = t.id
+          AND q.code_id = c.code_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS n;
@@ -92,12 +102,12 @@ WHERE NOT EXISTS (
       AND s.locked_until > @now
       AND s.worker_id <> @owner
 );
--- Beyond the first of a tag there can be something older than what was found, here or
+-- Beyond the first of a tag and code there can be something older than what was found, here or
 -- by the caller, only if all of them are older than it.
 IF NOT EXISTS (
     SELECT 1
     FROM @first AS f
-    GROUP BY f.tag
+    GROUP BY f.tag, f.code_id
     HAVING COUNT(*) >= 20 AND (@id IS NULL OR MAX(f.id) < @id) AND (@before IS NULL OR MAX(f.id) < @before)
 )
     RETURN;
@@ -123,6 +133,7 @@ BEGIN
         WHERE q.session_id = @session_id
           AND q.session_id IS NOT NULL
           AND q.ready = 1
+          AND q.code_id IN (SELECT c.code_id FROM @codes AS c)
           AND ((q.tag IS NULL AND @untagged = 1) OR q.tag IN (SELECT t.id FROM @tags AS t));
     IF @oldest IS NOT NULL AND (@id IS NULL OR @oldest < @id)
         SET @id = @oldest;

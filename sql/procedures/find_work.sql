@@ -1,6 +1,8 @@
--- Finds the oldest ready activity without a session: one seek for untagged ones, and
--- one for each tag. With @patient = 1 it waits for activities that somebody is
--- taking, to see whether they are really taken.
+-- Finds the oldest ready activity without a session that has one of the codes: one seek
+-- for each code among untagged ones, and among those of each tag. First it finds the tag
+-- and the code that have the oldest, without keeping anything locked, and then locks one
+-- activity of those. With @patient = 1 it waits for activities that somebody is taking, to
+-- see whether they are really taken.
 --
 -- Locks: worker_queue.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
@@ -16,63 +18,100 @@
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
+    @codes    duroxide.code_id_list_v1 READONLY,
     @patient  BIT,
     @id       BIGINT OUTPUT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+DECLARE @code_id INT = -1, @tag NVARCHAR(400), @tries INT = 0;
 SET @id = NULL;
 IF @patient = 1
-    SELECT @id = MIN(c.id)
+BEGIN
+    SELECT @id = MIN(n.id)
     FROM (
-        SELECT u.id
-        FROM (
+        SELECT (
             SELECT TOP (1) q.id
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag IS NULL
+              AND q.code_id = c.code_id
               AND @untagged = 1
             ORDER BY q.id
-        ) AS u
+        ) AS id
+        FROM @codes AS c
         UNION ALL
-        SELECT n.id
-        FROM @tags AS t
-        CROSS APPLY (
+        SELECT (
             SELECT TOP (1) q.id
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag = t.id
+              AND q.code_id = c.code_id
             ORDER BY q.id
-        ) AS n
-    ) AS c;
-ELSE
-    SELECT @id = MIN(c.id)
+        ) AS id
+        FROM @tags AS t
+        CROSS JOIN @codes AS c
+    ) AS n;
+    RETURN;
+END;
+-- Others may be taking all there is of a code: then it looks again.
+WHILE @id IS NULL AND @code_id IS NOT NULL AND @tries < 100
+BEGIN
+    SET @tries = @tries + 1;
+    SET @code_id = NULL;
+    SELECT TOP (1) @tag = n.tag, @code_id = n.code_id
     FROM (
-        SELECT u.id
-        FROM (
+        SELECT CAST(NULL AS NVARCHAR(400)) AS tag, c.code_id, u.id
+        FROM @codes AS c
+        CROSS APPLY (
             SELECT TOP (1) q.id
-            -- vet:allow Q2: in the caller's transaction
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
+            -- vet:allow Q1: a look that takes nothing
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag IS NULL
+              AND q.code_id = c.code_id
               AND @untagged = 1
               AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
         ) AS u
         UNION ALL
-        SELECT n.id
+        SELECT t.id, c.code_id, u.id
         FROM @tags AS t
+        CROSS JOIN @codes AS c
         CROSS APPLY (
             SELECT TOP (1) q.id
-            -- vet:allow Q2: in the caller's transaction
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
+            -- vet:allow Q1: a look that takes nothing
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag = t.id
+              AND q.code_id = c.code_id
               AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
-        ) AS n
-    ) AS c;
+        ) AS u
+    ) AS n
+    ORDER BY n.id;
+    IF @code_id IS NOT NULL AND @tag IS NULL
+        SELECT TOP (1) @id = q.id
+        -- vet:allow Q2: in the caller's transaction
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS NULL
+          AND q.code_id = @code_id
+          AND COALESCE(q.locked_until, 0) >= 0
+        ORDER BY q.id;
+    ELSE IF @code_id IS NOT NULL
+        SELECT TOP (1) @id = q.id
+        -- vet:allow Q2: in the caller's transaction
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag = @tag
+          AND q.code_id = @code_id
+          AND COALESCE(q.locked_until, 0) >= 0
+        ORDER BY q.id;
+END;

@@ -12,7 +12,7 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 UPDATE b
-SET version_id = s.version_id, head_id = s.head_id, wake_at = s.wake_at
+SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM duroxide.inboxes AS b
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s
 WHERE b.instance_id = @instance_id

@@ -21,6 +21,48 @@ CREATE TABLE duroxide.framework_versions (
 );
 GO
 
+-- The names of code, by which work is selected: of orchestrations with their versions,
+-- and of activities, which have none. Queues keep the number. Rows are only added.
+CREATE TABLE duroxide.code_names (
+    -- 0 is left free: it stands for work that needs no code, or whose name is too long
+    -- to be here, so that any worker may take it.
+    id      INT           NOT NULL IDENTITY (1, 1),
+    -- One character more than a name may have, for what key.go appends to a blank.
+    name    NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- Empty for an activity, and for a start that asks for no version.
+    version NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    CONSTRAINT pk_code_names PRIMARY KEY CLUSTERED (id),
+    CONSTRAINT uq_code_names UNIQUE NONCLUSTERED (name, version)
+);
+GO
+
+-- The sets of names that workers know, one per set however many workers have it. A
+-- fetch names its set by the digest and notes that it was seen.
+CREATE TABLE duroxide.known_code (
+    id       INT        NOT NULL IDENTITY (1, 1),
+    -- 1 for activities, 0 for orchestrations.
+    activity BIT        NOT NULL,
+    -- SHA-256 of the names.
+    digest   VARBINARY(32) NOT NULL,
+    -- When a fetch named it last, or up to 20 seconds before.
+    seen_at  BIGINT     NOT NULL,
+    CONSTRAINT pk_known_code PRIMARY KEY CLUSTERED (id),
+    CONSTRAINT uq_known_code UNIQUE NONCLUSTERED (digest, activity)
+);
+GO
+
+-- The names in each set.
+CREATE TABLE duroxide.known_code_names (
+    known_id INT NOT NULL,
+    code_id  INT NOT NULL,
+    CONSTRAINT pk_known_code_names PRIMARY KEY CLUSTERED (known_id, code_id)
+);
+GO
+
+-- For "which sets have this name?".
+CREATE INDEX ix_known_code_names_code ON duroxide.known_code_names (code_id, known_id);
+GO
+
 -- One row per orchestration instance, created by the acknowledgement of its first
 -- turn and by nothing else.
 CREATE TABLE duroxide.instances (
@@ -59,6 +101,9 @@ CREATE TABLE duroxide.executions (
     output       NVARCHAR(MAX) NULL,
     -- framework_versions.id of the version the execution is pinned to; 0 for none.
     version_id   INT           NOT NULL CONSTRAINT df_executions_version_id DEFAULT 0,
+    -- code_names.id of the orchestration and the version that the execution runs; 0 if
+    -- no turn has told.
+    code_id      INT           NOT NULL CONSTRAINT df_executions_code_id DEFAULT 0,
     started_at   BIGINT        NOT NULL,
     completed_at BIGINT        NULL,
     CONSTRAINT pk_executions PRIMARY KEY CLUSTERED (instance_id, execution_id) WITH (ALLOW_PAGE_LOCKS = OFF)

@@ -16,6 +16,9 @@ CREATE TABLE duroxide.inboxes (
     instance_id  NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- executions.version_id of the current execution; 0 if there is none.
     version_id   INT              NOT NULL CONSTRAINT df_inboxes_version_id DEFAULT 0,
+    -- code_names.id of what the next turn runs; 0 if any worker may take it. Like the
+    -- head it is part of the stored answer.
+    code_id      INT              NOT NULL CONSTRAINT df_inboxes_code_id DEFAULT 0,
     -- The oldest visible message, NULL when the instance may not be fetched.
     head_id      BIGINT           NULL,
     -- When the answer has to be computed anew although nobody wrote: the end of the
@@ -29,9 +32,10 @@ CREATE TABLE duroxide.inboxes (
 );
 GO
 
--- For fetch_orchestration_item: per version, the fetchable instance with the oldest
--- message. A claim takes the row out of it, a release puts it back.
-CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (version_id, head_id)
+-- For fetch_orchestration_item: per code and version of the framework, the fetchable
+-- instance with the oldest message. A claim takes the row out of it, a release puts it
+-- back. The code comes first, so that the codes which wait can be listed by a seek each.
+CREATE INDEX ix_inboxes_ready ON duroxide.inboxes (code_id, version_id, head_id)
 WHERE head_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -57,6 +61,8 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- What the rules about instances without a row distinguish (§5.1):
     -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
     kind          TINYINT          NOT NULL,
+    -- code_names.id of what a message of kind 1 or 2 starts; 0 for the others.
+    code_id       INT              NOT NULL CONSTRAINT df_orchestrator_queue_code_id DEFAULT 0,
     -- The work item's JSON, which no T-SQL looks into (rule T4).
     work_item     NVARCHAR(MAX)    NOT NULL,
     visible_at    BIGINT           NOT NULL,
@@ -72,7 +78,7 @@ CREATE TABLE duroxide.orchestrator_queue (
 GO
 
 -- For inbox_state: the first and the last of each kind, and what is visible of it.
-CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at, id)
+CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance_id, kind, visible_at, id) INCLUDE (code_id)
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
@@ -84,6 +90,8 @@ CREATE TABLE duroxide.worker_queue (
     activity_id   BIGINT           NOT NULL,
     session_id    NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag           NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    -- code_names.id of the activity's name; 0 if any worker may take it.
+    code_id       INT              NOT NULL CONSTRAINT df_worker_queue_code_id DEFAULT 0,
     -- The work item's JSON, which no T-SQL looks into (rule T4).
     work_item     NVARCHAR(MAX)    NOT NULL,
     visible_at    BIGINT           NOT NULL,
@@ -104,9 +112,9 @@ CREATE TABLE duroxide.worker_queue (
 );
 GO
 
--- For fetch_work_item: per tag, the oldest ready activity without a session.
+-- For fetch_work_item: per tag and name, the oldest ready activity without a session.
 -- The session is in it, though NULL, so that a look needs nothing but the index.
-CREATE INDEX ix_worker_queue_ready ON duroxide.worker_queue (tag, id) INCLUDE (session_id)
+CREATE INDEX ix_worker_queue_ready ON duroxide.worker_queue (tag, code_id, id) INCLUDE (session_id)
 WHERE ready = 1 AND session_id IS NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -114,7 +122,7 @@ GO
 -- For fetch_work_item: the same among activities of sessions. The session is in the
 -- index so that activities of other workers' sessions are passed over without
 -- reading their rows.
-CREATE INDEX ix_worker_queue_ready_session ON duroxide.worker_queue (tag, id) INCLUDE (session_id)
+CREATE INDEX ix_worker_queue_ready_session ON duroxide.worker_queue (tag, code_id, id) INCLUDE (session_id)
 WHERE ready = 1 AND session_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -140,7 +148,7 @@ GO
 -- For fetch_work_item, session by session when the oldest activities all belong to
 -- sessions of others, and for cleanup_orphaned_sessions: does a session still have
 -- activities, ready or not?
-CREATE INDEX ix_worker_queue_session ON duroxide.worker_queue (ready, session_id, id) INCLUDE (tag)
+CREATE INDEX ix_worker_queue_session ON duroxide.worker_queue (ready, session_id, id) INCLUDE (tag, code_id)
 WHERE session_id IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO

@@ -17,6 +17,9 @@ CREATE TYPE duroxide.message_list_v1 AS TABLE (
     position    INT           NOT NULL PRIMARY KEY,
     instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     kind        TINYINT       NOT NULL,
+    -- The code that a message of kind 1 or 2 starts; NULL for any worker's.
+    name        NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
+    version     NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     work_item   NVARCHAR(MAX) NOT NULL,
     -- How long it stays hidden.
     delay_ms    BIGINT        NOT NULL
@@ -31,7 +34,23 @@ CREATE TYPE duroxide.work_list_v1 AS TABLE (
     activity_id  BIGINT        NOT NULL,
     session_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
     tag          NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
+    -- The activity's name; NULL for any worker's.
+    name         NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     work_item    NVARCHAR(MAX) NOT NULL
+);
+GO
+
+-- Names of code, in the order of name and version.
+CREATE TYPE duroxide.code_list_v1 AS TABLE (
+    position INT           NOT NULL PRIMARY KEY,
+    name     NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    version  NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NOT NULL
+);
+GO
+
+-- Numbers of code_names, for one procedure from another.
+CREATE TYPE duroxide.code_id_list_v1 AS TABLE (
+    code_id INT NOT NULL PRIMARY KEY
 );
 GO
 

@@ -9,6 +9,11 @@
 --     visible start, or a history that has one, or nothing but queue messages: those
 --     belong to nobody, and the fetch drops them.
 --
+-- code_id is the code that the next turn runs: that of the message which starts the next
+-- execution, or of the current execution while it runs, or of the first start of an
+-- instance without a row. It is 0, for any worker, if the turn runs none: what comes for
+-- an ended execution is dropped.
+--
 -- @head_id is the oldest visible message if it is known already; it is kept, so that
 -- adding a message to a long queue costs no more than adding one to a short queue.
 -- Each minimum, maximum and test is one seek per kind.
@@ -21,6 +26,26 @@ AS
 RETURN (
     SELECT
         t.version_id,
+        CASE
+            WHEN t.status = N'Running' THEN t.code_id
+            WHEN t.has_row = 1 AND t.status <> N'ContinuedAsNew' THEN 0
+            WHEN t.has_row = 0 AND EXISTS (SELECT 1 FROM duroxide.history AS h WHERE h.instance_id = t.instance_id) THEN 0
+            ELSE COALESCE((
+                SELECT TOP (1) n.code_id
+                FROM (VALUES (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT))) AS k (kind)
+                CROSS APPLY (
+                    SELECT TOP (1) q.id, q.code_id
+                    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
+                    WHERE q.instance_id = t.instance_id
+                      AND q.kind = k.kind
+                      AND q.visible_at <= @now
+                    ORDER BY q.id
+                ) AS n
+                WHERE k.kind = 1
+                   OR t.has_row = 0
+                ORDER BY k.kind
+            ), 0)
+        END AS code_id,
         CASE
             WHEN t.has_row = 1 AND t.status = N'ContinuedAsNew' AND t.last_continue > @now THEN NULL
             WHEN t.has_row = 0 AND (t.last_continue > @now OR t.last_start > @now) THEN NULL
@@ -55,6 +80,7 @@ RETURN (
             CASE WHEN i.instance_id IS NULL THEN 0 ELSE 1 END AS has_row,
             e.status,
             COALESCE(e.version_id, 0) AS version_id,
+            e.code_id,
             (
                 SELECT MAX(q.visible_at)
                 FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))

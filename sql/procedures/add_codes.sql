@@ -1,0 +1,28 @@
+-- Gives numbers to those names of code that have none. They are added one by one, each
+-- in a transaction of its own, so that two callers with the same names in another order
+-- do not deadlock.
+--
+-- Locks: code_names.
+-- Hints: INDEX is there for the reason that get_code gives.
+CREATE OR ALTER PROCEDURE duroxide.add_codes
+    @codes duroxide.code_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @position INT, @name NVARCHAR(401), @version NVARCHAR(401), @code_id INT;
+SELECT @position = MIN(c.position)
+FROM @codes AS c
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
+    WHERE n.name = c.name
+      AND n.version = c.version
+);
+WHILE @position IS NOT NULL
+BEGIN
+    SELECT @name = c.name, @version = c.version
+    FROM @codes AS c
+    WHERE c.position = @position;
+    EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
+    SELECT @position = MIN(c.position) FROM @codes AS c WHERE c.position > @position;
+END;

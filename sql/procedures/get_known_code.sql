@@ -1,0 +1,40 @@
+-- Finds the number of a set of names that a worker knows, and notes that it was seen. As
+-- a rule that is written every 20 seconds only, so that fetches do not queue for the row.
+--
+-- Parameters: @activity = 1 is a set of activities, 0 one of orchestrations.
+-- @always = 1 writes each time. @known_id is NULL if @digest is.
+--
+-- gen:null @digest
+--
+-- Locks: known_code.
+--
+-- Errors:
+--   50014 unregistered_code: the set of names has to be registered first
+CREATE OR ALTER PROCEDURE duroxide.get_known_code
+    @digest   VARBINARY(32),
+    @activity BIT,
+    @always   BIT,
+    @now      BIGINT,
+    @known_id INT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @seen_at BIGINT;
+SET @known_id = NULL;
+IF @digest IS NULL
+    RETURN;
+SELECT @known_id = k.id, @seen_at = k.seen_at
+FROM duroxide.known_code AS k
+WHERE k.digest = @digest
+  AND k.activity = @activity;
+IF @known_id IS NULL
+    THROW 50014, N'The set of names has to be registered first.', 1;
+IF @always = 0 AND @seen_at > @now - 20000
+    RETURN;
+UPDATE duroxide.known_code
+SET seen_at = @now
+WHERE id = @known_id
+  AND (@always = 1 OR seen_at <= @now - 20000);
+-- It may be removed at this moment.
+IF @@ROWCOUNT = 0 AND NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WHERE k.id = @known_id)
+    THROW 50014, N'The set of names has to be registered first.', 1;

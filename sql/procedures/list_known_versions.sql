@@ -1,0 +1,27 @@
+-- Lists in which versions workers have known an orchestration in the last @since_ms
+-- milliseconds.
+--
+-- Result sets:
+--   1 Versions: in the order of the text
+--
+-- Hints: INDEX finds the sets that have a name by a seek (rule Q9).
+CREATE OR ALTER PROCEDURE duroxide.list_known_versions
+    @name     NVARCHAR(401),
+    @since_ms BIGINT
+AS
+SET NOCOUNT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+-- gen:result Versions
+SELECT n.version
+FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))
+WHERE n.name = @name
+  AND n.version <> N''
+  AND EXISTS (
+      SELECT 1
+      FROM duroxide.known_code_names AS kn WITH (INDEX (ix_known_code_names_code))
+      INNER JOIN duroxide.known_code AS k ON k.id = kn.known_id
+      WHERE kn.code_id = n.id
+        AND k.activity = 0
+        AND k.seen_at >= @now - @since_ms
+  )
+ORDER BY n.version;

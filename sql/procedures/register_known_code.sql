@@ -1,0 +1,70 @@
+-- Registers a set of names that a worker knows, so that its fetches can name it by the
+-- digest, and removes sets that no fetch has named for a day.
+--
+-- Parameters: @activity = 1 is a set of activities, 0 one of orchestrations.
+--
+-- Locks: code_names, known_code, known_code_names.
+-- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
+-- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
+-- whole call is safe to repeat. INDEX keeps a plan that was made for empty tables from
+-- reading the whole of them later (rule Q9), and LOOP finds each name by a seek.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.register_known_code
+    @digest   VARBINARY(32),
+    @activity BIT,
+    @codes    duroxide.code_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @known_id INT;
+DECLARE @old TABLE (id INT NOT NULL PRIMARY KEY);
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    EXEC duroxide.add_codes @codes = @codes;
+    BEGIN TRANSACTION;
+
+    INSERT INTO duroxide.known_code (activity, digest, seen_at)
+    SELECT @activity, @digest, @now
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM duroxide.known_code AS k WITH (UPDLOCK, HOLDLOCK, INDEX (uq_known_code))
+        WHERE k.digest = @digest
+          AND k.activity = @activity
+    );
+    IF @@ROWCOUNT = 1
+    BEGIN
+        SELECT @known_id = k.id
+        FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+        WHERE k.digest = @digest
+          AND k.activity = @activity;
+        INSERT INTO duroxide.known_code_names (known_id, code_id)
+        SELECT DISTINCT @known_id, n.id
+        FROM @codes AS c
+        INNER LOOP JOIN duroxide.code_names AS n WITH (INDEX (uq_code_names)) ON n.name = c.name AND n.version = c.version;
+
+        -- A few at a time: the next registration takes the next.
+        INSERT INTO @old (id)
+        SELECT TOP (100) k.id
+        FROM duroxide.known_code AS k
+        WHERE k.seen_at < @now - 86400000
+        ORDER BY k.id;
+        DELETE k
+        FROM @old AS o
+        INNER LOOP JOIN duroxide.known_code AS k ON k.id = o.id
+        WHERE k.seen_at < @now - 86400000;
+        DELETE kn
+        FROM @old AS o
+        INNER LOOP JOIN duroxide.known_code_names AS kn ON kn.known_id = o.id
+        WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WHERE k.id = o.id);
+    END;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
