@@ -104,12 +104,7 @@ func CompileCursor(env *Env, q *syntax.Query, o CursorOptions) (*Cursor, error) 
 
 // staticCursor compiles a cursor that keeps its rows.
 func staticCursor(env *Env, q *syntax.Query) (*Cursor, error) {
-	b := newBinder(env)
-	out, err := b.queryIn(&scope{}, q)
-	if err != nil {
-		return nil, err
-	}
-	if err := fetchable(out); err != nil {
+	if _, _, err := bindCursor(env, q); err != nil {
 		return nil, err
 	}
 	st, err := Query(env, q)
@@ -117,6 +112,16 @@ func staticCursor(env *Env, q *syntax.Query) (*Cursor, error) {
 		return nil, err
 	}
 	return &Cursor{Columns: st.Columns, Tables: st.Tables, all: st, basis: st.basis}, nil
+}
+
+// bindCursor binds a cursor's query, which must be one that yields rows.
+func bindCursor(env *Env, q *syntax.Query) (*binder, *selected, error) {
+	b := newBinder(env)
+	out, err := b.queryIn(&scope{}, q)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, out, fetchable(out)
 }
 
 // fetchable refuses queries that yield no rows.
@@ -133,12 +138,8 @@ func fetchable(out *selected) error {
 
 // compileCursor compiles a dynamic cursor or a keyset; nil without an error if the query can't be one.
 func compileCursor(env *Env, q *syntax.Query, o CursorOptions) (*Cursor, error) {
-	b := newBinder(env)
-	out, err := b.queryIn(&scope{}, q)
+	b, out, err := bindCursor(env, q)
 	if err != nil {
-		return nil, err
-	}
-	if err := fetchable(out); err != nil {
 		return nil, err
 	}
 	x := &cursorBinder{b: b, out: out, dynamic: o.Model == DynamicCursor}
