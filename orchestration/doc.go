@@ -17,8 +17,8 @@
 // # How it works
 //
 // Whatever the function asks for through its [Context] is recorded. When the
-// process dies, another one runs the function again from its start, and each
-// call is answered from the record until the record ends; from there on the
+// process dies, or its worker lets go of the function, it is run again from its start,
+// and each call is answered from the record until the record ends; from there on the
 // function goes on where it was. Nothing recorded is done a second time.
 //
 // # What a function must keep to
@@ -32,7 +32,8 @@
 // was expected and what came.
 //
 // The function is left in the midst of a wait whenever it has nothing more to do for
-// the moment, and its deferred calls run each time; recover sees nothing then. So a
-// deferred call may release what the function itself holds, and asks for nothing:
+// the moment. It goes on from there if its worker has kept it in memory (CachedInstances
+// in worker.Options). If not, its deferred calls run, while recover sees nothing, and the
+// next turn runs it from its start. So a deferred call may release what the function itself holds, and asks for nothing:
 // clean-up that matters is an activity after the error.
 package orchestration

@@ -62,7 +62,10 @@ func newEngine(t *testing.T, definitions ...worker.Registrable) *engine {
 // work runs a worker until the returned function is called or the test ends.
 func (e *engine) work(definitions ...worker.Registrable) (stop func()) {
 	e.t.Helper()
-	w, err := worker.New(e.store, worker.Options{Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 4})
+	w, err := worker.New(e.store, worker.Options{
+		Logger: slog.New(slog.DiscardHandler), ActivityConcurrency: 4,
+		CachedInstances: -1, // so that each turn replays
+	})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	err = t.ackNoticing(ctx, params, notices)
 	switch {
 	case err == nil:
+		t.committed = true
 		t.worker.unserved.answered(t.item.Messages)
 		t.worker.unserved.add(params.WorkerItems)
 	case errors.Is(err, provider.ErrLockLost):

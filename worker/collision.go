@@ -55,7 +55,7 @@ func (t *turn) colliding() []provider.StartOrchestrationItem {
 
 // ignored counts the starts of an instance that has begun and not ended.
 func (t *turn) ignored() (n int) {
-	if len(t.item.History) == 0 || terminal(t.item.History) == ended {
+	if len(t.item.History) == 0 || t.end() == ended {
 		return 0
 	}
 	for _, message := range t.item.Messages {
@@ -71,7 +71,7 @@ func (t *turn) ignored() (n int) {
 // parent any more.
 func (t *turn) existing() (provider.OrchestrationStarted, string) {
 	text := fmt.Sprintf("sub-orchestration instance id '%s' already exists", t.item.Instance)
-	if terminal(t.item.History) != ended {
+	if t.end() != ended {
 		b, _ := t.begin() // an error means that there is no beginning
 		return b.started, text
 	}

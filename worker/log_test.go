@@ -86,7 +86,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
 	runWorker(t, store, worker.Options{
-		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1,
+		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
 	}, def, unsteady, reveal)
 	c := client.New(store)
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
@@ -36,16 +37,20 @@ func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedErro
 	}
 }
 
-// usedLate logs a use of the context that came too late for the turn to fail.
-func (t *turn) usedLate(at string) {
-	t.logger.Error("an orchestration context was used from another goroutine after its turn", "at", at)
+// logUsedLate logs a use of the context that came too late for the turn to fail.
+func logUsedLate(logger *slog.Logger, at string) {
+	logger.Error("an orchestration context was used from another goroutine after its turn", "at", at)
+}
+
+func logLingering(ctx context.Context, logger *slog.Logger, b *replay.BlockedError) {
+	logger.ErrorContext(ctx, "a deferred call of an orchestration function blocks, its goroutine is left behind",
+		"at", b.At, "state", b.State, "waited", b.For, "stack", b.Stack)
 }
 
 // reportMisuse logs what a turn did that costs its author work later.
 func (t *turn) reportMisuse(ctx context.Context, result *replay.Result) {
 	if b := result.Lingering; b != nil {
-		t.logger.ErrorContext(ctx, "a deferred call of an orchestration function blocks, its goroutine is left behind",
-			"at", b.At, "state", b.State, "waited", b.For, "stack", b.Stack)
+		logLingering(ctx, t.logger, b)
 	}
 	for _, near := range result.Nearing {
 		t.logger.WarnContext(ctx, "an orchestration has reached half of a limit, beyond which it fails",

@@ -73,6 +73,19 @@ type Options struct {
 	// limit.
 	MaxHistoryBytes int
 
+	// CachedInstances is how many waiting instances stay in memory between their turns,
+	// default 1,000; -1 is none. Such an instance's function goes on where it waits, and
+	// the store sends only what is new; any other one is run again from its start, with its
+	// whole history. So a step of a long instance costs as much as one of a short one, as
+	// long as the instance stays in memory. It makes no other difference: what another
+	// worker has done meanwhile is replayed first. Instances of workers before 0.1.31 are
+	// always run again. One that has waited longest gives its place up first.
+	CachedInstances int
+	// CachedBytes bounds their memory, by an estimate of about 8 KiB an instance, 300 bytes
+	// an event and the payloads; what the functions themselves hold comes on top. Default
+	// 64 MiB; -1 is no limit.
+	CachedBytes int
+
 	// QuietTime is how long something may wait before the log says so once, at Warn,
 	// default 5 min; -1 is for ever. It is about activities that do not return, and about
 	// tags and sessions from which this worker's orchestrations get no results.
@@ -134,6 +147,8 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxTurnActions, 10_000)
 	setDefault(&o.MaxHistoryEvents, 50_000)
 	setDefault(&o.MaxHistoryBytes, 64<<20)
+	setDefault(&o.CachedInstances, 1000)
+	setDefault(&o.CachedBytes, 64<<20)
 	setDefault(&o.QuietTime, 5*time.Minute)
 	setDefault(&o.CancellationGracePeriod, 10*time.Second)
 	setDefault(&o.ShutdownTimeout, time.Second)

@@ -60,6 +60,8 @@ func (o Options) checkNegative() error {
 		{"MaxTurnActions", int64(o.MaxTurnActions)},
 		{"MaxHistoryEvents", int64(o.MaxHistoryEvents)},
 		{"MaxHistoryBytes", int64(o.MaxHistoryBytes)},
+		{"CachedInstances", int64(o.CachedInstances)},
+		{"CachedBytes", int64(o.CachedBytes)},
 		{"BlockedTimeout", int64(o.BlockedTimeout)},
 		{"QuietTime", int64(o.QuietTime)},
 		{"ShutdownTimeout", int64(o.ShutdownTimeout)},

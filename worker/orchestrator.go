@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -29,6 +30,7 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 			LockTimeout: w.options.OrchestrationLockTimeout,
 			PollTimeout: w.pollTimeout(),
 			Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
+			Held:        w.cache.held,
 		})
 		w.outage.observe(ctx, "fetch_orchestration_item", err)
 		if fetched == nil {
@@ -77,6 +79,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		defer cancel(nil)
 		defer l.stop()
 		commit()
+		t.settled()
 	}
 }
 
@@ -88,4 +91,10 @@ type turn struct {
 	logger  *slog.Logger
 	// slow is called when the function keeps the turn waiting.
 	slow func()
+	// known is how many events of the history the suspended function knows that the turn
+	// began with, and suspended that one, or what the turn made of it.
+	known     int
+	suspended *replay.Suspended
+	// committed means that the turn's effects are in the store.
+	committed bool
 }

@@ -69,7 +69,7 @@ func (t *turn) poisoned(ctx context.Context) {
 	execution, history := t.item.ExecutionID, t.item.History
 	started := provider.OrchestrationStarted{Name: t.item.OrchestrationName, Version: t.item.Version}
 	switch b, err := t.begin(); {
-	case terminal(history) == continued:
+	case t.end() == continued:
 		execution, history = execution+1, nil
 		started = t.poisonedSuccessor()
 	case err == nil:

@@ -12,7 +12,10 @@ import (
 // run decides what the batch needs (§7.5), does it, and returns the call to the
 // store that settles it.
 func (t *turn) run(ctx context.Context) (settle func()) {
-	switch end := terminal(t.item.History); {
+	if err := t.recall(ctx); err != nil {
+		return func() { t.abandon(ctx, 100*time.Millisecond, true) }
+	}
+	switch end := t.end(); {
 	case t.item.HistoryError != nil:
 		return func() { t.corrupted(ctx) }
 	case end == ended:
@@ -99,7 +102,7 @@ type begin struct {
 // begin finds out what the turn works on. History is binding as soon as there is
 // one; a duplicate start changes nothing (P43, P48).
 func (t *turn) begin() (begin, error) {
-	if next := t.continueItem(); next != nil && (len(t.item.History) == 0 || terminal(t.item.History) == continued) {
+	if next := t.continueItem(); next != nil && (len(t.item.History) == 0 || t.end() == continued) {
 		return t.beginNext(next), nil
 	}
 	if len(t.item.History) > 0 {
@@ -182,13 +185,22 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		return func() { t.unregistered(ctx, b) }
 	}
 	b.started.Version = version
+	resume, logger := t.suspended, t.logger
+	t.suspended = nil
+	if b.executionID != t.item.ExecutionID { // another worker has continued it as new
+		t.worker.cache.end(t.item.Instance, resume)
+		resume = nil
+	}
 	result, err := replay.Run(ctx, replay.Turn{
 		Instance: t.item.Instance, ExecutionID: b.executionID, Func: fn,
 		History: b.history, Started: b.started,
 		Messages: b.messages(t.item.Instance, t.item.Messages),
 		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
 		Limits:       t.worker.options.limits(),
-		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow, UsedLate: t.usedLate,
+		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
+		// Not a method of the turn, which a suspended function would keep in memory.
+		UsedLate: func(at string) { logUsedLate(logger, at) },
+		Resume:   resume, Keep: t.worker.cache.on(),
 	})
 	if blocked, ok := errors.AsType[*replay.BlockedError](err); ok {
 		return t.blocked(ctx, b, blocked)
@@ -196,6 +208,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	if err != nil {
 		return func() { t.interrupted(ctx, err) }
 	}
+	t.suspended = result.Suspended
 	t.report(ctx, result)
 	return func() { t.commit(ctx, b, result) }
 }

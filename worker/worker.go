@@ -26,6 +26,7 @@ type Worker struct {
 	loops    sync.WaitGroup
 	// lent counts the turns that are waited for outside their slots.
 	lent     atomic.Int32
+	cache    *cache
 	outage   outage
 	unserved unserved
 }
@@ -55,7 +56,8 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
 		},
 		store: store, options: options, registry: registry.New(),
-		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
+		cache: newCache(options),
+		id:    rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}, nil
 }
 
@@ -122,6 +124,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		keeper.Go(func() { w.watchUnserved(keeping) })
 	}
 	w.loops.Wait()
+	w.cache.close(max(100*time.Millisecond, w.options.ShutdownTimeout))
 	stopKeeping()
 	keeper.Wait()
 	return nil

@@ -24,8 +24,8 @@ type engine struct {
 	// known is the number of those that an earlier turn of this engine left, and applied
 	// how many of these the function's side has been told.
 	known, applied int
-	env       *Env
-	coroutine *coroutine
+	env            *Env
+	coroutine      *coroutine
 	// recorded is what the recorded history holds, or the start of a new execution.
 	recorded extent
 	// inbox knows what messages the history admits.

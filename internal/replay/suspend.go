@@ -28,6 +28,9 @@ func (s *Suspended) Bytes() int {
 // ExecutionID is the execution it belongs to.
 func (s *Suspended) ExecutionID() uint64 { return s.engine.turn.ExecutionID }
 
+// Events is the number of events it knows. None of them ends the execution.
+func (s *Suspended) Events() int { return len(s.engine.events) }
+
 // LastEventID is the id of the last event it knows.
 func (s *Suspended) LastEventID() uint64 { return s.engine.nextEventID() - 1 }
 
