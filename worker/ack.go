@@ -5,14 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
-
-// maxAckRetries is how often a turn is committed again after a transient failure
-// (§7.5). A repeated ack is safe: if the first did commit, the token is gone.
-const maxAckRetries = 5
 
 // commit acknowledges a turn. When the store refuses it for good, for instance
 // because an id is too long, the instance fails with the reason.
@@ -126,19 +121,18 @@ func plainer(m provider.ExecutionMetadata) (_ provider.ExecutionMetadata, ok boo
 	return m, true
 }
 
-// ack commits with retries, and logs why when that fails. After a lost lock there is
-// nothing to be done: somebody else owns the instance, or the ack had in fact succeeded.
+// ack commits, with retries while the lease lasts, and logs why when that fails. After a
+// lost lock there is nothing to be done: somebody else owns the instance, or the ack had
+// in fact succeeded.
 func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) error {
-	tries, err := t.tryAck(ctx, params)
+	tries, err := t.tryAck(params)
 	t.logUncommitted(ctx, err, tries)
 	return err
 }
 
 // tryAck is ack without the log.
-func (t *turn) tryAck(ctx context.Context, params provider.AckOrchestrationParams) (tries int, err error) {
-	ctx, cancel := t.settling(ctx)
-	defer cancel()
-	return settleTries(ctx, func() error { return t.worker.store.AckOrchestrationItem(ctx, params) })
+func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
+	return t.settling.do(func(ctx context.Context) error { return t.worker.store.AckOrchestrationItem(ctx, params) })
 }
 
 func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {
@@ -149,28 +143,6 @@ func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {
 	default:
 		t.logger.ErrorContext(ctx, "a turn was not committed", "error", err, "tries", tries)
 	}
-}
-
-// settleTries makes a call that settles work, again after each transient failure, and
-// returns how often it did. No call is made once ctx has ended, as it would only say so.
-func settleTries(ctx context.Context, call func() error) (tries int, err error) {
-	for {
-		tries++
-		err = call()
-		if err == nil || errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || tries > maxAckRetries {
-			return tries, err
-		}
-		if clock.Sleep(ctx, 10*time.Millisecond<<(tries-1)) != nil {
-			return tries, err
-		}
-	}
-}
-
-// settling returns a context for the end of a turn. It is not bound to the turn's:
-// the store knows best whether the lock still holds, and a shutdown should not undo a
-// finished turn. But a store that does not answer holds it up no longer than a lease.
-func (t *turn) settling(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), t.worker.options.OrchestrationLockTimeout)
 }
 
 // addressParent finds out which execution of the parent started this child, unless

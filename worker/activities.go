@@ -17,14 +17,16 @@ import (
 type activities struct {
 	worker *Worker
 	id     string
+	// scout looks often whether a store that is away is back.
+	scout bool
 }
 
 // loop runs activities until ctx ends; work ends when running ones must stop
 // (§7.8).
 func (a *activities) loop(ctx, work context.Context) {
 	w := a.worker
-	var backoff fetchBackoff
-	var last settler
+	backoff := fetchBackoff{outage: &w.outage, scout: a.scout}
+	last := newSettler()
 	defer last.wait()
 	for ctx.Err() == nil {
 		params := provider.FetchWorkParams{
@@ -57,6 +59,17 @@ type call struct {
 	fetched *provider.FetchedWorkItem
 	item    provider.ActivityExecuteItem
 	logger  *slog.Logger
+	// cancel ends the activity's context.
+	cancel context.CancelCauseFunc
+	// lease is nil until the activity runs.
+	lease *lease
+	// settling is set when the outcome is known.
+	settling settling
+}
+
+// ref identifies the activity.
+func (c *call) ref() provider.ActivityRef {
+	return provider.ActivityRef{Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityID: c.item.ID}
 }
 
 // errCancelled is the cause of an activity's context when its result is no longer
@@ -64,65 +77,78 @@ type call struct {
 var errCancelled = errors.New("the activity was cancelled or its lease was lost")
 
 // process runs one activity and returns the call that acknowledges or abandons it.
-func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) (settle func()) {
+func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) (settle func(free func())) {
 	w := a.worker
 	item, ok := fetched.Item.(provider.ActivityExecuteItem)
 	if !ok {
 		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
-		return func() {} // returns when its lease ends, again and again
+		return func(func()) {} // returns when its lease ends, again and again
 	}
-	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, logger: w.options.Logger.With(
+	ctx, cancel := context.WithCancelCause(work)
+	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, cancel: cancel, logger: w.options.Logger.With(
 		"instance_id", item.Instance, "execution_id", item.ExecutionID,
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
-	if item.SessionID != nil {
-		if !w.sessions.enter(*item.SessionID) {
-			return func() { c.abandon(work, 100*time.Millisecond, true) }
+	last := c.inSession(ctx)
+	return func(free func()) {
+		defer cancel(nil)
+		if c.lease != nil {
+			defer c.lease.stop()
 		}
-		defer w.sessions.leave(*item.SessionID)
+		var stop func()
+		c.settling, stop = newSettling(ctx, w.options.ActivityLockTimeout, &w.outage, free)
+		defer stop()
+		last()
 	}
-	return c.dispatch(work)
 }
 
-// dispatch finds the handler and runs it.
-func (c *call) dispatch(work context.Context) (settle func()) {
+// inSession is dispatch within the activity's session, if it has one.
+func (c *call) inSession(ctx context.Context) (settle func()) {
+	if id := c.item.SessionID; id != nil {
+		if !c.worker.sessions.enter(*id) {
+			return func() { c.abandon(ctx, 100*time.Millisecond, true) }
+		}
+		defer c.worker.sessions.leave(*id)
+	}
+	return c.dispatch(ctx)
+}
+
+// dispatch finds the handler and runs it, unless the activity was run before and only its
+// result did not arrive.
+func (c *call) dispatch(ctx context.Context) (settle func()) {
 	options := c.worker.options
 	if c.fetched.AttemptCount > options.MaxAttempts {
-		return func() { c.poisoned(work) }
+		return func() { c.poisoned(ctx) }
+	}
+	if completion, ok := c.worker.kept.take(c); ok {
+		return func() { c.ack(ctx, completion) }
 	}
 	fn, ok := c.worker.handler(c.item.Name)
 	if !ok {
 		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
-		c.logger.WarnContext(work, "no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		return func() { c.abandon(work, delay, false) }
+		c.logger.WarnContext(ctx, "no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
+		return func() { c.abandon(ctx, delay, false) }
 	}
-	return c.run(work, fn)
+	return c.run(ctx, fn)
 }
 
 // run executes the handler. The lease is kept alive until the call that settles
 // the activity has returned.
-func (c *call) run(work context.Context, fn registry.ActivityFunc) (settle func()) {
+func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
 	options := c.worker.options
-	ctx, cancel := context.WithCancelCause(work)
-	l := holdLease(work, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
+	c.lease = holdLease(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
 		func(ctx context.Context) error {
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
-		}, func(error) { cancel(errCancelled) }, c.logger)
-
-	l.onRenewal(c.tellLong())
+		}, func(error) { c.cancel(errCancelled) }, c.logger)
+	c.lease.onRenewal(c.tellLong())
+	defer c.lease.onRenewal(nil)
 
 	done := make(chan provider.WorkItem, 1)
 	go c.execute(ctx, fn, done)
-	var last func()
 	select {
 	case completion := <-done:
-		last = c.finish(ctx, completion)
+		return c.finish(ctx, completion)
 	case <-ctx.Done():
-		last = c.cancelled(ctx, done)
-	}
-	return func() {
-		defer cancel(nil)
-		defer l.stop()
-		last()
+		return c.cancelled(ctx, done)
 	}
 }
 
@@ -226,6 +252,9 @@ func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
 func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
 	_, failed := completion.(provider.ActivityFailedItem)
 	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errCancelled) && c.lease.ended() && !failed:
+		// The store may be away, and the activity come back.
+		return func() { c.keep(ctx, completion) }
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
 		return func() { c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded") }
@@ -239,20 +268,35 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 	return func() { c.ack(ctx, completion) }
 }
 
-// ack completes the activity, with retries on transient failures. A finished
-// activity is worth an ack during shutdown too, but not for longer than its lease.
+// ack completes the activity. The result is sent again as long as the lease lasts; then, or
+// when the store says that it has ended, it is kept for when the activity comes back.
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.worker.options.ActivityLockTimeout)
-	defer cancel()
-	tries, err := settleTries(ctx, func() error { return c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion) })
+	tries, err := c.settling.do(func(ctx context.Context) error {
+		return c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion)
+	})
 	switch {
 	case err == nil:
+	case errors.Is(err, provider.ErrLockExpired), provider.IsRetryable(err) && errors.Is(context.Cause(ctx), errCancelled):
+		c.keep(ctx, completion)
+	case errors.Is(err, provider.ErrLockLost) && !c.lease.ended():
+		c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded", "error", err)
 	case errors.Is(err, provider.ErrLockLost):
 		c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
+	case errors.Is(context.Cause(ctx), errShutdown):
+		c.logger.ErrorContext(ctx, "a result did not arrive before the worker had to stop, the activity is run again", "error", err, "tries", tries)
+		c.abandon(ctx, 0, true)
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
+		if provider.IsRetryable(err) {
+			c.worker.kept.keep(c, completion)
+		}
 		c.abandon(ctx, 100*time.Millisecond, false)
 	}
+}
+
+func (c *call) keep(ctx context.Context, completion provider.WorkItem) {
+	c.logger.WarnContext(ctx, "a result did not arrive before its lease ended, it is kept for when the activity comes back")
+	c.worker.kept.keep(c, completion)
 }
 
 func (c *call) poisoned(ctx context.Context) {
@@ -270,9 +314,7 @@ func (c *call) poisoned(ctx context.Context) {
 }
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.worker.options.ActivityLockTimeout)
-	defer cancel()
-	err := c.worker.store.AbandonWorkItem(ctx, provider.AbandonParams{
+	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{
 		LockToken: c.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {

@@ -173,8 +173,6 @@ var errNoHistory = errors.New("the history is gone")
 
 // readWhole reads a history of which the store left out the beginning.
 func (t *turn) readWhole(ctx context.Context) error {
-	ctx, cancel := t.settling(ctx)
-	defer cancel()
 	history, err := t.worker.store.ReadWithExecution(ctx, t.item.Instance, t.item.ExecutionID)
 	if err == nil && len(history) == 0 {
 		err = errNoHistory

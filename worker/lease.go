@@ -91,9 +91,9 @@ func (l *lease) fire() {
 	switch {
 	case l.ctx.Err() != nil:
 	case err == nil:
-		l.expires = taken.Add(l.timeout)
 		l.failing = false
 		l.mu.Lock()
+		l.expires = taken.Add(l.timeout)
 		renewed := l.renewed
 		l.mu.Unlock()
 		if renewed != nil {
@@ -109,6 +109,16 @@ func (l *lease) fire() {
 		l.failing = true
 		l.schedule(min(l.interval, max(10*time.Millisecond, time.Until(l.expires)/4)))
 	}
+}
+
+// ended reports whether the lease was not renewed in time. A nil lease has not ended.
+func (l *lease) ended() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.expires) <= 0
 }
 
 // stop ends the renewal and returns when no call of it is left.

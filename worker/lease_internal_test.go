@@ -147,7 +147,7 @@ func TestFetchBackoff(t *testing.T) {
 	t.Parallel()
 	transient, permanent := provider.Retryable("fetch", "busy", nil), provider.Permanent("fetch", "no", nil)
 	synctest.Test(t, func(t *testing.T) {
-		var b fetchBackoff
+		b := fetchBackoff{outage: &outage{}}
 		var got []time.Duration
 		for _, err := range []error{
 			nil, transient, transient, transient, transient, transient, transient, permanent, transient, nil, transient,

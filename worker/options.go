@@ -28,10 +28,15 @@ type Options struct {
 	// OrchestrationRenewalBuffer is how long before its end a lease of at least
 	// 15 s is renewed, default 2 s. Shorter ones are renewed at half time.
 	OrchestrationRenewalBuffer time.Duration
-	// ActivityLockTimeout is the lease of an activity, default 30 s. A cancelled
-	// activity learns of it at the next renewal.
+	// ActivityLockTimeout is the lease of an activity, default 30 s. A result that the store
+	// does not take is sent again as long as the lease lasts, while the slot goes on; up to
+	// 16 such results of a slot wait, then it fetches no more. A result whose lease has
+	// ended is kept, and sent when the activity comes back to this worker, which does not
+	// run it again; so many for each slot, the latest ones.
 	ActivityLockTimeout time.Duration
-	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s.
+	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s. An activity that
+	// runs while the store is away is told to stop when its lease ends, which is that long
+	// after the store went at the least.
 	ActivityRenewalBuffer time.Duration
 
 	// PollTimeout is how long a fetch may wait inside the store, default 30 s.

@@ -13,6 +13,8 @@ import (
 type orchestrator struct {
 	worker *Worker
 	id     string
+	// scout looks often whether a store that is away is back.
+	scout bool
 }
 
 // lentPerSlot is how many turns whose function is slow are waited for outside a slot.
@@ -21,8 +23,8 @@ const lentPerSlot = 32
 // loop runs turns until ctx ends; work ends when running turns must stop (§7.4).
 func (o *orchestrator) loop(ctx, work context.Context) {
 	w := o.worker
-	var backoff fetchBackoff
-	var last settler
+	backoff := fetchBackoff{outage: &w.outage, scout: o.scout}
+	last := newSettler()
 	defer last.wait()
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -41,7 +43,7 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 		replaced := false
 		settle := o.process(work, fetched, func() { replaced = o.replace(ctx, work) })
 		if replaced {
-			settle()
+			settle(func() {})
 			w.lent.Add(-1)
 			return
 		}
@@ -64,7 +66,7 @@ func (o *orchestrator) replace(ctx, work context.Context) bool {
 // process runs one turn and returns the call that commits or abandons it. The
 // lease is kept alive until that call has returned. slow is called when the
 // orchestration function keeps the turn waiting.
-func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) (settle func()) {
+func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) (settle func(free func())) {
 	w := o.worker
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
@@ -75,9 +77,12 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		}, cancel, logger)
 	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow}
 	commit := t.run(ctx)
-	return func() {
+	return func(free func()) {
 		defer cancel(nil)
 		defer l.stop()
+		var stop func()
+		t.settling, stop = newSettling(ctx, w.options.OrchestrationLockTimeout, &w.outage, free)
+		defer stop()
 		commit()
 		t.settled()
 	}
@@ -97,4 +102,6 @@ type turn struct {
 	suspended *replay.Suspended
 	// committed means that the turn's effects are in the store.
 	committed bool
+	// settling is set when the turn is decided.
+	settling settling
 }

@@ -25,10 +25,12 @@ type outage struct {
 	// failing counts the failures in a row of each operation that fails.
 	failing map[string]int
 	since   time.Time
-	// remind is when the store is told to be away again, and pause how long that was
+	// remind is when the store is told to be away again, and interval how long that was
 	// from the time before.
-	remind time.Time
-	pause  time.Duration
+	remind   time.Time
+	interval time.Duration
+	// back is closed when a call succeeds that had failed before.
+	back chan struct{}
 }
 
 // observe takes note of how a call ended. One that ended with its context says nothing
@@ -48,13 +50,13 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 	o.failing[operation]++
 	switch {
 	case first:
-		o.since, o.pause, o.remind = now, firstReminder, now.Add(firstReminder)
+		o.since, o.interval, o.remind = now, firstReminder, now.Add(firstReminder)
 		o.logger.ErrorContext(ctx, "the store fails, its work is tried again until it is back", "operation", operation, "error", err)
 	case !now.Before(o.remind):
-		o.pause = min(2*o.pause, maxReminder)
-		o.remind = now.Add(o.pause)
+		o.interval = min(2*o.interval, maxReminder)
+		o.remind = now.Add(o.interval)
 		o.logger.ErrorContext(ctx, "the store still fails", "operations", slices.Sorted(maps.Keys(o.failing)),
-			"failing_for", now.Sub(o.since).Round(time.Millisecond), "next_line_in", o.pause, "error", err)
+			"failing_for", now.Sub(o.since).Round(time.Millisecond), "next_line_in", o.interval, "error", err)
 	}
 }
 
@@ -63,9 +65,44 @@ func (o *outage) answered(ctx context.Context, operation string) {
 		return
 	}
 	delete(o.failing, operation)
+	o.wake()
 	if len(o.failing) == 0 {
 		o.logger.WarnContext(ctx, "the store is back", "failed_for", time.Since(o.since).Round(time.Millisecond))
 	}
+}
+
+// recovered is told of a call that succeeded after it had failed.
+func (o *outage) recovered() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.wake()
+}
+
+// wake ends all pauses.
+func (o *outage) wake() {
+	if o.back != nil {
+		close(o.back)
+		o.back = nil
+	}
+}
+
+// pause waits before a call that failed is made again: for so long, until the store answers
+// another call of which the same is true, or until ctx ends, whose error it returns.
+func (o *outage) pause(ctx context.Context, d time.Duration) error {
+	o.mu.Lock()
+	if o.back == nil {
+		o.back = make(chan struct{})
+	}
+	back := o.back
+	o.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-back:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }
 
 // under reports whether the store is away.

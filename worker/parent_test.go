@@ -106,7 +106,7 @@ func TestUnreadableParentIsLogged(t *testing.T) {
 	ofChild := func(call providerfault.Call) bool { return isAbout(call, "child") }
 	store := providerfault.New(unstamped{openStore(t)},
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, If: ofChild, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
-		providerfault.Rule{Operation: providerfault.Read, Skip: 1, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Busy()}})
+		providerfault.Rule{Operation: providerfault.Read, Skip: 1, Times: 1, Fault: providerfault.Fault{Fail: &provider.Error{Message: "injected: no permission"}}})
 	runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, family, child)
 	if got := result(t, start(t, store, family, "")); got != "x" {
 		t.Errorf("output = %q", got)

@@ -44,7 +44,7 @@ func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
 		t.abandon(ctx, time.Second, false)
 		return
 	}
-	tries, err := t.tryAck(ctx, provider.AckOrchestrationParams{
+	tries, err := t.tryAck(provider.AckOrchestrationParams{
 		LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, HistoryDelta: delta, Metadata: replay.Metadata(delta),
 		OrchestratorItems: children,
 	})

@@ -60,7 +60,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 				If:    func(call providerfault.Call) bool { return isAbout(call, "child") && !endsPoisoned(call) },
 				Fault: providerfault.Fault{Fail: providerfault.Busy()},
 			})
-			runWorker(t, store, worker.Options{MaxAttempts: 2}, family, child, echo)
+			runWorker(t, store, worker.Options{MaxAttempts: 2, OrchestrationLockTimeout: shortLease}, family, child, echo)
 			run := start(t, store, family, "")
 			want := "poison: orchestration child exceeded 3 attempts (max 2)"
 			details, ok := failure(t, run).(provider.Poison)

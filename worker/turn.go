@@ -280,9 +280,7 @@ func (t *turn) drop(ctx context.Context) {
 
 // abandon gives the batch back. That the lock is gone already is no news.
 func (t *turn) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	ctx, cancel := t.settling(ctx)
-	defer cancel()
-	err := t.worker.store.AbandonOrchestrationItem(ctx, provider.AbandonParams{
+	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, provider.AbandonParams{
 		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {

@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -37,41 +35,6 @@ func newTurn(past []provider.Event, messages ...provider.WorkItem) *turn {
 	return &turn{
 		worker: w, fetched: &provider.FetchedOrchestration{Item: item, AttemptCount: 1}, item: &item,
 		logger: slog.New(slog.DiscardHandler),
-	}
-}
-
-// A call that settles work is made again after a transient failure, a few times, and
-// not once its time is up.
-func TestSettleTries(t *testing.T) {
-	t.Parallel()
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	busy := provider.Retryable("ack", "busy", nil)
-	for _, test := range []struct {
-		name    string
-		ctx     context.Context //nolint:containedctx // one per case
-		answers []error
-		tries   int
-	}{
-		{"done", t.Context(), []error{nil}, 1},
-		{"busy at first", t.Context(), []error{busy, errors.New("reset"), nil}, 3},
-		{"busy for good", t.Context(), []error{busy, busy, busy, busy, busy, busy}, maxAckRetries + 1},
-		{"refused", t.Context(), []error{provider.Permanent("ack", "no", nil)}, 1},
-		{"lock lost", t.Context(), []error{provider.Permanent("ack", "gone", provider.ErrLockExpired)}, 1},
-		{"lock lost, says a store that classifies nothing", t.Context(), []error{provider.ErrLockLost}, 1},
-		{"out of time", ended, []error{busy}, 1},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			calls := 0
-			tries, err := settleTries(test.ctx, func() error {
-				calls++
-				return test.answers[calls-1]
-			})
-			if tries != test.tries || calls != test.tries || err != test.answers[len(test.answers)-1] { //nolint:errorlint // that very error
-				t.Errorf("%d tries, %d calls, want %d; %v", tries, calls, test.tries, err)
-			}
-		})
 	}
 }
 

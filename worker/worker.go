@@ -29,6 +29,7 @@ type Worker struct {
 	cache    *cache
 	outage   outage
 	unserved unserved
+	kept     keptResults
 }
 
 // Errors of a worker's life cycle.
@@ -54,6 +55,9 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 		outage: outage{logger: options.Logger, failing: map[string]int{}},
 		unserved: unserved{
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
+		},
+		kept: keptResults{
+			limit: keptPerSlot * max(1, options.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
 		},
 		store: store, options: options, registry: registry.New(),
 		cache: newCache(options),
@@ -90,8 +94,10 @@ func (w *Worker) Pin(orchestration, version string) error {
 
 // Run works until ctx ends and then shuts down in order: no new work is fetched,
 // running turns and activities get Options.ShutdownTimeout to finish, what is left
-// then is handed back to the store for other workers at once. It returns nil
-// after an orderly end and [ErrRunning] when called again.
+// then is handed back to the store for other workers at once. When the store is away
+// or does not answer, what was finished and what was not is left to its lease, a second
+// later, and is done again by whoever gets it then. It returns nil after an orderly end
+// and [ErrRunning] when called again.
 func (w *Worker) Run(ctx context.Context) error {
 	if w.running.Swap(true) {
 		return ErrRunning
@@ -107,11 +113,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stopTimer()
 
 	for slot := range max(0, w.options.OrchestrationConcurrency) {
-		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id)}
+		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id), scout: slot == 0}
 		w.loops.Go(func() { d.loop(ctx, work) })
 	}
 	for slot := range max(0, w.options.ActivityConcurrency) {
-		d := &activities{worker: w, id: w.slotID(slot)}
+		d := &activities{worker: w, id: w.slotID(slot), scout: slot == 0}
 		w.loops.Go(func() { d.loop(ctx, work) })
 	}
 	// Sessions are kept until the last activity has ended, not just until ctx does.
@@ -146,27 +152,17 @@ func (w *Worker) ownerID(slotID string) string {
 	return slotID
 }
 
-// settler carries out a slot's last call for a piece of work, its ack or abandon,
-// while the slot already fetches the next: the slot is free as soon as the work is
-// done, and a store that commits concurrent calls together needs one flush for
-// both. At most one such call of a slot is under way.
-type settler struct {
-	under sync.WaitGroup
-}
-
-// settle starts the call once the previous one has returned.
-func (s *settler) settle(call func()) {
-	s.under.Wait()
-	s.under.Go(call)
-}
-
-// wait returns when nothing is under way.
-func (s *settler) wait() { s.under.Wait() }
-
 // fetchBackoff paces a loop whose fetches fail or find nothing (§7.4).
 type fetchBackoff struct {
+	// outage ends a wait when the store is back.
+	outage *outage
+	// scout waits for no longer than scoutPause, so that somebody notices soon.
+	scout    bool
 	failures int
 }
+
+// scoutPause is how often the first slot of each kind looks whether the store is back.
+const scoutPause = 500 * time.Millisecond
 
 // wait sleeps after a fetch that brought nothing. began is when it started.
 func (b *fetchBackoff) wait(ctx context.Context, err error, began time.Time, minInterval time.Duration) {
@@ -176,7 +172,11 @@ func (b *fetchBackoff) wait(ctx context.Context, err error, began time.Time, min
 		_ = clock.Sleep(ctx, minInterval-time.Since(began))
 	case provider.IsRetryable(err):
 		b.failures++
-		_ = clock.Sleep(ctx, min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second))
+		pause := min(100*time.Millisecond<<min(b.failures, 10), 3*time.Second)
+		if b.scout {
+			pause = min(pause, scoutPause)
+		}
+		_ = b.outage.pause(ctx, pause)
 	default:
 		_ = clock.Sleep(ctx, 100*time.Millisecond)
 	}

@@ -1,0 +1,60 @@
+package worker
+
+import (
+	"sync"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// keptResults are results of activities whose lease ended before the store could take them.
+// When such an activity comes back to this worker, it is not run again.
+type keptResults struct {
+	// limit is how many are kept, the latest ones.
+	limit int
+
+	mu      sync.Mutex
+	results map[provider.ActivityRef]keptResult
+	order   []provider.ActivityRef
+}
+
+type keptResult struct {
+	name, input string
+	attempt     uint32
+	completion  provider.WorkItem
+}
+
+// keep stores the result of a call.
+func (k *keptResults) keep(c *call, completion provider.WorkItem) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ref := c.ref()
+	if _, again := k.results[ref]; !again {
+		k.order = append(k.order, ref)
+	}
+	k.results[ref] = keptResult{name: c.item.Name, input: c.item.Input, attempt: c.fetched.AttemptCount, completion: completion}
+	if len(k.order) > k.limit {
+		delete(k.results, k.order[0])
+		k.order = k.order[1:]
+	}
+}
+
+// take removes the result of an activity that has come back. One that has not been fetched
+// more often than the one kept is another: its instance was deleted and started anew.
+func (k *keptResults) take(c *call) (completion provider.WorkItem, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ref := c.ref()
+	kept, ok := k.results[ref]
+	if !ok {
+		return nil, false
+	}
+	delete(k.results, ref)
+	for i, other := range k.order {
+		if other == ref {
+			k.order = append(k.order[:i], k.order[i+1:]...)
+			break
+		}
+	}
+	same := kept.name == c.item.Name && kept.input == c.item.Input && c.fetched.AttemptCount > kept.attempt
+	return kept.completion, same
+}

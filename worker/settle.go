@@ -1,0 +1,133 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// keptPerSlot bounds the finished pieces of work of one slot that the store has not taken
+// yet. A slot that has so many fetches no more until it has one less.
+const keptPerSlot = 16
+
+// The pauses between two tries to settle work: they double from first to longest, and each
+// is shortened at random by up to a half. The longest bounds how late a result is after an
+// outage.
+const (
+	firstSettlePause   = 10 * time.Millisecond
+	longestSettlePause = 500 * time.Millisecond
+)
+
+// settlePatience is how long a slot waits for the first answer to a call that settles its
+// work before it goes on.
+const settlePatience = time.Second
+
+// settleGrace is how long calls that settle work may go on when their lease is lost or the
+// worker has to stop.
+const settleGrace = time.Second
+
+// settler carries out a slot's last call for a piece of work, its ack or abandon,
+// while the slot already fetches the next: the slot is free as soon as the work is
+// done, and a store that commits concurrent calls together needs one flush for
+// both. At most one such call of a slot is under way, beside those that the store has
+// failed or not answered.
+type settler struct {
+	under sync.WaitGroup
+	// kept has a place for each call.
+	kept chan struct{}
+	// last is closed when the slot need not wait for its last call any more.
+	last chan struct{}
+}
+
+func newSettler() *settler { return &settler{kept: make(chan struct{}, keptPerSlot)} }
+
+// settle starts the call once the previous one has returned, or called free.
+func (s *settler) settle(call func(free func())) {
+	s.kept <- struct{}{}
+	s.awaitLast()
+	last := make(chan struct{})
+	free := sync.OnceFunc(func() { close(last) })
+	s.last = last
+	s.under.Go(func() {
+		defer func() { <-s.kept }()
+		defer free()
+		call(free)
+	})
+}
+
+func (s *settler) awaitLast() {
+	select {
+	case <-s.last:
+		return
+	default:
+	}
+	if s.last == nil {
+		return
+	}
+	timer := time.NewTimer(settlePatience)
+	defer timer.Stop()
+	select {
+	case <-s.last:
+	case <-timer.C:
+	}
+}
+
+// wait returns when nothing is under way.
+func (s *settler) wait() { s.under.Wait() }
+
+// settling makes the calls that settle one piece of finished work.
+type settling struct {
+	// work ends when the lease is lost or the worker has to stop.
+	work context.Context //nolint:containedctx // of the work that is settled
+	// calls ends a moment after that. It is not bound to the work's more closely: the store
+	// knows best whether a lease still holds, and a shutdown should not undo what is finished.
+	calls context.Context //nolint:containedctx // as above
+	// lease is how long a call is made again that the store fails while it renews the lease.
+	lease  time.Duration
+	outage *outage
+	// free lets the slot go on with other work.
+	free func()
+}
+
+// newSettling returns it and what ends its calls.
+func newSettling(work context.Context, lease time.Duration, o *outage, free func()) (_ settling, stop func()) {
+	calls, cancel := context.WithCancel(context.WithoutCancel(work))
+	watched := context.AfterFunc(work, func() {
+		timer := time.AfterFunc(settleGrace, cancel)
+		context.AfterFunc(calls, func() { timer.Stop() })
+	})
+	return settling{work: work, calls: calls, lease: lease, outage: o, free: free}, func() { watched(); cancel() }
+}
+
+// do makes a call, again after each transient failure as long as the lease lasts, and
+// returns how often it did. Making it again is safe: if an earlier try had its effect, the
+// token is gone. When the time is up there is one last try.
+func (s *settling) do(call func(context.Context) error) (tries int, err error) {
+	var giveUp time.Time
+	for pause := firstSettlePause; ; pause = min(2*pause, longestSettlePause) {
+		last := s.work.Err() != nil
+		tries++
+		err = call(s.calls)
+		switch {
+		case err == nil:
+			if tries > 1 {
+				s.outage.recovered()
+			}
+			return tries, nil
+		case errors.Is(err, provider.ErrLockLost), !provider.IsRetryable(err), last, s.calls.Err() != nil:
+			return tries, err
+		}
+		s.free()
+		if giveUp.IsZero() {
+			giveUp = time.Now().Add(s.lease)
+		}
+		if !time.Now().Before(giveUp) {
+			return tries, err
+		}
+		_ = s.outage.pause(s.work, pause-rand.N(pause/2)) //nolint:gosec // no secret; the loop looks whether the work's time is over
+	}
+}

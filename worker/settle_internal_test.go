@@ -1,0 +1,190 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// settle settles work whose lease is 5 s long with the answers, of which the last repeats.
+func settle(work context.Context, answers ...error) (tries int, err error) {
+	o := &outage{logger: slog.New(slog.DiscardHandler), failing: map[string]int{}}
+	s, stop := newSettling(work, 5*time.Second, o, func() {})
+	defer stop()
+	n := 0
+	return s.do(func(ctx context.Context) error {
+		answer := answers[min(n, len(answers)-1)]
+		n++
+		if errors.Is(answer, errHangs) {
+			<-ctx.Done()
+			return provider.ContextError(ctx, "ack")
+		}
+		return answer
+	})
+}
+
+var (
+	errBusy  = provider.Retryable("ack", "busy", nil)
+	errHangs = errors.New("never answers")
+)
+
+// A call that settles work is made again after transient failures only, with pauses that
+// grow up to half a second, for as long as the lease.
+func TestSettlingTriesAgain(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		answers     []error
+		least, most int
+		want        error
+	}{
+		{"done", []error{nil}, 1, 1, nil},
+		{"busy at first", []error{errBusy, errors.New("reset"), nil}, 3, 3, nil},
+		{"refused", []error{provider.Permanent("ack", "no", nil)}, 1, 1, provider.Permanent("ack", "no", nil)},
+		{"lock lost", []error{provider.ErrLockExpired}, 1, 1, provider.ErrLockLost},
+		// 310 to 620 ms for the first six pauses, then 250 to 500 ms each.
+		{"busy for good", []error{errBusy}, 15, 28, errBusy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				tries, err := settle(t.Context(), test.answers...)
+				if tries < test.least || tries > test.most || (err == nil) != (test.want == nil) {
+					t.Errorf("%d tries, %v", tries, err)
+				}
+				if took := time.Since(began); took > 5*time.Second+longestSettlePause {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// When the lease is lost or the worker has to stop there is one last try, which may take a
+// second, whatever the store does.
+func TestSettlingEndsWithTheWork(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		after time.Duration
+		store error
+		tries int
+		took  time.Duration
+	}{
+		{"before", 0, errBusy, 1, 0},
+		{"before, hanging", 0, errHangs, 1, time.Second},
+		{"meanwhile, hanging", 3 * time.Second, errHangs, 1, 4 * time.Second},
+		{"meanwhile", 3 * time.Second, errBusy, 0, 3 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				work, end := context.WithCancel(t.Context())
+				began := time.Now()
+				if test.after == 0 {
+					end()
+				} else {
+					time.AfterFunc(test.after, end)
+				}
+				tries, err := settle(work, test.store)
+				if took := time.Since(began); took != test.took || err == nil || test.tries != 0 && tries != test.tries {
+					t.Errorf("ended after %v and %d tries with %v", took, tries, err)
+				}
+			})
+		})
+	}
+}
+
+// A slot goes on when the call that settles its work fails or is not answered, and stops
+// when too many are left.
+func TestSlotGoesOnWithoutItsResults(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSettler()
+		release := make(chan struct{})
+		began := time.Now()
+		for i := range keptPerSlot {
+			s.settle(func(free func()) {
+				if i > 0 { // all but the first fail at once
+					free()
+				}
+				<-release
+			})
+		}
+		if took := time.Since(began); took != settlePatience {
+			t.Errorf("the slot was held up for %v, want %v", took, settlePatience)
+		}
+		time.AfterFunc(time.Minute, func() { close(release) })
+		s.settle(func(func()) {})
+		if took := time.Since(began); took != settlePatience+time.Minute {
+			t.Errorf("the slot took more work after %v, with %d results kept", took, keptPerSlot)
+		}
+		s.wait()
+	})
+}
+
+// Whoever waits for the store goes on when a call succeeds that had failed.
+func TestRecoveryEndsPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o := outage{logger: slog.New(slog.DiscardHandler), failing: map[string]int{}}
+		o.observe(t.Context(), "fetch_work_item", errBusy)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { o.observe(t.Context(), "fetch_work_item", nil) })
+		_ = o.pause(t.Context(), time.Hour)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("paused for %v", took)
+		}
+		time.AfterFunc(time.Second, o.recovered)
+		_ = o.pause(t.Context(), time.Hour)
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("paused for %v", took)
+		}
+		scout := fetchBackoff{outage: &o, scout: true, failures: 7}
+		scout.wait(t.Context(), errBusy, time.Now(), 0)
+		if took := time.Since(began); took != 2*time.Second+scoutPause {
+			t.Errorf("the first slot looks after %v", took-2*time.Second)
+		}
+	})
+}
+
+// What is kept is for the same activity, fetched once more, and the oldest goes first.
+func TestKeptResults(t *testing.T) {
+	t.Parallel()
+	fetched := func(id uint64, input string, attempt uint32) *call {
+		return &call{
+			item:    provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id, Name: "A", Input: input},
+			fetched: &provider.FetchedWorkItem{AttemptCount: attempt},
+		}
+	}
+	k := keptResults{limit: 2, results: map[provider.ActivityRef]keptResult{}}
+	done := provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1}
+	for id := range uint64(3) {
+		k.keep(fetched(id, "in", 1), done)
+		k.keep(fetched(id, "in", 2), done)
+	}
+	for _, test := range []struct {
+		name string
+		call *call
+		want bool
+	}{
+		{"evicted", fetched(0, "in", 3), false},
+		{"its instance was started anew", fetched(1, "in", 1), false},
+		{"forgotten with that", fetched(1, "in", 3), false},
+		{"come back", fetched(2, "in", 3), true},
+		{"taken", fetched(2, "in", 4), false},
+	} {
+		if _, ok := k.take(test.call); ok != test.want {
+			t.Errorf("%s: %t", test.name, ok)
+		}
+	}
+	if len(k.results) != 0 || len(k.order) != 0 {
+		t.Errorf("%d results and %d places are left", len(k.results), len(k.order))
+	}
+}
