@@ -174,6 +174,10 @@ type AckOrchestrationParams struct {
 	// CancelledActivities are deleted from the worker queue after WorkerItems
 	// were added, locked or not. Unknown ones are ignored.
 	CancelledActivities []ActivityRef
+	// DropTimers, for a turn after which the instance is over, deletes the instance's
+	// messages that are not visible yet and start nothing: its timers. What the turn
+	// itself sends stays. A store may ignore it: late timers are dropped when they come.
+	DropTimers bool
 }
 
 // AbandonParams are the arguments of the two abandon calls (§5.3, §5.13).

@@ -132,6 +132,8 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 
 // tryAck is ack without the log.
 func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
+	status := params.Metadata.Status
+	params.DropTimers = params.DropTimers || status != nil && (*status == provider.StatusCompleted || *status == provider.StatusFailed)
 	return t.settling.do(func(ctx context.Context) error { return t.worker.store.AckOrchestrationItem(ctx, params) })
 }
 

@@ -268,7 +268,7 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 // drop consumes the batch without effect.
 func (t *turn) drop(ctx context.Context) {
 	t.logger.DebugContext(ctx, "messages for a finished execution are dropped", "messages", len(t.item.Messages))
-	params := provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID}
+	params := provider.AckOrchestrationParams{LockToken: t.fetched.LockToken, ExecutionID: t.item.ExecutionID, DropTimers: true}
 	notices, err := t.notices(ctx)
 	if err != nil {
 		t.abandon(ctx, 100*time.Millisecond, false)

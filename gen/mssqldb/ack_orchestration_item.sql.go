@@ -87,10 +87,10 @@ FROM OPENJSON(@cancelled_json) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
     [activity_id] bigint '$.c3'
 ) AS w;
-EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
+EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
 	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3955, 3965, "duroxide"}, {6056, 6066, "duroxide"}, {6704, 6714, "duroxide"}},
 	batch:   true,
-	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 	},
@@ -113,6 +113,7 @@ type AckOrchestrationItemParams struct {
 	SetCustomStatus  bool
 	CustomStatus     *string
 	ClearValues      bool
+	DropTimers       bool
 	Events           []EventListV1Row
 	Changes          []KVListV1Row
 	Messages         []MessageListV1Row
@@ -146,7 +147,7 @@ type AckOrchestrationItemResult struct {
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
 // [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
-	a := newArgs(20)
+	a := newArgs(21)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
@@ -162,6 +163,7 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	required(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
 	nullable(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
 	required(&a, "clear_values", sqlBit{}, p.ClearValues)
+	required(&a, "drop_timers", sqlBit{}, p.DropTimers)
 	sendTable(&a, "events", "events_json", p.Events, (*EventListV1Row).put)
 	sendTable(&a, "changes", "changes_json", p.Changes, (*KVListV1Row).put)
 	sendTable(&a, "messages", "messages_json", p.Messages, (*MessageListV1Row).put)

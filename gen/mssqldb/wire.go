@@ -36,6 +36,14 @@ type kind[T any] interface {
 	null() any
 }
 
+// An outKind is a kind that a procedure can return.
+type outKind[T any] interface {
+	kind[T]
+	// out returns what receives the value, holding the value to send, and how to read it after the call. It has to
+	// keep the type in the NULL, too: the driver takes it from what receives the value.
+	out(v *T) (dest any, value func() *T)
+}
+
 // send adds an argument as it is.
 func (a *args) send(name string, v any) {
 	a.list = append(a.list, sql.Named(name, v))
@@ -86,6 +94,19 @@ func nullableBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
 	required(a, name, k, v)
 }
 
+// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
+// has it only when all rows have been read. What v points to is never changed.
+func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {
+	if v != nil {
+		if _, err := k.wire(*v); err != nil {
+			a.fail(name, err)
+		}
+	}
+	dest, value := k.out(v)
+	a.send(name, sql.Out{Dest: dest})
+	return value
+}
+
 // sqlBit is bit.
 type sqlBit struct{}
 
@@ -101,6 +122,14 @@ func (sqlBit) json(dst []byte, v bool) ([]byte, error) {
 	return append(dst, '0'), nil
 }
 
+func (sqlBit) out(v *bool) (any, func() *bool) {
+	n := sql.NullBool{}
+	if v != nil {
+		n = sql.NullBool{Bool: *v, Valid: true}
+	}
+	return &n, func() *bool { return present(&n.Bool, n.Valid) }
+}
+
 // sqlTinyInt is tinyint.
 type sqlTinyInt struct{}
 
@@ -110,6 +139,14 @@ func (sqlTinyInt) null() any { return sql.NullByte{} }
 
 func (sqlTinyInt) json(dst []byte, v uint8) ([]byte, error) {
 	return strconv.AppendUint(dst, uint64(v), 10), nil
+}
+
+func (sqlTinyInt) out(v *uint8) (any, func() *uint8) {
+	n := sql.NullByte{}
+	if v != nil {
+		n = sql.NullByte{Byte: *v, Valid: true}
+	}
+	return &n, func() *uint8 { return present(&n.Byte, n.Valid) }
 }
 
 // sqlInt is int.
@@ -123,6 +160,14 @@ func (sqlInt) json(dst []byte, v int32) ([]byte, error) {
 	return strconv.AppendInt(dst, int64(v), 10), nil
 }
 
+func (sqlInt) out(v *int32) (any, func() *int32) {
+	n := sql.NullInt32{}
+	if v != nil {
+		n = sql.NullInt32{Int32: *v, Valid: true}
+	}
+	return &n, func() *int32 { return present(&n.Int32, n.Valid) }
+}
+
 // sqlBigInt is bigint.
 type sqlBigInt struct{}
 
@@ -132,6 +177,22 @@ func (sqlBigInt) null() any { return sql.NullInt64{} }
 
 func (sqlBigInt) json(dst []byte, v int64) ([]byte, error) {
 	return strconv.AppendInt(dst, v, 10), nil
+}
+
+func (sqlBigInt) out(v *int64) (any, func() *int64) {
+	n := sql.NullInt64{}
+	if v != nil {
+		n = sql.NullInt64{Int64: *v, Valid: true}
+	}
+	return &n, func() *int64 { return present(&n.Int64, n.Valid) }
+}
+
+// present returns a pointer to a value that is there, and nil for NULL.
+func present[T any](v *T, valid bool) *T {
+	if !valid {
+		return nil
+	}
+	return v
 }
 
 // maxLength is the length of varchar(max), nvarchar(max) and varbinary(max).
@@ -162,6 +223,15 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
+func outText(v *string) (any, func() *string) {
+	n := sql.NullString{}
+	if v != nil {
+		n = sql.NullString{String: *v, Valid: true}
+	}
+	return &n, func() *string { return present(&n.String, n.Valid) }
+}
+
 // sqlNVarChar is nvarchar by its length; ntext and xml are sent like nvarchar(max).
 type sqlNVarChar int
 
@@ -173,6 +243,8 @@ func (k sqlNVarChar) wire(v string) (any, error) {
 }
 
 func (sqlNVarChar) null() any { return sql.NullString{} }
+
+func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
 	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
@@ -205,6 +277,14 @@ func (k sqlVarBinary) json(dst, v []byte) ([]byte, error) {
 	return append(dst, '"'), k.check(v)
 }
 
+func (sqlVarBinary) out(v *[]byte) (any, func() *[]byte) {
+	var n []byte
+	if v != nil {
+		n = *v
+	}
+	return &n, func() *[]byte { return present(&n, n != nil) }
+}
+
 // sqlUniqueIdentifier is uniqueidentifier. The driver can't send its NULL; that of varbinary does as well.
 type sqlUniqueIdentifier struct{}
 
@@ -222,4 +302,17 @@ func (sqlUniqueIdentifier) json(dst []byte, v mssql.UniqueIdentifier) ([]byte, e
 		dst = hex.AppendEncode(dst, []byte{b})
 	}
 	return append(dst, '"'), nil
+}
+
+// out receives the value as 16 bytes if it sends NULL, and turns them round as the driver does.
+func (sqlUniqueIdentifier) out(v *mssql.UniqueIdentifier) (any, func() *mssql.UniqueIdentifier) {
+	if v != nil {
+		n := mssql.NullUniqueIdentifier{UUID: *v, Valid: true}
+		return &n, func() *mssql.UniqueIdentifier { return present(&n.UUID, n.Valid) }
+	}
+	var n []byte
+	return &n, func() *mssql.UniqueIdentifier {
+		var id mssql.UniqueIdentifier
+		return present(&id, id.Scan(n) == nil)
+	}
 }

@@ -55,8 +55,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countFreeWorkStmt, err = db.PrepareContext(ctx, CountFreeWork); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFreeWork: %w", err)
 	}
+	if q.countHiddenMessagesStmt, err = db.PrepareContext(ctx, CountHiddenMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query CountHiddenMessages: %w", err)
+	}
 	if q.countInstancesStmt, err = db.PrepareContext(ctx, CountInstances); err != nil {
 		return nil, fmt.Errorf("error preparing query CountInstances: %w", err)
+	}
+	if q.countOrphansStmt, err = db.PrepareContext(ctx, CountOrphans); err != nil {
+		return nil, fmt.Errorf("error preparing query CountOrphans: %w", err)
 	}
 	if q.deleteBatchStmt, err = db.PrepareContext(ctx, DeleteBatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBatch: %w", err)
@@ -94,8 +100,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteMessagesOfStmt, err = db.PrepareContext(ctx, DeleteMessagesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteMessagesOf: %w", err)
 	}
+	if q.deleteOrphansOfStmt, err = db.PrepareContext(ctx, DeleteOrphansOf); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteOrphansOf: %w", err)
+	}
 	if q.deleteStoreOfStmt, err = db.PrepareContext(ctx, DeleteStoreOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteStoreOf: %w", err)
+	}
+	if q.deleteTimersStmt, err = db.PrepareContext(ctx, DeleteTimers); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteTimers: %w", err)
 	}
 	if q.deleteWorkStmt, err = db.PrepareContext(ctx, DeleteWork); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteWork: %w", err)
@@ -114,6 +126,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.findRunningStmt, err = db.PrepareContext(ctx, FindRunning); err != nil {
 		return nil, fmt.Errorf("error preparing query FindRunning: %w", err)
+	}
+	if q.findUseStmt, err = db.PrepareContext(ctx, FindUse); err != nil {
+		return nil, fmt.Errorf("error preparing query FindUse: %w", err)
 	}
 	if q.finishWorkStmt, err = db.PrepareContext(ctx, FinishWork); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishWork: %w", err)
@@ -177,6 +192,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listInstancesByStatusStmt, err = db.PrepareContext(ctx, ListInstancesByStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstancesByStatus: %w", err)
+	}
+	if q.listOrphansStmt, err = db.PrepareContext(ctx, ListOrphans); err != nil {
+		return nil, fmt.Errorf("error preparing query ListOrphans: %w", err)
 	}
 	if q.listPrunableStmt, err = db.PrepareContext(ctx, ListPrunable); err != nil {
 		return nil, fmt.Errorf("error preparing query ListPrunable: %w", err)
@@ -340,9 +358,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countFreeWorkStmt: %w", cerr)
 		}
 	}
+	if q.countHiddenMessagesStmt != nil {
+		if cerr := q.countHiddenMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countHiddenMessagesStmt: %w", cerr)
+		}
+	}
 	if q.countInstancesStmt != nil {
 		if cerr := q.countInstancesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countInstancesStmt: %w", cerr)
+		}
+	}
+	if q.countOrphansStmt != nil {
+		if cerr := q.countOrphansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countOrphansStmt: %w", cerr)
 		}
 	}
 	if q.deleteBatchStmt != nil {
@@ -405,9 +433,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteMessagesOfStmt: %w", cerr)
 		}
 	}
+	if q.deleteOrphansOfStmt != nil {
+		if cerr := q.deleteOrphansOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteOrphansOfStmt: %w", cerr)
+		}
+	}
 	if q.deleteStoreOfStmt != nil {
 		if cerr := q.deleteStoreOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteStoreOfStmt: %w", cerr)
+		}
+	}
+	if q.deleteTimersStmt != nil {
+		if cerr := q.deleteTimersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteTimersStmt: %w", cerr)
 		}
 	}
 	if q.deleteWorkStmt != nil {
@@ -438,6 +476,11 @@ func (q *Queries) Close() error {
 	if q.findRunningStmt != nil {
 		if cerr := q.findRunningStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing findRunningStmt: %w", cerr)
+		}
+	}
+	if q.findUseStmt != nil {
+		if cerr := q.findUseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing findUseStmt: %w", cerr)
 		}
 	}
 	if q.finishWorkStmt != nil {
@@ -543,6 +586,11 @@ func (q *Queries) Close() error {
 	if q.listInstancesByStatusStmt != nil {
 		if cerr := q.listInstancesByStatusStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listInstancesByStatusStmt: %w", cerr)
+		}
+	}
+	if q.listOrphansStmt != nil {
+		if cerr := q.listOrphansStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listOrphansStmt: %w", cerr)
 		}
 	}
 	if q.listPrunableStmt != nil {
@@ -765,7 +813,9 @@ type Queries struct {
 	countExecutionsStmt           *sql.Stmt
 	countFreeMessagesStmt         *sql.Stmt
 	countFreeWorkStmt             *sql.Stmt
+	countHiddenMessagesStmt       *sql.Stmt
 	countInstancesStmt            *sql.Stmt
+	countOrphansStmt              *sql.Stmt
 	deleteBatchStmt               *sql.Stmt
 	deleteDeltaStmt               *sql.Stmt
 	deleteDeltaOfStmt             *sql.Stmt
@@ -778,13 +828,16 @@ type Queries struct {
 	deleteInstancesOfStmt         *sql.Stmt
 	deleteMessageStmt             *sql.Stmt
 	deleteMessagesOfStmt          *sql.Stmt
+	deleteOrphansOfStmt           *sql.Stmt
 	deleteStoreOfStmt             *sql.Stmt
+	deleteTimersStmt              *sql.Stmt
 	deleteWorkStmt                *sql.Stmt
 	deleteWorkOfStmt              *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
 	findOrphanStmt                *sql.Stmt
 	findRunningStmt               *sql.Stmt
+	findUseStmt                   *sql.Stmt
 	finishWorkStmt                *sql.Stmt
 	getCustomStatusStmt           *sql.Stmt
 	getExecutionStmt              *sql.Stmt
@@ -806,6 +859,7 @@ type Queries struct {
 	listFinishedRootsStmt         *sql.Stmt
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
+	listOrphansStmt               *sql.Stmt
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
 	listTreeStmt                  *sql.Stmt
@@ -857,7 +911,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countExecutionsStmt:           q.countExecutionsStmt,
 		countFreeMessagesStmt:         q.countFreeMessagesStmt,
 		countFreeWorkStmt:             q.countFreeWorkStmt,
+		countHiddenMessagesStmt:       q.countHiddenMessagesStmt,
 		countInstancesStmt:            q.countInstancesStmt,
+		countOrphansStmt:              q.countOrphansStmt,
 		deleteBatchStmt:               q.deleteBatchStmt,
 		deleteDeltaStmt:               q.deleteDeltaStmt,
 		deleteDeltaOfStmt:             q.deleteDeltaOfStmt,
@@ -870,13 +926,16 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteInstancesOfStmt:         q.deleteInstancesOfStmt,
 		deleteMessageStmt:             q.deleteMessageStmt,
 		deleteMessagesOfStmt:          q.deleteMessagesOfStmt,
+		deleteOrphansOfStmt:           q.deleteOrphansOfStmt,
 		deleteStoreOfStmt:             q.deleteStoreOfStmt,
+		deleteTimersStmt:              q.deleteTimersStmt,
 		deleteWorkStmt:                q.deleteWorkStmt,
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
 		findOrphanStmt:                q.findOrphanStmt,
 		findRunningStmt:               q.findRunningStmt,
+		findUseStmt:                   q.findUseStmt,
 		finishWorkStmt:                q.finishWorkStmt,
 		getCustomStatusStmt:           q.getCustomStatusStmt,
 		getExecutionStmt:              q.getExecutionStmt,
@@ -898,6 +957,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listFinishedRootsStmt:         q.listFinishedRootsStmt,
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
+		listOrphansStmt:               q.listOrphansStmt,
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,
 		listTreeStmt:                  q.listTreeStmt,

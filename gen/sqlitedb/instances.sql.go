@@ -89,6 +89,34 @@ func (q *Queries) FindRunning(ctx context.Context, instances string) (string, er
 	return instance_id, err
 }
 
+const FindUse = `-- name: FindUse :one
+SELECT
+    i.orchestration_name,
+    e.status,
+    q.work_item AS start_item
+FROM (SELECT CAST(?1 AS TEXT) AS instance_id) AS n
+LEFT JOIN instances AS i ON i.instance_id = n.instance_id
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT JOIN orchestrator_queue AS q ON q.instance_id = n.instance_id AND q.kind IN (1, 2)
+WHERE i.id IS NOT NULL OR q.id IS NOT NULL
+ORDER BY q.id
+LIMIT 1
+`
+
+type FindUseRow struct {
+	OrchestrationName *string
+	Status            *string
+	StartItem         *string
+}
+
+// Who uses an instance id: an instance, or a start that waits for its first turn.
+func (q *Queries) FindUse(ctx context.Context, instanceID string) (FindUseRow, error) {
+	row := q.queryRow(ctx, q.findUseStmt, FindUse, instanceID)
+	var i FindUseRow
+	err := row.Scan(&i.OrchestrationName, &i.Status, &i.StartItem)
+	return i, err
+}
+
 const GetCustomStatus = `-- name: GetCustomStatus :one
 SELECT custom_status, custom_status_version
 FROM instances

@@ -28,6 +28,45 @@ func (q *Queries) CountFreeMessages(ctx context.Context, now *int64) (int64, err
 	return count, err
 }
 
+const CountHiddenMessages = `-- name: CountHiddenMessages :one
+SELECT count(*)
+FROM orchestrator_queue
+WHERE visible_at > ?1
+`
+
+func (q *Queries) CountHiddenMessages(ctx context.Context, now int64) (int64, error) {
+	row := q.queryRow(ctx, q.countHiddenMessagesStmt, CountHiddenMessages, now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const CountOrphans = `-- name: CountOrphans :one
+SELECT
+    count(DISTINCT q.instance_id) AS instances,
+    count(*) AS messages
+FROM orchestrator_queue AS q
+WHERE q.kind IN (0, 3)
+  AND q.visible_at <= ?1
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = q.instance_id AND s.kind IN (1, 2))
+`
+
+type CountOrphansRow struct {
+	Instances int64
+	Messages  int64
+}
+
+// Messages for instances that never began: there is neither an instance, nor a history,
+// nor a start that waits.
+func (q *Queries) CountOrphans(ctx context.Context, before int64) (CountOrphansRow, error) {
+	row := q.queryRow(ctx, q.countOrphansStmt, CountOrphans, before)
+	var i CountOrphansRow
+	err := row.Scan(&i.Instances, &i.Messages)
+	return i, err
+}
+
 const DeleteBatch = `-- name: DeleteBatch :exec
 DELETE FROM orchestrator_queue
 WHERE instance_id = ?1
@@ -66,6 +105,37 @@ func (q *Queries) DeleteMessagesOf(ctx context.Context, instances string) (int64
 	return result.RowsAffected()
 }
 
+const DeleteOrphansOf = `-- name: DeleteOrphansOf :execrows
+DELETE FROM orchestrator_queue
+WHERE orchestrator_queue.instance_id = ?1
+  AND orchestrator_queue.kind IN (0, 3)
+  AND orchestrator_queue.visible_at <= ?2
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = ?1)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = ?1 AND s.kind IN (1, 2))
+`
+
+// Deletes an id's messages that CountOrphans counts; none if it was started meanwhile.
+func (q *Queries) DeleteOrphansOf(ctx context.Context, instanceID string, before int64) (int64, error) {
+	result, err := q.exec(ctx, q.deleteOrphansOfStmt, DeleteOrphansOf, instanceID, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const DeleteTimers = `-- name: DeleteTimers :exec
+DELETE FROM orchestrator_queue
+WHERE instance_id = ?1
+  AND kind = 3
+  AND visible_at > ?2
+`
+
+// Ends the timers of an instance that is over: whatever is hidden and starts nothing.
+func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64) error {
+	_, err := q.exec(ctx, q.deleteTimersStmt, DeleteTimers, instanceID, now)
+	return err
+}
+
 const EnqueueMessage = `-- name: EnqueueMessage :exec
 INSERT INTO orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
 VALUES (?1, ?2, ?3, ?4, ?5)
@@ -89,6 +159,44 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 		arg.CreatedAt,
 	)
 	return err
+}
+
+const ListOrphans = `-- name: ListOrphans :many
+SELECT q.instance_id
+FROM orchestrator_queue AS q
+WHERE q.instance_id > ?1
+  AND q.kind IN (0, 3)
+  AND q.visible_at <= ?2
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = q.instance_id AND s.kind IN (1, 2))
+GROUP BY q.instance_id
+ORDER BY q.instance_id
+LIMIT 100
+`
+
+// The ids after the given one that CountOrphans counts, a portion of them.
+func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) ([]string, error) {
+	rows, err := q.query(ctx, q.listOrphansStmt, ListOrphans, after, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var instance_id string
+		if err := rows.Scan(&instance_id); err != nil {
+			return nil, err
+		}
+		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const LockMessages = `-- name: LockMessages :many

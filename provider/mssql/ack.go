@@ -57,7 +57,9 @@ func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationIte
 	if err != nil {
 		return mssqldb.AckOrchestrationItemParams{}, err
 	}
-	ack := mssqldb.AckOrchestrationItemParams{ExecutionID: r.Execution, Output: storedText(r.Metadata.Output)}
+	ack := mssqldb.AckOrchestrationItemParams{
+		ExecutionID: r.Execution, Output: storedText(r.Metadata.Output), DropTimers: r.DropTimers,
+	}
 	for _, step := range []func(*mssqldb.AckOrchestrationItemParams, *columns.TurnResult) error{
 		putMetadata, putEvents, putValues, putMessages, putWork,
 	} {

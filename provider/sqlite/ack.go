@@ -90,6 +90,11 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if err := t.DeleteBatch(ctx, held.instance, held.since, &r.Token); err != nil {
 		return err
 	}
+	if r.DropTimers {
+		if err := t.DeleteTimers(ctx, held.instance, t.now); err != nil {
+			return err
+		}
+	}
 	for _, step := range []func(context.Context, *tx) error{
 		r.storeInstance, r.storeHistory, r.storeStatus, r.storeValues, r.storeWork, r.storeMessages,
 	} {

@@ -9,7 +9,8 @@
 -- Parameters: the instance's row is made or renamed if both @name and @version are
 -- given; NULL leaves a fact as it is. @output counts with @status only. @custom_status
 -- is stored if @set_custom_status = 1, NULL being a reset. @clear_values = 1 clears
--- all keys before the changes in @changes are made.
+-- all keys before the changes in @changes are made. @drop_timers = 1 deletes what is
+-- hidden and starts nothing, before the messages in @messages are added.
 --
 -- Result sets:
 --   1 Turn: the instance, and in how many milliseconds it may be fetchable again; NULL
@@ -51,6 +52,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @set_custom_status  BIT,
     @custom_status      NVARCHAR(MAX),
     @clear_values       BIT,
+    @drop_timers        BIT,
     @events             duroxide.event_list_v1 READONLY,
     @changes            duroxide.kv_list_v1 READONLY,
     @messages           duroxide.message_list_v1 READONLY,
@@ -130,6 +132,11 @@ BEGIN TRY
     DELETE FROM duroxide.orchestrator_queue
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
+    IF @drop_timers = 1
+        DELETE FROM duroxide.orchestrator_queue
+        WHERE instance_id = @instance_id
+          AND kind = 3
+          AND visible_at > @now;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
     SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m

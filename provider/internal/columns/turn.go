@@ -23,13 +23,15 @@ type TurnResult struct {
 	Work      []Work
 	Messages  []Message
 	Cancelled []provider.ActivityRef
+	// DropTimers is that of the arguments.
+	DropTimers bool
 }
 
 // NewTurnResult checks and encodes what a turn hands in, all but whether its
 // execution id is set: a lost lock is reported first. Error:
 // [provider.ErrInvalidArgument].
 func NewTurnResult(operation string, params provider.AckOrchestrationParams) (*TurnResult, error) {
-	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata}
+	r := &TurnResult{Token: params.LockToken, Metadata: params.Metadata, DropTimers: params.DropTimers}
 	r.Metadata.OrchestrationName = optionalText(params.Metadata.OrchestrationName)
 	r.Metadata.OrchestrationVersion = optionalText(params.Metadata.OrchestrationVersion)
 	r.Metadata.Output = optionalText(params.Metadata.Output)

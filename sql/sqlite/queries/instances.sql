@@ -39,6 +39,21 @@ FROM instances
 WHERE instance_id = @instance_id
   AND custom_status_version > @last_seen;
 
+-- Who uses an instance id: an instance, or a start that waits for its first turn.
+--
+-- name: FindUse :one
+SELECT
+    i.orchestration_name,
+    e.status,
+    q.work_item AS start_item
+FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
+LEFT JOIN instances AS i ON i.instance_id = n.instance_id
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT JOIN orchestrator_queue AS q ON q.instance_id = n.instance_id AND q.kind IN (1, 2)
+WHERE i.id IS NOT NULL OR q.id IS NOT NULL
+ORDER BY q.id
+LIMIT 1;
+
 -- name: InstanceExists :one
 SELECT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id) AS found;
 

@@ -42,6 +42,14 @@ WHERE instance_id = @instance_id
   AND visible_at <= @locked_at
   AND lock_token = @lock_token;
 
+-- Ends the timers of an instance that is over: whatever is hidden and starts nothing.
+--
+-- name: DeleteTimers :exec
+DELETE FROM orchestrator_queue
+WHERE instance_id = @instance_id
+  AND kind = 3
+  AND visible_at > @now;
+
 -- name: DeleteMessage :exec
 DELETE FROM orchestrator_queue
 WHERE id = @id;
@@ -59,6 +67,50 @@ WHERE q.lock_token IS NULL
          AND b.lock_token = q.lock_token
          AND b.locked_until > @now
    );
+
+-- name: CountHiddenMessages :one
+SELECT count(*)
+FROM orchestrator_queue
+WHERE visible_at > @now;
+
+-- Messages for instances that never began: there is neither an instance, nor a history,
+-- nor a start that waits.
+--
+-- name: CountOrphans :one
+SELECT
+    count(DISTINCT q.instance_id) AS instances,
+    count(*) AS messages
+FROM orchestrator_queue AS q
+WHERE q.kind IN (0, 3)
+  AND q.visible_at <= @before
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = q.instance_id AND s.kind IN (1, 2));
+
+-- The ids after the given one that CountOrphans counts, a portion of them.
+--
+-- name: ListOrphans :many
+SELECT q.instance_id
+FROM orchestrator_queue AS q
+WHERE q.instance_id > @after
+  AND q.kind IN (0, 3)
+  AND q.visible_at <= @before
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = q.instance_id AND s.kind IN (1, 2))
+GROUP BY q.instance_id
+ORDER BY q.instance_id
+LIMIT 100;
+
+-- Deletes an id's messages that CountOrphans counts; none if it was started meanwhile.
+--
+-- name: DeleteOrphansOf :execrows
+DELETE FROM orchestrator_queue
+WHERE orchestrator_queue.instance_id = @instance_id
+  AND orchestrator_queue.kind IN (0, 3)
+  AND orchestrator_queue.visible_at <= @before
+  AND NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = @instance_id)
+  AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = @instance_id AND s.kind IN (1, 2));
 
 -- name: DeleteMessagesOf :execrows
 DELETE FROM orchestrator_queue

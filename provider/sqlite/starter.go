@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var (
+	_ provider.InstanceStarter = (*Store)(nil)
+	_ provider.HiddenCounter   = (*Store)(nil)
+	_ provider.OrphanCollector = (*Store)(nil)
+)
+
+// StartInstance implements [provider.InstanceStarter].
+func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+	const operation = "start_instance"
+	m, err := columns.NewMessage(operation, start)
+	if err != nil {
+		return nil, err
+	}
+	var use *provider.IDUse
+	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		if use, err = findUse(ctx, t.Queries, m.Instance); err != nil || use != nil {
+			return err
+		}
+		if err := t.send(ctx, m, 0); err != nil {
+			return err
+		}
+		return t.refresh(ctx, m.Instance)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return use, nil
+}
+
+// FindInstance implements [provider.InstanceStarter].
+func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
+	var use *provider.IDUse
+	err := s.read(ctx, "find_instance", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		use, err = findUse(ctx, q, instance)
+		return err
+	})
+	return use, err
+}
+
+func findUse(ctx context.Context, q *sqlitedb.Queries, instance string) (*provider.IDUse, error) {
+	row, err := q.FindUse(ctx, instance)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nobody uses the id
+	}
+	if err != nil {
+		return nil, err
+	}
+	return columns.NewUse(row.OrchestrationName, row.Status, row.StartItem), nil
+}
+
+// CountHiddenMessages implements [provider.HiddenCounter].
+func (s *Store) CountHiddenMessages(ctx context.Context) (uint64, error) {
+	var n int64
+	err := s.read(ctx, "count_hidden_messages", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		n, err = q.CountHiddenMessages(ctx, s.now())
+		return err
+	})
+	return uint64(n), err
+}
+
+// CountOrphanMessages implements [provider.OrphanCollector].
+func (s *Store) CountOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
+	const operation = "count_orphan_messages"
+	var found provider.OrphanMessages
+	age, err := columns.Delay(operation, "olderThan", olderThan)
+	if err != nil {
+		return found, err
+	}
+	err = s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) error {
+		row, err := q.CountOrphans(ctx, s.now()-age)
+		found = provider.OrphanMessages{Instances: uint64(row.Instances), Messages: uint64(row.Messages)}
+		return err
+	})
+	return found, err
+}
+
+// DeleteOrphanMessages implements [provider.OrphanCollector]. Each instance id is a
+// transaction of its own.
+func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duration) (provider.OrphanMessages, error) {
+	const operation = "delete_orphan_messages"
+	var sum provider.OrphanMessages
+	age, err := columns.Delay(operation, "olderThan", olderThan)
+	if err != nil {
+		return sum, err
+	}
+	before, last := s.now()-age, ""
+	for {
+		ids, err := readList(ctx, s, operation, func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+			return q.ListOrphans(ctx, last, before)
+		})
+		if err != nil || len(ids) == 0 {
+			return sum, err
+		}
+		for _, id := range ids {
+			n, err := s.deleteOrphansOf(ctx, operation, id, before)
+			if err != nil {
+				return sum, err
+			}
+			sum.Messages += n
+			if n > 0 {
+				sum.Instances++
+			}
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string, before int64) (uint64, error) {
+	var n int64
+	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		if n, err = t.DeleteOrphansOf(ctx, instance, before); err != nil {
+			return err
+		}
+		if gone, err := t.DeleteEmptyInbox(ctx, instance); err != nil || gone == 1 {
+			return err
+		}
+		return t.refresh(ctx, instance)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return uint64(n), nil
+}

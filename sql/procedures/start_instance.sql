@@ -1,0 +1,49 @@
+-- Queues a start unless the instance id is used, by an instance or by a start that waits
+-- for its first turn. Of several that start one id at the same time, one does.
+--
+-- Result sets:
+--   1 Use: used = 0 if the start was queued; else who uses the id, as in find_instance
+--
+-- gen:null @name @version
+--
+-- Locks: code_names, inboxes, orchestrator_queue.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+CREATE OR ALTER PROCEDURE duroxide.start_instance
+    @instance_id NVARCHAR(400),
+    @kind        TINYINT,
+    @name        NVARCHAR(401),
+    @version     NVARCHAR(401),
+    @work_item   NVARCHAR(MAX)
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
+    BEGIN TRANSACTION;
+
+    EXEC duroxide.lock_inbox @instance_id = @instance_id;
+    EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @user OUTPUT,
+        @status = @status OUTPUT, @start = @start OUTPUT;
+    IF @used = 0
+    BEGIN
+        INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
+        VALUES (@instance_id, @kind, @code_id, @work_item, @now, @now);
+        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
+    END;
+
+    -- gen:result Use
+    /* gen:columns (used bit not null, name nvarchar(max), status nvarchar(32), start_item nvarchar(max)) */
+    SELECT @used AS used, @user AS name, @status AS status, @start AS start_item;
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
