@@ -14,7 +14,7 @@ import (
 //
 // Errors are [*Error] values. [IsRetryable] tells whether the same call may be
 // repeated; the sentinels ([ErrLockLost], [ErrNotFound], …) tell why it failed.
-// All methods are safe for concurrent use. A context that ended is reported as a
+// All methods are safe for concurrent use. A call ends soon after its context, with a
 // retryable error that wraps the context's error and its cause (see [ContextError]).
 type Provider interface {
 	// Name is the store's short name for logs and metrics, such as "sqlite".

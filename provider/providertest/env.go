@@ -11,11 +11,13 @@ import (
 // env is what a scenario works with: a fresh store and short ways to say the
 // usual things. Its must-methods end the scenario on an unexpected error.
 type env struct {
-	*testing.T
+	testing.TB
+	// test is what the store's hooks need.
+	test   *testing.T
 	ctx    context.Context //nolint:containedctx // the scenario's own, gone with it
 	config Config
 	store  Store
-	// p is store.Provider.
+	// p is store.Provider, with a watch on each call.
 	p provider.Provider
 	// lease is Config.LockTimeout: a lease the scenario lets run out.
 	lease time.Duration
@@ -24,10 +26,13 @@ type env struct {
 // held is a lease that outlives any scenario: for locks that must not expire.
 const held = 10 * time.Minute
 
-func newEnv(t *testing.T, config Config) *env {
-	t.Helper()
+// newEnv opens a store for a scenario that reports to tb, which is t except in the kit's
+// own tests.
+func newEnv(tb testing.TB, t *testing.T, config Config) *env { //nolint:thelper // no helper: it opens the store
 	store := config.Open(t)
-	return &env{T: t, ctx: t.Context(), config: config, store: store, p: store.Provider, lease: config.LockTimeout}
+	e := &env{TB: tb, test: t, ctx: tb.Context(), config: config, store: store, lease: config.LockTimeout}
+	e.p = e.watch(store.Provider)
+	return e
 }
 
 // needs skips the scenario when the store lacks a hook.

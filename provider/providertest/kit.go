@@ -15,7 +15,9 @@
 // Each scenario is its own subtest, "category/name", gets a store of its own and
 // runs in parallel with the others; raise `go test -parallel` to overlap the
 // waits for leases. A failure quotes the sentence of the contract that was
-// violated.
+// violated. So does a call that does not return: after 60 leases, or 10 leases after
+// its context ended, the scenario fails with the method's name and goes on without the
+// call.
 //
 // The 233 scenarios that the reference implementation names keep those names.
 // Scenarios in categories that begin with "more " cover what those leave out:
@@ -92,7 +94,7 @@ func Run(t *testing.T, config Config) {
 			for _, scenario := range category.scenarios {
 				t.Run(scenario.name, func(t *testing.T) {
 					t.Parallel()
-					scenario.run(newEnv(t, config))
+					scenario.run(newEnv(t, t, config))
 				})
 			}
 		})

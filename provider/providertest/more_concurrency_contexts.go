@@ -112,11 +112,11 @@ func cancelledContext(e *env) {
 func waitingFetchIsTold(e *env) {
 	for name, fetch := range map[string]func(ctx context.Context) error{
 		"FetchOrchestrationItem": func(ctx context.Context) error {
-			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: held})
+			_, err := e.p.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: held, PollTimeout: e.patience()})
 			return err
 		},
 		"FetchWorkItem": func(ctx context.Context) error {
-			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: held})
+			_, err := e.p.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
 			return err
 		},
 	} {

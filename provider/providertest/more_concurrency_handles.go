@@ -14,7 +14,7 @@ import (
 func (e *env) reopen() provider.Provider {
 	e.Helper()
 	e.needs(e.store.Reopen != nil, "Reopen")
-	return e.store.Reopen(e.T)
+	return e.watch(e.store.Reopen(e.test))
 }
 
 // Two processes that share a store never get the same instance or activity, and
