@@ -161,6 +161,7 @@ func categories() []category {
 		moreRefusals(),
 		moreStatus(),
 		moreWaiting(),
+		moreExactTimes(),
 		moreLongTimes(),
 		moreAmounts(),
 		morePayloads(),

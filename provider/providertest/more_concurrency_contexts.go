@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	ruleCancelledContext = "Provider: a context that ended is reported as a retryable error that wraps the context's error and its cause; " +
+	ruleCancelledContext = "Provider: a call ends soon after its context, with a retryable error that wraps the context's error and its cause; " +
 		"§2.3: retryable: nothing was committed, or the outcome is unknown and repeating the call is safe"
 	ruleWhole = "§2.4: every method is one atomic transaction: all effects or none"
 )

@@ -162,7 +162,7 @@ func batchRetagged(e *env) {
 	e.batch(e.fetchInstance("A", held), "§5.2 step 2: delete orchestrator rows with this token", raised("A", "knock"))
 }
 
-// A lease that is no whole number of seconds is neither cut nor rounded up, on
+// A lease that is no whole number of seconds is not cut, nor its renewal rounded up, on
 // both queues.
 func leaseInMilliseconds(e *env) {
 	odd := e.lease.Truncate(time.Second) + 500*time.Millisecond

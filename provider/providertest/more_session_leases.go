@@ -41,9 +41,16 @@ const fraction = 350 * time.Millisecond
 // after the call that began the lease, which ran from begin to end.
 func (e *env) freeAfter(lease time.Duration, begin, end time.Time, params provider.FetchWorkParams, rule string) {
 	e.Helper()
+	e.eligibleAfter(lease, begin, end, func() bool { return e.tryFetchWorkWith(params) != nil }, rule)
+}
+
+// eligibleAfter fetches until it gets something and expects that to be a lease or delay
+// after the call that began it, which ran from begin to end.
+func (e *env) eligibleAfter(lease time.Duration, begin, end time.Time, fetch func() bool, rule string) {
+	e.Helper()
 	for {
 		late := time.Since(end.Add(lease))
-		if e.tryFetchWorkWith(params) != nil {
+		if fetch() {
 			e.notBefore(begin.Add(lease), rule)
 			return
 		}

@@ -1,0 +1,251 @@
+package providertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// calls are a store's methods, one by one, so that a mutant can replace some of them.
+type calls struct {
+	FetchOrchestrationItem     func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error)
+	AckOrchestrationItem       func(ctx context.Context, params provider.AckOrchestrationParams) error
+	AbandonOrchestrationItem   func(ctx context.Context, params provider.AbandonParams) error
+	RenewOrchestrationItemLock func(ctx context.Context, lockToken string, extendFor time.Duration) error
+	Read                       func(ctx context.Context, instance string) ([]provider.Event, error)
+	ReadWithExecution          func(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error)
+	AppendWithExecution        func(ctx context.Context, instance string, executionID uint64, events []provider.Event) error
+	EnqueueForWorker           func(ctx context.Context, item provider.WorkItem) error
+	EnqueueForOrchestrator     func(ctx context.Context, item provider.WorkItem, delay time.Duration) error
+	FetchWorkItem              func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error)
+	AckWorkItem                func(ctx context.Context, lockToken string, completion provider.WorkItem) error
+	RenewWorkItemLock          func(ctx context.Context, lockToken string, extendFor time.Duration) error
+	AbandonWorkItem            func(ctx context.Context, params provider.AbandonParams) error
+	RenewSessionLock           func(ctx context.Context, params provider.RenewSessionParams) (int, error)
+	CleanupOrphanedSessions    func(ctx context.Context, idleTimeout time.Duration) (int, error)
+	GetCustomStatus            func(ctx context.Context, instance string, lastSeenVersion uint64) (*provider.CustomStatus, error)
+	GetKVValue                 func(ctx context.Context, instance, key string) (*string, error)
+	GetKVAllValues             func(ctx context.Context, instance string) (map[string]string, error)
+	GetInstanceStats           func(ctx context.Context, instance string) (*provider.InstanceStats, error)
+	ListInstances              func(ctx context.Context) ([]string, error)
+	ListInstancesByStatus      func(ctx context.Context, status provider.Status) ([]string, error)
+	ListExecutions             func(ctx context.Context, instance string) ([]uint64, error)
+	ReadHistoryWithExecutionID func(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error)
+	ReadHistory                func(ctx context.Context, instance string) ([]provider.Event, error)
+	LatestExecutionID          func(ctx context.Context, instance string) (uint64, error)
+	GetInstanceInfo            func(ctx context.Context, instance string) (provider.InstanceInfo, error)
+	GetExecutionInfo           func(ctx context.Context, instance string, executionID uint64) (provider.ExecutionInfo, error)
+	GetSystemMetrics           func(ctx context.Context) (provider.SystemMetrics, error)
+	GetQueueDepths             func(ctx context.Context) (provider.QueueDepths, error)
+	ListChildren               func(ctx context.Context, instance string) ([]string, error)
+	GetParentID                func(ctx context.Context, instance string) (*string, error)
+	GetInstanceTree            func(ctx context.Context, instance string) (provider.InstanceTree, error)
+	DeleteInstance             func(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error)
+	DeleteInstancesAtomic      func(ctx context.Context, instances []string, force bool) (provider.DeleteInstanceResult, error)
+	DeleteInstanceBulk         func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error)
+	PruneExecutions            func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error)
+	PruneExecutionsBulk        func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error)
+}
+
+// callsOf returns the methods of a store as they are.
+func callsOf(p provider.Provider) *calls {
+	a := p.Admin()
+	return &calls{
+		FetchOrchestrationItem:     p.FetchOrchestrationItem,
+		AckOrchestrationItem:       p.AckOrchestrationItem,
+		AbandonOrchestrationItem:   p.AbandonOrchestrationItem,
+		RenewOrchestrationItemLock: p.RenewOrchestrationItemLock,
+		Read:                       p.Read,
+		ReadWithExecution:          p.ReadWithExecution,
+		AppendWithExecution:        p.AppendWithExecution,
+		EnqueueForWorker:           p.EnqueueForWorker,
+		EnqueueForOrchestrator:     p.EnqueueForOrchestrator,
+		FetchWorkItem:              p.FetchWorkItem,
+		AckWorkItem:                p.AckWorkItem,
+		RenewWorkItemLock:          p.RenewWorkItemLock,
+		AbandonWorkItem:            p.AbandonWorkItem,
+		RenewSessionLock:           p.RenewSessionLock,
+		CleanupOrphanedSessions:    p.CleanupOrphanedSessions,
+		GetCustomStatus:            p.GetCustomStatus,
+		GetKVValue:                 p.GetKVValue,
+		GetKVAllValues:             p.GetKVAllValues,
+		GetInstanceStats:           p.GetInstanceStats,
+		ListInstances:              a.ListInstances,
+		ListInstancesByStatus:      a.ListInstancesByStatus,
+		ListExecutions:             a.ListExecutions,
+		ReadHistoryWithExecutionID: a.ReadHistoryWithExecutionID,
+		ReadHistory:                a.ReadHistory,
+		LatestExecutionID:          a.LatestExecutionID,
+		GetInstanceInfo:            a.GetInstanceInfo,
+		GetExecutionInfo:           a.GetExecutionInfo,
+		GetSystemMetrics:           a.GetSystemMetrics,
+		GetQueueDepths:             a.GetQueueDepths,
+		ListChildren:               a.ListChildren,
+		GetParentID:                a.GetParentID,
+		GetInstanceTree:            a.GetInstanceTree,
+		DeleteInstance:             a.DeleteInstance,
+		DeleteInstancesAtomic:      a.DeleteInstancesAtomic,
+		DeleteInstanceBulk:         a.DeleteInstanceBulk,
+		PruneExecutions:            a.PruneExecutions,
+		PruneExecutionsBulk:        a.PruneExecutionsBulk,
+	}
+}
+
+// broken is a store that consists of calls.
+type broken struct{ *calls }
+
+func (broken) Name() string            { return "broken" }
+func (broken) Version() string         { return "0.0.0" }
+func (b broken) Admin() provider.Admin { return brokenAdmin{b.calls} }
+
+// brokenAdmin is its management side.
+type brokenAdmin struct{ *calls }
+
+func (b broken) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	return b.calls.FetchOrchestrationItem(ctx, params)
+}
+
+func (b broken) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	return b.calls.AckOrchestrationItem(ctx, params)
+}
+
+func (b broken) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
+	return b.calls.AbandonOrchestrationItem(ctx, params)
+}
+
+func (b broken) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	return b.calls.RenewOrchestrationItemLock(ctx, lockToken, extendFor)
+}
+
+func (b broken) Read(ctx context.Context, instance string) ([]provider.Event, error) {
+	return b.calls.Read(ctx, instance)
+}
+
+func (b broken) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
+	return b.calls.ReadWithExecution(ctx, instance, executionID)
+}
+
+func (b broken) AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []provider.Event) error {
+	return b.calls.AppendWithExecution(ctx, instance, executionID, events)
+}
+
+func (b broken) EnqueueForWorker(ctx context.Context, item provider.WorkItem) error {
+	return b.calls.EnqueueForWorker(ctx, item)
+}
+
+func (b broken) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
+	return b.calls.EnqueueForOrchestrator(ctx, item, delay)
+}
+
+func (b broken) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	return b.calls.FetchWorkItem(ctx, params)
+}
+
+func (b broken) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
+	return b.calls.AckWorkItem(ctx, lockToken, completion)
+}
+
+func (b broken) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
+	return b.calls.RenewWorkItemLock(ctx, lockToken, extendFor)
+}
+
+func (b broken) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	return b.calls.AbandonWorkItem(ctx, params)
+}
+
+func (b broken) RenewSessionLock(ctx context.Context, params provider.RenewSessionParams) (int, error) {
+	return b.calls.RenewSessionLock(ctx, params)
+}
+
+func (b broken) CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (int, error) {
+	return b.calls.CleanupOrphanedSessions(ctx, idleTimeout)
+}
+
+func (b broken) GetCustomStatus(ctx context.Context, instance string, lastSeenVersion uint64) (*provider.CustomStatus, error) {
+	return b.calls.GetCustomStatus(ctx, instance, lastSeenVersion)
+}
+
+func (b broken) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
+	return b.calls.GetKVValue(ctx, instance, key)
+}
+
+func (b broken) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
+	return b.calls.GetKVAllValues(ctx, instance)
+}
+
+func (b broken) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
+	return b.calls.GetInstanceStats(ctx, instance)
+}
+
+func (b brokenAdmin) ListInstances(ctx context.Context) ([]string, error) {
+	return b.calls.ListInstances(ctx)
+}
+
+func (b brokenAdmin) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
+	return b.calls.ListInstancesByStatus(ctx, status)
+}
+
+func (b brokenAdmin) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
+	return b.calls.ListExecutions(ctx, instance)
+}
+
+func (b brokenAdmin) ReadHistoryWithExecutionID(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
+	return b.calls.ReadHistoryWithExecutionID(ctx, instance, executionID)
+}
+
+func (b brokenAdmin) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
+	return b.calls.ReadHistory(ctx, instance)
+}
+
+func (b brokenAdmin) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
+	return b.calls.LatestExecutionID(ctx, instance)
+}
+
+func (b brokenAdmin) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
+	return b.calls.GetInstanceInfo(ctx, instance)
+}
+
+func (b brokenAdmin) GetExecutionInfo(ctx context.Context, instance string, executionID uint64) (provider.ExecutionInfo, error) {
+	return b.calls.GetExecutionInfo(ctx, instance, executionID)
+}
+
+func (b brokenAdmin) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
+	return b.calls.GetSystemMetrics(ctx)
+}
+
+func (b brokenAdmin) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
+	return b.calls.GetQueueDepths(ctx)
+}
+
+func (b brokenAdmin) ListChildren(ctx context.Context, instance string) ([]string, error) {
+	return b.calls.ListChildren(ctx, instance)
+}
+
+func (b brokenAdmin) GetParentID(ctx context.Context, instance string) (*string, error) {
+	return b.calls.GetParentID(ctx, instance)
+}
+
+func (b brokenAdmin) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
+	return b.calls.GetInstanceTree(ctx, instance)
+}
+
+func (b brokenAdmin) DeleteInstance(ctx context.Context, instance string, force bool) (provider.DeleteInstanceResult, error) {
+	return b.calls.DeleteInstance(ctx, instance, force)
+}
+
+func (b brokenAdmin) DeleteInstancesAtomic(ctx context.Context, instances []string, force bool) (provider.DeleteInstanceResult, error) {
+	return b.calls.DeleteInstancesAtomic(ctx, instances, force)
+}
+
+func (b brokenAdmin) DeleteInstanceBulk(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error) {
+	return b.calls.DeleteInstanceBulk(ctx, filter)
+}
+
+func (b brokenAdmin) PruneExecutions(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error) {
+	return b.calls.PruneExecutions(ctx, instance, options)
+}
+
+func (b brokenAdmin) PruneExecutionsBulk(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
+	return b.calls.PruneExecutionsBulk(ctx, filter, options)
+}
