@@ -22,11 +22,17 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
+	if q.addCodeStmt, err = db.PrepareContext(ctx, AddCode); err != nil {
+		return nil, fmt.Errorf("error preparing query AddCode: %w", err)
+	}
 	if q.addDeadLetterStmt, err = db.PrepareContext(ctx, AddDeadLetter); err != nil {
 		return nil, fmt.Errorf("error preparing query AddDeadLetter: %w", err)
 	}
 	if q.addFrameworkVersionStmt, err = db.PrepareContext(ctx, AddFrameworkVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query AddFrameworkVersion: %w", err)
+	}
+	if q.addKnownCodeNameStmt, err = db.PrepareContext(ctx, AddKnownCodeName); err != nil {
+		return nil, fmt.Errorf("error preparing query AddKnownCodeName: %w", err)
 	}
 	if q.appendEventStmt, err = db.PrepareContext(ctx, AppendEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendEvent: %w", err)
@@ -64,6 +70,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countOrphansStmt, err = db.PrepareContext(ctx, CountOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOrphans: %w", err)
 	}
+	if q.countWaitingInstancesStmt, err = db.PrepareContext(ctx, CountWaitingInstances); err != nil {
+		return nil, fmt.Errorf("error preparing query CountWaitingInstances: %w", err)
+	}
+	if q.countWaitingWorkStmt, err = db.PrepareContext(ctx, CountWaitingWork); err != nil {
+		return nil, fmt.Errorf("error preparing query CountWaitingWork: %w", err)
+	}
 	if q.deleteBatchStmt, err = db.PrepareContext(ctx, DeleteBatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBatch: %w", err)
 	}
@@ -93,6 +105,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteInstancesOfStmt, err = db.PrepareContext(ctx, DeleteInstancesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteInstancesOf: %w", err)
+	}
+	if q.deleteKnownCodeStmt, err = db.PrepareContext(ctx, DeleteKnownCode); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteKnownCode: %w", err)
+	}
+	if q.deleteKnownCodeNamesStmt, err = db.PrepareContext(ctx, DeleteKnownCodeNames); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteKnownCodeNames: %w", err)
 	}
 	if q.deleteMessageStmt, err = db.PrepareContext(ctx, DeleteMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteMessage: %w", err)
@@ -132,6 +150,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.finishWorkStmt, err = db.PrepareContext(ctx, FinishWork); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishWork: %w", err)
+	}
+	if q.getCodeStmt, err = db.PrepareContext(ctx, GetCode); err != nil {
+		return nil, fmt.Errorf("error preparing query GetCode: %w", err)
 	}
 	if q.getCustomStatusStmt, err = db.PrepareContext(ctx, GetCustomStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query GetCustomStatus: %w", err)
@@ -193,6 +214,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listInstancesByStatusStmt, err = db.PrepareContext(ctx, ListInstancesByStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstancesByStatus: %w", err)
 	}
+	if q.listKnownVersionsStmt, err = db.PrepareContext(ctx, ListKnownVersions); err != nil {
+		return nil, fmt.Errorf("error preparing query ListKnownVersions: %w", err)
+	}
 	if q.listOrphansStmt, err = db.PrepareContext(ctx, ListOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query ListOrphans: %w", err)
 	}
@@ -205,11 +229,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listTreeStmt, err = db.PrepareContext(ctx, ListTree); err != nil {
 		return nil, fmt.Errorf("error preparing query ListTree: %w", err)
 	}
+	if q.lockInstanceStmt, err = db.PrepareContext(ctx, LockInstance); err != nil {
+		return nil, fmt.Errorf("error preparing query LockInstance: %w", err)
+	}
 	if q.lockMessagesStmt, err = db.PrepareContext(ctx, LockMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query LockMessages: %w", err)
-	}
-	if q.lockNextInstanceStmt, err = db.PrepareContext(ctx, LockNextInstance); err != nil {
-		return nil, fmt.Errorf("error preparing query LockNextInstance: %w", err)
 	}
 	if q.lockWorkStmt, err = db.PrepareContext(ctx, LockWork); err != nil {
 		return nil, fmt.Errorf("error preparing query LockWork: %w", err)
@@ -223,6 +247,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nextInboxWakeStmt, err = db.PrepareContext(ctx, NextInboxWake); err != nil {
 		return nil, fmt.Errorf("error preparing query NextInboxWake: %w", err)
 	}
+	if q.nextInstanceStmt, err = db.PrepareContext(ctx, NextInstance); err != nil {
+		return nil, fmt.Errorf("error preparing query NextInstance: %w", err)
+	}
 	if q.nextPlainWorkStmt, err = db.PrepareContext(ctx, NextPlainWork); err != nil {
 		return nil, fmt.Errorf("error preparing query NextPlainWork: %w", err)
 	}
@@ -232,6 +259,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nextSessionWorkStmt, err = db.PrepareContext(ctx, NextSessionWork); err != nil {
 		return nil, fmt.Errorf("error preparing query NextSessionWork: %w", err)
 	}
+	if q.nextWaitingInstanceStmt, err = db.PrepareContext(ctx, NextWaitingInstance); err != nil {
+		return nil, fmt.Errorf("error preparing query NextWaitingInstance: %w", err)
+	}
+	if q.nextWaitingWorkStmt, err = db.PrepareContext(ctx, NextWaitingWork); err != nil {
+		return nil, fmt.Errorf("error preparing query NextWaitingWork: %w", err)
+	}
 	if q.nextWorkWakeStmt, err = db.PrepareContext(ctx, NextWorkWake); err != nil {
 		return nil, fmt.Errorf("error preparing query NextWorkWake: %w", err)
 	}
@@ -240,6 +273,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.putInstanceStmt, err = db.PrepareContext(ctx, PutInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query PutInstance: %w", err)
+	}
+	if q.putKnownCodeStmt, err = db.PrepareContext(ctx, PutKnownCode); err != nil {
+		return nil, fmt.Errorf("error preparing query PutKnownCode: %w", err)
 	}
 	if q.readExecutionStmt, err = db.PrepareContext(ctx, ReadExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadExecution: %w", err)
@@ -271,6 +307,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.resetDueInboxesStmt, err = db.PrepareContext(ctx, ResetDueInboxes); err != nil {
 		return nil, fmt.Errorf("error preparing query ResetDueInboxes: %w", err)
 	}
+	if q.seeKnownCodeStmt, err = db.PrepareContext(ctx, SeeKnownCode); err != nil {
+		return nil, fmt.Errorf("error preparing query SeeKnownCode: %w", err)
+	}
+	if q.sessionWorkCodesStmt, err = db.PrepareContext(ctx, SessionWorkCodes); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionWorkCodes: %w", err)
+	}
 	if q.setExecutionStatusStmt, err = db.PrepareContext(ctx, SetExecutionStatus); err != nil {
 		return nil, fmt.Errorf("error preparing query SetExecutionStatus: %w", err)
 	}
@@ -285,6 +327,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.touchInstanceStmt, err = db.PrepareContext(ctx, TouchInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query TouchInstance: %w", err)
+	}
+	if q.unknownInstanceCodesStmt, err = db.PrepareContext(ctx, UnknownInstanceCodes); err != nil {
+		return nil, fmt.Errorf("error preparing query UnknownInstanceCodes: %w", err)
+	}
+	if q.unknownWorkCodesStmt, err = db.PrepareContext(ctx, UnknownWorkCodes); err != nil {
+		return nil, fmt.Errorf("error preparing query UnknownWorkCodes: %w", err)
 	}
 	if q.unlockInboxStmt, err = db.PrepareContext(ctx, UnlockInbox); err != nil {
 		return nil, fmt.Errorf("error preparing query UnlockInbox: %w", err)
@@ -303,6 +351,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
+	if q.addCodeStmt != nil {
+		if cerr := q.addCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addCodeStmt: %w", cerr)
+		}
+	}
 	if q.addDeadLetterStmt != nil {
 		if cerr := q.addDeadLetterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addDeadLetterStmt: %w", cerr)
@@ -311,6 +364,11 @@ func (q *Queries) Close() error {
 	if q.addFrameworkVersionStmt != nil {
 		if cerr := q.addFrameworkVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addFrameworkVersionStmt: %w", cerr)
+		}
+	}
+	if q.addKnownCodeNameStmt != nil {
+		if cerr := q.addKnownCodeNameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addKnownCodeNameStmt: %w", cerr)
 		}
 	}
 	if q.appendEventStmt != nil {
@@ -373,6 +431,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countOrphansStmt: %w", cerr)
 		}
 	}
+	if q.countWaitingInstancesStmt != nil {
+		if cerr := q.countWaitingInstancesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countWaitingInstancesStmt: %w", cerr)
+		}
+	}
+	if q.countWaitingWorkStmt != nil {
+		if cerr := q.countWaitingWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countWaitingWorkStmt: %w", cerr)
+		}
+	}
 	if q.deleteBatchStmt != nil {
 		if cerr := q.deleteBatchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteBatchStmt: %w", cerr)
@@ -421,6 +489,16 @@ func (q *Queries) Close() error {
 	if q.deleteInstancesOfStmt != nil {
 		if cerr := q.deleteInstancesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteInstancesOfStmt: %w", cerr)
+		}
+	}
+	if q.deleteKnownCodeStmt != nil {
+		if cerr := q.deleteKnownCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteKnownCodeStmt: %w", cerr)
+		}
+	}
+	if q.deleteKnownCodeNamesStmt != nil {
+		if cerr := q.deleteKnownCodeNamesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteKnownCodeNamesStmt: %w", cerr)
 		}
 	}
 	if q.deleteMessageStmt != nil {
@@ -486,6 +564,11 @@ func (q *Queries) Close() error {
 	if q.finishWorkStmt != nil {
 		if cerr := q.finishWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishWorkStmt: %w", cerr)
+		}
+	}
+	if q.getCodeStmt != nil {
+		if cerr := q.getCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getCodeStmt: %w", cerr)
 		}
 	}
 	if q.getCustomStatusStmt != nil {
@@ -588,6 +671,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listInstancesByStatusStmt: %w", cerr)
 		}
 	}
+	if q.listKnownVersionsStmt != nil {
+		if cerr := q.listKnownVersionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listKnownVersionsStmt: %w", cerr)
+		}
+	}
 	if q.listOrphansStmt != nil {
 		if cerr := q.listOrphansStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listOrphansStmt: %w", cerr)
@@ -608,14 +696,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listTreeStmt: %w", cerr)
 		}
 	}
+	if q.lockInstanceStmt != nil {
+		if cerr := q.lockInstanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockInstanceStmt: %w", cerr)
+		}
+	}
 	if q.lockMessagesStmt != nil {
 		if cerr := q.lockMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockMessagesStmt: %w", cerr)
-		}
-	}
-	if q.lockNextInstanceStmt != nil {
-		if cerr := q.lockNextInstanceStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lockNextInstanceStmt: %w", cerr)
 		}
 	}
 	if q.lockWorkStmt != nil {
@@ -638,6 +726,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nextInboxWakeStmt: %w", cerr)
 		}
 	}
+	if q.nextInstanceStmt != nil {
+		if cerr := q.nextInstanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nextInstanceStmt: %w", cerr)
+		}
+	}
 	if q.nextPlainWorkStmt != nil {
 		if cerr := q.nextPlainWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextPlainWorkStmt: %w", cerr)
@@ -653,6 +746,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nextSessionWorkStmt: %w", cerr)
 		}
 	}
+	if q.nextWaitingInstanceStmt != nil {
+		if cerr := q.nextWaitingInstanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nextWaitingInstanceStmt: %w", cerr)
+		}
+	}
+	if q.nextWaitingWorkStmt != nil {
+		if cerr := q.nextWaitingWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nextWaitingWorkStmt: %w", cerr)
+		}
+	}
 	if q.nextWorkWakeStmt != nil {
 		if cerr := q.nextWorkWakeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextWorkWakeStmt: %w", cerr)
@@ -666,6 +769,11 @@ func (q *Queries) Close() error {
 	if q.putInstanceStmt != nil {
 		if cerr := q.putInstanceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putInstanceStmt: %w", cerr)
+		}
+	}
+	if q.putKnownCodeStmt != nil {
+		if cerr := q.putKnownCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putKnownCodeStmt: %w", cerr)
 		}
 	}
 	if q.readExecutionStmt != nil {
@@ -718,6 +826,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing resetDueInboxesStmt: %w", cerr)
 		}
 	}
+	if q.seeKnownCodeStmt != nil {
+		if cerr := q.seeKnownCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing seeKnownCodeStmt: %w", cerr)
+		}
+	}
+	if q.sessionWorkCodesStmt != nil {
+		if cerr := q.sessionWorkCodesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionWorkCodesStmt: %w", cerr)
+		}
+	}
 	if q.setExecutionStatusStmt != nil {
 		if cerr := q.setExecutionStatusStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setExecutionStatusStmt: %w", cerr)
@@ -741,6 +859,16 @@ func (q *Queries) Close() error {
 	if q.touchInstanceStmt != nil {
 		if cerr := q.touchInstanceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing touchInstanceStmt: %w", cerr)
+		}
+	}
+	if q.unknownInstanceCodesStmt != nil {
+		if cerr := q.unknownInstanceCodesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unknownInstanceCodesStmt: %w", cerr)
+		}
+	}
+	if q.unknownWorkCodesStmt != nil {
+		if cerr := q.unknownWorkCodesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unknownWorkCodesStmt: %w", cerr)
 		}
 	}
 	if q.unlockInboxStmt != nil {
@@ -802,8 +930,10 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                            DBTX
 	tx                            *sql.Tx
+	addCodeStmt                   *sql.Stmt
 	addDeadLetterStmt             *sql.Stmt
 	addFrameworkVersionStmt       *sql.Stmt
+	addKnownCodeNameStmt          *sql.Stmt
 	appendEventStmt               *sql.Stmt
 	cancelWorkStmt                *sql.Stmt
 	claimSessionStmt              *sql.Stmt
@@ -816,6 +946,8 @@ type Queries struct {
 	countHiddenMessagesStmt       *sql.Stmt
 	countInstancesStmt            *sql.Stmt
 	countOrphansStmt              *sql.Stmt
+	countWaitingInstancesStmt     *sql.Stmt
+	countWaitingWorkStmt          *sql.Stmt
 	deleteBatchStmt               *sql.Stmt
 	deleteDeltaStmt               *sql.Stmt
 	deleteDeltaOfStmt             *sql.Stmt
@@ -826,6 +958,8 @@ type Queries struct {
 	deleteHistoryOfExecutionsStmt *sql.Stmt
 	deleteInboxesOfStmt           *sql.Stmt
 	deleteInstancesOfStmt         *sql.Stmt
+	deleteKnownCodeStmt           *sql.Stmt
+	deleteKnownCodeNamesStmt      *sql.Stmt
 	deleteMessageStmt             *sql.Stmt
 	deleteMessagesOfStmt          *sql.Stmt
 	deleteOrphansOfStmt           *sql.Stmt
@@ -839,6 +973,7 @@ type Queries struct {
 	findRunningStmt               *sql.Stmt
 	findUseStmt                   *sql.Stmt
 	finishWorkStmt                *sql.Stmt
+	getCodeStmt                   *sql.Stmt
 	getCustomStatusStmt           *sql.Stmt
 	getExecutionStmt              *sql.Stmt
 	getHistoryStatsStmt           *sql.Stmt
@@ -859,22 +994,27 @@ type Queries struct {
 	listFinishedRootsStmt         *sql.Stmt
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
+	listKnownVersionsStmt         *sql.Stmt
 	listOrphansStmt               *sql.Stmt
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
 	listTreeStmt                  *sql.Stmt
+	lockInstanceStmt              *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
-	lockNextInstanceStmt          *sql.Stmt
 	lockWorkStmt                  *sql.Stmt
 	mergeTombstonesStmt           *sql.Stmt
 	mergeValuesStmt               *sql.Stmt
 	nextInboxWakeStmt             *sql.Stmt
+	nextInstanceStmt              *sql.Stmt
 	nextPlainWorkStmt             *sql.Stmt
 	nextSessionWakeStmt           *sql.Stmt
 	nextSessionWorkStmt           *sql.Stmt
+	nextWaitingInstanceStmt       *sql.Stmt
+	nextWaitingWorkStmt           *sql.Stmt
 	nextWorkWakeStmt              *sql.Stmt
 	pinExecutionStmt              *sql.Stmt
 	putInstanceStmt               *sql.Stmt
+	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
 	readSnapshotStmt              *sql.Stmt
 	readValuesStmt                *sql.Stmt
@@ -885,11 +1025,15 @@ type Queries struct {
 	renewSessionsStmt             *sql.Stmt
 	renewWorkStmt                 *sql.Stmt
 	resetDueInboxesStmt           *sql.Stmt
+	seeKnownCodeStmt              *sql.Stmt
+	sessionWorkCodesStmt          *sql.Stmt
 	setExecutionStatusStmt        *sql.Stmt
 	setValueStmt                  *sql.Stmt
 	stampSessionStmt              *sql.Stmt
 	startExecutionStmt            *sql.Stmt
 	touchInstanceStmt             *sql.Stmt
+	unknownInstanceCodesStmt      *sql.Stmt
+	unknownWorkCodesStmt          *sql.Stmt
 	unlockInboxStmt               *sql.Stmt
 	unlockMessagesStmt            *sql.Stmt
 	unlockWorkStmt                *sql.Stmt
@@ -900,8 +1044,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                            tx,
 		tx:                            tx,
+		addCodeStmt:                   q.addCodeStmt,
 		addDeadLetterStmt:             q.addDeadLetterStmt,
 		addFrameworkVersionStmt:       q.addFrameworkVersionStmt,
+		addKnownCodeNameStmt:          q.addKnownCodeNameStmt,
 		appendEventStmt:               q.appendEventStmt,
 		cancelWorkStmt:                q.cancelWorkStmt,
 		claimSessionStmt:              q.claimSessionStmt,
@@ -914,6 +1060,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countHiddenMessagesStmt:       q.countHiddenMessagesStmt,
 		countInstancesStmt:            q.countInstancesStmt,
 		countOrphansStmt:              q.countOrphansStmt,
+		countWaitingInstancesStmt:     q.countWaitingInstancesStmt,
+		countWaitingWorkStmt:          q.countWaitingWorkStmt,
 		deleteBatchStmt:               q.deleteBatchStmt,
 		deleteDeltaStmt:               q.deleteDeltaStmt,
 		deleteDeltaOfStmt:             q.deleteDeltaOfStmt,
@@ -924,6 +1072,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteHistoryOfExecutionsStmt: q.deleteHistoryOfExecutionsStmt,
 		deleteInboxesOfStmt:           q.deleteInboxesOfStmt,
 		deleteInstancesOfStmt:         q.deleteInstancesOfStmt,
+		deleteKnownCodeStmt:           q.deleteKnownCodeStmt,
+		deleteKnownCodeNamesStmt:      q.deleteKnownCodeNamesStmt,
 		deleteMessageStmt:             q.deleteMessageStmt,
 		deleteMessagesOfStmt:          q.deleteMessagesOfStmt,
 		deleteOrphansOfStmt:           q.deleteOrphansOfStmt,
@@ -937,6 +1087,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		findRunningStmt:               q.findRunningStmt,
 		findUseStmt:                   q.findUseStmt,
 		finishWorkStmt:                q.finishWorkStmt,
+		getCodeStmt:                   q.getCodeStmt,
 		getCustomStatusStmt:           q.getCustomStatusStmt,
 		getExecutionStmt:              q.getExecutionStmt,
 		getHistoryStatsStmt:           q.getHistoryStatsStmt,
@@ -957,22 +1108,27 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listFinishedRootsStmt:         q.listFinishedRootsStmt,
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
+		listKnownVersionsStmt:         q.listKnownVersionsStmt,
 		listOrphansStmt:               q.listOrphansStmt,
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,
 		listTreeStmt:                  q.listTreeStmt,
+		lockInstanceStmt:              q.lockInstanceStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
-		lockNextInstanceStmt:          q.lockNextInstanceStmt,
 		lockWorkStmt:                  q.lockWorkStmt,
 		mergeTombstonesStmt:           q.mergeTombstonesStmt,
 		mergeValuesStmt:               q.mergeValuesStmt,
 		nextInboxWakeStmt:             q.nextInboxWakeStmt,
+		nextInstanceStmt:              q.nextInstanceStmt,
 		nextPlainWorkStmt:             q.nextPlainWorkStmt,
 		nextSessionWakeStmt:           q.nextSessionWakeStmt,
 		nextSessionWorkStmt:           q.nextSessionWorkStmt,
+		nextWaitingInstanceStmt:       q.nextWaitingInstanceStmt,
+		nextWaitingWorkStmt:           q.nextWaitingWorkStmt,
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
 		pinExecutionStmt:              q.pinExecutionStmt,
 		putInstanceStmt:               q.putInstanceStmt,
+		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,
 		readSnapshotStmt:              q.readSnapshotStmt,
 		readValuesStmt:                q.readValuesStmt,
@@ -983,11 +1139,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		renewSessionsStmt:             q.renewSessionsStmt,
 		renewWorkStmt:                 q.renewWorkStmt,
 		resetDueInboxesStmt:           q.resetDueInboxesStmt,
+		seeKnownCodeStmt:              q.seeKnownCodeStmt,
+		sessionWorkCodesStmt:          q.sessionWorkCodesStmt,
 		setExecutionStatusStmt:        q.setExecutionStatusStmt,
 		setValueStmt:                  q.setValueStmt,
 		stampSessionStmt:              q.stampSessionStmt,
 		startExecutionStmt:            q.startExecutionStmt,
 		touchInstanceStmt:             q.touchInstanceStmt,
+		unknownInstanceCodesStmt:      q.unknownInstanceCodesStmt,
+		unknownWorkCodesStmt:          q.unknownWorkCodesStmt,
 		unlockInboxStmt:               q.unlockInboxStmt,
 		unlockMessagesStmt:            q.unlockMessagesStmt,
 		unlockWorkStmt:                q.unlockWorkStmt,

@@ -231,12 +231,28 @@ func (q *Queries) SetExecutionStatus(ctx context.Context, arg SetExecutionStatus
 }
 
 const StartExecution = `-- name: StartExecution :exec
-INSERT INTO executions (instance_id, execution_id, status, started_at)
-VALUES (?1, ?2, 'Running', ?3)
-ON CONFLICT (instance_id, execution_id) DO NOTHING
+INSERT INTO executions (instance_id, execution_id, status, code_id, started_at)
+VALUES (?1, ?2, 'Running', ?3, ?4)
+ON CONFLICT (instance_id, execution_id) DO UPDATE SET
+    code_id = excluded.code_id
+WHERE excluded.code_id > 0
 `
 
-func (q *Queries) StartExecution(ctx context.Context, instanceID string, executionID int64, now int64) error {
-	_, err := q.exec(ctx, q.startExecutionStmt, StartExecution, instanceID, executionID, now)
+type StartExecutionParams struct {
+	InstanceID  string
+	ExecutionID int64
+	CodeID      int64
+	Now         int64
+}
+
+// Creates the execution. What exists stays as it is, but for its code, if it is given
+// one.
+func (q *Queries) StartExecution(ctx context.Context, arg StartExecutionParams) error {
+	_, err := q.exec(ctx, q.startExecutionStmt, StartExecution,
+		arg.InstanceID,
+		arg.ExecutionID,
+		arg.CodeID,
+		arg.Now,
+	)
 	return err
 }

@@ -7,6 +7,31 @@ import (
 	"context"
 )
 
+const CountWaitingInstances = `-- name: CountWaitingInstances :one
+SELECT
+    count(*) AS waiting,
+    CAST(coalesce(min(max(h.visible_at, coalesce(b.locked_until, 0))), 0) AS INTEGER) AS since
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = ?1
+  AND b.code_id = ?2
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(?3 AS INTEGER)
+`
+
+type CountWaitingInstancesRow struct {
+	Waiting int64
+	Since   int64
+}
+
+// How many there are of these, and since when.
+func (q *Queries) CountWaitingInstances(ctx context.Context, versionID int64, codeID int64, readyBy int64) (CountWaitingInstancesRow, error) {
+	row := q.queryRow(ctx, q.countWaitingInstancesStmt, CountWaitingInstances, versionID, codeID, readyBy)
+	var i CountWaitingInstancesRow
+	err := row.Scan(&i.Waiting, &i.Since)
+	return i, err
+}
+
 const DeleteEmptyInbox = `-- name: DeleteEmptyInbox :execrows
 DELETE FROM inboxes
 WHERE inboxes.instance_id = ?1
@@ -56,61 +81,27 @@ func (q *Queries) GetInboxByToken(ctx context.Context, lockToken *string) (GetIn
 	return i, err
 }
 
-const LockNextInstance = `-- name: LockNextInstance :one
+const LockInstance = `-- name: LockInstance :exec
 UPDATE inboxes
 SET lock_token = ?1, locked_until = ?2, locked_at = ?3, head_id = NULL, wake_at = ?2
-WHERE instance_id = (
-    SELECT q.instance_id
-    FROM orchestrator_queue AS q
-    WHERE q.id = (
-        SELECT min((
-            SELECT min(b.head_id)
-            FROM inboxes AS b
-            WHERE b.version_id = v.id
-              AND b.head_id IS NOT NULL
-        ))
-        FROM (
-            SELECT 0 AS id
-            UNION ALL
-            SELECT f.id
-            FROM framework_versions AS f
-            WHERE (f.major, f.minor, f.patch) >= (?4, ?5, ?6)
-              AND (f.major, f.minor, f.patch) <= (?7, ?8, ?9)
-        ) AS v
-    )
-)
-RETURNING instance_id
+WHERE instance_id = ?4
 `
 
-type LockNextInstanceParams struct {
+type LockInstanceParams struct {
 	LockToken   *string
 	LockedUntil *int64
 	Now         *int64
-	MinMajor    int64
-	MinMinor    int64
-	MinPatch    int64
-	MaxMajor    int64
-	MaxMinor    int64
-	MaxPatch    int64
+	InstanceID  string
 }
 
-// Locks the instance that has waited longest among those whose current execution
-// is pinned to a version in the range, or to none.
-func (q *Queries) LockNextInstance(ctx context.Context, arg LockNextInstanceParams) (string, error) {
-	row := q.queryRow(ctx, q.lockNextInstanceStmt, LockNextInstance,
+func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) error {
+	_, err := q.exec(ctx, q.lockInstanceStmt, LockInstance,
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.Now,
-		arg.MinMajor,
-		arg.MinMinor,
-		arg.MinPatch,
-		arg.MaxMajor,
-		arg.MaxMinor,
-		arg.MaxPatch,
+		arg.InstanceID,
 	)
-	var instance_id string
-	err := row.Scan(&instance_id)
-	return instance_id, err
+	return err
 }
 
 const NextInboxWake = `-- name: NextInboxWake :one
@@ -129,11 +120,160 @@ func (q *Queries) NextInboxWake(ctx context.Context) (*int64, error) {
 	return wake_at, err
 }
 
+const NextInstance = `-- name: NextInstance :one
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(k.code_id)
+            FROM known_code_names AS k
+            WHERE k.known_id = ?1
+              AND k.code_id >= (
+                  SELECT min(b.code_id)
+                  FROM inboxes AS b
+                  WHERE b.version_id = v.id
+                    AND b.head_id IS NOT NULL
+              )
+        ) AS code_id
+    FROM (
+        SELECT 0 AS id
+        UNION ALL
+        SELECT f.id
+        FROM framework_versions AS f
+        WHERE (f.major, f.minor, f.patch) >= (?2, ?3, ?4)
+          AND (f.major, f.minor, f.patch) <= (?5, ?6, ?7)
+    ) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(k.code_id)
+            FROM known_code_names AS k
+            WHERE k.known_id = ?1
+              AND k.code_id >= (
+                  SELECT min(b.code_id)
+                  FROM inboxes AS b
+                  WHERE b.version_id = c.version_id
+                    AND b.code_id > c.code_id
+                    AND b.head_id IS NOT NULL
+              )
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT q.instance_id
+FROM orchestrator_queue AS q
+WHERE q.id = (
+    SELECT min((
+        SELECT min(b.head_id)
+        FROM inboxes AS b
+        WHERE b.version_id = c.version_id
+          AND b.code_id = c.code_id
+          AND b.head_id IS NOT NULL
+    ))
+    FROM codes AS c
+)
+`
+
+type NextInstanceParams struct {
+	KnownID  int64
+	MinMajor int64
+	MinMinor int64
+	MinPatch int64
+	MaxMajor int64
+	MaxMinor int64
+	MaxPatch int64
+}
+
+// The instance that has waited longest among those whose current execution is
+// pinned to a version in the range, or to none, and whose code is in the set.
+//
+// Per version this goes through the codes that instances wait for and the set has,
+// leaping over those that only one of both has, so that neither a large set nor much
+// work for others costs anything.
+func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (string, error) {
+	row := q.queryRow(ctx, q.nextInstanceStmt, NextInstance,
+		arg.KnownID,
+		arg.MinMajor,
+		arg.MinMinor,
+		arg.MinPatch,
+		arg.MaxMajor,
+		arg.MaxMinor,
+		arg.MaxPatch,
+	)
+	var instance_id string
+	err := row.Scan(&instance_id)
+	return instance_id, err
+}
+
+const NextWaitingInstance = `-- name: NextWaitingInstance :one
+SELECT b.instance_id, h.id AS head_id
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = ?1
+  AND b.code_id = ?2
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(?3 AS INTEGER)
+ORDER BY b.head_id
+LIMIT 1
+`
+
+type NextWaitingInstanceRow struct {
+	InstanceID string
+	HeadID     int64
+}
+
+// The instance of a version and code that has waited longest, of those that have been
+// fetchable since a time: since the head became visible, or the last lease ended.
+func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, codeID int64, readyBy int64) (NextWaitingInstanceRow, error) {
+	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance, versionID, codeID, readyBy)
+	var i NextWaitingInstanceRow
+	err := row.Scan(&i.InstanceID, &i.HeadID)
+	return i, err
+}
+
 const RefreshInbox = `-- name: RefreshInbox :one
-INSERT INTO inboxes (instance_id, version_id, head_id, wake_at)
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
 SELECT
     s.instance_id,
     s.version_id,
+    CASE
+        WHEN s.status = 'Running' THEN s.code_id
+        WHEN s.status = 'ContinuedAsNew' OR s.fresh THEN coalesce(
+            (
+                SELECT f.code_id
+                FROM orchestrator_queue AS f
+                WHERE f.id = (
+                    SELECT min(q.id)
+                    FROM orchestrator_queue AS q
+                    WHERE q.instance_id = s.instance_id
+                      AND q.kind = 1
+                )
+            ),
+            (
+                SELECT b.code_id
+                FROM inboxes AS b
+                WHERE b.instance_id = s.instance_id
+                  AND s.fresh
+                  AND b.code_id > 0
+                  AND b.head_id IS NOT NULL
+                  AND (b.wake_at IS NULL OR b.wake_at > ?1)
+            ),
+            (
+                SELECT f.code_id
+                FROM orchestrator_queue AS f
+                WHERE s.fresh
+                  AND f.id = (
+                      SELECT min(q.id)
+                      FROM orchestrator_queue AS q
+                      WHERE q.instance_id = s.instance_id
+                        AND q.kind = 2
+                  )
+            ),
+            0
+        )
+        ELSE 0
+    END,
     CASE WHEN s.eligible THEN coalesce(
         (
             SELECT b.head_id
@@ -164,6 +304,9 @@ FROM (
     SELECT
         t.instance_id,
         coalesce(e.version_id, 0) AS version_id,
+        e.status,
+        e.code_id,
+        i.id IS NULL AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = t.instance_id) AS fresh,
         CASE
             WHEN i.id IS NOT NULL THEN
                 e.status IS NOT 'ContinuedAsNew'
@@ -223,6 +366,7 @@ WHERE EXISTS (
     )
 ON CONFLICT (instance_id) DO UPDATE SET
     version_id = excluded.version_id,
+    code_id = excluded.code_id,
     head_id = excluded.head_id,
     wake_at = excluded.wake_at
 RETURNING head_id, wake_at
@@ -243,6 +387,11 @@ type RefreshInboxRow struct {
 //   - An instance without a row waits while its start is hidden. Otherwise it
 //     needs a visible start, or a history that has one, or nothing but queue
 //     messages: those belong to nobody, and the fetch drops them.
+//
+// Beside it stands the code that the instance's next turn runs (section 5.20). The first
+// ContinueAsNew decides over an execution that was continued, the first message that
+// starts an instance over one without a row. A start that gave the inbox its code stays
+// the first as long as the head does: it is not looked for again.
 //
 // Under a live lease nothing changes: the end of the turn calls again. The head
 // is kept when there is one and nothing has come due, so that adding a message to
@@ -303,6 +452,106 @@ func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64) ([]string, er
 			return nil, err
 		}
 		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const UnknownInstanceCodes = `-- name: UnknownInstanceCodes :many
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = v.id
+              AND b.code_id > 0
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM (
+        SELECT 0 AS id
+        UNION ALL
+        SELECT f.id
+        FROM framework_versions AS f
+        WHERE (f.major, f.minor, f.patch) >= (?2, ?3, ?4)
+          AND (f.major, f.minor, f.patch) <= (?5, ?6, ?7)
+    ) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = c.version_id
+              AND b.code_id > c.code_id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT CAST(c.version_id AS INTEGER) AS version_id, n.id, n.name, n.version
+FROM codes AS c
+JOIN code_names AS n ON n.id = c.code_id
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM known_code AS s
+    JOIN known_code_names AS k ON k.known_id = s.id
+    WHERE s.kind = 0
+      AND s.seen_at > ?1
+      AND k.code_id = c.code_id
+)
+`
+
+type UnknownInstanceCodesParams struct {
+	SeenAfter int64
+	MinMajor  int64
+	MinMinor  int64
+	MinPatch  int64
+	MaxMajor  int64
+	MaxMinor  int64
+	MaxPatch  int64
+}
+
+type UnknownInstanceCodesRow struct {
+	VersionID int64
+	ID        int64
+	Name      string
+	Version   string
+}
+
+// The code that fetchable instances wait for and no set has that was seen since a time.
+// The versions are as in NextInstance; one seek per version and code.
+func (q *Queries) UnknownInstanceCodes(ctx context.Context, arg UnknownInstanceCodesParams) ([]UnknownInstanceCodesRow, error) {
+	rows, err := q.query(ctx, q.unknownInstanceCodesStmt, UnknownInstanceCodes,
+		arg.SeenAfter,
+		arg.MinMajor,
+		arg.MinMinor,
+		arg.MinPatch,
+		arg.MaxMajor,
+		arg.MaxMinor,
+		arg.MaxPatch,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnknownInstanceCodesRow{}
+	for rows.Next() {
+		var i UnknownInstanceCodesRow
+		if err := rows.Scan(
+			&i.VersionID,
+			&i.ID,
+			&i.Name,
+			&i.Version,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

@@ -137,13 +137,14 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :exec
-INSERT INTO orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5)
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 `
 
 type EnqueueMessageParams struct {
 	InstanceID string
 	Kind       int64
+	CodeID     int64
 	WorkItem   string
 	VisibleAt  int64
 	CreatedAt  int64
@@ -154,6 +155,7 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 	_, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
 		arg.InstanceID,
 		arg.Kind,
+		arg.CodeID,
 		arg.WorkItem,
 		arg.VisibleAt,
 		arg.CreatedAt,

@@ -37,6 +37,41 @@ func (q *Queries) CountFreeWork(ctx context.Context, now *int64) (int64, error) 
 	return count, err
 }
 
+const CountWaitingWork = `-- name: CountWaitingWork :one
+SELECT
+    count(*) AS waiting,
+    CAST(coalesce(min(w.ready_at), 0) AS INTEGER) AS since
+FROM (
+    SELECT coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS ?1
+      AND q.code_id = ?2
+    UNION ALL
+    SELECT coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS ?1
+      AND q.code_id = ?2
+) AS w
+WHERE w.ready_at <= CAST(?3 AS INTEGER)
+`
+
+type CountWaitingWorkRow struct {
+	Waiting int64
+	Since   int64
+}
+
+// How many there are of these, and since when.
+func (q *Queries) CountWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy int64) (CountWaitingWorkRow, error) {
+	row := q.queryRow(ctx, q.countWaitingWorkStmt, CountWaitingWork, tag, codeID, readyBy)
+	var i CountWaitingWorkRow
+	err := row.Scan(&i.Waiting, &i.Since)
+	return i, err
+}
+
 const DeleteWork = `-- name: DeleteWork :exec
 DELETE FROM worker_queue
 WHERE id = ?1
@@ -61,8 +96,8 @@ func (q *Queries) DeleteWorkOf(ctx context.Context, instances string) (int64, er
 }
 
 const EnqueueWork = `-- name: EnqueueWork :exec
-INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
 `
 
 type EnqueueWorkParams struct {
@@ -71,6 +106,7 @@ type EnqueueWorkParams struct {
 	ActivityID  int64
 	SessionID   *string
 	Tag         *string
+	CodeID      int64
 	WorkItem    string
 	Now         int64
 }
@@ -82,6 +118,7 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) error 
 		arg.ActivityID,
 		arg.SessionID,
 		arg.Tag,
+		arg.CodeID,
 		arg.WorkItem,
 		arg.Now,
 	)
@@ -130,19 +167,52 @@ func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *
 }
 
 const NextPlainWork = `-- name: NextPlainWork :one
-SELECT id
-FROM worker_queue
-WHERE ready = 1
-  AND session_id IS NULL
-  AND tag IS ?1
-ORDER BY id
-LIMIT 1
+WITH RECURSIVE codes AS (
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = ?2
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NULL
+                AND q.tag IS ?1
+          )
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = ?2
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NULL
+                AND q.tag IS ?1
+                AND q.code_id > c.code_id
+          )
+    ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT CAST(coalesce(min((
+    SELECT min(q.id)
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS ?1
+      AND q.code_id = c.code_id
+)), 0) AS INTEGER) AS id
+FROM codes AS c
 `
 
-// The oldest activity without a session that has the tag; a NULL tag is the tag
-// of untagged ones.
-func (q *Queries) NextPlainWork(ctx context.Context, tag *string) (int64, error) {
-	row := q.queryRow(ctx, q.nextPlainWorkStmt, NextPlainWork, tag)
+// The oldest activity without a session that has the tag and code of the set, 0 for
+// none; a NULL tag is the tag of untagged ones. It leaps from code to code as
+// NextInstance does.
+func (q *Queries) NextPlainWork(ctx context.Context, tag *string, knownID int64) (int64, error) {
+	row := q.queryRow(ctx, q.nextPlainWorkStmt, NextPlainWork, tag, knownID)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -171,6 +241,7 @@ SELECT CAST(coalesce(
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
               AND q.tag IS ?1
+              AND q.code_id = ?2
             ORDER BY q.id
             LIMIT 20
         ) AS n
@@ -178,8 +249,8 @@ SELECT CAST(coalesce(
             SELECT 1
             FROM sessions AS s
             WHERE s.session_id = n.session_id
-              AND s.locked_until > ?2
-              AND s.worker_id <> ?3
+              AND s.locked_until > ?3
+              AND s.worker_id <> ?4
         )
         ORDER BY n.id
         LIMIT 1
@@ -191,6 +262,7 @@ SELECT CAST(coalesce(
             WHERE q.session_id = c.session_id
               AND q.ready = 1
               AND q.tag IS ?1
+              AND q.code_id = ?2
         ))
         FROM queued AS c
         WHERE c.session_id IS NOT NULL
@@ -198,20 +270,69 @@ SELECT CAST(coalesce(
               SELECT 1
               FROM sessions AS s
               WHERE s.session_id = c.session_id
-                AND s.locked_until > ?2
-                AND s.worker_id <> ?3
+                AND s.locked_until > ?3
+                AND s.worker_id <> ?4
           )
     ),
     0
 ) AS INTEGER) AS id
 `
 
-// The oldest activity of a session that the owner has or may claim, 0 for none.
-// Usually it is among the first few, which are looked at one by one. If those all
-// belong to sessions of others, of which one may have a very long queue, each
+type NextSessionWorkParams struct {
+	Tag    *string
+	CodeID int64
+	Now    int64
+	Owner  string
+}
+
+// The oldest activity of a tag and code in a session that the owner has or may claim, 0
+// for none. Usually it is among the first few, which are looked at one by one. If those
+// all belong to sessions of others, of which one may have a very long queue, each
 // session is looked at once instead.
-func (q *Queries) NextSessionWork(ctx context.Context, tag *string, now int64, owner string) (int64, error) {
-	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork, tag, now, owner)
+func (q *Queries) NextSessionWork(ctx context.Context, arg NextSessionWorkParams) (int64, error) {
+	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork,
+		arg.Tag,
+		arg.CodeID,
+		arg.Now,
+		arg.Owner,
+	)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
+const NextWaitingWork = `-- name: NextWaitingWork :one
+SELECT CAST(coalesce(min(w.id), 0) AS INTEGER) AS id
+FROM (
+    SELECT (
+        SELECT q.id
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?1
+          AND q.code_id = ?2
+          AND coalesce(q.locked_until, q.visible_at) <= ?3
+        ORDER BY q.id
+        LIMIT 1
+    ) AS id
+    UNION ALL
+    SELECT (
+        SELECT q.id
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?1
+          AND q.code_id = ?2
+          AND coalesce(q.locked_until, q.visible_at) <= ?3
+        ORDER BY q.id
+        LIMIT 1
+    ) AS id
+) AS w
+`
+
+// The oldest activity of a tag and code that has been ready since a time, 0 for none.
+func (q *Queries) NextWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy *int64) (int64, error) {
+	row := q.queryRow(ctx, q.nextWaitingWorkStmt, NextWaitingWork, tag, codeID, readyBy)
 	var id int64
 	err := row.Scan(&id)
 	return id, err
@@ -340,6 +461,158 @@ func (q *Queries) RenewWork(ctx context.Context, lockedUntil *int64, lockToken *
 	var session_id *string
 	err := row.Scan(&session_id)
 	return session_id, err
+}
+
+const SessionWorkCodes = `-- name: SessionWorkCodes :many
+WITH RECURSIVE codes AS (
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = ?1
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NOT NULL
+                AND q.tag IS ?2
+          )
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = ?1
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NOT NULL
+                AND q.tag IS ?2
+                AND q.code_id > c.code_id
+          )
+    ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT CAST(c.code_id AS INTEGER) AS code_id
+FROM codes AS c
+WHERE c.code_id IS NOT NULL
+`
+
+// The code of the set that activities of sessions with the tag wait for, for
+// NextSessionWork. Now and then there is some for which nothing waits.
+func (q *Queries) SessionWorkCodes(ctx context.Context, knownID int64, tag *string) ([]int64, error) {
+	rows, err := q.query(ctx, q.sessionWorkCodesStmt, SessionWorkCodes, knownID, tag)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var code_id int64
+		if err := rows.Scan(&code_id); err != nil {
+			return nil, err
+		}
+		items = append(items, code_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const UnknownWorkCodes = `-- name: UnknownWorkCodes :many
+WITH RECURSIVE plain AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?2
+          AND q.code_id > 0
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?2
+          AND q.code_id > p.code_id
+    ) AS code_id
+    FROM plain AS p
+    WHERE p.code_id IS NOT NULL
+), bound AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?2
+          AND q.code_id > 0
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?2
+          AND q.code_id > b.code_id
+    ) AS code_id
+    FROM bound AS b
+    WHERE b.code_id IS NOT NULL
+)
+SELECT n.id, n.name
+FROM (
+    SELECT p.code_id
+    FROM plain AS p
+    UNION
+    SELECT b.code_id
+    FROM bound AS b
+) AS c
+JOIN code_names AS n ON n.id = c.code_id
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM known_code AS s
+    JOIN known_code_names AS k ON k.known_id = s.id
+    WHERE s.kind = 1
+      AND s.seen_at > ?1
+      AND k.code_id = c.code_id
+)
+`
+
+type UnknownWorkCodesRow struct {
+	ID   int64
+	Name string
+}
+
+// The code that ready activities of the tag wait for and no set has that was seen since
+// a time.
+func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, tag *string) ([]UnknownWorkCodesRow, error) {
+	rows, err := q.query(ctx, q.unknownWorkCodesStmt, UnknownWorkCodes, seenAfter, tag)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UnknownWorkCodesRow{}
+	for rows.Next() {
+		var i UnknownWorkCodesRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const UnlockWork = `-- name: UnlockWork :execrows

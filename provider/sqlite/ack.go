@@ -122,7 +122,13 @@ func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
-	if err := t.StartExecution(ctx, r.instance, r.Execution, t.now); err != nil {
+	code, err := t.codeID(ctx, r.Code)
+	if err != nil {
+		return err
+	}
+	if err := t.StartExecution(ctx, sqlitedb.StartExecutionParams{
+		InstanceID: r.instance, ExecutionID: r.Execution, CodeID: code, Now: t.now,
+	}); err != nil {
 		return err
 	}
 	if v := m.PinnedDuroxideVersion; v != nil {
@@ -176,11 +182,10 @@ func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 // in the same turn must end up absent (steps 12 and 13).
 func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
 	for _, w := range r.Work {
-		if err := t.EnqueueWork(ctx, t.queued(w)); err != nil {
+		if err := t.queue(ctx, w); err != nil {
 			return err
 		}
 	}
-	t.activities += len(r.Work)
 	if r.cancelled == "" {
 		return nil
 	}

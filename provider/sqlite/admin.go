@@ -174,7 +174,8 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 }
 
 // GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
-// timers and other messages that are still hidden count.
+// timers and other messages that are still hidden count. Of what waits for unknown code
+// it counts what [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	var depths provider.QueueDepths
 	err := s.readSnapshot(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -184,7 +185,18 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 			return err
 		}
 		work, err := q.CountFreeWork(ctx, &now)
+		if err != nil {
+			return err
+		}
 		depths = provider.QueueDepths{OrchestratorQueue: uint64(messages), WorkerQueue: uint64(work)}
+		unknown, err := unknownCode(ctx, q, now-provider.DefaultUnknownFor.Milliseconds())
+		for _, code := range unknown {
+			if code.Activity {
+				depths.UnknownActivities += code.Waiting
+			} else {
+				depths.UnknownOrchestrations += code.Waiting
+			}
+		}
 		return err
 	})
 	return depths, err

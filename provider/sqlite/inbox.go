@@ -21,9 +21,14 @@ import (
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
 func (t *tx) send(ctx context.Context, m columns.Message, delay int64) error {
+	code, err := t.codeID(ctx, m.Code)
+	if err != nil {
+		return err
+	}
 	return t.EnqueueMessage(ctx, sqlitedb.EnqueueMessageParams{
 		InstanceID: m.Instance,
 		Kind:       m.Kind,
+		CodeID:     code,
 		WorkItem:   m.Body,
 		VisibleAt:  max(m.NotBefore, t.now+delay),
 		CreatedAt:  t.now,

@@ -26,8 +26,8 @@ const opFetchOrchestration = "fetch_orchestration_item"
 // When ctx ends while an instance is being locked, the lock and the attempt are
 // given back at once, so that cancelling a fetch delays nobody by a lease.
 //
-// Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive, and
-// trouble with the database. A history that can't be decoded is no error: see
+// Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive or an
+// UnknownFor that is negative, and trouble with the database. A history that can't be decoded is no error: see
 // [provider.OrchestrationItem.HistoryError].
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
@@ -36,22 +36,25 @@ func (s *Store) FetchOrchestrationItem(
 	if err != nil {
 		return nil, err
 	}
-	// Without a filter every version is in range.
-	versions := provider.VersionRange{
-		Max: provider.Version{Major: math.MaxInt64, Minor: math.MaxInt64, Patch: math.MaxInt64},
+	f := turnFetch{lockFor: lockFor, versions: anyVersion}
+	if f.codeSelection, err = newCodeSelection(opFetchOrchestration, orchestrationCode, params.Known, params.UnknownFor); err != nil {
+		return nil, err
 	}
 	if params.Filter != nil {
 		var ok bool
-		if versions, ok = params.Filter.Range(); !ok {
+		if f.versions, ok = params.Filter.Range(); !ok {
 			return nil, nil
 		}
+	}
+	if f.unknownFor > 0 {
+		params.PollTimeout = 0
 	}
 	if err := s.enter(opFetchOrchestration); err != nil {
 		return nil, err
 	}
 	defer s.leave()
 	turn, err := poll(ctx, s, s.instances, opFetchOrchestration, params.PollTimeout,
-		func(woken bool) (*turn, int64, error) { return s.lockTurn(ctx, lockFor, versions, woken) })
+		func(woken bool) (*turn, int64, error) { return s.lockTurn(ctx, f, woken) })
 	if turn == nil {
 		return nil, err
 	}
@@ -61,12 +64,23 @@ func (s *Store) FetchOrchestrationItem(
 	return &turn.FetchedOrchestration, nil
 }
 
+// turnFetch is what a fetch is looking for, checked.
+type turnFetch struct {
+	// lockFor is the instance's lease in milliseconds.
+	lockFor  int64
+	versions provider.VersionRange
+	codeSelection
+}
+
+// anyVersion is the range of a fetch without a filter.
+var anyVersion = provider.VersionRange{
+	Max: provider.Version{Major: math.MaxInt64, Minor: math.MaxInt64, Patch: math.MaxInt64},
+}
+
 // lockTurn is one try of a fetch. It returns when a try that finds nothing is
 // worth repeating; a try that was woken wants to know that in any case, because the
 // time for which it was woken has been used up.
-func (s *Store) lockTurn(
-	ctx context.Context, lockFor int64, versions provider.VersionRange, woken bool,
-) (*turn, int64, error) {
+func (s *Store) lockTurn(ctx context.Context, f turnFetch, woken bool) (*turn, int64, error) {
 	// Not to be read when the call was left: it may still be under way.
 	var outcome struct {
 		found  *turn
@@ -75,7 +89,7 @@ func (s *Store) lockTurn(
 	err := s.writer.do(ctx, &job{
 		operation: opFetchOrchestration,
 		run: func(ctx context.Context, t *tx) (err error) {
-			outcome.found, err = t.dueOrNextTurn(ctx, s.log, lockFor, versions)
+			outcome.found, err = t.dueOrNextTurn(ctx, s.log, f)
 			if err != nil || (outcome.found != nil && !woken) {
 				return err
 			}
@@ -113,15 +127,17 @@ func (t *tx) nextInstanceWake(ctx context.Context) (int64, error) {
 //
 // What is due comes first, whether there is something else or not: the instance
 // with the oldest message may be among it.
-func (t *tx) dueOrNextTurn(
-	ctx context.Context, log *slog.Logger, lockFor int64, versions provider.VersionRange,
-) (*turn, error) {
+func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (*turn, error) {
+	knownID, err := t.see(ctx, f.codeSelection)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		due, err := t.refreshDue(ctx)
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.nextTurn(ctx, log, lockFor, versions)
+		found, err := t.nextTurn(ctx, log, f, knownID)
 		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
@@ -130,27 +146,17 @@ func (t *tx) dueOrNextTurn(
 
 // nextTurn locks instances until one of them has a turn to run (§5.1 step 6). Each
 // that has none is left in a state in which it is not fetchable, so this ends.
-func (t *tx) nextTurn(
-	ctx context.Context, log *slog.Logger, lockFor int64, versions provider.VersionRange,
-) (*turn, error) {
+func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, knownID int64) (*turn, error) {
 	for {
-		token := uuid.NewString()
-		until := t.now + lockFor
-		instance, err := t.LockNextInstance(ctx, sqlitedb.LockNextInstanceParams{
-			LockToken:   &token,
-			LockedUntil: &until,
-			Now:         &t.now,
-			MinMajor:    columns.Clamp(versions.Min.Major),
-			MinMinor:    columns.Clamp(versions.Min.Minor),
-			MinPatch:    columns.Clamp(versions.Min.Patch),
-			MaxMajor:    columns.Clamp(versions.Max.Major),
-			MaxMinor:    columns.Clamp(versions.Max.Minor),
-			MaxPatch:    columns.Clamp(versions.Max.Patch),
-		})
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, nil
+		instance, err := t.nextInstance(ctx, f, knownID)
+		if instance == "" || err != nil {
+			return nil, err
 		}
-		if err != nil {
+		token := uuid.NewString()
+		until := t.now + f.lockFor
+		if err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
+			LockToken: &token, LockedUntil: &until, Now: &t.now, InstanceID: instance,
+		}); err != nil {
 			return nil, err
 		}
 		found, err := t.openTurn(ctx, log, instance, token)
@@ -163,4 +169,25 @@ func (t *tx) nextTurn(
 			return found, nil
 		}
 	}
+}
+
+// nextInstance finds the instance to lock, "" for none. Nobody can be faster: there is
+// one writer at a time.
+func (t *tx) nextInstance(ctx context.Context, f turnFetch, knownID int64) (string, error) {
+	if f.unknownFor > 0 {
+		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
+	}
+	instance, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{
+		KnownID:  knownID,
+		MinMajor: columns.Clamp(f.versions.Min.Major),
+		MinMinor: columns.Clamp(f.versions.Min.Minor),
+		MinPatch: columns.Clamp(f.versions.Min.Patch),
+		MaxMajor: columns.Clamp(f.versions.Max.Major),
+		MaxMinor: columns.Clamp(f.versions.Max.Minor),
+		MaxPatch: columns.Clamp(f.versions.Max.Patch),
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return instance, err
 }

@@ -20,7 +20,11 @@ import (
 var planned = []struct{ name, query string }{
 	{"RefreshInbox", sqlitedb.RefreshInbox},
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
-	{"LockNextInstance", sqlitedb.LockNextInstance},
+	{"NextInstance", sqlitedb.NextInstance},
+	{"UnknownInstanceCodes", sqlitedb.UnknownInstanceCodes},
+	{"NextWaitingInstance", sqlitedb.NextWaitingInstance},
+	{"CountWaitingInstances", sqlitedb.CountWaitingInstances},
+	{"LockInstance", sqlitedb.LockInstance},
 	{"NextInboxWake", sqlitedb.NextInboxWake},
 	{"GetInboxByToken", sqlitedb.GetInboxByToken},
 	{"UnlockInbox", sqlitedb.UnlockInbox},
@@ -34,7 +38,11 @@ var planned = []struct{ name, query string }{
 	{"TouchInstance", sqlitedb.TouchInstance},
 	{"ReadyDueWork", sqlitedb.ReadyDueWork},
 	{"NextPlainWork", sqlitedb.NextPlainWork},
+	{"SessionWorkCodes", sqlitedb.SessionWorkCodes},
 	{"NextSessionWork", sqlitedb.NextSessionWork},
+	{"UnknownWorkCodes", sqlitedb.UnknownWorkCodes},
+	{"NextWaitingWork", sqlitedb.NextWaitingWork},
+	{"CountWaitingWork", sqlitedb.CountWaitingWork},
 	{"ReadyTags", sqlitedb.ReadyTags},
 	{"NextWorkWake", sqlitedb.NextWorkWake},
 	{"NextSessionWake", sqlitedb.NextSessionWake},
@@ -44,6 +52,11 @@ var planned = []struct{ name, query string }{
 	{"UnlockWork", sqlitedb.UnlockWork},
 	{"CancelWork", sqlitedb.CancelWork},
 	{"CleanupSessions", sqlitedb.CleanupSessions},
+	{"GetCode", sqlitedb.GetCode},
+	{"SeeKnownCode", sqlitedb.SeeKnownCode},
+	{"PutKnownCode", sqlitedb.PutKnownCode},
+	{"DeleteKnownCode", sqlitedb.DeleteKnownCode},
+	{"ListKnownVersions", sqlitedb.ListKnownVersions},
 	{"IsFinishedRoot", sqlitedb.IsFinishedRoot},
 }
 
@@ -87,7 +100,7 @@ func scansTable(step string) bool {
 		return false
 	}
 	switch name, _, _ := strings.Cut(scanned, " "); name {
-	case "CONSTANT", "j", "k", "n", "p", "b", "t", "v", "c": // lists and steps of the statement's own
+	case "CONSTANT", "j", "k", "n", "p", "b", "t", "v", "c", "w": // lists and steps of the statement's own
 		return false
 	}
 	return true

@@ -43,15 +43,19 @@ func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) er
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		t.activities++
-		return t.EnqueueWork(ctx, t.queued(work))
+		return t.queue(ctx, work)
 	})
 }
 
-// queued is the row of an activity that becomes visible now.
-func (t *tx) queued(work columns.Work) sqlitedb.EnqueueWorkParams {
-	return sqlitedb.EnqueueWorkParams{
-		InstanceID: work.Instance, ExecutionID: work.ExecutionID, ActivityID: work.Activity,
-		SessionID: work.Session, Tag: work.Tag, WorkItem: work.Body, Now: t.now,
+// queue stores an activity that becomes visible now.
+func (t *tx) queue(ctx context.Context, work columns.Work) error {
+	code, err := t.codeID(ctx, work.Code)
+	if err != nil {
+		return err
 	}
+	t.activities++
+	return t.EnqueueWork(ctx, sqlitedb.EnqueueWorkParams{
+		InstanceID: work.Instance, ExecutionID: work.ExecutionID, ActivityID: work.Activity,
+		SessionID: work.Session, Tag: work.Tag, CodeID: code, WorkItem: work.Body, Now: t.now,
+	})
 }

@@ -22,14 +22,16 @@ const opFetchWork = "fetch_work_item"
 // an activity is being locked, the lock and the attempt are given back at once; the
 // session, if it was claimed, stays claimed until its lease ends.
 //
-// Errors: [provider.ErrInvalidArgument] for a lease that is not positive or a session
-// owner without a name, and trouble with the database.
+// Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session owner
+// without a name or an UnknownFor that is negative, and trouble with the database.
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	f, err := newWorkFetch(params)
 	if err != nil {
 		return nil, err
 	}
-	if params.Tags.Mode() == provider.TagNone {
+	if f.unknownFor > 0 {
+		params.PollTimeout = 0
+	} else if params.Tags.Mode() == provider.TagNone {
 		return nil, nil
 	}
 	if err := s.enter(opFetchWork); err != nil {
@@ -48,12 +50,16 @@ type workFetch struct {
 	owner    string
 	sessions bool
 	tags     provider.TagFilter
+	codeSelection
 }
 
 func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 	f := workFetch{tags: params.Tags}
 	var err error
 	if f.lockFor, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
+		return workFetch{}, err
+	}
+	if f.codeSelection, err = newCodeSelection(opFetchWork, activityCode, params.Known, params.UnknownFor); err != nil {
 		return workFetch{}, err
 	}
 	if params.Session == nil {
@@ -122,13 +128,17 @@ func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error)
 // dueOrNextWork makes what has come due fetchable, a portion at a time, until
 // there is something to fetch.
 func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
+	knownID, err := t.see(ctx, f.codeSelection)
+	if err != nil {
+		return nil, err
+	}
 	for {
 		due, err := t.ReadyDueWork(ctx, &t.now)
 		if err != nil {
 			return nil, err
 		}
 		t.activities += int(due)
-		found, err := t.nextWork(ctx, log, f)
+		found, err := t.nextWork(ctx, log, f, knownID)
 		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
@@ -138,9 +148,11 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 // nextWork locks activities until one can be decoded. Nobody can be faster: there is
 // one writer at a time, so what was found is still there to be locked, and its
 // session still free.
-func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
+func (t *tx) nextWork(
+	ctx context.Context, log *slog.Logger, f workFetch, knownID int64,
+) (*provider.FetchedWorkItem, error) {
 	for {
-		id, err := t.findWork(ctx, f)
+		id, err := t.findWork(ctx, f, knownID)
 		if err != nil || id == 0 {
 			return nil, err
 		}
@@ -157,7 +169,7 @@ func (t *tx) nextWork(ctx context.Context, log *slog.Logger, f workFetch) (*prov
 			}
 			continue
 		}
-		if row.SessionID != nil {
+		if row.SessionID != nil && f.unknownFor == 0 {
 			end := t.now + f.sessionFor
 			if err := t.ClaimSession(ctx, sqlitedb.ClaimSessionParams{
 				SessionID: *row.SessionID, WorkerID: f.owner, LockedUntil: end, Now: t.now,
@@ -186,24 +198,45 @@ func (t *tx) setWorkAside(
 }
 
 // findWork returns the oldest activity that fits, 0 for none. The oldest of each tag
-// is one index seek away, with and without sessions; the oldest of all is the least
-// of those.
-func (t *tx) findWork(ctx context.Context, f workFetch) (int64, error) {
-	tags, err := t.tagsOf(ctx, f.tags)
+// and code is one index seek away, with and without sessions; the oldest of all is the
+// least of those.
+func (t *tx) findWork(ctx context.Context, f workFetch, knownID int64) (int64, error) {
+	if f.unknownFor > 0 {
+		return t.nextUnknownWork(ctx, t.now-f.unknownFor)
+	}
+	tags, err := tagsOf(ctx, t.Queries, f.tags)
 	if err != nil {
 		return 0, err
 	}
 	var oldest int64
 	for _, tag := range tags {
-		id, err := t.NextPlainWork(ctx, tag)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		id, err := t.NextPlainWork(ctx, tag, knownID)
+		if err != nil {
 			return 0, err
 		}
 		oldest = earlier(oldest, id)
 		if !f.sessions {
 			continue
 		}
-		if id, err = t.NextSessionWork(ctx, tag, t.now, f.owner); err != nil {
+		if id, err = t.nextSessionWork(ctx, tag, f.owner, knownID); err != nil {
+			return 0, err
+		}
+		oldest = earlier(oldest, id)
+	}
+	return oldest, nil
+}
+
+// nextSessionWork returns the oldest activity of a tag that fits and is in a session
+// that the owner has or may claim, 0 for none.
+func (t *tx) nextSessionWork(ctx context.Context, tag *string, owner string, knownID int64) (int64, error) {
+	codes, err := t.SessionWorkCodes(ctx, knownID, tag)
+	if err != nil {
+		return 0, err
+	}
+	var oldest int64
+	for _, code := range codes {
+		id, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{Tag: tag, CodeID: code, Now: t.now, Owner: owner})
+		if err != nil {
 			return 0, err
 		}
 		oldest = earlier(oldest, id)
@@ -212,13 +245,13 @@ func (t *tx) findWork(ctx context.Context, f workFetch) (int64, error) {
 }
 
 // tagsOf lists the tags to look under; nil is the tag of untagged activities.
-func (t *tx) tagsOf(ctx context.Context, filter provider.TagFilter) ([]*string, error) {
+func tagsOf(ctx context.Context, q *sqlitedb.Queries, filter provider.TagFilter) ([]*string, error) {
 	var named []string
 	untagged := true
 	switch filter.Mode() {
 	case provider.TagAny:
 		var err error
-		if named, err = t.ReadyTags(ctx); err != nil {
+		if named, err = q.ReadyTags(ctx); err != nil {
 			return nil, err
 		}
 	case provider.TagDefaultAndSet:

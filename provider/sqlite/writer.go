@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type writer struct {
 	patience time.Duration
 	// single switches groups off.
 	single bool
+	// codes are looked up already. Only work uses them.
+	codes codes
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
 	// published is told what a committed transaction has made fetchable.
@@ -88,6 +91,8 @@ type tx struct {
 	*sqlitedb.Queries
 	// now is the call's time, read once (§2.1).
 	now int64
+	// known are looked up already.
+	known *codes
 	effects
 }
 
@@ -98,6 +103,9 @@ type effects struct {
 	// instanceWake and activityWake are the earliest times at which something
 	// will, 0 for unknown.
 	instanceWake, activityWake int64
+	// codes and sets have been looked up or added.
+	codes map[provider.CodeName]int64
+	sets  map[codeSet]seenSet
 	// changed are the instances whose turn was committed, or that were deleted.
 	changed []string
 	// reports are written to the log.
@@ -110,8 +118,20 @@ func (e *effects) add(other effects) {
 	e.activities += other.activities
 	e.instanceWake = earlier(e.instanceWake, other.instanceWake)
 	e.activityWake = earlier(e.activityWake, other.activityWake)
+	if other.codes != nil || other.sets != nil {
+		e.codes, e.sets = merged(e.codes, other.codes), merged(e.sets, other.sets)
+	}
 	e.changed = append(e.changed, other.changed...)
 	e.reports = append(e.reports, other.reports...)
+}
+
+// merged joins two maps, of which the first may be changed.
+func merged[K comparable, V any](a, b map[K]V) map[K]V {
+	if len(a) == 0 {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 // earlier returns the smaller of two times of which 0 is unknown.
@@ -327,7 +347,7 @@ func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 			return err
 		}
 	}
-	t := &tx{Queries: w.queries, now: w.clock()}
+	t := &tx{Queries: w.queries, now: w.clock(), known: &w.codes}
 	err := j.run(ctx, t)
 	if err == nil {
 		j.effects = t.effects
@@ -366,6 +386,9 @@ func (w *writer) answer(group []*job) {
 			w.takeBack(j)
 		}
 		close(j.done)
+	}
+	if sum.codes != nil || sum.sets != nil {
+		w.codes.remember(sum)
 	}
 	w.published(sum)
 	// Those who have just been answered go first: most of them are about to call

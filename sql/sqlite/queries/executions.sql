@@ -1,7 +1,12 @@
+-- Creates the execution. What exists stays as it is, but for its code, if it is given
+-- one.
+--
 -- name: StartExecution :exec
-INSERT INTO executions (instance_id, execution_id, status, started_at)
-VALUES (@instance_id, @execution_id, 'Running', @now)
-ON CONFLICT (instance_id, execution_id) DO NOTHING;
+INSERT INTO executions (instance_id, execution_id, status, code_id, started_at)
+VALUES (@instance_id, @execution_id, 'Running', @code_id, @now)
+ON CONFLICT (instance_id, execution_id) DO UPDATE SET
+    code_id = excluded.code_id
+WHERE excluded.code_id > 0;
 
 -- name: AddFrameworkVersion :exec
 INSERT INTO framework_versions (major, minor, patch)

@@ -9,16 +9,58 @@
 --     needs a visible start, or a history that has one, or nothing but queue
 --     messages: those belong to nobody, and the fetch drops them.
 --
+-- Beside it stands the code that the instance's next turn runs (section 5.20). The first
+-- ContinueAsNew decides over an execution that was continued, the first message that
+-- starts an instance over one without a row. A start that gave the inbox its code stays
+-- the first as long as the head does: it is not looked for again.
+--
 -- Under a live lease nothing changes: the end of the turn calls again. The head
 -- is kept when there is one and nothing has come due, so that adding a message to
 -- a long queue costs no more than adding one to a short queue. No row is returned
 -- when nothing was computed.
 --
 -- name: RefreshInbox :one
-INSERT INTO inboxes (instance_id, version_id, head_id, wake_at)
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
 SELECT
     s.instance_id,
     s.version_id,
+    CASE
+        WHEN s.status = 'Running' THEN s.code_id
+        WHEN s.status = 'ContinuedAsNew' OR s.fresh THEN coalesce(
+            (
+                SELECT f.code_id
+                FROM orchestrator_queue AS f
+                WHERE f.id = (
+                    SELECT min(q.id)
+                    FROM orchestrator_queue AS q
+                    WHERE q.instance_id = s.instance_id
+                      AND q.kind = 1
+                )
+            ),
+            (
+                SELECT b.code_id
+                FROM inboxes AS b
+                WHERE b.instance_id = s.instance_id
+                  AND s.fresh
+                  AND b.code_id > 0
+                  AND b.head_id IS NOT NULL
+                  AND (b.wake_at IS NULL OR b.wake_at > @now)
+            ),
+            (
+                SELECT f.code_id
+                FROM orchestrator_queue AS f
+                WHERE s.fresh
+                  AND f.id = (
+                      SELECT min(q.id)
+                      FROM orchestrator_queue AS q
+                      WHERE q.instance_id = s.instance_id
+                        AND q.kind = 2
+                  )
+            ),
+            0
+        )
+        ELSE 0
+    END,
     CASE WHEN s.eligible THEN coalesce(
         (
             SELECT b.head_id
@@ -49,6 +91,9 @@ FROM (
     SELECT
         t.instance_id,
         coalesce(e.version_id, 0) AS version_id,
+        e.status,
+        e.code_id,
+        i.id IS NULL AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = t.instance_id) AS fresh,
         CASE
             WHEN i.id IS NOT NULL THEN
                 e.status IS NOT 'ContinuedAsNew'
@@ -108,6 +153,7 @@ WHERE EXISTS (
     )
 ON CONFLICT (instance_id) DO UPDATE SET
     version_id = excluded.version_id,
+    code_id = excluded.code_id,
     head_id = excluded.head_id,
     wake_at = excluded.wake_at
 RETURNING head_id, wake_at;
@@ -130,33 +176,145 @@ WHERE inboxes.instance_id IN (
 )
 RETURNING instance_id;
 
--- Locks the instance that has waited longest among those whose current execution
--- is pinned to a version in the range, or to none.
+-- The instance that has waited longest among those whose current execution is
+-- pinned to a version in the range, or to none, and whose code is in the set.
 --
--- name: LockNextInstance :one
-UPDATE inboxes
-SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
-WHERE instance_id = (
-    SELECT q.instance_id
-    FROM orchestrator_queue AS q
-    WHERE q.id = (
-        SELECT min((
-            SELECT min(b.head_id)
+-- Per version this goes through the codes that instances wait for and the set has,
+-- leaping over those that only one of both has, so that neither a large set nor much
+-- work for others costs anything.
+--
+-- name: NextInstance :one
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(k.code_id)
+            FROM known_code_names AS k
+            WHERE k.known_id = @known_id
+              AND k.code_id >= (
+                  SELECT min(b.code_id)
+                  FROM inboxes AS b
+                  WHERE b.version_id = v.id
+                    AND b.head_id IS NOT NULL
+              )
+        ) AS code_id
+    FROM (
+        SELECT 0 AS id
+        UNION ALL
+        SELECT f.id
+        FROM framework_versions AS f
+        WHERE (f.major, f.minor, f.patch) >= (@min_major, @min_minor, @min_patch)
+          AND (f.major, f.minor, f.patch) <= (@max_major, @max_minor, @max_patch)
+    ) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(k.code_id)
+            FROM known_code_names AS k
+            WHERE k.known_id = @known_id
+              AND k.code_id >= (
+                  SELECT min(b.code_id)
+                  FROM inboxes AS b
+                  WHERE b.version_id = c.version_id
+                    AND b.code_id > c.code_id
+                    AND b.head_id IS NOT NULL
+              )
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT q.instance_id
+FROM orchestrator_queue AS q
+WHERE q.id = (
+    SELECT min((
+        SELECT min(b.head_id)
+        FROM inboxes AS b
+        WHERE b.version_id = c.version_id
+          AND b.code_id = c.code_id
+          AND b.head_id IS NOT NULL
+    ))
+    FROM codes AS c
+);
+
+-- The code that fetchable instances wait for and no set has that was seen since a time.
+-- The versions are as in NextInstance; one seek per version and code.
+--
+-- name: UnknownInstanceCodes :many
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(b.code_id)
             FROM inboxes AS b
             WHERE b.version_id = v.id
+              AND b.code_id > 0
               AND b.head_id IS NOT NULL
-        ))
-        FROM (
-            SELECT 0 AS id
-            UNION ALL
-            SELECT f.id
-            FROM framework_versions AS f
-            WHERE (f.major, f.minor, f.patch) >= (@min_major, @min_minor, @min_patch)
-              AND (f.major, f.minor, f.patch) <= (@max_major, @max_minor, @max_patch)
-        ) AS v
-    )
+        ) AS code_id
+    FROM (
+        SELECT 0 AS id
+        UNION ALL
+        SELECT f.id
+        FROM framework_versions AS f
+        WHERE (f.major, f.minor, f.patch) >= (@min_major, @min_minor, @min_patch)
+          AND (f.major, f.minor, f.patch) <= (@max_major, @max_minor, @max_patch)
+    ) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = c.version_id
+              AND b.code_id > c.code_id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
 )
-RETURNING instance_id;
+SELECT CAST(c.version_id AS INTEGER) AS version_id, n.id, n.name, n.version
+FROM codes AS c
+JOIN code_names AS n ON n.id = c.code_id
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM known_code AS s
+    JOIN known_code_names AS k ON k.known_id = s.id
+    WHERE s.kind = 0
+      AND s.seen_at > @seen_after
+      AND k.code_id = c.code_id
+);
+
+-- The instance of a version and code that has waited longest, of those that have been
+-- fetchable since a time: since the head became visible, or the last lease ended.
+--
+-- name: NextWaitingInstance :one
+SELECT b.instance_id, h.id AS head_id
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = @version_id
+  AND b.code_id = @code_id
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER)
+ORDER BY b.head_id
+LIMIT 1;
+
+-- How many there are of these, and since when.
+--
+-- name: CountWaitingInstances :one
+SELECT
+    count(*) AS waiting,
+    CAST(coalesce(min(max(h.visible_at, coalesce(b.locked_until, 0))), 0) AS INTEGER) AS since
+FROM inboxes AS b
+JOIN orchestrator_queue AS h ON h.id = b.head_id
+WHERE b.version_id = @version_id
+  AND b.code_id = @code_id
+  AND b.head_id IS NOT NULL
+  AND max(h.visible_at, coalesce(b.locked_until, 0)) <= CAST(@ready_by AS INTEGER);
+
+-- name: LockInstance :exec
+UPDATE inboxes
+SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
+WHERE instance_id = @instance_id;
 
 -- name: GetInboxByToken :one
 SELECT instance_id, locked_until, locked_at

@@ -1,8 +1,8 @@
 -- Adds a message. The caller refreshes the instance's inbox.
 --
 -- name: EnqueueMessage :exec
-INSERT INTO orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
-VALUES (@instance_id, @kind, @work_item, @visible_at, @created_at);
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
+VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at);
 
 -- Gives the turn every visible message of its instance, those included that a
 -- dead turn still had: the lease on the instance is what excludes others.

@@ -1,6 +1,6 @@
 -- name: EnqueueWork :exec
-INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, work_item, visible_at, created_at)
-VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @work_item, @now, @now);
+INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
+VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now);
 
 -- Makes activities fetchable whose delay or lease has ended: those that have
 -- waited longest, if there are many. The lease's token stays until the next fetch:
@@ -18,21 +18,92 @@ WHERE worker_queue.id IN (
     LIMIT 256
 );
 
--- The oldest activity without a session that has the tag; a NULL tag is the tag
--- of untagged ones.
+-- The oldest activity without a session that has the tag and code of the set, 0 for
+-- none; a NULL tag is the tag of untagged ones. It leaps from code to code as
+-- NextInstance does.
 --
 -- name: NextPlainWork :one
-SELECT id
-FROM worker_queue
-WHERE ready = 1
-  AND session_id IS NULL
-  AND tag IS sqlc.narg(tag)
-ORDER BY id
-LIMIT 1;
+WITH RECURSIVE codes AS (
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = @known_id
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NULL
+                AND q.tag IS sqlc.narg(tag)
+          )
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = @known_id
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NULL
+                AND q.tag IS sqlc.narg(tag)
+                AND q.code_id > c.code_id
+          )
+    ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT CAST(coalesce(min((
+    SELECT min(q.id)
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = c.code_id
+)), 0) AS INTEGER) AS id
+FROM codes AS c;
 
--- The oldest activity of a session that the owner has or may claim, 0 for none.
--- Usually it is among the first few, which are looked at one by one. If those all
--- belong to sessions of others, of which one may have a very long queue, each
+-- The code of the set that activities of sessions with the tag wait for, for
+-- NextSessionWork. Now and then there is some for which nothing waits.
+--
+-- name: SessionWorkCodes :many
+WITH RECURSIVE codes AS (
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = @known_id
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NOT NULL
+                AND q.tag IS sqlc.narg(tag)
+          )
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(k.code_id)
+        FROM known_code_names AS k
+        WHERE k.known_id = @known_id
+          AND k.code_id >= (
+              SELECT min(q.code_id)
+              FROM worker_queue AS q
+              WHERE q.ready = 1
+                AND q.session_id IS NOT NULL
+                AND q.tag IS sqlc.narg(tag)
+                AND q.code_id > c.code_id
+          )
+    ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT CAST(c.code_id AS INTEGER) AS code_id
+FROM codes AS c
+WHERE c.code_id IS NOT NULL;
+
+-- The oldest activity of a tag and code in a session that the owner has or may claim, 0
+-- for none. Usually it is among the first few, which are looked at one by one. If those
+-- all belong to sessions of others, of which one may have a very long queue, each
 -- session is looked at once instead.
 --
 -- name: NextSessionWork :one
@@ -58,6 +129,7 @@ SELECT CAST(coalesce(
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
               AND q.tag IS sqlc.narg(tag)
+              AND q.code_id = @code_id
             ORDER BY q.id
             LIMIT 20
         ) AS n
@@ -78,6 +150,7 @@ SELECT CAST(coalesce(
             WHERE q.session_id = c.session_id
               AND q.ready = 1
               AND q.tag IS sqlc.narg(tag)
+              AND q.code_id = @code_id
         ))
         FROM queued AS c
         WHERE c.session_id IS NOT NULL
@@ -136,6 +209,122 @@ UNION
 SELECT CAST(b.tag AS TEXT) AS tag
 FROM bound AS b
 WHERE b.tag IS NOT NULL;
+
+-- The code that ready activities of the tag wait for and no set has that was seen since
+-- a time.
+--
+-- name: UnknownWorkCodes :many
+WITH RECURSIVE plain AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > 0
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > p.code_id
+    ) AS code_id
+    FROM plain AS p
+    WHERE p.code_id IS NOT NULL
+), bound AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > 0
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > b.code_id
+    ) AS code_id
+    FROM bound AS b
+    WHERE b.code_id IS NOT NULL
+)
+SELECT n.id, n.name
+FROM (
+    SELECT p.code_id
+    FROM plain AS p
+    UNION
+    SELECT b.code_id
+    FROM bound AS b
+) AS c
+JOIN code_names AS n ON n.id = c.code_id
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM known_code AS s
+    JOIN known_code_names AS k ON k.known_id = s.id
+    WHERE s.kind = 1
+      AND s.seen_at > @seen_after
+      AND k.code_id = c.code_id
+);
+
+-- The oldest activity of a tag and code that has been ready since a time, 0 for none.
+--
+-- name: NextWaitingWork :one
+SELECT CAST(coalesce(min(w.id), 0) AS INTEGER) AS id
+FROM (
+    SELECT (
+        SELECT q.id
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id = @code_id
+          AND coalesce(q.locked_until, q.visible_at) <= @ready_by
+        ORDER BY q.id
+        LIMIT 1
+    ) AS id
+    UNION ALL
+    SELECT (
+        SELECT q.id
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id = @code_id
+          AND coalesce(q.locked_until, q.visible_at) <= @ready_by
+        ORDER BY q.id
+        LIMIT 1
+    ) AS id
+) AS w;
+
+-- How many there are of these, and since when.
+--
+-- name: CountWaitingWork :one
+SELECT
+    count(*) AS waiting,
+    CAST(coalesce(min(w.ready_at), 0) AS INTEGER) AS since
+FROM (
+    SELECT coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = @code_id
+    UNION ALL
+    SELECT coalesce(q.locked_until, q.visible_at) AS ready_at
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = @code_id
+) AS w
+WHERE w.ready_at <= CAST(@ready_by AS INTEGER);
 
 -- name: LockWork :one
 UPDATE worker_queue

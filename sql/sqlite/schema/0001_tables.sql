@@ -23,6 +23,43 @@ CREATE TABLE framework_versions (
     UNIQUE (major, minor, patch)
 ) STRICT;
 
+-- The names by which work is selected (§5.20): an orchestration in one version, or an
+-- activity, whose version is ''. Where a row has the id of its code, 0 stands for work
+-- that any worker may take. Names are added and never removed.
+CREATE TABLE code_names (
+    id      INTEGER PRIMARY KEY,
+    name    TEXT    NOT NULL,
+    version TEXT    NOT NULL,
+    UNIQUE (name, version)
+) STRICT;
+
+-- The sets of code that fetches have asked for. AUTOINCREMENT: processes remember the
+-- ids, and may present one of a set that is gone.
+CREATE TABLE known_code (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- 0 orchestrations, 1 activities.
+    kind    INTEGER NOT NULL CHECK (kind IN (0, 1)),
+    -- provider.KnownCode.Digest.
+    digest  BLOB    NOT NULL,
+    -- About when it was asked for last.
+    seen_at INTEGER NOT NULL,
+    UNIQUE (kind, digest)
+) STRICT;
+
+-- For what is unknown since a time, and for what may be forgotten.
+CREATE INDEX known_code_by_time ON known_code (kind, seen_at);
+
+-- What each set admits, 0 included. Set 0 is that of fetches without a set, and has
+-- all code there is.
+CREATE TABLE known_code_names (
+    known_id INTEGER NOT NULL,
+    code_id  INTEGER NOT NULL,
+    PRIMARY KEY (known_id, code_id)
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO known_code_names (known_id, code_id)
+VALUES (0, 0);
+
 -- One row per orchestration instance, created by the acknowledgement of its
 -- first turn and by nothing else.
 CREATE TABLE instances (
@@ -55,6 +92,8 @@ CREATE TABLE executions (
     output       TEXT,
     -- framework_versions.id of the version the execution is pinned to; 0 for none.
     version_id   INTEGER NOT NULL DEFAULT 0,
+    -- code_names.id of what the execution runs.
+    code_id      INTEGER NOT NULL DEFAULT 0,
     started_at   INTEGER NOT NULL,
     completed_at INTEGER,
     PRIMARY KEY (instance_id, execution_id)
@@ -81,6 +120,8 @@ CREATE TABLE orchestrator_queue (
     -- What the rules about instances without a row distinguish (§5.1):
     -- 0 QueueMessage, 1 ContinueAsNew, 2 StartOrchestration, 3 anything else.
     kind          INTEGER NOT NULL CHECK (kind IN (0, 1, 2, 3)),
+    -- code_names.id of the execution that a message of kind 1 or 2 starts.
+    code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
     visible_at    INTEGER NOT NULL,
@@ -106,6 +147,8 @@ CREATE TABLE inboxes (
     locked_at    INTEGER,
     -- executions.version_id of the current execution; 0 if there is none.
     version_id   INTEGER NOT NULL DEFAULT 0,
+    -- code_names.id of what the instance's next turn runs.
+    code_id      INTEGER NOT NULL DEFAULT 0,
     -- The oldest visible message, NULL when the instance may not be fetched.
     head_id      INTEGER,
     -- When the answer has to be computed anew although nobody wrote: the end of
@@ -113,8 +156,8 @@ CREATE TABLE inboxes (
     wake_at      INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- For LockNextInstance: per version, the fetchable instance that waits longest.
-CREATE INDEX inboxes_ready ON inboxes (version_id, head_id)
+-- For NextInstance: per version and code, the fetchable instance that waits longest.
+CREATE INDEX inboxes_ready ON inboxes (version_id, code_id, head_id)
 WHERE head_id IS NOT NULL;
 
 -- For ResetDueInboxes and NextInboxWake.
@@ -133,6 +176,8 @@ CREATE TABLE worker_queue (
     activity_id   INTEGER NOT NULL,
     session_id    TEXT,
     tag           TEXT,
+    -- code_names.id of the activity's name.
+    code_id       INTEGER NOT NULL DEFAULT 0,
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
     visible_at    INTEGER NOT NULL,
@@ -145,14 +190,14 @@ CREATE TABLE worker_queue (
     created_at    INTEGER NOT NULL
 ) STRICT;
 
--- For NextPlainWork: the oldest ready activity of a tag.
-CREATE INDEX worker_queue_ready ON worker_queue (tag, id)
+-- For NextPlainWork: the oldest ready activity of a tag and code.
+CREATE INDEX worker_queue_ready ON worker_queue (tag, code_id, id)
 WHERE ready = 1 AND session_id IS NULL;
 
 -- For NextSessionWork: the same among activities of sessions. The session is in
 -- the index so that activities of other workers' sessions are passed over
 -- without reading their rows.
-CREATE INDEX worker_queue_ready_session ON worker_queue (tag, id, session_id)
+CREATE INDEX worker_queue_ready_session ON worker_queue (tag, code_id, id, session_id)
 WHERE ready = 1 AND session_id IS NOT NULL;
 
 -- For ReadyDueWork and NextWorkWake.
@@ -168,7 +213,7 @@ CREATE INDEX worker_queue_by_activity ON worker_queue (instance_id, execution_id
 
 -- For NextSessionWork, session by session, and for CleanupSessions: does a session
 -- still have activities?
-CREATE INDEX worker_queue_by_session ON worker_queue (session_id, ready, tag, id)
+CREATE INDEX worker_queue_by_session ON worker_queue (session_id, ready, tag, code_id, id)
 WHERE session_id IS NOT NULL;
 
 -- Which worker owns a session.

@@ -1,0 +1,353 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.CodeSelector = (*Store)(nil)
+
+// The kinds of sets of code, as known_code.kind has them.
+const (
+	orchestrationCode = 0
+	activityCode      = 1
+)
+
+const (
+	// seenEvery is how old the time may become at which a set was seen, in milliseconds.
+	// A fetch in between writes nothing.
+	seenEvery = 20_000
+	// forgetAfter is how long a set is remembered that nobody asks for, in milliseconds.
+	forgetAfter = 24 * 60 * 60 * 1000
+	// maxCodes bounds the names, and maxSets the sets, whose ids are kept in memory.
+	maxCodes, maxSets = 10_000, 1_000
+)
+
+// codes are ids that the store has looked up, of rows that are committed. Only the
+// writer's goroutine uses them.
+type codes struct {
+	ids  map[provider.CodeName]int64
+	sets map[codeSet]seenSet
+}
+
+// codeSet identifies a set.
+type codeSet struct {
+	kind   int64
+	digest [sha256.Size]byte
+}
+
+// seenSet is a set's row.
+type seenSet struct{ id, seenAt int64 }
+
+// remember keeps what a committed call has looked up.
+func (c *codes) remember(e effects) {
+	if len(c.ids)+len(e.codes) > maxCodes {
+		c.ids = nil
+	}
+	if len(c.sets)+len(e.sets) > maxSets {
+		c.sets = nil
+	}
+	if c.ids == nil {
+		c.ids = map[provider.CodeName]int64{}
+	}
+	if c.sets == nil {
+		c.sets = map[codeSet]seenSet{}
+	}
+	for code, id := range e.codes {
+		c.ids[code] = id
+	}
+	for set, seen := range e.sets {
+		c.sets[set] = seen
+	}
+}
+
+// codeID is the id of the code, which is added if it is new; 0 for nil, which is any.
+func (t *tx) codeID(ctx context.Context, code *provider.CodeName) (int64, error) {
+	if code == nil {
+		return 0, nil
+	}
+	if id := t.known.ids[*code]; id != 0 {
+		return id, nil
+	}
+	if id := t.codes[*code]; id != 0 {
+		return id, nil
+	}
+	id, err := t.GetCode(ctx, code.Name, code.Version)
+	if errors.Is(err, sql.ErrNoRows) {
+		if id, err = t.AddCode(ctx, code.Name, code.Version); err == nil {
+			// Set 0 has everything.
+			err = t.AddKnownCodeName(ctx, 0, id)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	if t.codes == nil {
+		t.codes = map[provider.CodeName]int64{}
+	}
+	t.codes[*code] = id
+	return id, nil
+}
+
+// codeSelection is what a fetch asks for by code (§5.20).
+type codeSelection struct {
+	kind  int64
+	known *provider.KnownCode
+	// unknownFor is in milliseconds, 0 for what is known.
+	unknownFor int64
+}
+
+// newCodeSelection checks what a fetch asks for. Error: [provider.ErrInvalidArgument].
+func newCodeSelection(
+	operation string, kind int64, known *provider.KnownCode, unknownFor time.Duration,
+) (codeSelection, error) {
+	ms, err := columns.Delay(operation, "UnknownFor", unknownFor)
+	return codeSelection{kind: kind, known: known, unknownFor: ms}, err
+}
+
+// see makes the fetch's set seen, and returns its id; 0 for a fetch without one. Most
+// fetches find that it was seen a moment ago, and write nothing.
+func (t *tx) see(ctx context.Context, s codeSelection) (int64, error) {
+	if s.known == nil {
+		return 0, nil
+	}
+	set := codeSet{kind: s.kind, digest: s.known.Digest()}
+	seen, registered := t.known.sets[set]
+	if registered {
+		if age := t.now - seen.seenAt; s.unknownFor == 0 && age >= 0 && age < seenEvery {
+			return seen.id, nil
+		}
+		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
+		if err != nil {
+			return 0, err
+		}
+		// Another process forgets sets, too.
+		registered = rows == 1
+	}
+	if !registered {
+		var err error
+		if seen.id, err = t.register(ctx, set, s.known); err != nil {
+			return 0, err
+		}
+	}
+	seen.seenAt = t.now
+	t.sets = map[codeSet]seenSet{set: seen}
+	return seen.id, nil
+}
+
+// register stores a set, and forgets old ones.
+func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCode) (int64, error) {
+	gone, err := t.DeleteKnownCode(ctx, t.now-forgetAfter)
+	if err != nil {
+		return 0, err
+	}
+	if gone > 0 {
+		if err := t.DeleteKnownCodeNames(ctx); err != nil {
+			return 0, err
+		}
+	}
+	id, err := t.PutKnownCode(ctx, set.kind, set.digest[:], t.now)
+	if err != nil {
+		return 0, err
+	}
+	// Code 0 is any, which every set admits.
+	if err := t.AddKnownCodeName(ctx, id, 0); err != nil {
+		return 0, err
+	}
+	for _, code := range columns.Codes(known) {
+		codeID, err := t.codeID(ctx, &code)
+		if err != nil {
+			return 0, err
+		}
+		if err := t.AddKnownCodeName(ctx, id, codeID); err != nil {
+			return 0, err
+		}
+	}
+	return id, nil
+}
+
+// UnknownCode implements [provider.CodeSelector] (§5.20). What has become due since the
+// last fetch is not among it.
+//
+// Error: [provider.ErrInvalidArgument] for a negative time.
+func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
+	const operation = "unknown_code"
+	ms, err := columns.Delay(operation, "unknownFor", unknownFor)
+	if err != nil {
+		return nil, err
+	}
+	var list []provider.UnknownCode
+	err = s.readSnapshot(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		list, err = unknownCode(ctx, q, s.now()-ms)
+		return err
+	})
+	return list, err
+}
+
+// KnownVersions implements [provider.CodeSelector] (§5.20). Error:
+// [provider.ErrInvalidArgument] for a negative time.
+func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
+	const operation = "known_versions"
+	ms, err := columns.Delay(operation, "since", since)
+	if err != nil {
+		return nil, err
+	}
+	code := columns.NewCode(name, "")
+	if code == nil {
+		return nil, nil
+	}
+	return readList(ctx, s, operation, func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
+		return q.ListKnownVersions(ctx, code.Name, s.now()-ms)
+	})
+}
+
+// unknownCode lists what has been ready since a time and was unknown since then.
+func unknownCode(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
+	instances, err := unknownOrchestrations(ctx, q, since)
+	if err != nil {
+		return nil, err
+	}
+	activities, err := unknownActivities(ctx, q, since)
+	return append(instances, activities...), err
+}
+
+func unknownOrchestrations(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
+	rows, err := unknownInstanceCodes(ctx, q, anyVersion, since)
+	if err != nil {
+		return nil, err
+	}
+	var found waitingCode
+	for _, row := range rows {
+		n, err := q.CountWaitingInstances(ctx, row.VersionID, row.ID, since)
+		if err != nil {
+			return nil, err
+		}
+		found.add(provider.UnknownCode{CodeName: provider.CodeName{Name: row.Name, Version: row.Version}}, n.Waiting, n.Since)
+	}
+	return found.list(), nil
+}
+
+func unknownActivities(ctx context.Context, q *sqlitedb.Queries, since int64) ([]provider.UnknownCode, error) {
+	tags, err := tagsOf(ctx, q, provider.AnyTag())
+	if err != nil {
+		return nil, err
+	}
+	var found waitingCode
+	for _, tag := range tags {
+		rows, err := q.UnknownWorkCodes(ctx, since, tag)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			n, err := q.CountWaitingWork(ctx, tag, row.ID, since)
+			if err != nil {
+				return nil, err
+			}
+			found.add(provider.UnknownCode{CodeName: provider.CodeName{Name: row.Name}, Activity: true}, n.Waiting, n.Since)
+		}
+	}
+	return found.list(), nil
+}
+
+// waitingCode sums up what waits for the same code, in several framework versions or
+// under several tags.
+type waitingCode map[provider.CodeName]provider.UnknownCode
+
+// add counts what waits for the code, since a time in milliseconds.
+func (w *waitingCode) add(code provider.UnknownCode, waiting, since int64) {
+	if waiting == 0 {
+		return
+	}
+	if *w == nil {
+		*w = waitingCode{}
+	}
+	code.Waiting, code.Since = uint64(waiting), columns.FromMillis(since)
+	if sum, ok := (*w)[code.CodeName]; ok {
+		code.Waiting += sum.Waiting
+		if sum.Since.Before(code.Since) {
+			code.Since = sum.Since
+		}
+	}
+	(*w)[code.CodeName] = code
+}
+
+// list is in order of the names.
+func (w waitingCode) list() []provider.UnknownCode {
+	list := make([]provider.UnknownCode, 0, len(w))
+	for _, code := range w {
+		list = append(list, code)
+	}
+	slices.SortFunc(list, func(a, b provider.UnknownCode) int { return a.Compare(b.CodeName) })
+	return list
+}
+
+// nextUnknownInstance is the instance of unknown code that has waited longest, since a
+// time at least; "" for none.
+func (t *tx) nextUnknownInstance(ctx context.Context, versions provider.VersionRange, since int64) (string, error) {
+	rows, err := unknownInstanceCodes(ctx, t.Queries, versions, since)
+	if err != nil {
+		return "", err
+	}
+	var oldest sqlitedb.NextWaitingInstanceRow
+	for _, row := range rows {
+		next, err := t.NextWaitingInstance(ctx, row.VersionID, row.ID, since)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if oldest.HeadID == 0 || next.HeadID < oldest.HeadID {
+			oldest = next
+		}
+	}
+	return oldest.InstanceID, nil
+}
+
+// unknownInstanceCodes lists the unknown code that instances of the framework versions
+// wait for.
+func unknownInstanceCodes(
+	ctx context.Context, q *sqlitedb.Queries, versions provider.VersionRange, since int64,
+) ([]sqlitedb.UnknownInstanceCodesRow, error) {
+	return q.UnknownInstanceCodes(ctx, sqlitedb.UnknownInstanceCodesParams{
+		SeenAfter: since,
+		MinMajor:  columns.Clamp(versions.Min.Major),
+		MinMinor:  columns.Clamp(versions.Min.Minor),
+		MinPatch:  columns.Clamp(versions.Min.Patch),
+		MaxMajor:  columns.Clamp(versions.Max.Major),
+		MaxMinor:  columns.Clamp(versions.Max.Minor),
+		MaxPatch:  columns.Clamp(versions.Max.Patch),
+	})
+}
+
+// nextUnknownWork is the oldest activity of unknown code that has been ready since a
+// time, 0 for none.
+func (t *tx) nextUnknownWork(ctx context.Context, since int64) (int64, error) {
+	tags, err := tagsOf(ctx, t.Queries, provider.AnyTag())
+	if err != nil {
+		return 0, err
+	}
+	var oldest int64
+	for _, tag := range tags {
+		rows, err := t.UnknownWorkCodes(ctx, since, tag)
+		if err != nil {
+			return 0, err
+		}
+		for _, row := range rows {
+			id, err := t.NextWaitingWork(ctx, tag, row.ID, &since)
+			if err != nil {
+				return 0, err
+			}
+			oldest = earlier(oldest, id)
+		}
+	}
+	return oldest, nil
+}

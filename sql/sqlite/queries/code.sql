@@ -1,0 +1,64 @@
+-- name: GetCode :one
+SELECT id
+FROM code_names
+WHERE name = @name
+  AND version = @version;
+
+-- name: AddCode :one
+INSERT INTO code_names (name, version)
+VALUES (@name, @version)
+RETURNING id;
+
+-- Makes a set seen that may be new.
+--
+-- name: PutKnownCode :one
+INSERT INTO known_code (kind, digest, seen_at)
+VALUES (@kind, @digest, @now)
+ON CONFLICT (kind, digest) DO UPDATE SET
+    seen_at = excluded.seen_at
+RETURNING id;
+
+-- Makes a set seen, unless it is gone.
+--
+-- name: SeeKnownCode :execrows
+UPDATE known_code
+SET seen_at = @now
+WHERE id = @id;
+
+-- Admits code to a set.
+--
+-- name: AddKnownCodeName :exec
+INSERT INTO known_code_names (known_id, code_id)
+VALUES (@known_id, @code_id)
+ON CONFLICT (known_id, code_id) DO NOTHING;
+
+-- Forgets sets that have not been seen for long. DeleteKnownCodeNames follows.
+--
+-- name: DeleteKnownCode :execrows
+DELETE FROM known_code
+WHERE kind IN (0, 1)
+  AND seen_at <= @seen_before;
+
+-- Deletes what belongs to no set. Set 0 has no row.
+--
+-- name: DeleteKnownCodeNames :exec
+DELETE FROM known_code_names
+WHERE known_code_names.known_id > 0
+  AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id);
+
+-- The versions in which sets of orchestrations have a name that were seen since a time.
+--
+-- name: ListKnownVersions :many
+SELECT n.version
+FROM code_names AS n
+WHERE n.name = @name
+  AND n.version <> ''
+  AND EXISTS (
+      SELECT 1
+      FROM known_code AS s
+      JOIN known_code_names AS k ON k.known_id = s.id
+      WHERE s.kind = 0
+        AND s.seen_at > @seen_after
+        AND k.code_id = n.id
+  )
+ORDER BY n.version;
