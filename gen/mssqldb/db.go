@@ -64,6 +64,7 @@ var statements = []*statement{
 	&stmtListInstances,
 	&stmtListInstancesByStatus,
 	&stmtListKnownVersions,
+	&stmtListLostWork,
 	&stmtListModules,
 	&stmtListObjects,
 	&stmtListRoleMembers,

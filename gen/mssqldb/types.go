@@ -2,6 +2,10 @@
 
 package mssqldb
 
+import (
+	mssql "github.com/microsoft/go-mssqldb"
+)
+
 // ActivityListV1Row is a row of the table type duroxide.activity_list_v1.
 //
 // Activities to cancel.
@@ -129,6 +133,20 @@ func (r *MessageListV1Row) put(t *table) {
 	columnNull(t, "version", sqlNVarChar(401), r.Version)
 	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
 	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
+}
+
+// TokenListV1Row is a row of the table type duroxide.token_list_v1.
+//
+// Tokens of leases.
+type TokenListV1Row struct {
+	Position  int32
+	LockToken mssql.UniqueIdentifier
+}
+
+// put adds the row to a table argument.
+func (r *TokenListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
 }
 
 // WorkListV1Row is a row of the table type duroxide.work_list_v1.

@@ -217,6 +217,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listKnownVersionsStmt, err = db.PrepareContext(ctx, ListKnownVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query ListKnownVersions: %w", err)
 	}
+	if q.listLostWorkStmt, err = db.PrepareContext(ctx, ListLostWork); err != nil {
+		return nil, fmt.Errorf("error preparing query ListLostWork: %w", err)
+	}
 	if q.listOrphansStmt, err = db.PrepareContext(ctx, ListOrphans); err != nil {
 		return nil, fmt.Errorf("error preparing query ListOrphans: %w", err)
 	}
@@ -676,6 +679,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listKnownVersionsStmt: %w", cerr)
 		}
 	}
+	if q.listLostWorkStmt != nil {
+		if cerr := q.listLostWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listLostWorkStmt: %w", cerr)
+		}
+	}
 	if q.listOrphansStmt != nil {
 		if cerr := q.listOrphansStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listOrphansStmt: %w", cerr)
@@ -995,6 +1003,7 @@ type Queries struct {
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
 	listKnownVersionsStmt         *sql.Stmt
+	listLostWorkStmt              *sql.Stmt
 	listOrphansStmt               *sql.Stmt
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
@@ -1109,6 +1118,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
 		listKnownVersionsStmt:         q.listKnownVersionsStmt,
+		listLostWorkStmt:              q.listLostWorkStmt,
 		listOrphansStmt:               q.listOrphansStmt,
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,

@@ -140,6 +140,37 @@ func (q *Queries) FinishWork(ctx context.Context, lockToken *string, now *int64)
 	return session_id, err
 }
 
+const ListLostWork = `-- name: ListLostWork :many
+SELECT CAST(j.key AS INTEGER) AS position
+FROM json_each(CAST(?1 AS TEXT)) AS j
+WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = j.value)
+ORDER BY j.key
+`
+
+// Which tokens of a JSON list no activity has, by their place.
+func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, error) {
+	rows, err := q.query(ctx, q.listLostWorkStmt, ListLostWork, tokens)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var position int64
+		if err := rows.Scan(&position); err != nil {
+			return nil, err
+		}
+		items = append(items, position)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const LockWork = `-- name: LockWork :one
 UPDATE worker_queue
 SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1

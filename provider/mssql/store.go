@@ -44,6 +44,7 @@ var (
 	_ provider.Admin          = (*Store)(nil)
 	_ provider.ChangeNotifier = (*Store)(nil)
 	_ provider.CodeSelector   = (*Store)(nil)
+	_ provider.LeaseWatcher   = (*Store)(nil)
 )
 
 // Name implements [provider.Provider].

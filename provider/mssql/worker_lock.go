@@ -93,3 +93,33 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	}
 	return nil
 }
+
+// LostWorkItems implements [provider.LeaseWatcher] (§5.21).
+func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error) {
+	isLost := make([]bool, len(lockTokens))
+	var list []mssqldb.TokenListV1Row
+	for i, text := range lockTokens {
+		token, ok := parseToken(text)
+		if isLost[i] = !ok; ok {
+			list = append(list, mssqldb.TokenListV1Row{Position: int32(i), LockToken: token})
+		}
+	}
+	if len(list) > 0 {
+		result, err := read(ctx, s, "lost_work_items", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListLostWorkResult, error) {
+			return q.ListLostWork(ctx, mssqldb.ListLostWorkParams{Tokens: list})
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range result.Lost {
+			isLost[row.Position] = true
+		}
+	}
+	var lost []string
+	for i, text := range lockTokens {
+		if isLost[i] {
+			lost = append(lost, text)
+		}
+	}
+	return lost, nil
+}

@@ -30,6 +30,7 @@ const (
 	GetKVValue                 Operation = "get_kv_value"
 	GetKVAllValues             Operation = "get_kv_all_values"
 	GetInstanceStats           Operation = "get_instance_stats"
+	LostWorkItems              Operation = "lost_work_items"
 )
 
 // Call is a call that a rule may apply to, with what is known of it.

@@ -202,6 +202,17 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 	})
 }
 
+// LostWorkItems implements [provider.LeaseWatcher]. Of a store that is none, nothing is
+// ever lost.
+func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error) {
+	return run(ctx, s, Call{Operation: LostWorkItems}, func() ([]string, error) {
+		if watcher, ok := s.inner.(provider.LeaseWatcher); ok {
+			return watcher.LostWorkItems(ctx, lockTokens)
+		}
+		return nil, nil
+	})
+}
+
 // target is the instance an item is addressed to; the item may be nil.
 func target(item provider.WorkItem) string {
 	if item == nil {

@@ -245,3 +245,21 @@ func TestChangesAreStillNotified(t *testing.T) {
 		t.Error("a channel that nobody closes")
 	}
 }
+
+// Watching leases follows the script too, and of a store that cannot nothing is lost.
+func TestLostWorkItems(t *testing.T) {
+	t.Parallel()
+	store := providerfault.New(open(t), providerfault.Rule{
+		Operation: providerfault.LostWorkItems, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Busy()},
+	})
+	if _, err := store.LostWorkItems(t.Context(), []string{"x"}); !provider.IsRetryable(err) {
+		t.Errorf("error = %v", err)
+	}
+	if lost, err := store.LostWorkItems(t.Context(), []string{"x"}); err != nil || !slices.Equal(lost, []string{"x"}) {
+		t.Errorf("lost %v, %v", lost, err)
+	}
+	plain := providerfault.New(struct{ provider.Provider }{open(t)})
+	if lost, err := plain.LostWorkItems(t.Context(), []string{"x"}); err != nil || lost != nil {
+		t.Errorf("lost %v, %v", lost, err)
+	}
+}

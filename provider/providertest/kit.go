@@ -178,6 +178,7 @@ func categories() []category {
 		moreCustomStatus(),
 		moreFiltering(),
 		selectionByCode(),
+		leaseWatching(),
 		moreDeletion(),
 		moreBulkDeletion(),
 		moreBulk(),

@@ -36,8 +36,9 @@ type Store struct {
 }
 
 var (
-	_ provider.Provider = (*Store)(nil)
-	_ provider.Admin    = (*Store)(nil)
+	_ provider.Provider     = (*Store)(nil)
+	_ provider.Admin        = (*Store)(nil)
+	_ provider.LeaseWatcher = (*Store)(nil)
 )
 
 // Name implements [provider.Provider].

@@ -117,3 +117,25 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	}
 	return nil
 }
+
+// LostWorkItems implements [provider.LeaseWatcher] (§5.21). It reads, and so never waits
+// for a write.
+func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) (lost []string, err error) {
+	const operation = "lost_work_items"
+	if len(lockTokens) == 0 {
+		return nil, nil
+	}
+	tokens, err := jsonList(operation, lockTokens)
+	if err != nil {
+		return nil, err
+	}
+	var places []int64
+	err = s.read(ctx, operation, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		places, err = q.ListLostWork(ctx, tokens)
+		return err
+	})
+	for _, place := range places {
+		lost = append(lost, lockTokens[place])
+	}
+	return lost, err
+}

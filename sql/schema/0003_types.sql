@@ -81,6 +81,13 @@ CREATE TYPE duroxide.id_list_v1 AS TABLE (
 );
 GO
 
+-- Tokens of leases.
+CREATE TYPE duroxide.token_list_v1 AS TABLE (
+    position   INT              NOT NULL PRIMARY KEY,
+    lock_token UNIQUEIDENTIFIER NOT NULL
+);
+GO
+
 -- Rows of a queue that could not be decoded.
 CREATE TYPE duroxide.letter_list_v1 AS TABLE (
     position INT           NOT NULL PRIMARY KEY,

@@ -365,6 +365,14 @@ WHERE lock_token = @lock_token;
 -- name: WorkTokenExists :one
 SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = @lock_token) AS found;
 
+-- Which tokens of a JSON list no activity has, by their place.
+--
+-- name: ListLostWork :many
+SELECT CAST(j.key AS INTEGER) AS position
+FROM json_each(CAST(@tokens AS TEXT)) AS j
+WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = j.value)
+ORDER BY j.key;
+
 -- name: DeleteWork :exec
 DELETE FROM worker_queue
 WHERE id = @id;
