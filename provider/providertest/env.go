@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -52,6 +53,17 @@ func (e *env) admin() provider.Admin {
 		e.Skip("the store has no management interface")
 	}
 	return a
+}
+
+// optional returns the store as an optional interface of the contract, whose calls nobody
+// watches; the scenario is skipped if the store has none.
+func optional[T any](e *env) T {
+	e.Helper()
+	s, ok := e.store.Provider.(T)
+	if !ok {
+		e.Skipf("the store is no %v", reflect.TypeFor[T]())
+	}
+	return s
 }
 
 // corrupt replaces the stored JSON of one event; without the hook the scenario

@@ -3,6 +3,7 @@ package providertest
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -189,5 +190,26 @@ func TestNormalForms(t *testing.T) {
 	}
 	if fmt.Sprint(eventIDs([]provider.Event{{EventID: 3}, {EventID: 1}})) != "[3 1]" {
 		t.Error("eventIDs sorts")
+	}
+}
+
+// The watch on the store hides what else the store is: optional interfaces are asked of
+// the store itself, or their scenarios would all be skipped.
+func TestOptionalInterfacesAreAskedOfTheStore(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, assertion := range []string{"e.p" + ".(", "e.admin()" + ".("} {
+			if strings.Contains(string(text), assertion) {
+				t.Errorf("%s asserts %s…): use optional", file, assertion)
+			}
+		}
 	}
 }

@@ -20,11 +20,7 @@ const (
 // lost returns what the store says of the tokens; the scenario is skipped if it says nothing.
 func (e *env) lost(tokens ...string) []string {
 	e.Helper()
-	s, ok := e.p.(provider.LeaseWatcher)
-	if !ok {
-		e.Skip("the store does not watch leases (provider.LeaseWatcher)")
-	}
-	lost, err := s.LostWorkItems(e.ctx, tokens)
+	lost, err := optional[provider.LeaseWatcher](e).LostWorkItems(e.ctx, tokens)
 	e.ok(err, ruleLost)
 	return lost
 }

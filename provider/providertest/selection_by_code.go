@@ -63,11 +63,7 @@ const (
 // is none.
 func (e *env) selector() provider.CodeSelector {
 	e.Helper()
-	s, ok := e.p.(provider.CodeSelector)
-	if !ok {
-		e.Skip("the store does not select work by code (provider.CodeSelector)")
-	}
-	return s
+	return optional[provider.CodeSelector](e)
 }
 
 // knows is a set of code: "Name" or "Name@version" each.

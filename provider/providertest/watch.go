@@ -85,19 +85,9 @@ type watched struct {
 	p provider.Provider
 }
 
-// watchedSelector is watched for a store that is a [provider.CodeSelector].
-type watchedSelector struct {
-	watched
-	selector provider.CodeSelector
-}
-
 // watch watches the calls of a store.
 func (e *env) watch(p provider.Provider) provider.Provider {
-	w := watched{&watch{tb: e.TB, limit: 60 * e.lease, grace: 10 * e.lease}, p}
-	if selector, ok := p.(provider.CodeSelector); ok {
-		return watchedSelector{w, selector}
-	}
-	return w
+	return watched{&watch{tb: e.TB, limit: 60 * e.lease, grace: 10 * e.lease}, p}
 }
 
 func (s watched) Name() string    { return s.p.Name() }
@@ -185,12 +175,4 @@ func (s watched) GetKVAllValues(ctx context.Context, instance string) (map[strin
 
 func (s watched) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
 	return guard(ctx, s.watch, "GetInstanceStats", 0, func() (*provider.InstanceStats, error) { return s.p.GetInstanceStats(ctx, instance) })
-}
-
-func (s watchedSelector) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
-	return guard(ctx, s.watch, "UnknownCode", 0, func() ([]provider.UnknownCode, error) { return s.selector.UnknownCode(ctx, unknownFor) })
-}
-
-func (s watchedSelector) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
-	return guard(ctx, s.watch, "KnownVersions", 0, func() ([]string, error) { return s.selector.KnownVersions(ctx, name, since) })
 }
