@@ -1,6 +1,9 @@
 package provider
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ErrorDetails is a failure as histories and messages carry it (§3.4): one of
 // [Infrastructure], [Configuration], [Application] and [Poison], held by value.
@@ -56,7 +59,8 @@ type Application struct {
 type Poison struct {
 	AttemptCount, MaxAttempts uint32
 	MessageType               PoisonMessageType
-	// Message is the offending work as JSON, or the error.
+	// Message is the offending work as JSON, or the error. A line before the JSON says
+	// what the work is and how it failed last.
 	Message string
 }
 
@@ -149,12 +153,21 @@ func (d Poison) DisplayMessage() string {
 	limit := fmt.Sprintf("%d attempts (max %d)", d.AttemptCount, d.MaxAttempts)
 	switch m := d.MessageType.(type) {
 	case PoisonOrchestration:
-		return fmt.Sprintf("poison: orchestration %s exceeded %s", m.Instance, limit)
+		return fmt.Sprintf("poison: orchestration %s exceeded %s%s", m.Instance, limit, d.line())
 	case PoisonActivity:
-		return fmt.Sprintf("poison: activity %s#%d exceeded %s", m.ActivityName, m.ActivityID, limit)
+		return fmt.Sprintf("poison: activity %s#%d exceeded %s%s", m.ActivityName, m.ActivityID, limit, d.line())
 	case PoisonDeserialization:
 		return fmt.Sprintf("poison: orchestration %s history deserialization failed after %s: %s",
 			m.Instance, limit, m.Error)
 	}
 	return "poison: exceeded " + limit
+}
+
+// line is the line before the JSON in Message, after a colon; empty when there is none.
+func (d Poison) line() string {
+	line, work, ok := strings.Cut(d.Message, "\n")
+	if !ok || strings.HasPrefix(line, "[") || strings.HasPrefix(line, "{") || !strings.HasPrefix(work, "[") && !strings.HasPrefix(work, "{") {
+		return ""
+	}
+	return ": " + line
 }

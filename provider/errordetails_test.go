@@ -52,6 +52,20 @@ func TestErrorDetails(t *testing.T) {
 			poison(provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}),
 			"poison", false, "poison: orchestration i exceeded 11 attempts (max 10)",
 		},
+		"poisoned, with a line that says more": {
+			provider.Poison{
+				AttemptCount: 11, MaxAttempts: 10, Message: `orchestration "O"; last error: e` + "\n[{}]",
+				MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
+			},
+			"poison", false, `poison: orchestration i exceeded 11 attempts (max 10): orchestration "O"; last error: e`,
+		},
+		"poisoned, with JSON on several lines": {
+			provider.Poison{
+				AttemptCount: 11, MaxAttempts: 10, Message: "[\n{}\n]",
+				MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},
+			},
+			"poison", false, "poison: orchestration i exceeded 11 attempts (max 10)",
+		},
 		"poisoned activity": {
 			poison(provider.PoisonActivity{Instance: "i", ExecutionID: 1, ActivityName: "A", ActivityID: 2}),
 			"poison", false, "poison: activity A#2 exceeded 11 attempts (max 10)",

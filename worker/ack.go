@@ -19,11 +19,13 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	}
 	var err error
 	if params.OrchestratorItems, err = t.outgoing(ctx, b.executionID, result); err != nil {
+		t.worker.failed(t.key(), err)
 		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
 	notices, err := t.notices(ctx)
 	if err != nil {
+		t.worker.failed(t.key(), err)
 		t.abandon(ctx, 100*time.Millisecond, false)
 		return
 	}
@@ -31,6 +33,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	switch {
 	case err == nil:
 		t.committed = true
+		t.worker.failures.forget(t.key())
 		t.worker.unserved.answered(t.item.Messages)
 		t.worker.unserved.add(params.WorkerItems)
 	case errors.Is(err, provider.ErrLockLost):
@@ -138,6 +141,9 @@ func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err er
 }
 
 func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {
+	if err != nil {
+		t.worker.failed(t.key(), err)
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, provider.ErrLockLost):

@@ -176,7 +176,7 @@ func TestRefusedMetadata(t *testing.T) {
 			func(m provider.ExecutionMetadata) bool {
 				return m.ParentInstanceID != nil || m.OrchestrationName != nil && *m.OrchestrationName == "Nobody"
 			},
-			worker.Options{MaxAttempts: 1, UnregisteredBackoff: time.Millisecond},
+			worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond},
 			&unknown, &unknown,
 		},
 	} {
@@ -220,12 +220,12 @@ func TestImpossibleParent(t *testing.T) {
 	for _, test := range []struct{ name, orchestration, parent, want string }{
 		{"empty", "CallEcho", "", "parent instance id must not be empty"},
 		{"NUL", "CallEcho", "a\x00b", `parent instance id "a\x00b" must not contain NUL`},
-		{"unregistered", "Nobody", "", "poison: orchestration i exceeded 2 attempts (max 1)"},
+		{"unregistered", "Nobody", "", `orchestration "Nobody"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			store := openStore(t)
-			runWorker(t, store, worker.Options{MaxAttempts: 1, UnregisteredBackoff: time.Millisecond}, callEcho, echo)
+			runWorker(t, store, worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond}, callEcho, echo)
 			if err := store.EnqueueForOrchestrator(t.Context(), provider.StartOrchestrationItem{
 				Instance: "i", Orchestration: test.orchestration, ParentInstance: &test.parent, ParentID: new(uint64(2)), ExecutionID: 1,
 			}, 0); err != nil {

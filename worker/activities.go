@@ -19,6 +19,8 @@ type activities struct {
 	id     string
 	// scout looks often whether a store that is away is back.
 	scout bool
+	// unknown is set for the slot of [Worker.watchUnknown].
+	unknown *unknownWatch
 }
 
 // loop runs activities until ctx ends; work ends when running ones must stop
@@ -30,7 +32,7 @@ func (a *activities) loop(ctx, work context.Context) {
 	defer last.wait()
 	for ctx.Err() == nil {
 		params := provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.pollTimeout(), Tags: w.options.Tags,
+			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.pollTimeout(), Tags: w.options.Tags, Known: w.known.activities,
 		}
 		if w.sessions.full() {
 			// Without sessions, and not for long: one may end at any moment.
@@ -88,7 +90,10 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, cancel: cancel, logger: w.options.Logger.With(
 		"instance_id", item.Instance, "execution_id", item.ExecutionID,
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
-	last := c.inSession(ctx)
+	last := func() { c.settleUnknown(ctx, a.unknown) }
+	if a.unknown == nil {
+		last = c.inSession(ctx)
+	}
 	return func(free func()) {
 		defer cancel(nil)
 		if c.lease != nil {
@@ -115,18 +120,15 @@ func (c *call) inSession(ctx context.Context) (settle func()) {
 // dispatch finds the handler and runs it, unless the activity was run before and only its
 // result did not arrive.
 func (c *call) dispatch(ctx context.Context) (settle func()) {
-	options := c.worker.options
-	if c.fetched.AttemptCount > options.MaxAttempts {
+	fn, ok := c.worker.handler(c.item.Name)
+	switch {
+	case !ok: // before poison, which is for those to judge who have the code
+		return func() { c.unregistered(ctx) }
+	case c.fetched.AttemptCount > c.worker.options.MaxAttempts:
 		return func() { c.poisoned(ctx) }
 	}
 	if completion, ok := c.worker.kept.take(c); ok {
 		return func() { c.ack(ctx, completion) }
-	}
-	fn, ok := c.worker.handler(c.item.Name)
-	if !ok {
-		delay := c.worker.unregisteredDelay(c.fetched.AttemptCount)
-		c.logger.WarnContext(ctx, "no handler is registered for the activity", "attempt", c.fetched.AttemptCount, "retry_in", delay)
-		return func() { c.abandon(ctx, delay, false) }
 	}
 	return c.run(ctx, fn)
 }
@@ -138,7 +140,10 @@ func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()
 	c.lease = holdLease(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
 		func(ctx context.Context) error {
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
-		}, func(error) { c.cancel(errCancelled) }, c.logger)
+		}, func(err error) {
+			c.worker.failed(c.key(), err)
+			c.cancel(errCancelled)
+		}, c.logger)
 	c.lease.onRenewal(c.tellLong())
 	defer c.lease.onRenewal(nil)
 
@@ -274,6 +279,11 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 	tries, err := c.settling.do(func(ctx context.Context) error {
 		return c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion)
 	})
+	if err != nil {
+		c.worker.failed(c.key(), err)
+	} else {
+		c.worker.failures.forget(c.key())
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, provider.ErrLockExpired), provider.IsRetryable(err) && errors.Is(context.Cause(ctx), errCancelled):
@@ -305,8 +315,9 @@ func (c *call) poisoned(ctx context.Context) {
 	if err != nil {
 		message = []byte("{}")
 	}
+	text := c.worker.poisonText(describeCode(anActivity, c.code()), c.key())
 	c.ack(ctx, c.failedWith(provider.Poison{
-		AttemptCount: c.fetched.AttemptCount, MaxAttempts: c.worker.options.MaxAttempts, Message: string(message),
+		AttemptCount: c.fetched.AttemptCount, MaxAttempts: c.worker.options.MaxAttempts, Message: text + "\n" + string(message),
 		MessageType: provider.PoisonActivity{
 			Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityName: c.item.Name, ActivityID: c.item.ID,
 		},

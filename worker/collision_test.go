@@ -201,7 +201,7 @@ func TestNoticesOutliveAFailure(t *testing.T) {
 				Fault: providerfault.Fault{Fail: providerfault.Refused()},
 			},
 		},
-		{name: "poison", options: worker.Options{MaxAttempts: 1, UnregisteredBackoff: time.Millisecond}},
+		{name: "code that nobody has", options: worker.Options{UnknownCodeTimeout: 100 * time.Millisecond, UnregisteredBackoff: time.Millisecond}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

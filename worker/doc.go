@@ -21,6 +21,7 @@
 // Files: worker.go (life cycle), options.go, options_check.go, orchestrator.go (the
 // turn loops), turn.go (what one batch needs), ack.go (committing a turn), poison.go,
 // misuse.go (functions that break the rules), activities.go (the activity loops),
-// session.go, lease.go (renewal), outage.go (a store that is away), unserved.go
+// session.go, lease.go (renewal), known.go (the code this worker has), unknown.go and
+// unknown_watch.go (work whose code nobody has), recent.go, outage.go (a store that is away), unserved.go
 // (tags and sessions without results), syscall.go (built-in activities).
 package worker

@@ -29,6 +29,7 @@ func TestInvalidOptions(t *testing.T) {
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
 		{"negative limit", worker.Options{MaxHistoryBytes: -2}, "MaxHistoryBytes is negative (-2); only -1 has a meaning"},
 		{"negative concurrency", worker.Options{OrchestrationConcurrency: -7}, "OrchestrationConcurrency is negative (-7)"},
+		{"negative wait for code", worker.Options{UnknownCodeTimeout: -2}, "UnknownCodeTimeout is negative (-2); only -1 has a meaning"},
 		{"negative patience", worker.Options{BlockedTimeout: -time.Second}, "BlockedTimeout is negative"},
 		{
 			"a back-off that shrinks",

@@ -87,6 +87,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
 	runWorker(t, store, worker.Options{
 		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
+		UnknownCodeTimeout: time.Second,
 	}, def, unsteady, reveal)
 	c := client.New(store)
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
@@ -120,7 +121,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	}
 	for _, want := range []string{
 		"an orchestration function panicked", "an activity panicked", "activity failed", "orchestration failed",
-		"no handler is registered for the activity", "an activity was fetched too often and fails", "nondeterministic: history has event 2",
+		"no handler is registered for the activity", "an activity that no worker has fails", "nondeterministic: history has event 2",
 		"continue-as-new left queue messages behind",
 	} {
 		if !strings.Contains(log.String(), want) {
@@ -133,15 +134,15 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 func TestLogNamesTheOrchestrationOnce(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	store := openStore(t)
+	store := unselecting{openStore(t)}
 	stop := runWorker(t, store, worker.Options{
-		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Millisecond, MaxAttempts: 1,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)), UnregisteredBackoff: time.Second, UnknownCodeTimeout: 500 * time.Millisecond,
 	})
 	c := client.New(store)
 	if err := c.StartNamed(t.Context(), "Misspelt", "misspelt-1", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Wait(deadline(t), "misspelt-1"); err != nil { // as poison
+	if _, err := c.Wait(deadline(t), "misspelt-1"); err != nil { // as Configuration
 		t.Fatal(err)
 	}
 	stop()

@@ -21,6 +21,7 @@ func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedErro
 	delay := t.worker.unregisteredDelay(attempt)
 	logger := t.logger.With("orchestration_name", b.started.Name, "orchestration_version", b.started.Version,
 		"execution_id", b.executionID, "at", blocked.At, "state", blocked.State, "waited", blocked.For, "attempt", attempt)
+	t.worker.failed(t.key(), blocked)
 	if attempt < last {
 		logger.ErrorContext(ctx, "an orchestration function blocks on something other than its context, its turn is tried again",
 			"retry_in", delay, "stack", blocked.Stack)

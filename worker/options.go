@@ -48,11 +48,23 @@ type Options struct {
 	// MaxAttempts is how often work is tried before it counts as poison, default
 	// 10. Attempts that a crash or an expired lease ended count.
 	MaxAttempts uint32
-	// UnregisteredBackoff is the delay before work that this worker has no handler
-	// for, or whose function blocked, is offered again: it doubles from base to max.
-	// Default 1 s and 60 s, or the base if that is longer.
+	// UnregisteredBackoff is the delay before work that this worker was given without
+	// having its code, or whose function blocked, is offered again: it doubles from base
+	// to max. Default 1 s and 60 s, or the base if that is longer. A store that is a
+	// [provider.CodeSelector] gives a worker only what it has registered. From another
+	// one the worker gives back the rest, which is no attempt.
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
+	// UnknownCodeTimeout is how long work waits for an orchestration, its version, or an
+	// activity that no worker has, default [provider.DefaultUnknownFor], 5 min; -1 is for
+	// ever. Then it fails as [provider.Configuration], naming them; an activity fails its
+	// orchestration. A quarter of the time is told in the log. A worker fails nothing
+	// before it has worked for that long without an outage, so that a fleet that was
+	// stopped has time to come back. All workers of a store should have the same.
+	//
+	// On a store that is no [provider.CodeSelector], where no worker knows what others
+	// have, it is how long this worker is offered the same work in vain.
+	UnknownCodeTimeout time.Duration
 
 	// BlockedTimeout is how long an orchestration function may keep control without
 	// using its context, default 1 s; -1 is for ever. One that blocks for longer, on a
@@ -148,6 +160,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.MaxAttempts, 10)
 	setDefault(&o.UnregisteredBackoff, time.Second)
 	setDefault(&o.UnregisteredBackoffMax, max(time.Minute, o.UnregisteredBackoff))
+	setDefault(&o.UnknownCodeTimeout, provider.DefaultUnknownFor)
 	setDefault(&o.BlockedTimeout, time.Second)
 	setDefault(&o.MaxTurnActions, 10_000)
 	setDefault(&o.MaxHistoryEvents, 50_000)

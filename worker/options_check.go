@@ -62,6 +62,7 @@ func (o Options) checkNegative() error {
 		{"MaxHistoryBytes", int64(o.MaxHistoryBytes)},
 		{"CachedInstances", int64(o.CachedInstances)},
 		{"CachedBytes", int64(o.CachedBytes)},
+		{"UnknownCodeTimeout", int64(o.UnknownCodeTimeout)},
 		{"BlockedTimeout", int64(o.BlockedTimeout)},
 		{"QuietTime", int64(o.QuietTime)},
 		{"ShutdownTimeout", int64(o.ShutdownTimeout)},

@@ -15,6 +15,8 @@ type orchestrator struct {
 	id     string
 	// scout looks often whether a store that is away is back.
 	scout bool
+	// unknown is set for the slot of [Worker.watchUnknown].
+	unknown *unknownWatch
 }
 
 // lentPerSlot is how many turns whose function is slow are waited for outside a slot.
@@ -33,6 +35,7 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 			PollTimeout: w.pollTimeout(),
 			Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
 			Held:        w.cache.held,
+			Known:       w.known.orchestrations,
 		})
 		w.outage.observe(ctx, "fetch_orchestration_item", err)
 		if fetched == nil {
@@ -75,7 +78,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
-	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow}
+	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
 	commit := t.run(ctx)
 	return func(free func()) {
 		defer cancel(nil)
@@ -104,4 +107,6 @@ type turn struct {
 	committed bool
 	// settling is set when the turn is decided.
 	settling settling
+	// unknown is set for a turn that is to fail because no worker has its code.
+	unknown *unknownWatch
 }

@@ -25,6 +25,8 @@ type outage struct {
 	// failing counts the failures in a row of each operation that fails.
 	failing map[string]int
 	since   time.Time
+	// steady is when the last outage ended.
+	steady time.Time
 	// remind is when the store is told to be away again, and interval how long that was
 	// from the time before.
 	remind   time.Time
@@ -67,6 +69,7 @@ func (o *outage) answered(ctx context.Context, operation string) {
 	delete(o.failing, operation)
 	o.wake()
 	if len(o.failing) == 0 {
+		o.steady = time.Now()
 		o.logger.WarnContext(ctx, "the store is back", "failed_for", time.Since(o.since).Round(time.Millisecond))
 	}
 }
@@ -110,6 +113,17 @@ func (o *outage) under() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.failing) > 0
+}
+
+// steadySince is since when the store has answered: the zero time if it always did, now
+// while it is away.
+func (o *outage) steadySince() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.failing) > 0 {
+		return time.Now()
+	}
+	return o.steady
 }
 
 // pollTimeout is how long a fetch may wait. After a failure it is short: a fetch that

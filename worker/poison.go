@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
@@ -78,15 +79,32 @@ func (t *turn) poisoned(ctx context.Context) {
 			started.Version = t.item.Version
 		}
 	}
+	text := t.worker.poisonText(describeCode(anOrchestration, provider.CodeName{Name: started.Name, Version: started.Version})+
+		" (versions known to this worker: "+describeVersions(t.worker.registry.Versions(started.Name))+")", t.key())
 	delta := failureDelta(t.item.Instance, execution, history, started, provider.Poison{
 		AttemptCount: t.fetched.AttemptCount, MaxAttempts: t.worker.options.MaxAttempts,
 		MessageType: provider.PoisonOrchestration{Instance: t.item.Instance, ExecutionID: execution},
-		Message:     messagesJSON(t.item.Messages),
+		Message:     text + "\n" + messagesJSON(t.item.Messages),
 	})
 	t.logger.WarnContext(ctx, "an orchestration was fetched too often and fails", "attempt", t.fetched.AttemptCount)
 	if !t.fail(ctx, execution, started, delta) {
 		t.abandon(ctx, time.Second, false)
 	}
+}
+
+// poisonText is the line that says of poisoned work what it is and how it failed last.
+func (w *Worker) poisonText(what string, key workKey) string {
+	last, ok := w.failures.get(key)
+	if !ok {
+		last = "not known to this worker, which did not see it fail"
+	}
+	w.failures.forget(key)
+	return strings.ReplaceAll(what+"; last error: "+last, "\n", " ")
+}
+
+// failed remembers why work was given back, for the text of a poison.
+func (w *Worker) failed(key workKey, reason error) {
+	w.failures.update(key, func(string) string { return reason.Error() })
 }
 
 // poisonedSuccessor is the beginning of an execution that fails before it began: what the

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,10 +43,11 @@ func TestPoisonedOrchestration(t *testing.T) {
 		name string
 		// events that the store lets through before it goes bad
 		good int
+		code string
 		want []string
 	}{
-		{"first turn", 0, []string{"OrchestrationStarted", "OrchestrationFailed"}},
-		{"later turn", 1, []string{"OrchestrationStarted", "ActivityScheduled", "OrchestrationFailed"}},
+		{"first turn", 0, `orchestration "Child"`, []string{"OrchestrationStarted", "OrchestrationFailed"}},
+		{"later turn", 1, `orchestration "Child" version 1.0.0`, []string{"OrchestrationStarted", "ActivityScheduled", "OrchestrationFailed"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestPoisonedOrchestration(t *testing.T) {
 			})
 			runWorker(t, store, worker.Options{MaxAttempts: 2, OrchestrationLockTimeout: shortLease}, family, child, echo)
 			run := start(t, store, family, "")
-			want := "poison: orchestration child exceeded 3 attempts (max 2)"
+			want := `poison: orchestration child exceeded 3 attempts (max 2): ` + test.code + ` (versions known to this worker: 1.0.0); last error: ack_orchestration_item: injected: the store is busy`
 			details, ok := failure(t, run).(provider.Poison)
 			if !ok || details.DisplayMessage() != want || details.Message == "" {
 				t.Errorf("the parent fails with %+v", details)
@@ -108,7 +108,8 @@ func TestPoisonedActivity(t *testing.T) {
 	want := provider.Poison{
 		AttemptCount: 3, MaxAttempts: 2,
 		MessageType: provider.PoisonActivity{Instance: t.Name(), ExecutionID: 1, ActivityName: "Echo", ActivityID: 2},
-		Message:     `{"ActivityExecute":{"instance":"TestPoisonedActivity","execution_id":1,"id":2,"name":"Echo","input":"x"}}`,
+		Message: `activity "Echo"; last error: ack_work_item: injected: refused` + "\n" +
+			`{"ActivityExecute":{"instance":"TestPoisonedActivity","execution_id":1,"id":2,"name":"Echo","input":"x"}}`,
 	}
 	if diff := cmp.Diff(provider.ErrorDetails(want), details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
@@ -238,55 +239,5 @@ func TestFinishedInstanceIsNotPoisoned(t *testing.T) {
 	}
 	if depths, err := store.Admin().GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 0 {
 		t.Errorf("queue %+v, %v", depths, err)
-	}
-}
-
-// Work without a handler is left to others, with a growing delay.
-func TestUnregistered(t *testing.T) {
-	t.Parallel()
-	store := openStore(t)
-	abandoned := make(chan struct{}, 64)
-	watched := providerfault.New(store, providerfault.Rule{If: func(call providerfault.Call) bool {
-		if call.Operation == providerfault.AbandonOrchestrationItem || call.Operation == providerfault.AbandonWorkItem {
-			abandoned <- struct{}{}
-		}
-		return false
-	}})
-	options := worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1000}
-
-	stop := runWorker(t, watched, options)
-	run := start(t, store, callEcho, "x")
-	receive(t, "orchestration handed on", abandoned)
-	receive(t, "and again", abandoned)
-	stop()
-
-	for len(abandoned) > 0 {
-		<-abandoned
-	}
-	stop = runWorker(t, watched, options, callEcho)
-	receive(t, "activity handed on", abandoned)
-	receive(t, "and again", abandoned)
-	stop()
-
-	runWorker(t, store, options, callEcho, echo)
-	if got := result(t, run); got != "x" {
-		t.Errorf("output = %q", got)
-	}
-}
-
-// Poison ends the waiting for a handler that nobody has.
-func TestUnregisteredForGood(t *testing.T) {
-	t.Parallel()
-	store := openStore(t)
-	runWorker(t, store, worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 3}, callEcho)
-	unknown, err := client.Start(t.Context(), client.New(store), orchestration.Named[string, string]("Unknown"), "unknown", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := failure(t, unknown).DisplayMessage(); got != "poison: orchestration unknown exceeded 4 attempts (max 3)" {
-		t.Errorf("orchestration: %s", got)
-	}
-	if got := failure(t, start(t, store, callEcho, "x")).DisplayMessage(); got != "poison: activity Echo#2 exceeded 4 attempts (max 3)" {
-		t.Errorf("activity: %s", got)
 	}
 }

@@ -12,15 +12,19 @@ import (
 	"github.com/duroxide/duroxide-go/internal/registry"
 )
 
-// handler finds an activity, built-in ones first: their prefix is reserved.
+// syscalls are the built-in activities, whose prefix is reserved.
+func (w *Worker) syscalls() map[string]registry.ActivityFunc {
+	return map[string]registry.ActivityFunc{
+		registry.SyscallPrefix + "new_guid":     func(context.Context, string) (string, error) { return uuid.NewString(), nil },
+		registry.SyscallPrefix + "utc_now_ms":   func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil },
+		registry.SyscallPrefix + "get_kv_value": w.getKVValue,
+	}
+}
+
+// handler finds an activity, built-in ones first.
 func (w *Worker) handler(name string) (registry.ActivityFunc, bool) {
-	switch name {
-	case registry.SyscallPrefix + "new_guid":
-		return func(context.Context, string) (string, error) { return uuid.NewString(), nil }, true
-	case registry.SyscallPrefix + "utc_now_ms":
-		return func(context.Context, string) (string, error) { return strconv.FormatUint(nowMs(), 10), nil }, true
-	case registry.SyscallPrefix + "get_kv_value":
-		return w.getKVValue, true
+	if fn, ok := w.builtIn[name]; ok {
+		return fn, true
 	}
 	return w.registry.Activity(name)
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
@@ -16,13 +17,15 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 		return func() { t.abandon(ctx, 100*time.Millisecond, true) }
 	}
 	switch end := t.end(); {
+	case t.unknown != nil:
+		return func() { t.settleUnknown(ctx) }
 	case t.item.HistoryError != nil:
 		return func() { t.corrupted(ctx) }
 	case end == ended:
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
 		return func() { t.drop(ctx) }
-	case t.fetched.AttemptCount > t.worker.options.MaxAttempts:
+	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
 		return func() { t.poisoned(ctx) }
 	case end == continued && t.continueItem() == nil:
 		return func() { t.deferred(ctx) }
@@ -63,8 +66,12 @@ func (t *turn) deferred(ctx context.Context) {
 	t.logger.WarnContext(ctx, "messages wait for the start of the next execution",
 		"messages", len(t.item.Messages), "attempt", t.fetched.AttemptCount, "max_attempts", limit,
 		"attempts_left", int64(limit)+1-int64(t.fetched.AttemptCount), "retry_in", delay)
+	t.worker.failed(t.key(), errNoNextStart)
 	t.abandon(ctx, delay, false)
 }
+
+// errNoNextStart is why a batch between two executions is given back.
+var errNoNextStart = errors.New("the start of the next execution did not come")
 
 // continueItem is the batch's start of the next execution.
 func (t *turn) continueItem() *provider.ContinueAsNewItem {
@@ -86,6 +93,7 @@ func (t *turn) supported(ctx context.Context) bool {
 	if err != nil || filter.Allows(&v) {
 		return true
 	}
+	t.worker.failed(t.key(), fmt.Errorf("the execution is pinned to framework version %s, which this worker does not support", v))
 	t.logger.WarnContext(ctx, "the execution is pinned to a framework version this worker does not support", "version", v.String())
 	return false
 }
@@ -167,9 +175,6 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 	return messages
 }
 
-// placeholderVersion stands for no version in histories of early releases.
-const placeholderVersion = "0.0.0"
-
 // replay runs the orchestration function and returns the commit of what came of it.
 func (t *turn) replay(ctx context.Context) (settle func()) {
 	b, err := t.begin()
@@ -177,10 +182,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		t.logger.ErrorContext(ctx, "cannot run a turn", "error", err)
 		return func() { t.abandon(ctx, time.Second, false) }
 	}
-	if b.version == placeholderVersion || b.version == provider.UnknownVersion {
-		b.version = ""
-	}
-	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.version)
+	fn, version, ok := t.worker.registry.Orchestration(b.started.Name, b.code().Version)
 	if !ok {
 		return func() { t.unregistered(ctx, b) }
 	}
@@ -213,18 +215,9 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	return func() { t.commit(ctx, b, result) }
 }
 
-// unregistered leaves the work to a worker that knows the orchestration, for
-// instance during a rolling upgrade. Poison ends it if there is none.
-func (t *turn) unregistered(ctx context.Context, b begin) {
-	delay := t.worker.unregisteredDelay(t.fetched.AttemptCount)
-	t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
-		"orchestration_version", b.version, "attempt", t.fetched.AttemptCount, "retry_in", delay)
-	t.abandon(ctx, delay, false)
-}
-
-// unregisteredDelay doubles with each attempt (§7.1).
-func (w *Worker) unregisteredDelay(attempt uint32) time.Duration {
-	doublings := min(max(attempt, 1)-1, 6)
+// unregisteredDelay doubles with each time that work was given back (§7.1).
+func (w *Worker) unregisteredDelay(times uint32) time.Duration {
+	doublings := min(max(times, 1)-1, 6)
 	return min(w.options.UnregisteredBackoff<<doublings, w.options.UnregisteredBackoffMax)
 }
 
@@ -234,6 +227,7 @@ func (t *turn) interrupted(ctx context.Context, err error) {
 		t.abandon(ctx, 0, true)
 		return
 	}
+	t.worker.failed(t.key(), err)
 	t.logger.ErrorContext(ctx, "a turn was given up", "error", err)
 	if !errors.Is(err, provider.ErrLockLost) {
 		t.abandon(ctx, time.Second, false)

@@ -140,17 +140,6 @@ func TestPoisonedSuccessor(t *testing.T) {
 			},
 			starts: []provider.WorkItem{provider.StartOrchestrationItem{Instance: "i", Orchestration: "Other", Input: "x", ExecutionID: 1}},
 		},
-		{
-			name: "start of a version nobody has", started: provider.OrchestrationStarted{
-				Name: "Inbox", Version: "1.0.0", Input: "next", ParentInstance: new("q"), ParentID: new(uint64(9)), ParentExecutionID: new(uint64(5)),
-				CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "a"}},
-			},
-			starts: []provider.WorkItem{provider.ContinueAsNewItem{
-				Instance: "i", Orchestration: "Inbox", Input: "next", Version: new("9.0.0"), InitialCustomStatus: new("s"),
-				ParentInstance: new("q"), ParentID: new(uint64(9)), ParentExecutionID: new(uint64(5)),
-				CarryForwardEvents: []provider.Pair{{Name: "inbox", Data: "a"}},
-			}},
-		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -19,6 +19,9 @@ type Worker struct {
 	store    provider.Provider
 	options  Options
 	registry *registry.Registry
+	builtIn  map[string]registry.ActivityFunc
+	// known is what the fetches ask for, from the start of Run on.
+	known code
 	// id distinguishes this worker from every other in any process.
 	id       string
 	sessions *sessionTracker
@@ -30,6 +33,10 @@ type Worker struct {
 	outage   outage
 	unserved unserved
 	kept     keptResults
+	// offers is the work that this worker was given without having its code.
+	offers recent[offer]
+	// failures are why turns and activities were given back last.
+	failures recent[string]
 }
 
 // Errors of a worker's life cycle.
@@ -51,7 +58,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{
+	w := &Worker{
 		outage: outage{logger: options.Logger, failing: map[string]int{}},
 		unserved: unserved{
 			routes: map[provider.ActivityRef]route{}, open: map[route]map[provider.ActivityRef]sent{}, told: map[route]bool{},
@@ -62,7 +69,9 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 		store: store, options: options, registry: registry.New(),
 		cache: newCache(options),
 		id:    rand.Text(), sessions: newSessionTracker(options.MaxSessions),
-	}, nil
+	}
+	w.builtIn = w.syscalls()
+	return w, nil
 }
 
 // Registrable is a definition of package orchestration or activity.
@@ -112,6 +121,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	defer stopTimer()
 
+	w.known = w.knownCode()
+	w.loops.Go(func() { w.watchUnknown(ctx, work) })
 	for slot := range max(0, w.options.OrchestrationConcurrency) {
 		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id), scout: slot == 0}
 		w.loops.Go(func() { d.loop(ctx, work) })

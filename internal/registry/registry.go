@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,6 +126,29 @@ func (r *Registry) Orchestration(name, text string) (fn replay.Func, resolved st
 	}
 	return nil, "", false
 }
+
+// Orchestrations lists every orchestration in every version.
+func (r *Registry) Orchestrations() []provider.CodeName {
+	var names []provider.CodeName
+	for name, versions := range r.orchestrations {
+		for _, v := range versions {
+			names = append(names, provider.CodeName{Name: name, Version: v.text})
+		}
+	}
+	return names
+}
+
+// Versions lists the versions of an orchestration, in rising order.
+func (r *Registry) Versions(name string) []string {
+	var texts []string
+	for _, v := range r.orchestrations[name] {
+		texts = append(texts, v.text)
+	}
+	return texts
+}
+
+// Activities lists the names of all activities.
+func (r *Registry) Activities() []string { return slices.Collect(maps.Keys(r.activities)) }
 
 // Activity finds a handler.
 func (r *Registry) Activity(name string) (ActivityFunc, bool) {

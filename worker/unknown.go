@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// offer is work that this worker was given without having its code.
+type offer struct {
+	times uint32
+	since time.Time
+	// event and attempt are the last event of the history and the attempt. If they have
+	// changed, a worker that has the code was at it meanwhile.
+	event   uint64
+	attempt uint32
+}
+
+// offered notes such work and returns what is known of it.
+func (w *Worker) offered(key workKey, event uint64, attempt uint32) offer {
+	return w.offers.update(key, func(o offer) offer {
+		if o.times == 0 || o.event != event || o.attempt != attempt {
+			o = offer{since: time.Now(), event: event, attempt: attempt}
+		}
+		o.times++
+		return o
+	})
+}
+
+// hopeless reports work that this worker has been offered again and again for
+// UnknownCodeTimeout. An outage counts as a beginning: the workers that have the code may
+// come back later than this one.
+func (w *Worker) hopeless(o offer) bool {
+	since := o.since
+	if back := w.outage.steadySince(); back.After(since) {
+		since = back
+	}
+	return w.options.UnknownCodeTimeout > 0 && time.Since(since) >= w.options.UnknownCodeTimeout
+}
+
+// unknown is the failure of work whose code nobody has. It has the form of a history that
+// does not fit the code, the only one that the contract has for code (§3.4).
+func unknown(code provider.CodeName, text string) provider.ErrorDetails {
+	return provider.Configuration{Kind: provider.Nondeterminism, Resource: code.Name, Message: &text}
+}
+
+// offeredInVain is the failure of work that a store kept offering to this worker, which
+// knows nothing of others.
+func (w *Worker) offeredInVain(kind string, code provider.CodeName) provider.ErrorDetails {
+	text := fmt.Sprintf("%s was offered to this worker for %v and run by none", describeCode(kind, code), w.options.UnknownCodeTimeout)
+	if kind == anOrchestration {
+		text += "; versions known to this worker: " + describeVersions(w.registry.Versions(code.Name))
+	}
+	return unknown(code, text)
+}
+
+// unregistered leaves a turn to a worker that has the orchestration, for instance during
+// a rolling upgrade, without counting it as an attempt (§7.5).
+func (t *turn) unregistered(ctx context.Context, b begin) {
+	var last uint64
+	if n := len(t.item.History); n > 0 {
+		last = t.item.History[n-1].EventID
+	}
+	o := t.worker.offered(t.key(), last, t.fetched.AttemptCount)
+	if t.worker.hopeless(o) {
+		t.failUnknown(ctx, b, t.worker.offeredInVain(anOrchestration, b.code()))
+		return
+	}
+	delay := t.worker.unregisteredDelay(o.times)
+	t.logger.WarnContext(ctx, "no handler is registered for the orchestration",
+		"orchestration_version", b.version, "offered", o.times, "retry_in", delay)
+	t.abandon(ctx, delay, true)
+}
+
+// key is the turn's instance in its execution.
+func (t *turn) key() workKey {
+	return workKey{instance: t.item.Instance, execution: t.item.ExecutionID}
+}
+
+// lacksCode reports a turn whose orchestration this worker does not have. It is never
+// poison here: whoever has the orchestration judges.
+func (t *turn) lacksCode() bool {
+	switch end := t.end(); {
+	case t.item.HistoryError != nil, end == ended, end == continued && t.continueItem() == nil:
+		return false // it needs none, or which one is not known yet
+	}
+	b, err := t.begin()
+	if err != nil {
+		return false
+	}
+	_, _, ok := t.worker.registry.Orchestration(b.started.Name, b.code().Version)
+	return !ok
+}
+
+// failUnknown ends an instance whose orchestration nobody has. It has the version that
+// it asked for. It reports whether that settled the batch.
+func (t *turn) failUnknown(ctx context.Context, b begin, details provider.ErrorDetails) bool {
+	t.logger.WarnContext(ctx, "an orchestration that no worker has fails",
+		"orchestration_version", b.version, "error", details.DisplayMessage())
+	started := b.started
+	started.Version = cmp.Or(b.version, t.item.Version)
+	if !t.fail(ctx, b.executionID, started, failureDelta(t.item.Instance, b.executionID, b.history, started, details)) {
+		t.abandon(ctx, time.Second, true)
+		return false
+	}
+	t.worker.offers.forget(t.key())
+	return true
+}
+
+// unregistered is as that of a turn.
+func (c *call) unregistered(ctx context.Context) {
+	o := c.worker.offered(c.key(), 0, c.fetched.AttemptCount)
+	if c.worker.hopeless(o) {
+		c.failUnknown(ctx, c.worker.offeredInVain(anActivity, c.code()))
+		return
+	}
+	delay := c.worker.unregisteredDelay(o.times)
+	c.logger.WarnContext(ctx, "no handler is registered for the activity", "offered", o.times, "retry_in", delay)
+	c.abandon(ctx, delay, true)
+}
+
+func (c *call) key() workKey {
+	return workKey{instance: c.item.Instance, execution: c.item.ExecutionID, activity: c.item.ID}
+}
+
+func (c *call) code() provider.CodeName { return provider.CodeName{Name: c.item.Name} }
+
+// failUnknown fails an activity that nobody has, and with it its orchestration, whose code
+// is not asked (§7.11).
+func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) {
+	c.logger.WarnContext(ctx, "an activity that no worker has fails", "error", details.DisplayMessage())
+	c.ack(ctx, c.failedWith(details))
+	c.worker.offers.forget(c.key())
+}

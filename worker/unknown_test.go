@@ -1,0 +1,175 @@
+package worker_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// unselecting is a store that is no CodeSelector.
+type unselecting struct{ provider.Provider }
+
+// handsBack counts what is given back to a store, with what delay.
+type handsBack struct {
+	provider.Provider
+	given chan provider.AbandonParams
+}
+
+func (s handsBack) AbandonOrchestrationItem(ctx context.Context, params provider.AbandonParams) error {
+	s.given <- params
+	return s.Provider.AbandonOrchestrationItem(ctx, params)
+}
+
+func (s handsBack) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	s.given <- params
+	return s.Provider.AbandonWorkItem(ctx, params)
+}
+
+// What a store offers without its code is given back with a growing delay, which is no
+// attempt: the worker that has the code sees the first one.
+func TestUnregistered(t *testing.T) {
+	t.Parallel()
+	inner := openStore(t)
+	store := handsBack{unselecting{inner}, make(chan provider.AbandonParams, 256)}
+	options := worker.Options{UnregisteredBackoff: time.Millisecond, MaxAttempts: 1}
+	attempts := make(chan uint32, 1)
+	count := activity.New("Count", func(ctx context.Context, _ string) (string, error) {
+		info, _ := activity.InfoFrom(ctx)
+		attempts <- info.Attempt
+		return "", nil
+	})
+	callCount := calling(count)
+	givenBack := func(what string) {
+		t.Helper()
+		for _, delay := range []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond, 8 * time.Millisecond} {
+			if params := receive(t, what, store.given); params.Delay != delay || !params.IgnoreAttempt {
+				t.Errorf("%s: given back with %+v, want %v", what, params, delay)
+			}
+		}
+	}
+
+	stop := runWorker(t, store, options)
+	run := start(t, inner, callCount, "x")
+	givenBack("orchestration")
+	stop()
+	for len(store.given) > 0 {
+		<-store.given
+	}
+	stop = runWorker(t, store, options, callCount)
+	givenBack("activity")
+	stop()
+
+	runWorker(t, inner, options, callCount, count)
+	result(t, run)
+	if attempt := receive(t, "attempt", attempts); attempt != 1 {
+		t.Errorf("attempt %d", attempt)
+	}
+}
+
+// What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the
+// versions that are known, and the log tells it before. It is never poison, and it is one
+// failure on a store that selects work by its code and on one that does not.
+func TestUnknownCodeFails(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, inner provider.Provider) {
+		for name, store := range map[string]provider.Provider{"selecting": inner, "not selecting": unselecting{inner}} {
+			t.Run(name, func(t *testing.T) {
+				var log lockedBuffer
+				stop := runWorker(t, store, worker.Options{
+					UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
+					UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				}, callEcho, callEcho.WithVersion("2.0.0"))
+				c := client.New(inner)
+				for instance, want := range map[string]struct {
+					orchestration string
+					options       []client.StartOption
+					text          []string
+				}{
+					"a version":        {"CallEcho", []client.StartOption{client.AtVersion("3.0.0")}, []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
+					"a name":           {"Unknown", nil, []string{`orchestration "Unknown"`, ": none"}},
+					"its one activity": {"CallEcho", nil, []string{`activity "Echo"`}},
+				} {
+					instance = name + ": " + instance
+					if err := c.StartNamed(t.Context(), want.orchestration, instance, "x", want.options...); err != nil {
+						t.Fatal(err)
+					}
+					details, ok := failure(t, client.Attach[string](c, instance)).(provider.Configuration)
+					if !ok {
+						t.Fatalf("%s: failed with %+v", instance, details)
+					}
+					for _, text := range want.text {
+						if !strings.Contains(details.DisplayMessage(), text) {
+							t.Errorf("%s: %s", instance, details.DisplayMessage())
+						}
+					}
+				}
+				stop()
+				wants := []string{"an orchestration that no worker has fails", "an activity that no worker has fails"}
+				if name == "selecting" {
+					wants = append(wants, "work waits for code that no worker has")
+				}
+				for _, want := range wants {
+					if !strings.Contains(log.String(), want) {
+						t.Errorf("the log lacks %q:\n%s", want, log.String())
+					}
+				}
+			})
+		}
+	})
+}
+
+// A fleet that comes back after it was stopped for longer than UnknownCodeTimeout fails
+// nothing: the worker with the code may be the last one.
+func TestStoppedFleetComesBack(t *testing.T) {
+	t.Parallel()
+	const timeout = time.Second
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		run := start(t, store, callEcho, "x")
+		options := worker.Options{UnknownCodeTimeout: timeout}
+		<-time.After(timeout + timeout/5) // nobody runs
+		other := orchestration.New("Other", func(*orchestration.Context, string) (string, error) { return "", nil })
+		runWorker(t, store, options, other)
+		<-time.After(timeout / 2) // that one is the first
+		runWorker(t, store, options, callEcho, echo)
+		if got := result(t, run); got != "x" {
+			t.Errorf("output = %q", got)
+		}
+	})
+}
+
+// A worker whose slots are all taken still says what it has: what waits for a free slot
+// there is not failed by others.
+func TestBusyWorkerKeepsItsCodeKnown(t *testing.T) {
+	t.Parallel()
+	const timeout = time.Second
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		release, running := make(chan struct{}), make(chan struct{}, 2)
+		hold := activity.New("Hold", func(context.Context, string) (string, error) {
+			running <- struct{}{}
+			<-release
+			return "", nil
+		})
+		def := orchestration.New("Holds", func(ctx *orchestration.Context, _ string) (string, error) {
+			first, second := orchestration.Activity(ctx, hold, ""), orchestration.Activity(ctx, hold, "")
+			if _, err := first.Await(); err != nil {
+				return "", err
+			}
+			return second.Await()
+		})
+		runWorker(t, store, worker.Options{ActivityConcurrency: 1, UnknownCodeTimeout: timeout}, def, hold)
+		runWorker(t, store, worker.Options{UnknownCodeTimeout: timeout}, def)
+		run := start(t, store, def, "")
+		receive(t, "activity", running)
+		<-time.After(3 * timeout)
+		close(release)
+		result(t, run)
+	})
+}
