@@ -25,17 +25,18 @@ var stmtFetchOrchestrationItem = statement{
 
 // FetchOrchestrationItemParams holds the arguments of [Queries.FetchOrchestrationItem].
 type FetchOrchestrationItemParams struct {
-	LockToken mssql.UniqueIdentifier
-	LockMs    int64
-	Filtered  bool
-	MinMajor  int64
-	MinMinor  int64
-	MinPatch  int64
-	MaxMajor  int64
-	MaxMinor  int64
-	MaxPatch  int64
-	Known     []byte
-	UnknownMs int64
+	LockToken    mssql.UniqueIdentifier
+	LockMs       int64
+	Filtered     bool
+	MinMajor     int64
+	MinMinor     int64
+	MinPatch     int64
+	MaxMajor     int64
+	MaxMinor     int64
+	MaxPatch     int64
+	Known        []byte
+	UnknownMs    int64
+	HistoryLimit *int64
 }
 
 // FetchOrchestrationItemDroppedRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -110,7 +111,7 @@ type FetchOrchestrationItemResult struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(11)
+	a := newArgs(12)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -122,6 +123,7 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
 	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
+	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	var r FetchOrchestrationItemResult
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

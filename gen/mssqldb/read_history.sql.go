@@ -22,6 +22,7 @@ var stmtReadHistory = statement{
 type ReadHistoryParams struct {
 	InstanceID  string
 	ExecutionID *int64
+	FirstEvent  int64
 }
 
 // ReadHistoryExecutionRow is a row that [Queries.ReadHistory] returns.
@@ -51,11 +52,13 @@ type ReadHistoryResult struct {
 
 // ReadHistory reads the events of one execution (§5.6), or of the latest if @execution_id is NULL
 // (§5.5). The latest is the highest that is stored, which is not always the current
-// one of an instance: events may have been appended without the instance.
+// one of an instance: events may have been appended without the instance. Those before
+// @first_event are left out.
 func (q *Queries) ReadHistory(ctx context.Context, p ReadHistoryParams) (ReadHistoryResult, error) {
-	a := newArgs(2)
+	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	nullable(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
+	required(&a, "first_event", sqlBigInt{}, p.FirstEvent)
 	var r ReadHistoryResult
 	err := q.call(ctx, &stmtReadHistory, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -283,6 +283,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.readExecutionStmt, err = db.PrepareContext(ctx, ReadExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadExecution: %w", err)
 	}
+	if q.readExecutionFromStmt, err = db.PrepareContext(ctx, ReadExecutionFrom); err != nil {
+		return nil, fmt.Errorf("error preparing query ReadExecutionFrom: %w", err)
+	}
 	if q.readSnapshotStmt, err = db.PrepareContext(ctx, ReadSnapshot); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadSnapshot: %w", err)
 	}
@@ -789,6 +792,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing readExecutionStmt: %w", cerr)
 		}
 	}
+	if q.readExecutionFromStmt != nil {
+		if cerr := q.readExecutionFromStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing readExecutionFromStmt: %w", cerr)
+		}
+	}
 	if q.readSnapshotStmt != nil {
 		if cerr := q.readSnapshotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing readSnapshotStmt: %w", cerr)
@@ -1025,6 +1033,7 @@ type Queries struct {
 	putInstanceStmt               *sql.Stmt
 	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
+	readExecutionFromStmt         *sql.Stmt
 	readSnapshotStmt              *sql.Stmt
 	readValuesStmt                *sql.Stmt
 	readyDueWorkStmt              *sql.Stmt
@@ -1140,6 +1149,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putInstanceStmt:               q.putInstanceStmt,
 		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,
+		readExecutionFromStmt:         q.readExecutionFromStmt,
 		readSnapshotStmt:              q.readSnapshotStmt,
 		readValuesStmt:                q.readValuesStmt,
 		readyDueWorkStmt:              q.readyDueWorkStmt,

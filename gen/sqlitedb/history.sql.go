@@ -151,3 +151,41 @@ func (q *Queries) ReadExecution(ctx context.Context, instanceID string, executio
 	}
 	return items, nil
 }
+
+const ReadExecutionFrom = `-- name: ReadExecutionFrom :many
+SELECT event_id, event_data
+FROM history
+WHERE instance_id = ?1
+  AND execution_id = ?2
+  AND event_id >= ?3
+ORDER BY event_id
+`
+
+type ReadExecutionFromRow struct {
+	EventID   int64
+	EventData string
+}
+
+// The events from one on, for who knows those before it.
+func (q *Queries) ReadExecutionFrom(ctx context.Context, instanceID string, executionID int64, eventID int64) ([]ReadExecutionFromRow, error) {
+	rows, err := q.query(ctx, q.readExecutionFromStmt, ReadExecutionFrom, instanceID, executionID, eventID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ReadExecutionFromRow{}
+	for rows.Next() {
+		var i ReadExecutionFromRow
+		if err := rows.Scan(&i.EventID, &i.EventData); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -56,11 +56,7 @@ func (s *Store) readHistory(
 	if result.Execution.ExecutionID == nil {
 		return []provider.Event{}, nil
 	}
-	rows := make([]columns.Event, len(result.Events))
-	for i, event := range result.Events {
-		rows[i] = columns.Event{ID: event.EventID, Data: event.EventData}
-	}
-	events, err := columns.DecodeEvents(instance, uint64(*result.Execution.ExecutionID), rows)
+	events, err := columns.DecodeEvents(instance, uint64(*result.Execution.ExecutionID), historyEvents(result.Events))
 	if err != nil {
 		return nil, columns.CorruptEvent(operation, err)
 	}

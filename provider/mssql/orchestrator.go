@@ -43,6 +43,8 @@ func (s *Store) FetchOrchestrationItem(
 		return nil, err
 	}
 	fetch := mssqldb.FetchOrchestrationItemParams{LockMs: lockFor, Known: code.digest, UnknownMs: code.unknownMs}
+	caller := holder{held: params.Held, lease: params.LockTimeout}
+	fetch.HistoryLimit = caller.limit()
 	if params.Filter != nil {
 		versions, ok := params.Filter.Range()
 		if !ok {
@@ -54,18 +56,18 @@ func (s *Store) FetchOrchestrationItem(
 		fetch.MinPatch, fetch.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
 	}
 	if code.unknownMs > 0 {
-		return s.lockTurn(ctx, code, fetch)
+		return s.lockTurn(ctx, code, fetch, caller)
 	}
 	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+code.kind(), params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, code, fetch) })
+		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, code, fetch, caller) })
 }
 
 // lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
 // at once, and the next one's is tried; so it is if the turn was lost while a message
-// was being set aside. What cannot be set aside now is given back: nothing stays locked
+// was being set aside, or its history read. What cannot be set aside now is given back: nothing stays locked
 // by a fetch that failed.
 func (s *Store) lockTurn(
-	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams,
+	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams, caller holder,
 ) (*provider.FetchedOrchestration, error) {
 	if err := s.enter(opFetchOrchestration); err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func (s *Store) lockTurn(
 		case locked.Item == nil:
 			return nil, nil
 		}
-		found, err := s.openTurn(ctx, locked)
+		found, err := s.openTurn(ctx, locked, caller)
 		switch {
 		case errors.Is(err, provider.ErrLockLost):
 			continue
@@ -136,7 +138,7 @@ func (s *Store) giveTurnBack(ctx context.Context, q *mssqldb.Queries, token mssq
 
 // openTurn makes of a locked instance what the runtime works on. It returns nil when
 // nothing is left of the turn because none of its messages could be decoded.
-func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.FetchedOrchestration, error) {
+func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder) (*provider.FetchedOrchestration, error) {
 	row := locked.Item
 	found := &provider.FetchedOrchestration{LockToken: tokenText(locked.token), AttemptCount: uint32(min(int64(row.AttemptCount), math.MaxUint32))}
 	item := &found.Item
@@ -147,9 +149,9 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn) (*provider.Fet
 	if len(item.Messages) == 0 {
 		return nil, nil
 	}
-	history := make([]columns.Event, len(locked.History))
-	for i, event := range locked.History {
-		history[i] = columns.Event{ID: event.EventID, Data: event.EventData}
+	history, err := caller.missing(ctx, s, locked, item)
+	if err != nil {
+		return nil, err
 	}
 	item.Version = provider.UnknownVersion
 	starts := columns.NameFromStart(item)

@@ -10,9 +10,11 @@
 -- between the two, both included, or to none. @known is the digest of the
 -- orchestrations that the worker knows, NULL for all. If @unknown_ms is positive, @known
 -- counts as seen and restricts nothing: what is taken has been ready for so many
--- milliseconds, and nobody has known its code for as long.
+-- milliseconds, and nobody has known its code for as long. Of a history whose last id is
+-- above @history_limit only the last event comes, as a worker may know the others; NULL
+-- sends all.
 --
--- gen:null @known
+-- gen:null @known @history_limit
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because nobody ever started
@@ -20,7 +22,7 @@
 --     last look has not been taken: fetch again
 --   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
 --     instance without a row: it is in the history or in the message that starts it
---   3 History: the events of the execution
+--   3 History: the events of the execution, or the last
 --   4 Values: the key-value map as of the start of the execution
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was
 --     lost again meanwhile
@@ -44,17 +46,18 @@
 --         an isolation level on the connections that the store uses
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
-    @lock_token UNIQUEIDENTIFIER,
-    @lock_ms    BIGINT,
-    @filtered   BIT,
-    @min_major  BIGINT,
-    @min_minor  BIGINT,
-    @min_patch  BIGINT,
-    @max_major  BIGINT,
-    @max_minor  BIGINT,
-    @max_patch  BIGINT,
-    @known      VARBINARY(32),
-    @unknown_ms BIGINT
+    @lock_token    UNIQUEIDENTIFIER,
+    @lock_ms       BIGINT,
+    @filtered      BIT,
+    @min_major     BIGINT,
+    @min_minor     BIGINT,
+    @min_patch     BIGINT,
+    @max_major     BIGINT,
+    @max_minor     BIGINT,
+    @max_patch     BIGINT,
+    @known         VARBINARY(32),
+    @unknown_ms    BIGINT,
+    @history_limit BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -66,7 +69,7 @@ DECLARE @codes TABLE (id INT NOT NULL PRIMARY KEY);
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
 DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
+DECLARE @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
 
 BEGIN TRY
     EXEC duroxide.require_read_committed;
@@ -284,6 +287,12 @@ BEGIN TRY
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token;
 
+    IF @history_limit IS NOT NULL
+        SELECT @first_event = CASE WHEN MAX(h.event_id) > @history_limit THEN MAX(h.event_id) ELSE 0 END
+        FROM duroxide.history AS h
+        WHERE h.instance_id = @instance_id
+          AND h.execution_id = @execution_id;
+
     -- gen:result Dropped
     SELECT d.instance_id, d.messages
     FROM @dropped AS d;
@@ -298,6 +307,7 @@ BEGIN TRY
     FROM duroxide.history AS h
     WHERE h.instance_id = @instance_id
       AND h.execution_id = @execution_id
+      AND h.event_id >= @first_event
     ORDER BY h.event_id;
 
     -- gen:result Values

@@ -1,6 +1,7 @@
 -- Reads the events of one execution (§5.6), or of the latest if @execution_id is NULL
 -- (§5.5). The latest is the highest that is stored, which is not always the current
--- one of an instance: events may have been appended without the instance.
+-- one of an instance: events may have been appended without the instance. Those before
+-- @first_event are left out.
 --
 -- gen:null @execution_id
 --
@@ -9,7 +10,8 @@
 --   2 Events: its events in order
 CREATE OR ALTER PROCEDURE duroxide.read_history
     @instance_id  NVARCHAR(400),
-    @execution_id BIGINT
+    @execution_id BIGINT,
+    @first_event  BIGINT
 AS
 SET NOCOUNT ON;
 IF @execution_id IS NULL
@@ -32,4 +34,5 @@ SELECT h.event_id, h.event_data
 FROM duroxide.history AS h
 WHERE h.instance_id = @instance_id
   AND h.execution_id = @execution_id
+  AND h.event_id >= @first_event
 ORDER BY h.event_id;

@@ -178,7 +178,7 @@ func DecodeHistory(item *provider.OrchestrationItem, history []Event) {
 	events, err := DecodeEvents(item.Instance, item.ExecutionID, history)
 	if err != nil {
 		item.HistoryError = fmt.Errorf("%s%w", deserializeFailed, err)
-		item.KVSnapshot = nil
+		item.KVSnapshot, item.HistoryFrom = nil, 0
 		return
 	}
 	item.History = events

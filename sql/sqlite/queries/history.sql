@@ -11,6 +11,16 @@ WHERE instance_id = @instance_id
   AND execution_id = @execution_id
 ORDER BY event_id;
 
+-- The events from one on, for who knows those before it.
+--
+-- name: ReadExecutionFrom :many
+SELECT event_id, event_data
+FROM history
+WHERE instance_id = @instance_id
+  AND execution_id = @execution_id
+  AND event_id >= @event_id
+ORDER BY event_id;
+
 -- The highest execution id that is stored; 0 for an unknown instance.
 --
 -- name: LatestExecution :one
