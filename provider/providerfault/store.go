@@ -70,9 +70,37 @@ func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.ID
 	return provider.FindInstance(ctx, s.inner, instance)
 }
 
+// UnknownCode passes on to the decorated store. One that is no [provider.CodeSelector]
+// has none: it gets no fetch with an UnknownFor either, and the answer is that there is
+// nothing.
+func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
+	if selector, ok := s.inner.(provider.CodeSelector); ok {
+		return selector.UnknownCode(ctx, unknownFor)
+	}
+	return nil, nil
+}
+
+// KnownVersions passes on to the decorated store. One that is no [provider.CodeSelector]
+// knows of none.
+func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
+	if selector, ok := s.inner.(provider.CodeSelector); ok {
+		return selector.KnownVersions(ctx, name, since)
+	}
+	return nil, nil
+}
+
+// idle reports whether a fetch is one that the decorated store must not be asked for.
+func (s *Store) idle(unknownFor time.Duration) bool {
+	_, selects := s.inner.(provider.CodeSelector)
+	return unknownFor > 0 && !selects
+}
+
 // FetchOrchestrationItem implements [provider.Provider].
 func (s *Store) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	return run(ctx, s, Call{Operation: FetchOrchestrationItem}, func() (*provider.FetchedOrchestration, error) {
+		if s.idle(params.UnknownFor) {
+			return nil, nil
+		}
 		return s.inner.FetchOrchestrationItem(ctx, params)
 	})
 }
@@ -136,6 +164,9 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // FetchWorkItem implements [provider.Provider].
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	return run(ctx, s, Call{Operation: FetchWorkItem}, func() (*provider.FetchedWorkItem, error) {
+		if s.idle(params.UnknownFor) {
+			return nil, nil
+		}
 		return s.inner.FetchWorkItem(ctx, params)
 	})
 }

@@ -25,6 +25,13 @@ DECLARE @old TABLE (id INT NOT NULL PRIMARY KEY);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     EXEC duroxide.add_codes @codes = @codes;
+    -- A few at a time: the next registration takes the next. It comes before the
+    -- transaction, since two that have added a set would wait for each other here.
+    INSERT INTO @old (id)
+    SELECT TOP (100) k.id
+    FROM duroxide.known_code AS k
+    WHERE k.seen_at < @now - 86400000
+    ORDER BY k.id;
     BEGIN TRANSACTION;
 
     INSERT INTO duroxide.known_code (activity, digest, seen_at)
@@ -46,12 +53,6 @@ BEGIN TRY
         FROM @codes AS c
         INNER LOOP JOIN duroxide.code_names AS n WITH (INDEX (uq_code_names)) ON n.name = c.name AND n.version = c.version;
 
-        -- A few at a time: the next registration takes the next.
-        INSERT INTO @old (id)
-        SELECT TOP (100) k.id
-        FROM duroxide.known_code AS k
-        WHERE k.seen_at < @now - 86400000
-        ORDER BY k.id;
         DELETE k
         FROM @old AS o
         INNER LOOP JOIN duroxide.known_code AS k ON k.id = o.id
