@@ -59,7 +59,9 @@ func (s *Store) FetchOrchestrationItem(
 		return s.lockTurn(ctx, code, fetch, caller)
 	}
 	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+code.kind(), params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, code, fetch, caller) })
+		func(ctx context.Context) (*provider.FetchedOrchestration, error) {
+			return s.lockTurn(ctx, code, fetch, caller)
+		})
 }
 
 // lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over

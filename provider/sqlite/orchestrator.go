@@ -36,7 +36,7 @@ func (s *Store) FetchOrchestrationItem(
 	if err != nil {
 		return nil, err
 	}
-	f := turnFetch{lockFor: lockFor, versions: anyVersion}
+	f := turnFetch{lockFor: lockFor, versions: anyVersion, held: params.Held}
 	if f.codeSelection, err = newCodeSelection(opFetchOrchestration, orchestrationCode, params.Known, params.UnknownFor); err != nil {
 		return nil, err
 	}
@@ -69,6 +69,8 @@ type turnFetch struct {
 	// lockFor is the instance's lease in milliseconds.
 	lockFor  int64
 	versions provider.VersionRange
+	// held is what the caller has of histories, nil for nothing.
+	held func(instance string, executionID uint64) (lastEventID uint64)
 	codeSelection
 }
 
@@ -159,7 +161,7 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, knownI
 		}); err != nil {
 			return nil, err
 		}
-		found, err := t.openTurn(ctx, log, instance, token)
+		found, err := t.openTurn(ctx, log, f, instance, token)
 		if err != nil {
 			return nil, err
 		}

@@ -16,15 +16,17 @@ import (
 // turn is a locked instance whose history is still to be decoded.
 type turn struct {
 	provider.FetchedOrchestration
-	// history is that of Item.ExecutionID, in order.
+	// history is that of Item.ExecutionID, in order, from Item.HistoryFrom on.
 	history []columns.Event
+	// held is that of the fetch.
+	held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
 // openTurn takes the messages of an instance just locked and finds out what the
 // turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
 // when there is no turn to run.
-func (t *tx) openTurn(ctx context.Context, log *slog.Logger, instance, token string) (*turn, error) {
-	found := &turn{}
+func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instance, token string) (*turn, error) {
+	found := &turn{held: f.held}
 	found.LockToken = token
 	found.Item.Instance = instance
 	if err := t.takeMessages(ctx, log, found); err != nil {
@@ -58,6 +60,7 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, instance, token str
 // decoded to get here.
 func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*turn, error) {
 	item := &found.Item
+	found.held = nil // the names are in the first event
 	item.Version = provider.UnknownVersion
 	item.ExecutionID = 1
 	starts := columns.NameFromStart(item)
@@ -145,15 +148,37 @@ func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.Add
 // loadState reads the execution's history and, if there may be one, the snapshot
 // of the key-value map.
 func (t *tx) loadState(ctx context.Context, found *turn, values bool) error {
-	rows, err := t.ReadExecution(ctx, found.Item.Instance, int64(found.Item.ExecutionID))
-	if err != nil {
+	if err := t.loadHistory(ctx, found); err != nil {
 		return err
 	}
-	found.history = storedEvents(rows)
 	if !values {
 		return nil
 	}
 	return t.loadSnapshot(ctx, found)
+}
+
+// loadHistory reads the execution's history, or what follows the last event that the
+// caller holds.
+func (t *tx) loadHistory(ctx context.Context, found *turn) error {
+	instance, execution := found.Item.Instance, int64(found.Item.ExecutionID)
+	if found.held != nil {
+		if from := found.held(instance, found.Item.ExecutionID); from != 0 {
+			rows, err := t.ReadExecutionFrom(ctx, instance, execution, columns.Clamp(from))
+			if err != nil {
+				return err
+			}
+			if len(rows) > 0 && rows[0].EventID == columns.Clamp(from) {
+				found.Item.HistoryFrom = from
+				for _, row := range rows {
+					found.history = append(found.history, columns.Event{ID: row.EventID, Data: row.EventData})
+				}
+				return nil
+			}
+		}
+	}
+	rows, err := t.ReadExecution(ctx, instance, execution)
+	found.history = storedEvents(rows)
+	return err
 }
 
 // loadSnapshot reads the key-value map as the execution found it. What the
