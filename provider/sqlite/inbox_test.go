@@ -21,10 +21,13 @@ type stored struct {
 	messages []storedMessage
 	// status is that of the current execution, "" if there is none, by instance.
 	status map[string]provider.Status
+	// code is what that execution runs, "" for any, by instance.
+	code map[string]string
 	// version is the minor version that execution is pinned to, -1 for none.
 	version map[string]int64
-	// started are instances whose latest history has a start event.
-	started map[string]bool
+	// started are instances whose latest history has a start event, begun those with a
+	// history.
+	started, begun map[string]bool
 	// leased is the end of the live leases.
 	leased map[string]int64
 }
@@ -34,11 +37,15 @@ type storedMessage struct {
 	instance  string
 	kind      int64
 	visibleAt int64
+	// code is what a start or a ContinueAsNew asks for, "" for any.
+	code string
 }
 
 // inboxRow is the stored answer. Pointers are compared by what they point to.
 type inboxRow struct {
 	head, wake int64 // 0 for NULL
+	// code is what the next turn runs, "" for any, while there is a head.
+	code string
 }
 
 // answer works out an instance's inbox as §5.1 has it; ok is false when it has
@@ -64,7 +71,34 @@ func (s stored) answer(instance string) (row inboxRow, ok bool) {
 	if !s.eligible(instance, hidden, visible) {
 		row.head = 0
 	}
+	if row.head != 0 {
+		row.code = s.nextCode(instance)
+	}
 	return row, ok
+}
+
+// nextCode is what the instance's next turn runs, as §5.20 has it.
+func (s stored) nextCode(instance string) string {
+	// first is what the first message of a kind asks for.
+	first := func(kind int64) (string, bool) {
+		at := slices.IndexFunc(s.messages, func(m storedMessage) bool { return m.instance == instance && m.kind == kind })
+		if at < 0 {
+			return "", false
+		}
+		return s.messages[at].code, true
+	}
+	status, known := s.status[instance]
+	switch {
+	case status == provider.StatusRunning:
+		return s.code[instance]
+	case status == provider.StatusContinuedAsNew, !known && !s.begun[instance]:
+		if code, ok := first(columns.KindContinueAsNew); ok || known {
+			return code
+		}
+		code, _ := first(columns.KindStart)
+		return code
+	}
+	return ""
 }
 
 // eligible says whether an instance that nobody has leased may be fetched, given
@@ -81,13 +115,14 @@ func (s stored) eligible(instance string, hidden, visible [4]int) bool {
 	return visible[columns.KindContinueAsNew]+visible[columns.KindStart] > 0 || s.started[instance] || onlyQueueMessages
 }
 
-// next is the instance a fetch has to return, of those whose version is at most
-// newest; "" for none. Instances whose messages are dropped count as well.
-func (s stored) next(newest int64) string {
+// next is the instance a fetch has to return, of those whose version is at most newest
+// and whose code is admitted; "" for none. Instances whose messages are dropped count as
+// well.
+func (s stored) next(newest int64, admitted []string) string {
 	best, head := "", int64(0)
 	for _, m := range s.messages {
 		row, _ := s.answer(m.instance)
-		if row.head == 0 || s.version[m.instance] > newest {
+		if row.head == 0 || s.version[m.instance] > newest || (admitted != nil && row.code != "" && !slices.Contains(admitted, row.code)) {
 			continue
 		}
 		if head == 0 || row.head < head {
@@ -100,8 +135,8 @@ func (s stored) next(newest int64) string {
 // readStored reads the tables and the inboxes, after what is due has been moved.
 func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 	state := stored{
-		status: map[string]provider.Status{}, version: map[string]int64{},
-		started: map[string]bool{}, leased: map[string]int64{},
+		status: map[string]provider.Status{}, version: map[string]int64{}, code: map[string]string{},
+		started: map[string]bool{}, begun: map[string]bool{}, leased: map[string]int64{},
 	}
 	rows := map[string]inboxRow{}
 	err := s.write(t.Context(), "test", func(ctx context.Context, tx *tx) error {
@@ -110,17 +145,21 @@ func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 			return err
 		}
 		return errorsOf(
-			each(ctx, s, "SELECT id, instance_id, kind, visible_at FROM orchestrator_queue", func(scan func(...any)) {
+			each(ctx, s, `SELECT q.id, instance_id, kind, visible_at, coalesce(name || '@' || version, '')
+				FROM orchestrator_queue q LEFT JOIN code_names c ON c.id = q.code_id ORDER BY q.id`, func(scan func(...any)) {
 				var m storedMessage
-				scan(&m.id, &m.instance, &m.kind, &m.visibleAt)
+				scan(&m.id, &m.instance, &m.kind, &m.visibleAt, &m.code)
 				state.messages = append(state.messages, m)
 			}),
-			each(ctx, s, `SELECT i.instance_id, coalesce(e.status, ''), coalesce(v.minor, -1) FROM instances i
+			each(ctx, s, `SELECT i.instance_id, coalesce(e.status, ''), coalesce(v.minor, -1), coalesce(c.name || '@' || c.version, '') FROM instances i
 				LEFT JOIN executions e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+				LEFT JOIN code_names c ON c.id = e.code_id
 				LEFT JOIN framework_versions v ON v.id = e.version_id`, func(scan func(...any)) {
 				var instance, status string
 				var version int64
-				scan(&instance, &status, &version)
+				var code string
+				scan(&instance, &status, &version, &code)
+				state.code[instance] = code
 				state.status[instance], state.version[instance] = provider.Status(status), version
 			}),
 			each(ctx, s, `SELECT DISTINCT h.instance_id FROM history h WHERE h.event_type = 'OrchestrationStarted'
@@ -130,17 +169,23 @@ func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 					scan(&instance)
 					state.started[instance] = true
 				}),
-			each(ctx, s, "SELECT instance_id, coalesce(locked_until, 0), coalesce(head_id, 0), coalesce(wake_at, 0) FROM inboxes",
-				func(scan func(...any)) {
-					var instance string
-					var until int64
-					var row inboxRow
-					scan(&instance, &until, &row.head, &row.wake)
-					rows[instance] = row
-					if until > state.now {
-						state.leased[instance] = until
-					}
-				}),
+			each(ctx, s, "SELECT DISTINCT instance_id FROM history", func(scan func(...any)) {
+				var instance string
+				scan(&instance)
+				state.begun[instance] = true
+			}),
+			each(ctx, s, `SELECT instance_id, coalesce(locked_until, 0), coalesce(head_id, 0), coalesce(wake_at, 0),
+				CASE WHEN head_id IS NULL THEN '' ELSE coalesce(name || '@' || version, '') END
+				FROM inboxes LEFT JOIN code_names c ON c.id = code_id`, func(scan func(...any)) {
+				var instance string
+				var until int64
+				var row inboxRow
+				scan(&instance, &until, &row.head, &row.wake, &row.code)
+				rows[instance] = row
+				if until > state.now {
+					state.leased[instance] = until
+				}
+			}),
 		)
 	})
 	if err != nil {
@@ -238,13 +283,16 @@ func (m *inboxMachine) check(t *rapid.T) {
 
 var someInstances = rapid.SampledFrom([]string{"a", "b", "c"})
 
+var someCode = rapid.SampledFrom([]string{"A", "B", "C"})
+
 // item draws a message of any kind.
 func (m *inboxMachine) item(t *rapid.T, instance string) provider.WorkItem {
+	code := someCode.Draw(t, "code")
 	return rapid.SampledFrom([]provider.WorkItem{
 		provider.QueueMessageItem{Instance: instance, Name: "q"},
 		provider.QueueMessageItem{Instance: instance, Name: "q"},
-		provider.ContinueAsNewItem{Instance: instance, Orchestration: "O"},
-		provider.StartOrchestrationItem{Instance: instance, Orchestration: "O", ExecutionID: 1},
+		provider.ContinueAsNewItem{Instance: instance, Orchestration: code, Version: new("1")},
+		provider.StartOrchestrationItem{Instance: instance, Orchestration: code, ExecutionID: 1},
 		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
 		provider.CancelInstanceItem{Instance: instance},
 		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(m.now.Load() + rapid.Int64Range(-100, 300).Draw(t, "due"))},
@@ -261,9 +309,20 @@ func (m *inboxMachine) enqueue(t *rapid.T) {
 func (m *inboxMachine) fetch(t *rapid.T) {
 	newest := rapid.Int64Range(0, 3).Draw(t, "newest version")
 	state, _ := readStored(t, m.s)
-	want := state.next(newest)
+	admitted := rapid.SampledFrom([][]string{nil, nil, {}, {"A"}, {"B", "C"}, {"A", "B", "C"}}).Draw(t, "admitted")
+	codes, known := admitted, (*provider.KnownCode)(nil)
+	if admitted != nil {
+		codes = []string{}
+		var names []provider.CodeName
+		for _, name := range admitted {
+			names = append(names, provider.CodeName{Name: name, Version: "1"})
+			codes = append(codes, name+"@1", name+"@")
+		}
+		known = provider.Know(names...)
+	}
+	want := state.next(newest, codes)
 	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{
-		LockTimeout: time.Duration(rapid.Int64Range(1, 600).Draw(t, "lease")) * millisecond,
+		LockTimeout: time.Duration(rapid.Int64Range(1, 600).Draw(t, "lease")) * millisecond, Known: known,
 		Filter: &provider.CapabilityFilter{SupportedVersions: []provider.VersionRange{{
 			Max: provider.Version{Minor: uint64(newest), Patch: 9},
 		}}},
@@ -274,7 +333,7 @@ func (m *inboxMachine) fetch(t *rapid.T) {
 	if turn == nil {
 		// Only instances whose messages are dropped may have been eligible.
 		after, _ := readStored(t, m.s)
-		if left := after.next(newest); left != "" {
+		if left := after.next(newest, codes); left != "" {
 			t.Fatalf("fetched nothing, although %s is eligible", left)
 		}
 		return
@@ -312,7 +371,7 @@ func (m *inboxMachine) ack(t *rapid.T) {
 		ExecutionID: turn.Item.ExecutionID + uint64(rapid.IntRange(0, 1).Draw(t, "next execution")),
 	}
 	if rapid.Bool().Draw(t, "creates") {
-		params.Metadata.OrchestrationName, params.Metadata.OrchestrationVersion = new("O"), new("1")
+		params.Metadata.OrchestrationName, params.Metadata.OrchestrationVersion = new(someCode.Draw(t, "runs")), new("1")
 	}
 	if rapid.Bool().Draw(t, "pins") {
 		params.Metadata.PinnedDuroxideVersion = &provider.Version{Minor: rapid.Uint64Range(0, 4).Draw(t, "version")}

@@ -130,7 +130,12 @@ func TestInvalidArguments(t *testing.T) {
 		change(&item)
 		return func() error { return s.EnqueueForWorker(ctx, item) }
 	}
+	// The lock is real: a lost one would be reported first.
+	must(t, s.EnqueueForOrchestrator(ctx, start("held"), 0))
+	held, err := s.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: 60 * 60 * second})
+	must(t, err)
 	ack := func(params provider.AckOrchestrationParams) func() error {
+		params.LockToken = held.LockToken
 		params.ExecutionID = max(params.ExecutionID, 1)
 		return func() error { return s.AckOrchestrationItem(ctx, params) }
 	}
