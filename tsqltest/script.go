@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
@@ -65,8 +66,20 @@ func (s *Server) ApplyText(ctx context.Context, name, text string) error {
 				return fmt.Errorf("tsqltest: %w", origin.of(err))
 			}
 		}
+		if batch.Module != nil && name != "" {
+			s.modules.Store(moduleName(batch.Module.Name), origin)
+		}
 	}
 	return nil
+}
+
+// moduleName is a name with its schema, in lower case.
+func moduleName(n *syntax.ObjectName) string {
+	schema, name := "dbo", n.Parts[len(n.Parts)-1].Value
+	if len(n.Parts) > 1 {
+		schema = n.Parts[len(n.Parts)-2].Value
+	}
+	return strings.ToLower(schema + "." + name)
 }
 
 // origin is where a batch stands in a script.

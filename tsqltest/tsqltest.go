@@ -78,7 +78,8 @@ type Server struct {
 	options  Options
 	catalog  *schema.Server
 	sessions *session.Server
-	latch    schedule.Scheduler
+	latch    *schedule.Switch
+	random   *rand.PCG
 	listener net.Listener
 	serving  sync.WaitGroup
 	cancel   context.CancelFunc
@@ -86,6 +87,9 @@ type Server struct {
 	open   sync.Once
 	db     *sql.DB
 	closed sync.Once
+
+	exploring func() time.Time // the clock of Explore; nil outside
+	modules   sync.Map         // where applied scripts define them: an origin by a name in lower case, for tables of schedules
 
 	logging sync.Mutex
 	log     func(text string) // nil for nobody
@@ -113,7 +117,7 @@ func start(options Options, log func(text string)) (*Server, error) {
 	if options.Collation == "" && options.CaseSensitive {
 		options.Collation = "SQL_Latin1_General_CP1_CS_AS"
 	}
-	s := &Server{options: options, latch: schedule.NewReal(), log: log}
+	s := &Server{options: options, latch: &schedule.Switch{Scheduler: schedule.NewReal()}, log: log}
 	if err := s.create(); err != nil {
 		return nil, err
 	}
@@ -154,7 +158,8 @@ func (s *Server) create() error {
 	if seed == 0 {
 		seed = rand.Uint64() //nolint:gosec // it need not be secret
 	}
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed must repeat
+	s.random = rand.NewPCG(seed, 0)
+	random := rand.New(s.random) //nolint:gosec // a seed must repeat
 	s.catalog = catalog
 	s.sessions = session.NewServer(catalog, store.NewEngine(s.latch, random.Uint64), session.Options{
 		Scheduler: s.latch, Now: s.now, Random: random.Uint64, Name: "tsqltest", Log: s.tell,
@@ -173,7 +178,10 @@ func (s *Server) tell(text string) {
 
 // now is the clock of the server.
 func (s *Server) now() time.Time {
-	if s.options.Clock != nil {
+	switch {
+	case s.exploring != nil:
+		return s.exploring()
+	case s.options.Clock != nil:
 		return s.options.Clock.Now()
 	}
 	return time.Now()
@@ -205,16 +213,21 @@ func (s *Server) serve() {
 // Close ends all connections and the server.
 func (s *Server) Close() {
 	s.closed.Do(func() {
-		s.open.Do(func() {})
-		if s.db != nil {
-			_ = s.db.Close()
-		}
-		s.cancel()
-		s.serving.Wait()
+		s.hangUp()
 		s.logging.Lock()
 		defer s.logging.Unlock()
 		s.log = nil
 	})
+}
+
+// hangUp ends all connections over sockets, and refuses new ones.
+func (s *Server) hangUp() {
+	s.open.Do(func() {})
+	if s.db != nil {
+		_ = s.db.Close()
+	}
+	s.cancel()
+	s.serving.Wait()
 }
 
 // Addr is the address, "127.0.0.1:port".

@@ -138,8 +138,11 @@ type Manager struct {
 
 	scheduler   schedule.Scheduler
 	queues      map[Resource]*queue
-	ranges      int    // range locks that are held
-	pauses      uint64 // how often a request has let others run
+	ranges      int     // range locks that are held
+	pauses      uint64  // how often a request has let others run
+	asked       Request // of the last scheduling point
+	changes     uint64  // what Changes returns
+	coarse      bool    // somebody has asked for more of an object than an intent
 	waits       uint64
 	searches    uint64
 	deadlocks   []Deadlock
@@ -159,8 +162,10 @@ func NewManager(s schedule.Scheduler) *Manager {
 func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Answer, error) {
 	if m.Preempt {
 		m.pauses++
-		m.scheduler.Yield(o.Client.ID, point(r.Resource, r.Mode))
+		m.asked = *r
+		m.scheduler.Yield(o.Client.ID, schedule.Point{Kind: "lock", Of: &m.asked})
 	}
+	m.coarse = m.coarse || r.Resource.Kind == Object && !r.Mode.Intends()
 	q := m.queues[r.Resource]
 	if q == nil {
 		if r.Duration == Instant {
@@ -190,6 +195,7 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 		m.grant(q, h, want)
 		return m.count(h, r), Granted, nil
 	}
+	m.changes++ // that it is not free is something to know, too
 	if r.NoWait {
 		return nil, Refused, nil
 	}
@@ -391,6 +397,20 @@ func (m *Manager) Ranges() bool { return m.ranges > 0 }
 
 // Pauses counts how often a request has let other sessions run.
 func (m *Manager) Pauses() uint64 { return m.pauses }
+
+// Changes counts what sessions may notice of each other: locks that are granted, refused, converted and given back. Intents
+// do not count before somebody asks for more of an object.
+func (m *Manager) Changes() uint64 { return m.changes }
+
+// changed counts a change of what is granted.
+func (m *Manager) changed(q *queue, mode Mode) {
+	if m.coarse || q.resource.Kind != Object || !mode.Intends() {
+		m.changes++
+	}
+}
+
+// Intends reports whether the mode on an object only says what is done to its parts, or that it is in use.
+func (m Mode) Intends() bool { return m == IS || m == IU || m == IX || m == SchS }
 
 // point is the scheduling point of a request.
 func point(r Resource, m Mode) schedule.Point {

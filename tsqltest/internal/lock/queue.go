@@ -74,6 +74,7 @@ func (m *Manager) drop(q *queue, h *Hold) {
 
 func (m *Manager) tally(q *queue, mode Mode, n int32) {
 	q.counts[mode] += n
+	m.changed(q, mode)
 	if q.counts[mode] > 0 {
 		q.granted |= mode.set()
 	} else {

@@ -316,7 +316,7 @@ func (t *tableRel) size() float64 {
 	if data == nil {
 		return 2
 	}
-	rows := float64(data.Rows())
+	rows := float64(data.Planned())
 	if t.source.Table.Temporary {
 		return max(rows, 50)
 	}

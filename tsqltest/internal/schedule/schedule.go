@@ -18,6 +18,7 @@ type ID int32
 type Point struct {
 	Kind string // "statement", "lock", "sleep", "commit", "wait"
 	What string // a statement's position, a resource, …
+	Of   any    // what is asked for, in place of What where that would take long to make; valid until the next point
 }
 
 // Outcome is why a parked session goes on.

@@ -71,10 +71,10 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	case *syntax.Goto:
 		return signal{kind: jump, label: st.Label.Value}, nil
 	}
+	s.at = stmt
 	if err := s.point(); err != nil {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}
-	s.at = stmt
 	var sig signal
 	var err error
 	switch st := stmt.(type) {

@@ -43,6 +43,8 @@ type Server struct {
 	globals   globals
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
+	looks     uint64 // how often somebody has asked the clock
+	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
 }
 
 // firstSession is the number before that of the first user's session: those below are the system's.
@@ -54,6 +56,10 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name, log: o.Log,
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{}, globals: newGlobals(),
 		waiting: map[schedule.ID]alone{},
+	}
+	v.now = func() time.Time {
+		v.looks++
+		return o.Now()
 	}
 	engine.Locks().Now = o.Now
 	v.lastID.Store(firstSession)

@@ -14,6 +14,7 @@
 //	option.go       SET; cursor*.go cursors; message.go PRINT, RAISERROR and THROW
 //	sysproc.go      system procedures; applock.go application locks
 //	info.go         what expressions ask the session
+//	explored.go     what tsqltest.Explore needs
 package session
 
 import (

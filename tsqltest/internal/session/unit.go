@@ -323,6 +323,7 @@ func (u *unit) before(err error) error {
 type cached struct {
 	db      *schema.Database
 	version uint64
+	anyPlan uint64 // of the server, when it was made
 	temps   []dependency
 	what    any
 }
@@ -336,16 +337,20 @@ type dependency struct {
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
 	db := s.databaseOf(u)
-	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && s.same(c.temps) {
+	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.anyPlan == s.server.anyPlan && s.same(c.temps) {
 		if what, ok := c.what.(T); ok {
 			return what, nil
 		}
 	}
-	c := &cached{db: db, version: db.Version}
-	what, err := f(s.env(u, &c.temps))
+	c := &cached{db: db, version: db.Version, anyPlan: s.server.anyPlan}
+	env := s.env(u, &c.temps)
+	env.Chooser = s.chooser(u, node)
+	what, err := f(env)
 	for err != nil && s.awaitLeaving(u, err) {
 		c.version = db.Version
-		what, err = f(s.env(u, &c.temps))
+		env = s.env(u, &c.temps)
+		env.Chooser = s.chooser(u, node)
+		what, err = f(env)
 	}
 	if err != nil {
 		return what, u.at(compileError(err), node.Range())

@@ -31,6 +31,7 @@ type snapshot struct {
 // take makes s the present.
 func (e *Engine) take(s *snapshot) {
 	s.commit, s.taken = e.commits, true
+	e.noticed++
 	s.prev = e.newest
 	if e.newest != nil {
 		e.newest.next = s

@@ -133,7 +133,9 @@ func (st *Statement) reader(read Read, own bool) reader {
 		r.versioned, r.snapshot = true, st.present()
 	case Committed:
 		r.versioned, r.snapshot = true, st.at(&st.snapshot)
-	case Locked, Dirty:
+	case Dirty:
+		st.engine.noticed++
+	case Locked:
 	}
 	return r
 }
@@ -283,6 +285,7 @@ func (st *Statement) breathe() error {
 	if st.steps++; st.steps%breath != 0 {
 		return nil
 	}
+	st.engine.noticed++
 	st.engine.scheduler.Yield(st.session.client.ID, schedule.Point{Kind: "row"})
 	return st.ctx.Err()
 }

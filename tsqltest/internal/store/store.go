@@ -51,7 +51,8 @@ type Engine struct {
 	deferred     []garment // keys that could not be removed, since somebody has locked them
 	// defined says which commit was the last to change an object's definition.
 	defined    map[objectID]uint64
-	escalateAt int // other than the constant in tests
+	escalateAt int    // other than the constant in tests
+	noticed    uint64 // see Changes
 }
 
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a

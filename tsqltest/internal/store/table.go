@@ -21,6 +21,8 @@ type Table struct {
 	slots   int      // how many keys a version has
 	last    uint64   // the last row's id
 	rows    int
+	touched bool // somebody has written since Save
+	planned *int // what Planned returns; nil: rows
 }
 
 // NewTable returns a table without rows and indexes. The first index that it gets must be clustered or a heap.
@@ -69,6 +71,15 @@ func (t *Table) Indexes() []*Index { return slices.Clone(t.indexes) }
 
 // Rows is the number of rows, uncommitted changes included.
 func (t *Table) Rows() int { return t.rows }
+
+// Planned is how many rows a planner takes the table to have: since Save those of that moment, so that a plan does not depend
+// on when it was made.
+func (t *Table) Planned() int {
+	if t.planned != nil {
+		return *t.planned
+	}
+	return t.rows
+}
 
 // Rows is the number of rows that the index has, uncommitted changes included.
 func (ix *Index) Rows() int { return ix.rows }

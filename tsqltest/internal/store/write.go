@@ -25,6 +25,7 @@ func (st *Statement) begin(t *Table) error {
 	if st.tx.ended {
 		return errEnded
 	}
+	t.touched = true
 	if t.Private {
 		return nil
 	}
@@ -314,6 +315,7 @@ func (st *Statement) put(t *Table, row *Row, values []Value, keys []string) {
 	v := &version{values: values, keys: keys, statement: st.id, older: row.head}
 	t.tally(row.head, v)
 	row.head = v
+	st.engine.noticed++
 	c := change{table: t, row: row, version: v}
 	if t.SurvivesRollback {
 		st.survives = append(st.survives, c)
@@ -355,6 +357,7 @@ func (st *Statement) Truncate(t *Table) error {
 			return err
 		}
 	}
+	t.touched = true
 	var rows []*Row
 	t.everyRow(func(r *Row) { rows = append(rows, r) })
 	for _, ix := range t.indexes {

@@ -1,0 +1,307 @@
+package tsqltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/explore"
+)
+
+// Scenario is what several sessions do at the same time, and what must hold in whichever order they do it.
+type Scenario struct {
+	// Options of the server. Its clock moves only as sessions wait or call [Player.Advance]; it begins at Clock, or at noon of
+	// the first of January 2024.
+	Options Options
+	// Setup prepares the database: definitions and rows. Every schedule begins with what it leaves behind. It may use the
+	// driver; its connections are closed afterwards.
+	Setup func(t testing.TB, s *Server)
+	// Sessions do their work at the same time, each on a connection of its own.
+	Sessions []Session
+	// Allow are the numbers of the errors that a session may end with, such as 1205 where being the victim of a deadlock is in
+	// order. Any other error of a session is a failure, unless the session was cut or killed.
+	Allow []int32
+	// Check looks at the result of a schedule when all sessions have ended. It may be nil: then errors and sessions that wait
+	// for ever are the only failures.
+	Check func(e *End) error
+}
+
+// Session is one of the sessions of a scenario.
+type Session struct {
+	Name string
+	// Steps are batches that are executed one after the other. The first error is the last step.
+	Steps []string
+	// Run is in place of Steps for what takes more than texts. It may call nothing that waits but the player's methods.
+	Run func(p *Player) error
+}
+
+// Exploration says which schedules of a scenario are tried. A session can be interrupted at every statement and every request for a lock.
+type Exploration struct {
+	// Schedules is how many are tried at most; 10,000 if it is 0.
+	Schedules int
+	// Preemptions bounds how often a session that could go on is interrupted: every schedule with so many or fewer is tried,
+	// the fewest first; 2 if it is 0, and none with -1. A session that ends or waits is not interrupted. An end of a
+	// LOCK_TIMEOUT or of a WAITFOR while others could go on counts as an interruption.
+	Preemptions int
+	// Random tries schedules with random priorities instead (PCT), which finds more where there are too many of the others.
+	Random bool
+	// Changes is how many changes of priority a random schedule has; 3 if it is 0.
+	Changes int
+	// Seed makes the random schedules; 1 if it is 0.
+	Seed uint64
+	// Plans is how many times the same is tried with other plans, chosen at random among those that the hints allow. What is
+	// right only with the planner's choice is found so. The schedules are divided among them.
+	Plans int
+	// Repeat is a schedule as Failure has it: it is the only one that is tried.
+	Repeat string
+}
+
+// Report is what an exploration has come to.
+type Report struct {
+	// Schedules is how many were tried.
+	Schedules int
+	// Complete is the greatest number of preemptions up to which every schedule was tried, with each plan; -1 if none was.
+	Complete int
+	// Failure is the first one; nil if there was none.
+	Failure *Failure
+}
+
+// Failure is a schedule after which something did not hold.
+type Failure struct {
+	// Err is what did not hold.
+	Err error
+	// Repeat is the schedule, for [Exploration].
+	Repeat string
+	// Preemptions is how many it has. None with fewer was found.
+	Preemptions int
+	// Table shows the schedule: who executed which statement, which locks were held and asked for.
+	Table string
+}
+
+// Error tells all of it.
+func (f *Failure) Error() string {
+	return fmt.Sprintf("%v\n%s\nExploration{Repeat: %q} repeats it.", f.Err, f.Table, f.Repeat)
+}
+
+// Unwrap returns Err.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Explore runs a scenario in many orders, on a server of its own, and fails the test with the first schedule after which
+// something does not hold.
+func Explore(t testing.TB, s Scenario, o Exploration) *Report {
+	t.Helper()
+	r := Search(t, s, o)
+	if r.Failure != nil {
+		t.Error(r.Failure)
+	}
+	return r
+}
+
+// Search is Explore for a test that wants the failure, such as one of a known defect: it does not fail the test.
+func Search(t testing.TB, s Scenario, o Exploration) *Report {
+	t.Helper()
+	o = o.withDefaults()
+	e := &explorer{t: t, scenario: s, options: o, report: &Report{Complete: o.Preemptions}}
+	defer e.close()
+	e.begin()
+	if o.Repeat != "" {
+		e.repeat()
+		return e.report
+	}
+	for plan := range uint64(o.Plans) + 1 {
+		e.server.sessions.AnyPlan(plan)
+		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1) //nolint:gosec // there are not so many plans
+		complete := -1
+		if o.Random {
+			e.random()
+		} else {
+			complete = explore.Search(e, o.Preemptions)
+		}
+		e.report.Complete = min(e.report.Complete, complete)
+		if e.report.Failure != nil {
+			break
+		}
+	}
+	return e.report
+}
+
+func (o Exploration) withDefaults() Exploration {
+	if o.Schedules == 0 {
+		o.Schedules = 10_000
+	}
+	switch o.Preemptions {
+	case 0:
+		o.Preemptions = 2
+	case -1:
+		o.Preemptions = 0
+	}
+	if o.Changes == 0 {
+		o.Changes = 3
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	return o
+}
+
+// explorer tries schedules on one server.
+type explorer struct {
+	t        testing.TB
+	scenario Scenario
+	options  Exploration
+	report   *Report
+	plan     uint64
+	budget   int // how many schedules may have been tried
+	stage
+	judge func(s explore.Schedule, err error) bool // takes failures while one is being minimized; nil otherwise
+}
+
+// Finish looks at what a schedule has come to.
+func (e *explorer) Finish(s explore.Schedule, fault explore.Fault) bool {
+	err := e.verdict(fault)
+	if e.judge != nil {
+		return e.judge(s, err)
+	}
+	e.report.Schedules++
+	if err != nil {
+		e.report.Failure = e.explain(s, err)
+		return false
+	}
+	return e.report.Schedules < e.budget
+}
+
+// verdict is what did not hold; nil if all did.
+func (e *explorer) verdict(fault explore.Fault) error {
+	if fault != "" {
+		return fmt.Errorf("%s", fault)
+	}
+	for _, p := range e.players {
+		if p.err != nil && !p.ended && !allowed(p.err, e.scenario.Allow) {
+			return fmt.Errorf("%s: %w", p.session.Name, p.err)
+		}
+	}
+	if e.scenario.Check == nil {
+		return nil
+	}
+	end := &End{explorer: e}
+	defer end.close()
+	return e.scenario.Check(end)
+}
+
+// allowed reports whether an error is made of allowed ones only.
+func allowed(err error, numbers []int32) bool {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(several.Unwrap(), func(one error) bool { return !allowed(one, numbers) })
+	}
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(numbers, e.Number)
+}
+
+// random tries schedules with random priorities.
+func (e *explorer) random() {
+	length := 0
+	for i := e.report.Schedules; ; i++ {
+		on, steps := explore.Random(e, e.options.Seed<<32+uint64(i), e.options.Changes, length) //nolint:gosec // i counts from 0
+		if !on {
+			return
+		}
+		length = max(length, steps)
+	}
+}
+
+// repeat runs the schedule that was asked for.
+func (e *explorer) repeat() {
+	plan, text := uint64(0), e.options.Repeat
+	if number, rest, ok := strings.Cut(text, ": "); ok {
+		n, err := strconv.ParseUint(strings.TrimPrefix(number, "plan "), 10, 32)
+		if err != nil {
+			e.t.Fatalf("tsqltest: %q is no schedule", e.options.Repeat)
+		}
+		plan, text = n, rest
+	}
+	s, err := explore.Parse(text)
+	if err != nil {
+		e.t.Fatalf("tsqltest: %v", err)
+	}
+	e.plan = plan
+	e.server.sessions.AnyPlan(plan)
+	explore.Follow(e, s)
+}
+
+// explain makes the shortest schedule that fails in the same way, and tells it.
+func (e *explorer) explain(s explore.Schedule, err error) *Failure {
+	kind := kindOf(err)
+	fails := func(s explore.Schedule) (failed bool) {
+		e.judge = func(_ explore.Schedule, found error) bool {
+			failed = found != nil && kindOf(found) == kind
+			if failed {
+				err = found
+			}
+			return true
+		}
+		defer func() { e.judge = nil }()
+		explore.Follow(e, s)
+		return failed
+	}
+	s = explore.Minimize(s, tries, fails)
+	if e.options.Random {
+		s = explore.Minimize(e.fewer(s, kind), tries, fails)
+	}
+	f := &Failure{Repeat: s.String()}
+	if e.plan != 0 {
+		f.Repeat = fmt.Sprintf("plan %d: %s", e.plan, s)
+	}
+	table := newTable(e)
+	e.watch = table.note
+	e.judge = func(_ explore.Schedule, found error) bool {
+		err = found
+		return true
+	}
+	_, f.Preemptions = explore.Follow(e, s)
+	e.watch, e.judge = nil, nil
+	f.Err, f.Table = err, table.String()
+	return f
+}
+
+// tries bounds how many schedules are tried to make a failing one shorter, in each of two ways.
+const tries = 1000
+
+// fewer looks for a schedule that fails in the same way with fewer preemptions.
+func (e *explorer) fewer(s explore.Schedule, kind string) explore.Schedule {
+	left, best := tries, s
+	e.judge = func(tried explore.Schedule, found error) bool {
+		left--
+		if found != nil && kindOf(found) == kind {
+			best = tried
+			return false
+		}
+		return left > 0
+	}
+	_, preemptions := explore.Follow(e, s)
+	best, left = s, tries
+	explore.Search(e, preemptions-1)
+	e.judge = nil
+	return best
+}
+
+// kindOf is what failures must have in common to be taken for the same one: the numbers of the errors.
+func kindOf(err error) string {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var kinds []string
+		for _, one := range several.Unwrap() {
+			kinds = append(kinds, kindOf(one))
+		}
+		return strings.Join(kinds, " ")
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return strconv.Itoa(int(e.Number))
+	}
+	return fmt.Sprintf("%T", err)
+}
+
+// defaultStart is when schedules begin.
+var defaultStart = time.Date(2024, time.January, 1, 12, 0, 0, 0, time.UTC)

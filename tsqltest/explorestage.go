@@ -1,0 +1,269 @@
+package tsqltest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest/internal/explore"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/session"
+)
+
+// stage is where schedules are played: a server that is put back to its beginning, and the sessions of the present schedule.
+type stage struct {
+	server  *Server
+	image   *session.Image
+	start   time.Time
+	machine *explore.Machine
+	players []*Player
+	// abandoned says that the schedule has failed, and its sessions are to end as soon as they can.
+	abandoned bool
+	watch     func(actor int, at schedule.Point)
+}
+
+// maxPoints is how many scheduling points a schedule may have.
+const maxPoints = 1 << 20
+
+// begin makes the server.
+func (e *explorer) begin() {
+	e.t.Helper()
+	o := e.scenario.Options
+	if o.Clock == nil {
+		o.Clock = NewClock(defaultStart)
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	server, err := Start(o)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.server = server
+	if e.scenario.Setup != nil {
+		e.scenario.Setup(e.t, server)
+	}
+	server.hangUp()
+	e.start = o.Clock.Now()
+	server.exploring = func() time.Time {
+		if e.machine == nil {
+			return e.start
+		}
+		return e.start.Add(e.machine.Now())
+	}
+	server.latch.Scheduler = explore.NewMachine()
+	e.image = server.sessions.Save()
+	server.sessions.AnyPlan(e.plan)
+}
+
+func (e *explorer) close() {
+	e.strike()
+	if e.server != nil {
+		e.server.Close()
+	}
+}
+
+// strike ends what is left of the last schedule.
+func (e *explorer) strike() {
+	if e.machine != nil {
+		e.machine.Close()
+	}
+	for _, p := range e.players {
+		p.conn.Close()
+		p.cancel()
+	}
+	e.machine, e.players, e.abandoned = nil, nil, false
+}
+
+// Machine puts the server back to its beginning and the players on it.
+func (e *explorer) Machine() *explore.Machine {
+	e.strike()
+	if !e.image.Restore() {
+		e.server.Close()
+		e.begin()
+	}
+	e.server.random.Seed(e.options.Seed, 0)
+	m := explore.NewMachine()
+	m.Visible, m.Limit, m.Watch = e.server.sessions.Changes, maxPoints, e.watch
+	e.server.latch.Scheduler, e.machine = m, m
+	for i := range e.scenario.Sessions {
+		e.add(&e.scenario.Sessions[i])
+	}
+	return m
+}
+
+// add makes the player of a session.
+func (e *explorer) add(s *Session) {
+	conn, err := e.server.Connect(context.Background())
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	p := &Player{explorer: e, session: s, conn: conn}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	e.players = append(e.players, p)
+	e.machine.Go(p.id(), p.play)
+}
+
+// Abandon makes the players of a schedule that has failed come to their end.
+func (e *explorer) Abandon() {
+	e.abandoned = true
+	for _, p := range e.players {
+		p.cancel()
+	}
+}
+
+// errAbandoned is what a player panics with to come to its end.
+var errAbandoned = errors.New("the schedule has failed")
+
+// Player is a session while a schedule is played. Its methods are for [Session.Run].
+type Player struct {
+	explorer *explorer
+	session  *Session
+	conn     *Conn
+	ctx      context.Context //nolint:containedctx // of the schedule
+	cancel   func()
+	request  func() // cancels the request that is being executed; nil between requests
+	results  []*Result
+	notes    []any
+	err      error
+	ended    bool // it was cut or killed
+}
+
+func (p *Player) id() schedule.ID {
+	c, _ := p.conn.session.(*connection)
+	return c.scheduleID()
+}
+
+// play is the session from its beginning to its end.
+func (p *Player) play() {
+	defer func() {
+		if r := recover(); r != nil && r != errAbandoned { //nolint:errorlint // it is never wrapped
+			panic(r)
+		}
+		p.conn.Close()
+	}()
+	if p.session.Run != nil {
+		p.err = p.session.Run(p)
+		return
+	}
+	for _, step := range p.session.Steps {
+		if _, p.err = p.Exec(step); p.err != nil {
+			return
+		}
+	}
+}
+
+// Exec executes a batch.
+func (p *Player) Exec(batch string) (*Result, error) {
+	return p.do(func(ctx context.Context) (*Result, error) { return p.conn.Exec(ctx, batch) })
+}
+
+// Call executes a procedure.
+func (p *Player) Call(procedure string, args ...Arg) (*Result, error) {
+	return p.do(func(ctx context.Context) (*Result, error) { return p.conn.Call(ctx, procedure, args...) })
+}
+
+func (p *Player) do(f func(ctx context.Context) (*Result, error)) (*Result, error) {
+	p.explorer.machine.Pause()
+	if p.explorer.abandoned {
+		panic(errAbandoned)
+	}
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	p.request = cancel
+	result, err := f(ctx)
+	p.request = nil
+	if p.explorer.abandoned {
+		panic(errAbandoned)
+	}
+	p.results = append(p.results, result)
+	return result, err
+}
+
+// Note keeps a value for [End.Notes].
+func (p *Player) Note(value any) { p.notes = append(p.notes, value) }
+
+// Advance moves the server's clock on, at some point of what the others do. Waits do not end by it.
+func (p *Player) Advance(d time.Duration) {
+	p.explorer.machine.Pause()
+	p.explorer.machine.Advance(d)
+}
+
+// Cut ends the request that another session is executing, as a client does that has waited long enough, at some point. The
+// request returns an error that is [context.Canceled]. Nothing happens to a session that executes none.
+func (p *Player) Cut(session string) {
+	p.explorer.machine.Pause()
+	if other := p.explorer.player(session); other.request != nil {
+		other.ended = true
+		other.request()
+	}
+}
+
+// Kill ends the connection of another session, at some point. What it has not committed is rolled back.
+func (p *Player) Kill(session string) {
+	p.explorer.machine.Pause()
+	other := p.explorer.player(session)
+	other.ended = true
+	p.explorer.server.sessions.End(other.id())
+}
+
+// player finds a session by its name.
+func (e *explorer) player(name string) *Player {
+	for _, p := range e.players {
+		if p.session.Name == name {
+			return p
+		}
+	}
+	panic("tsqltest: no session of the scenario is called " + name)
+}
+
+// End is what a schedule has come to, for [Scenario.Check].
+type End struct {
+	explorer *explorer
+	conn     *Conn
+}
+
+// Exec executes a batch on a connection of its own, when all sessions have gone.
+func (e *End) Exec(batch string) (*Result, error) {
+	if e.conn == nil {
+		conn, err := e.explorer.server.Connect(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		e.conn = conn
+	}
+	return e.conn.Exec(context.Background(), batch)
+}
+
+// Value is the first column of the first row that a batch returns; nil if there is none. An error of the batch is the value.
+func (e *End) Value(batch string) any {
+	result, err := e.Exec(batch)
+	switch {
+	case err != nil:
+		return err
+	case len(result.Sets) == 0 || len(result.Sets[0].Rows) == 0:
+		return nil
+	}
+	return result.Sets[0].Rows[0][0]
+}
+
+// Err is what a session has ended with.
+func (e *End) Err(session string) error { return e.explorer.player(session).err }
+
+// Results are what the requests of a session have returned, with those that failed.
+func (e *End) Results(session string) []*Result { return e.explorer.player(session).results }
+
+// Notes are the values that sessions have kept with [Player.Note], session by session.
+func (e *End) Notes() []any {
+	var notes []any
+	for _, p := range e.explorer.players {
+		notes = append(notes, p.notes...)
+	}
+	return notes
+}
+
+func (e *End) close() {
+	if e.conn != nil {
+		e.conn.Close()
+	}
+}

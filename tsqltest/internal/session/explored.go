@@ -1,0 +1,158 @@
+package session
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/diag"
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
+)
+
+// What an explorer of schedules needs: a server that begins again at the same state, that takes other plans, and that tells
+// what its sessions do. Only sessions that have ended may have been there when an image is made or put back.
+
+// Image is the state of a server.
+type Image struct {
+	server *Server
+	data   *schema.Image
+	lastID int32
+}
+
+// Save makes an image. From then on every request for a lock is a scheduling point.
+func (v *Server) Save() *Image {
+	v.engine.Locks().Preempt = true
+	return &Image{server: v, data: v.catalog.Save(v.engine), lastID: v.lastID.Load()}
+}
+
+// Restore puts the image back, and reports whether it could: not if definitions have changed or somebody is connected.
+func (i *Image) Restore() bool {
+	if len(i.server.sessions) > 0 {
+		return false
+	}
+	i.server.lastID.Store(i.lastID)
+	return i.data.Restore()
+}
+
+// Changes counts what sessions may notice of each other.
+func (v *Server) Changes() uint64 { return v.engine.Changes() + v.looks + uint64(len(v.sessions)) }
+
+// AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice.
+func (v *Server) AnyPlan(seed uint64) { v.anyPlan = seed }
+
+// chooser chooses plans by the seed of the server. It depends on nothing but the seed and the place of the statement.
+func (s *Session) chooser(u *unit, node syntax.Node) plan.Chooser {
+	if s.server.anyPlan == 0 {
+		return nil
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(u.file.Text))
+	return &anyPlan{rand.New(rand.NewPCG(s.server.anyPlan, h.Sum64()+uint64(node.Range().From)))} //nolint:gosec // a seed must repeat
+}
+
+type anyPlan struct{ random *rand.Rand }
+
+// Choose implements plan.Chooser.
+func (c *anyPlan) Choose(_ string, costs []float64) int { return c.random.IntN(len(costs)) }
+
+// Waiting is the lock that a session waits for; false if it waits for none.
+func (v *Server) Waiting(id schedule.ID) (lock.Info, bool) {
+	if s := v.sessions[id]; s != nil {
+		return s.store.Client().Waiting()
+	}
+	return lock.Info{}, false
+}
+
+// Held are the locks of a session, but for intents.
+func (v *Server) Held(id schedule.ID) []lock.Info {
+	return slices.DeleteFunc(v.engine.Locks().List(), func(i lock.Info) bool {
+		return i.Session != id || i.Status != lock.StatusGrant || i.Mode.Intends()
+	})
+}
+
+// Name names what is locked: the index, and the key as the values of its columns.
+func (v *Server) Name(r lock.Resource) string {
+	db := v.catalog.DatabaseByID(r.Database)
+	if r.Kind == lock.Application || db == nil || db.Objects[r.Object] == nil {
+		return r.String()
+	}
+	head := db.Objects[r.Object].Head()
+	name := head.Schema.Name + "." + head.Name
+	t, ok := db.Objects[r.Object].(*schema.Table)
+	if !ok || r.Kind == lock.Object {
+		return name
+	}
+	for _, ix := range t.Indexes {
+		if ix.ID != r.Index {
+			continue
+		}
+		if ix.Name != "" {
+			name += "." + ix.Name
+		}
+		if r.Kind == lock.End {
+			return name + " (end)"
+		}
+		return name + " (" + strings.Join(keyValues(t, ix, t.Data.At(r.Index, r.Key)), ", ") + ")"
+	}
+	return name
+}
+
+// keyValues are the values of a row in the columns of an index.
+func keyValues(t *schema.Table, ix *schema.Index, row []value.Value) []string {
+	var values []string
+	for _, c := range ix.Columns {
+		if row == nil {
+			continue
+		}
+		v, err := value.Assign(row[c.Ordinal], t.Columns[c.Ordinal].Type, printType)
+		switch {
+		case v.IsNull():
+			values = append(values, "NULL")
+		case err == nil:
+			values = append(values, v.Str())
+		}
+	}
+	return values
+}
+
+// Place is where a session is.
+type Place struct {
+	Module string // empty in a batch
+	Line   int    // in the module or the batch
+	Text   string // the statement's first line
+	Plan   string // an operator a line; empty if the statement has none
+}
+
+// Place is where the session is.
+func (v *Server) Place(id schedule.ID) Place {
+	s := v.sessions[id]
+	if s == nil || s.at == nil || s.top() == nil {
+		return Place{}
+	}
+	u := s.top().unit
+	p := Place{Line: int(line(u.file, s.at.Range().From))}
+	if u.module != nil {
+		p.Module = u.file.Name
+	}
+	p.Text, _, _ = strings.Cut(u.file.Slice(diag.Span{From: s.at.Range().From, To: s.at.Range().To}), "\n")
+	p.Text = strings.TrimSpace(p.Text)
+	if c := u.plans[s.at]; c != nil {
+		if st, ok := c.what.(*plan.Statement); ok {
+			p.Plan = st.Explain
+		}
+	}
+	return p
+}
+
+// End ends a session from outside of all sessions, as KILL does.
+func (v *Server) End(id schedule.ID) {
+	if s := v.sessions[id]; s != nil {
+		s.endNow()
+	}
+}
