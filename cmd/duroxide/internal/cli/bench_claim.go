@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type claimFlags struct {
 	queue                  string
 	rows, claimers         []int
 	timers, claims, rounds int
+	names                  int
 }
 
 // claimDocument is what `bench claim --json` prints.
@@ -40,6 +42,7 @@ func (a *app) benchClaimCommand() *cobra.Command {
 		Long: `Measure what it costs to claim work (rig C): how long a fetch takes that finds
 something, by the number of rows that are ready, the number of timers that wait
 beside them, and the number of claimers; and how long one takes that finds nothing.
+With --names the rows have many names, and beside them are rows that no claimer knows.
 
 Each population has a store of its own, which the rig fills. They are measured by
 turns, for several rounds, and what was claimed is put back after each. The column
@@ -59,6 +62,7 @@ claimers: the median of what the rounds have shown.`,
 	cmd.Flags().IntSliceVar(&f.claimers, "claimers", []int{1, 8, 64}, "claims at a time: one `number` for each configuration")
 	cmd.Flags().IntVar(&f.claims, "claims", 500, "claims of each population and round")
 	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often to repeat it")
+	cmd.Flags().IntVar(&f.names, "names", 1, "the `number` of names of what is claimed, all of which the claimers know; with more than one, a quarter as many rows more have names that nobody knows")
 	f.add(cmd)
 	return cmd
 }
@@ -68,8 +72,8 @@ func (f *claimFlags) check() error {
 	switch {
 	case f.queue != string(rig.Turns) && f.queue != string(rig.Activities):
 		return fmt.Errorf("unknown queue %q: it is turns or activities", f.queue)
-	case len(f.rows) == 0 || len(f.claimers) == 0 || !positive(f.rows...) || !positive(f.claimers...) || !positive(f.claims, f.rounds):
-		return errors.New("--rows, --claimers, --claims and --rounds must be positive")
+	case len(f.rows) == 0 || len(f.claimers) == 0 || !positive(f.rows...) || !positive(f.claimers...) || !positive(f.claims, f.rounds, f.names):
+		return errors.New("--rows, --claimers, --claims, --rounds and --names must be positive")
 	case f.timers < 0:
 		return errors.New("--timers must not be negative")
 	case f.claims > slices.Min(f.rows):
@@ -79,16 +83,24 @@ func (f *claimFlags) check() error {
 }
 
 // populations are what rig C compares: nothing, nothing but timers, each number of
-// rows, and the first number with timers beside.
+// rows, and the first number with timers beside. If there are several names, foreign rows
+// are beside each: where nothing is ready, as many as beside the first number of rows.
 func (f *claimFlags) populations() []rig.Population {
-	list := []rig.Population{{}}
+	of := func(ready, timers int) rig.Population {
+		p := rig.Population{Ready: ready, Timers: timers, Names: f.names}
+		if f.names > 1 {
+			p.Foreign = max(cmp.Or(ready, f.rows[0])/4, 1)
+		}
+		return p
+	}
+	list := []rig.Population{of(0, 0)}
 	if f.timers > 0 {
-		list = append(list, rig.Population{Timers: f.timers})
+		list = append(list, of(0, f.timers))
 	}
 	for i, rows := range f.rows {
-		list = append(list, rig.Population{Ready: rows})
+		list = append(list, of(rows, 0))
 		if i == 0 && f.timers > 0 {
-			list = append(list, rig.Population{Ready: rows, Timers: f.timers})
+			list = append(list, of(rows, f.timers))
 		}
 	}
 	return list
@@ -149,8 +161,8 @@ type fillProgress struct {
 
 func (f *fillProgress) next(p rig.Population) {
 	f.stop()
-	if total := p.Ready + p.Timers; total > 0 {
-		f.bar = f.screen.Bar(fmt.Sprintf("filling a store: %d ready, %d timers", p.Ready, p.Timers), total)
+	if total := p.Ready + p.Timers + p.Foreign; total > 0 {
+		f.bar = f.screen.Bar(fmt.Sprintf("filling a store: %d ready, %d timers, %d of other names", p.Ready, p.Timers, p.Foreign), total)
 		f.bar.Set(0)
 	}
 }
@@ -167,10 +179,10 @@ func (f *fillProgress) stop() {
 func (a *app) printClaims(config rig.ClaimConfig, claims []rig.Claim) {
 	a.screen.Printf("\n%d claims of %s in each of %d rounds. Without ready rows, what is measured is a claim that finds nothing.\n\n",
 		config.Claims, config.Queue, config.Rounds)
-	rows := [][]string{{"CLAIMERS", "READY", "TIMERS", "CLAIMS/S", "P50", "P99", "SLOWEST", "TO THE FIRST", "ERRORS", "MISSED"}}
+	rows := [][]string{{"CLAIMERS", "READY", "NAMES", "FOREIGN", "TIMERS", "CLAIMS/S", "P50", "P99", "SLOWEST", "TO THE FIRST", "ERRORS", "MISSED"}}
 	for _, c := range claims {
 		rows = append(rows, []string{
-			strconv.Itoa(c.Claimers), strconv.Itoa(c.Ready), strconv.Itoa(c.Timers),
+			strconv.Itoa(c.Claimers), strconv.Itoa(c.Ready), strconv.Itoa(c.Names), strconv.Itoa(c.Foreign), strconv.Itoa(c.Timers),
 			strconv.FormatFloat(c.Rate, 'f', 0, 64), short(c.Latency.P50), short(c.Latency.P99), short(c.Latency.Max),
 			fmt.Sprintf("%.2f", c.Ratio), strconv.FormatInt(c.Errors, 10), strconv.FormatInt(c.Missed, 10),
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +34,7 @@ type ClaimConfig struct {
 	Open  func(ctx context.Context, p Population) (Store, error)
 	Queue Queue
 	// Populations are what is compared. With no ready rows, what is measured is a
-	// claim that finds nothing.
+	// claim that finds nothing. Claimers ask for what they know, as workers do.
 	Populations []Population
 	// Claimers are the numbers of goroutines that claim at a time.
 	Claimers []int
@@ -88,8 +89,8 @@ func RunClaim(ctx context.Context, config ClaimConfig) (list []Claim, err error)
 			return nil, err
 		}
 		stores = append(stores, store)
-		f := filler{store: store, queue: config.Queue, filled: config.Filled}
-		if err := f.fill(ctx, p); err != nil {
+		f := filler{store: store, queue: config.Queue, population: p, filled: config.Filled}
+		if err := f.fill(ctx); err != nil {
 			return nil, err
 		}
 		if again, ok := store.(Renewer); ok {
@@ -120,7 +121,7 @@ func (c ClaimConfig) compare(ctx context.Context, stores []Store, claimers int) 
 			slices.Reverse(order)
 		}
 		for _, i := range order {
-			r := &claimRound{store: stores[i], queue: c.Queue, empty: c.Populations[i].Ready == 0}
+			r := &claimRound{store: stores[i], queue: c.Queue, empty: c.Populations[i].Ready == 0, known: c.Populations[i].known()}
 			if err := r.run(ctx, claimers, c.Claims); err != nil {
 				return nil, err
 			}
@@ -167,6 +168,7 @@ type claimRound struct {
 	queue Queue
 	// empty says that nothing is there to be claimed.
 	empty bool
+	known *provider.KnownCode
 
 	took           time.Duration
 	times          []time.Duration
@@ -252,8 +254,8 @@ func (r *claimRound) got(what, token string, took time.Duration) error {
 	if token == "" {
 		return nil
 	}
-	if r.empty {
-		return fmt.Errorf("%q can be claimed of a store that holds nothing ready", what)
+	if r.empty || strings.HasPrefix(what, string(foreign)) {
+		return fmt.Errorf("%q is claimed, and there is nothing ready for those who know it", what)
 	}
 	if _, twice := r.held[what]; twice {
 		return fmt.Errorf("two claimers hold %q at the same time", what)
@@ -265,13 +267,13 @@ func (r *claimRound) got(what, token string, took time.Duration) error {
 // fetch claims once, without waiting. token is empty when nothing is found.
 func (r *claimRound) fetch(ctx context.Context) (what, token string, err error) {
 	if r.queue == Activities {
-		item, err := r.store.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: fillLease})
+		item, err := r.store.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: fillLease, Known: r.known})
 		if item == nil {
 			return "", "", err
 		}
 		return item.Item.Target(), item.LockToken, nil
 	}
-	item, err := r.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: fillLease})
+	item, err := r.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: fillLease, Known: r.known})
 	if item == nil {
 		return "", "", err
 	}

@@ -3,8 +3,8 @@ package rig
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,10 +22,10 @@ func claimConfig(t *testing.T, queue Queue, wrap func(Store) Store) ClaimConfig 
 	dir := t.TempDir()
 	return ClaimConfig{
 		Open: func(ctx context.Context, p Population) (Store, error) {
-			store, err := sqlite.Open(ctx, filepath.Join(dir, strconv.Itoa(p.Ready)+"-"+strconv.Itoa(p.Timers)), nil)
+			store, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("%d-%d-%d", p.Ready, p.Timers, p.Foreign)), nil)
 			return wrap(store), err
 		},
-		Queue: queue, Populations: []Population{{}, {Timers: 3}, {Ready: 20}, {Ready: 20, Timers: 3}, {Ready: fillBatch + 1}},
+		Queue: queue, Populations: []Population{{}, {Timers: 3}, {Ready: 20}, {Ready: 20, Timers: 3}, {Foreign: 7}, {Ready: 30, Names: 4, Foreign: 7}, {Ready: fillBatch + 1}},
 		Claimers: []int{1, 4}, Claims: 20, Rounds: 3,
 	}
 }
@@ -59,7 +59,7 @@ func TestClaim(t *testing.T) {
 			if diff := cmp.Diff(append(config.Populations, config.Populations...), of); diff != "" {
 				t.Errorf("not each population under each number of claimers: %s", diff)
 			}
-			for _, i := range []int{0, 2, 5, 7} {
+			for _, i := range []int{0, 2, 7, 9} {
 				if claims[i].Ratio != 1 {
 					t.Errorf("line %d is the yardstick of its kind, and its ratio is %g", i, claims[i].Ratio)
 				}
@@ -73,7 +73,7 @@ func TestClaim(t *testing.T) {
 func TestClaimsArePutBack(t *testing.T) {
 	t.Parallel()
 	config := claimConfig(t, Turns, unwrapped)
-	config.Populations, config.Claimers = []Population{{Ready: 20, Timers: 5}}, []int{3}
+	config.Populations, config.Claimers = []Population{{Ready: 20, Timers: 5, Foreign: 3}}, []int{3}
 	open := config.Open
 	if _, err := RunClaim(t.Context(), config); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestClaimsArePutBack(t *testing.T) {
 	}
 	defer store.Close()
 	depths, err := store.Admin().GetQueueDepths(t.Context())
-	if want := (provider.QueueDepths{OrchestratorQueue: 25}); err != nil || depths != want {
+	if want := (provider.QueueDepths{OrchestratorQueue: 28}); err != nil || depths != want {
 		t.Errorf("%+v is left, %v; want %+v", depths, err, want)
 	}
 	turn, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})

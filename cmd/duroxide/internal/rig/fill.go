@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -31,7 +32,43 @@ type Population struct {
 	// Timers is the number of timers that are due in a day, each of another
 	// instance.
 	Timers int `json:"timers"`
+	// Names is the number of names that the ready rows have, by turns; 0 is 1. All
+	// claimers know them.
+	Names int `json:"names"`
+	// Foreign is the number of rows more that are ready, under as many other names,
+	// which no claimer knows.
+	Foreign int `json:"foreign"`
 }
+
+// known is what the claimers know.
+func (p Population) known() *provider.KnownCode {
+	names := make([]provider.CodeName, max(1, p.Names))
+	for n := range names {
+		names[n].Name = p.name(ready, n)
+	}
+	return provider.Know(names...)
+}
+
+// name is the name of the row with that number.
+func (p Population) name(kind rowKind, n int) string {
+	names := max(1, p.Names)
+	switch {
+	case kind == foreign:
+		return "Foreign-" + strconv.Itoa(n%names)
+	case names == 1:
+		return benchName
+	}
+	return benchName + "-" + strconv.Itoa(n%names)
+}
+
+// rowKind is what kind of rows a portion has, and how the ids of their instances begin.
+type rowKind string
+
+const (
+	ready   rowKind = "ready"
+	foreign rowKind = "foreign"
+	timers  rowKind = "timer"
+)
 
 const (
 	// fillBatch is how many rows one acknowledgement brings. More of them save little, and on some servers each
@@ -48,8 +85,9 @@ const (
 // hundreds at once. So it starts an instance for each such portion and ends it with
 // a turn that sends the portion.
 type filler struct {
-	store provider.Provider
-	queue Queue
+	store      provider.Provider
+	queue      Queue
+	population Population
 	// filled, if set, is told of the number of rows brought so far, by one goroutine
 	// at a time.
 	filled func(rows int)
@@ -58,18 +96,19 @@ type filler struct {
 	rows int
 }
 
-// portion is a part of the rows: ready ones or timers, from a number to below
-// another.
+// portion is a part of the rows of a kind, from a number to below another.
 type portion struct {
-	timers   bool
+	kind     rowKind
 	from, to int
 }
 
-func (f *filler) fill(ctx context.Context, p Population) error {
+func (f *filler) fill(ctx context.Context) error {
 	if err := MustBeEmpty(ctx, f.store); err != nil {
 		return err
 	}
-	portions := append(portionsOf(false, p.Ready), portionsOf(true, p.Timers)...)
+	// What nobody knows comes first, so that who walked past it would be slow.
+	p := f.population
+	portions := slices.Concat(portionsOf(foreign, p.Foreign), portionsOf(ready, p.Ready), portionsOf(timers, p.Timers))
 	// All turns are claimed before any is acknowledged: what the first one brings can
 	// be claimed as well.
 	tokens := make([]string, 0, len(portions))
@@ -91,10 +130,10 @@ func (f *filler) fill(ctx context.Context, p Population) error {
 	return nil
 }
 
-func portionsOf(timers bool, rows int) []portion {
+func portionsOf(kind rowKind, rows int) []portion {
 	var list []portion
 	for from := 0; from < rows; from += fillBatch {
-		list = append(list, portion{timers, from, min(from+fillBatch, rows)})
+		list = append(list, portion{kind, from, min(from+fillBatch, rows)})
 	}
 	return list
 }
@@ -147,17 +186,18 @@ func (f *filler) bring(ctx context.Context, token string, p portion) error {
 	}
 	due := uint64(time.Now().Add(fillLease).UnixMilli())
 	for n := p.from; n < p.to; n++ {
+		instance, name := string(p.kind)+"-"+strconv.Itoa(n), f.population.name(p.kind, n)
 		switch {
-		case p.timers:
+		case p.kind == timers:
 			ack.OrchestratorItems = append(ack.OrchestratorItems, provider.TimerFiredItem{
-				Instance: "timer-" + strconv.Itoa(n), ExecutionID: 1, ID: 2, FireAtMs: due,
+				Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: due,
 			})
 		case f.queue == Activities:
 			ack.WorkerItems = append(ack.WorkerItems, provider.ActivityExecuteItem{
-				Instance: "ready-" + strconv.Itoa(n), ExecutionID: 1, ID: 2, Name: benchName, Input: "null",
+				Instance: instance, ExecutionID: 1, ID: 2, Name: name, Input: "null",
 			})
 		default:
-			ack.OrchestratorItems = append(ack.OrchestratorItems, start("ready-"+strconv.Itoa(n)))
+			ack.OrchestratorItems = append(ack.OrchestratorItems, startOf(instance, name))
 		}
 	}
 	if err := again(func() error { return f.store.AckOrchestrationItem(ctx, ack) }); err != nil {
@@ -176,5 +216,9 @@ func (f *filler) bring(ctx context.Context, token string, p portion) error {
 const benchName = "Claimed"
 
 func start(instance string) provider.StartOrchestrationItem {
-	return provider.StartOrchestrationItem{Instance: instance, Orchestration: benchName, Input: "null", ExecutionID: 1}
+	return startOf(instance, benchName)
+}
+
+func startOf(instance, name string) provider.StartOrchestrationItem {
+	return provider.StartOrchestrationItem{Instance: instance, Orchestration: name, Input: "null", ExecutionID: 1}
 }
