@@ -18,12 +18,11 @@ type CodeName struct {
 	Version string
 }
 
-// KnownCode is the orchestrations, or the activities, that a worker can run. A fetch
-// that carries it takes no other work: what the worker lacks the code for is neither
+// KnownCode is the orchestrations, or the activities, that a worker can run (§5.20). A
+// fetch that carries it takes no other work: what the worker lacks the code for is neither
 // locked nor counted as an attempt, and the order among the rest stays.
 //
-// It never changes, and nil knows everything. Make it with [Know], once per worker, as a
-// store may keep what it found out about it.
+// It never changes, and nil knows everything. Make it with [Know].
 type KnownCode struct {
 	names  []CodeName
 	digest [sha256.Size]byte
@@ -79,14 +78,17 @@ func (k *KnownCode) Knows(name CodeName) bool {
 // remembers which code the workers had. A store without it offers work to workers that
 // cannot run it.
 //
-// Code counts as unknown when no fetch since the given time has known it.
+// Code counts as unknown when no fetch within the given time has known it. A store
+// remembers for a day what was known, and may be 20 s behind (§5.20). A negative time is
+// [ErrInvalidArgument].
 type CodeSelector interface {
-	// UnknownCode lists the code that work has waited for since before then without any
-	// worker that knows it, in order of kind and name.
+	// UnknownCode lists the code that work has waited for, for at least that long, and
+	// that has been unknown for as long: orchestrations before activities, each in order of
+	// the names.
 	UnknownCode(ctx context.Context, unknownFor time.Duration) ([]UnknownCode, error)
 
-	// KnownVersions lists in which versions workers have known an orchestration since
-	// then, in ascending order of the text.
+	// KnownVersions lists the versions of an orchestration that fetches within that time
+	// have known, in ascending order of the text.
 	KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error)
 }
 
