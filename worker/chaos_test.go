@@ -176,7 +176,7 @@ func TestMessagesBetweenExecutions(t *testing.T) {
 	watched := providerfault.New(store, providerfault.Rule{
 		Operation: providerfault.AbandonOrchestrationItem, If: func(providerfault.Call) bool { abandoned <- struct{}{}; return false },
 	})
-	stop := runWorker(t, watched, worker.Options{UnregisteredBackoff: 50 * time.Millisecond, UnregisteredBackoffMax: 50 * time.Millisecond}, first)
+	stop := runWorker(t, unselecting{watched}, worker.Options{UnregisteredBackoff: 50 * time.Millisecond, UnregisteredBackoffMax: 50 * time.Millisecond}, first)
 	run := start(t, store, first, "")
 	waitForStatus(t, store, run.Instance())
 	raise(t, store, run.Instance(), "go")

@@ -85,7 +85,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	store := providerfault.New(openStore(t),
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
-	runWorker(t, store, worker.Options{
+	runWorker(t, unselecting{store}, worker.Options{
 		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
 		UnknownCodeTimeout: time.Second,
 	}, def, unsteady, reveal)

@@ -89,17 +89,21 @@ func (s *Store) KnownVersions(ctx context.Context, name string, since time.Durat
 	return nil, nil
 }
 
-// idle reports whether a fetch is one that the decorated store must not be asked for.
-func (s *Store) idle(unknownFor time.Duration) bool {
+// selects reports whether the decorated store selects work by code. If not, it is asked
+// neither for certain code, which a store behind it might see, nor for what is unknown.
+func (s *Store) selects() bool {
 	_, selects := s.inner.(provider.CodeSelector)
-	return unknownFor > 0 && !selects
+	return selects
 }
 
 // FetchOrchestrationItem implements [provider.Provider].
 func (s *Store) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	return run(ctx, s, Call{Operation: FetchOrchestrationItem}, func() (*provider.FetchedOrchestration, error) {
-		if s.idle(params.UnknownFor) {
-			return nil, nil
+		if !s.selects() {
+			if params.UnknownFor > 0 {
+				return nil, nil
+			}
+			params.Known = nil
 		}
 		return s.inner.FetchOrchestrationItem(ctx, params)
 	})
@@ -164,8 +168,11 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // FetchWorkItem implements [provider.Provider].
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 	return run(ctx, s, Call{Operation: FetchWorkItem}, func() (*provider.FetchedWorkItem, error) {
-		if s.idle(params.UnknownFor) {
-			return nil, nil
+		if !s.selects() {
+			if params.UnknownFor > 0 {
+				return nil, nil
+			}
+			params.Known = nil
 		}
 		return s.inner.FetchWorkItem(ctx, params)
 	})
