@@ -40,8 +40,9 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 //
 // The transaction must be one of the store's database, under READ COMMITTED. Until it
 // ends it holds the instance's lock, for which turns of that instance wait, and whoever
-// else sends to it. So keep it short, and send to several instances in the order of
-// their ids. The call may have to wait for others itself: ctx bounds it, and
+// else sends to it; with the first start ever of an orchestration in a version, also who
+// starts the same for the first time. So keep it short, and send to several instances in
+// the order of their ids. The call may have to wait for others itself: ctx bounds it, and
 // [Config.CallTimeout] does not. Fetches notice the message with their next poll
 // ([Config.MaxPollInterval]), those of this process too, since nobody tells the store
 // when the transaction ends.
