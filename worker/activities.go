@@ -78,6 +78,16 @@ func (c *call) ref() provider.ActivityRef {
 // wanted or its lease is lost.
 var errCancelled = errors.New("the activity was cancelled or its lease was lost")
 
+// errLeaseEnded is that cause when the store did not say so, but could not be asked.
+var errLeaseEnded = fmt.Errorf("the lease ended: %w", errCancelled)
+
+// wasCancelled reports whether an activity's context ended because it was cancelled, or is
+// somebody else's.
+func wasCancelled(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, errCancelled) && !errors.Is(cause, errLeaseEnded)
+}
+
 // process runs one activity and returns the call that acknowledges or abandons it.
 func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) (settle func(free func())) {
 	w := a.worker
@@ -142,10 +152,15 @@ func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()
 			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
 		}, func(err error) {
 			c.worker.failed(c.key(), err)
-			c.cancel(errCancelled)
+			if errors.Is(err, provider.ErrInvalidLockToken) {
+				c.cancel(errCancelled)
+			} else {
+				c.cancel(errLeaseEnded)
+			}
 		}, c.logger)
 	c.lease.onRenewal(c.tellLong())
 	defer c.lease.onRenewal(nil)
+	defer c.worker.active.enter(c)()
 
 	done := make(chan provider.WorkItem, 1)
 	go c.execute(ctx, fn, done)
@@ -257,8 +272,7 @@ func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
 func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
 	_, failed := completion.(provider.ActivityFailedItem)
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errCancelled) && c.lease.ended() && !failed:
-		// The store may be away, and the activity come back.
+	case errors.Is(cause, errLeaseEnded) && !failed: // and the activity may come back
 		return func() { c.keep(ctx, completion) }
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
@@ -286,9 +300,9 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, provider.ErrLockExpired), provider.IsRetryable(err) && errors.Is(context.Cause(ctx), errCancelled):
+	case errors.Is(err, provider.ErrLockExpired), provider.IsRetryable(err) && errors.Is(context.Cause(ctx), errLeaseEnded):
 		c.keep(ctx, completion)
-	case errors.Is(err, provider.ErrLockLost) && !c.lease.ended():
+	case errors.Is(err, provider.ErrLockLost) && !c.lease.ended(), wasCancelled(ctx):
 		c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded", "error", err)
 	case errors.Is(err, provider.ErrLockLost):
 		c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)

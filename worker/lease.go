@@ -111,6 +111,22 @@ func (l *lease) fire() {
 	}
 }
 
+// renewNow renews at once rather than when it is time.
+func (l *lease) renewNow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil && l.timer.Stop() {
+		l.timer.Reset(0)
+	}
+}
+
+// confirmed is when the lease was taken or last renewed.
+func (l *lease) confirmed() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.expires.Add(-l.timeout)
+}
+
 // ended reports whether the lease was not renewed in time. A nil lease has not ended.
 func (l *lease) ended() bool {
 	if l == nil {

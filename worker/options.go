@@ -108,6 +108,13 @@ type Options struct {
 	// tags and sessions from which this worker's orchestrations get no results.
 	QuietTime time.Duration
 
+	// CancellationPoll is how often the store is asked whether other processes have cancelled
+	// activities that run here, default 2 s; -1 is never. It is one call for all activities
+	// that have run for a while, and none when there are none. What this process cancels is
+	// told at once, to all its workers on the same store. A store that is no
+	// [provider.LeaseWatcher] is not asked, and what other processes cancel is told when the
+	// lease is renewed.
+	CancellationPoll time.Duration
 	// CancellationGracePeriod is how long a cancelled activity may take to return
 	// before its slot is given to another, default 10 s.
 	CancellationGracePeriod time.Duration
@@ -168,6 +175,7 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.CachedInstances, 1000)
 	setDefault(&o.CachedBytes, 64<<20)
 	setDefault(&o.QuietTime, 5*time.Minute)
+	setDefault(&o.CancellationPoll, 2*time.Second)
 	setDefault(&o.CancellationGracePeriod, 10*time.Second)
 	setDefault(&o.ShutdownTimeout, time.Second)
 	setDefault(&o.MaxSessions, 10)

@@ -65,6 +65,7 @@ func (o Options) checkNegative() error {
 		{"UnknownCodeTimeout", int64(o.UnknownCodeTimeout)},
 		{"BlockedTimeout", int64(o.BlockedTimeout)},
 		{"QuietTime", int64(o.QuietTime)},
+		{"CancellationPoll", int64(o.CancellationPoll)},
 		{"ShutdownTimeout", int64(o.ShutdownTimeout)},
 	} {
 		if n.value < -1 {

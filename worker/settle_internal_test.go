@@ -188,3 +188,30 @@ func TestKeptResults(t *testing.T) {
 		t.Errorf("%d results and %d places are left", len(k.results), len(k.order))
 	}
 }
+
+// An activity that is fetched while a turn cancels it is not told by the turn. It renews its
+// lease at once, which tells it.
+func TestCallsOfJustCancelledActivitiesRenewAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		renewed := map[uint64]time.Duration{}
+		r := newRunningCalls()
+		for id := range uint64(2*maxRecent + 1) {
+			r.cancel([]provider.ActivityRef{{Instance: "i", ExecutionID: 1, ActivityID: id}})
+		}
+		for _, id := range []uint64{0, 2*maxRecent + 1, 2 * maxRecent} { // long ago, never, just now
+			c := &call{item: provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id}}
+			c.lease = holdLease(t.Context(), 30*time.Second, 5*time.Second, func(context.Context) error {
+				renewed[id] = time.Since(began)
+				return provider.ErrInvalidLockToken
+			}, func(error) {}, slog.New(slog.DiscardHandler))
+			defer c.lease.stop()
+			defer r.enter(c)()
+		}
+		synctest.Wait()
+		if len(renewed) != 1 || renewed[2*maxRecent] != 0 {
+			t.Errorf("renewed %v", renewed)
+		}
+	})
+}

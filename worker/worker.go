@@ -37,6 +37,8 @@ type Worker struct {
 	offers recent[offer]
 	// failures are why turns and activities were given back last.
 	failures recent[string]
+	// active are the activities that run on the worker's store.
+	active *runningCalls
 }
 
 // Errors of a worker's life cycle.
@@ -111,6 +113,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.running.Swap(true) {
 		return ErrRunning
 	}
+	var leave func()
+	w.active, leave = runningOn(w.store)
+	defer leave()
 	// work outlives ctx by the shutdown timeout.
 	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abort(nil)
@@ -136,6 +141,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	if w.options.ActivityConcurrency > 0 {
 		keeper.Go(func() { w.keepSessions(keeping) })
+		if watcher, ok := w.store.(provider.LeaseWatcher); ok && w.options.CancellationPoll > 0 {
+			keeper.Go(func() { w.watchLeases(keeping, watcher) })
+		}
 	}
 	if w.options.OrchestrationConcurrency > 0 && w.options.QuietTime > 0 {
 		keeper.Go(func() { w.watchUnserved(keeping) })
