@@ -37,6 +37,7 @@ type unknownWatch struct {
 	// it did so last.
 	steady, looked time.Time
 	told           map[provider.UnknownCode]bool
+	looks          int
 	// failed is whether the work that was fetched last was failed.
 	failed bool
 }
@@ -75,7 +76,8 @@ func (u *unknownWatch) look(ctx context.Context) {
 	if err == nil {
 		err = u.failActivities(ctx, unknownFor)
 	}
-	if err == nil && steady >= u.timeout/noticeAfter {
+	// Not each time: a store may have to read all that waits.
+	if u.looks++; err == nil && u.looks%2 == 0 && steady >= u.timeout/noticeAfter {
 		err = u.tell(ctx)
 	}
 	if err != nil && ctx.Err() == nil {

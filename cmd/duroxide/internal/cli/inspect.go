@@ -34,6 +34,8 @@ type statusDocument struct {
 	CustomStatusVersion uint64           `json:"custom_status_version"`
 	Output              *string          `json:"output"`
 	Failure             *failureDocument `json:"failure"`
+	// WaitsFor is the code that the instance waits for and no worker has.
+	WaitsFor []unknownDocument `json:"waits_for"`
 	// Stats are null for an instance that has vanished meanwhile.
 	Stats *provider.InstanceStats `json:"stats"`
 }
@@ -74,7 +76,12 @@ type metricsDocument struct {
 	Queues     struct {
 		Orchestrator uint64 `json:"orchestrator"`
 		Worker       uint64 `json:"worker"`
+		// These have waited for provider.DefaultUnknownFor.
+		UnknownOrchestrations uint64 `json:"unknown_orchestrations"`
+		UnknownActivities     uint64 `json:"unknown_activities"`
 	} `json:"queues"`
+	// Unknown is shown earlier than the queues count it.
+	Unknown []unknownDocument `json:"unknown"`
 }
 
 func describeInstance(info provider.InstanceInfo) instanceDocument {
@@ -134,9 +141,14 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	if err != nil {
 		return err
 	}
+	waitsFor, err := s.waitsFor(ctx, info)
+	if err != nil {
+		return err
+	}
 	document := statusDocument{
 		instanceDocument: describeInstance(info),
 		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion, Stats: stats,
+		WaitsFor: waitsFor,
 	}
 	document.Status = string(status.State)
 	switch status.State {
@@ -167,6 +179,7 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 	if document.Parent != nil {
 		rows = append(rows, []string{"parent", *document.Parent})
 	}
+	rows = append(rows, unknownRows("waits for", document.WaitsFor)...)
 	if document.CustomStatus != nil {
 		rows = append(rows, []string{"custom status", *document.CustomStatus})
 	}
@@ -374,15 +387,20 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	if err != nil {
 		return err
 	}
-	var document metricsDocument
+	unknown, err := s.unknownCode(ctx)
+	if err != nil {
+		return err
+	}
+	document := metricsDocument{Unknown: unknown}
 	document.Instances.Total, document.Instances.Running = m.TotalInstances, m.RunningInstances
 	document.Instances.Completed, document.Instances.Failed = m.CompletedInstances, m.FailedInstances
 	document.Executions, document.Events = m.TotalExecutions, m.TotalEvents
 	document.Queues.Orchestrator, document.Queues.Worker = q.OrchestratorQueue, q.WorkerQueue
+	document.Queues.UnknownOrchestrations, document.Queues.UnknownActivities = q.UnknownOrchestrations, q.UnknownActivities
 	if a.json {
 		return a.printJSON(document)
 	}
-	printTable(a.screen, [][]string{
+	printTable(a.screen, append([][]string{
 		{"instances", decimal(m.TotalInstances)},
 		{"  running", decimal(m.RunningInstances)},
 		{"  completed", decimal(m.CompletedInstances)},
@@ -391,6 +409,8 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"events", decimal(m.TotalEvents)},
 		{"queued messages and timers", decimal(q.OrchestratorQueue)},
 		{"queued activities", decimal(q.WorkerQueue)},
-	})
+		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
+		{"activities that no worker knows", decimal(q.UnknownActivities)},
+	}, unknownRows("waiting for", unknown)...))
 	return nil
 }

@@ -150,6 +150,8 @@ type session struct {
 	*client.Client
 
 	admin provider.Admin
+	// code is nil for a store that does not select work by code.
+	code provider.CodeSelector
 }
 
 // storeURL is the URL of --store or of the environment.
@@ -181,7 +183,8 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 	if err != nil {
 		return err
 	}
-	return run(cmd.Context(), session{c, admin})
+	code, _ := store.(provider.CodeSelector)
+	return run(cmd.Context(), session{c, admin, code})
 }
 
 // lookUp reads an instance's facts.
@@ -189,7 +192,7 @@ func (s session) lookUp(ctx context.Context, instance string) (provider.Instance
 	info, err := s.admin.GetInstanceInfo(ctx, instance)
 	if errors.Is(err, provider.ErrNotFound) {
 		return info, notFound("there is no instance %q: it was never started, no worker has begun it yet, or none registers its "+
-			"orchestration ('duroxide metrics' counts what is queued)", instance)
+			"orchestration ('duroxide metrics' counts what is queued, and shows what no worker has)", instance)
 	}
 	return info, err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
@@ -207,6 +209,41 @@ func judgeProblem(p migrate.Problem) Finding {
 	}
 	f.Detail, f.Advice = inTwo(p.Object + ": " + p.Detail)
 	return f
+}
+
+// checkCode looks for orchestrations and activities that work waits for and no worker has.
+func (p *patient) checkCode(ctx context.Context) error {
+	if p.trouble != nil {
+		return nil // said already
+	}
+	unknown, err := p.queries.ListUnknownCode(ctx, mssqldb.ListUnknownCodeParams{UnknownMs: (provider.DefaultUnknownFor / 4).Milliseconds()})
+	if err != nil {
+		return err
+	}
+	for _, code := range unknown.Codes {
+		p.findings = append(p.findings, judgeUnknown(code))
+	}
+	if len(unknown.Codes) == 0 {
+		p.note(OK, "nothing waits for code that no worker has", "")
+	}
+	return nil
+}
+
+// judgeUnknown is never a problem of the database: the worker may only be stopped.
+func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
+	what := "orchestration " + code.Name
+	if code.Activity {
+		what = "activity " + code.Name
+	}
+	if code.Version != "" {
+		what += " " + code.Version
+	}
+	return Finding{
+		Level: Warning,
+		Detail: fmt.Sprintf("no worker has %s; %d waiting, the first since %s", what, code.Waiting,
+			time.UnixMilli(code.ReadyAt).UTC().Format("2006-01-02 15:04:05")),
+		Advice: "start a worker that registers it; with worker.Options' defaults it fails five minutes after the first worker began to look",
+	}
 }
 
 // clockReading is the server's clock as seen from here.

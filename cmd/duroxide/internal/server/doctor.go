@@ -67,6 +67,7 @@ func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
 		{"login", (*patient).checkLogin},
 		{"schema", (*patient).checkSchema},
 		{"modules", (*patient).checkModules},
+		{"code", (*patient).checkCode},
 		{"clock", (*patient).checkClock},
 		{"connections", (*patient).checkConnections},
 	} {

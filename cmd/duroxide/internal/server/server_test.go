@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -325,6 +326,19 @@ func TestTroubleThatADoctorCanLookAt(t *testing.T) {
 	for _, err := range []error{context.Canceled, io.EOF} {
 		if aboutTheSchema(err) {
 			t.Errorf("%v is trouble with the schema", err)
+		}
+	}
+}
+
+// Code that no worker has is a warning with its name and version.
+func TestUnknownCodeIsAWarning(t *testing.T) {
+	t.Parallel()
+	for want, code := range map[string]mssqldb.ListUnknownCodeCodesRow{
+		"no worker has orchestration Order 2.0.0; 3 waiting, the first since 2025-01-31 08:00:00": {Name: "Order", Version: "2.0.0", Waiting: 3, ReadyAt: 1738310400000},
+		"no worker has activity Charge; 1 waiting, the first since 2025-01-31 08:00:00":           {Name: "Charge", Activity: true, Waiting: 1, ReadyAt: 1738310400000},
+	} {
+		if f := judgeUnknown(code); f.Level != Warning || f.Detail != want || f.Advice == "" {
+			t.Errorf("%+v, want %q", f, want)
 		}
 	}
 }
