@@ -74,7 +74,7 @@ func cacheWorker(t *testing.T, store provider.Provider, options Options, forget 
 
 func soon(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -136,9 +136,9 @@ func TestRandomEvictions(t *testing.T) {
 	t.Parallel()
 	cacheStores(t, func(t *testing.T, store provider.Provider) {
 		var runs atomic.Int32
-		def := steps(30, &runs)
+		def := steps(10, &runs)
 		mixed := orchestration.New("Mixed", func(ctx *orchestration.Context, n int) (int, error) {
-			for range 4 {
+			for range 2 {
 				a, b := orchestration.Activity(ctx, addOne, n), orchestration.Activity(ctx, addOne, n)
 				if _, err := orchestration.Join(a, b); err != nil {
 					return 0, err
@@ -147,10 +147,10 @@ func TestRandomEvictions(t *testing.T) {
 				if err != nil {
 					return 0, err
 				}
-				n = sum - 29
+				n = sum - 9
 				orchestration.SetKV(ctx, "n", n)
 			}
-			if n < 8 {
+			if n < 4 {
 				return 0, orchestration.ContinueAsNew(ctx, n)
 			}
 			return n, nil
@@ -161,7 +161,7 @@ func TestRandomEvictions(t *testing.T) {
 		}
 		c := client.New(store)
 		var all []*client.Run[int]
-		for i := range 4 {
+		for i := range 3 {
 			run, err := client.Start(t.Context(), c, mixed, fmt.Sprint("mixed", i), 0)
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +169,7 @@ func TestRandomEvictions(t *testing.T) {
 			all = append(all, run)
 		}
 		for _, run := range all {
-			if n, err := run.Wait(soon(t)); n != 8 || err != nil {
+			if n, err := run.Wait(soon(t)); n != 4 || err != nil {
 				t.Errorf("%s ended with %d, %v", run.Instance(), n, err)
 			}
 		}

@@ -52,7 +52,7 @@ the same machine. The store must be empty: what a rig finds in it, it would take
 	}
 	cmd.AddCommand(
 		a.benchParityCommand(), a.benchCitiesCommand(), a.benchClaimCommand(), a.benchChildrenCommand(),
-		a.benchIdleCommand(), a.benchMemoryCommand(),
+		a.benchHistoryCommand(), a.benchIdleCommand(), a.benchMemoryCommand(),
 	)
 	return cmd
 }

@@ -140,6 +140,7 @@ func TestInterruptedCommands(t *testing.T) {
 		{"bench", "memory", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
 		{"bench", "cities", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
 		{"bench", "children", "--store", "sqlite::memory:", "--children", "10000"},
+		{"bench", "history", "--store", "sqlite::memory:", "--steps", "20000"},
 		{"bench", "claim", "--store", "sqlite::memory:", "--rounds", "1000000", "--json"},
 		{"bench", "idle", "--store", "sqlite::memory:", "--workers", "2", "--duration", "1h"},
 	} {

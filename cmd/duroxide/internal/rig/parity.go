@@ -1,7 +1,7 @@
 // Package rig measures a store under the runtime: how many orchestrations a second
 // (rig A, parity.go, and rig B, cities.go), what work costs to claim (rig C, claim.go
-// with fill.go), what the children of one parent cost (children.go), how much memory
-// many orchestrations take (memory.go), and what workers cost that have nothing to do
+// with fill.go), what the children of one parent cost (children.go), what a step of a
+// long history costs (history.go), how much memory many orchestrations take (memory.go), and what workers cost that have nothing to do
 // (idle.go).
 //
 // Its other parts: count.go counts a store's calls, costs.go sums up what
@@ -127,9 +127,14 @@ var (
 // startWorker runs a worker. stop ends it, once or more, and returns when it has
 // ended.
 func startWorker(ctx context.Context, store provider.Provider, slots int, logger *slog.Logger, definitions ...worker.Registrable) (stop func(), err error) {
-	w, err := worker.New(store, worker.Options{
+	return runWorker(ctx, store, worker.Options{
 		OrchestrationConcurrency: slots, ActivityConcurrency: slots, Logger: logger,
-	})
+	}, definitions...)
+}
+
+// runWorker runs a worker until stop.
+func runWorker(ctx context.Context, store provider.Provider, options worker.Options, definitions ...worker.Registrable) (stop func(), err error) {
+	w, err := worker.New(store, options)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +145,7 @@ func startWorker(ctx context.Context, store provider.Provider, slots int, logger
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := w.Run(ctx); err != nil {
-			logger.ErrorContext(ctx, "the worker ended", "error", err)
+			options.Logger.ErrorContext(ctx, "the worker ended", "error", err)
 		}
 	})
 	return func() {

@@ -65,6 +65,21 @@ func TestChildren(t *testing.T) {
 	}
 }
 
+// TestHistory has a sequence of activities, and windows up to its last step.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	for _, cached := range []bool{true, false} {
+		store, _, _ := openStore(t)
+		h, err := RunHistory(t.Context(), HistoryConfig{Store: store, Steps: 150, Cached: cached, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Steps != 150 || h.Cached != cached || len(h.Windows) != 2 || h.Windows[1].Step != 150 || h.Windows[1].Milliseconds <= 0 {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
 func TestParity(t *testing.T) {
 	t.Parallel()
 	store, commits, _ := openStore(t)

@@ -293,6 +293,8 @@ func TestRigsOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, `"completed":`, "bench", "parity", "--store", s.store, "--slots", "2", "--duration", "200ms", "--in-flight", "2", "--json")
 	empty()
 	s.expect(cli.ExitOK, `"children":3,`, "bench", "children", "--store", s.store, "--children", "2,3", "--json")
+	empty()
+	s.expect(cli.ExitOK, `"steps":120,"cached":true,`, "bench", "history", "--store", s.store, "--steps", "120", "--json")
 	s.expect(cli.ExitOK, `"claimers":2,"claims":5,`,
 		"bench", "claim", "--store", s.store, "--rows", "10", "--timers", "5", "--claimers", "2", "--claims", "5", "--rounds", "1", "--json")
 	s.expect(cli.ExitOK, "does not exist", "migrate", "status", "--store", beside(s.store))
