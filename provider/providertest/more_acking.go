@@ -40,6 +40,7 @@ func moreAcking() category {
 		{"messages_to_itself_are_fetchable_after_the_ack", messageToItself},
 		{"child_results_go_to_the_parent", childResultsToParent},
 		{"nothing_is_deduplicated", nothingDeduplicated},
+		{"items_of_a_turn_are_not_deduplicated", turnNotDeduplicated},
 		{"finished_instances_still_get_messages", finishedGetMessages},
 		{"late_completions_of_old_executions_are_delivered", lateCompletions},
 

@@ -231,6 +231,20 @@ func nothingDeduplicated(e *env) {
 	e.fetchNoWork(provider.FetchWorkParams{}, "§5.8: adds one ActivityExecute to the worker queue")
 }
 
+// Neither are the items of one turn, to itself and to others.
+func turnNotDeduplicated(e *env) {
+	const rule = "§5.2 steps 12 and 14: each item is inserted"
+	e.createWith("A", provider.AckOrchestrationParams{
+		WorkerItems:       []provider.WorkItem{activityItem("A", 2), activityItem("A", 2)},
+		OrchestratorItems: []provider.WorkItem{raised("A", "go"), raised("B", "go"), raised("A", "go"), startItem("B"), startItem("B")},
+	})
+	e.batch(e.fetchInstance("A", held), rule, raised("A", "go"), raised("A", "go"))
+	e.batch(e.fetchInstance("B", held), rule, raised("B", "go"), startItem("B"), startItem("B"))
+	e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, rule)
+	e.claim(provider.FetchWorkParams{LockTimeout: held}, 2, rule)
+	e.fetchNoWork(provider.FetchWorkParams{}, rule)
+}
+
 // A finished instance's messages are delivered with its terminal history, so that
 // the runtime can drop them.
 func finishedGetMessages(e *env) {

@@ -262,6 +262,8 @@ func latestExecutionID(e *env) {
 	latest(1)
 	e.nextExecution("order", provider.AckOrchestrationParams{})
 	latest(2)
+	e.turn("order", provider.AckOrchestrationParams{ExecutionID: 7})
+	latest(7)
 	_, err := e.admin().LatestExecutionID(e.ctx, "nobody")
 	e.permanent(err, provider.ErrNotFound, rule)
 	e.saysAll(err, rule, "not found")

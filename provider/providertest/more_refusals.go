@@ -2,6 +2,7 @@ package providertest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -14,6 +15,9 @@ func moreRefusals() category {
 		{"expired_token_comes_before_a_bad_turn", expiredTokenFirst},
 		{"bad_turn_with_a_live_token", badTurnWithLiveToken},
 		{"unknown_status_is_refused", unknownStatusRefused},
+		{"renewal_for_no_time_is_refused", emptyRenewalRefused},
+		{"append_to_execution_zero_is_refused", appendToZeroRefused},
+		{"management_errors_name_their_operation", managementErrorsName},
 	}}
 }
 
@@ -119,4 +123,55 @@ func unknownStatusRefused(e *env) {
 	}
 	e.untouched("A", ruleStays)
 	e.commit(got, everything("A"))
+}
+
+// A lease is never renewed for no time or less: the call is refused, and the lease stays.
+func emptyRenewalRefused(e *env) {
+	const rule = "§5.4, §5.12: extendFor must be positive; §2.3: bad argument → permanent"
+	e.create("A")
+	e.wake("A")
+	turn := e.fetchInstance("A", held)
+	e.enqueueWork(activityItem("A", 2))
+	work := e.fetchWork(held)
+	for _, extend := range []time.Duration{0, -time.Second} {
+		e.permanent(e.p.RenewOrchestrationItemLock(e.ctx, turn.LockToken, extend), provider.ErrInvalidArgument, rule)
+		e.permanent(e.p.RenewWorkItemLock(e.ctx, work.LockToken, extend), provider.ErrInvalidArgument, rule)
+	}
+	e.lockHeld("A", rule)
+	e.fetchNoWork(provider.FetchWorkParams{}, rule)
+	e.commit(turn, provider.AckOrchestrationParams{})
+	e.ackWork(work)
+}
+
+// There is no execution 0.
+func appendToZeroRefused(e *env) {
+	const rule = "§2.2: execution_id: first value 1; §2.3: bad argument → permanent"
+	e.create("A")
+	err := e.p.AppendWithExecution(e.ctx, "A", 0, []provider.Event{event("A", 1, 2, provider.ExternalSubscribed{Name: "go"})})
+	e.permanent(err, provider.ErrInvalidArgument, rule)
+	e.sameEvents(e.history("A", 1), []provider.Event{started("A", 1)}, rule)
+}
+
+// The errors of the management interface name their calls as well.
+func managementErrorsName(e *env) {
+	const rule = "§2.3: Operation: method name in snake_case"
+	a := e.admin()
+	e.create("root")
+	e.createChild("root", "child")
+	for operation, call := range map[string]func() error{
+		"latest_execution_id": func() error { _, err := a.LatestExecutionID(e.ctx, "nobody"); return err },
+		"get_instance_info":   func() error { _, err := a.GetInstanceInfo(e.ctx, "nobody"); return err },
+		"get_execution_info":  func() error { _, err := a.GetExecutionInfo(e.ctx, "nobody", 1); return err },
+		"get_parent_id":       func() error { _, err := a.GetParentID(e.ctx, "nobody"); return err },
+		"delete_instance":     func() error { _, err := a.DeleteInstance(e.ctx, "child", false); return err },
+		"prune_executions":    func() error { _, err := a.PruneExecutions(e.ctx, "nobody", provider.PruneOptions{}); return err },
+		"delete_instances_atomic": func() error {
+			_, err := a.DeleteInstancesAtomic(e.ctx, []string{"root"}, true)
+			return err
+		},
+	} {
+		err := call()
+		e.refused(err, rule)
+		same(e, provider.AsError(err).Operation, operation, rule)
+	}
 }

@@ -13,6 +13,7 @@ func moreStatus() category {
 		{"status_without_output", statusWithoutOutput},
 		{"output_without_status_changes_nothing", outputWithoutStatus},
 		{"empty_output_is_an_output", emptyOutput},
+		{"late_turn_leaves_the_outcome", lateTurnLeavesOutcome},
 	}}
 }
 
@@ -116,4 +117,15 @@ func emptyOutput(e *env) {
 	e.nextExecution("order", provider.AckOrchestrationParams{})
 	e.finish("order", provider.StatusCompleted, "")
 	e.hasOutcome("order", 2, provider.StatusCompleted, new(""), ruleSetsStatus)
+}
+
+// A turn that only drops late messages leaves status, output and time of completion.
+func lateTurnLeavesOutcome(e *env) {
+	const rule = "§5.2 step 8: only if Status given: completed_at = now"
+	e.createEnded("order", provider.StatusCompleted)
+	at := e.completedAt("order", 1)
+	e.tick()
+	e.turn("order", provider.AckOrchestrationParams{})
+	e.hasOutcome("order", 1, provider.StatusCompleted, new("out"), rule)
+	e.check(e.completedAt("order", 1).Equal(at), rule, "completed at %v, then at %v", at, e.completedAt("order", 1))
 }

@@ -240,6 +240,31 @@ func listMutants() []mutant {
 				return info, err
 			}
 		}},
+		{"counts executions for the latest id", "§6.7", []string{"more management/latest_execution_id"}, func(c *calls, real calls) {
+			c.LatestExecutionID = func(ctx context.Context, instance string) (uint64, error) {
+				latest, err := real.LatestExecutionID(ctx, instance)
+				ids, _ := real.ListExecutions(ctx, instance)
+				return min(latest, uint64(len(ids))), err
+			}
+		}},
+		{"says when the last turn was for when an execution was completed", "§5.2 step 8", []string{"more status/late_turn_leaves_the_outcome"}, func(c *calls, real calls) {
+			c.GetExecutionInfo = func(ctx context.Context, instance string, execution uint64) (provider.ExecutionInfo, error) {
+				info, err := real.GetExecutionInfo(ctx, instance, execution)
+				if row, e := real.GetInstanceInfo(ctx, instance); e == nil && info.CompletedAt != nil {
+					info.CompletedAt = &row.UpdatedAt
+				}
+				return info, err
+			}
+		}},
+		{"names management errors by a query", "§2.3", []string{"more refusals/management_errors_name_their_operation"}, func(c *calls, real calls) {
+			c.GetParentID = func(ctx context.Context, instance string) (*string, error) {
+				parent, err := real.GetParentID(ctx, instance)
+				if e := provider.AsError(err); e != nil {
+					err = &provider.Error{Operation: "query", Message: e.Message, Retryable: e.Retryable, Err: e.Err}
+				}
+				return parent, err
+			}
+		}},
 		{"shows an instance the status of its first execution", "§6.1: an instance's status", []string{"more management/status_follows_the_current_execution"}, func(c *calls, real calls) {
 			c.GetInstanceInfo = func(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 				info, err := real.GetInstanceInfo(ctx, instance)

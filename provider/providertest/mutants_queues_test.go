@@ -35,6 +35,11 @@ func queueMutants() []mutant {
 				return real.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
+		{"appends to execution 1 instead of 0", "§2.2", []string{"more refusals/append_to_execution_zero_is_refused"}, func(c *calls, real calls) {
+			c.AppendWithExecution = func(ctx context.Context, instance string, execution uint64, events []provider.Event) error {
+				return real.AppendWithExecution(ctx, instance, max(execution, 1), events)
+			}
+		}},
 		{"makes delayed messages visible at once", "§5.1", []string{"more fetching/delayed_messages_stay_out_of_the_batch"},
 			messages(func(item provider.WorkItem, _ time.Duration) (provider.WorkItem, time.Duration) { return item, 0 })},
 		{"makes queued timers visible at once", "§5.9", []string{"more acking/enqueued_timer_waits_for_the_later_of_its_times"},

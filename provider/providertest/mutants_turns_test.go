@@ -124,6 +124,10 @@ func turnMutants() []mutant {
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.WorkerItems = turn.WorkerItems[:min(len(turn.WorkerItems), 1000)]
 			})},
+		{"schedules equal activities of a turn once", "§5.2 steps 12 and 14", []string{"more acking/items_of_a_turn_are_not_deduplicated"},
+			ackWith(func(turn *provider.AckOrchestrationParams) { turn.WorkerItems = distinct(turn.WorkerItems) })},
+		{"sends equal messages of a turn once", "§5.2 steps 12 and 14", []string{"more acking/items_of_a_turn_are_not_deduplicated"},
+			ackWith(func(turn *provider.AckOrchestrationParams) { turn.OrchestratorItems = distinct(turn.OrchestratorItems) })},
 		{"sends only a thousand messages of a turn", "§5.1 step 7", []string{"more amounts/messages_of_an_instance"},
 			ackWith(func(turn *provider.AckOrchestrationParams) {
 				turn.OrchestratorItems = turn.OrchestratorItems[:min(len(turn.OrchestratorItems), 1000)]
@@ -139,6 +143,18 @@ func turnMutants() []mutant {
 				}
 			})},
 	}
+}
+
+// distinct leaves out items that are there before.
+func distinct(items []provider.WorkItem) (list []provider.WorkItem) {
+	seen := map[string]bool{}
+	for _, item := range items {
+		if !seen[render(item)] {
+			list = append(list, item)
+		}
+		seen[render(item)] = true
+	}
+	return list
 }
 
 // eachActivity changes the activities that a turn schedules.
@@ -343,6 +359,16 @@ func leaseMutants() []mutant {
 			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = in32Bits(params.Delay)
 				return real.AbandonWorkItem(ctx, params)
+			}
+		}},
+		{"renews a turn for no time", "§5.4", []string{"more refusals/renewal_for_no_time_is_refused"}, func(c *calls, real calls) {
+			c.RenewOrchestrationItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
+				return unless(real.RenewOrchestrationItemLock(ctx, token, extendFor), provider.ErrInvalidArgument)
+			}
+		}},
+		{"renews an activity for no time", "§5.12", []string{"more refusals/renewal_for_no_time_is_refused"}, func(c *calls, real calls) {
+			c.RenewWorkItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
+				return unless(real.RenewWorkItemLock(ctx, token, extendFor), provider.ErrInvalidArgument)
 			}
 		}},
 		{"does not renew turns", "§5.4", []string{"more acking/renew_counts_from_now_for_lock_and_rows"}, func(c *calls, _ calls) {
