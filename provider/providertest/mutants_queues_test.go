@@ -14,70 +14,79 @@ import (
 
 func queueMutants() []mutant {
 	messages := func(change func(item provider.WorkItem, delay time.Duration) (provider.WorkItem, time.Duration)) func(*calls, calls) {
-		return func(c *calls, real calls) {
+		return func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				item, delay = change(item, delay)
 				if item == nil {
 					return nil
 				}
-				return real.EnqueueForOrchestrator(ctx, item, delay)
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}
 	}
 	return []mutant{
-		{"drops a message that is queued already", "§5.9", []string{"more acking/nothing_is_deduplicated"}, func(c *calls, real calls) {
+		{"drops a message that is queued already", "§5.9", []string{"more acking/nothing_is_deduplicated"}, func(c *calls, sound calls) {
 			var seen memory[string, bool]
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if _, known := seen.get(render(item)); known {
 					return nil
 				}
 				seen.put(render(item), true)
-				return real.EnqueueForOrchestrator(ctx, item, delay)
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"appends to execution 1 instead of 0", "§2.2", []string{"more refusals/append_to_execution_zero_is_refused"}, func(c *calls, real calls) {
+		{"appends to execution 1 instead of 0", "§2.2", []string{"more refusals/append_to_execution_zero_is_refused"}, func(c *calls, sound calls) {
 			c.AppendWithExecution = func(ctx context.Context, instance string, execution uint64, events []provider.Event) error {
-				return real.AppendWithExecution(ctx, instance, max(execution, 1), events)
+				return sound.AppendWithExecution(ctx, instance, max(execution, 1), events)
 			}
 		}},
-		{"makes delayed messages visible at once", "§5.1", []string{"more fetching/delayed_messages_stay_out_of_the_batch"},
-			messages(func(item provider.WorkItem, _ time.Duration) (provider.WorkItem, time.Duration) { return item, 0 })},
-		{"makes queued timers visible at once", "§5.9", []string{"more acking/enqueued_timer_waits_for_the_later_of_its_times"},
+		{
+			"makes delayed messages visible at once", "§5.1",
+			[]string{"more fetching/delayed_messages_stay_out_of_the_batch"},
+			messages(func(item provider.WorkItem, _ time.Duration) (provider.WorkItem, time.Duration) { return item, 0 }),
+		},
+		{
+			"makes queued timers visible at once", "§5.9",
+			[]string{"more acking/enqueued_timer_waits_for_the_later_of_its_times"},
 			messages(func(item provider.WorkItem, delay time.Duration) (provider.WorkItem, time.Duration) {
 				if timer, ok := item.(provider.TimerFiredItem); ok {
 					timer.FireAtMs = 0
 					return timer, delay
 				}
 				return item, delay
-			})},
-		{"swallows an activity on the orchestrator queue", "§5.9", []string{"more acking/items_on_the_wrong_queue_are_refused"},
+			}),
+		},
+		{
+			"swallows an activity on the orchestrator queue", "§5.9",
+			[]string{"more acking/items_on_the_wrong_queue_are_refused"},
 			messages(func(item provider.WorkItem, delay time.Duration) (provider.WorkItem, time.Duration) {
 				if _, ok := item.(provider.ActivityExecuteItem); ok {
 					return nil, 0
 				}
 				return item, delay
-			})},
-		{"swallows a message on the worker queue", "§5.8", []string{"more acking/items_on_the_wrong_queue_are_refused"}, func(c *calls, real calls) {
+			}),
+		},
+		{"swallows a message on the worker queue", "§5.8", []string{"more acking/items_on_the_wrong_queue_are_refused"}, func(c *calls, sound calls) {
 			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
-				return unless(real.EnqueueForWorker(ctx, item), provider.ErrInvalidArgument)
+				return unless(sound.EnqueueForWorker(ctx, item), provider.ErrInvalidArgument)
 			}
 		}},
-		{"refuses messages to instances that it does not know", "§5.9", []string{"more fetching/orphans_wait_for_their_start_uncounted"}, func(c *calls, real calls) {
+		{"refuses messages to instances that it does not know", "§5.9", []string{"more fetching/orphans_wait_for_their_start_uncounted"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				if _, ok := item.(provider.StartOrchestrationItem); !ok {
-					if _, err := real.GetInstanceInfo(ctx, item.Target()); err != nil {
+					if _, err := sound.GetInstanceInfo(ctx, item.Target()); err != nil {
 						return err
 					}
 				}
-				return real.EnqueueForOrchestrator(ctx, item, delay)
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
-		{"refuses messages to instances that have ended", "§5.9", []string{"more acking/finished_instances_still_get_messages"}, func(c *calls, real calls) {
+		{"refuses messages to instances that have ended", "§5.9", []string{"more acking/finished_instances_still_get_messages"}, func(c *calls, sound calls) {
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
-				if info, err := real.GetInstanceInfo(ctx, item.Target()); err == nil && info.Status.Terminal() {
+				if info, err := sound.GetInstanceInfo(ctx, item.Target()); err == nil && info.Status.Terminal() {
 					return provider.Permanent("enqueue_for_orchestrator", "the instance has ended", nil)
 				}
-				return real.EnqueueForOrchestrator(ctx, item, delay)
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 		}},
 		{"gives a turn's messages out in reverse", "§5.1: message order", []string{"more fetching/batch_in_row_order_whatever_the_due_time"}, turnsWith(func(got *provider.FetchedOrchestration) {
@@ -86,35 +95,35 @@ func queueMutants() []mutant {
 		{"gives a turn one message at a time", "§5.1 step 7", []string{"more amounts/messages_of_an_instance"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			got.Item.Messages = got.Item.Messages[:1]
 		})},
-		{"gives activities out in reverse", "§5.10 step 5", []string{"queue semantics/worker_queue_fifo_ordering"}, func(c *calls, real calls) {
+		{"gives activities out in reverse", "§5.10 step 5", []string{"queue semantics/worker_queue_fifo_ordering"}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
-				first, err := real.FetchWorkItem(ctx, params)
+				first, err := sound.FetchWorkItem(ctx, params)
 				if first == nil || err != nil {
 					return first, err
 				}
-				second, err := real.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: params.LockTimeout, Session: params.Session, Tags: params.Tags})
+				second, err := sound.FetchWorkItem(ctx, provider.FetchWorkParams{LockTimeout: params.LockTimeout, Session: params.Session, Tags: params.Tags})
 				if second == nil || err != nil {
 					return first, err
 				}
-				return second, real.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: first.LockToken, IgnoreAttempt: true})
+				return second, sound.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: first.LockToken, IgnoreAttempt: true})
 			}
 		}},
-		{"gives a turn up without its delay", "§2.1", []string{"more exact times/turn_abandon_delay_ends_on_time"}, func(c *calls, real calls) {
+		{"gives a turn up without its delay", "§2.1", []string{"more exact times/turn_abandon_delay_ends_on_time"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = min(params.Delay, 0)
-				return real.AbandonOrchestrationItem(ctx, params)
+				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
-		{"gives an activity up without its delay", "§5.13", []string{"lock expiration/abandon_work_item_with_delay"}, func(c *calls, real calls) {
+		{"gives an activity up without its delay", "§5.13", []string{"lock expiration/abandon_work_item_with_delay"}, func(c *calls, sound calls) {
 			c.AbandonWorkItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = min(params.Delay, 0)
-				return real.AbandonWorkItem(ctx, params)
+				return sound.AbandonWorkItem(ctx, params)
 			}
 		}},
-		{"takes a negative delay for none", "AbandonParams: Delay", []string{"more acking/abandon_refuses_a_negative_delay"}, func(c *calls, real calls) {
+		{"takes a negative delay for none", "AbandonParams: Delay", []string{"more acking/abandon_refuses_a_negative_delay"}, func(c *calls, sound calls) {
 			c.AbandonOrchestrationItem = func(ctx context.Context, params provider.AbandonParams) error {
 				params.Delay = max(params.Delay, 0)
-				return real.AbandonOrchestrationItem(ctx, params)
+				return sound.AbandonOrchestrationItem(ctx, params)
 			}
 		}},
 	}
@@ -122,9 +131,9 @@ func queueMutants() []mutant {
 
 // turnsWith changes the turns that fetches return.
 func turnsWith(change func(got *provider.FetchedOrchestration)) func(*calls, calls) {
-	return func(c *calls, real calls) {
+	return func(c *calls, sound calls) {
 		c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-			got, err := real.FetchOrchestrationItem(ctx, params)
+			got, err := sound.FetchOrchestrationItem(ctx, params)
 			if got != nil {
 				change(got)
 			}
@@ -135,51 +144,51 @@ func turnsWith(change func(got *provider.FetchedOrchestration)) func(*calls, cal
 
 // fetchesWith changes what fetches of activities ask for.
 func fetchesWith(change func(params *provider.FetchWorkParams)) func(*calls, calls) {
-	return func(c *calls, real calls) {
+	return func(c *calls, sound calls) {
 		c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 			change(&params)
-			return real.FetchWorkItem(ctx, params)
+			return sound.FetchWorkItem(ctx, params)
 		}
 	}
 }
 
 func selectionMutants() []mutant {
 	return []mutant{
-		{"takes no notice of the capability filter", "§5.1", []string{"capability filtering/fetch_with_incompatible_filter_skips_item"}, func(c *calls, real calls) {
+		{"takes no notice of the capability filter", "§5.1", []string{"capability filtering/fetch_with_incompatible_filter_skips_item"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				params.Filter = nil
-				return real.FetchOrchestrationItem(ctx, params)
+				return sound.FetchOrchestrationItem(ctx, params)
 			}
 		}},
-		{"takes a filter without ranges for none", "§5.1", []string{"capability filtering/filter_with_empty_supported_versions_returns_nothing"}, func(c *calls, real calls) {
+		{"takes a filter without ranges for none", "§5.1", []string{"capability filtering/filter_with_empty_supported_versions_returns_nothing"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				if params.Filter != nil {
 					if _, ok := params.Filter.Range(); !ok {
 						params.Filter = nil
 					}
 				}
-				return real.FetchOrchestrationItem(ctx, params)
+				return sound.FetchOrchestrationItem(ctx, params)
 			}
 		}},
 		{"applies the filter to what it has locked", "§5.1", []string{
 			"capability filtering/fetch_filter_skips_incompatible_selects_compatible", "capability filtering/fetch_filter_does_not_lock_skipped_instances",
-		}, func(c *calls, real calls) {
+		}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				filter := params.Filter
 				params.Filter = nil
-				first, err := real.FetchOrchestrationItem(ctx, params)
+				first, err := sound.FetchOrchestrationItem(ctx, params)
 				if first == nil || err != nil || filter == nil {
 					return first, err
 				}
-				if err := real.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: first.LockToken}); err != nil {
+				if err := sound.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: first.LockToken}); err != nil {
 					return nil, err
 				}
 				params.Filter = filter
-				got, err := real.FetchOrchestrationItem(ctx, params)
+				got, err := sound.FetchOrchestrationItem(ctx, params)
 				if got == nil || got.Item.Instance == first.Item.Instance {
 					return got, err
 				}
-				return nil, real.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: got.LockToken})
+				return nil, sound.AbandonOrchestrationItem(ctx, provider.AbandonParams{LockToken: got.LockToken})
 			}
 		}},
 		{"hands out the name of a start instead of the row's", "§5.1", []string{"more fetching/duplicate_start_changes_nothing"}, turnsWith(func(got *provider.FetchedOrchestration) {
@@ -196,8 +205,11 @@ func selectionMutants() []mutant {
 				}
 			}
 		})},
-		{"takes no notice of tags", "§3.7, DefaultOnly", []string{"tag filtering/default_only_fetches_untagged"},
-			fetchesWith(func(params *provider.FetchWorkParams) { params.Tags = provider.AnyTag() })},
+		{
+			"takes no notice of tags", "§3.7, DefaultOnly",
+			[]string{"tag filtering/default_only_fetches_untagged"},
+			fetchesWith(func(params *provider.FetchWorkParams) { params.Tags = provider.AnyTag() }),
+		},
 		{"gives untagged activities to who wants none", "§3.7, None", []string{"tag filtering/none_filter_returns_nothing"}, fetchesWith(func(params *provider.FetchWorkParams) {
 			if params.Tags.Mode() == provider.TagNone {
 				params.Tags = provider.TagFilter{}
@@ -218,10 +230,10 @@ func selectionMutants() []mutant {
 
 func sessionMutants() []mutant {
 	renewals := func(change func(params *provider.RenewSessionParams)) func(*calls, calls) {
-		return func(c *calls, real calls) {
+		return func(c *calls, sound calls) {
 			c.RenewSessionLock = func(ctx context.Context, params provider.RenewSessionParams) (int, error) {
 				change(&params)
-				return real.RenewSessionLock(ctx, params)
+				return sound.RenewSessionLock(ctx, params)
 			}
 		}
 	}
@@ -236,26 +248,29 @@ func sessionMutants() []mutant {
 				params.Session = &provider.SessionFetchConfig{OwnerID: "nobody", LockTimeout: held}
 			}
 		})},
-		{"gives only sessions to who wants them", "§5.10", []string{"sessions/some_session_returns_all_items"}, func(c *calls, real calls) {
+		{"gives only sessions to who wants them", "§5.10", []string{"sessions/some_session_returns_all_items"}, func(c *calls, sound calls) {
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
-				got, err := real.FetchWorkItem(ctx, params)
+				got, err := sound.FetchWorkItem(ctx, params)
 				if got == nil || params.Session == nil || got.Item.(provider.ActivityExecuteItem).SessionID != nil {
 					return got, err
 				}
-				return nil, real.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: got.LockToken, IgnoreAttempt: true})
+				return nil, sound.AbandonWorkItem(ctx, provider.AbandonParams{LockToken: got.LockToken, IgnoreAttempt: true})
 			}
 		}},
-		{"renews idle sessions", "§5.14", []string{"sessions/renew_session_lock_skips_idle"},
-			renewals(func(params *provider.RenewSessionParams) { params.IdleTimeout = held })},
+		{
+			"renews idle sessions", "§5.14",
+			[]string{"sessions/renew_session_lock_skips_idle"},
+			renewals(func(params *provider.RenewSessionParams) { params.IdleTimeout = held }),
+		},
 		{"renews the sessions of the first owner", "§5.14", []string{"more sessions/renewal_of_several_owners"}, renewals(func(params *provider.RenewSessionParams) {
 			params.OwnerIDs = params.OwnerIDs[:min(1, len(params.OwnerIDs))]
 		})},
 		{"does not renew sessions", "§5.14", []string{"sessions/session_lock_renewal_extends_past_original_timeout"}, func(c *calls, _ calls) {
 			c.RenewSessionLock = func(context.Context, provider.RenewSessionParams) (int, error) { return 1, nil }
 		}},
-		{"counts owners instead of sessions", "§5.14", []string{"sessions/renew_session_lock_no_sessions"}, func(c *calls, real calls) {
+		{"counts owners instead of sessions", "§5.14", []string{"sessions/renew_session_lock_no_sessions"}, func(c *calls, sound calls) {
 			c.RenewSessionLock = func(ctx context.Context, params provider.RenewSessionParams) (int, error) {
-				_, err := real.RenewSessionLock(ctx, params)
+				_, err := sound.RenewSessionLock(ctx, params)
 				return len(params.OwnerIDs), err
 			}
 		}},
@@ -267,9 +282,9 @@ func sessionMutants() []mutant {
 
 func damageMutants() []mutant {
 	return []mutant{
-		{"fails a fetch for a history that cannot be decoded", "§5.1", []string{"capability filtering/fetch_corrupted_history_filtered_vs_unfiltered"}, func(c *calls, real calls) {
+		{"fails a fetch for a history that cannot be decoded", "§5.1", []string{"capability filtering/fetch_corrupted_history_filtered_vs_unfiltered"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-				got, err := real.FetchOrchestrationItem(ctx, params)
+				got, err := sound.FetchOrchestrationItem(ctx, params)
 				if got != nil && got.Item.HistoryError != nil {
 					return nil, provider.Permanent("fetch_orchestration_item", "corrupt", provider.ErrCorrupt)
 				}
@@ -284,25 +299,25 @@ func damageMutants() []mutant {
 		{"hides that a history cannot be decoded", "§5.1 corrupted history", []string{"capability filtering/fetch_corrupted_history_filtered_vs_unfiltered"}, turnsWith(func(got *provider.FetchedOrchestration) {
 			got.Item.HistoryError = nil
 		})},
-		{"leaves out events that cannot be decoded", "§5.5", []string{"error handling/read_corrupted_history_returns_error"}, func(c *calls, real calls) {
+		{"leaves out events that cannot be decoded", "§5.5", []string{"error handling/read_corrupted_history_returns_error"}, func(c *calls, sound calls) {
 			c.Read = func(ctx context.Context, instance string) ([]provider.Event, error) {
-				events, err := real.Read(ctx, instance)
+				events, err := sound.Read(ctx, instance)
 				return events, unless(err, provider.ErrCorrupt)
 			}
 		}},
-		{"calls a corrupt history retryable", "§5.5", []string{"error handling/read_corrupted_history_returns_error"}, func(c *calls, real calls) {
+		{"calls a corrupt history retryable", "§5.5", []string{"error handling/read_corrupted_history_returns_error"}, func(c *calls, sound calls) {
 			c.Read = func(ctx context.Context, instance string) ([]provider.Event, error) {
-				events, err := real.Read(ctx, instance)
+				events, err := sound.Read(ctx, instance)
 				if errors.Is(err, provider.ErrCorrupt) {
 					err = provider.Retryable("read", err.Error(), provider.ErrCorrupt)
 				}
 				return events, err
 			}
 		}},
-		{"fails a fetch for an activity that cannot be decoded", "§5.10", []string{"more activities/undecodable_activity_does_not_block"}, func(c *calls, real calls) {
+		{"fails a fetch for an activity that cannot be decoded", "§5.10", []string{"more activities/undecodable_activity_does_not_block"}, func(c *calls, sound calls) {
 			damaged := 0
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
-				got, err := real.FetchWorkItem(ctx, params)
+				got, err := sound.FetchWorkItem(ctx, params)
 				if got != nil && damaged == 0 {
 					damaged++
 					return nil, provider.Permanent("fetch_work_item", "corrupt", provider.ErrCorrupt)
@@ -315,37 +330,46 @@ func damageMutants() []mutant {
 
 func waitMutants() []mutant {
 	fetches := func(change func(poll *time.Duration)) func(*calls, calls) {
-		return func(c *calls, real calls) {
+		return func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				change(&params.PollTimeout)
-				return real.FetchOrchestrationItem(ctx, params)
+				return sound.FetchOrchestrationItem(ctx, params)
 			}
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
 				change(&params.PollTimeout)
-				return real.FetchWorkItem(ctx, params)
+				return sound.FetchWorkItem(ctx, params)
 			}
 		}
 	}
 	return []mutant{
-		{"never waits", "§5.1", []string{"long polling/long_poll_waits_for_timeout", "long polling/long_poll_work_item_waits_for_timeout"},
-			fetches(func(poll *time.Duration) { *poll = 0 })},
-		{"always waits", "§5.1", []string{"long polling/short_poll_returns_immediately", "long polling/short_poll_work_item_returns_immediately"},
-			fetches(func(poll *time.Duration) { *poll = max(*poll, 2*mutantLease) })},
-		{"waits longer than it may", "§5.1", []string{"long polling/fetch_respects_timeout_upper_bound"},
-			fetches(func(poll *time.Duration) { *poll += 2 * mutantLease })},
+		{
+			"never waits", "§5.1",
+			[]string{"long polling/long_poll_waits_for_timeout", "long polling/long_poll_work_item_waits_for_timeout"},
+			fetches(func(poll *time.Duration) { *poll = 0 }),
+		},
+		{
+			"always waits", "§5.1",
+			[]string{"long polling/short_poll_returns_immediately", "long polling/short_poll_work_item_returns_immediately"},
+			fetches(func(poll *time.Duration) { *poll = max(*poll, 2*mutantLease) }),
+		},
+		{
+			"waits longer than it may", "§5.1",
+			[]string{"long polling/fetch_respects_timeout_upper_bound"},
+			fetches(func(poll *time.Duration) { *poll += 2 * mutantLease }),
+		},
 		{"looks for turns only when it begins to wait and when a message is sent", "§5.1", []string{
 			"more waiting/turn_whose_lease_ends", "more waiting/abandoned_turn", "more waiting/old_messages_that_become_visible",
-		}, func(c *calls, real calls) {
+		}, func(c *calls, sound calls) {
 			sent := make(chan struct{}, 100)
 			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
 				defer func() { sent <- struct{}{} }()
-				return real.EnqueueForOrchestrator(ctx, item, delay)
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
 			}
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				end := time.After(params.PollTimeout)
 				params.PollTimeout = 0
 				for {
-					got, err := real.FetchOrchestrationItem(ctx, params)
+					got, err := sound.FetchOrchestrationItem(ctx, params)
 					if got != nil || err != nil {
 						return got, err
 					}
@@ -362,25 +386,25 @@ func waitMutants() []mutant {
 
 func contextMutants() []mutant {
 	return []mutant{
-		{"waits on when its context has ended", "Provider: a call ends soon after its context", []string{"more concurrency/waiting_fetch_ends_with_its_context"}, func(c *calls, real calls) {
+		{"waits on when its context has ended", "Provider: a call ends soon after its context", []string{"more concurrency/waiting_fetch_ends_with_its_context"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-				return real.FetchOrchestrationItem(context.WithoutCancel(ctx), params)
+				return sound.FetchOrchestrationItem(context.WithoutCancel(ctx), params)
 			}
 			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
-				return real.FetchWorkItem(context.WithoutCancel(ctx), params)
+				return sound.FetchWorkItem(context.WithoutCancel(ctx), params)
 			}
 		}},
-		{"takes no notice of a context that has ended", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, real calls) {
+		{"takes no notice of a context that has ended", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
 			c.AckOrchestrationItem = func(ctx context.Context, turn provider.AckOrchestrationParams) error {
-				return real.AckOrchestrationItem(context.WithoutCancel(ctx), turn)
+				return sound.AckOrchestrationItem(context.WithoutCancel(ctx), turn)
 			}
 		}},
-		{"calls the end of a context permanent", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, real calls) {
+		{"calls the end of a context permanent", "Provider: a call ends soon after its context", []string{"more concurrency/cancelled_context_changes_nothing"}, func(c *calls, sound calls) {
 			c.GetKVValue = func(ctx context.Context, instance, key string) (*string, error) {
 				if ctx.Err() != nil {
 					return nil, provider.Permanent("get_kv_value", "context ended", ctx.Err())
 				}
-				return real.GetKVValue(ctx, instance, key)
+				return sound.GetKVValue(ctx, instance, key)
 			}
 		}},
 		{"never returns from a read", "§5: every call ends", []string{"error handling/missing_instance_metadata"}, func(c *calls, _ calls) {

@@ -19,12 +19,12 @@ import (
 type mutant struct {
 	// name says what the store does wrong.
 	name string
-	// rule is how the sentence begins that the failures quote.
+	// rule is part of the sentence that the failures quote.
 	rule string
 	// caught are the scenarios that fail, each by itself.
 	caught []string
-	// mutate replaces calls of the store; real are those of the sound one.
-	mutate func(c *calls, real calls)
+	// mutate replaces calls of the store; sound are those it had.
+	mutate func(c *calls, sound calls)
 }
 
 // mutants are all of them, by subject.
@@ -135,7 +135,7 @@ func runTrials(t *testing.T, trials []*trial) {
 
 // failureOf runs one scenario on a mutant and returns what it failed with first, empty if
 // it passed.
-func failureOf(t *testing.T, name string, lease time.Duration, mutate func(c *calls, real calls)) string {
+func failureOf(t *testing.T, name string, lease time.Duration, mutate func(c *calls, sound calls)) string {
 	t.Helper()
 	run := scenarioNamed(name)
 	if run == nil {
