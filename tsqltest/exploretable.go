@@ -9,7 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
-// table tells a schedule: a line for each statement that a session came to, each wait, and each change of sessions.
+// table tells a schedule: a line for each statement that asked for a lock or committed, each wait, and each request before
+// which a session was interrupted.
 type table struct {
 	explorer *explorer
 	last     line
@@ -53,14 +54,12 @@ func (t *table) note(actor int, at schedule.Point) {
 			l.asks = fmt.Sprintf("%v %s", r.Mode, v.Name(r.Resource))
 		}
 	}
-	if t.last.session != "" && t.last.session != l.session && t.last.asks != "" && t.last != t.end() {
+	if t.last.session != l.session && t.last.asks != "" && t.last != t.end() {
 		t.add(t.last) // where it was interrupted
 	}
 	l.held = t.heldBy(p.id())
-	if end := t.end(); end.session != l.session || end.place != l.place {
-		if l.text != "" {
-			t.add(l)
-		}
+	if end := t.end(); at.Kind != "statement" && l.text != "" && (end.session != l.session || end.place != l.place) {
+		t.add(line{session: l.session, place: l.place, text: l.text, held: l.held})
 	}
 	t.last = l
 }

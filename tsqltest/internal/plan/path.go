@@ -190,9 +190,7 @@ func (p *planner) seeks(t *tableRel, ix *schema.Index, found []sarg) []*path {
 		return []*path{&seek}
 	case t.hints.ForceScan || !sought:
 		return []*path{scan}
-	case p.b.env.Chooser != nil:
-		return []*path{&seek, scan}
-	default:
+	default: // a scan of the same index is never cheaper
 		return []*path{&seek}
 	}
 }

@@ -71,7 +71,7 @@ func (s *Session) statement(a *activation, stmt syntax.Stmt) (signal, error) {
 	case *syntax.Goto:
 		return signal{kind: jump, label: st.Label.Value}, nil
 	}
-	s.at = stmt
+	s.at, a.at = stmt, stmt
 	if err := s.point(); err != nil {
 		return signal{}, s.failed(a, stmt.Range(), err)
 	}

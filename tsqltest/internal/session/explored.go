@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
@@ -132,17 +131,17 @@ type Place struct {
 // Place is where the session is.
 func (v *Server) Place(id schedule.ID) Place {
 	s := v.sessions[id]
-	if s == nil || s.at == nil || s.top() == nil {
+	if s == nil || s.top() == nil || s.top().at == nil {
 		return Place{}
 	}
-	u := s.top().unit
-	p := Place{Line: int(line(u.file, s.at.Range().From))}
+	u, at := s.top().unit, s.top().at
+	p := Place{Line: int(line(u.file, at.Range().From))}
 	if u.module != nil {
 		p.Module = u.file.Name
 	}
-	p.Text, _, _ = strings.Cut(u.file.Slice(diag.Span{From: s.at.Range().From, To: s.at.Range().To}), "\n")
+	p.Text, _, _ = strings.Cut(u.file.Slice(at.Range()), "\n")
 	p.Text = strings.TrimSpace(p.Text)
-	if c := u.plans[s.at]; c != nil {
+	if c := u.plans[at]; c != nil {
 		if st, ok := c.what.(*plan.Statement); ok {
 			p.Plan = st.Explain
 		}
