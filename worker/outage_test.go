@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,6 +233,51 @@ func TestShutdownDuringAnOutage(t *testing.T) {
 			if got := result(t, run); got != "done" {
 				t.Errorf("output %q", got)
 			}
+		})
+	}
+}
+
+// The figures of outages of whole seconds, whose lengths DUROXIDE_OUTAGES lists, under the
+// default leases: an activity that returned meanwhile has run once, and its orchestration
+// is done within a second of the recovery.
+func TestOutagesOfSeconds(t *testing.T) {
+	t.Parallel()
+	lengths := os.Getenv("DUROXIDE_OUTAGES")
+	if lengths == "" {
+		t.Skip("takes as long as the outages that DUROXIDE_OUTAGES lists, such as 1s,25s")
+	}
+	for text := range strings.SplitSeq(lengths, ",") {
+		length, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			onBothStores(t, func(t *testing.T, inner provider.Provider) {
+				store := withOutages(inner)
+				running, finish := make(chan struct{}, 16), make(chan struct{})
+				var runs atomic.Int32
+				work := activity.New("Work", func(context.Context, string) (string, error) {
+					runs.Add(1)
+					running <- struct{}{}
+					<-finish
+					return "done", nil
+				})
+				def := calling(work)
+				runWorker(t, store, worker.Options{}, def, work)
+				run := start(t, inner, def, "")
+				receive(t, "activity", running)
+				store.leave(false)
+				close(finish)
+				<-time.After(length) // the outage itself
+				back := time.Now()
+				store.comeBack()
+				got, late := result(t, run), time.Since(back)
+				t.Logf("done %v after the recovery", late)
+				if got != "done" || runs.Load() != 1 || late > time.Second {
+					t.Errorf("output %q after %d runs, %v after the recovery", got, runs.Load(), late)
+				}
+			})
 		})
 	}
 }
