@@ -339,7 +339,7 @@ func (c *call) poisoned(ctx context.Context) {
 }
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{
+	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
 		LockToken: c.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {

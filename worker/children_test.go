@@ -106,7 +106,7 @@ func letParentEnd(t *testing.T, store provider.Provider, ending string) {
 	}
 	waitForStatus(t, store, "child")
 	raise(t, store, "parent", "go")
-	_, _ = run.Wait(deadline(t)) //nolint:errcheck // some fail and some do not
+	_, _ = run.Wait(deadline(t)) // some fail and some do not
 }
 
 // The children of an instance whose history cannot be read end with it too.

@@ -111,7 +111,7 @@ func TestUnreadableParentIsLogged(t *testing.T) {
 	if got := result(t, start(t, store, family, "")); got != "x" {
 		t.Errorf("output = %q", got)
 	}
-	want := `msg="the parent's history could not be read, the turn is tried again"`
+	want := `what="the parent's history"`
 	if n := strings.Count(log.String(), want); n != 1 {
 		t.Errorf("the log says %d times, want once: %s\n%s", n, want, log.String())
 	}

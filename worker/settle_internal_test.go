@@ -206,8 +206,8 @@ func TestCallsOfJustCancelledActivitiesRenewAtOnce(t *testing.T) {
 				renewed[id] = time.Since(began)
 				return provider.ErrInvalidLockToken
 			}, func(error) {}, slog.New(slog.DiscardHandler))
-			defer c.lease.stop()
-			defer r.enter(c)()
+			t.Cleanup(c.lease.stop)
+			t.Cleanup(r.enter(c))
 		}
 		synctest.Wait()
 		if len(renewed) != 1 || renewed[2*maxRecent] != 0 {

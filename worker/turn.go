@@ -274,7 +274,7 @@ func (t *turn) drop(ctx context.Context) {
 
 // abandon gives the batch back. That the lock is gone already is no news.
 func (t *turn) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, provider.AbandonParams{
+	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
 		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
