@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -61,12 +62,8 @@ func (c *codes) remember(e effects) {
 	if c.sets == nil {
 		c.sets = map[codeSet]seenSet{}
 	}
-	for code, id := range e.codes {
-		c.ids[code] = id
-	}
-	for set, seen := range e.sets {
-		c.sets[set] = seen
-	}
+	maps.Copy(c.ids, e.codes)
+	maps.Copy(c.sets, e.sets)
 }
 
 // codeID is the id of the code, which is added if it is new; 0 for nil, which is any.
@@ -224,7 +221,7 @@ func unknownOrchestrations(ctx context.Context, q *sqlitedb.Queries, since int64
 	if err != nil {
 		return nil, err
 	}
-	var found waitingCode
+	found := waitingCode{}
 	for _, row := range rows {
 		n, err := q.CountWaitingInstances(ctx, row.VersionID, row.ID, since)
 		if err != nil {
@@ -240,7 +237,7 @@ func unknownActivities(ctx context.Context, q *sqlitedb.Queries, since int64) ([
 	if err != nil {
 		return nil, err
 	}
-	var found waitingCode
+	found := waitingCode{}
 	for _, tag := range tags {
 		rows, err := q.UnknownWorkCodes(ctx, since, tag)
 		if err != nil {
@@ -262,21 +259,18 @@ func unknownActivities(ctx context.Context, q *sqlitedb.Queries, since int64) ([
 type waitingCode map[provider.CodeName]provider.UnknownCode
 
 // add counts what waits for the code, since a time in milliseconds.
-func (w *waitingCode) add(code provider.UnknownCode, waiting, since int64) {
+func (w waitingCode) add(code provider.UnknownCode, waiting, since int64) {
 	if waiting == 0 {
 		return
 	}
-	if *w == nil {
-		*w = waitingCode{}
-	}
 	code.Waiting, code.Since = uint64(waiting), columns.FromMillis(since)
-	if sum, ok := (*w)[code.CodeName]; ok {
+	if sum, ok := w[code.CodeName]; ok {
 		code.Waiting += sum.Waiting
 		if sum.Since.Before(code.Since) {
 			code.Since = sum.Since
 		}
 	}
-	(*w)[code.CodeName] = code
+	w[code.CodeName] = code
 }
 
 // list is in order of the names.
