@@ -9,7 +9,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/audit"
-	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -186,10 +185,13 @@ func (r Record) counted(e Execution) []uint64 {
 	return results
 }
 
+// builtInPrefix begins the names of the activities that come with the runtime (§7.13).
+const builtInPrefix = "__duroxide_syscall:"
+
 // builtIn reports whether a scheduled activity is the runtime's own, which reports nothing.
 func builtIn(history []provider.Event, id uint64) bool {
 	scheduled, ok := history[id-1].Kind.(provider.ActivityScheduled)
-	return ok && strings.HasPrefix(scheduled.Name, registry.SyscallPrefix)
+	return ok && strings.HasPrefix(scheduled.Name, builtInPrefix)
 }
 
 // Changed says which events of an earlier record are no longer what they were,
