@@ -214,7 +214,7 @@ func judgeProblem(p migrate.Problem) Finding {
 // checkCode looks for orchestrations and activities that work waits for and no worker has.
 func (p *patient) checkCode(ctx context.Context) error {
 	if p.trouble != nil {
-		return nil // said already
+		return nil //nolint:nilerr // said already
 	}
 	unknown, err := p.queries.ListUnknownCode(ctx, mssqldb.ListUnknownCodeParams{UnknownMs: (provider.DefaultUnknownFor / 4).Milliseconds()})
 	if err != nil {
