@@ -57,7 +57,7 @@ func (w *Worker) watchUnknown(ctx, work context.Context) {
 	for {
 		pause := max(u.timeout/looksPerTimeout, time.Millisecond)
 		// Not all workers of a fleet that was started at once look at once.
-		if clock.Sleep(ctx, pause-rand.N(pause/4+1)) != nil {
+		if clock.Sleep(ctx, pause-rand.N(pause/4+1)) != nil { //nolint:gosec // no secret
 			return
 		}
 		u.look(ctx)
@@ -68,7 +68,7 @@ func (w *Worker) watchUnknown(ctx, work context.Context) {
 // of a store that is away.
 func (u *unknownWatch) look(ctx context.Context) {
 	steady := u.steadyFor()
-	unknownFor := time.Duration(never)
+	unknownFor := never
 	if u.worker.options.UnknownCodeTimeout > 0 && steady >= u.timeout {
 		unknownFor = u.timeout
 	}
