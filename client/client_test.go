@@ -30,7 +30,7 @@ func TestMessages(t *testing.T) {
 		t.Errorf("instance %s", run.Instance())
 	}
 	for _, err := range []error{
-		c.StartNamed(ctx, "Untyped", "i", "plain"),
+		c.StartNamed(ctx, "Untyped", "i", "plain", client.UseExisting()),
 		c.RaiseEvent(ctx, "i", "event", 42),
 		c.RaiseEvent(ctx, "i", "event", nil),
 		c.Enqueue(ctx, "i", "queue", `"quoted"`),
@@ -46,7 +46,6 @@ func TestMessages(t *testing.T) {
 	}
 	want := []provider.WorkItem{
 		provider.StartOrchestrationItem{Instance: "i", Orchestration: "Typed", Input: `{"sku":7}`, Version: new("2.0.0"), ExecutionID: 1},
-		provider.StartOrchestrationItem{Instance: "i", Orchestration: "Untyped", Input: "plain", ExecutionID: 1},
 		provider.ExternalRaisedItem{Instance: "i", Name: "event", Data: "42"},
 		provider.ExternalRaisedItem{Instance: "i", Name: "event", Data: "null"},
 		provider.QueueMessageItem{Instance: "i", Name: "queue", Data: `"\"quoted\""`},

@@ -18,7 +18,10 @@ type State string
 // executions is running.
 const (
 	// NotFound also covers an instance whose first turn has not run yet.
-	NotFound  State = "NotFound"
+	NotFound State = "NotFound"
+	// Queued is an instance whose start waits for its first turn. Only errors say it, see
+	// [AlreadyExistsError].
+	Queued    State = "Queued"
 	Running   State = "Running"
 	Completed State = "Completed"
 	Failed    State = "Failed"
@@ -116,11 +119,18 @@ const (
 )
 
 // Wait waits until the instance has ended, also for one that is yet to start. Use
-// a context with a deadline to bound it; the error then wraps the context's and, if the
-// store could not be asked the last time, the store's.
+// a context with a deadline to bound it; the error is then a [*WaitError], which wraps the
+// context's and, if the store could not be asked the last time, the store's. Error:
+// [ErrDeleted] for an instance that was there and is there no more.
 func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
+	return c.wait(ctx, instance, false)
+}
+
+// wait is Wait. known says that the instance was there before the first look.
+func (c *Client) wait(ctx context.Context, instance string, known bool) (Status, error) {
+	seen := presence{client: c, instance: instance, known: known}
 	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
-		ended, err := c.ended(ctx, instance)
+		ended, err := seen.ended(ctx)
 		if err != nil || !ended {
 			return Status{}, false, err
 		}
@@ -129,30 +139,44 @@ func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
 	})
 }
 
-// ended is the cheap part of Wait: it does not read the history.
-func (c *Client) ended(ctx context.Context, instance string) (bool, error) {
-	admin := c.store.Admin()
-	if admin == nil {
+// presence is what a wait has seen of its instance.
+type presence struct {
+	client   *Client
+	instance string
+	// known means that the instance was there.
+	known bool
+}
+
+// ended is the cheap part of a wait: it does not read the history. Error: [ErrDeleted].
+func (p *presence) ended(ctx context.Context) (bool, error) {
+	if _, knows := p.client.store.(provider.InstanceStarter); !knows && p.client.store.Admin() == nil {
 		return true, nil // the history must tell
 	}
-	info, err := admin.GetInstanceInfo(ctx, instance)
-	if errors.Is(err, provider.ErrNotFound) {
-		return false, nil
+	use, err := provider.FindInstance(ctx, p.client.store, p.instance)
+	switch {
+	case err != nil:
+		return false, err
+	case use != nil:
+		p.known = true
+		return finished(use), nil
+	case p.known:
+		return false, fmt.Errorf("waiting for %q: %w", p.instance, ErrDeleted)
 	}
-	return info.Status == provider.StatusCompleted || info.Status == provider.StatusFailed, err
+	return false, nil
 }
 
 // WaitForCustomStatus waits until the custom status has a version above
 // lastVersion or the instance has ended, and returns the status. It ends with its
-// context as [Client.Wait] does.
+// context, and with a deleted instance, as [Client.Wait] does.
 func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
+	seen := presence{client: c, instance: instance}
 	return c.waitUntil(ctx, instance, func() (Status, bool, error) {
 		custom, err := c.store.GetCustomStatus(ctx, instance, lastVersion)
 		if err != nil {
 			return Status{}, false, err
 		}
 		if custom == nil {
-			if ended, err := c.ended(ctx, instance); err != nil || !ended {
+			if ended, err := seen.ended(ctx); err != nil || !ended {
 				return Status{}, false, err
 			}
 		}
@@ -174,7 +198,7 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 			changed, stop = notifier.InstanceChanged(instance)
 		}
 		status, done, err := look()
-		if done || (err != nil && !provider.IsRetryable(err)) {
+		if done || errors.Is(err, ErrDeleted) || (err != nil && !provider.IsRetryable(err)) {
 			stop()
 			return status, err
 		}
@@ -191,7 +215,7 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 		timer.Stop()
 		stop()
 		if ctx.Err() != nil {
-			return Status{}, fmt.Errorf("waiting for %q: %w", instance, gaveUp(ctx, trouble))
+			return Status{}, c.unfinished(ctx, instance, gaveUp(ctx, trouble))
 		}
 	}
 }
@@ -213,6 +237,8 @@ func gaveUp(ctx context.Context, trouble error) error {
 type Run[O any] struct {
 	client   *Client
 	instance string
+	// started means that this run's Start has made the instance, or found it.
+	started bool
 }
 
 // Attach returns the run of an instance that was started elsewhere.
@@ -231,7 +257,8 @@ func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.S
 // not fit O.
 func (r *Run[O]) Wait(ctx context.Context) (O, error) {
 	var none O
-	status, err := r.client.Wait(ctx, r.instance)
+	_, knows := r.client.store.(provider.InstanceStarter)
+	status, err := r.client.wait(ctx, r.instance, r.started && knows)
 	if err != nil {
 		return none, err
 	}

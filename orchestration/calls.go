@@ -90,7 +90,8 @@ type SubOption func(*subOptions)
 // WithInstanceID gives a sub-orchestration that instance id, which must not begin with
 // "sub::": the future then fails at once with a [*CallError], and nothing is started.
 // So does an id that is in use, by a running or a finished instance: that one stays as it
-// is, and the call fails with "sub-orchestration instance id '…' already exists". Without
+// is, and the call fails with an error that matches [ErrInstanceTaken]. So does the id of the
+// orchestration that calls. Without
 // this option an id below the parent's is made, such as "order-7::sub::2".
 func WithInstanceID(id string) SubOption {
 	return func(o *subOptions) { o.instance = id }

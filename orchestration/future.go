@@ -11,13 +11,22 @@ import (
 // ErrDropped is the result of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
+// ErrInstanceTaken is a sub-orchestration whose instance id is taken: by another instance,
+// that runs or has ended, or by the parent itself. Nothing was started.
+var ErrInstanceTaken = errors.New("the instance id is taken")
+
 // CallError is a failed activity or sub-orchestration, as its caller sees it.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
 	// Message is the failure's text.
 	Message string
+	// taken says that the failure is ErrInstanceTaken.
+	taken bool
 }
+
+// Is matches [ErrInstanceTaken] when that is the failure.
+func (e *CallError) Is(target error) bool { return e.taken && target == ErrInstanceTaken } //nolint:errorlint // compared as errors.Is does
 
 // Error returns the message alone, so that an orchestration that passes the
 // failure on fails with the same text.
@@ -48,7 +57,8 @@ func (f *Future[T]) Ready() bool { return f.handle.Ready() }
 func (f *Future[T]) future() (*Context, *replay.Handle) { return f.ctx, f.handle }
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
-// the activity or sub-orchestration failed; [ErrDropped]; a result that does not
+// the activity or sub-orchestration failed, which matches [ErrInstanceTaken] when the
+// sub-orchestration's id is taken; [ErrDropped]; a result that does not
 // fit T.
 func (f *Future[T]) Await() (T, error) {
 	var none T
@@ -58,7 +68,7 @@ func (f *Future[T]) Await() (T, error) {
 	}
 	text, ok := f.handle.Result()
 	if !ok {
-		return none, &CallError{Source: f.source, Message: text}
+		return none, &CallError{Source: f.source, Message: text, taken: f.handle.InstanceTaken()}
 	}
 	value, err := f.decode(text)
 	if err != nil {

@@ -1,6 +1,7 @@
 package orchestration_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -119,7 +120,7 @@ func TestChangedCode(t *testing.T) {
 	}
 }
 
-// A repeated start of a used id changes nothing.
+// A repeated start of a used id is told so and changes nothing.
 func TestRepeatedStart(t *testing.T) {
 	t.Parallel()
 	other := orchestration.New("Other", func(*orchestration.Context, string) (string, error) { return "other", nil })
@@ -132,8 +133,9 @@ func TestRepeatedStart(t *testing.T) {
 	run := start(e, def, "first ")
 	e.status(run.Instance(), "up")
 	again := func() {
-		if _, err := client.Start(t.Context(), e.client, other, run.Instance(), "second"); err != nil {
-			t.Fatal(err)
+		_, err := client.Start(t.Context(), e.client, other, run.Instance(), "second")
+		if !errors.Is(err, client.ErrAlreadyExists) {
+			t.Errorf("a start of a used id: %v", err)
 		}
 	}
 	again()

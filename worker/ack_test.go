@@ -387,9 +387,7 @@ func TestDuplicateStartBesideContinueAsNew(t *testing.T) {
 		}
 		// A start that arrives during the turn is queued ahead of what the turn sends.
 		if duplicated.CompareAndSwap(false, true) {
-			if err := client.New(store).StartNamed(t.Context(), "Other", ctx.Info().Instance, "x"); err != nil {
-				return "", err
-			}
+			send(t, store, provider.StartOrchestrationItem{Instance: ctx.Info().Instance, Orchestration: "Other", ExecutionID: 1})
 		}
 		return "", orchestration.ContinueAsNew(ctx, 1)
 	})

@@ -3,9 +3,9 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -70,13 +70,13 @@ func (t *turn) ignored() (n int) {
 // and the text for a parent whose child it is not. Of a finished instance nobody is the
 // parent any more.
 func (t *turn) existing() (provider.OrchestrationStarted, string) {
-	text := fmt.Sprintf("sub-orchestration instance id '%s' already exists", t.item.Instance)
+	text := replay.TakenText(t.item.Instance)
 	if t.end() != ended {
 		b, _ := t.begin() // an error means that there is no beginning
 		return b.started, text
 	}
 	if !continuedBefore(t.item.History) {
-		text += " and is terminal"
+		text += replay.TakenByFinished
 	}
 	return provider.OrchestrationStarted{}, text
 }

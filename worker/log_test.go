@@ -85,16 +85,17 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	store := providerfault.New(openStore(t),
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
-	runWorker(t, unselecting{store}, worker.Options{
-		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
-		UnknownCodeTimeout: time.Second,
-	}, def, unsteady, reveal)
 	c := client.New(store)
 	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
 		if err := c.StartNamed(t.Context(), "Whispers", how, how+secret); err != nil {
 			t.Fatal(err)
 		}
 	}
+	// Only now, so that it is known which turn is refused.
+	runWorker(t, unselecting{store}, worker.Options{
+		Logger: logger, UnregisteredBackoff: time.Millisecond, MaxAttempts: 2, OrchestrationConcurrency: 1, CachedInstances: -1,
+		UnknownCodeTimeout: time.Second,
+	}, def, unsteady, reveal)
 	waitForStatus(t, store, "forget ")
 	for range 110 {
 		if err := c.Enqueue(t.Context(), "forget ", "unread", secret); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
@@ -165,14 +166,28 @@ func (b begin) messages(instance string, batch []provider.WorkItem) []provider.W
 			messages = append(messages, provider.QueueMessageItem{Instance: instance, Name: carried.Name, Data: carried.Data})
 		}
 	}
+	begun := len(b.history) > 0 || slices.ContainsFunc(batch, continues)
 	for _, message := range batch {
 		switch message.(type) {
-		case provider.StartOrchestrationItem, provider.ContinueAsNewItem:
+		case provider.StartOrchestrationItem:
+			begun = true
+		case provider.ContinueAsNewItem:
+		case provider.CancelInstanceItem:
+			// A request from before the start was meant for somebody else (§7.7).
+			if begun {
+				messages = append(messages, message)
+			}
 		default:
 			messages = append(messages, message)
 		}
 	}
 	return messages
+}
+
+// continues reports the start of a next execution.
+func continues(message provider.WorkItem) bool {
+	_, ok := message.(provider.ContinueAsNewItem)
+	return ok
 }
 
 // replay runs the orchestration function and returns the commit of what came of it.

@@ -33,7 +33,7 @@ func main() {
 	stopped := make(chan error)
 	go func() { stopped <- w.Run(ctx) }()
 
-	run := must(client.Start(ctx, client.New(store), hello, "hello-1", []string{"Oslo", "Lima", "Hanoi"}))
+	run := must(client.Start(ctx, client.New(store), hello, "hello-1", []string{"Oslo", "Lima", "Hanoi"}, client.UseExisting()))
 	fmt.Println(must(run.Wait(ctx)))
 
 	stop()

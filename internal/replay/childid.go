@@ -48,3 +48,12 @@ func checkChildID(id string) error {
 	}
 	return nil
 }
+
+// TakenText tells a parent that its child's id is taken (§7.5, colliding child starts), and
+// TakenByFinished follows it when the instance that has the id has ended.
+func TakenText(id string) string {
+	return fmt.Sprintf("sub-orchestration instance id '%s' already exists", id)
+}
+
+// TakenByFinished follows TakenText, see there.
+const TakenByFinished = " and is terminal"

@@ -72,7 +72,7 @@ func (v *Env) NowMs() uint64 {
 // recorded of it; that of a detached start panics.
 func (v *Env) Emit(action Action) *Handle {
 	v.coroutine.mustRun()
-	h := &Handle{coroutine: v.coroutine, action: action}
+	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance}
 	switch a := action.(type) {
 	case CallSub:
 		if err := checkChildID(a.Instance); err != nil {

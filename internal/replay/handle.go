@@ -63,6 +63,8 @@ type Handle struct {
 	eventID uint64
 	// child is the recorded instance of a sub-orchestration: a suffix or a full id.
 	child string
+	// instance is the orchestration that asks.
+	instance string
 	// sub is the place among the subscriptions of the same name.
 	sub *subscription
 
@@ -99,6 +101,17 @@ func (h *Handle) Result() (text string, ok bool) {
 		return *h.failure, false
 	}
 	return h.result, true
+}
+
+// InstanceTaken reports whether the failure is that the child's id is taken. The text is
+// the contract's (§7.5); with another id in it, it is one that the child itself reports.
+func (h *Handle) InstanceTaken() bool {
+	h.coroutine.mustOwn()
+	if _, sub := h.action.(CallSub); !sub || h.failure == nil || h.child == "" {
+		return false
+	}
+	text := TakenText(childInstance(h.instance, h.child))
+	return *h.failure == text || *h.failure == text+TakenByFinished
 }
 
 // Dropped reports whether the handle was dropped by a select.

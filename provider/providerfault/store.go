@@ -56,20 +56,6 @@ func (s *Store) InstanceChanged(instance string) (changed <-chan struct{}, stop 
 	return nil, func() {}
 }
 
-// StartInstance passes on to the decorated store under the rules for
-// EnqueueForOrchestrator.
-func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
-	call := Call{Operation: EnqueueForOrchestrator, Instance: start.Instance, Item: start}
-	return run(ctx, s, call, func() (*provider.IDUse, error) {
-		return provider.StartInstance(ctx, s.inner, start)
-	})
-}
-
-// FindInstance passes on to the decorated store, without faults.
-func (s *Store) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
-	return provider.FindInstance(ctx, s.inner, instance)
-}
-
 // UnknownCode passes on to the decorated store. One that is no [provider.CodeSelector]
 // has none: it gets no fetch with an UnknownFor either, and the answer is that there is
 // nothing.

@@ -74,7 +74,11 @@ type metricsDocument struct {
 	Executions uint64 `json:"executions"`
 	Events     uint64 `json:"events"`
 	Queues     struct {
+		// Orchestrator counts visible messages, Timers those that are not visible yet.
+		// Orphans are the messages for instances that never began.
 		Orchestrator uint64 `json:"orchestrator"`
+		Timers       uint64 `json:"timers"`
+		Orphans      uint64 `json:"orphans"`
 		Worker       uint64 `json:"worker"`
 		// These have waited for provider.DefaultUnknownFor.
 		UnknownOrchestrations uint64 `json:"unknown_orchestrations"`
@@ -397,6 +401,9 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	document.Executions, document.Events = m.TotalExecutions, m.TotalEvents
 	document.Queues.Orchestrator, document.Queues.Worker = q.OrchestratorQueue, q.WorkerQueue
 	document.Queues.UnknownOrchestrations, document.Queues.UnknownActivities = q.UnknownOrchestrations, q.UnknownActivities
+	if err := s.countMessages(ctx, &document); err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(document)
 	}
@@ -407,10 +414,33 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"  failed", decimal(m.FailedInstances)},
 		{"executions", decimal(m.TotalExecutions)},
 		{"events", decimal(m.TotalEvents)},
-		{"queued messages and timers", decimal(q.OrchestratorQueue)},
+		{"queued messages", decimal(document.Queues.Orchestrator)},
+		{"  of nobody", decimal(document.Queues.Orphans)},
+		{"timers", decimal(document.Queues.Timers)},
 		{"queued activities", decimal(q.WorkerQueue)},
 		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
 		{"activities that no worker knows", decimal(q.UnknownActivities)},
 	}, unknownRows("waiting for", unknown)...))
+	return nil
+}
+
+// countMessages tells timers and messages of nobody apart, if the store can.
+func (s session) countMessages(ctx context.Context, document *metricsDocument) error {
+	if counter, ok := s.admin.(provider.HiddenCounter); ok {
+		hidden, err := counter.CountHiddenMessages(ctx)
+		if err != nil {
+			return err
+		}
+		document.Queues.Timers = hidden
+		// The two were not counted at the same moment.
+		document.Queues.Orchestrator -= min(hidden, document.Queues.Orchestrator)
+	}
+	if collector, ok := s.admin.(provider.OrphanCollector); ok {
+		orphans, err := collector.CountOrphanMessages(ctx, 0)
+		if err != nil {
+			return err
+		}
+		document.Queues.Orphans = orphans.Messages
+	}
 	return nil
 }

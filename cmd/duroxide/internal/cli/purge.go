@@ -27,6 +27,8 @@ type purgeDocument struct {
 	Executions    uint64 `json:"executions"`
 	Events        uint64 `json:"events"`
 	QueueMessages uint64 `json:"queue_messages"`
+	// OrphanMessages were for instances that never began.
+	OrphanMessages uint64 `json:"orphan_messages"`
 }
 
 // purgeFlags are the flags of purge.
@@ -36,10 +38,14 @@ type purgeFlags struct {
 	budget     time.Duration
 	batch      int
 	executions bool
+	orphans    age
 }
 
+// orphansStay is how long messages for instances that never began stay by default.
+const orphansStay = 7 * 24 * time.Hour
+
 func (a *app) purgeCommand() *cobra.Command {
-	var f purgeFlags
+	f := purgeFlags{orphans: age(orphansStay)}
 	cmd := &cobra.Command{
 		Use:   "purge --older-than AGE",
 		Short: "Delete instances that ended long ago",
@@ -53,7 +59,10 @@ itself: --budget 10m every night keeps up with a busy store without a long pause
 
 With --executions, old executions of instances that stay are deleted as well: those
 of an orchestration that continues as new for ever would never go otherwise. The
-current execution always stays.`,
+current execution always stays.
+
+Messages for instances that never began, which nobody will ever take, are deleted once
+they are older than --orphans-older-than.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed("older-than")
@@ -69,6 +78,7 @@ current execution always stays.`,
 	cmd.Flags().DurationVar(&f.budget, "budget", 0, "stop after this `duration` (default: when all is done)")
 	cmd.Flags().IntVar(&f.batch, "batch", 100, "look at this `number` of instances at a time; between two batches the time is checked")
 	cmd.Flags().BoolVar(&f.executions, "executions", false, "also delete old executions of instances that stay")
+	cmd.Flags().Var(&f.orphans, "orphans-older-than", "delete messages for instances that never began when they are older than this `age`")
 	cmd.GroupID = operateGroup
 	return a.storeFlags(cmd)
 }
@@ -155,6 +165,7 @@ func (a *app) printPurge(d purgeDocument, f purgeFlags) {
 		{"executions deleted", decimal(d.Executions)},
 		{"events deleted", decimal(d.Events)},
 		{"queued messages deleted", decimal(d.QueueMessages)},
+		{"messages of nobody deleted", decimal(d.OrphanMessages)},
 	})
 	if !d.Complete {
 		a.screen.Printf("Not everything was looked at within %v. The same command goes on.\n", f.budget)
@@ -176,6 +187,9 @@ type purge struct {
 }
 
 func (p *purge) run(ctx context.Context) error {
+	if err := p.deleteOrphans(ctx); err != nil {
+		return err
+	}
 	finished, err := p.finished(ctx)
 	if err != nil {
 		return err
@@ -189,6 +203,17 @@ func (p *purge) run(ctx context.Context) error {
 	}
 	slices.Reverse(staying)
 	return p.inBatches(ctx, "instances that stay", staying, p.pruneExecutions)
+}
+
+// deleteOrphans deletes messages for instances that never began, if the store knows them.
+func (p *purge) deleteOrphans(ctx context.Context) error {
+	collector, ok := p.admin.(provider.OrphanCollector)
+	if !ok {
+		return nil
+	}
+	deleted, err := collector.DeleteOrphanMessages(ctx, time.Duration(p.flags.orphans))
+	p.result.OrphanMessages = deleted.Messages
+	return err
 }
 
 // finished are the instances that have ended, the oldest first. They are named one by

@@ -61,12 +61,15 @@ func (w *waiting) until(ctx context.Context, s session, instance string) (client
 
 func (a *app) startCommand() *cobra.Command {
 	var w waiting
-	var version string
+	var version, ifExists string
 	cmd := &cobra.Command{
 		Use:   "start NAME INSTANCE [INPUT]",
 		Short: "Start an orchestration",
 		Long: `Start the orchestration NAME under the instance id INSTANCE. A worker that knows
-NAME takes it up; until then it is queued. An id that is in use starts nothing.
+NAME takes it up; until then it is queued. An id that is used, by an instance in
+whatever state or by a start that is queued, starts nothing and is an error;
+--if-exists changes that: "use" goes on with the instance that there is, "replace"
+deletes one that has ended, with its sub-orchestrations, and starts the new one.
 
 INPUT is a text: JSON for an orchestration that takes more than a string. "-" reads
 it from the standard input; without INPUT it is null. The store is created if it
@@ -80,12 +83,15 @@ does not exist.`,
 			if err != nil {
 				return err
 			}
-			var options []client.StartOption
+			options, ok := ifExistsOptions[ifExists]
+			if !ok {
+				return usageError{cmd, fmt.Errorf("unknown --if-exists %q: it is fail, use or replace", ifExists)}
+			}
 			if version != "" {
 				options = append(options, client.AtVersion(version))
 			}
 			return a.withStore(cmd, true, func(ctx context.Context, s session) error {
-				err := a.start(ctx, s, args[0], args[1], input, w, options...)
+				err := a.start(ctx, s, args[0], args[1], input, w, ifExists == "use", options...)
 				if errors.Is(err, provider.ErrInvalidArgument) {
 					return usageError{cmd, err}
 				}
@@ -95,26 +101,27 @@ does not exist.`,
 	}
 	w.flags(cmd, "wait for the end and print the result")
 	cmd.Flags().StringVar(&version, "at-version", "", "start exactly this `version` (default: the worker chooses)")
+	cmd.Flags().StringVar(&ifExists, "if-exists", "fail", "what to `do` when the id is used: fail, use or replace")
 	return a.onStore(cmd)
 }
 
-func (a *app) start(ctx context.Context, s session, name, instance string, input any, w waiting, options ...client.StartOption) error {
-	info, err := s.admin.GetInstanceInfo(ctx, instance)
-	exists := err == nil
-	if err != nil && !errors.Is(err, provider.ErrNotFound) {
+// ifExistsOptions are the values of --if-exists.
+var ifExistsOptions = map[string][]client.StartOption{
+	"fail": nil, "use": nil, "replace": {client.ReplaceFinished()},
+}
+
+func (a *app) start(ctx context.Context, s session, name, instance string, input any, w waiting, use bool, options ...client.StartOption) error {
+	err := s.StartNamed(ctx, name, instance, input, options...)
+	existing, exists := errors.AsType[*client.AlreadyExistsError](err)
+	if err != nil && (!exists || !use) {
 		return err
-	}
-	if !exists {
-		if err := s.StartNamed(ctx, name, instance, input, options...); err != nil {
-			return err
-		}
 	}
 	if !w.wait && a.json {
 		return a.printJSON(startedDocument{Instance: instance, Started: !exists})
 	}
 	if !a.json && exists {
 		fmt.Fprintf(a.env.Stderr, "Instance %q exists already (%s, %s); nothing was started.\n",
-			instance, screen.Visible(info.OrchestrationName), screen.Visible(string(info.Status)))
+			instance, screen.Visible(existing.Name), existing.State)
 	} else if !a.json {
 		a.screen.Printf("Started %s as %q.\n", screen.Visible(name), instance)
 	}

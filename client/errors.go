@@ -1,0 +1,54 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Why a call failed, for errors.Is.
+var (
+	// ErrAlreadyExists is a start of an instance id that is used; the error is an
+	// [*AlreadyExistsError].
+	ErrAlreadyExists = errors.New("the instance exists already")
+	// ErrNoInstance is an instance that neither exists nor waits for its first turn, where
+	// [MustExist] demands one. It matches [provider.ErrNotFound].
+	ErrNoInstance = fmt.Errorf("there is no such instance: %w", provider.ErrNotFound)
+	// ErrEnded is an instance that has ended, where [MustExist] demands one that goes on.
+	ErrEnded = errors.New("the instance has ended")
+	// ErrDeleted is an instance that was deleted while it was waited for. It matches
+	// [provider.ErrNotFound].
+	ErrDeleted = fmt.Errorf("the instance was deleted: %w", provider.ErrNotFound)
+)
+
+// AlreadyExistsError is who uses the instance id of a start. It matches
+// [ErrAlreadyExists].
+type AlreadyExistsError struct {
+	Instance string
+	// Name is the orchestration's name.
+	Name string
+	// State is how far it was: [Queued], [Running], [Completed] or [Failed].
+	State State
+}
+
+// Error names the instance, its orchestration and its state.
+func (e *AlreadyExistsError) Error() string {
+	return fmt.Sprintf("instance %q exists already (%s, %s)", e.Instance, e.Name, e.State)
+}
+
+// Unwrap returns [ErrAlreadyExists].
+func (*AlreadyExistsError) Unwrap() error { return ErrAlreadyExists }
+
+// stateOf is how far an instance is that uses an id.
+func stateOf(use *provider.IDUse) State {
+	switch {
+	case !use.Begun():
+		return Queued
+	case use.Status == provider.StatusCompleted:
+		return Completed
+	case use.Status == provider.StatusFailed:
+		return Failed
+	}
+	return Running
+}

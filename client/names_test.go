@@ -1,0 +1,384 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+)
+
+// plain is a store that is no provider.InstanceStarter.
+type plain struct{ provider.Provider }
+
+// seen is a store that says when somebody has found an instance.
+type seen struct {
+	*sqlite.Store
+	found chan struct{}
+}
+
+func (s seen) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
+	use, err := s.Store.FindInstance(ctx, instance)
+	if use != nil {
+		select {
+		case s.found <- struct{}{}:
+		default:
+		}
+	}
+	return use, err
+}
+
+// until waits for "go" and returns its input.
+var until = orchestration.New("Until", func(ctx *orchestration.Context, input string) (string, error) {
+	event := orchestration.WaitForEvent[string](ctx, "go")
+	ctx.SetCustomStatus("waiting")
+	_, err := event.Await()
+	return input, err
+})
+
+// begun waits until an instance of Until has had its first turn.
+func begun(t *testing.T, c *client.Client, instance string) {
+	t.Helper()
+	if _, err := c.WaitForCustomStatus(deadline(t), instance, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func end(t *testing.T, c *client.Client, instance string) {
+	t.Helper()
+	begun(t, c, instance)
+	if err := c.RaiseEvent(t.Context(), instance, "go", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Wait(deadline(t), instance); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A start of a used id is told who uses it, in which state (client.Start,
+// client.AlreadyExistsError).
+func TestStartOfAUsedID(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]func(*testing.T) provider.Provider{
+		"starter":     openStore,
+		"not starter": func(t *testing.T) provider.Provider { return plain{openStore(t)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := store(t)
+			_, knows := store.(provider.InstanceStarter)
+			c := client.New(store)
+			check := func(want client.State) {
+				t.Helper()
+				_, err := client.Start(t.Context(), c, until, "i", "second")
+				used, ok := errors.AsType[*client.AlreadyExistsError](err)
+				if !errors.Is(err, client.ErrAlreadyExists) || !ok || *used != (client.AlreadyExistsError{Instance: "i", Name: "Until", State: want}) {
+					t.Errorf("%s: %v", want, err)
+				}
+			}
+			if _, err := client.Start(t.Context(), c, until, "i", "first"); err != nil {
+				t.Fatal(err)
+			}
+			if knows {
+				check(client.Queued)
+			}
+			work(t, store, until)
+			begun(t, c, "i")
+			check(client.Running)
+			end(t, c, "i")
+			check(client.Completed)
+			if s, err := c.Status(t.Context(), "i"); err != nil || s.Output != "first" {
+				t.Errorf("the instance is now %+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// UseExisting returns the instance that there is.
+func TestUseExisting(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	for range 2 {
+		if _, err := client.Start(t.Context(), c, until, "i", "first", client.UseExisting()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work(t, store, until)
+	end(t, c, "i")
+	run, err := client.Start(t.Context(), c, until, "i", "second", client.UseExisting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Wait(deadline(t)); err != nil || got != "first" {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// ReplaceFinished replaces what has ended, and loses nothing that has not: not a waiting
+// start, not what runs, not what is between two executions, not a child that runs.
+func TestReplaceFinished(t *testing.T) {
+	t.Parallel()
+	loop := orchestration.New("Loop", func(ctx *orchestration.Context, again bool) (string, error) {
+		if again {
+			return "", orchestration.ContinueAsNew(ctx, false)
+		}
+		return "looped", nil
+	})
+	store := openStore(t)
+	c := client.New(store)
+	replace := func(input string, options ...client.StartOption) (*client.Run[string], error) {
+		return client.Start(t.Context(), c, until, "i", input, append(options, client.ReplaceFinished())...)
+	}
+	kept := func(what string) {
+		t.Helper()
+		if _, err := replace("no"); !errors.Is(err, client.ErrAlreadyExists) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := replace("first"); err != nil {
+		t.Fatal(err)
+	}
+	kept("a waiting start")
+	work(t, store, until)
+	begun(t, c, "i")
+	kept("a running instance")
+	end(t, c, "i")
+	run, err := replace("second", client.UseExisting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(t, c, "i")
+	if got, err := run.Wait(deadline(t)); err != nil || got != "second" {
+		t.Errorf("the replacement ends with %s, %v", got, err)
+	}
+
+	// Nobody works here, so the instance stays between its two executions.
+	store = openStore(t)
+	c = client.New(store)
+	if _, err := client.Start(t.Context(), c, loop, "between", true); err != nil {
+		t.Fatal(err)
+	}
+	fetched, err := store.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+	if err != nil || fetched == nil {
+		t.Fatal(fetched, err)
+	}
+	status := provider.StatusContinuedAsNew
+	if err := store.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{
+		LockToken: fetched.LockToken, ExecutionID: 1,
+		Metadata: provider.ExecutionMetadata{OrchestrationName: new("Loop"), OrchestrationVersion: new("1.0.0"), Status: &status},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Start(t.Context(), c, loop, "between", true, client.ReplaceFinished())
+	if used, ok := errors.AsType[*client.AlreadyExistsError](err); !ok || used.State != client.Running {
+		t.Errorf("between two executions: %v", err)
+	}
+}
+
+// Of many that replace one finished instance at the same time, as many are told that they
+// started one as instances were started.
+func TestSimultaneousReplacements(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	if _, err := client.Start(t.Context(), c, until, "i", "old"); err != nil {
+		t.Fatal(err)
+	}
+	work(t, store, until)
+	end(t, c, "i")
+	var mu sync.Mutex
+	var winners []string
+	var all sync.WaitGroup
+	for _, input := range strings.Split("abcdefgh", "") {
+		all.Go(func() {
+			_, err := client.Start(t.Context(), c, until, "i", input, client.ReplaceFinished())
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				winners = append(winners, input)
+			} else if !errors.Is(err, client.ErrAlreadyExists) && !errors.Is(err, provider.ErrStillRunning) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	end(t, c, "i")
+	s, err := c.Status(t.Context(), "i")
+	if err != nil || len(winners) != 1 || s.Output != winners[0] {
+		t.Errorf("told of a start: %v; the instance is %+v, %v", winners, s, err)
+	}
+}
+
+// MustExist demands an instance that can take what is sent.
+func TestMustExist(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	check := func(want error) {
+		t.Helper()
+		for what, err := range map[string]error{
+			"raise":   c.RaiseEvent(t.Context(), "i", "other", "", client.MustExist()),
+			"enqueue": c.Enqueue(t.Context(), "i", "queue", "", client.MustExist()),
+		} {
+			if !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", what, err, want)
+			}
+		}
+	}
+	check(client.ErrNoInstance)
+	check(provider.ErrNotFound)
+	if err := c.Cancel(t.Context(), "i", "", client.MustExist()); !errors.Is(err, client.ErrNoInstance) {
+		t.Errorf("cancel: %v", err)
+	}
+	if depths, err := store.Admin().GetQueueDepths(t.Context()); err != nil || depths.OrchestratorQueue != 0 {
+		t.Errorf("%+v, %v were sent all the same", depths, err)
+	}
+	if _, err := client.Start(t.Context(), c, until, "i", ""); err != nil {
+		t.Fatal(err)
+	}
+	check(nil) // its first turn is yet to come
+	work(t, store, until)
+	begun(t, c, "i")
+	check(nil)
+	end(t, c, "i")
+	check(client.ErrEnded)
+	if err := c.Cancel(t.Context(), "i", "", client.MustExist()); !errors.Is(err, client.ErrEnded) {
+		t.Errorf("cancel: %v", err)
+	}
+}
+
+// A cancel request does not reach an instance that is started after it, and one that is
+// started before it is cancelled in its first turn (client.Cancel).
+func TestCancelBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	for _, id := range []string{"late", "early"} {
+		if id == "late" {
+			if err := c.Cancel(t.Context(), id, "too early"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := client.Start(t.Context(), c, until, id, "lives"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Cancel(t.Context(), "early", "in time"); err != nil {
+		t.Fatal(err)
+	}
+	work(t, store, until)
+	end(t, c, "late")
+	if s, err := c.Status(t.Context(), "late"); err != nil || s.Output != "lives" {
+		t.Errorf("the instance that was started later is %+v, %v", s, err)
+	}
+	s, err := c.Wait(deadline(t), "early")
+	if failed, ok := errors.AsType[*client.FailedError](s.Err()); err != nil || !ok || !failed.Cancelled() {
+		t.Errorf("the instance that was started before is %+v, %v", s, err)
+	}
+}
+
+// Waiting ends when the instance is deleted, also if that happened before the wait of the
+// run that started it; an unknown id is waited for (client.Wait, client.ErrDeleted).
+func TestWaitForADeletedInstance(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	run, err := client.Start(t.Context(), c, until, "i", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	work(t, store, until)
+	begun(t, c, "i")
+	ended := make(chan error)
+	for _, wait := range []func(*client.Client) (client.Status, error){
+		func(c *client.Client) (client.Status, error) { return c.Wait(deadline(t), "i") },
+		func(c *client.Client) (client.Status, error) { return c.WaitForCustomStatus(deadline(t), "i", 7) },
+	} {
+		looked := seen{store.(*sqlite.Store), make(chan struct{}, 1)}
+		go func() {
+			_, err := wait(client.New(looked))
+			ended <- err
+		}()
+		<-looked.found
+	}
+	if _, err := store.Admin().DeleteInstance(t.Context(), "i", true); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-ended; !errors.Is(err, client.ErrDeleted) || !errors.Is(err, provider.ErrNotFound) {
+			t.Errorf("the wait ended with %v", err)
+		}
+	}
+	if _, err := run.Wait(deadline(t)); !errors.Is(err, client.ErrDeleted) {
+		t.Errorf("the wait of the run ended with %v", err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := c.Wait(short, "nobody"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the wait for an unknown id ended with %v", err)
+	}
+}
+
+// The error of a wait that its deadline ended says how far the instance was
+// (client.WaitError).
+func TestDeadlineErrorSaysHowFar(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := client.New(store)
+	nobody := activity.Named[string, string]("Nobody")
+	many := orchestration.New("Many", func(ctx *orchestration.Context, _ string) (string, error) {
+		orchestration.Timer(ctx, 0)
+		orchestration.Dequeue[string](ctx, "q")
+		orchestration.Activity(ctx, nobody, "secret")
+		orchestration.Sub(ctx, until, "secret", orchestration.WithInstanceID("kid"))
+		event := orchestration.WaitForEvent[string](ctx, "go")
+		ctx.SetCustomStatus("waiting")
+		return event.Await()
+	})
+	run, err := client.Start(t.Context(), c, many, "i", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait := func() *client.WaitError {
+		t.Helper()
+		short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_, err := run.Wait(short)
+		ended, ok := errors.AsType[*client.WaitError](err)
+		if !ok || !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "secret") {
+			t.Fatalf("the wait ended with %v", err)
+		}
+		return ended
+	}
+	if got, want := wait().Error(), `waiting for "i": context deadline exceeded; it has not begun`; got != want {
+		t.Errorf("before the first turn\n got %s\nwant %s", got, want)
+	}
+	work(t, store, many, until)
+	begun(t, c, "kid")
+	for len(wait().WaitsFor) > 4 { // the timer may fire a little later
+		continue
+	}
+	got := wait()
+	if got.Status.State != client.Running || got.LastEvent != "TimerFired" || len(got.WaitsFor) != 4 {
+		t.Errorf("%+v", got)
+	}
+	const want = `waiting for "i": context deadline exceeded; it is Running (Many 1.0.0, execution 1), its last event is TimerFired, ` +
+		`it waits for queue "q", activity "Nobody", sub-orchestration "Until" (kid) and 1 more`
+	if got.Error() != want {
+		t.Errorf("in its midst\n got %s\nwant %s", got, want)
+	}
+	// Another end than a deadline costs no further look.
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := run.Wait(cancelled); err.Error() != `waiting for "i": context canceled` {
+		t.Errorf("a cancelled wait: %v", err)
+	}
+}

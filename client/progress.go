@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// WaitError is a wait that its context ended. After a deadline it says how far the
+// instance was.
+type WaitError struct {
+	Instance string
+	// Status is how far the instance was after the deadline; the custom status is left
+	// out. Its State is "" when nobody looked: after another end than a deadline, and when
+	// the store did not answer within a second.
+	Status Status
+	// LastEvent is the last event's type, "" without history.
+	LastEvent string
+	// WaitsFor are the calls and waits without a result, the oldest first.
+	WaitsFor []string
+	// Err is why the wait ended: the context's error, its cause, and the store's trouble.
+	Err error
+}
+
+// Error tells all but payloads; of many calls it names the first three.
+func (e *WaitError) Error() string {
+	return fmt.Sprintf("waiting for %q: %v%s", e.Instance, e.Err, e.progress())
+}
+
+// Unwrap returns Err.
+func (e *WaitError) Unwrap() error { return e.Err }
+
+// progress tells how far the instance was, "" if that is not known.
+func (e *WaitError) progress() string {
+	switch e.Status.State {
+	case "":
+		return ""
+	case NotFound:
+		return "; it has not begun"
+	case Queued, Running, Completed, Failed:
+	}
+	text := fmt.Sprintf("; it is %s (%s %s, execution %d), its last event is %s",
+		e.Status.State, e.Status.Name, e.Status.Version, e.Status.ExecutionID, e.LastEvent)
+	const most = 3
+	if n := len(e.WaitsFor); n > most {
+		return fmt.Sprintf("%s, it waits for %s and %d more", text, strings.Join(e.WaitsFor[:most], ", "), n-most)
+	} else if n > 0 {
+		text += ", it waits for " + strings.Join(e.WaitsFor, ", ")
+	}
+	return text
+}
+
+// lastLook is how long the look at the instance after a deadline may take.
+const lastLook = time.Second
+
+// unfinished is the error of a wait that its context ended.
+func (c *Client) unfinished(ctx context.Context, instance string, cause error) error {
+	e := &WaitError{Instance: instance, Err: cause}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return e
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	history, err := c.store.Read(ctx, instance)
+	if err != nil {
+		return e
+	}
+	e.Status = statusOf(instance, history)
+	if len(history) > 0 {
+		e.LastEvent = history[len(history)-1].Kind.Type()
+	}
+	for _, event := range replay.Unsettled(history) {
+		e.WaitsFor = append(e.WaitsFor, waitsFor(event))
+	}
+	return e
+}
+
+// waitsFor names a call or a wait, without its payload.
+func waitsFor(event provider.Event) string {
+	switch k := event.Kind.(type) {
+	case provider.ActivityScheduled:
+		return fmt.Sprintf("activity %q", k.Name)
+	case provider.SubOrchestrationScheduled:
+		return fmt.Sprintf("sub-orchestration %q (%s)", k.Name, k.Instance)
+	case provider.TimerCreated:
+		return "a timer until " + time.UnixMilli(int64(k.FireAtMs)).UTC().Format(time.RFC3339)
+	case provider.ExternalSubscribed:
+		return fmt.Sprintf("event %q", k.Name)
+	case provider.QueueSubscribed:
+		return fmt.Sprintf("queue %q", k.Name)
+	}
+	return event.Kind.Type()
+}

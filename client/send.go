@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Options of what is sent to an instance.
+type sendOptions struct{ mustExist bool }
+
+// SendOption changes how something is sent to an instance.
+type SendOption func(*sendOptions)
+
+// MustExist demands an instance that can take what is sent: one that runs, or whose start
+// waits for its first turn. Else nothing is sent, and the error is [ErrNoInstance] or
+// [ErrEnded]. It is looked at before sending, so an instance that ends in between takes
+// it no more. A store that is no [provider.InstanceStarter] knows no waiting starts.
+func MustExist() SendOption { return func(o *sendOptions) { o.mustExist = true } }
+
+// RaiseEvent raises a positional event, which the next unanswered
+// orchestration.WaitForEvent of that name receives. It is lost when nobody waits, and
+// stays queued for an instance that never begins, until messages of nobody are collected
+// ([provider.OrphanCollector]). See [MustExist].
+func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data any, options ...SendOption) error {
+	text, err := payload.Encode(data)
+	if err != nil {
+		return fmt.Errorf("raising event %q: data: %w", event, err)
+	}
+	return c.send(ctx, fmt.Sprintf("raising event %q for %q", event, instance),
+		provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}, options)
+}
+
+// Enqueue puts a message into a queue of the instance, which keeps it until an
+// orchestration.Dequeue takes it. For an id that was never started it is dropped. See
+// [MustExist].
+func (c *Client) Enqueue(ctx context.Context, instance, queue string, message any, options ...SendOption) error {
+	text, err := payload.Encode(message)
+	if err != nil {
+		return fmt.Errorf("enqueueing to %q: message: %w", queue, err)
+	}
+	return c.send(ctx, fmt.Sprintf("enqueueing to %q of %q", queue, instance),
+		provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}, options)
+}
+
+// Cancel asks an instance to end. It fails with "canceled: reason" at its next
+// turn, without running further code of the orchestration, and its
+// sub-orchestrations with it. A finished instance stays as it is, and so does one that is
+// started after the request. See [MustExist].
+func (c *Client) Cancel(ctx context.Context, instance, reason string, options ...SendOption) error {
+	return c.send(ctx, fmt.Sprintf("cancelling %q", instance),
+		provider.CancelInstanceItem{Instance: instance, Reason: reason}, options)
+}
+
+func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, options []SendOption) error {
+	var o sendOptions
+	for _, option := range options {
+		option(&o)
+	}
+	var err error
+	if o.mustExist {
+		err = c.mustListen(ctx, item.Target())
+	}
+	if err == nil {
+		err = c.store.EnqueueForOrchestrator(ctx, item, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// mustListen refuses an instance that would not take a message.
+func (c *Client) mustListen(ctx context.Context, instance string) error {
+	use, err := provider.FindInstance(ctx, c.store, instance)
+	switch {
+	case err != nil:
+		return err
+	case use == nil:
+		return ErrNoInstance
+	case finished(use):
+		return fmt.Errorf("%w (%s, %s)", ErrEnded, use.Name, use.Status)
+	}
+	return nil
+}

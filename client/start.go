@@ -1,0 +1,129 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Options of a start.
+type startOptions struct {
+	version                *string
+	useExisting, replacing bool
+}
+
+// StartOption changes how an orchestration is started.
+type StartOption func(*startOptions)
+
+// AtVersion starts exactly that version instead of the one the worker chooses.
+func AtVersion(version string) StartOption {
+	return func(o *startOptions) { o.version = &version }
+}
+
+// UseExisting starts nothing when the instance id is used, and returns the run of the
+// instance that uses it, whatever its orchestration. It makes a repeated start harmless,
+// also one that is repeated because the answer was lost.
+func UseExisting() StartOption {
+	return func(o *startOptions) { o.useExisting = true }
+}
+
+// ReplaceFinished deletes a finished instance that uses the id, with its
+// sub-orchestrations, and starts the new one. One that runs, or whose start waits, stays,
+// and the start fails with [ErrAlreadyExists] unless [UseExisting] is given, too. A
+// finished sub-orchestration cannot be replaced: [provider.ErrSubOrchestration]; nor can
+// an instance with a sub-orchestration that runs: [provider.ErrStillRunning].
+//
+// To delete and to start are two steps. Somebody else's start can come between them, and
+// is then what the error names; when the process ends between them, nothing is started.
+// Of several that replace one instance at the same time, each is told the truth, and the
+// later may replace what the earlier has started once that has finished.
+func ReplaceFinished() StartOption {
+	return func(o *startOptions) { o.replacing = true }
+}
+
+// Start starts an orchestration under an instance id of the caller's choice. An id that is
+// used, by an instance in whatever state or by a start that waits for its first turn,
+// starts nothing and is an [*AlreadyExistsError]; [UseExisting] and [ReplaceFinished]
+// change that. Of several starts of one id that come at the same time, one starts it and
+// the others are told (with a store that is no [provider.InstanceStarter] several can be
+// told that they did).
+//
+// When the store's answer is lost, the instance may have been started all the same: use
+// [UseExisting] to start again.
+//
+// Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id
+// that begins with "sub::" or contains "::sub::": sub-orchestrations are called so.
+func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
+	text, err := payload.EncodeAs(input)
+	if err == nil {
+		err = c.start(ctx, def.Name(), instance, text, options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("starting %s %q: %w", def.Name(), instance, err)
+	}
+	return &Run[O]{client: c, instance: instance, started: true}, nil
+}
+
+// StartNamed is [Start] for an orchestration that is only known by its name.
+func (c *Client) StartNamed(ctx context.Context, name, instance string, input any, options ...StartOption) error {
+	text, err := payload.Encode(input)
+	if err == nil {
+		err = c.start(ctx, name, instance, text, options)
+	}
+	if err != nil {
+		return fmt.Errorf("starting %s %q: %w", name, instance, err)
+	}
+	return nil
+}
+
+func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) error {
+	var o startOptions
+	for _, option := range options {
+		option(&o)
+	}
+	if name == "" {
+		return fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
+	}
+	if err := replay.CheckInstanceID(instance); err != nil {
+		return fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
+	}
+	item := provider.StartOrchestrationItem{
+		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
+	}
+	use, err := provider.StartInstance(ctx, c.store, item)
+	if err == nil && use != nil && o.replacing && finished(use) {
+		if err := c.remove(ctx, instance); err != nil {
+			return err
+		}
+		use, err = provider.StartInstance(ctx, c.store, item)
+	}
+	if err != nil || use == nil || o.useExisting {
+		return err
+	}
+	return &AlreadyExistsError{Instance: instance, Name: use.Name, State: stateOf(use)}
+}
+
+// remove deletes a finished instance. That somebody else has done so is as good.
+func (c *Client) remove(ctx context.Context, instance string) error {
+	admin, err := c.Admin()
+	if err != nil {
+		return err
+	}
+	_, err = admin.DeleteInstance(ctx, instance, false)
+	if err != nil && !errors.Is(err, provider.ErrNotFound) {
+		return fmt.Errorf("replacing the finished instance: %w", err)
+	}
+	return nil
+}
+
+// finished reports whether the instance that uses an id has ended. One between two
+// executions has not.
+func finished(use *provider.IDUse) bool {
+	state := stateOf(use)
+	return state == Completed || state == Failed
+}

@@ -1,0 +1,81 @@
+package worker_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// A call of a sub-orchestration whose id is taken, by whatever instance in whatever state,
+// fails with orchestration.ErrInstanceTaken, and the instance stays as it is
+// (orchestration.WithInstanceID). A child that fails with such a text about another id
+// has an id of its own.
+func TestTakenChildIDsAreATypedError(t *testing.T) {
+	t.Parallel()
+	finished := orchestration.New("Finished", func(*orchestration.Context, string) (string, error) { return "", nil })
+	parent := orchestration.New("Asks", func(ctx *orchestration.Context, id string) (string, error) {
+		_, err := orchestration.Sub(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
+		call, ok := errors.AsType[*orchestration.CallError](err)
+		if !errors.Is(err, orchestration.ErrInstanceTaken) || !ok {
+			return "", errors.Join(errors.New("the call ended otherwise"), err)
+		}
+		return call.Source, nil
+	})
+	passing := orchestration.New("Passing", func(ctx *orchestration.Context, id string) (string, error) {
+		return orchestration.Sub(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
+	})
+	above := orchestration.New("Above", func(ctx *orchestration.Context, id string) (bool, error) {
+		_, err := orchestration.Sub(ctx, passing, id).Await()
+		return err != nil && !errors.Is(err, orchestration.ErrInstanceTaken), nil
+	})
+	family := orchestration.New("Family", func(ctx *orchestration.Context, _ string) (string, error) {
+		return orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("another's")).Await()
+	})
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		runWorker(t, store, worker.Options{}, waiting, finished, parent, passing, above, family)
+		c := client.New(store)
+		begin := func(def, id string) {
+			t.Helper()
+			if err := c.StartNamed(t.Context(), def, id, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		begin("Waiting", "running")
+		begin("Finished", "finished")
+		begin("Family", "family")
+		waitForStatus(t, store, "running")
+		waitForStatus(t, store, "another's")
+		if _, err := c.Wait(deadline(t), "finished"); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"running", "finished", "another's", "asks its own"} {
+			name := "asks " + id
+			if id == "asks its own" {
+				name = id
+			}
+			run, err := client.Start(t.Context(), c, parent, name, id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := result(t, run); got != `sub-orchestration "Finished"` {
+				t.Errorf("%s: %s", id, got)
+			}
+		}
+		run, err := client.Start(t.Context(), c, above, "above", "finished")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !result(t, run) {
+			t.Error("the failure of a child's child counts as the child's own id")
+		}
+		for _, id := range []string{"running", "another's"} {
+			if s, err := c.Status(t.Context(), id); err != nil || s.State != client.Running {
+				t.Errorf("%s is disturbed: %+v, %v", id, s, err)
+			}
+		}
+	})
+}
