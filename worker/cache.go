@@ -60,7 +60,7 @@ func (c *cache) held(instance string, executionID uint64) (lastEventID uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.entries[instance]; ok {
-		if function := e.Value.(*entry).function; function.ExecutionID() == executionID { //nolint:forcetypeassert // only entries
+		if function := e.Value.(*entry).function; function.ExecutionID() == executionID { //nolint:errcheck,forcetypeassert // only entries
 			return function.LastEventID()
 		}
 	}
@@ -79,7 +79,7 @@ func (c *cache) take(instance string) *replay.Suspended {
 
 // remove is called with the lock held.
 func (c *cache) remove(e *list.Element) *entry {
-	removed := c.order.Remove(e).(*entry) //nolint:forcetypeassert // only entries
+	removed := c.order.Remove(e).(*entry) //nolint:errcheck,forcetypeassert // only entries
 	delete(c.entries, removed.instance)
 	c.bytes -= removed.bytes
 	return removed
@@ -102,7 +102,7 @@ func (c *cache) add(added *entry) (evicted []*entry) {
 	defer c.mu.Unlock()
 	if e, ok := c.entries[added.instance]; ok {
 		// A slot that commits and one that has run the next turn meanwhile.
-		there := e.Value.(*entry).function //nolint:forcetypeassert // only entries
+		there := e.Value.(*entry).function //nolint:errcheck,forcetypeassert // only entries
 		if there.ExecutionID() == added.function.ExecutionID() && there.LastEventID() > added.function.LastEventID() {
 			return []*entry{added}
 		}

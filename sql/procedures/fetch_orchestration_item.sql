@@ -69,7 +69,7 @@ DECLARE @codes TABLE (id INT NOT NULL PRIMARY KEY);
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
 DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
+DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
 
 BEGIN TRY
     EXEC duroxide.require_read_committed;
@@ -288,10 +288,12 @@ BEGIN TRY
       AND q.lock_token = @lock_token;
 
     IF @history_limit IS NOT NULL
-        SELECT @first_event = CASE WHEN MAX(h.event_id) > @history_limit THEN MAX(h.event_id) ELSE 0 END
+        SELECT @last_event = MAX(h.event_id)
         FROM duroxide.history AS h
         WHERE h.instance_id = @instance_id
           AND h.execution_id = @execution_id;
+    IF @last_event > @history_limit
+        SET @first_event = @last_event;
 
     -- gen:result Dropped
     SELECT d.instance_id, d.messages

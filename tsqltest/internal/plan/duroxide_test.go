@@ -178,6 +178,7 @@ func TestDuroxidePlans(t *testing.T) {
 		{"fetch_orchestration_item", "READPAST", "seek ix_inboxes_ready of inboxes b (version_id =, head_id is not null) lookup where 1;top;sort;scan PK__@version"},
 		{"fetch_orchestration_item", "(READCOMMITTEDLOCK, ROWLOCK, INDEX", "(version_id =, head_id is not null)\n"},
 		{"fetch_orchestration_item", "ORDER BY h.event_id", "seek pk_history of history h (instance_id =, execution_id =, event_id >=)\n"},
+		{"fetch_orchestration_item", "MAX(h.event_id)", "first row;seek pk_history of history h (instance_id =, execution_id =) backward"},
 		{"fetch_orchestration_item", "FROM duroxide.kv_store", "seek ix_kv_store_instance of kv_store s (instance_id =)\n"},
 		{"fetch_orchestration_item", "ORDER BY q.id", "seek pk_orchestrator_queue of orchestrator_queue q (instance_id =) where 1\n"},
 		{"find_work", "READPAST", "seek ix_worker_queue_ready of worker_queue q (tag is null) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =) lookup where 1"},
