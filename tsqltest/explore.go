@@ -82,13 +82,10 @@ type Failure struct {
 	Table string
 }
 
-// Error tells all of it.
-func (f *Failure) Error() string {
+// String tells all of it.
+func (f *Failure) String() string {
 	return fmt.Sprintf("%v\n%s\nExploration{Repeat: %q} repeats it.", f.Err, f.Table, f.Repeat)
 }
-
-// Unwrap returns Err.
-func (f *Failure) Unwrap() error { return f.Err }
 
 // Explore runs a scenario in many orders, on a server of its own, and fails the test with the first schedule after which
 // something does not hold.
@@ -114,7 +111,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	}
 	for plan := range uint64(o.Plans) + 1 {
 		e.server.sessions.AnyPlan(plan)
-		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1) //nolint:gosec // there are not so many plans
+		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1)
 		complete := -1
 		if o.Random {
 			e.random()
@@ -205,7 +202,7 @@ func allowed(err error, numbers []int32) bool {
 func (e *explorer) random() {
 	length := 0
 	for i := e.report.Schedules; ; i++ {
-		on, steps := explore.Random(e, e.options.Seed<<32+uint64(i), e.options.Changes, length) //nolint:gosec // i counts from 0
+		on, steps := explore.Random(e, e.options.Seed<<32+uint64(i), e.options.Changes, length)
 		if !on {
 			return
 		}

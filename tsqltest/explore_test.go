@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -141,11 +142,11 @@ func TestExploreTextbook(t *testing.T) {
 				t.Fatalf("nothing was found in %d schedules", r.Schedules)
 			}
 			t.Logf("after %d schedules\n%v", r.Schedules, r.Failure)
-			if text := r.Failure.Error(); !strings.Contains(text, tt.want) || r.Failure.Preemptions > tt.atMost {
+			if text := r.Failure.String(); !strings.Contains(text, tt.want) || r.Failure.Preemptions > tt.atMost {
 				t.Errorf("%d preemptions, %v", r.Failure.Preemptions, text)
 			}
 			again := tsqltest.Search(t, s, tsqltest.Exploration{Repeat: r.Failure.Repeat})
-			if again.Failure == nil || again.Failure.Error() != r.Failure.Error() {
+			if again.Failure == nil || again.Failure.String() != r.Failure.String() {
 				t.Errorf("repeated: %v", again.Failure)
 			}
 
@@ -220,7 +221,7 @@ func TestExploreRandom(t *testing.T) {
 	if one.Failure == nil || other.Failure == nil {
 		t.Fatalf("nothing was found in %d schedules", one.Schedules)
 	}
-	if one.Failure.Error() != other.Failure.Error() || one.Schedules != other.Schedules {
+	if one.Failure.String() != other.Failure.String() || one.Schedules != other.Schedules {
 		t.Errorf("the first time, after %d: %v\nthen, after %d: %v", one.Schedules, one.Failure, other.Schedules, other.Failure)
 	}
 	if one.Failure.Preemptions != 1 || !strings.Contains(one.Failure.Table, "jobs.sql:13 ") {
@@ -331,11 +332,11 @@ func TestExploreFailures(t *testing.T) {
 	r := tsqltest.Search(t, trial(nil, steps(
 		[]string{"BEGIN TRANSACTION; EXEC sp_getapplock 'a', 'Exclusive'; WAITFOR DELAY '00:00:01'; THROW 50001, 'never', 1"}, nil)...),
 		tsqltest.Exploration{})
-	if r.Failure == nil || !strings.Contains(r.Failure.Error(), "never") || r.Failure.Repeat != "-" || r.Failure.Preemptions != 0 {
+	if r.Failure == nil || !strings.Contains(r.Failure.String(), "never") || r.Failure.Repeat != "-" || r.Failure.Preemptions != 0 {
 		t.Errorf("%v", r.Failure)
 	}
 	var thrown *tsqltest.Error
-	if !errors.As(r.Failure, &thrown) || thrown.Number != 50001 {
+	if !errors.As(r.Failure.Err, &thrown) || thrown.Number != 50001 {
 		t.Errorf("%v", r.Failure)
 	}
 }
@@ -374,6 +375,9 @@ func BenchmarkExploreClaim(b *testing.B) {
 				tried += r.Schedules
 			}
 			b.ReportMetric(float64(tried)/b.Elapsed().Seconds(), "schedules/s")
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			b.ReportMetric(float64(memory.HeapSys)/(1<<20), "MiB-heap")
 		})
 	}
 }

@@ -191,18 +191,18 @@ func (p *Player) Advance(d time.Duration) {
 
 // Cut ends the request that another session is executing, as a client does that has waited long enough, at some point. The
 // request returns an error that is [context.Canceled]. Nothing happens to a session that executes none.
-func (p *Player) Cut(session string) {
+func (p *Player) Cut(name string) {
 	p.explorer.machine.Pause()
-	if other := p.explorer.player(session); other.request != nil {
+	if other := p.explorer.player(name); other.request != nil {
 		other.ended = true
 		other.request()
 	}
 }
 
 // Kill ends the connection of another session, at some point. What it has not committed is rolled back.
-func (p *Player) Kill(session string) {
+func (p *Player) Kill(name string) {
 	p.explorer.machine.Pause()
-	other := p.explorer.player(session)
+	other := p.explorer.player(name)
 	other.ended = true
 	p.explorer.server.sessions.End(other.id())
 }
@@ -248,10 +248,10 @@ func (e *End) Value(batch string) any {
 }
 
 // Err is what a session has ended with.
-func (e *End) Err(session string) error { return e.explorer.player(session).err }
+func (e *End) Err(name string) error { return e.explorer.player(name).err }
 
 // Results are what the requests of a session have returned, with those that failed.
-func (e *End) Results(session string) []*Result { return e.explorer.player(session).results }
+func (e *End) Results(name string) []*Result { return e.explorer.player(name).results }
 
 // Notes are the values that sessions have kept with [Player.Note], session by session.
 func (e *End) Notes() []any {

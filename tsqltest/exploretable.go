@@ -2,6 +2,7 @@ package tsqltest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
@@ -40,8 +41,8 @@ func (t *table) note(actor int, at schedule.Point) {
 	default:
 		l.place = fmt.Sprintf("%s:%d", place.Module, place.Line)
 	}
-	switch {
-	case at.Kind == "wait":
+	switch at.Kind {
+	case "wait":
 		l.asks = "waits " + at.What
 		if i, ok := v.Waiting(p.id()); ok {
 			l.asks = fmt.Sprintf("waits for %v %s, blocked by %s", i.Mode, v.Name(i.Resource), t.nameOf(i.Blocker))
@@ -49,7 +50,9 @@ func (t *table) note(actor int, at schedule.Point) {
 		l.held = t.heldBy(p.id())
 		t.add(l)
 		return
-	case at.Kind == "lock":
+	case "commit":
+		l.asks = "commits"
+	case "lock":
 		if r, ok := at.Of.(*lock.Request); ok && !r.Mode.Intends() {
 			l.asks = fmt.Sprintf("%v %s", r.Mode, v.Name(r.Resource))
 		}
@@ -107,6 +110,9 @@ func (t *table) String() string {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", l.session, l.place, shortened(l.text), l.asks, l.held)
 	}
 	_ = w.Flush()
+	text := trailing.ReplaceAllString(b.String(), "\n")
+	b.Reset()
+	b.WriteString(text)
 	for _, p := range t.explorer.players {
 		if p.err != nil {
 			fmt.Fprintf(&b, "%s ended with: %v\n", p.session.Name, p.err)
@@ -121,6 +127,9 @@ func (t *table) String() string {
 	}
 	return b.String()
 }
+
+// trailing are the blanks with which the table fills its last column.
+var trailing = regexp.MustCompile(` +\n`)
 
 // shortened is a statement as far as a table has room for it.
 func shortened(text string) string {

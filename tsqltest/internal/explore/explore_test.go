@@ -37,7 +37,7 @@ func (s *scenario) Machine() *explore.Machine {
 	s.written = &strings.Builder{}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for i, f := range s.actors {
-		id := schedule.ID(i + 1) //nolint:gosec // there are a few
+		id := schedule.ID(i + 1)
 		m.Go(id, func() { f(m, id) })
 	}
 	return m

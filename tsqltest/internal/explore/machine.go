@@ -182,10 +182,9 @@ func (m *Machine) point(a *actor, at schedule.Point) {
 		m.Watch(a.index, at)
 	}
 	if m.Visible != nil {
-		if v := m.Visible(); v == a.seen {
+		seen := a.seen
+		if a.seen = m.Visible(); a.seen == seen {
 			return
-		} else {
-			a.seen = v
 		}
 	}
 	if m.decide(a); m.next == a {

@@ -41,7 +41,7 @@ func Parse(text string) (Schedule, error) {
 	if text == "-" {
 		return nil, nil
 	}
-	for _, part := range strings.Fields(text) {
+	for part := range strings.FieldsSeq(text) {
 		at, to, ok := strings.Cut(part, ">")
 		d := Deviation{}
 		if !ok {
@@ -80,21 +80,24 @@ type follower struct {
 }
 
 func (f *follower) choose(p Position, options []Option) int {
-	if f.next < len(f.schedule) {
-		if i := slices.IndexFunc(f.schedule[f.next:], func(d Deviation) bool { return d.At == p }); i >= 0 {
-			d := f.schedule[f.next+i]
-			f.next += i + 1
-			if k := slices.IndexFunc(options, func(o Option) bool { return o.Actor == d.Actor && o.Expire == d.Expire }); k >= 0 {
-				if options[k].Preempt {
-					f.preempts++
-				}
-				return k
-			}
+	if f.next == len(f.schedule) {
+		if f.wanted {
+			f.choices = append(f.choices, choice{p, options})
 		}
 		return 0
 	}
-	if f.wanted {
-		f.choices = append(f.choices, choice{p, options})
+	i := slices.IndexFunc(f.schedule[f.next:], func(d Deviation) bool { return d.At == p })
+	if i < 0 {
+		return 0
 	}
-	return 0
+	d := f.schedule[f.next+i]
+	f.next += i + 1
+	k := slices.IndexFunc(options, func(o Option) bool { return o.Actor == d.Actor && o.Expire == d.Expire })
+	if k < 0 {
+		return 0
+	}
+	if options[k].Preempt {
+		f.preempts++
+	}
+	return k
 }

@@ -1,5 +1,7 @@
 package explore
 
+import "slices"
+
 // Runner runs a scenario from its beginning.
 type Runner interface {
 	// Machine returns a machine with the scenario's actors, at the beginning. The run before is over.
@@ -61,7 +63,7 @@ func (s *search) visit(at Schedule, preemptions int) bool {
 			if cost > s.bound {
 				continue
 			}
-			on = s.visit(append(at[:len(at):len(at)], Deviation{At: c.at, Actor: o.Actor, Expire: o.Expire}), cost)
+			on = s.visit(append(slices.Clip(at), Deviation{At: c.at, Actor: o.Actor, Expire: o.Expire}), cost)
 		}
 	}
 	return on

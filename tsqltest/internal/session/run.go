@@ -18,7 +18,7 @@ type activation struct {
 	unit  *unit
 	frame execute.Frame
 	at    syntax.Stmt // the statement that it executes
-	tries int // TRY blocks of this activation that are being executed
+	tries int         // TRY blocks of this activation that are being executed
 	// caught are the errors of the CATCH blocks that are being executed, the innermost last.
 	caught []*fault.Error
 	// function says that errors end the statement that called, and are not for this activation to report.
