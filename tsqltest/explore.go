@@ -25,6 +25,9 @@ type Scenario struct {
 	// Allow are the numbers of the errors that a session may end with, such as 1205 where being the victim of a deadlock is in
 	// order. Any other error of a session is a failure, unless the session was cut or killed.
 	Allow []int32
+	// NoStalls makes it a failure that all sessions which have not ended wait for locks until the LOCK_TIMEOUT of one is over:
+	// a circle that no deadlock's victim ends.
+	NoStalls bool
 	// Check looks at the result of a schedule when all sessions have ended. It may be nil: then errors and sessions that wait
 	// for ever are the only failures.
 	Check func(e *End) error
@@ -176,6 +179,9 @@ func (e *explorer) verdict(fault explore.Fault) error {
 	if fault != "" {
 		return fmt.Errorf("%s", fault)
 	}
+	if e.scenario.NoStalls && e.machine.Stalls > 0 {
+		return errStalled
+	}
 	for _, p := range e.players {
 		if p.err != nil && !p.ended && !allowed(p.err, e.scenario.Allow) {
 			return fmt.Errorf("%s: %w", p.session.Name, p.err)
@@ -188,6 +194,8 @@ func (e *explorer) verdict(fault explore.Fault) error {
 	defer end.close()
 	return e.scenario.Check(end)
 }
+
+var errStalled = errors.New("all sessions wait until a LOCK_TIMEOUT is over")
 
 // allowed reports whether an error is made of allowed ones only.
 func allowed(err error, numbers []int32) bool {

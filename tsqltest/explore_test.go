@@ -326,6 +326,22 @@ func TestExploreLockTimeout(t *testing.T) {
 	}
 }
 
+// A circle that a LOCK_TIMEOUT ends is a failure for who wants that.
+func TestExploreNoStalls(t *testing.T) {
+	t.Parallel()
+	wait := func(from, to int) []string {
+		return append([]string{"SET LOCK_TIMEOUT 100"}, transfer(from, to)...)
+	}
+	s := tsqltest.Scenario{Setup: script(accounts), Sessions: steps(wait(1, 2), wait(2, 1)), Allow: []int32{1222}}
+	tsqltest.Explore(t, s, tsqltest.Exploration{})
+	s.NoStalls = true
+	if r := tsqltest.Search(t, s, tsqltest.Exploration{}); r.Failure == nil || !strings.Contains(r.Failure.String(), "until a LOCK_TIMEOUT is over") {
+		t.Errorf("%v", r.Failure)
+	}
+	s.Sessions = steps(wait(1, 2), wait(1, 2))
+	tsqltest.Explore(t, s, tsqltest.Exploration{})
+}
+
 // Sessions that wait for each other for ever are a failure, and so are errors that are not allowed.
 func TestExploreFailures(t *testing.T) {
 	t.Parallel()

@@ -35,8 +35,8 @@ func scenario(prepare string, check func(*tsqltest.End) error, sessions ...tsqlt
 	}
 }
 
-// sound checks what holds for every state of the store: an instance with messages is locked, or in the ready index, or in the
-// wake index, and nobody has got what somebody else got too.
+// sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or
+// in the ready index, or in the wake index, and nobody has got what somebody else got too.
 func sound(e *tsqltest.End) error {
 	const forgotten = `
 		SELECT COUNT(*)
@@ -172,6 +172,9 @@ func TestExploreOperations(t *testing.T) {
 		"fetch turn, enqueue":      scenario(twoTurns, nil, fetches("fetch", fetchTurnOf(1), 1), does("enqueue", enqueueTurn("a", 3))),
 		"fetch turn, ack turn":     scenario(heldTurn, nil, fetches("fetch", fetchTurnOf(1), 1), does("ack", ackTurnOf(9))),
 		"fetch turn, abandon turn": scenario(heldTurn, nil, fetches("fetch", fetchTurnOf(1), 1), does("abandon", abandonTurnOf(9))),
+		"first messages":           scenario("", nil, does("one", enqueueTurn("a", 1)), does("two", enqueueTurn("a", 1))),
+		"enqueue both, fetch turn": scenario(twoTurns, nil, does("enqueue", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+enqueueTurn("b", 3)+"COMMIT;"), fetches("fetch", fetchTurnOf(1), 1)),
+		"enqueue work, fetch work": scenario(twoWorks, nil, does("enqueue", enqueueWork("a", "NULL")), fetches("fetch", fetchWorkOf(1, "w1"), 0)),
 		"enqueue, ack turn":        scenario(heldTurn, nil, does("enqueue", enqueueTurn("a", 3)), does("ack", ackTurnOf(9))),
 		"fetch work, fetch work":   scenario(twoWorks, nil, fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)),
 		"fetch work, ack work":     scenario(heldWork, nil, fetches("fetch", fetchWorkOf(1, "w2"), 0), does("ack", ackWorkOf(9, "a"))),
@@ -182,7 +185,8 @@ func TestExploreOperations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s.Allow = []int32{1222} // of a fetch: there is nothing to fetch now
+			// Of a fetch: there is nothing to fetch now. Of two that add an inbox: the store repeats the call.
+			s.Allow = []int32{1222, 2627}
 			for _, versions := range []bool{false, true} {
 				s.Options.RowVersions = versions
 				if r := tsqltest.Explore(t, s, tsqltest.Exploration{Preemptions: 1}); r.Complete != 1 {

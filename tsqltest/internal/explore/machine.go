@@ -28,6 +28,9 @@ type Machine struct {
 	// Limit is how many scheduling points a run may have.
 	Limit int
 
+	// Stalls counts how often all that had not ended waited for locks until a time-out was over.
+	Stalls int
+
 	actors  []*actor
 	byID    map[schedule.ID]*actor
 	current *actor
@@ -79,6 +82,7 @@ type actor struct {
 	stop     func()
 	pause    func(struct{}) bool
 	state    state
+	at       string // the kind of the last Park
 	token    bool
 	expired  bool
 	ctx      context.Context //nolint:containedctx // of the Park that it is in
@@ -245,9 +249,21 @@ func (m *Machine) options(a *actor) []Option {
 		}
 	}
 	if forced && len(options) > 0 {
+		if m.allWaitForLocks() {
+			m.Stalls++
+		}
 		return options[nearest : nearest+1] // nothing happens before the nearest time-out
 	}
 	return options
+}
+
+func (m *Machine) allWaitForLocks() bool {
+	for _, a := range m.actors {
+		if a.state == parked && a.at != "lock" {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *Machine) unfinished() bool {
@@ -289,7 +305,7 @@ func (m *Machine) Park(ctx context.Context, id schedule.ID, at schedule.Point, t
 	if timeout >= 0 {
 		a.deadline = m.now + timeout
 	}
-	a.state, a.ctx, a.expired = parked, ctx, timeout == 0
+	a.state, a.at, a.ctx, a.expired = parked, at.Kind, ctx, timeout == 0
 	if m.Watch != nil {
 		m.Watch(a.index, schedule.Point{Kind: "wait", What: at.What})
 	}
