@@ -175,16 +175,17 @@ func TestDuroxideCompiles(t *testing.T) {
 func TestDuroxidePlans(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ procedure, query, want string }{
-		{"fetch_orchestration_item", "READPAST", "seek ix_inboxes_ready of inboxes b (version_id =, head_id is not null) lookup where 1;top;sort;scan PK__@version"},
-		{"fetch_orchestration_item", "(READCOMMITTEDLOCK, ROWLOCK, INDEX", "(version_id =, head_id is not null)\n"},
+		{"fetch_orchestration_item", "READPAST", "top;seek ix_inboxes_ready of inboxes b (code_id =, version_id =, head_id is not null) lookup where 1"},
+		{"fetch_orchestration_item", "(READCOMMITTEDLOCK, ROWLOCK, INDEX", "seek ix_inboxes_ready of inboxes b (code_id =, version_id =, head_id is not null)\n"},
 		{"fetch_orchestration_item", "ORDER BY h.event_id", "seek pk_history of history h (instance_id =, execution_id =, event_id >=)\n"},
 		{"fetch_orchestration_item", "MAX(h.event_id)", "first row;seek pk_history of history h (instance_id =, execution_id =) backward"},
 		{"fetch_orchestration_item", "FROM duroxide.kv_store", "seek ix_kv_store_instance of kv_store s (instance_id =)\n"},
 		{"fetch_orchestration_item", "ORDER BY q.id", "seek pk_orchestrator_queue of orchestrator_queue q (instance_id =) where 1\n"},
-		{"find_work", "READPAST", "seek ix_worker_queue_ready of worker_queue q (tag is null) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =) lookup where 1"},
-		{"find_work", "(READCOMMITTEDLOCK, ROWLOCK", "seek ix_worker_queue_ready of worker_queue q (tag is null)\n;seek ix_worker_queue_ready of worker_queue q (tag =)\n"},
+		{"find_work", "ORDER BY n.id", "seek ix_worker_queue_ready of worker_queue q (tag is null, code_id =) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =, code_id =) lookup where 1"},
+		{"find_work", "q.tag = @tag", "seek ix_worker_queue_ready of worker_queue q (tag =, code_id =) lookup where 1"},
+		{"find_work", "(READCOMMITTEDLOCK, ROWLOCK", "seek ix_worker_queue_ready of worker_queue q (tag is null, code_id =)\n;seek ix_worker_queue_ready of worker_queue q (tag =, code_id =)\n"},
 		{"find_session_work", "AND q.session_id > @session_id", "seek ix_worker_queue_session of worker_queue q (ready =, session_id >)\n;first row"},
-		{"find_session_work", "MIN(q.id)", "seek ix_worker_queue_session of worker_queue q (ready =, session_id =) where 1\n"},
+		{"find_session_work", "MIN(q.id)", "seek ix_worker_queue_session of worker_queue q (ready =, session_id =) where 2\n"},
 		{"next_ready_tag", "q.tag > @tag", "seek ix_worker_queue_ready of worker_queue q (tag >)\n;seek ix_worker_queue_ready_session of worker_queue q (tag >)\n;first row"},
 		{"ready_due_inboxes", "TOP (256)", "seek ix_inboxes_wake of inboxes b (wake_at <=) lookup where 1"},
 		{"ready_due_work", "TOP (1000)", "seek ix_worker_queue_wake of worker_queue q (wake_at <=) lookup where 1"},
