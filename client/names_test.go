@@ -197,7 +197,7 @@ func TestSimultaneousReplacements(t *testing.T) {
 	var mu sync.Mutex
 	var winners []string
 	var all sync.WaitGroup
-	for _, input := range strings.Split("abcdefgh", "") {
+	for input := range strings.SplitSeq("abcdefgh", "") {
 		all.Go(func() {
 			_, err := client.Start(t.Context(), c, until, "i", input, client.ReplaceFinished())
 			mu.Lock()

@@ -26,7 +26,7 @@ type CallError struct {
 }
 
 // Is matches [ErrInstanceTaken] when that is the failure.
-func (e *CallError) Is(target error) bool { return e.taken && target == ErrInstanceTaken } //nolint:errorlint // compared as errors.Is does
+func (e *CallError) Is(target error) bool { return e.taken && target == ErrInstanceTaken }
 
 // Error returns the message alone, so that an orchestration that passes the
 // failure on fails with the same text.

@@ -410,7 +410,8 @@ func TestFailureCancelsChildren(t *testing.T) {
 		{
 			"limit", activityDone(4, ""),
 			func(f flow) (string, error) { f.status(strings.Repeat("x", 300<<10)); f.Halt(); return "", nil },
-			replay.Failed, []provider.WorkItem{late},
+			replay.Failed,
+			[]provider.WorkItem{late},
 		},
 		{"system failure", broken, nil, replay.Failed, []provider.WorkItem{late}},
 		{"nondeterminism", activityDone(5, ""), nil, replay.Failed, []provider.WorkItem{late}},
@@ -425,7 +426,7 @@ func TestFailureCancelsChildren(t *testing.T) {
 			p := newPlay(t, func(f flow, _ string) (string, error) {
 				f.sub("Open", "")
 				f.sub("Reported", "")
-				f.await(f.activity("A", "")) //nolint:errcheck // what then returns counts
+				f.await(f.activity("A", ""))
 				f.sub("Never sent", "")
 				return test.then(f)
 			})

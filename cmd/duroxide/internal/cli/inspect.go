@@ -162,7 +162,7 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 		document.Failure = &failureDocument{
 			status.Failure.Category(), status.Failure.DisplayMessage(), status.Failure.IsRetryable(),
 		}
-	case client.NotFound, client.Running:
+	case client.NotFound, client.Queued, client.Running:
 	}
 	if a.json {
 		return a.printJSON(document)
