@@ -2,6 +2,8 @@
 -- creates no instance. All events are appended, or none.
 --
 -- Locks: inboxes, history.
+-- Hints: LOOP seeks each new event in the history, instead of reading all of the history
+-- (rule Q9).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -27,7 +29,7 @@ BEGIN TRY
         SELECT 1
         FROM @events AS e
         -- vet:allow Q10: the inbox is locked, so nobody else adds events
-        INNER JOIN duroxide.history AS h
+        INNER LOOP JOIN duroxide.history AS h
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )
         THROW 50013, N'The execution already has an event with one of the ids.', 1;
