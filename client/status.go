@@ -43,6 +43,10 @@ type Status struct {
 	CustomStatus *string
 	// CustomStatusVersion grows with each change of the custom status.
 	CustomStatusVersion uint64
+	// DroppedMessages counts the queue messages that the executions lost so far by
+	// continuing as new with more than 100 unread ones. What workers of other
+	// implementations lost is not in it.
+	DroppedMessages uint64
 }
 
 // Finished reports whether the instance has ended.
@@ -101,8 +105,11 @@ func statusOf(instance string, history []provider.Event) Status {
 			if !s.Finished() {
 				s.State, s.Failure = Failed, k.Details
 			}
+		case provider.OrchestrationContinuedAsNew:
+			s.DroppedMessages += k.DroppedMessages
 		case provider.OrchestrationStarted:
 			s.Name, s.Version, s.ExecutionID = k.Name, k.Version, event.ExecutionID
+			s.DroppedMessages += k.DroppedMessages
 			if !s.Finished() {
 				s.State = Running
 			}

@@ -26,6 +26,7 @@ func (k OrchestrationStarted) fields(c *codec) EventKind {
 	c.optionalNumber("parent_execution_id", &k.ParentExecutionID)
 	c.optionalPairs("carry_forward_events", &k.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &k.InitialCustomStatus)
+	c.numberUnlessZero("dropped_messages", &k.DroppedMessages)
 	return k
 }
 
@@ -41,6 +42,7 @@ func (k OrchestrationFailed) fields(c *codec) EventKind {
 
 func (k OrchestrationContinuedAsNew) fields(c *codec) EventKind {
 	c.text("input", &k.Input)
+	c.numberUnlessZero("dropped_messages", &k.DroppedMessages)
 	return k
 }
 
@@ -267,6 +269,7 @@ func (i ContinueAsNewItem) fields(c *codec) WorkItem {
 	c.optionalNumber("parent_execution_id", &i.ParentExecutionID)
 	c.pairs("carry_forward_events", &i.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &i.InitialCustomStatus)
+	c.numberUnlessZero("dropped_messages", &i.DroppedMessages)
 	return i
 }
 

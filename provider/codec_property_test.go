@@ -294,7 +294,8 @@ func model(v reflect.Value) any {
 func members(v reflect.Value) map[string]any {
 	object := map[string]any{}
 	for field, v := range v.Fields() {
-		if v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		if v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.Len() == 0 ||
+			field.Name == "DroppedMessages" && v.IsZero() {
 			continue
 		}
 		object[snakeCase(field.Name)] = model(v)

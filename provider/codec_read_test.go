@@ -466,3 +466,35 @@ func TestEventUnmarshalJSON(t *testing.T) {
 		t.Errorf("a failed decode changed the event: %+v", document.First)
 	}
 }
+
+// The count of dropped messages is ours. A reader that does not know it takes it for an
+// unknown key and reads the rest, and none is read like 0.
+func TestDroppedMessagesAreAnExtraKey(t *testing.T) {
+	t.Parallel()
+	read := map[string]func(string) (any, error){
+		"event": func(text string) (any, error) { return provider.DecodeEvent([]byte(text)) },
+		"item":  func(text string) (any, error) { return provider.DecodeWorkItem([]byte(text)) },
+	}
+	events, items := readGolden(t, "events.golden"), readGolden(t, "workitems.golden")
+	for _, test := range []struct{ sort, text, member string }{
+		{"event", events["OrchestrationStarted (messages dropped)"], `"dropped_messages":14`},
+		{"event", events["OrchestrationContinuedAsNew (messages dropped)"], `"dropped_messages":11`},
+		{"item", items["ContinueAsNew (messages dropped)"], `"dropped_messages":11`},
+	} {
+		want, err := read[test.sort](strings.Replace(test.text, ","+test.member, "", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range []string{`"a_later_key":14`, `"dropped_messages":null`, `"dropped_messages":0`} {
+			got, err := read[test.sort](strings.Replace(test.text, test.member, member, 1))
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", member, err, diff)
+			}
+		}
+		for _, member := range []string{`"dropped_messages":-1`, `"dropped_messages":"14"`} {
+			if _, err := read[test.sort](strings.Replace(test.text, test.member, member, 1)); !errors.Is(err, provider.ErrCorrupt) {
+				t.Errorf("%s: error is %v, want ErrCorrupt", member, err)
+			}
+		}
+	}
+}

@@ -108,6 +108,16 @@ func (c *codec) numberOrZero(key string, p *uint64) {
 	}
 }
 
+// numberUnlessZero is a number that is left out when it is 0.
+func (c *codec) numberUnlessZero(key string, p *uint64) {
+	switch {
+	case !c.writing && c.present(key):
+		*p = c.r.number(math.MaxUint64)
+	case c.writing && *p != 0:
+		c.number(key, p)
+	}
+}
+
 func (c *codec) nullableText(key string, p **string) {
 	if c.writing && *p == nil {
 		c.w.null(key)

@@ -55,9 +55,15 @@ func goldenEvents() map[string]provider.Event {
 				Name: "Order", Version: "1.0.0", Input: `{"sku":7}`,
 			},
 		}),
-		"OrchestrationCompleted":          event(9, provider.OrchestrationCompleted{Output: "done"}),
-		"OrchestrationFailed":             event(9, provider.OrchestrationFailed{Details: declined}),
-		"OrchestrationContinuedAsNew":     event(5, provider.OrchestrationContinuedAsNew{Input: "next"}),
+		"OrchestrationCompleted":      event(9, provider.OrchestrationCompleted{Output: "done"}),
+		"OrchestrationFailed":         event(9, provider.OrchestrationFailed{Details: declined}),
+		"OrchestrationContinuedAsNew": event(5, provider.OrchestrationContinuedAsNew{Input: "next"}),
+		"OrchestrationStarted (messages dropped)": event(1, provider.OrchestrationStarted{
+			Name: "Order", Version: "1.0.0", Input: "x", InitialCustomStatus: new("50%"), DroppedMessages: 14,
+		}),
+		"OrchestrationContinuedAsNew (messages dropped)": event(5, provider.OrchestrationContinuedAsNew{
+			Input: "next", DroppedMessages: 11,
+		}),
 		"OrchestrationCancelRequested":    event(5, provider.OrchestrationCancelRequested{Reason: "user"}),
 		"ActivityScheduled (plain)":       event(2, provider.ActivityScheduled{Name: "Charge", Input: "a<b&c/é\n\x01"}),
 		"ActivityCompleted":               answer(3, provider.ActivityCompleted{Result: "ok"}),
@@ -154,6 +160,9 @@ func goldenWorkItems() map[string]provider.WorkItem {
 			Instance: "order-42", Orchestration: "Order", Input: "x", Version: new("2.0.0"),
 			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
+		},
+		"ContinueAsNew (messages dropped)": provider.ContinueAsNewItem{
+			Instance: "order-42", Orchestration: "Order", Input: "x", DroppedMessages: 11,
 		},
 		"ContinueAsNew (child, 0.1.32)": provider.ContinueAsNewItem{
 			Instance: "root::sub::4", Orchestration: "Ship", Input: "y",

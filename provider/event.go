@@ -55,6 +55,9 @@ type (
 		CarryForwardEvents []Pair
 		// InitialCustomStatus is the previous execution's last custom status.
 		InitialCustomStatus *string
+		// DroppedMessages counts the messages that all executions before this one left
+		// behind at their ends, see OrchestrationContinuedAsNew.
+		DroppedMessages uint64
 	}
 	// OrchestrationCompleted ends an execution with a result.
 	OrchestrationCompleted struct{ Output string }
@@ -62,7 +65,12 @@ type (
 	// poisoned, or broke determinism.
 	OrchestrationFailed struct{ Details ErrorDetails }
 	// OrchestrationContinuedAsNew ends an execution; Input starts the next one.
-	OrchestrationContinuedAsNew struct{ Input string }
+	OrchestrationContinuedAsNew struct {
+		Input string
+		// DroppedMessages counts the unread queue messages that are lost because the next
+		// execution takes no more.
+		DroppedMessages uint64
+	}
 	// OrchestrationCancelRequested records an accepted cancellation.
 	OrchestrationCancelRequested struct{ Reason string }
 )

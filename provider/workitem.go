@@ -90,5 +90,7 @@ type (
 		ParentExecutionID   *uint64
 		CarryForwardEvents  []Pair
 		InitialCustomStatus *string
+		// DroppedMessages is what the next OrchestrationStarted says.
+		DroppedMessages uint64
 	}
 )

@@ -143,6 +143,7 @@ func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 		Name: m.Orchestration, Input: m.Input,
 		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
 		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
+		DroppedMessages: m.DroppedMessages,
 	}}
 	if m.Version != nil {
 		b.version = *m.Version

@@ -146,6 +146,7 @@ func (e *engine) nextExecution() provider.WorkItem {
 		Instance: e.turn.Instance, Orchestration: e.started.Name, Input: e.next.Input, Version: e.next.Version,
 		ParentInstance: e.started.ParentInstance, ParentID: e.started.ParentID, ParentExecutionID: e.started.ParentExecutionID,
 		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
+		DroppedMessages: e.started.DroppedMessages + e.res.DroppedCarryForward,
 	}
 }
 

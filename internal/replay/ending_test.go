@@ -219,7 +219,7 @@ func TestCarryForward(t *testing.T) {
 		fn      func(f flow)
 		arrive  []string
 		want    []provider.Pair
-		dropped int
+		dropped uint64
 	}{
 		{name: "nothing arrived", fn: func(f flow) { f.dequeue("a") }},
 		{

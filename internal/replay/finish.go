@@ -54,7 +54,7 @@ func (e *engine) finishContinued() {
 	}
 	e.outcome = ContinuedAsNew
 	e.carryForward()
-	e.end(provider.OrchestrationContinuedAsNew{Input: e.next.Input})
+	e.end(provider.OrchestrationContinuedAsNew{Input: e.next.Input, DroppedMessages: e.res.DroppedCarryForward})
 }
 
 // finishReturned ends the execution with the function's result.

@@ -89,7 +89,7 @@ type Result struct {
 	// makes it run by the legacy policy; nil when it is one.
 	StampError error
 	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
-	DroppedCarryForward int
+	DroppedCarryForward uint64
 	// Nearing are the limits of which this turn has reached half.
 	Nearing []Nearing
 	// Unheard are the names of events that arrived and that nobody waited for.

@@ -36,6 +36,8 @@ type statusDocument struct {
 	Failure             *failureDocument `json:"failure"`
 	// WaitsFor is the code that the instance waits for and no worker has.
 	WaitsFor []unknownDocument `json:"waits_for"`
+	// DroppedMessages counts what the executions lost at their ends.
+	DroppedMessages uint64 `json:"dropped_messages"`
 	// Stats are null for an instance that has vanished meanwhile.
 	Stats *provider.InstanceStats `json:"stats"`
 }
@@ -152,7 +154,7 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	document := statusDocument{
 		instanceDocument: describeInstance(info),
 		CustomStatus:     status.CustomStatus, CustomStatusVersion: status.CustomStatusVersion, Stats: stats,
-		WaitsFor: waitsFor,
+		WaitsFor: waitsFor, DroppedMessages: status.DroppedMessages,
 	}
 	document.Status = string(status.State)
 	switch status.State {
@@ -201,6 +203,9 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 		if s.QueuePendingCount > 0 {
 			rows = append(rows, []string{"carried", counted(s.QueuePendingCount, "message")})
 		}
+	}
+	if document.DroppedMessages > 0 {
+		rows = append(rows, []string{"dropped", counted(document.DroppedMessages, "message")})
 	}
 	printTable(a.screen, rows)
 }

@@ -28,7 +28,7 @@ func describe(event provider.Event, byID map[uint64]provider.Event) entry {
 	case provider.OrchestrationFailed:
 		return entry{what: "failed", note: k.Details.Category(), said: message(k.Details)}
 	case provider.OrchestrationContinuedAsNew:
-		return entry{what: "continued as new", data: &k.Input}
+		return entry{what: "continued as new", note: dropped(k.DroppedMessages), data: &k.Input}
 	case provider.OrchestrationCancelRequested:
 		return entry{what: "cancel requested", said: &k.Reason}
 	case provider.OrchestrationChained:
@@ -49,11 +49,22 @@ func describe(event provider.Event, byID map[uint64]provider.Event) entry {
 }
 
 func started(k provider.OrchestrationStarted) entry {
-	e := entry{what: "started", subject: k.Name + " " + k.Version, data: &k.Input}
+	e := entry{what: "started", subject: k.Name + " " + k.Version, data: &k.Input, note: dropped(k.DroppedMessages)}
 	if k.ParentInstance != nil {
 		e.note = "for " + *k.ParentInstance
+		if k.DroppedMessages > 0 {
+			e.note += ", " + dropped(k.DroppedMessages)
+		}
 	}
 	return e
+}
+
+// dropped tells of queue messages that continue-as-new lost.
+func dropped(messages uint64) string {
+	if messages == 0 {
+		return ""
+	}
+	return fmt.Sprintf("messages dropped: %d", messages)
 }
 
 func message(details provider.ErrorDetails) *string {

@@ -71,6 +71,9 @@ func everyKind() []provider.Event {
 		provider.KeyValuesCleared{},
 		provider.OrchestrationCancelRequested{Reason: "by hand"},
 		provider.OrchestrationContinuedAsNew{Input: "next"},
+		provider.OrchestrationContinuedAsNew{Input: "next", DroppedMessages: 11},
+		provider.OrchestrationStarted{Name: "Order", Version: "1.2.0", ParentInstance: &parent, DroppedMessages: 11},
+		provider.OrchestrationStarted{Name: "Order", Version: "1.2.0", DroppedMessages: 14},
 		provider.OrchestrationFailed{Details: failure},
 		provider.OrchestrationCompleted{Output: "done"},
 	)
