@@ -18,10 +18,12 @@
 // long, comes near a limit, or is lost; and a store that is away when it goes, ever more
 // rarely, and when it is back.
 //
-// Files: worker.go (life cycle), options.go, options_check.go, orchestrator.go (the
-// turn loops), turn.go (what one batch needs), ack.go (committing a turn), poison.go,
-// misuse.go (functions that break the rules), activities.go (the activity loops),
-// session.go, lease.go (renewal), known.go (the code this worker has), unknown.go and
-// unknown_watch.go (work whose code nobody has), recent.go, outage.go (a store that is away), unserved.go
-// (tags and sessions without results), syscall.go (built-in activities).
+// Files: worker.go (life cycle), options.go, options_check.go; for turns orchestrator.go
+// (the loops), turn.go (what one batch needs), cache.go (functions between their turns),
+// ack.go (committing), children.go, collision.go (ids that are taken), poison.go and misuse.go
+// (functions that break the rules); for activities activities.go (the loops),
+// cancellation.go, session.go, syscall.go (built-in ones); for both settle.go and kept.go
+// (what is finished and not yet in the store), lease.go (renewal), outage.go (a store that
+// is away), known.go (the code this worker has), unknown.go and unknown_watch.go (work whose
+// code nobody has), unserved.go (tags and sessions without results), recent.go.
 package worker
