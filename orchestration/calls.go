@@ -71,8 +71,9 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 }
 
 // Dequeue receives the next message of a queue of this instance: first in, first
-// out, also messages that came before. Unread ones survive continue-as-new: the
-// first 100 of them.
+// out, also messages that came before. What a future received that was never awaited or
+// lost a [Select] is unread. Unread messages survive [ContinueAsNew]: the first 100 of
+// them.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
@@ -127,7 +128,9 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 }
 
 // ContinueAsNew ends this execution and starts the next with that input and an
-// empty history, which keeps the history of a loop short. It does not return;
+// empty history, which keeps the history of a loop short. Unread messages of its queues
+// go along, in their order, the first 100 of all queues together. Later ones are lost;
+// the worker's log, the history and client.Status tell how many. It does not return;
 // its result only lets a function end with
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
