@@ -229,55 +229,6 @@ func TestCacheAndRecreatedInstances(t *testing.T) {
 	})
 }
 
-// What another worker did meanwhile, a worker that comes back to the instance replays; also
-// when the other has continued it as new, cancelled or poisoned it.
-func TestCacheAndOtherWorkers(t *testing.T) {
-	t.Parallel()
-	cacheStores(t, func(t *testing.T, store provider.Provider) {
-		c := client.New(store)
-		var paused atomic.Bool
-		// A store whose fetches find nothing while its worker pauses.
-		first, _ := cacheWorker(t, pausing{store, &paused}, Options{PollTimeout: time.Millisecond, MinPollInterval: time.Millisecond}, nil, letters)
-		run, err := client.Start(t.Context(), c, letters, "shared", 60)
-		if err != nil {
-			t.Fatal(err)
-		}
-		send := func(n int, letter string) {
-			for range n {
-				if err := c.Enqueue(t.Context(), "shared", "letters", letter); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		send(20, "a")
-		awaitKept(t, first, "shared", 1, 42)
-		paused.Store(true)
-		second, stop := cacheWorker(t, store, Options{}, nil, letters)
-		send(20, "b")
-		awaitKept(t, second, "shared", 1, 82)
-		stop()
-		paused.Store(false)
-		send(20, "c")
-		want := strings.Repeat("a", 20) + strings.Repeat("b", 20) + strings.Repeat("c", 20)
-		if text, err := run.Wait(soon(t)); text != want || err != nil {
-			t.Errorf("ended with %q, %v", text, err)
-		}
-	})
-}
-
-// pausing is a store whose fetches of turns find nothing for a while.
-type pausing struct {
-	provider.Provider
-	paused *atomic.Bool
-}
-
-func (s pausing) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
-	if s.paused.Load() {
-		return nil, nil
-	}
-	return s.Provider.FetchOrchestrationItem(ctx, params)
-}
-
 // Cancellation and continue-as-new end what is kept.
 func TestCacheAndEnds(t *testing.T) {
 	t.Parallel()
