@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -84,11 +83,7 @@ sub-orchestrations with it.`,
 }
 
 func (a *app) cancel(ctx context.Context, s session, instance, reason string, force bool) error {
-	err := s.mustListen(ctx, instance, force)
-	if errors.Is(err, provider.ErrNotFound) {
-		return notFound("%v; --force cancels it once a worker begins it", err)
-	}
-	if err != nil {
+	if err := s.mustListen(ctx, instance, force); err != nil {
 		return err
 	}
 	if err := s.Cancel(ctx, instance, reason); err != nil {
@@ -102,21 +97,20 @@ func (a *app) cancel(ctx context.Context, s session, instance, reason string, fo
 }
 
 func forceFlag(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "also when no such instance has begun yet")
+	cmd.Flags().BoolVar(force, "force", false, "also when there is no such instance")
 }
 
-// mustListen refuses an instance that would ignore a message. With force it may
-// be unknown: its start can be queued still.
+// mustListen refuses an instance that would ignore a message. One that is queued hears
+// it after its start. With force there need be none.
 func (s session) mustListen(ctx context.Context, instance string, force bool) error {
-	info, err := s.lookUp(ctx, instance)
-	if force && errors.Is(err, provider.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
+	use, err := provider.FindInstance(ctx, s.store, instance)
+	switch {
+	case err != nil:
 		return err
-	}
-	if info.Status == provider.StatusCompleted || info.Status == provider.StatusFailed {
-		return fmt.Errorf("instance %q has ended (%s) and would ignore it", instance, info.Status)
+	case use == nil && !force:
+		return noInstance(instance)
+	case use != nil && (use.Status == provider.StatusCompleted || use.Status == provider.StatusFailed):
+		return fmt.Errorf("instance %q has ended (%s) and would ignore it", instance, use.Status)
 	}
 	return nil
 }

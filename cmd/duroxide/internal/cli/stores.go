@@ -149,6 +149,7 @@ func (e openingError) Unwrap() error { return e.err }
 type session struct {
 	*client.Client
 
+	store provider.Provider
 	admin provider.Admin
 	// code is nil for a store that does not select work by code.
 	code provider.CodeSelector
@@ -184,15 +185,26 @@ func (a *app) withStore(cmd *cobra.Command, create bool, run func(ctx context.Co
 		return err
 	}
 	code, _ := store.(provider.CodeSelector)
-	return run(cmd.Context(), session{c, admin, code})
+	return run(cmd.Context(), session{c, store, admin, code})
 }
 
 // lookUp reads an instance's facts.
 func (s session) lookUp(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	info, err := s.admin.GetInstanceInfo(ctx, instance)
-	if errors.Is(err, provider.ErrNotFound) {
-		return info, notFound("there is no instance %q: it was never started, no worker has begun it yet, or none registers its "+
-			"orchestration ('duroxide metrics' counts what is queued, and shows what no worker has)", instance)
+	if !errors.Is(err, provider.ErrNotFound) {
+		return info, err
 	}
-	return info, err
+	use, err := provider.FindInstance(ctx, s.store, instance)
+	switch {
+	case err != nil:
+		return info, err
+	case use == nil:
+		return info, noInstance(instance)
+	}
+	return info, notFound("instance %q is queued: no worker has begun it yet, or none has the code of %s "+
+		"('duroxide metrics' shows what no worker has)", instance, use.Name)
+}
+
+func noInstance(instance string) error {
+	return notFound("there is no instance %q: it was never started, or it was deleted", instance)
 }
