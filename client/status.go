@@ -44,7 +44,8 @@ type Status struct {
 	// CustomStatusVersion grows with each change of the custom status.
 	CustomStatusVersion uint64
 	// DroppedMessages counts the queue messages that the executions lost so far by
-	// continuing as new with more than 100 unread ones. What workers of other
+	// continuing as new with more than 100 unread ones. Executions that a worker before
+	// 0.1.31 began also lose what a dequeue held unread. What workers of other
 	// implementations lost is not in it.
 	DroppedMessages uint64
 }

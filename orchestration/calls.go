@@ -71,9 +71,9 @@ func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 }
 
 // Dequeue receives the next message of a queue of this instance: first in, first
-// out, also messages that came before. What a future received that was never awaited or
-// lost a [Select] is unread. Unread messages survive [ContinueAsNew]: the first 100 of
-// them.
+// out, also messages that came before. A message is read when its future is awaited, wins
+// a [Select] or an [Any], or says that it is ready. Unread messages survive
+// [ContinueAsNew]: the first 100 of them.
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }

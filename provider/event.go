@@ -67,8 +67,8 @@ type (
 	// OrchestrationContinuedAsNew ends an execution; Input starts the next one.
 	OrchestrationContinuedAsNew struct {
 		Input string
-		// DroppedMessages counts the unread queue messages that are lost because the next
-		// execution takes no more.
+		// DroppedMessages counts the unread queue messages that do not go along into the
+		// next execution.
 		DroppedMessages uint64
 	}
 	// OrchestrationCancelRequested records an accepted cancellation.

@@ -151,8 +151,8 @@ func (e *engine) nextExecution() provider.WorkItem {
 }
 
 // carryForward collects the queue messages that go along: under the exact policy all
-// that the function has not read, also those behind the point where it returned. It
-// runs before the waits are taken back, since under the legacy policy those count as
+// that the function has not read, also those behind the point where it returned. What
+// nobody read and what does not go along is counted. It runs before the waits are taken back, since under the legacy policy those count as
 // takers until then (§7.6).
 func (e *engine) carryForward() {
 	taken := e.legacyTakers()
@@ -164,9 +164,10 @@ func (e *engine) carryForward() {
 		}
 		place := places[k.Name]
 		places[k.Name]++
+		read, held := e.queues.get(k.Name).read[place], !e.exact && place < taken[k.Name]
 		switch {
-		case e.exact && e.queues.get(k.Name).read[place], !e.exact && place < taken[k.Name]:
-		case len(e.carried) == MaxCarryForward:
+		case read && (e.exact || held):
+		case held || len(e.carried) == MaxCarryForward:
 			e.res.DroppedCarryForward++
 		default:
 			e.carried = append(e.carried, provider.Pair(k))

@@ -212,8 +212,8 @@ func TestDroppedBeforeBinding(t *testing.T) {
 	}
 }
 
-// What continue-as-new carries, for dequeues that lost or are held (traces T5 and T6),
-// and the end of the turn: no dropped_future, no cancelled child (§7.6).
+// What continue-as-new carries, for dequeues that lost or are held (traces T5 and T6);
+// what is unread and stays behind is counted. And the end of the turn: no dropped_future, no cancelled child (§7.6).
 func TestCarriedByPolicy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -260,6 +260,9 @@ func TestCarriedByPolicy(t *testing.T) {
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s carries (-want +got):\n%s", stamp, diff)
+				}
+				if dropped := uint64(len(test.exact) - len(want)); result.DroppedCarryForward != dropped {
+					t.Errorf("%s tells of %d messages dropped, want %d", stamp, result.DroppedCarryForward, dropped)
 				}
 			}
 		})

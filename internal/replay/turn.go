@@ -88,7 +88,8 @@ type Result struct {
 	// StampError says why the stamp of the execution's first event is no version, which
 	// makes it run by the legacy policy; nil when it is one.
 	StampError error
-	// DroppedCarryForward counts queue messages beyond the carry-forward limit.
+	// DroppedCarryForward counts the unread queue messages that do not go along: those
+	// beyond the limit and, under the legacy policy, those that a dequeue held.
 	DroppedCarryForward uint64
 	// Nearing are the limits of which this turn has reached half.
 	Nearing []Nearing
