@@ -151,9 +151,9 @@ func (e *engine) nextExecution() provider.WorkItem {
 }
 
 // carryForward collects the queue messages that go along: under the exact policy all
-// that the function has not read, also those behind the point where it returned. What
-// nobody read and what does not go along is counted. It runs before the waits are taken back, since under the legacy policy those count as
-// takers until then (§7.6).
+// that the function has not read, also those behind the point where it returned. Unread
+// ones that stay behind are counted. It runs before the waits are taken back, since under
+// the legacy policy those count as takers until then (§7.6).
 func (e *engine) carryForward() {
 	taken := e.legacyTakers()
 	places := map[string]int{}

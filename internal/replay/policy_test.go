@@ -212,8 +212,9 @@ func TestDroppedBeforeBinding(t *testing.T) {
 	}
 }
 
-// What continue-as-new carries, for dequeues that lost or are held (traces T5 and T6);
-// what is unread and stays behind is counted. And the end of the turn: no dropped_future, no cancelled child (§7.6).
+// What continue-as-new carries and what it counts as dropped, for dequeues that lost or
+// are held (traces T5 and T6), and the end of the turn: no dropped_future, no cancelled
+// child (§7.6).
 func TestCarriedByPolicy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

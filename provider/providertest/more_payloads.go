@@ -95,11 +95,12 @@ func kinds() []provider.EventKind {
 		},
 		provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x",
-			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)),
+			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)), DroppedMessages: 14,
 		},
 		provider.OrchestrationCompleted{Output: "done"},
 		provider.OrchestrationFailed{Details: failure},
 		provider.OrchestrationContinuedAsNew{Input: "next"},
+		provider.OrchestrationContinuedAsNew{Input: "next", DroppedMessages: 11},
 		provider.OrchestrationCancelRequested{Reason: "user"},
 		provider.ActivityScheduled{Name: "Charge", Input: "{}"},
 		provider.ActivityScheduled{Name: "Charge", Input: "{}", SessionID: new("s1"), Tag: new("gpu")},
@@ -138,7 +139,7 @@ func messages(instance string) []provider.WorkItem {
 	return append(otherItems(instance), child, stamped,
 		provider.ContinueAsNewItem{
 			Instance: instance, Orchestration: "Order", Input: "x",
-			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(7)),
+			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(7)), DroppedMessages: 11,
 		},
 		provider.QueueMessageItem{Instance: instance},
 		provider.ContinueAsNewItem{

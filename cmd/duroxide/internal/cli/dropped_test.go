@@ -28,7 +28,7 @@ func openDropped(ctx context.Context, _ string, _ bool) (cli.Store, error) {
 	event := func(id uint64, kind provider.EventKind) provider.Event {
 		return provider.Event{EventID: id, InstanceID: "o", ExecutionID: 1, Kind: kind}
 	}
-	return store, store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
+	err = store.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{
 		LockToken: fetched.LockToken, ExecutionID: 1,
 		HistoryDelta: []provider.Event{
 			event(1, provider.OrchestrationStarted{Name: "Order", Version: "2.0.0", DroppedMessages: 11}),
@@ -38,6 +38,7 @@ func openDropped(ctx context.Context, _ string, _ bool) (cli.Store, error) {
 			OrchestrationName: new("Order"), OrchestrationVersion: new("2.0.0"), Status: new(provider.StatusContinuedAsNew),
 		},
 	})
+	return store, err
 }
 
 // Messages that continue-as-new lost are shown, also between two executions.
