@@ -65,32 +65,72 @@ func sendRace(t *testing.T, store provider.Provider, instance string) {
 // and none is stamped anew. A stamp that nobody can read counts as old and is told.
 func TestExecutionsKeepTheRulesTheyBeganWith(t *testing.T) {
 	t.Parallel()
-	store := openStore(t)
-	want := map[string]string{
-		"0.1.26": "timer", "0.1.30": "timer", "0.1.31-rc.1": "timer", "garbage": "timer", "0.1.31": "first", worker.FrameworkVersion: "first",
-	}
-	for stamp := range want {
-		begunBy(t, store, stamp, stamp)
-	}
-	for stamp := range want {
-		sendRace(t, store, stamp)
-	}
-	var log lockedBuffer
-	stop := runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, races)
-	for stamp, decided := range want {
-		if got := result(t, client.Attach[string](client.New(store), stamp)); got != decided {
-			t.Errorf("%s: %s, want %s", stamp, got, decided)
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		want := map[string]string{
+			"0.1.26": "timer", "0.1.30": "timer", "0.1.31-rc.1": "timer", "garbage": "timer", "0.1.31": "first", worker.FrameworkVersion: "first",
 		}
-		for _, event := range history(t, store, stamp)[:5] {
-			if event.DuroxideVersion != stamp {
-				t.Errorf("%s: event %d is now stamped %s", stamp, event.EventID, event.DuroxideVersion)
+		for stamp := range want {
+			begunBy(t, store, stamp, stamp)
+		}
+		for stamp := range want {
+			sendRace(t, store, stamp)
+		}
+		var log lockedBuffer
+		stop := runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, races)
+		for stamp, decided := range want {
+			if got := result(t, client.Attach[string](client.New(store), stamp)); got != decided {
+				t.Errorf("%s: %s, want %s", stamp, got, decided)
+			}
+			for _, event := range history(t, store, stamp)[:5] {
+				if event.DuroxideVersion != stamp {
+					t.Errorf("%s: event %d is now stamped %s", stamp, event.EventID, event.DuroxideVersion)
+				}
 			}
 		}
-	}
-	stop()
-	if n := strings.Count(log.String(), "the execution's framework version is unreadable"); n != 1 {
-		t.Errorf("the log tells %d times of an unreadable stamp, want once:\n%s", n, log.String())
-	}
+		stop()
+		if n := strings.Count(log.String(), "the execution's framework version is unreadable"); n != 1 {
+			t.Errorf("the log tells %d times of an unreadable stamp, want once:\n%s", n, log.String())
+		}
+	})
+}
+
+// A family over several executions of parent and children: each child names the execution
+// of the parent that it belongs to.
+func TestFamiliesOverExecutions(t *testing.T) {
+	t.Parallel()
+	kid := orchestration.New("Kid", func(ctx *orchestration.Context, n int) (int, error) {
+		if n < 3 {
+			return 0, orchestration.ContinueAsNew(ctx, n+1)
+		}
+		return n, nil
+	})
+	kin := orchestration.New("Kin", func(ctx *orchestration.Context, round int) (int, error) {
+		n, err := orchestration.Sub(ctx, kid, round).Await()
+		if err != nil || round == 2 {
+			return n, err
+		}
+		return 0, orchestration.ContinueAsNew(ctx, round+1)
+	})
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		runWorker(t, store, worker.Options{}, kid, kin)
+		run, err := client.Start(t.Context(), client.New(store), kin, "kin", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result(t, run); got != 3 {
+			t.Errorf("the family ends with %d", got)
+		}
+		for i, id := range []string{"kin::sub::2", "kin::sub::2_2", "kin::sub::3_2"} {
+			past := history(t, store, id)
+			if len(past) == 0 {
+				t.Fatalf("%s has no history", id)
+			}
+			begun, _ := past[0].Kind.(provider.OrchestrationStarted)
+			if begun.ParentExecutionID == nil || *begun.ParentExecutionID != uint64(i+1) {
+				t.Errorf("%s begins with %+v", id, begun)
+			}
+		}
+	})
 }
 
 // A child of an execution that an older worker began, and that this one goes on with, is
