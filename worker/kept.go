@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -49,12 +50,7 @@ func (k *keptResults) take(c *call) (completion provider.WorkItem, ok bool) {
 		return nil, false
 	}
 	delete(k.results, ref)
-	for i, other := range k.order {
-		if other == ref {
-			k.order = append(k.order[:i], k.order[i+1:]...)
-			break
-		}
-	}
+	k.order = slices.DeleteFunc(k.order, func(other provider.ActivityRef) bool { return other == ref })
 	same := kept.name == c.item.Name && kept.input == c.item.Input && c.fetched.AttemptCount > kept.attempt
 	return kept.completion, same
 }

@@ -76,6 +76,18 @@ func (w *lineWatch) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
+// heldWork is an activity that tells each time it runs, counts them, and returns once
+// finish is closed.
+func heldWork() (work activity.Definition[string, string], running, finish chan struct{}, runs *atomic.Int32) {
+	running, finish, runs = make(chan struct{}, 16), make(chan struct{}), new(atomic.Int32)
+	return activity.New("Work", func(context.Context, string) (string, error) {
+		runs.Add(1)
+		running <- struct{}{}
+		<-finish
+		return "done", nil
+	}), running, finish, runs
+}
+
 // What an activity returned while the store was away arrives when it is back, and the
 // activity has run once: also when its lease has ended meanwhile, as long as no other
 // worker took it.
@@ -96,14 +108,7 @@ func TestResultsSurviveAnOutage(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, inner provider.Provider) {
 				store := withOutages(inner)
-				running, finish := make(chan struct{}, 16), make(chan struct{})
-				var runs atomic.Int32
-				work := activity.New("Work", func(context.Context, string) (string, error) {
-					runs.Add(1)
-					running <- struct{}{}
-					<-finish
-					return "done", nil
-				})
+				work, running, finish, runs := heldWork()
 				def := calling(work)
 				logger, told := toldIn(test.until)
 				runWorker(t, store, worker.Options{
@@ -255,14 +260,7 @@ func TestOutagesOfSeconds(t *testing.T) {
 			t.Parallel()
 			onBothStores(t, func(t *testing.T, inner provider.Provider) {
 				store := withOutages(inner)
-				running, finish := make(chan struct{}, 16), make(chan struct{})
-				var runs atomic.Int32
-				work := activity.New("Work", func(context.Context, string) (string, error) {
-					runs.Add(1)
-					running <- struct{}{}
-					<-finish
-					return "done", nil
-				})
+				work, running, finish, runs := heldWork()
 				def := calling(work)
 				runWorker(t, store, worker.Options{}, def, work)
 				run := start(t, inner, def, "")

@@ -42,8 +42,8 @@ type unknownWatch struct {
 	failed bool
 }
 
-// watchUnknown looks from time to time until ctx ends; work ends when its work must stop. A store that does not select by
-// code is not asked.
+// watchUnknown looks from time to time until ctx ends; work ends when what it fetched must
+// stop. A store that does not select by code is not asked.
 func (w *Worker) watchUnknown(ctx, work context.Context) {
 	selector, ok := w.store.(provider.CodeSelector)
 	if !ok {
