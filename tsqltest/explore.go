@@ -20,6 +20,9 @@ type Scenario struct {
 	// Setup prepares the database: definitions and rows. Every schedule begins with what it leaves behind. It may use the
 	// driver; its connections are closed afterwards.
 	Setup func(t testing.TB, s *Server)
+	// Base is a server that has been prepared for several scenarios; nil for one that is made for this one. Options are its own
+	// then, and Setup adds to it: it can't use the driver, but [Server.ApplyText] and [Server.Connect].
+	Base *Base
 	// Sessions do their work at the same time, each on a connection of its own.
 	Sessions []Session
 	// Allow are the numbers of the errors that a session may end with, such as 1205 where being the victim of a deadlock is in

@@ -397,3 +397,45 @@ func BenchmarkExploreClaim(b *testing.B) {
 		})
 	}
 }
+
+// Scenarios on one base find it as its preparation left it, whatever others did, and one that changes definitions makes it anew.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	prepared := 0
+	base := tsqltest.NewBase(t, tsqltest.Options{}, func(t testing.TB, s *tsqltest.Server) {
+		t.Helper()
+		prepared++
+		if err := s.ApplyText(t.Context(), "", "CREATE TABLE dbo.coins (id INT NOT NULL IDENTITY PRIMARY KEY, n INT NOT NULL); INSERT INTO dbo.coins (n) VALUES (1);"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	add := func(n int) tsqltest.Scenario {
+		return tsqltest.Scenario{
+			Base: base,
+			Setup: func(t testing.TB, s *tsqltest.Server) {
+				t.Helper()
+				if err := s.ApplyText(t.Context(), "", fmt.Sprintf("INSERT INTO dbo.coins (n) VALUES (%d);", n)); err != nil {
+					t.Fatal(err)
+				}
+			},
+			Sessions: []tsqltest.Session{{Name: "add", Steps: []string{"UPDATE dbo.coins SET n = n + 1 WHERE id = 2;"}}},
+			Check: func(e *tsqltest.End) error {
+				if got := e.Value("SELECT SUM(n + 100 * id) FROM dbo.coins"); got != int64(300+1+n+1) {
+					return fmt.Errorf("the sum is %v, want %d", got, 300+1+n+1)
+				}
+				return nil
+			},
+		}
+	}
+	for n := range 3 {
+		tsqltest.Explore(t, add(n), tsqltest.Exploration{})
+	}
+	if prepared != 1 {
+		t.Errorf("prepared %d times, want once", prepared)
+	}
+	tsqltest.Explore(t, tsqltest.Scenario{Base: base, Sessions: []tsqltest.Session{{Name: "drop", Steps: []string{"DROP TABLE dbo.coins;"}}}}, tsqltest.Exploration{})
+	tsqltest.Explore(t, add(3), tsqltest.Exploration{})
+	if prepared == 1 {
+		t.Error("not prepared anew after a change of definitions")
+	}
+}

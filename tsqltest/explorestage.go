@@ -25,26 +25,16 @@ type stage struct {
 // maxPoints is how many scheduling points a schedule may have.
 const maxPoints = 1 << 20
 
-// begin makes the server.
+// begin makes the server, or borrows it.
 func (e *explorer) begin() {
 	e.t.Helper()
-	o := e.scenario.Options
-	if o.Clock == nil {
-		o.Clock = NewClock(defaultStart)
+	if b := e.scenario.Base; b != nil {
+		e.server = b.lend(e.t, e.scenario.Setup)
+	} else {
+		e.server = prepare(e.t, e.scenario.Options, e.scenario.Setup)
 	}
-	if o.Seed == 0 {
-		o.Seed = 1
-	}
-	server, err := Start(o)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	e.server = server
-	if e.scenario.Setup != nil {
-		e.scenario.Setup(e.t, server)
-	}
-	server.hangUp()
-	e.start = o.Clock.Now()
+	server := e.server
+	e.start = server.options.Clock.Now()
 	server.exploring = func() time.Time {
 		if e.machine == nil {
 			return e.start
@@ -58,9 +48,14 @@ func (e *explorer) begin() {
 
 func (e *explorer) close() {
 	e.strike()
-	if e.server != nil {
+	switch {
+	case e.server == nil:
+	case e.scenario.Base != nil:
+		e.scenario.Base.using.Unlock()
+	default:
 		e.server.Close()
 	}
+	e.server = nil
 }
 
 // strike ends what is left of the last schedule.
@@ -79,7 +74,7 @@ func (e *explorer) strike() {
 func (e *explorer) Machine() *explore.Machine {
 	e.strike()
 	if !e.image.Restore() {
-		e.server.Close()
+		e.close()
 		e.begin()
 	}
 	e.server.random.Seed(e.options.Seed, 0)
@@ -246,6 +241,9 @@ func (e *End) Value(batch string) any {
 	}
 	return result.Sets[0].Rows[0][0]
 }
+
+// Advance moves the server's clock on.
+func (e *End) Advance(d time.Duration) { e.explorer.machine.Advance(d) }
 
 // Err is what a session has ended with.
 func (e *End) Err(name string) error { return e.explorer.player(name).err }

@@ -27,6 +27,7 @@ type Image struct {
 // Save makes an image. From then on every request for a lock is a scheduling point.
 func (v *Server) Save() *Image {
 	v.engine.Locks().Preempt = true
+	v.ForgetPlans()
 	return &Image{server: v, data: v.catalog.Save(v.engine), lastID: v.lastID.Load()}
 }
 
@@ -44,6 +45,9 @@ func (v *Server) Changes() uint64 { return v.engine.Changes() + v.looks + uint64
 
 // AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice.
 func (v *Server) AnyPlan(seed uint64) { v.anyPlan = seed }
+
+// ForgetPlans makes statements be planned anew, for what tables hold now.
+func (v *Server) ForgetPlans() { v.planning++ }
 
 // chooser chooses plans by the seed of the server. It depends on nothing but the seed and the place of the statement.
 func (s *Session) chooser(u *unit, node syntax.Node) plan.Chooser {

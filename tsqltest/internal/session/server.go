@@ -45,6 +45,7 @@ type Server struct {
 	lastID    atomic.Int32
 	looks     uint64 // how often somebody has asked the clock
 	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
+	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 }
 
 // firstSession is the number before that of the first user's session: those below are the system's.

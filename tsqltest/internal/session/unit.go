@@ -321,11 +321,12 @@ func (u *unit) before(err error) error {
 
 // cached is a plan with what it was made for.
 type cached struct {
-	db      *schema.Database
-	version uint64
-	anyPlan uint64 // of the server, when it was made
-	temps   []dependency
-	what    any
+	db       *schema.Database
+	version  uint64
+	anyPlan  uint64 // of the server, when it was made
+	planning uint64 // likewise
+	temps    []dependency
+	what     any
 }
 
 // dependency is a name of a temporary table and what it stood for; nil for nothing.
@@ -337,12 +338,13 @@ type dependency struct {
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
 	db := s.databaseOf(u)
-	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.anyPlan == s.server.anyPlan && s.same(c.temps) {
+	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.anyPlan == s.server.anyPlan && c.planning == s.server.planning &&
+		s.same(c.temps) {
 		if what, ok := c.what.(T); ok {
 			return what, nil
 		}
 	}
-	c := &cached{db: db, version: db.Version, anyPlan: s.server.anyPlan}
+	c := &cached{db: db, version: db.Version, anyPlan: s.server.anyPlan, planning: s.server.planning}
 	env := s.env(u, &c.temps)
 	env.Chooser = s.chooser(u, node)
 	what, err := f(env)

@@ -30,16 +30,19 @@ func (e *Engine) Save(tables []*Table) *Image {
 		t.touched, t.planned = false, &n
 		i.tables = append(i.tables, saved)
 	}
+	e.image = i
 	return i
 }
 
-// Restore puts an image back.
+// Restore puts an image back. If it was the last that was made or put back, it is enough to do so with what was changed since.
 func (i *Image) Restore() {
 	e := i.engine
+	all := e.image != i
+	e.image = i
 	e.settle()
 	e.commits, e.statements, e.transactions = i.commits, i.statements, i.transactions
 	for _, saved := range i.tables {
-		if saved.table.touched {
+		if all || saved.table.touched {
 			saved.restore()
 		}
 	}

@@ -53,6 +53,7 @@ type Engine struct {
 	defined    map[objectID]uint64
 	escalateAt int    // other than the constant in tests
 	noticed    uint64 // see Changes
+	image      *Image // the last that was made or put back
 }
 
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a
