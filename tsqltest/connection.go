@@ -10,6 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/session"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
@@ -36,6 +37,8 @@ type Result struct {
 	Status   int32          // of a call
 	Outputs  map[string]any // of a call, by the names of the parameters
 	RowCount int64          // of the last statement that counts rows
+
+	touched []session.Touch
 }
 
 // Set is a result set. A value is nil, an int64, float64, bool, string, []byte or time.Time; decimals and GUIDs are
@@ -115,6 +118,9 @@ func (c *Conn) execute(ctx context.Context, r request.Request) (*Result, error) 
 	err := c.session.Execute(ctx, r, sink)
 	if err == nil {
 		err = ctx.Err()
+	}
+	if of, ok := c.session.(*connection); ok {
+		sink.result.touched = of.Touched()
 	}
 	return sink.result, errors.Join(append(sink.errors, err)...)
 }

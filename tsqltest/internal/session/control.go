@@ -116,6 +116,7 @@ func (s *Session) branch(a *activation, st *syntax.If) (signal, error) {
 // loop executes WHILE.
 func (s *Session) loop(a *activation, st *syntax.While) (signal, error) {
 	for {
+		s.at, a.at = st, st
 		if err := s.point(); err != nil {
 			return signal{}, s.failed(a, st.Range(), err)
 		}

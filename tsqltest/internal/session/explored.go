@@ -139,12 +139,7 @@ func (v *Server) Place(id schedule.ID) Place {
 		return Place{}
 	}
 	u, at := s.top().unit, s.top().at
-	p := Place{Line: int(line(u.file, at.Range().From))}
-	if u.module != nil {
-		p.Module = u.file.Name
-	}
-	p.Text, _, _ = strings.Cut(u.file.Slice(at.Range()), "\n")
-	p.Text = strings.TrimSpace(p.Text)
+	p := u.placeOf(at)
 	if c := u.plans[at]; c != nil {
 		if st, ok := c.what.(*plan.Statement); ok {
 			p.Plan = st.Explain

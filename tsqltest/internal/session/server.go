@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,9 @@ type Server struct {
 	looks     uint64 // how often somebody has asked the clock
 	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
+
+	watching sync.Mutex // guards watchers
+	watchers []*func([]Touch)
 }
 
 // firstSession is the number before that of the first user's session: those below are the system's.

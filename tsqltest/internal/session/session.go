@@ -14,7 +14,7 @@
 //	option.go       SET; cursor*.go cursors; message.go PRINT, RAISERROR and THROW
 //	sysproc.go      system procedures; applock.go application locks
 //	info.go         what expressions ask the session
-//	explored.go     what tsqltest.Explore needs
+//	explored.go     what tsqltest.Explore needs; touched.go the counts of keys
 package session
 
 import (
@@ -88,6 +88,7 @@ type Session struct {
 	fetchStatus  int64
 	lastCursor   *cursor // that was opened last
 	requests     uint64  // how many there have been
+	touched      touches // of the request, or of the last one
 }
 
 // sessionValue is an entry of SESSION_CONTEXT.
@@ -120,6 +121,7 @@ func (s *Session) Execute(ctx context.Context, r request.Request, sink request.S
 		defer func() { s.cancel = nil }()
 	}
 	s.requests++
+	s.touched.begin()
 	s.ctx, s.out, s.executing, s.began = ctx, output{sink: sink}, true, s.server.now()
 	defer func() { s.ctx, s.out = context.Background(), output{} }()
 	return s.finish(s.perform(r))
@@ -160,6 +162,7 @@ func (s *Session) perform(r request.Request) (err error) {
 // finish brings the session into the state between two requests. The error is what ended the request.
 func (s *Session) finish(err error) error {
 	s.stack, s.tries, s.current, s.executing = s.stack[:0], 0, nil, false
+	s.tellWatchers()
 	if s.gone {
 		s.report(fault.New(596))
 		s.shut()

@@ -80,6 +80,7 @@ func (s *Session) end(st *statement, err error) error {
 	s.current = st.outer
 	if st.store != nil {
 		st.store.End(err)
+		s.touch(st.store.Counts())
 	}
 	if st.auto && s.store.InTransaction() {
 		if err != nil {

@@ -186,7 +186,7 @@ func (c *Cursor) nextUnlocked() (bool, error) {
 		c.walk.pass()
 		r := c.st.reader(c.access.Read, c.access.Own)
 		row, v := e.find(c.index, &r)
-		n := c.st.counter(c.index, lock.NL)
+		n := c.st.counter(c.index, c.way(c.index), lock.NL)
 		n.Granted++
 		if v == nil {
 			n.Ghosts++
@@ -203,6 +203,9 @@ func (c *Cursor) nextUnlocked() (bool, error) {
 			} else if !ok {
 				continue
 			}
+		}
+		if base := c.index.Table.base(); c.access.Lookup && c.base == nil && c.index != base {
+			c.st.counter(base, ByLookup, lock.NL).Granted++
 		}
 		c.row, c.values = row, v.values
 		return true, nil
@@ -257,7 +260,19 @@ func (c *Cursor) lockResource(
 	case c.access.NoWait:
 		p = failing
 	}
-	return c.st.lockKey(ix, r, mode, d, p)
+	return c.st.lockKey(ix, c.way(ix), r, mode, d, p)
+}
+
+// way is how the cursor comes to the keys of an index.
+func (c *Cursor) way(ix *Index) Way {
+	switch {
+	case ix != c.index:
+		return ByLookup
+	case c.walk.bounds.HasLow || c.walk.bounds.HasHigh:
+		return BySeek
+	default:
+		return ByScan
+	}
 }
 
 // nextLocked locks key after key. Whenever a lock had to be waited for, the place is looked up again: another key may
@@ -327,7 +342,7 @@ func (c *Cursor) visit(e *entry) (bool, error) {
 		return false, err
 	}
 	if v == nil {
-		st.counter(ix, mode).Ghosts++
+		st.counter(ix, c.way(ix), mode).Ghosts++
 		c.leave()
 		return false, nil
 	}

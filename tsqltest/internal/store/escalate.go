@@ -40,17 +40,17 @@ func (t *Table) resource() lock.Resource {
 // lockKey asks for a lock on a key of an index, unless the whole table is locked, and counts the key. The hold is nil
 // unless there is a lock on the key.
 func (st *Statement) lockKey(
-	ix *Index, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
+	ix *Index, way Way, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
 ) (*lock.Hold, lock.Answer, error) {
 	if st.tx.covers(ix.Table, mode) {
-		st.counter(ix, lock.NL).Granted++
+		st.counter(ix, way, lock.NL).Granted++
 		return nil, lock.Granted, nil
 	}
 	h, answer, err := st.lock(r, mode, d, p)
 	if err != nil {
 		return nil, answer, err
 	}
-	st.counter(ix, mode).add(answer)
+	st.counter(ix, way, mode).add(answer)
 	if st.tx.owner.Count() >= st.escalation && st.escalate(ix.Table) && d != lock.Row {
 		h = nil // it has been given back
 	}

@@ -241,9 +241,21 @@ func (st *Statement) LockSchema(database, id int32, mode lock.Mode) error {
 	return st.lockObject(database, id, mode, lock.Transaction)
 }
 
-// Count is how many keys of an index a statement has touched with locks of a mode.
+// Way says how a statement comes to a key.
+type Way uint8
+
+// The ways.
+const (
+	BySeek   Way = iota // within bounds
+	ByScan              // through the whole index
+	ByLookup            // from another index of the table
+	ByWrite             // to change it
+)
+
+// Count is how many keys of an index a statement has touched in one way, with locks of a mode.
 type Count struct {
 	Index   *Index
+	Way     Way
 	Mode    lock.Mode // lock.NL where no lock was taken
 	Granted int       // keys that were locked at once, or read without a lock
 	Waited  int       // keys that were locked after a wait
@@ -254,14 +266,14 @@ type Count struct {
 // Counts is what the statement has touched so far, in the order of first touching.
 func (st *Statement) Counts() []Count { return st.counts }
 
-// counter returns the count of an index and a mode.
-func (st *Statement) counter(ix *Index, mode lock.Mode) *Count {
+// counter returns the count of an index, a way and a mode.
+func (st *Statement) counter(ix *Index, way Way, mode lock.Mode) *Count {
 	for i := range st.counts {
-		if c := &st.counts[i]; c.Index == ix && c.Mode == mode {
+		if c := &st.counts[i]; c.Index == ix && c.Way == way && c.Mode == mode {
 			return c
 		}
 	}
-	st.counts = append(st.counts, Count{Index: ix, Mode: mode})
+	st.counts = append(st.counts, Count{Index: ix, Way: way, Mode: mode})
 	return &st.counts[len(st.counts)-1]
 }
 

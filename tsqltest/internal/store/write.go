@@ -178,7 +178,7 @@ func (w *write) lock(ix *Index, key string) error {
 		return nil
 	}
 	r := ix.resource(key)
-	_, _, err := w.st.lockKey(ix, &r, lock.X, lock.Transaction, waiting)
+	_, _, err := w.st.lockKey(ix, ByWrite, &r, lock.X, lock.Transaction, waiting)
 	return err
 }
 
@@ -251,7 +251,7 @@ func (w *write) lockNewKey(ix *Index, key string) error {
 		}
 		pauses := locks.Pauses()
 		r := ix.resource(key)
-		if _, _, err := w.st.lockKey(ix, &r, mode, lock.Transaction, waiting); err != nil {
+		if _, _, err := w.st.lockKey(ix, ByWrite, &r, mode, lock.Transaction, waiting); err != nil {
 			return err
 		}
 		held = mode
@@ -284,7 +284,7 @@ func (w *write) testGap(ix *Index, key string) (again, own bool, err error) {
 	if behind != nil {
 		r = ix.resource(behind.key)
 	}
-	if _, _, err := w.st.lockKey(ix, &r, lock.RangeIN, lock.Instant, waiting); err != nil {
+	if _, _, err := w.st.lockKey(ix, ByWrite, &r, lock.RangeIN, lock.Instant, waiting); err != nil {
 		return false, false, err
 	}
 	if ix.following(key) != behind {
