@@ -45,7 +45,11 @@ func (t *table) note(actor int, at schedule.Point) {
 	case "wait":
 		l.asks = "waits " + at.What
 		if i, ok := v.Waiting(p.id()); ok {
-			l.asks = fmt.Sprintf("waits for %v %s, blocked by %s", i.Mode, v.Name(i.Resource), t.nameOf(i.Blocker))
+			what := v.Name(i.Resource)
+			if i.For.Kind != 0 {
+				what += " for " + v.Name(i.For)
+			}
+			l.asks = fmt.Sprintf("waits for %v %s, blocked by %s", i.Mode, what, t.nameOf(i.Blocker))
 		}
 		l.held = t.heldBy(p.id())
 		t.add(l)

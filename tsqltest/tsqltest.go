@@ -56,6 +56,10 @@ type Options struct {
 	CaseSensitive bool
 	// RowVersions turns READ_COMMITTED_SNAPSHOT on, as it is in Azure SQL Database, and ALLOW_SNAPSHOT_ISOLATION.
 	RowVersions bool
+	// OptimizedLocking turns optimized locking on, as it is in Azure SQL Database, and ACCELERATED_DATABASE_RECOVERY, which it
+	// needs: a transaction locks its own number to its end instead of the rows that it changes. With RowVersions, UPDATE and
+	// DELETE also find rows without locks and lock only those that they change.
+	OptimizedLocking bool
 	// CompatibilityLevel of the database: 130 (SQL Server 2016), 140, 150 or 160 (2022), which is the default.
 	CompatibilityLevel int
 	// Clock is what GETDATE and its like return; the machine's time if it is nil. Time-outs and WAITFOR are always the
@@ -151,6 +155,9 @@ func (s *Server) create() error {
 	catalog.Login(ownerName).Password = ownerPassword
 	db := catalog.Database(o.Database)
 	db.Collation, db.ReadCommittedSnapshot, db.AllowSnapshot = collation, o.RowVersions, o.RowVersions
+	if db.OptimizedLocking = o.OptimizedLocking; o.OptimizedLocking {
+		db.Options["ACCELERATED_DATABASE_RECOVERY"] = "ON"
+	}
 	if o.CompatibilityLevel != 0 {
 		db.CompatibilityLevel = o.CompatibilityLevel
 	}

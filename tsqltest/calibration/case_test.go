@@ -68,6 +68,16 @@ func (c scriptCase) waits() bool {
 	return false
 }
 
+// find returns the case of a name; nil if there is none.
+func (s script) find(name string) *scriptCase {
+	for i := range s.cases {
+		if slices.Contains(strings.Split(s.cases[i].name, ", "), name) {
+			return &s.cases[i]
+		}
+	}
+	return nil
+}
+
 // scripts reads a directory below testdata.
 func scripts(t *testing.T, directory string) []script {
 	t.Helper()

@@ -62,7 +62,7 @@ func TestWhatAnErrorEnds(t *testing.T) {
 	for _, e := range endings {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			each(t, false, func(t *testing.T, p place) {
+			each(t, setting{}, func(t *testing.T, p place) {
 				t.Helper()
 				if p.babelfish {
 					t.Skip("Babelfish documents its own differences in error handling, and most of these are among them")

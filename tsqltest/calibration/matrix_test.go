@@ -133,7 +133,7 @@ func TestLockCompatibility(t *testing.T) {
 	for _, m := range matrices {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			each(t, false, func(t *testing.T, p place) {
+			each(t, setting{}, func(t *testing.T, p place) {
 				t.Helper()
 				if p.babelfish {
 					t.Skip("PostgreSQL has other modes, and no lock hints")

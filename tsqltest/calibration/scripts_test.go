@@ -18,6 +18,9 @@ var levels = map[string]struct {
 	"SERIALIZABLE":                     {"SERIALIZABLE", false},
 }
 
+// optimizedCase is at the end of the name of a case with optimized locking. A case without such a sister runs with it too.
+const optimizedCase = " and optimized locking"
+
 // Hermitage are Martin Kleppmann's tests of isolation levels (https://github.com/ept/hermitage), with the results that he
 // has published for SQL Server. Every session is in a transaction from the start.
 func TestHermitage(t *testing.T) {
@@ -28,16 +31,23 @@ func TestHermitage(t *testing.T) {
 			seen := map[string]bool{}
 			for _, c := range s.cases {
 				for name := range strings.SplitSeq(c.name, ", ") {
-					level, ok := levels[name]
+					optimized := strings.HasSuffix(name, optimizedCase)
+					level, ok := levels[strings.TrimSuffix(name, optimizedCase)]
 					if !ok || seen[name] {
 						t.Fatalf("%q is no isolation level, or one that was there before", name)
 					}
-					seen[name] = true
-					run(t, s, scriptCase{name, c.steps}, level.versions, "SET TRANSACTION ISOLATION LEVEL "+level.isolation+"; BEGIN TRANSACTION")
+					seen[name] = !optimized
+					begin := "SET TRANSACTION ISOLATION LEVEL " + level.isolation + "; BEGIN TRANSACTION"
+					run(t, s, scriptCase{name, c.steps}, setting{level.versions, optimized}, begin)
+					if !optimized && s.find(name+optimizedCase) == nil {
+						run(t, s, scriptCase{name + optimizedCase, c.steps}, setting{versions: level.versions, optimized: true}, begin)
+					}
 				}
 			}
-			if len(seen) != len(levels) {
-				t.Errorf("there are cases for %d isolation levels of %d", len(seen), len(levels))
+			for name := range levels {
+				if !seen[name] {
+					t.Errorf("there is no case for %s", name)
+				}
 			}
 		})
 	}
@@ -55,6 +65,12 @@ func TestLocking(t *testing.T) {
 	runAll(t, "locking")
 }
 
+// What optimized locking changes, and what it leaves alone.
+func TestOptimizedLocking(t *testing.T) {
+	t.Parallel()
+	runAll(t, "optimized")
+}
+
 // What statements mean, without a second session.
 func TestSemantics(t *testing.T) {
 	t.Parallel()
@@ -67,17 +83,17 @@ func runAll(t *testing.T, directory string) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range s.cases {
-				run(t, s, c, strings.HasSuffix(c.name, "with row versions"), "")
+				run(t, s, c, setting{strings.HasSuffix(c.name, "with row versions"), directory == "optimized"}, "")
 			}
 		})
 	}
 }
 
 // run executes a case on all servers.
-func run(t *testing.T, s script, c scriptCase, versions bool, begin string) {
+func run(t *testing.T, s script, c scriptCase, as setting, begin string) {
 	t.Helper()
 	t.Run(c.name, func(t *testing.T) {
-		each(t, versions, func(t *testing.T, p place) {
+		each(t, as, func(t *testing.T, p place) {
 			t.Helper()
 			switch {
 			case p.babelfish && s.skipBabelfish != "":

@@ -21,22 +21,35 @@ type place struct {
 	babelfish bool
 }
 
+// setting is how the database of a case is set up. SNAPSHOT is allowed anyhow.
+type setting struct {
+	versions  bool // READ COMMITTED reads row versions
+	optimized bool // optimized locking, on servers that have it
+}
+
 // each runs a test in a fresh database of the server under test, in parallel to others, and in one of the real server if
-// there is one, alone. With versions, READ COMMITTED reads row versions; SNAPSHOT is allowed anyhow.
-func each(t *testing.T, versions bool, f func(t *testing.T, p place)) {
+// there is one, alone.
+func each(t *testing.T, s setting, f func(t *testing.T, p place)) {
 	t.Helper()
 	t.Run("tsqltest", func(t *testing.T) {
 		t.Parallel()
 		server := tsqltest.New(t, tsqltest.Options{})
 		db := pool(t, server.DSN())
-		configure(t, db, versions)
+		configure(t, db, s.versions)
+		if s.optimized {
+			must(t, db, optimize)
+		}
 		f(t, place{db: db})
 	})
 	if os.Getenv(urlVariable) == "" {
 		return
 	}
 	t.Run("server", func(t *testing.T) {
-		f(t, reserve(t, versions))
+		p := reserve(t, s.versions)
+		if s.optimized {
+			p.optimize(t)
+		}
+		f(t, p)
 	})
 }
 
@@ -50,6 +63,28 @@ func pool(t *testing.T, dsn string) *sql.DB {
 	db.SetMaxIdleConns(0)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+// optimize turns optimized locking on.
+const optimize = "ALTER DATABASE CURRENT SET ACCELERATED_DATABASE_RECOVERY = ON; ALTER DATABASE CURRENT SET OPTIMIZED_LOCKING = ON;"
+
+// optimize turns optimized locking on until the test ends, and skips the test if the server does not have it.
+func (p place) optimize(t *testing.T) {
+	t.Helper()
+	var on sql.NullInt64
+	query := "SELECT CAST(DATABASEPROPERTYEX(DB_NAME(), 'IsOptimizedLockingOn') AS int)"
+	if err := p.db.QueryRowContext(t.Context(), query).Scan(&on); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case !on.Valid:
+		t.Skip("the server has no optimized locking")
+	case on.Int64 == 0:
+		must(t, p.db, optimize)
+		t.Cleanup(func() {
+			_, _ = p.db.ExecContext(context.WithoutCancel(t.Context()), "ALTER DATABASE CURRENT SET OPTIMIZED_LOCKING = OFF")
+		})
+	}
 }
 
 func configure(t *testing.T, db *sql.DB, versions bool) {

@@ -141,13 +141,16 @@ var levels = []int{100, 110, 120, 130, 140, 150, 160}
 
 const firstLevel = 130
 
+// recovery is the option that optimized locking needs.
+const recovery = "ACCELERATED_DATABASE_RECOVERY"
+
 // inert are options of databases that say how a server stores or watches, which changes no result.
 var inert = map[string]bool{
 	"RECOVERY": true, "AUTO_CLOSE": true, "AUTO_SHRINK": true, "AUTO_CREATE_STATISTICS": true,
 	"AUTO_UPDATE_STATISTICS": true, "AUTO_UPDATE_STATISTICS_ASYNC": true, "PAGE_VERIFY": true, "QUERY_STORE": true,
 	"ONLINE": true, "READ_WRITE": true, "DELAYED_DURABILITY": true, "TRUSTWORTHY": true,
 	"DB_CHAINING": true, "ENABLE_BROKER": true, "DISABLE_BROKER": true, "TARGET_RECOVERY_TIME": true,
-	"ACCELERATED_DATABASE_RECOVERY": true, "AUTOMATIC_TUNING": true, "PARAMETERIZATION": true,
+	recovery: true, "AUTOMATIC_TUNING": true, "PARAMETERIZATION": true,
 }
 
 // trusting are those that, if they are ON, give users of this database rights in others.
@@ -193,6 +196,8 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, s *syntax
 			}
 		}
 		set(d, &db.ReadCommittedSnapshot, isOn)
+	case "OPTIMIZED_LOCKING":
+		return d.optimizedLocking(db, o, s, isOn)
 	case "SINGLE_USER":
 		if db.IsSystem() {
 			return followed(fault.New(5058, o.Name, db.Name), 5069)
@@ -216,6 +221,9 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, s *syntax
 	case "COMPATIBILITY_LEVEL":
 		return d.compatibility(db, o, v)
 	default:
+		if o.Name == recovery && !isOn && db.OptimizedLocking {
+			return d.unsupported(o.Span, "ACCELERATED_DATABASE_RECOVERY = OFF with OPTIMIZED_LOCKING = ON")
+		}
 		if !inert[o.Name] || isOn && trusting[o.Name] {
 			return d.unsupported(o.Span, "ALTER DATABASE … SET "+o.Name)
 		}
@@ -223,6 +231,23 @@ func (d *definer) databaseOption(db *schema.Database, o syntax.Option, s *syntax
 		options[o.Name] = v
 		set(d, &db.Options, options)
 	}
+	return nil
+}
+
+// optimizedLocking executes SET OPTIMIZED_LOCKING, which needs accelerated database recovery.
+func (d *definer) optimizedLocking(db *schema.Database, o syntax.Option, s *syntax.AlterDatabase, on bool) error {
+	if db.IsSystem() {
+		return followed(fault.New(5058, o.Name, db.Name), 5069)
+	}
+	if on && db.Options[recovery] != "ON" {
+		return d.unsupported(o.Span, "OPTIMIZED_LOCKING = ON without ACCELERATED_DATABASE_RECOVERY = ON")
+	}
+	if on != db.OptimizedLocking {
+		if err := d.alone(db, s); err != nil {
+			return err
+		}
+	}
+	set(d, &db.OptimizedLocking, on)
 	return nil
 }
 

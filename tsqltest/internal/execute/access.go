@@ -34,8 +34,8 @@ type Hints struct {
 }
 
 // access says how a reference to a table reads and locks, by its hints and the session's isolation level. Write says
-// that the rows are going to be changed.
-func (h *Hints) access(r *Run, st *store.Statement, write bool) (store.Access, error) {
+// that the rows are going to be changed, and qualify that they may be locked after they have been found.
+func (h *Hints) access(r *Run, st *store.Statement, write, qualify bool) (store.Access, error) {
 	a := st.Access()
 	if err := h.check(r); err != nil {
 		return a, err
@@ -69,7 +69,15 @@ func (h *Hints) access(r *Run, st *store.Statement, write bool) (store.Access, e
 	case h.TableLock:
 		a.Keep = max(a.Keep, store.KeepStatement)
 	}
+	if write && qualify && h.free() && st.Qualifies() {
+		a.Read, a.Mode, a.Keep, a.Qualify = store.Snapshot, lock.X, store.KeepRow, true
+	}
 	return a, nil
+}
+
+// free reports whether no hint says how to lock, but for the grain.
+func (h *Hints) free() bool {
+	return h.Level == AsSession && !h.ReadPast && !h.NoWait && !h.Update && !h.Exclusive && !h.TableLock && !h.TableExclusive
 }
 
 // level applies the hint about isolation.

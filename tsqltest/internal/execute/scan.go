@@ -52,6 +52,7 @@ type Scan struct {
 	Hints   Hints
 	Lookup  bool // columns are read that the index does not have
 	Write   bool // the rows are going to be changed
+	Qualify bool // nothing but this scan decides which rows are changed, so that they can be locked after they have been found
 	Row     int  // the register for the row itself; -1 if nobody needs it
 	// First are the columns that the index has, and Early the conditions on them, which are tested before the row is
 	// looked up. Rest and Late are the others.
@@ -112,7 +113,7 @@ func (it *scanning) Open() error {
 	it.store = it.run.Frame.Session.Statement()
 	if it.table.Data.Private {
 		it.access = store.Access{Keep: store.KeepStatement}
-	} else if it.access, err = it.scan.Hints.access(it.run, it.store, it.scan.Write); err != nil {
+	} else if it.access, err = it.scan.Hints.access(it.run, it.store, it.scan.Write, it.scan.Qualify); err != nil {
 		return err
 	}
 	it.access.Lookup, it.access.Filter = it.scan.Lookup, it.filter
@@ -159,6 +160,12 @@ func (it *scanning) Next() (bool, error) {
 		if ok, err = it.take(it.current.Values()); err != nil {
 			return false, err
 		}
+		if ok && it.access.Qualify {
+			ok, err = it.qualify()
+			if err != nil {
+				return false, err
+			}
+		}
 		if ok {
 			it.current.Keep()
 			if it.scan.Row >= 0 {
@@ -167,6 +174,21 @@ func (it *scanning) Next() (bool, error) {
 			return true, it.noted()
 		}
 	}
+}
+
+// qualify locks the row, and tests it once more if it has changed since it was found.
+func (it *scanning) qualify() (bool, error) {
+	same, ok, err := it.current.Qualify()
+	if same || !ok || err != nil {
+		return ok, err
+	}
+	values := it.current.Values()
+	if it.filter != nil {
+		if ok, err := it.filter(values); !ok {
+			return false, err
+		}
+	}
+	return it.take(values)
 }
 
 // noted tells those who want to know that there is a row.

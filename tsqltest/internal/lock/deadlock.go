@@ -24,6 +24,7 @@ type Member struct {
 	Priority int
 	Cost     int64
 	Resource Resource    // what it waited for
+	For      Resource    // of an Xact: the key whose row the transaction has changed
 	Had      Mode        // what it had of it; NL for a newcomer
 	Wanted   Mode        // what it wanted of it in the end
 	Blocker  schedule.ID // the next member
@@ -44,6 +45,9 @@ func (d Deadlock) String() string {
 			fmt.Fprintf(&b, " at %s", m.Label)
 		}
 		fmt.Fprintf(&b, " waits for %v on %v", m.Wanted, m.Resource)
+		if m.For.Kind != 0 {
+			fmt.Fprintf(&b, " for %v", m.For)
+		}
 		if m.Had != NL {
 			fmt.Fprintf(&b, ", of which it has %v", m.Had)
 		}
@@ -171,7 +175,7 @@ func (m *Manager) describe(circle []edge, victim *Client, timedOut bool) {
 		c := e.waits.owner.Client
 		member := Member{
 			Session: c.ID, Priority: c.Priority, Cost: c.cost(),
-			Resource: e.waits.queue.resource, Had: e.waits.mode, Wanted: e.waits.wants,
+			Resource: e.waits.queue.resource, For: e.waits.behind, Had: e.waits.mode, Wanted: e.waits.wants,
 			Blocker: e.blocks.owner.Client.ID, Blocking: e.blocks.mode,
 		}
 		if conflicts[e.waits.wants]&e.blocks.mode.set() == 0 || !e.blocks.granted {

@@ -26,6 +26,8 @@ type Info struct {
 	Mode     Mode // granted, or wanted if Status is not StatusGrant
 	Status   Status
 	Count    int         // how often it was asked for
+	For      Resource    // of a request for an Xact that waits: see Request
+	ForMode  Mode        // of that key
 	Blocker  schedule.ID // of a request that waits: the first session that it waits for
 	Since    time.Time   // of a request that waits: when that began
 }
@@ -64,6 +66,7 @@ func (h *Hold) info(status Status) Info {
 	}
 	if status != StatusGrant {
 		i.Mode, i.Since = h.wants, h.owner.Client.began
+		i.For, i.ForMode = h.behind, h.behindMode
 		h.blockers(func(b *Hold) bool {
 			i.Blocker = b.owner.Client.ID
 			return false

@@ -24,6 +24,7 @@ const (
 	Statement                   // until the statement ends
 	Transaction                 // until the transaction ends
 	Session                     // until it is given back, or the session ends
+	Change                      // while a row is changed, under optimized locking
 	durations
 )
 
@@ -47,6 +48,8 @@ type Request struct {
 	Duration Duration
 	NoWait   bool          // be refused instead of waiting
 	Timeout  time.Duration // 0: error 1222 instead of waiting; negative: no limit
+	For      Resource      // of an Xact: the key whose row the transaction has changed
+	ForMode  Mode          // in which that key is to be locked
 }
 
 // Client is a session, as the lock manager sees it.
@@ -115,6 +118,8 @@ type Hold struct {
 	prev, next *Hold           // of the owner
 	number     uint64          // its place in the order of asking
 	escalated  bool            // it stands for locks that were given back for it
+	behind     Resource        // Request.For of a request that waits
+	behindMode Mode            // Request.ForMode of it
 }
 
 // Mode is the granted mode.
@@ -122,6 +127,9 @@ func (h *Hold) Mode() Mode { return h.mode }
 
 // After reports whether the lock goes when those go that were asked for since a place.
 func (h *Hold) After(m Mark) bool { return h.number > uint64(m) && !h.escalated }
+
+// Lasts reports whether the lock is held for a duration.
+func (h *Hold) Lasts(d Duration) bool { return h.counts[d] > 0 }
 
 // Escalated says that the lock stands for others that were given back for it.
 func (h *Hold) Escalated() { h.escalated = true }
@@ -208,7 +216,7 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 	} else {
 		q.conversions = append(q.conversions, h)
 	}
-	h.wants = want
+	h.wants, h.behind, h.behindMode = want, r.For, r.ForMode
 	if err := m.wait(ctx, h, r.Timeout); err != nil {
 		return nil, Waited, err
 	}

@@ -17,11 +17,12 @@ const (
 	End // the place behind the last key of an index
 	RID // a row of a heap
 	Application
+	Xact // a transaction that changes rows, under optimized locking
 )
 
 // Resource is what can be locked.
 type Resource struct {
-	Key      string // the key's bytes, the row's number, the name of an application lock
+	Key      string // the key's bytes, the row's number, the name of an application lock, the transaction's number
 	Database int32
 	Object   int32 // of Application: the database principal
 	Index    int32 // of Key and End
@@ -43,6 +44,8 @@ func (r Resource) Type() string {
 		return "RID"
 	case Application:
 		return "APPLICATION"
+	case Xact:
+		return "XACT"
 	default:
 		return ""
 	}
@@ -57,6 +60,8 @@ func (r Resource) String() string {
 	case Application:
 		b = append(strconv.AppendInt(append(b, ':'), int64(r.Object), 10), ":["...)
 		b = append(append(b, r.Key...), ']')
+	case Xact:
+		b = append(append(append(b, ':'), r.Key...), ":0"...)
 	case Key, End, RID, Page:
 		b = strconv.AppendInt(append(b, ':'), int64(r.Object), 10)
 		b = strconv.AppendInt(append(b, ':'), int64(r.Index), 10)

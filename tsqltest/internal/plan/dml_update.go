@@ -334,8 +334,38 @@ func (b *binder) findRows(m *modified, up *updating, outputs []*output) (*execut
 	if err := m.target.compile(p); err != nil {
 		return nil, err
 	}
+	m.qualify(op, up, outputs)
 	b.main = op
 	return p.numbered(op), compileOutputs(p, outputs)
+}
+
+// qualify lets the rows be locked after they have been found, where optimized locking allows it: one scan decides which rows
+// are changed, each is changed before the next one is found, and nothing of the statement is seen outside before its end.
+func (m *modified) qualify(op execute.Operator, up *updating, outputs []*output) {
+	if len(outputs) > 0 || m.target.rel == nil || m.target.instead {
+		return
+	}
+	if up != nil && (up.together || slices.ContainsFunc(up.set, func(a assigning) bool { return a.variable >= 0 })) {
+		return
+	}
+	for {
+		switch x := op.(type) {
+		case *execute.Compute:
+			op = x.Input
+		case *execute.Top:
+			op = x.Input
+		case *execute.Filter:
+			if len(x.Conditions) > 0 {
+				return
+			}
+			op = x.Input
+		case *execute.Scan:
+			x.Qualify = x.Write && x.Exact == nil && x.Source.Place == execute.InCatalog
+			return
+		default:
+			return
+		}
+	}
 }
 
 // compile compiles SET.

@@ -394,6 +394,8 @@ func databaseProperty(q *question) (execute.Value, error) {
 		return variantText("READ_WRITE")
 	case "USERACCESS":
 		return variantText("MULTI_USER")
+	case "ISOPTIMIZEDLOCKINGON":
+		return variantBool(db.OptimizedLocking)
 	case "RECOVERY":
 		if r := db.Options["RECOVERY"]; r != "" {
 			return variantText(r)

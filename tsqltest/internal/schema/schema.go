@@ -56,6 +56,7 @@ type Database struct {
 	Collation             *value.Collation
 	ReadCommittedSnapshot bool
 	AllowSnapshot         bool
+	OptimizedLocking      bool
 	SingleUser            bool // only one session may be in it
 	CompatibilityLevel    int
 	Version               uint64                // grows with each change of what is below

@@ -81,6 +81,9 @@ func (v *Server) Held(id schedule.ID) []lock.Info {
 
 // Name names what is locked: the index, and the key as the values of its columns.
 func (v *Server) Name(r lock.Resource) string {
+	if r.Kind == lock.Xact {
+		return "transaction " + r.Key
+	}
 	db := v.catalog.DatabaseByID(r.Database)
 	if r.Kind == lock.Application || db == nil || db.Objects[r.Object] == nil {
 		return r.String()

@@ -54,7 +54,9 @@ func (s *Session) Statement() *store.Statement {
 				s.adopt("")
 			}
 		}
-		o := store.StatementOptions{Isolation: s.options.isolation, RowVersions: s.db.ReadCommittedSnapshot}
+		o := store.StatementOptions{
+			Isolation: s.options.isolation, RowVersions: s.db.ReadCommittedSnapshot, Optimized: s.db.OptimizedLocking,
+		}
 		if o.Isolation == store.SnapshotIsolation {
 			o.Admit = s.admitSnapshot
 		}

@@ -197,7 +197,7 @@ func (c *Cursor) nextUnlocked() (bool, error) {
 		} else if !ok {
 			continue
 		}
-		if c.access.Read == Snapshot && c.access.Mode != lock.S && !c.index.Table.Private {
+		if c.access.Read == Snapshot && c.access.Mode != lock.S && !c.access.Qualify && !c.index.Table.Private {
 			if ok, err := c.claim(row, v); err != nil {
 				return false, err
 			} else if !ok {
@@ -244,23 +244,21 @@ func (st *Statement) unchanged(t *Table, row *Row) error {
 	return fault.New(3960, t.Name, t.DatabaseName)
 }
 
-// lockKey locks a key of an index and counts it.
+// lockKey locks a key of an index, of which nobody has changed a row and not committed, and counts it.
 func (c *Cursor) lockKey(ix *Index, key string, mode lock.Mode, d lock.Duration) (*lock.Hold, lock.Answer, error) {
 	r := ix.resource(key)
-	return c.lockResource(ix, &r, mode, d)
+	return c.st.lockStable(ix, c.way(ix), &r, mode, d, c.patience())
 }
 
-func (c *Cursor) lockResource(
-	ix *Index, r *lock.Resource, mode lock.Mode, d lock.Duration,
-) (*lock.Hold, lock.Answer, error) {
-	p := waiting
+func (c *Cursor) patience() patience {
 	switch {
 	case c.access.ReadPast:
-		p = skipping
+		return skipping
 	case c.access.NoWait:
-		p = failing
+		return failing
+	default:
+		return waiting
 	}
-	return c.st.lockKey(ix, c.way(ix), r, mode, d, p)
 }
 
 // way is how the cursor comes to the keys of an index.
@@ -305,7 +303,7 @@ func (c *Cursor) lockGap() error {
 	if end != nil {
 		r = c.index.resource(end.key)
 	}
-	if _, _, err := c.lockResource(c.index, &r, rowMode(c.access.Mode, true), lock.Transaction); err != nil {
+	if _, _, err := c.st.lockKey(c.index, c.way(c.index), &r, rowMode(c.access.Mode, true), lock.Transaction, c.patience()); err != nil {
 		return err
 	}
 	c.gapped = c.walk.gap() == end

@@ -51,7 +51,7 @@ func (st *Statement) lockKey(
 		return nil, answer, err
 	}
 	st.counter(ix, way, mode).add(answer)
-	if st.tx.owner.Count() >= st.escalation && st.escalate(ix.Table) && d != lock.Row {
+	if st.tx.owner.Count() >= st.escalation && st.escalate(ix.Table) && d != lock.Row && d != lock.Change {
 		h = nil // it has been given back
 	}
 	return h, answer, nil

@@ -90,6 +90,7 @@ type checker struct {
 	*lab
 
 	rt        *rapid.T
+	optimized bool // locking
 	covering  bool // the index on k has all columns, and reads through it do not look at the row
 	committed state
 	everSeen  map[cell]bool // cells that were committed at some time
@@ -141,7 +142,7 @@ func (r *runner) run(program []op) {
 	for _, o := range program {
 		if !r.a.s.InTransaction() {
 			r.a.begin(r.iso)
-			r.a.o.RowVersions = r.versions
+			r.a.o.RowVersions, r.a.o.Optimized = r.versions, r.optimized
 			r.log, r.saves, r.base = nil, nil, nil
 		}
 		switch o.kind {
@@ -347,6 +348,7 @@ func checkRandomPrograms(t *testing.T) {
 		if rapid.Bool().Draw(rt, "unique") {
 			c.addIndex(store.IndexSpec{ID: 3, Name: "uq", Unique: true, Key: on(v), Columns: []int{v, id}})
 		}
+		c.optimized = rapid.Bool().Draw(rt, "optimized")
 		c.e.Locks().Preempt = rapid.Bool().Draw(rt, "preempt")
 		c.e.EscalateAt(rapid.SampledFrom([]int{1, 2, 3, 5000}).Draw(rt, "escalation"))
 		for n := range rapid.Int64Range(2, 4).Draw(rt, "sessions") {

@@ -20,6 +20,7 @@ type version struct {
 // writer is a transaction that has written, as versions know it.
 type writer struct {
 	commit uint64 // its place in the order of commits; 0 until then
+	id     int64  // of the transaction
 }
 
 // ID numbers the row within its table.

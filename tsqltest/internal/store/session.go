@@ -31,7 +31,8 @@ type transaction struct {
 	snapshot snapshot // of SNAPSHOT isolation
 	whole    []whole  // tables that are locked as a whole
 	defined  []objectID
-	relocks  int // how often locks were given back before the end
+	stamped  []int32 // databases in which it has locked its number
+	relocks  int     // how often locks were given back before the end
 	ended    bool
 }
 
@@ -65,6 +66,7 @@ func (s *Session) Begin(iso Isolation) {
 	}
 	s.engine.transactions++
 	s.tx = &transaction{id: s.engine.transactions, iso: iso, owner: lock.Owner{Client: s.client}, log: s.spare}
+	s.tx.writer.id = s.tx.id
 	s.spare = nil
 }
 
@@ -113,6 +115,7 @@ func (s *Session) finish() {
 		s.spare = tx.log[:0]
 	}
 	tx.log = nil
+	tx.unstamp(e)
 	e.locks.ReleaseAll(&tx.owner)
 	e.retry()
 }
@@ -136,6 +139,7 @@ func (s *Session) RollbackTo(p Savepoint) {
 	tx.rollBackTo(s.engine, p.mark)
 	s.engine.retryBefore(&tx.owner, p.locks)
 	tx.owner.Since(p.locks, locks.ReleaseTransaction)
+	tx.unstamp(s.engine)
 	tx.relocks++
 	tx.whole = slices.DeleteFunc(tx.whole, func(w whole) bool {
 		return lock.Supremum(locks.Held(&tx.owner, w.table.resource()), w.mode) != locks.Held(&tx.owner, w.table.resource())

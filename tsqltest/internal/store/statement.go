@@ -13,6 +13,8 @@ import (
 type StatementOptions struct {
 	Isolation   Isolation
 	RowVersions bool // READ_COMMITTED_SNAPSHOT is ON: the statement may read what was committed when it began
+	// Optimized is optimized locking: writes lock the transaction's number to its end, and keys only while they change them.
+	Optimized bool
 	// Admit says whether a table may be used under SNAPSHOT isolation. Nil admits all.
 	Admit func(t *Table) error
 }
@@ -190,6 +192,15 @@ const (
 
 // lock asks for a lock. The hold is nil if the request was refused.
 func (st *Statement) lock(r *lock.Resource, mode lock.Mode, d lock.Duration, p patience) (*lock.Hold, lock.Answer, error) {
+	request := st.request(r, mode, d, p)
+	h, answer, err := st.engine.locks.Acquire(st.ctx, &st.tx.owner, &request)
+	if h != nil && d == lock.Statement {
+		st.held = append(st.held, h)
+	}
+	return h, answer, err
+}
+
+func (st *Statement) request(r *lock.Resource, mode lock.Mode, d lock.Duration, p patience) lock.Request {
 	request := lock.Request{Resource: *r, Mode: mode, Duration: d, Timeout: st.session.LockTimeout}
 	switch p {
 	case skipping:
@@ -198,11 +209,7 @@ func (st *Statement) lock(r *lock.Resource, mode lock.Mode, d lock.Duration, p p
 		request.Timeout = 0
 	case waiting:
 	}
-	h, answer, err := st.engine.locks.Acquire(st.ctx, &st.tx.owner, &request)
-	if h != nil && d == lock.Statement {
-		st.held = append(st.held, h)
-	}
-	return h, answer, err
+	return request
 }
 
 // LockTable locks a table to the end of the transaction.

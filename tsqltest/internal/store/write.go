@@ -17,7 +17,8 @@ type write struct {
 	row    *Row
 	keys   []string // of the new version; nil for a delete
 	values []Value
-	unique bool // check unique keys at once
+	unique bool         // check unique keys at once
+	held   []*lock.Hold // of lock.Change
 }
 
 // begin takes the table's IX lock.
@@ -33,7 +34,10 @@ func (st *Statement) begin(t *Table) error {
 	if err := st.admit(t); err != nil {
 		return err
 	}
-	return st.lockObject(t.Database, t.ID, lock.IX, lock.Transaction)
+	if err := st.lockObject(t.Database, t.ID, lock.IX, lock.Transaction); err != nil {
+		return err
+	}
+	return st.stamp(t)
 }
 
 // Insert adds a row. A *DuplicateError leaves the table as it was.
@@ -46,6 +50,7 @@ func (st *Statement) Insert(t *Table, values []Value) (*Row, error) {
 	}
 	t.last++
 	w := write{st: st, table: t, row: &Row{id: t.last}, values: values, unique: true}
+	defer w.done()
 	w.keys = t.keysOf(w.row, values)
 	// The row is there once the first index has it, as in SQL Server: while the others are waited for, dirty readers of
 	// the first see it.
@@ -67,11 +72,12 @@ func (st *Statement) Update(t *Table, row *Row, values []Value) error {
 }
 
 func (st *Statement) update(t *Table, row *Row, values []Value, unique bool) error {
-	old, err := st.claim(t, row)
+	w := write{st: st, table: t, row: row, values: values, unique: unique}
+	defer w.done()
+	old, err := w.claim()
 	if err != nil {
 		return err
 	}
-	w := write{st: st, table: t, row: row, values: values, unique: unique}
 	w.keys = t.keysOf(row, values)
 	if err := w.move(old); err != nil {
 		for _, ix := range t.indexes { // keys that it has put in place already
@@ -90,11 +96,12 @@ func (st *Statement) update(t *Table, row *Row, values []Value, unique bool) err
 
 // Delete removes a row.
 func (st *Statement) Delete(t *Table, row *Row) error {
-	old, err := st.claim(t, row)
+	w := write{st: st, table: t, row: row}
+	defer w.done()
+	old, err := w.claim()
 	if err != nil {
 		return err
 	}
-	w := write{st: st, table: t, row: row}
 	for _, ix := range t.indexes[1:] {
 		if key := old.keys[ix.slot]; key != "" {
 			if err := w.lock(ix, key); err != nil {
@@ -134,11 +141,11 @@ func (st *Statement) UpdateAll(t *Table, changes []Change) error {
 }
 
 // claim takes the X lock on a row, and returns its present version.
-func (st *Statement) claim(t *Table, row *Row) (*version, error) {
+func (w *write) claim() (*version, error) {
+	st, t, row := w.st, w.table, w.row
 	if err := st.begin(t); err != nil {
 		return nil, err
 	}
-	w := write{st: st, table: t, row: row}
 	base := t.base()
 	for {
 		v := row.head
@@ -178,7 +185,15 @@ func (w *write) lock(ix *Index, key string) error {
 		return nil
 	}
 	r := ix.resource(key)
-	_, _, err := w.st.lockKey(ix, ByWrite, &r, lock.X, lock.Transaction, waiting)
+	return w.take(ix, &r, lock.X, w.duration(&r))
+}
+
+// take locks a key for as long as the row is being changed, or the transaction lasts.
+func (w *write) take(ix *Index, r *lock.Resource, mode lock.Mode, d lock.Duration) error {
+	h, _, err := w.st.lockStable(ix, ByWrite, r, mode, d, waiting)
+	if h != nil && d == lock.Change {
+		w.held = append(w.held, h)
+	}
 	return err
 }
 
@@ -233,7 +248,8 @@ func (w *write) newKey(ix *Index, key string) error {
 func (w *write) lockNewKey(ix *Index, key string) error {
 	locks, held := w.st.engine.locks, lock.NL
 	for !w.st.tx.covers(ix.Table, lock.X) {
-		mode := lock.X
+		r, mode := ix.resource(key), lock.X
+		d := w.duration(&r)
 		if locks.Ranges() {
 			again, own, err := w.testGap(ix, key)
 			if err != nil {
@@ -243,15 +259,14 @@ func (w *write) lockNewKey(ix *Index, key string) error {
 				continue
 			}
 			if own {
-				mode = lock.RangeXX // both parts of the gap stay locked
+				mode, d = lock.RangeXX, lock.Transaction // both parts of the gap stay locked
 			}
 		}
 		if lock.Supremum(held, mode) == held {
 			return nil
 		}
 		pauses := locks.Pauses()
-		r := ix.resource(key)
-		if _, _, err := w.st.lockKey(ix, ByWrite, &r, mode, lock.Transaction, waiting); err != nil {
+		if err := w.take(ix, &r, mode, d); err != nil {
 			return err
 		}
 		held = mode

@@ -45,7 +45,7 @@ const databaseColumns = `
 	catalog_collation_type_desc nvarchar(60)? = 'DATABASE_DEFAULT', physical_database_name nvarchar(128)?
 	is_result_set_caching_on bit? = 0, is_accelerated_database_recovery_on bit?, is_tempdb_spill_to_remote_store bit? = 0
 	is_stale_page_detection_on bit? = 0, is_memory_optimized_enabled bit? = 1, is_data_retention_enabled bit? = 0
-	is_ledger_on bit? = 0, is_change_feed_enabled bit? = 0`
+	is_ledger_on bit? = 0, is_change_feed_enabled bit? = 0, is_optimized_locking_on bit?`
 
 var databaseRow = getters[*schema.Database]{
 	"name":                   func(d *schema.Database) Value { return str(d.Name) },
@@ -70,6 +70,7 @@ var databaseRow = getters[*schema.Database]{
 		}
 		return str("OFF")
 	},
+	"is_optimized_locking_on":       func(d *schema.Database) Value { return flag(d.OptimizedLocking) },
 	"is_read_committed_snapshot_on": func(d *schema.Database) Value { return flag(d.ReadCommittedSnapshot) },
 	"recovery_model":                func(d *schema.Database) Value { return number(recoveryModels[recovery(d)]) },
 	"recovery_model_desc":           func(d *schema.Database) Value { return str(recovery(d)) },

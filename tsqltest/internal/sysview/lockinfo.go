@@ -47,6 +47,8 @@ func describeResource(r lock.Resource) string {
 		return fmt.Sprintf("(%012x)", sum>>(64-keyBits))
 	case lock.RID, lock.Page:
 		return fmt.Sprintf("1:%d:%d", r.Object, sum>>(64-nameBits))
+	case lock.Xact:
+		return r.Key + ":0"
 	case lock.Application:
 		return fmt.Sprintf("%d:[%.32s]:(%08x)", r.Object, r.Key, sum>>(64-nameBits))
 	default:
@@ -56,8 +58,16 @@ func describeResource(r lock.Resource) string {
 
 // WaitOf tells what a request waits for.
 func WaitOf(i lock.Info) *Wait {
+	kind := waitType(i.Mode)
+	switch {
+	case i.Resource.Kind != lock.Xact:
+	case i.ForMode == lock.S || i.ForMode == lock.RangeSS:
+		kind += "_XACT_READ"
+	default:
+		kind += "_XACT_MODIFY"
+	}
 	return &Wait{
-		Type: waitType(i.Mode), Since: i.Since, Resource: waitResource(i.Resource), Description: waitDescription(i),
+		Type: kind, Since: i.Since, Resource: waitResource(i.Resource, i.For), Description: waitDescription(i),
 		BlockedBy: int(i.Blocker),
 	}
 }
@@ -88,19 +98,25 @@ func waitDescription(i lock.Info) string {
 	case lock.Application:
 		entity = 0
 		what = fmt.Sprintf("applicationlock hash=%s databasePrincipalId=%d dbid=%d", describeResource(r), r.Object, r.Database)
+	case lock.Xact:
+		entity = 0
+		what = fmt.Sprintf("xactlock xdesIdLow=%s xdesIdHigh=0 dbid=%d", r.Key, r.Database)
 	default:
 		what = fmt.Sprintf("keylock hobtid=%d dbid=%d", entity, r.Database)
 	}
 	return fmt.Sprintf("%s id=lock mode=%s associatedObjectId=%d", what, i.Mode, entity)
 }
 
-// waitResource is a resource as sys.dm_exec_requests shows what is waited for.
-func waitResource(r lock.Resource) string {
+// waitResource is a resource as sys.dm_exec_requests shows what is waited for: of a transaction, also the key that it has
+// changed.
+func waitResource(r, key lock.Resource) string {
 	switch r.Kind {
 	case lock.Object:
 		return fmt.Sprintf("OBJECT: %d:%d:0 ", r.Database, r.Object)
 	case lock.Key, lock.End:
 		return fmt.Sprintf("KEY: %d:%d %s", r.Database, HoBT(r.Object, r.Index), describeResource(r))
+	case lock.Xact:
+		return fmt.Sprintf("XACT: %d:%s %s", r.Database, describeResource(r), waitResource(key, lock.Resource{}))
 	default:
 		return fmt.Sprintf("%s: %d:%s", r.Type(), r.Database, describeResource(r))
 	}
