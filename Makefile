@@ -51,7 +51,7 @@ test: ## Run the tests; those that need a T-SQL server use tsqltest, or DUROXIDE
 
 .PHONY: test-race
 test-race: ## Run the same tests under the race detector, in random order (needs a C compiler)
-	go test -race -shuffle=on -timeout=20m ./...
+	.ci/test-race -shuffle=on -timeout=20m ./...
 
 .PHONY: test-mssql
 test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or on SQL Server in Docker
