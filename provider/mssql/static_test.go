@@ -240,7 +240,7 @@ var covered = map[string]coverage{
 	"Q5":  {vet: []string{"Q5"}, tests: []string{"TestQueueIndexes"}},
 	"Q6":  {vet: []string{"Q6-foreign-key", "Q6-order"}, tests: []string{"TestWideFanOutWithoutDeadlocks"}},
 	"Q7":  {vet: []string{"Q7-priority", "Q7-top"}, tests: []string{"TestPurgeUnderLoad"}},
-	"Q8":  {tests: []string{"TestClaimsDoNotWalkTheFuture"}},
+	"Q8":  {tests: []string{"TestClaimsDoNotWalkTheFuture", "TestTurnsTouchFewKeys", "TestActivitiesTouchFewKeys"}},
 	"Q9":  {vet: []string{"Q9"}, tests: []string{"TestPlansOfAnEmptyDatabaseLast"}},
 	"Q10": {vet: []string{"Q10"}, tests: []string{"TestConcurrentFirstMessages"}},
 	"Q11": {tests: []string{"TestCutAnywhere", "TestCutFetchesGiveBack"}},
