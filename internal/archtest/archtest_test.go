@@ -99,6 +99,12 @@ var table = []Rule{
 		Why:       "tests of every package look for leaks, so it stands below all of them",
 	},
 	{
+		From:      Set{"./internal/testsupport/linear"},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "it judges any store by the contract's model, and so knows the contract and no store",
+	},
+	{
 		From:      Set{"./internal/testsupport/tdsproxy"},
 		Forbidden: anythingBut("std"),
 		Reach:     Directly,
