@@ -3,6 +3,7 @@ package tsqltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/explore"
@@ -77,6 +78,7 @@ func (e *explorer) Machine() *explore.Machine {
 		e.close()
 		e.begin()
 	}
+	e.server.sessions.Deadlocks(true)
 	e.server.random.Seed(e.options.Seed, 0)
 	m := explore.NewMachine()
 	m.Visible, m.Limit, m.Watch = e.server.sessions.Changes, maxPoints, e.watch
@@ -210,6 +212,16 @@ func (e *explorer) player(name string) *Player {
 		}
 	}
 	panic("tsqltest: no session of the scenario is called " + name)
+}
+
+// nameOf is the name of a session by its number.
+func (e *explorer) nameOf(id schedule.ID) string {
+	for _, p := range e.players {
+		if p.id() == id {
+			return p.session.Name
+		}
+	}
+	return fmt.Sprint("session ", id)
 }
 
 // End is what a schedule has come to, for [Scenario.Check].

@@ -49,7 +49,7 @@ func (t *table) note(actor int, at schedule.Point) {
 			if i.For.Kind != 0 {
 				what += " for " + v.Name(i.For)
 			}
-			l.asks = fmt.Sprintf("waits for %v %s, blocked by %s", i.Mode, what, t.nameOf(i.Blocker))
+			l.asks = fmt.Sprintf("waits for %v %s, blocked by %s", i.Mode, what, t.explorer.nameOf(i.Blocker))
 		}
 		l.held = t.heldBy(p.id())
 		t.add(l)
@@ -83,15 +83,6 @@ func (t *table) add(l line) {
 	t.last = l
 }
 
-func (t *table) nameOf(id schedule.ID) string {
-	for _, p := range t.explorer.players {
-		if p.id() == id {
-			return p.session.Name
-		}
-	}
-	return fmt.Sprint("session ", id)
-}
-
 // heldBy are the locks of a session, but for intents.
 func (t *table) heldBy(id schedule.ID) string {
 	var held []string
@@ -121,6 +112,9 @@ func (t *table) String() string {
 		if p.err != nil {
 			fmt.Fprintf(&b, "%s ended with: %v\n", p.session.Name, p.err)
 		}
+	}
+	for _, d := range t.explorer.deadlocks() {
+		fmt.Fprintln(&b, d)
 	}
 	seen := map[string]bool{}
 	for _, l := range t.lines {

@@ -24,9 +24,12 @@ type Member struct {
 	Priority int
 	Cost     int64
 	Resource Resource    // what it waited for
+	Name     string      // of the resource, as Manager.Name has it
 	For      Resource    // of an Xact: the key whose row the transaction has changed
+	ForName  string      // of that key
 	Had      Mode        // what it had of it; NL for a newcomer
-	Wanted   Mode        // what it wanted of it in the end
+	Asked    Mode        // what it asked for
+	Wanted   Mode        // what it would have had of it then
 	Blocker  schedule.ID // the next member
 	Blocking Mode        // what the blocker had of it, or wanted if Queued
 	Queued   bool        // the blocker only waited for it too, further ahead
@@ -175,11 +178,18 @@ func (m *Manager) describe(circle []edge, victim *Client, timedOut bool) {
 		c := e.waits.owner.Client
 		member := Member{
 			Session: c.ID, Priority: c.Priority, Cost: c.cost(),
-			Resource: e.waits.queue.resource, For: e.waits.behind, Had: e.waits.mode, Wanted: e.waits.wants,
+			Resource: e.waits.queue.resource, For: e.waits.behind,
+			Had: e.waits.mode, Asked: e.waits.asks, Wanted: e.waits.wants,
 			Blocker: e.blocks.owner.Client.ID, Blocking: e.blocks.mode,
 		}
 		if conflicts[e.waits.wants]&e.blocks.mode.set() == 0 || !e.blocks.granted {
 			member.Blocking, member.Queued = e.blocks.wants, true
+		}
+		if m.Name != nil {
+			member.Name = m.Name(member.Resource)
+			if member.For.Kind != 0 {
+				member.ForName = m.Name(member.For)
+			}
 		}
 		if c.Label != nil {
 			member.Label = c.Label()
@@ -190,4 +200,7 @@ func (m *Manager) describe(circle []edge, victim *Client, timedOut bool) {
 		m.deadlocks = append(m.deadlocks[:0], m.deadlocks[1:]...)
 	}
 	m.deadlocks = append(m.deadlocks, d)
+	if m.Tell != nil {
+		m.Tell(d)
+	}
 }

@@ -113,6 +113,7 @@ type Hold struct {
 	granted    bool // false for a newcomer that waits
 	mode       Mode
 	wants      Mode // what mode will be once the request that waits is granted
+	asks       Mode // Request.Mode of that request
 	counts     [durations]int32
 	byDuration [durations]Mode // mode is the supremum of these
 	prev, next *Hold           // of the owner
@@ -143,6 +144,11 @@ type Manager struct {
 	Preempt bool
 	// Now is the clock by which waits begin; nil for none.
 	Now func() time.Time
+
+	// Name is what resources are called in deadlocks; nil for nothing.
+	Name func(r Resource) string
+	// Tell is told of each deadlock; nil for nobody.
+	Tell func(d Deadlock)
 
 	scheduler   schedule.Scheduler
 	queues      map[Resource]*queue
@@ -216,7 +222,7 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 	} else {
 		q.conversions = append(q.conversions, h)
 	}
-	h.wants, h.behind, h.behindMode = want, r.For, r.ForMode
+	h.wants, h.asks, h.behind, h.behindMode = want, r.Mode, r.For, r.ForMode
 	if err := m.wait(ctx, h, r.Timeout); err != nil {
 		return nil, Waited, err
 	}

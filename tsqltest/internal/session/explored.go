@@ -1,6 +1,8 @@
 package session
 
 import (
+	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -103,6 +105,9 @@ func (v *Server) Name(r lock.Resource) string {
 		}
 		if r.Kind == lock.End {
 			return name + " (end)"
+		}
+		if r.Kind == lock.RID {
+			return fmt.Sprintf("%s (row %d)", name, binary.BigEndian.Uint64([]byte(r.Key)))
 		}
 		return name + " (" + strings.Join(keyValues(t, ix, t.Data.At(r.Index, r.Key)), ", ") + ")"
 	}

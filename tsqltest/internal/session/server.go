@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/request"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
@@ -48,8 +50,9 @@ type Server struct {
 	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 
-	watching sync.Mutex // guards watchers
-	watchers []*func([]Touch)
+	watching  sync.Mutex // guards what follows
+	watchers  []*func([]Touch)
+	deadlocks []lock.Deadlock
 }
 
 // firstSession is the number before that of the first user's session: those below are the system's.
@@ -66,9 +69,34 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 		v.looks++
 		return o.Now()
 	}
-	engine.Locks().Now = o.Now
+	locks := engine.Locks()
+	locks.Now, locks.Name, locks.Tell = o.Now, v.Name, v.keep
 	v.lastID.Store(firstSession)
 	return v
+}
+
+// keptDeadlocks is how many deadlocks are remembered.
+const keptDeadlocks = 64
+
+// keep remembers a deadlock.
+func (v *Server) keep(d lock.Deadlock) {
+	v.watching.Lock()
+	defer v.watching.Unlock()
+	if len(v.deadlocks) == keptDeadlocks {
+		v.deadlocks = slices.Delete(v.deadlocks, 0, 1)
+	}
+	v.deadlocks = append(v.deadlocks, d)
+}
+
+// Deadlocks are the last ones, the oldest first. Forget makes the list begin anew.
+func (v *Server) Deadlocks(forget bool) []lock.Deadlock {
+	v.watching.Lock()
+	defer v.watching.Unlock()
+	list := slices.Clone(v.deadlocks)
+	if forget {
+		v.deadlocks = nil
+	}
+	return list
 }
 
 // Open checks a login and returns its session.

@@ -101,6 +101,9 @@ func (st *Statement) pending(ix *Index, key string) (lock.Resource, bool) {
 // changer is the transaction, other than one, that has changed what an index has of the row under a key, and not ended;
 // nil if there is none.
 func (r *Row) changer(ix *Index, key string, but *writer) *writer {
+	if r.changing != nil && r.changing != but && ix == ix.Table.base() {
+		return r.changing
+	}
 	if r.head == nil || r.head.writer == nil || r.head.writer == but || r.head.writer.commit != 0 {
 		return nil
 	}
@@ -141,8 +144,22 @@ func (w *write) duration(r *lock.Resource) lock.Duration {
 	return lock.Change
 }
 
-// done gives back what is locked only while the row was changed, with what cursors have locked of the row to find it.
+// passOn gives the locks on the row itself back before other indexes follow. Others then wait for the transaction.
+func (w *write) passOn() {
+	if len(w.held) > 0 {
+		w.row.changing = &w.st.tx.writer
+		w.giveBack()
+	}
+}
+
+// done ends the change of the row.
 func (w *write) done() {
+	w.row.changing = nil
+	w.giveBack()
+}
+
+// giveBack ends what is locked only while the row was changed, with what cursors have locked of the row to find it.
+func (w *write) giveBack() {
 	st := w.st
 	if len(w.held) == 0 || st.tx.ended {
 		return

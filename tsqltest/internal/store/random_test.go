@@ -57,6 +57,7 @@ type op struct {
 	versions  bool // RCSI
 	fail      bool // the statement fails after its last row
 	keep      bool // hold U to the end
+	qualify   bool // lock rows after they have been found
 	iso       store.Isolation
 }
 
@@ -68,6 +69,7 @@ func drawOp(t *rapid.T) op {
 		kind: rapid.SampledFrom(kinds).Draw(t, "kind"), low: rapid.Int64Range(0, 6).Draw(t, "low"),
 		index: rapid.Bool().Draw(t, "index"), reverse: rapid.Bool().Draw(t, "reverse"),
 		fail: rapid.IntRange(0, 5).Draw(t, "fail") == 0, keep: rapid.Bool().Draw(t, "keep"),
+		qualify: rapid.Bool().Draw(t, "qualify"),
 	}
 	o.high = o.low + rapid.Int64Range(0, 3).Draw(t, "width")
 	return o
@@ -223,6 +225,9 @@ func (r *runner) execute(st *store.Statement, d *done) error {
 			access.Keep = store.KeepTransaction
 		}
 	}
+	if o.qualify && st.Qualifies() && (o.kind == "update" || o.kind == "delete" || o.kind == "move" && o.index) {
+		access.Read, access.Mode, access.Keep, access.Qualify = store.Snapshot, lock.X, store.KeepRow, true
+	}
 	ix := r.pk
 	if o.index {
 		ix, access.Lookup = r.ix, !r.covering || o.kind != "read"
@@ -233,6 +238,14 @@ func (r *runner) execute(st *store.Statement, d *done) error {
 		ok, err := c.Next()
 		if err != nil || !ok {
 			return err
+		}
+		if access.Qualify {
+			if _, ok, err = c.Qualify(); err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
 		}
 		c.Keep()
 		from := toCell(c.Values())

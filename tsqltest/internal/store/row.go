@@ -4,8 +4,9 @@ import "slices"
 
 // Row is a row with its versions.
 type Row struct {
-	id   uint64 // counts the rows that the table has ever had
-	head *version
+	id       uint64 // counts the rows that the table has ever had
+	head     *version
+	changing *writer // who has changed the row itself, and not yet what other indexes have of it; only under optimized locking
 }
 
 // version is what a row was from one change to the next. All versions of a row belong to one chain, the newest first.

@@ -61,6 +61,7 @@ func (st *Statement) Insert(t *Table, values []Value) (*Row, error) {
 				st.takeBack(t)
 				return nil, err
 			}
+			w.giveBack()
 		}
 	}
 	return w.row, nil
@@ -102,6 +103,7 @@ func (st *Statement) Delete(t *Table, row *Row) error {
 	if err != nil {
 		return err
 	}
+	w.passOn()
 	for _, ix := range t.indexes[1:] {
 		if key := old.keys[ix.slot]; key != "" {
 			if err := w.lock(ix, key); err != nil {
@@ -199,17 +201,20 @@ func (w *write) take(ix *Index, r *lock.Resource, mode lock.Mode, d lock.Duratio
 
 // move locks the keys that change, and puts the new ones in place.
 func (w *write) move(old *version) error {
-	for _, ix := range w.table.indexes {
+	for i, ix := range w.table.indexes {
+		if i == 1 {
+			w.passOn()
+		}
 		from, to := old.keys[ix.slot], w.keys[ix.slot]
 		if from == to {
-			if ix != w.table.base() && from != "" && ix.changed(old.values, w.values) {
+			if i > 0 && from != "" && ix.changed(old.values, w.values) {
 				if err := w.lock(ix, from); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		if from != "" && ix != w.table.base() {
+		if from != "" && i > 0 {
 			if err := w.lock(ix, from); err != nil {
 				return err
 			}
