@@ -69,6 +69,10 @@ test-tools: ## Run the tests of the generator and the other tools, those in modu
 fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each
 	go run ./tools/fuzz -inputs $(FUZZ_INPUTS)
 
+.PHONY: mutants
+mutants: ## Change one thing at a time in the T-SQL and see that rules, explorer or conformance kit notice (an hour; goes on where it was)
+	go run ./tools/mutate
+
 .PHONY: cover
 cover: ## Measure how much of the code the tests reach, into coverage.html
 	go test -coverpkg=./... -coverprofile=coverage.out ./...

@@ -40,7 +40,7 @@ IF @patient = 1
     FROM @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
@@ -54,7 +54,7 @@ IF @patient = 1
     CROSS JOIN @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag = t.id
@@ -114,7 +114,7 @@ IF NOT EXISTS (
 
 SELECT @session_id = MIN(q.session_id)
 -- vet:allow Q1: a look; the claim repeats its condition
-FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
+FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
 WHERE q.ready = 1
   AND q.session_id IS NOT NULL;
 WHILE @session_id IS NOT NULL
@@ -129,7 +129,7 @@ BEGIN
     )
         SELECT @oldest = MIN(q.id)
         -- vet:allow Q1: a look; the claim repeats its condition
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
         WHERE q.session_id = @session_id
           AND q.session_id IS NOT NULL
           AND q.ready = 1
@@ -139,7 +139,7 @@ BEGIN
         SET @id = @oldest;
     SELECT @session_id = MIN(q.session_id)
     -- vet:allow Q1: a look; the claim repeats its condition
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_session))
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL
       AND q.session_id > @session_id;

@@ -3,8 +3,8 @@
 --
 -- Hints: READPAST does not wait for instances that somebody is taking: with @patient = 1
 -- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
--- under row versioning too; INDEX is there for the reason that fetch_orchestration_item
--- gives.
+-- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
+-- that fetch_orchestration_item gives.
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
@@ -13,12 +13,12 @@ AS
 SET NOCOUNT ON;
 IF @patient = 1
     SELECT @code = MIN(b.code_id)
-    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, INDEX (ix_inboxes_ready))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
     WHERE b.head_id IS NOT NULL
       AND b.code_id > @code;
 ELSE
     SELECT @code = MIN(b.code_id)
     -- vet:allow Q1: a look that takes nothing
-    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_inboxes_ready))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
     WHERE b.head_id IS NOT NULL
       AND b.code_id > @code;

@@ -3,8 +3,8 @@
 -- takes any tag lists them with it. NULL is the end.
 --
 -- Hints: READPAST does not wait for activities that somebody is taking: their tag is of
--- use to nobody else; READCOMMITTEDLOCK makes it mean that under row versioning too;
--- INDEX is there for the reason that find_work gives.
+-- use to nobody else; READCOMMITTEDLOCK makes it mean that under row versioning too, and
+-- ROWLOCK keeps it to rows; INDEX is there for the reason that find_work gives.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_tag
     @tag NVARCHAR(400) OUTPUT
@@ -15,14 +15,14 @@ IF @tag IS NULL
     FROM (
         SELECT MIN(q.tag) AS tag
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
           AND q.tag IS NOT NULL
         UNION ALL
         SELECT MIN(q.tag) AS tag
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NOT NULL
@@ -32,14 +32,14 @@ ELSE
     FROM (
         SELECT MIN(q.tag) AS tag
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
           AND q.tag > @tag
         UNION ALL
         SELECT MIN(q.tag) AS tag
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag > @tag

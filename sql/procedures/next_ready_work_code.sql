@@ -4,7 +4,8 @@
 --
 -- Hints: READPAST does not wait for activities that somebody is taking; with @patient = 1
 -- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
--- under row versioning too; INDEX is there for the reason that find_work gives.
+-- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
+-- that find_work gives.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
@@ -18,7 +19,7 @@ IF @patient = 1
     SELECT @code = MIN(m.code_id)
     FROM (
         SELECT MIN(q.code_id) AS code_id
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
           AND q.tag IS NULL
@@ -26,7 +27,7 @@ IF @patient = 1
           AND @untagged = 1
         UNION ALL
         SELECT MIN(q.code_id) AS code_id
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
@@ -37,14 +38,14 @@ IF @patient = 1
         FROM @tags AS t
         CROSS APPLY (
             SELECT MIN(q.code_id) AS code_id
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready))
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag = t.id
               AND q.code_id > @after
             UNION ALL
             SELECT MIN(q.code_id) AS code_id
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, INDEX (ix_worker_queue_ready_session))
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
               AND q.tag = t.id
@@ -56,7 +57,7 @@ ELSE
     FROM (
         SELECT MIN(q.code_id) AS code_id
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
           AND q.tag IS NULL
@@ -65,7 +66,7 @@ ELSE
         UNION ALL
         SELECT MIN(q.code_id) AS code_id
         -- vet:allow Q1: a look that takes nothing
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready_session))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NULL
@@ -77,7 +78,7 @@ ELSE
         CROSS APPLY (
             SELECT MIN(q.code_id) AS code_id
             -- vet:allow Q1: a look that takes nothing
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready))
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
               AND q.tag = t.id
@@ -85,7 +86,7 @@ ELSE
             UNION ALL
             SELECT MIN(q.code_id) AS code_id
             -- vet:allow Q1: a look that takes nothing
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, INDEX (ix_worker_queue_ready_session))
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
               AND q.tag = t.id

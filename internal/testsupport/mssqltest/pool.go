@@ -128,7 +128,7 @@ func (p *pool) create(ctx context.Context, dsn string) (pooled, error) {
 	p.mu.Lock()
 	p.all = append(p.all, one) // to be dropped, also when it was made by half only
 	p.mu.Unlock()
-	if _, err := migration(db, one.name).Up(ctx); err != nil {
+	if err := up(ctx, db, one.name); err != nil {
 		return pooled{}, fmt.Errorf("making schema %s: %w", one.name, err)
 	}
 	return one, nil

@@ -31,7 +31,7 @@ func NewSchema(t testing.TB) string {
 	t.Helper()
 	name := Name()
 	Drop(t, name)
-	if _, err := migration(DB(t), name).Up(t.Context()); err != nil {
+	if err := up(t.Context(), DB(t), name); err != nil {
 		t.Fatalf("making schema %s: %v", name, err)
 	}
 	return name

@@ -152,6 +152,23 @@ func TestTables(t *testing.T) {
 		{"ON is not OFF", "CREATE TABLE dbo.jobs (id int NOT NULL, CONSTRAINT pk PRIMARY KEY (id) WITH (ALLOW_PAGE_LOCKS = ON));", []string{"1 Q5"}},
 		{"other tables", "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY);\nCREATE TYPE dbo.jobs AS TABLE (id int NOT NULL PRIMARY KEY);", nil},
 	})
+	check(t, "Q5", vet.Options{QueueTables: []string{"orders"}}, []ruleCase{
+		{"a look that waits", "SELECT id FROM dbo.orders WITH (READCOMMITTEDLOCK);", []string{"1 Q5-locks"}},
+		{"a look that sees versions", "SELECT id FROM dbo.orders WITH (READPAST,\nROWLOCK);", []string{"1 Q5-locks"}},
+		{"both are missing", "UPDATE dbo.orders WITH (UPDLOCK) SET state = 1 WHERE id = 1;", []string{"1 Q5-locks", "1 Q5-locks"}},
+		{"REPEATABLEREAD locks anyway", "SELECT id FROM dbo.orders WITH (REPEATABLEREAD, ROWLOCK);", nil},
+		{"HOLDLOCK is for ranges", "SELECT id FROM dbo.orders WITH (UPDLOCK, HOLDLOCK);", nil},
+		{"no hint about locks", "SELECT id FROM dbo.orders;\nSELECT id FROM dbo.orders WITH (FORCESEEK);", nil},
+		{"no queue", "SELECT id FROM dbo.users WITH (READCOMMITTEDLOCK);", nil},
+		{"once for a statement in a block", proc("IF @n = 1\nBEGIN\nSELECT @n = id FROM dbo.orders WITH (READCOMMITTEDLOCK);\nEND;"), []string{"4 Q5-locks"}},
+	})
+	check(t, "Q9", vet.Options{QueueTables: []string{"orders"}}, []ruleCase{
+		{"a look without an index", "SELECT id FROM dbo.orders WITH (READCOMMITTEDLOCK, ROWLOCK) WHERE state = 0;", []string{"1 Q9-index"}},
+		{"INDEX", "SELECT id FROM dbo.orders WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix)) WHERE state = 0;", nil},
+		{"FORCESEEK", "SELECT id FROM dbo.orders WITH (READPAST, FORCESEEK) WHERE state = 0;", nil},
+		{"a row by its key has one way", "SELECT state FROM dbo.orders WITH (READCOMMITTEDLOCK, ROWLOCK) WHERE id = 1;", nil},
+		{"no hint about locks", "SELECT COUNT(*) AS n FROM dbo.orders;", nil},
+	})
 	tran := func(body string) string {
 		return proc("BEGIN TRY BEGIN TRAN;\n" + body + "\nCOMMIT; END TRY " + rollback)
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
@@ -20,6 +21,51 @@ var queueRules = []Rule{
 		Example: Options{QueueTables: []string{"jobs"}},
 		check:   checkQueues,
 	},
+	{
+		ID:    "Q5-locks",
+		Title: "What locks rows of a queue table, or passes over locked ones, names READCOMMITTEDLOCK and ROWLOCK",
+		Reason: "Where READ COMMITTED reads versions, a look without READCOMMITTEDLOCK sees no locks that it could wait for or " +
+			"pass over; without ROWLOCK the server may begin with a lock of the whole table.",
+		Bad:     "SELECT COUNT(*) AS waiting FROM dbo.jobs AS j WITH (READPAST, ROWLOCK) WHERE j.taken = 0;",
+		Good:    "SELECT COUNT(*) AS waiting FROM dbo.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK) WHERE j.taken = 0;",
+		Needs:   "queue_tables",
+		Example: Options{QueueTables: []string{"jobs"}, Disable: []string{"Q1"}},
+		check:   checkQueueLocks,
+	},
+}
+
+// lockHints say how rows are locked, or that locked ones are passed over.
+var lockHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK", "XLOCK", "REPEATABLEREAD"}
+
+// queueReads calls f for every table reference with hints about locks that is a queue. HOLDLOCK locks ranges on purpose.
+func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name)) {
+	for _, u := range p.units {
+		for s := range syntax.All[syntax.Stmt](u.node) {
+			if !is[*syntax.SelectStmt](s) && !is[*syntax.Insert](s) && !is[*syntax.Update](s) && !is[*syntax.Delete](s) {
+				continue // its statements come by themselves
+			}
+			for t := range syntax.All[*syntax.TableRef](s) {
+				if !hinted(t, lockHints...) || hinted(t, "HOLDLOCK", "SERIALIZABLE", "TABLOCK", "TABLOCKX") {
+					continue
+				}
+				if queue := u.index(t.Name, nil, nil, false).table; among(p.Options.QueueTables, queue) {
+					f(u, s, t, queue)
+				}
+			}
+		}
+	}
+}
+
+// checkQueueLocks looks at all hints about locks. REPEATABLEREAD locks where versions are read, too.
+func checkQueueLocks(p *pass) {
+	p.queueReads(func(u *unit, _ syntax.Stmt, t *syntax.TableRef, queue catalog.Name) {
+		if !hinted(t, "READCOMMITTEDLOCK", "REPEATABLEREAD") {
+			p.report(u, t.Span, "add READCOMMITTEDLOCK", "the locks of the queue %s are not looked at where READ COMMITTED reads versions", queue)
+		}
+		if !hinted(t, "ROWLOCK") {
+			p.report(u, t.Span, "add ROWLOCK", "the whole queue %s may be locked", queue)
+		}
+	})
 }
 
 // checkQueues looks at all scripts together: an index may be created, or altered, in another file than its table.

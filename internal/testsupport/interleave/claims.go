@@ -1,0 +1,69 @@
+package interleave
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	scripts "github.com/duroxide/duroxide-go/sql"
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// Claims are scenarios in which several want the same. Each must hold on a server that ignores hints, too: see [WithoutHints].
+func Claims() []Scenario {
+	list := []Scenario{
+		{Name: "two fetch one turn", Prepare: enqueueTurn("a", 1), Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
+		{Name: "two fetch two turns", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
+		{Name: "two fetch one work", Prepare: enqueueWork("a", "NULL"), Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)}},
+		{Name: "two fetch two works", Prepare: twoWorks, Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)}},
+		{
+			Name: "two fetch work of one session", Prepare: enqueueWork("a", "s1") + enqueueWork("b", "s1"),
+			Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)},
+			Check:    oneOwner,
+		},
+		{
+			Name: "a fetch and the end of a turn", Prepare: heldTurn + enqueueTurn("a", 3),
+			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)+fetchTurnOf(2), 1), does("ack", ackTurnOf(9))},
+		},
+	}
+	for i := range list {
+		// There is nothing to fetch now; victims of deadlocks and those who add the same row repeat the call.
+		list[i].Allow = []int32{1205, 1222, 2627}
+	}
+	return list
+}
+
+// oneOwner says that activities of one session are with one owner: who has none of it may take none.
+func oneOwner(e *tsqltest.End) error {
+	const strangers = `
+		SELECT COUNT(*)
+		FROM duroxide.worker_queue AS q
+		INNER JOIN duroxide.sessions AS s ON s.session_id = q.session_id
+		WHERE q.lock_token <> CASE WHEN s.worker_id = N'w1' THEN CAST(%s AS UNIQUEIDENTIFIER) ELSE CAST(%s AS UNIQUEIDENTIFIER) END`
+	if n := e.Value(fmt.Sprintf(strangers, tokenOf(1), tokenOf(2))); n != int64(0) {
+		return fmt.Errorf("%v activities are with somebody who does not own their session", n)
+	}
+	return nil
+}
+
+// lockHints is a list of hints about locks, with those about plans in it.
+var lockHints = regexp.MustCompile(` WITH \([A-Z]+(?:LOCK|PAST|READ)\b(?:[^()]|\([^()]*\))*\)`)
+
+// WithoutHints are the store's procedures as a server takes them that ignores hints about locks, and the amendment likewise, if
+// there is one. No hint is needed for correctness (rule Q3).
+func WithoutHints(amendment string) (string, error) {
+	files, err := fs.Glob(scripts.MSSQLScripts(), "procedures/*.sql")
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, file := range files {
+		text, err := fs.ReadFile(scripts.MSSQLScripts(), file)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(lockHints.ReplaceAllString(string(text), "") + "\nGO\n")
+	}
+	return b.String() + lockHints.ReplaceAllString(amendment, ""), nil
+}
