@@ -88,7 +88,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/testsupport/interleave"},
-		Forbidden: anythingBut("std", "./provider/mssql/migrate", "./tsqltest"),
+		Forbidden: anythingBut("std", "./provider/mssql/migrate", "./sql", "./tsqltest"),
 		Reach:     Directly,
 		Why:       "the scenarios call the store's procedures as they are in a schema, without the store's Go around them",
 	},

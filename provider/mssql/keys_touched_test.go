@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -58,6 +59,7 @@ func newCrowd(t *testing.T, versions bool) *crowd {
 	ok(t, err)
 	t.Cleanup(conn.Close)
 	store := open(t, server.DSN(), mssql.Config{DisableWakeups: true, CallTimeout: -1})
+	ok(t, server.ApplyText(t.Context(), "", mssqltest.Amendment(t)))
 	return &crowd{Store: store, t: t, server: server, conn: conn, clock: clock}
 }
 

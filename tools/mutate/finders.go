@@ -29,6 +29,7 @@ type finder struct {
 var finders = []finder{
 	{"rules", rules},
 	{"explorer", tests("./provider/mssql", func(*trial) string { return "^(TestExploreOperations|TestExploreWithoutHints)$" })},
+	{"keys", tests("./provider/mssql", func(*trial) string { return "TouchFewKeys$" })},
 	{"kit", tests("./provider/mssql", likely)},
 }
 

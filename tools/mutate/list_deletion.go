@@ -82,6 +82,3 @@ func deletionMutants() []mutant {
 		},
 	}
 }
-
-// survivors are mutants that nothing finds, by name, and why.
-var survivors = map[string]string{}

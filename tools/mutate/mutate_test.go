@@ -142,7 +142,8 @@ func TestPretended(t *testing.T) {
 		}
 	})
 	if defect == "end" {
-		panic("the end")
+		go panic("the end")
+		<-t.Context().Done()
 	}
 }
 
@@ -215,7 +216,7 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 1 | 1 |\n", "| `explained` | nobody can tell |\n"} {
+	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 1 | 1 |\n", "| `explained` | nobody can tell |\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -1,0 +1,4 @@
+package main
+
+// survivors are mutants that nothing finds, by name, and why.
+var survivors = map[string]string{}
