@@ -26,5 +26,5 @@ func TestWallet(t *testing.T) {
 			}
 			return nil
 		},
-	}, tsqltest.Exploration{Preemptions: 2, Plans: 5})
+	}, tsqltest.Exploration{Preemptions: 2, Plans: 5, RowLocks: true})
 }

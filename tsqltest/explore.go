@@ -62,6 +62,9 @@ type Exploration struct {
 	// Plans is how many times the same is tried with other plans, chosen at random among those that the hints allow. What is
 	// right only with the planner's choice is found so. The schedules are divided among them.
 	Plans int
+	// RowLocks makes other plans lock rows at first, as if each statement had the hint ROWLOCK. Otherwise they lock rows, pages or
+	// tables, whatever the hints and the options of the indexes allow.
+	RowLocks bool
 	// Repeat is a schedule as Failure has it: it is the only one that is tried.
 	Repeat string
 }
@@ -116,7 +119,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 		return e.report
 	}
 	for plan := range uint64(o.Plans) + 1 {
-		e.server.sessions.AnyPlan(plan)
+		e.server.sessions.AnyPlan(plan, e.options.RowLocks)
 		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1)
 		complete := -1
 		if o.Random {
@@ -225,6 +228,7 @@ func (e *explorer) random() {
 func (e *explorer) repeat() {
 	plan, text := uint64(0), e.options.Repeat
 	if number, rest, ok := strings.Cut(text, ": "); ok {
+		number, e.options.RowLocks = strings.CutSuffix(number, rowLocks)
 		n, err := strconv.ParseUint(strings.TrimPrefix(number, "plan "), 10, 32)
 		if err != nil {
 			e.t.Fatalf("tsqltest: %q is no schedule", e.options.Repeat)
@@ -236,7 +240,7 @@ func (e *explorer) repeat() {
 		e.t.Fatalf("tsqltest: %v", err)
 	}
 	e.plan = plan
-	e.server.sessions.AnyPlan(plan)
+	e.server.sessions.AnyPlan(plan, e.options.RowLocks)
 	explore.Follow(e, s)
 }
 
@@ -262,6 +266,9 @@ func (e *explorer) explain(s explore.Schedule, err error) *Failure {
 	f := &Failure{Repeat: s.String()}
 	if e.plan != 0 {
 		f.Repeat = fmt.Sprintf("plan %d: %s", e.plan, s)
+		if e.options.RowLocks {
+			f.Repeat = fmt.Sprintf("plan %d%s: %s", e.plan, rowLocks, s)
+		}
 	}
 	table := newTable(e)
 	e.watch = table.note
@@ -274,6 +281,9 @@ func (e *explorer) explain(s explore.Schedule, err error) *Failure {
 	f.Err, f.Table = err, table.String()
 	return f
 }
+
+// rowLocks is in a schedule's plan if all of it locks rows at first.
+const rowLocks = " with row locks"
 
 // tries bounds how many schedules are tried to make a failing one shorter, in each of two ways.
 const tries = 1000

@@ -44,7 +44,7 @@ func (e *explorer) begin() {
 	}
 	server.latch.Scheduler = explore.NewMachine()
 	e.image = server.sessions.Save()
-	server.sessions.AnyPlan(e.plan)
+	server.sessions.AnyPlan(e.plan, e.options.RowLocks)
 }
 
 func (e *explorer) close() {

@@ -50,6 +50,7 @@ type Scan struct {
 	Seek    *Seek // nil reads all
 	Reverse bool
 	Hints   Hints
+	Grain   store.Grain // what the locks are on at first
 	Lookup  bool // columns are read that the index does not have
 	Write   bool // the rows are going to be changed
 	Qualify bool // nothing but this scan decides which rows are changed, so that they can be locked after they have been found
@@ -115,6 +116,9 @@ func (it *scanning) Open() error {
 		it.access = store.Access{Keep: store.KeepStatement}
 	} else if it.access, err = it.scan.Hints.access(it.run, it.store, it.scan.Write, it.scan.Qualify); err != nil {
 		return err
+	}
+	if it.access.Read == store.Locked {
+		it.access.Grain = max(it.access.Grain, it.scan.Grain)
 	}
 	it.access.Lookup, it.access.Filter = it.scan.Lookup, it.filter
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
@@ -21,6 +22,7 @@ type inserting struct {
 	given    map[int]bool
 	outputs  []*output
 	listed   bool // there is a list of columns
+	grain    store.Grain
 }
 
 // insertStatement compiles INSERT … VALUES, SELECT or DEFAULT VALUES.
@@ -94,6 +96,8 @@ func (b *binder) inserting(s *syntax.Insert) (*inserting, *scope, error) {
 	}
 	if t.instead {
 		ins.rules.insteadOf = "INSERT"
+	} else if ins.grain, err = b.grainOf(t); err != nil {
+		return nil, nil, err
 	}
 	if len(t.check) > 0 {
 		err = ins.rules.viewOption(t)
@@ -401,8 +405,11 @@ func (ins *inserting) begin(e *execution) (*schema.Table, error) {
 			return nil, fault.New(545, t.Name)
 		}
 	}
-	if h := ins.target.hints; h.TableExclusive || h.TableLock {
+	switch h := ins.target.hints; {
+	case h.TableExclusive || h.TableLock || ins.grain == store.GrainTable:
 		return t, e.statement().LockTable(t.Data, lock.X)
+	case ins.grain == store.GrainPage:
+		return t, e.statement().LockPages(t.Data)
 	}
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/store"
 )
 
 // path is a way to read a table: an index, what part of it, and what is tested where.
@@ -119,7 +120,7 @@ func (p *planner) indexes(t *tableRel) ([]*schema.Index, error) {
 			}
 		}
 		if len(list) == 0 || list[0].ID > 1 {
-			list = append([]*schema.Index{{Table: table}}, list...)
+			list = append([]*schema.Index{{Table: table, RowLocks: true, PageLocks: true}}, list...)
 		}
 		return list, nil
 	}
@@ -424,6 +425,12 @@ func (p *planner) scan(x *path) (*execute.Scan, error) {
 		Text: x.text(p.b),
 	}
 	var err error
+	if op.Grain, err = p.b.grain(t.source, x.index, &t.hints); err != nil {
+		return nil, err
+	}
+	if op.Grain > store.GrainRow && p.b.env.Chooser != nil {
+		op.Text += " locking " + grains[op.Grain]
+	}
 	if op.Seek, err = p.seek(x); err != nil {
 		return nil, err
 	}

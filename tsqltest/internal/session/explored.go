@@ -45,8 +45,14 @@ func (i *Image) Restore() bool {
 // Changes counts what sessions may notice of each other.
 func (v *Server) Changes() uint64 { return v.engine.Changes() + v.looks + uint64(len(v.sessions)) }
 
-// AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice.
-func (v *Server) AnyPlan(seed uint64) { v.anyPlan = seed }
+// AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice. With rowLocks, what is
+// locked at first is rows all the same.
+func (v *Server) AnyPlan(seed uint64, rowLocks bool) {
+	if v.rowLocks != rowLocks {
+		v.ForgetPlans()
+	}
+	v.anyPlan, v.rowLocks, v.engine.Pages = seed, rowLocks, seed != 0 && !rowLocks
+}
 
 // ForgetPlans makes statements be planned anew, for what tables hold now.
 func (v *Server) ForgetPlans() { v.planning++ }
@@ -58,13 +64,21 @@ func (s *Session) chooser(u *unit, node syntax.Node) plan.Chooser {
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(u.file.Text))
-	return &anyPlan{rand.New(rand.NewPCG(s.server.anyPlan, h.Sum64()+uint64(node.Range().From)))} //nolint:gosec // a seed must repeat
+	return &anyPlan{s.server.rowLocks, rand.New(rand.NewPCG(s.server.anyPlan, h.Sum64()+uint64(node.Range().From)))} //nolint:gosec // a seed must repeat
 }
 
-type anyPlan struct{ random *rand.Rand }
+type anyPlan struct {
+	rowLocks bool
+	random   *rand.Rand
+}
 
 // Choose implements plan.Chooser.
-func (c *anyPlan) Choose(_ string, costs []float64) int { return c.random.IntN(len(costs)) }
+func (c *anyPlan) Choose(what string, costs []float64) int {
+	if what == "grain" && c.rowLocks {
+		return 0
+	}
+	return c.random.IntN(len(costs))
+}
 
 // Waiting is the lock that a session waits for; false if it waits for none.
 func (v *Server) Waiting(id schedule.ID) (lock.Info, bool) {
@@ -103,11 +117,14 @@ func (v *Server) Name(r lock.Resource) string {
 		if ix.Name != "" {
 			name += "." + ix.Name
 		}
-		if r.Kind == lock.End {
+		switch r.Kind { //nolint:exhaustive // keys are told below
+		case lock.End:
 			return name + " (end)"
-		}
-		if r.Kind == lock.RID {
+		case lock.RID:
 			return fmt.Sprintf("%s (row %d)", name, binary.BigEndian.Uint64([]byte(r.Key)))
+		case lock.Page:
+			return name + " (page)"
+		default:
 		}
 		return name + " (" + strings.Join(keyValues(t, ix, t.Data.At(r.Index, r.Key)), ", ") + ")"
 	}

@@ -48,6 +48,7 @@ type Server struct {
 	lastID    atomic.Int32
 	looks     uint64 // how often somebody has asked the clock
 	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
+	rowLocks  bool
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 
 	watching  sync.Mutex // guards what follows

@@ -40,7 +40,7 @@ func (k Keep) duration() lock.Duration { return lock.Row + lock.Duration(k) }
 // Grain says what is locked.
 type Grain uint8
 
-// What is locked. There are no pages: GrainPage locks rows.
+// What is locked. GrainPage locks rows unless [Engine.Pages] is set.
 const (
 	GrainRow Grain = iota
 	GrainPage

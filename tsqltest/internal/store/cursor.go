@@ -247,7 +247,7 @@ func (st *Statement) unchanged(t *Table, row *Row) error {
 // lockKey locks a key of an index, of which nobody has changed a row and not committed, and counts it.
 func (c *Cursor) lockKey(ix *Index, key string, mode lock.Mode, d lock.Duration) (*lock.Hold, lock.Answer, error) {
 	r := ix.resource(key)
-	return c.st.lockStable(ix, c.way(ix), &r, mode, d, c.patience())
+	return c.st.lockStable(ix, c.way(ix), c.access.Grain, &r, mode, d, c.patience())
 }
 
 func (c *Cursor) patience() patience {
@@ -303,7 +303,7 @@ func (c *Cursor) lockGap() error {
 	if end != nil {
 		r = c.index.resource(end.key)
 	}
-	if _, _, err := c.st.lockKey(c.index, c.way(c.index), &r, rowMode(c.access.Mode, true), lock.Transaction, c.patience()); err != nil {
+	if _, _, err := c.st.lockKey(c.index, c.way(c.index), c.access.Grain, &r, rowMode(c.access.Mode, true), lock.Transaction, c.patience()); err != nil {
 		return err
 	}
 	c.gapped = c.walk.gap() == end

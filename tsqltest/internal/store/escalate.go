@@ -37,12 +37,19 @@ func (t *Table) resource() lock.Resource {
 	return lock.Resource{Kind: lock.Object, Database: t.Database, Object: t.ID}
 }
 
-// lockKey asks for a lock on a key of an index, unless the whole table is locked, and counts the key. The hold is nil
+// lockKey asks for a lock on a key of an index, unless the whole table or its page is locked, and counts the key. The hold is nil
 // unless there is a lock on the key.
 func (st *Statement) lockKey(
-	ix *Index, way Way, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
+	ix *Index, way Way, grain Grain, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
 ) (*lock.Hold, lock.Answer, error) {
-	if st.tx.covers(ix.Table, mode) {
+	whole := st.tx.covers(ix.Table, mode)
+	if !whole && st.engine.Pages {
+		var err error
+		if whole, err = st.lockPage(ix, grain, mode, d, p); err != nil {
+			return nil, lock.Refused, err
+		}
+	}
+	if whole {
 		st.counter(ix, way, lock.NL).Granted++
 		return nil, lock.Granted, nil
 	}

@@ -51,11 +51,11 @@ func (w *writer) resource(database int32) lock.Resource {
 // lockStable locks a key of which no other transaction has changed a row and not ended. It waits for such a transaction
 // without the lock, for that one may need the key again.
 func (st *Statement) lockStable(
-	ix *Index, way Way, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
+	ix *Index, way Way, grain Grain, r *lock.Resource, mode lock.Mode, d lock.Duration, p patience,
 ) (*lock.Hold, lock.Answer, error) {
 	waited := false
 	for {
-		h, answer, err := st.lockKey(ix, way, r, mode, d, p)
+		h, answer, err := st.lockKey(ix, way, grain, r, mode, d, p)
 		if err != nil || answer == lock.Refused {
 			return h, answer, err
 		}

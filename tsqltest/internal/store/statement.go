@@ -45,11 +45,11 @@ type Statement struct {
 	firstCounts  [3]Count
 }
 
-// object is a table or another object that the statement has locked.
+// object is a table, another object or a page that the statement has locked.
 type object struct {
-	database, id int32
-	mode         lock.Mode
-	duration     lock.Duration
+	resource lock.Resource
+	mode     lock.Mode
+	duration lock.Duration
 }
 
 // Statement starts a statement of the open transaction. It must be ended.
@@ -162,21 +162,25 @@ func (st *Statement) at(s *snapshot) uint64 {
 
 // lockObject locks an object, at most once for as long.
 func (st *Statement) lockObject(database, id int32, mode lock.Mode, d lock.Duration) error {
+	return st.lockOnce(lock.Resource{Kind: lock.Object, Database: database, Object: id}, mode, d, waiting)
+}
+
+// lockOnce locks an object or a page, at most once for as long.
+func (st *Statement) lockOnce(r lock.Resource, mode lock.Mode, d lock.Duration, p patience) error {
 	if st.relocks != st.tx.relocks { // locks have gone since
 		st.objects, st.relocks = st.objects[:0], st.tx.relocks
 	}
 	for _, o := range st.objects {
-		if o.id == id && o.database == database && o.duration >= d && lock.Supremum(o.mode, mode) == o.mode {
+		if o.resource == r && o.duration >= d && lock.Supremum(o.mode, mode) == o.mode {
 			return nil
 		}
 	}
-	r := lock.Resource{Kind: lock.Object, Database: database, Object: id}
-	if _, _, err := st.lock(&r, mode, d, waiting); err != nil {
+	if _, _, err := st.lock(&r, mode, d, p); err != nil {
 		return err
 	}
-	st.objects = append(st.objects, object{database, id, mode, d})
+	st.objects = append(st.objects, object{r, mode, d})
 	if mode == lock.SchM {
-		st.tx.defined = append(st.tx.defined, objectID{database, id})
+		st.tx.defined = append(st.tx.defined, objectID{r.Database, r.Object})
 	}
 	return nil
 }

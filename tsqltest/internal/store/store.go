@@ -50,8 +50,10 @@ type Engine struct {
 	garbage      []batch   // of committed transactions, the oldest first
 	deferred     []garment // keys that could not be removed, since somebody has locked them
 	// defined says which commit was the last to change an object's definition.
-	defined    map[objectID]uint64
-	stamped    int    // transactions that have locked their number
+	defined map[objectID]uint64
+	stamped int // transactions that have locked their number
+	// Pages says that pages are locked: see page.go.
+	Pages      bool
 	escalateAt int    // other than the constant in tests
 	noticed    uint64 // see Changes
 	image      *Image // the last that was made or put back

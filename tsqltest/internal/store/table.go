@@ -42,6 +42,8 @@ type IndexSpec struct {
 	Key func(values []Value) string
 	// Contains says whether a filtered index has the row. Nil means that it has every row.
 	Contains func(values []Value) bool
+	// PageLocks says whether the index's page may be locked. Nil means never.
+	PageLocks func() bool
 }
 
 // Index is the data of an index.

@@ -192,7 +192,7 @@ func (w *write) lock(ix *Index, key string) error {
 
 // take locks a key for as long as the row is being changed, or the transaction lasts.
 func (w *write) take(ix *Index, r *lock.Resource, mode lock.Mode, d lock.Duration) error {
-	h, _, err := w.st.lockStable(ix, ByWrite, r, mode, d, waiting)
+	h, _, err := w.st.lockStable(ix, ByWrite, GrainRow, r, mode, d, waiting)
 	if h != nil && d == lock.Change {
 		w.held = append(w.held, h)
 	}
@@ -304,7 +304,7 @@ func (w *write) testGap(ix *Index, key string) (again, own bool, err error) {
 	if behind != nil {
 		r = ix.resource(behind.key)
 	}
-	if _, _, err := w.st.lockKey(ix, ByWrite, &r, lock.RangeIN, lock.Instant, waiting); err != nil {
+	if _, _, err := w.st.lockKey(ix, ByWrite, GrainRow, &r, lock.RangeIN, lock.Instant, waiting); err != nil {
 		return false, false, err
 	}
 	if ix.following(key) != behind {
