@@ -180,6 +180,9 @@ func (p *Player) do(f func(ctx context.Context) (*Result, error)) (*Result, erro
 // Note keeps a value for [End.Notes].
 func (p *Player) Note(value any) { p.notes = append(p.notes, value) }
 
+// Now is what the server's clock shows.
+func (p *Player) Now() time.Time { return p.explorer.server.now() }
+
 // Advance moves the server's clock on, at some point of what the others do. Waits do not end by it.
 func (p *Player) Advance(d time.Duration) {
 	p.explorer.machine.Pause()

@@ -26,7 +26,7 @@ var modules = map[string]goModule{
 	"provider/mssql/azuread": {why: "logins by Entra ID, with Azure's libraries, and the command line that has them: " +
 		"whoever does not ask for them neither links nor lists them"},
 	"tools/pinned":     {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
-	"tools/acceptance": {why: "tests with libraries that must reach nobody who imports ours: testscript and teesql", replaced: true},
+	"tools/acceptance": {why: "tests with libraries that must reach nobody who imports ours: testscript, teesql and Porcupine", replaced: true},
 	"tools/sqlserver":  {why: "SQL Server in a container for tests, with Docker's forty modules"},
 }
 

@@ -34,13 +34,13 @@ func TestLinearizable(t *testing.T) {
 			store := newStore(t, server.DB(), "duroxide")
 			for n := range uint64(histories) {
 				r := &linear.Recorder{
-					Store: store, Clock: func() int64 { return clock.Now().UnixMilli() },
+					Clock: func() int64 { return clock.Now().UnixMilli() },
 					// A fetch waits for 150 ms for rows that others keep locked.
 					Patience: 100 * time.Millisecond,
 				}
 				err := linear.Workload{
 					Name: fmt.Sprint("w", n), Seed: n, Clients: 4, Calls: 15, Instances: 2, Sessions: n%3 == 0, Advance: clock.Advance,
-				}.Run(t.Context(), r)
+				}.Run(t.Context(), r, store)
 				if err != nil {
 					t.Fatal(err)
 				}

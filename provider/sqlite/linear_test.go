@@ -21,7 +21,7 @@ func histories(t *testing.T) uint64 {
 	t.Helper()
 	text := os.Getenv("DUROXIDE_TEST_HISTORIES")
 	if text == "" {
-		return 60
+		return 40
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
@@ -30,35 +30,28 @@ func histories(t *testing.T) uint64 {
 	return n
 }
 
-// linearStore is a store whose clock a test moves.
-type linearStore struct {
-	*Store
-
-	clock atomic.Int64
+// linearStores are stores of the same data whose clock a test moves.
+type linearStores struct {
+	clock  atomic.Int64
+	stores []provider.Provider
 }
 
-func openLinear(t *testing.T, open func(*testing.T, *Config) *Store) *linearStore {
-	t.Helper()
-	s := &linearStore{}
-	s.clock.Store(time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
-	s.Store = open(t, &Config{now: s.clock.Load, PollInterval: -1, Synchronous: Normal})
-	return s
+// add opens a store.
+func (s *linearStores) add(open func(*Config) *Store) *Store {
+	if s.clock.Load() == 0 {
+		s.clock.Store(time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	}
+	store := open(&Config{now: s.clock.Load, PollInterval: -1, Synchronous: Normal, BusyTimeout: 30 * time.Second})
+	s.stores = append(s.stores, store)
+	return store
 }
 
-func openLinearMemory(t *testing.T) *linearStore {
+// history has clients work with stores, which are those of s or stand before them, and looks for an order of what they did.
+func (s *linearStores) history(t *testing.T, w linear.Workload, stores ...provider.Provider) (*linear.Anomaly, error) {
 	t.Helper()
-	return openLinear(t, func(t *testing.T, config *Config) *Store {
-		t.Helper()
-		return openMemory(t, config)
-	})
-}
-
-// history has clients work with a store, which is s or stands before it, and looks for an order of what they did.
-func (s *linearStore) history(t *testing.T, store provider.Provider, w linear.Workload) (*linear.Anomaly, error) {
-	t.Helper()
-	r := &linear.Recorder{Store: store, Clock: s.clock.Load}
+	r := &linear.Recorder{Clock: s.clock.Load}
 	w.Advance = func(d time.Duration) { s.clock.Add(d.Milliseconds()) }
-	unfinished := w.Run(t.Context(), r)
+	unfinished := w.Run(t.Context(), r, stores...)
 	anomaly, err := linear.Check(r.Calls())
 	if err != nil {
 		t.Fatal(err)
@@ -66,25 +59,34 @@ func (s *linearStore) history(t *testing.T, store provider.Provider, w linear.Wo
 	return anomaly, unfinished
 }
 
-// Calls that many clients make at the same time are answered as if they had been made one after the other, in a file and in memory.
+// Calls that many clients make at the same time are answered as if they had been made one after the other: in memory, in a file,
+// and in a file that two have opened, as two processes do.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T, *Config) *Store{
-		"file": func(t *testing.T, config *Config) *Store {
+	for name, open := range map[string]func(*testing.T, *linearStores){
+		"memory": func(t *testing.T, s *linearStores) {
 			t.Helper()
-			return openFile(t, filepath.Join(t.TempDir(), "store.db"), config)
+			s.add(func(c *Config) *Store { return openMemory(t, c) })
 		},
-		"memory": func(t *testing.T, config *Config) *Store {
+		"file": func(t *testing.T, s *linearStores) {
 			t.Helper()
-			return openMemory(t, config)
+			path := filepath.Join(t.TempDir(), "store.db")
+			s.add(func(c *Config) *Store { return openFile(t, path, c) })
+		},
+		"file opened twice": func(t *testing.T, s *linearStores) {
+			t.Helper()
+			path := filepath.Join(t.TempDir(), "store.db")
+			s.add(func(c *Config) *Store { return openFile(t, path, c) })
+			s.add(func(c *Config) *Store { return openFile(t, path, c) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openLinear(t, open)
+			s := &linearStores{}
+			open(t, s)
 			for n := range histories(t) {
 				w := linear.Workload{Name: fmt.Sprint("w", n), Seed: n, Clients: 4, Calls: 15, Instances: 2, Sessions: n%3 == 0}
-				anomaly, err := s.history(t, s.Store, w)
+				anomaly, err := s.history(t, w, s.stores...)
 				if anomaly != nil || err != nil {
 					t.Fatalf("history %d: %v\n%v", n, err, anomaly)
 				}
@@ -258,19 +260,20 @@ func TestLinearizabilityFindsPlantedFaults(t *testing.T) {
 // hunt looks for short histories first, and returns the shortest of the first few that have no order.
 func hunt(t *testing.T, plant func(*broken) provider.Provider) *linear.Anomaly {
 	t.Helper()
-	var s *linearStore
+	var s *linearStores
 	var store provider.Provider
 	var shortest *linear.Anomaly
 	for n, found := uint64(0), 0; n < 400 && found < 3; n++ {
 		if s == nil {
-			s = openLinearMemory(t)
+			s = &linearStores{}
+			sound := s.add(func(c *Config) *Store { return openMemory(t, c) })
 			store = plant(&broken{
-				Provider: s.Store, store: s.Store, histories: map[string][]provider.Event{},
+				Provider: sound, store: sound, histories: map[string][]provider.Event{},
 				values: map[string]map[string]string{}, statuses: map[string]*provider.CustomStatus{},
 			})
 		}
 		w := linear.Workload{Name: fmt.Sprint("w", n), Seed: n, Clients: 2, Calls: 4 + int(n/3), Instances: 1}
-		anomaly, err := s.history(t, store, w)
+		anomaly, err := s.history(t, w, store)
 		if anomaly != nil {
 			found++
 			if shortest == nil || len(anomaly.Calls) < len(shortest.Calls) {

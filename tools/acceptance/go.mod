@@ -3,6 +3,7 @@ module github.com/duroxide/duroxide-go/tools/acceptance
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/duroxide/duroxide-go v0.0.0-00010101000000-000000000000
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/sqlc-dev/teesql v1.1.0

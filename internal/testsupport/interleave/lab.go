@@ -21,13 +21,19 @@ type Lab struct{ base *tsqltest.Base }
 // NewLab makes a lab, which ends with the test.
 func NewLab(t testing.TB, v Variant) *Lab {
 	t.Helper()
-	return &Lab{tsqltest.NewBase(t, tsqltest.Options{RowVersions: v.RowVersions}, func(t testing.TB, s *tsqltest.Server) {
+	return &Lab{NewBase(t, v)}
+}
+
+// NewBase is a lab's database, for scenarios that are not of the list.
+func NewBase(t testing.TB, v Variant) *tsqltest.Base {
+	t.Helper()
+	return tsqltest.NewBase(t, tsqltest.Options{RowVersions: v.RowVersions}, func(t testing.TB, s *tsqltest.Server) {
 		t.Helper()
 		if _, err := (&migrate.Migration{DB: s.DB()}).Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		apply(t, s, v.Amend)
-	})}
+	})
 }
 
 func apply(t testing.TB, s *tsqltest.Server, script string) {

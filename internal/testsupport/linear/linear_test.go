@@ -63,8 +63,8 @@ type history struct {
 func newHistory(t *testing.T) *history {
 	t.Helper()
 	h := &history{T: t, answers: &answers{clock: 1000}}
-	h.recorder = &linear.Recorder{Store: h.answers, Clock: func() int64 { return h.answers.clock }}
-	h.a, h.b = h.recorder.Client("a"), h.recorder.Client("b")
+	h.recorder = &linear.Recorder{Clock: func() int64 { return h.answers.clock }}
+	h.a, h.b = h.recorder.Client("a", h.answers), h.recorder.Client("b", h.answers)
 	return h
 }
 

@@ -11,8 +11,6 @@ import (
 
 // Recorder records the calls of several clients of a store.
 type Recorder struct {
-	// Store is what the clients use.
-	Store provider.Provider
 	// Clock shows the store's time in milliseconds. The machine's clock will do for a store that uses it.
 	Clock func() int64
 	// Patience is how long a fetch may take, on the machine's clock, until an answer that there is nothing says nothing. 0 is
@@ -29,8 +27,8 @@ type Recorder struct {
 
 // Client is a store that records the calls that are made through it, as those of one client. Of [provider.Admin] it records
 // GetInstanceInfo and DeleteInstance.
-func (r *Recorder) Client(name string) *Client {
-	return &Client{Provider: r.Store, recorder: r, name: name}
+func (r *Recorder) Client(name string, store provider.Provider) *Client {
+	return &Client{Provider: store, recorder: r, name: name}
 }
 
 // Calls are all calls so far, in the order in which they began.
@@ -38,6 +36,20 @@ func (r *Recorder) Calls() []*Call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.calls)
+}
+
+// Mark is a moment, for Rewind.
+func (r *Recorder) Mark() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count
+}
+
+// Rewind forgets the calls that began after a moment: what they did was undone. The count of moments goes on.
+func (r *Recorder) Rewind(mark uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls = slices.DeleteFunc(r.calls, func(c *Call) bool { return c.Begin > mark })
 }
 
 func (r *Recorder) begin(client string, op operation) *Call {

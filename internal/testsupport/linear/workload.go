@@ -29,15 +29,15 @@ type Workload struct {
 // leases are for how long the clients hold what they fetch. They move the clock on by steps of this size, too.
 const leases = 100 * time.Millisecond
 
-// Run lets the clients work, then ends what they have begun and reads all there is, so that what was lost is missed. The error
-// is one that the contract does not allow for.
-func (w Workload) Run(ctx context.Context, r *Recorder) error {
+// Run lets the clients work, then ends what they have begun and reads all there is, so that what was lost is missed. Several stores
+// are for clients that open the same data in several processes. The error is one that the contract does not allow for.
+func (w Workload) Run(ctx context.Context, r *Recorder, stores ...provider.Provider) error {
 	var together sync.WaitGroup
 	shared := &pool{}
 	for n := range w.Clients {
 		name := fmt.Sprintf("client %d", n+1)
 		c := &client{
-			Workload: w, ctx: ctx, store: r.Client(name), name: name, pool: shared,
+			Workload: w, ctx: ctx, store: r.Client(name, stores[n%len(stores)]), name: name, pool: shared,
 			random: rand.New(rand.NewPCG(w.Seed, uint64(n))), //nolint:gosec // it makes test cases
 		}
 		together.Go(func() {
@@ -47,7 +47,7 @@ func (w Workload) Run(ctx context.Context, r *Recorder) error {
 		})
 	}
 	together.Wait()
-	return w.finish(ctx, r.Client("at the end"))
+	return w.finish(ctx, r.Client("at the end", stores[0]))
 }
 
 // pool is what the clients tell each other.
