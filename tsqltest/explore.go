@@ -65,6 +65,9 @@ type Exploration struct {
 	// RowLocks makes other plans lock rows at first, as if each statement had the hint ROWLOCK. Otherwise they lock rows, pages or
 	// tables, whatever the hints and the options of the indexes allow.
 	RowLocks bool
+	// Every tries also those schedules that come to the same as others: that differ only in the order of steps which are not in
+	// each other's way. It is for checks that look at more than what sessions have got and what is in the database.
+	Every bool
 	// Repeat is a schedule as Failure has it: it is the only one that is tried.
 	Repeat string
 }
@@ -113,6 +116,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	o = o.withDefaults()
 	e := &explorer{t: t, scenario: s, options: o, report: &Report{Complete: o.Preemptions}}
 	defer e.close()
+	e.space = explore.NewSpace()
 	e.begin()
 	if o.Repeat != "" {
 		e.repeat()
@@ -120,6 +124,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	}
 	for plan := range uint64(o.Plans) + 1 {
 		e.server.sessions.AnyPlan(plan, e.options.RowLocks)
+		e.space = explore.NewSpace()
 		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1)
 		complete := -1
 		if o.Random {

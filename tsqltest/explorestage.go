@@ -21,6 +21,7 @@ type stage struct {
 	// abandoned says that the schedule has failed, and its sessions are to end as soon as they can.
 	abandoned bool
 	watch     func(actor int, at schedule.Point)
+	space     *explore.Space // of the plan that is being tried
 }
 
 // maxPoints is how many scheduling points a schedule may have.
@@ -81,8 +82,9 @@ func (e *explorer) Machine() *explore.Machine {
 	e.server.sessions.Deadlocks(true)
 	e.server.random.Seed(e.options.Seed, 0)
 	m := explore.NewMachine()
-	m.Visible, m.Limit, m.Watch = e.server.sessions.Changes, maxPoints, e.watch
+	m.Space, m.Everywhere, m.Limit, m.Watch = e.space, e.options.Every, maxPoints, e.watch
 	e.server.latch.Scheduler, e.machine = m, m
+	e.server.sessions.Observe(m)
 	for i := range e.scenario.Sessions {
 		e.add(&e.scenario.Sessions[i])
 	}
@@ -193,7 +195,9 @@ func (p *Player) Advance(d time.Duration) {
 // request returns an error that is [context.Canceled]. Nothing happens to a session that executes none.
 func (p *Player) Cut(name string) {
 	p.explorer.machine.Pause()
-	if other := p.explorer.player(name); other.request != nil {
+	other := p.explorer.player(name)
+	p.explorer.machine.Met(other.id())
+	if other.request != nil {
 		other.ended = true
 		other.request()
 	}

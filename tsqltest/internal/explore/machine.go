@@ -3,6 +3,7 @@
 // ([Search], [Random]) make schedules.
 //
 //	machine.go    one run: coroutines, virtual time
+//	space.go      which steps are in each other's way, so that others need not be interrupted
 //	schedule.go   what a run did differently from the obvious, as text that repeats it
 //	search.go     every schedule within a bound of preemptions
 //	random.go     schedules with random priorities
@@ -12,6 +13,7 @@ package explore
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
@@ -20,9 +22,11 @@ import (
 // Machine is a [schedule.Scheduler] for one run. Code outside of its coroutines may use it as long as it has nothing to
 // wait for.
 type Machine struct {
-	// Visible counts what sessions may notice of each other. A session that has changed nothing of it since it was last
+	// Space is what is known of the scenario. A session that has done nothing that others may notice since it was last
 	// resumed is not interrupted: others would find what they would have found before. Nil: every point counts.
-	Visible func() uint64
+	Space *Space
+	// Everywhere makes every point count all the same.
+	Everywhere bool
 	// Watch is told of each scheduling point before somebody is chosen; nil for nobody.
 	Watch func(actor int, at schedule.Point)
 	// Limit is how many scheduling points a run may have.
@@ -36,15 +40,19 @@ type Machine struct {
 	current *actor
 	next    *actor
 	strategy
-	now   time.Duration
-	steps int
-	fault Fault
+	now     time.Duration
+	steps   int
+	noticed uint64 // counts what others may notice
+	fault   Fault
 }
 
 // strategy says who goes on.
 type strategy interface {
-	// choose returns one of the options. The first one is the obvious: who runs goes on, or else the first who can.
+	// choose returns one of the options. The first one is the obvious: who runs goes on, or else the first who can. A
+	// negative number ends the run.
 	choose(p Position, options []Option) int
+	// gaveWay is told that an actor lets others go on since it has nothing else to do.
+	gaveWay(actor int)
 }
 
 // Fault is why a run did not come to its end.
@@ -54,6 +62,8 @@ type Fault string
 const (
 	Stuck   Fault = "nobody can go on"
 	Endless Fault = "the sessions do not come to an end"
+	// alike is that the strategy has seen enough of the run.
+	alike Fault = "it goes on like another one"
 )
 
 // Position names a scheduling point: the n-th at which an actor let go of the machine. Actor is -1 before the first.
@@ -88,7 +98,10 @@ type actor struct {
 	ctx      context.Context //nolint:containedctx // of the Park that it is in
 	deadline time.Duration   // of that Park; negative: none
 	pauses   int
-	seen     uint64 // Visible when it was resumed
+	seen     uint64 // noticed when it was resumed
+	past     uint64 // stands for what it has done, and for what had to be done before
+	refused  map[uint64]refusal
+	spins    bool // it tries again and again what others do not let it do
 }
 
 // NewMachine returns a machine without actors.
@@ -99,6 +112,7 @@ func (m *Machine) Go(id schedule.ID, f func()) {
 	a := &actor{index: len(m.actors), id: id}
 	a.resume, a.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() { a.state = finished }()
+		a.past = mix(a.past, uint64(a.index))
 		a.pause = yield
 		f()
 	})
@@ -110,7 +124,10 @@ func (m *Machine) Go(id schedule.ID, f func()) {
 func (m *Machine) Now() time.Duration { return m.now }
 
 // Advance moves the clock on.
-func (m *Machine) Advance(d time.Duration) { m.now += d }
+func (m *Machine) Advance(d time.Duration) {
+	m.Changed(schedule.Clock, 0, 0)
+	m.now += d
+}
 
 // Pause lets others run, in an actor that is between two requests.
 func (m *Machine) Pause() {
@@ -123,6 +140,9 @@ func (m *Machine) Pause() {
 // to make them end, and they are run on without a choice.
 func (m *Machine) run(s strategy, abandon func()) Fault {
 	m.strategy = s
+	if m.Space != nil {
+		m.Space.runs++
+	}
 	m.decide(nil)
 	for m.next != nil && m.fault == "" {
 		m.resume(m.next)
@@ -135,10 +155,7 @@ func (m *Machine) run(s strategy, abandon func()) Fault {
 }
 
 func (m *Machine) resume(a *actor) {
-	m.current, m.next = a, nil
-	if m.Visible != nil {
-		a.seen = m.Visible()
-	}
+	m.current, m.next, a.seen = a, nil, m.noticed
 	if _, paused := a.resume(); !paused || a.state == parked {
 		m.current = nil
 		a.pauses++
@@ -185,9 +202,8 @@ func (m *Machine) point(a *actor, at schedule.Point) {
 	if m.Watch != nil {
 		m.Watch(a.index, at)
 	}
-	if m.Visible != nil {
-		seen := a.seen
-		if a.seen = m.Visible(); a.seen == seen {
+	if seen := a.seen; m.Space != nil && !m.Everywhere && !m.Space.met[a.index] && !a.spins {
+		if a.seen = m.noticed; a.seen == seen {
 			return
 		}
 	}
@@ -217,19 +233,41 @@ func (m *Machine) decide(a *actor) {
 	}
 	chosen := options[0]
 	if len(options) > 1 {
-		chosen = options[m.choose(at, options)]
+		i := m.choose(at, options)
+		if i < 0 {
+			m.fault = alike
+			return
+		}
+		chosen = options[i]
 	}
 	m.next = m.actors[chosen.Actor]
 	if chosen.Expire {
-		m.next.expired = true
-		m.now = max(m.now, m.next.deadline)
+		m.expire(m.next)
 	}
+}
+
+// expire ends the time-out of what an actor waits for.
+func (m *Machine) expire(a *actor) {
+	a.expired = true
+	before := m.current
+	m.current = a
+	m.Changed(schedule.Waits, 0, schedule.Always)
+	if a.deadline > m.now {
+		m.Changed(schedule.Clock, 0, 0)
+		m.now = a.deadline
+	}
+	m.current = before
 }
 
 // options are what can happen next, the obvious first.
 func (m *Machine) options(a *actor) []Option {
 	var options []Option
 	busy := a != nil && a.runnable()
+	if busy && a.spins {
+		if a.spins, busy = false, !m.another(a); !busy {
+			m.gaveWay(a.index)
+		}
+	}
 	if busy {
 		options = append(options, Option{Actor: a.index})
 	}
@@ -255,6 +293,11 @@ func (m *Machine) options(a *actor) []Option {
 		return options[nearest : nearest+1] // nothing happens before the nearest time-out
 	}
 	return options
+}
+
+// another reports whether somebody else could go on.
+func (m *Machine) another(a *actor) bool {
+	return slices.ContainsFunc(m.actors, func(b *actor) bool { return b != a && b.runnable() })
 }
 
 func (m *Machine) allWaitForLocks() bool {
@@ -304,27 +347,32 @@ func (m *Machine) Park(ctx context.Context, id schedule.ID, at schedule.Point, t
 	a.deadline = -1
 	if timeout >= 0 {
 		a.deadline = m.now + timeout
+		m.Looked(schedule.Clock, schedule.Always)
 	}
-	a.state, a.at, a.ctx, a.expired = parked, at.Kind, ctx, timeout == 0
+	a.state, a.at, a.ctx, a.expired, a.spins = parked, at.Kind, ctx, timeout == 0, false
 	if m.Watch != nil {
 		m.Watch(a.index, schedule.Point{Kind: "wait", What: at.What})
 	}
 	a.pause(struct{}{})
 	a.state = ready
+	outcome := schedule.TimedOut
 	switch {
 	case a.token:
 		a.token = false
-		return schedule.Woken
+		outcome = schedule.Woken
 	case ctx.Err() != nil:
-		return schedule.Cancelled
-	default:
-		return schedule.TimedOut
+		outcome = schedule.Cancelled
 	}
+	a.past = mix(a.past, uint64(outcome))
+	return outcome
 }
 
 // Unpark wakes an actor.
 func (m *Machine) Unpark(id schedule.ID) {
 	if a := m.byID[id]; a != nil {
 		a.token = true
+		if m.current != nil {
+			a.past = mix(a.past, m.current.past)
+		}
 	}
 }

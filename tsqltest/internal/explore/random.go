@@ -25,6 +25,12 @@ type priorities struct {
 	schedule Schedule
 }
 
+// gaveWay makes an actor the last.
+func (p *priorities) gaveWay(actor int) {
+	p.rank[actor] = p.lowest
+	p.lowest--
+}
+
 func (p *priorities) choose(at Position, options []Option) int {
 	p.steps++
 	for _, c := range p.changes {

@@ -77,10 +77,16 @@ type follower struct {
 	choices  []choice // nil unless wanted
 	wanted   bool
 	preempts int
+	known    func(at Position) bool // of a point behind the last deviation: another run goes on in the same way; nil for none
 }
+
+func (f *follower) gaveWay(int) {}
 
 func (f *follower) choose(p Position, options []Option) int {
 	if f.next == len(f.schedule) {
+		if f.known != nil && f.known(p) {
+			return -1
+		}
 		if f.wanted {
 			f.choices = append(f.choices, choice{p, options})
 		}

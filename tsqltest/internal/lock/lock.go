@@ -144,6 +144,8 @@ type Manager struct {
 	Preempt bool
 	// Now is the clock by which waits begin; nil for none.
 	Now func() time.Time
+	// Observer is told of what is granted, refused and given back; nil for nobody.
+	Observer schedule.Observer
 
 	// Name is what resources are called in deadlocks; nil for nothing.
 	Name func(r Resource) string
@@ -155,8 +157,6 @@ type Manager struct {
 	ranges      int     // range locks that are held
 	pauses      uint64  // how often a request has let others run
 	asked       Request // of the last scheduling point
-	changes     uint64  // what Changes returns
-	coarse      bool    // somebody has asked for more of an object than an intent
 	waits       uint64
 	searches    uint64
 	deadlocks   []Deadlock
@@ -179,10 +179,10 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 		m.asked = *r
 		m.scheduler.Yield(o.Client.ID, schedule.Point{Kind: "lock", Of: &m.asked})
 	}
-	m.coarse = m.coarse || r.Resource.Kind == Object && !r.Mode.Intends()
 	q := m.queues[r.Resource]
 	if q == nil {
 		if r.Duration == Instant {
+			m.looked(r)
 			return nil, Granted, nil
 		}
 		q = m.newQueue(r.Resource)
@@ -201,6 +201,7 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 	}
 	if q.admits(o.Client, h, want) {
 		if r.Duration == Instant {
+			m.looked(r)
 			return nil, Granted, nil
 		}
 		if h == nil {
@@ -209,11 +210,11 @@ func (m *Manager) Acquire(ctx context.Context, o *Owner, r *Request) (*Hold, Ans
 		m.grant(q, h, want)
 		return m.count(h, r), Granted, nil
 	}
-	m.changes++ // that it is not free is something to know, too
-	if r.NoWait {
-		return nil, Refused, nil
-	}
-	if r.Timeout == 0 {
+	if r.NoWait || r.Timeout == 0 {
+		m.refused(q, want)
+		if r.NoWait {
+			return nil, Refused, nil
+		}
 		return nil, Refused, fault.New(1222)
 	}
 	if h == nil {
@@ -250,6 +251,8 @@ func (m *Manager) count(h *Hold, r *Request) *Hold {
 func (m *Manager) wait(ctx context.Context, h *Hold, timeout time.Duration) error {
 	c := h.owner.Client
 	at := point(h.queue.resource, h.wants)
+	m.changed(h.queue, h.wants)
+	m.changedWaits()
 	m.waits++
 	c.waiting, c.since, c.brief = h, m.waits, timeout >= 0 && timeout < searchInterval
 	if m.Now != nil {
@@ -283,6 +286,8 @@ func (m *Manager) wait(ctx context.Context, h *Hold, timeout time.Duration) erro
 func (m *Manager) giveUp(h *Hold) {
 	q := h.queue
 	q.forget(h)
+	m.changed(q, h.wants)
+	m.changedWaits()
 	h.owner.Client.waiting = nil
 	if h.granted {
 		h.wants = NL
@@ -402,6 +407,7 @@ func (m *Manager) Busy(r Resource, but *Owner, ranges bool) bool {
 
 // Free reports whether nobody but the session has locked the resource in a mode that conflicts with one.
 func (m *Manager) Free(c *Client, r Resource, mode Mode) bool {
+	m.looked(&Request{Resource: r, Mode: mode})
 	q := m.queues[r]
 	return q == nil || q.free(c, mode)
 }
@@ -411,17 +417,6 @@ func (m *Manager) Ranges() bool { return m.ranges > 0 }
 
 // Pauses counts how often a request has let other sessions run.
 func (m *Manager) Pauses() uint64 { return m.pauses }
-
-// Changes counts what sessions may notice of each other: locks that are granted, refused, converted and given back. Intents
-// do not count before somebody asks for more of an object.
-func (m *Manager) Changes() uint64 { return m.changes }
-
-// changed counts a change of what is granted.
-func (m *Manager) changed(q *queue, mode Mode) {
-	if m.coarse || q.resource.Kind != Object || !mode.Intends() {
-		m.changes++
-	}
-}
 
 // Intends reports whether the mode on an object only says what is done to its parts, or that it is in use.
 func (m Mode) Intends() bool { return m == IS || m == IU || m == IX || m == SchS }

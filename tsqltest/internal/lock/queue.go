@@ -10,7 +10,8 @@ type queue struct {
 	granted     set // the modes that have a count
 	conversions []*Hold
 	newcomers   []*Hold
-	idle        bool // in Manager.idle
+	idle        bool   // in Manager.idle
+	thing       uint64 // what number returns; 0 if nobody has asked
 }
 
 // of returns what an owner has been granted.
@@ -149,7 +150,7 @@ func (m *Manager) newQueue(r Resource) *queue {
 	} else {
 		q = &queue{holds: make([]*Hold, 0, 2)}
 	}
-	q.resource = r
+	q.resource, q.thing = r, 0
 	m.queues[r] = q
 	return q
 }

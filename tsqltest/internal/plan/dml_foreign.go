@@ -275,7 +275,7 @@ func (k *childKey) cascade(e *execution, c change, action string) error {
 			}
 		}
 		if rv := k.child.RowVersionColumn(); rv != nil {
-			next[rv.Ordinal] = k.rules.b.databaseOf(k.child).NextRowVersion()
+			next[rv.Ordinal] = nextRowVersion(e, k.rules.b.databaseOf(k.child))
 		}
 		if err := k.rules.settle(e, k.child, next); err != nil {
 			return err

@@ -452,6 +452,7 @@ func (ins *inserting) identity(e *execution, t *schema.Table, values []execute.V
 		if err != nil {
 			return err
 		}
+		e.frame().Session.Store().Draw(t.ID)
 		t.Identity.Note(n.Int())
 	}
 	v, err := value.Convert(values[c.Ordinal], c.Type, value.DecimalType(38, 0), 0)
@@ -460,6 +461,12 @@ func (ins *inserting) identity(e *execution, t *schema.Table, values []execute.V
 	}
 	e.frame().Session.SetIdentity(v)
 	return nil
+}
+
+// nextRowVersion is a value for a rowversion column.
+func nextRowVersion(e *execution, db *schema.Database) value.Value {
+	e.frame().Session.Store().Draw(0)
+	return db.NextRowVersion()
 }
 
 // newRow makes a row of the values for some columns; the others get their defaults.
@@ -478,9 +485,10 @@ func (u *rules) newRow(e *execution, t *schema.Table, ordinals []int, given []ex
 		case c.Identity && u.insteadOf != "":
 			row[c.Ordinal] = value.OfInt(0)
 		case c.Identity && t.Identity != nil:
+			e.frame().Session.Store().Draw(t.ID)
 			row[c.Ordinal], err = t.Identity.Give(c)
 		case c.RowVersion:
-			row[c.Ordinal] = u.b.databaseOf(t).NextRowVersion()
+			row[c.Ordinal] = nextRowVersion(e, u.b.databaseOf(t))
 		case u.defaults[c.Ordinal] != nil:
 			row[c.Ordinal], err = u.defaults[c.Ordinal](e.r)
 		}

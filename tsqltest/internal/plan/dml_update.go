@@ -480,7 +480,7 @@ func (up *updating) next(e *execution, t *schema.Table, old []execute.Value) ([]
 		return row, nil
 	}
 	if rv := t.RowVersionColumn(); rv != nil {
-		row[rv.Ordinal] = up.rules.b.databaseOf(t).NextRowVersion()
+		row[rv.Ordinal] = nextRowVersion(e, up.rules.b.databaseOf(t))
 	}
 	e.periodOf(t, row)
 	return row, up.rules.settle(e, t, row)

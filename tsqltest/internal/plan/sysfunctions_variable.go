@@ -54,6 +54,7 @@ func systemFact(r *execute.Run, name string) execute.Value {
 		}
 		return value.OfInt(-1)
 	case "DBTS":
+		s.Store().Draw(0)
 		return s.Database().LastRowVersion()
 	case "OPTIONS":
 		bits := int64(0)

@@ -25,6 +25,7 @@ type Server struct {
 	Databases   map[string]*Database // by folded name
 	Logins      map[string]*Login    // by folded name
 	Permissions []*LoginPermission
+	Bumped      func() // called before a definition changes; nil for nothing
 
 	nextObject, nextDatabase, nextLogin int32
 }

@@ -166,6 +166,9 @@ func (db *Database) IsSystem() bool { return db.ID <= MsdbID }
 // Bump makes all plans stale that were compiled against the database. A plan for another database may read this one's
 // tables too.
 func (db *Database) Bump() {
+	if db.server.Bumped != nil {
+		db.server.Bumped()
+	}
 	db.Version++
 	for _, other := range db.server.Databases {
 		if other != db {

@@ -20,6 +20,7 @@ func (a activity) Self() int { return int(a.s.id) }
 
 // Sessions are all sessions by their numbers.
 func (a activity) Sessions() []*sysview.Session {
+	a.s.server.observer.LookedAtAll()
 	var list []*sysview.Session
 	for _, s := range a.s.server.Sessions() {
 		list = append(list, s.described())
@@ -30,6 +31,9 @@ func (a activity) Sessions() []*sysview.Session {
 // Session is one of them; nil if there is none.
 func (a activity) Session(id int) *sysview.Session {
 	if s := a.s.server.sessions[schedule.ID(id)]; s != nil {
+		if s != a.s {
+			s.server.observer.LookedAtAll()
+		}
 		return s.described()
 	}
 	return nil
@@ -93,6 +97,7 @@ func commandOf(stmt syntax.Stmt) string {
 
 // Locks are all that are held or waited for, and the lock that every session has on its database.
 func (a activity) Locks() []*sysview.Lock {
+	a.s.server.observer.LookedAtAll()
 	var list []*sysview.Lock
 	for _, s := range a.s.server.Sessions() {
 		list = append(list, &sysview.Lock{
@@ -112,6 +117,7 @@ func (a activity) Locks() []*sysview.Lock {
 
 // Transactions are the open ones.
 func (a activity) Transactions() []*sysview.Transaction {
+	a.s.server.observer.LookedAtAll()
 	var list []*sysview.Transaction
 	for _, s := range a.s.server.Sessions() {
 		if s.transaction.count == 0 {

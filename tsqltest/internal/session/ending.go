@@ -39,6 +39,7 @@ type alone struct {
 // awaitOthers waits until no other session is in a database, and reports whether that was in time. A negative time is none.
 func (s *Session) awaitOthers(db *schema.Database, patience time.Duration) (bool, error) {
 	v := s.server
+	v.observer.LookedAtAll()
 	v.waiting[s.id] = alone{db, v.now()}
 	defer delete(v.waiting, s.id)
 	for v.inUse(db, s) {

@@ -42,8 +42,11 @@ func (i *Image) Restore() bool {
 	return i.data.Restore()
 }
 
-// Changes counts what sessions may notice of each other.
-func (v *Server) Changes() uint64 { return v.engine.Changes() + v.looks + uint64(len(v.sessions)) }
+// Observe makes an observer be told of what sessions do to what they share.
+func (v *Server) Observe(o schedule.Observer) {
+	v.observer = o
+	v.engine.Observe(o)
+}
 
 // AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice. With rowLocks, what is
 // locked at first is rows all the same.
@@ -176,6 +179,7 @@ func (v *Server) Place(id schedule.ID) Place {
 // End ends a session from outside of all sessions, as KILL does.
 func (v *Server) End(id schedule.ID) {
 	if s := v.sessions[id]; s != nil {
+		v.observer.Met(id)
 		s.endNow()
 	}
 }

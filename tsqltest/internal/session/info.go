@@ -52,7 +52,10 @@ func (s *Session) TransactionTime() time.Time {
 }
 
 // Random are random bits.
-func (s *Session) Random() uint64 { return s.server.random() }
+func (s *Session) Random() uint64 {
+	s.store.Draw(0)
+	return s.server.random()
+}
 
 // RowCount is @@ROWCOUNT.
 func (s *Session) RowCount() int64 { return s.rowCount }
@@ -81,6 +84,7 @@ func (s *Session) SetIdentity(v value.Value) {
 
 // NextValue is NEXT VALUE FOR. A rollback does not give values back.
 func (s *Session) NextValue(q *schema.Sequence) (value.Value, error) {
+	s.store.Draw(q.ID)
 	if q.Exhausted {
 		return value.Value{}, fault.New(11728, q.Name)
 	}

@@ -38,6 +38,7 @@ func (s *Session) kill(a *activation, st *syntax.Kill) error {
 	case other == nil || other.gone:
 		return fault.New(6106, n)
 	}
+	s.server.observer.Met(other.id)
 	other.endNow()
 	return nil
 }

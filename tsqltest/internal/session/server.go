@@ -46,8 +46,8 @@ type Server struct {
 	globals   globals
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
-	looks     uint64 // how often somebody has asked the clock
-	anyPlan   uint64 // the seed of plans, see [Server.AnyPlan]
+	observer  schedule.Observer // never nil
+	anyPlan   uint64            // the seed of plans, see [Server.AnyPlan]
 	rowLocks  bool
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 
@@ -64,14 +64,15 @@ func NewServer(catalog *schema.Server, engine *store.Engine, o Options) *Server 
 	v := &Server{
 		scheduler: o.Scheduler, engine: engine, catalog: catalog, now: o.Now, random: o.Random, name: o.Name, log: o.Log,
 		started: o.Now(), units: map[unitKey]*unit{}, sessions: map[schedule.ID]*Session{}, globals: newGlobals(),
-		waiting: map[schedule.ID]alone{},
+		waiting: map[schedule.ID]alone{}, observer: schedule.Unobserved{},
 	}
 	v.now = func() time.Time {
-		v.looks++
+		v.observer.Looked(schedule.Clock, schedule.Always)
 		return o.Now()
 	}
 	locks := engine.Locks()
 	locks.Now, locks.Name, locks.Tell = o.Now, v.Name, v.keep
+	catalog.Bumped = func() { v.observer.Changed(schedule.Definitions, 0, schedule.Always) }
 	v.lastID.Store(firstSession)
 	return v
 }

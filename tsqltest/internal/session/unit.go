@@ -9,6 +9,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/plan"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
@@ -338,6 +339,7 @@ type dependency struct {
 // planned returns the plan of a node, made by f if there is none or if the catalog has changed since.
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
 	db := s.databaseOf(u)
+	s.server.observer.Looked(schedule.Definitions, schedule.Always)
 	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.anyPlan == s.server.anyPlan && c.planning == s.server.planning &&
 		s.same(c.temps) {
 		if what, ok := c.what.(T); ok {

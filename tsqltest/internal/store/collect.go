@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
 // batch is what a committed transaction has changed. What its versions have replaced is needed until no snapshot is
@@ -31,7 +32,7 @@ type snapshot struct {
 // take makes s the present.
 func (e *Engine) take(s *snapshot) {
 	s.commit, s.taken = e.commits, true
-	e.noticed++
+	e.looked(schedule.Commits)
 	s.prev = e.newest
 	if e.newest != nil {
 		e.newest.next = s

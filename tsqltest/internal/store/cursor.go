@@ -42,7 +42,7 @@ func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
 	}
 	st.reader(a.Read, a.Own) // a snapshot is what is committed now, and not when the first row is asked for
 	c := &Cursor{
-		st: st, index: ix, access: a, walk: walk{index: ix, bounds: r, reverse: reverse}, next: st.cursors,
+		st: st, index: ix, access: a, walk: walk{engine: st.engine, index: ix, bounds: r, reverse: reverse}, next: st.cursors,
 	}
 	if a.Read == Locked && a.Grain != GrainTable && !ix.Table.Private {
 		c.mode = a.Mode

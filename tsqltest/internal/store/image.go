@@ -95,7 +95,3 @@ func (t *Table) At(index int32, key string) []Value {
 	}
 	return nil
 }
-
-// Changes counts what sessions may notice of each other: locks (see [lock.Manager.Changes]), versions of rows, snapshots, dirty
-// reads and commits. While it stays the same, a session that others interrupt is one that they do not interrupt.
-func (e *Engine) Changes() uint64 { return e.locks.Changes() + e.commits + e.noticed }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
 // Session is a session's handle on data and locks.
@@ -87,6 +88,7 @@ func (s *Session) Commit() {
 	if tx.wrote || len(tx.defined) > 0 {
 		e.commits++
 		tx.writer.commit = e.commits
+		e.changed(schedule.Commits, 0)
 	}
 	for _, id := range tx.defined {
 		e.defined[id] = e.commits
@@ -185,6 +187,7 @@ func (c *change) undone(e *Engine, by *lock.Owner) {
 		c.undo()
 		return
 	}
+	e.changed(schedule.Versions, 0)
 	c.row.head = c.version.older
 	c.table.tally(c.version, c.version.older)
 	e.dropKeys(c.table, c.row, c.version, by)

@@ -136,7 +136,7 @@ func (st *Statement) reader(read Read, own bool) reader {
 	case Committed:
 		r.versioned, r.snapshot = true, st.at(&st.snapshot)
 	case Dirty:
-		st.engine.noticed++
+		st.engine.looked(schedule.Versions)
 	case Locked:
 	}
 	return r
@@ -308,7 +308,7 @@ func (st *Statement) breathe() error {
 	if st.steps++; st.steps%breath != 0 {
 		return nil
 	}
-	st.engine.noticed++
+	st.engine.looked(schedule.Versions)
 	st.engine.scheduler.Yield(st.session.client.ID, schedule.Point{Kind: "row"})
 	return st.ctx.Err()
 }

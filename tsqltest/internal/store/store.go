@@ -54,9 +54,9 @@ type Engine struct {
 	stamped int // transactions that have locked their number
 	// Pages says that pages are locked: see page.go.
 	Pages      bool
-	escalateAt int    // other than the constant in tests
-	noticed    uint64 // see Changes
-	image      *Image // the last that was made or put back
+	escalateAt int               // other than the constant in tests
+	observer   schedule.Observer // nil for nobody
+	image      *Image            // the last that was made or put back
 }
 
 // NewEngine returns an engine without data. Sessions wait through s. The random function is there for decisions that a

@@ -5,6 +5,7 @@ import "github.com/tidwall/btree"
 // walk goes through the keys of a range. It finds its place again by key when keys have come or gone meanwhile, so it
 // sees each key at most once, and holds nothing but its place.
 type walk struct {
+	engine   *Engine
 	index    *Index
 	bounds   Range
 	reverse  bool
@@ -41,6 +42,7 @@ func (w *walk) peek() *entry {
 		found = w.seek()
 	}
 	w.ahead, w.direct, w.next, w.changes, w.onLast = true, false, nil, ix.changes, false
+	w.cross(found)
 	if found {
 		if key := w.iterator.Key(); w.within(key) {
 			w.next = w.iterator.Value()

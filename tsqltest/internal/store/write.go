@@ -5,6 +5,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/lock"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
 // ErrGone says that a row to be changed has been deleted. It cannot happen to a row on which the statement has a lock.
@@ -242,6 +243,7 @@ func (w *write) newKey(ix *Index, key string) error {
 	if !w.table.Private && w.st.options.Isolation == SnapshotIsolation && w.hides(ix, key) {
 		return fault.New(3960, w.table.Name, w.table.DatabaseName)
 	}
+	w.st.engine.fill(ix, key)
 	ix.add(key, w.row)
 	return nil
 }
@@ -335,7 +337,10 @@ func (st *Statement) put(t *Table, row *Row, values []Value, keys []string) {
 	v := &version{values: values, keys: keys, statement: st.id, older: row.head}
 	t.tally(row.head, v)
 	row.head = v
-	st.engine.noticed++
+	if e := st.engine; e.observer != nil && !t.Private {
+		e.changed(schedule.Versions, 0)
+		e.observer.Wrote()
+	}
 	c := change{table: t, row: row, version: v}
 	if t.SurvivesRollback {
 		st.survives = append(st.survives, c)
