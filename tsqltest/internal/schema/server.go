@@ -206,11 +206,5 @@ func fold(c *value.Collation, name string) string {
 	return strings.ToLower(name)
 }
 
-// caseSensitive reports what the name of a collation says about case: _BIN, _BIN2 and _CS tell cases apart.
-func caseSensitive(c *value.Collation) bool {
-	if c == nil {
-		return false
-	}
-	name := strings.ToUpper(c.Name) + "_"
-	return strings.Contains(name, "_BIN_") || strings.Contains(name, "_BIN2_") || strings.Contains(name, "_CS_")
-}
+// caseSensitive reports whether a collation tells cases apart.
+func caseSensitive(c *value.Collation) bool { return c != nil && !c.IgnoresCase() }
