@@ -303,7 +303,7 @@ func (c *Cursor) lockGap() error {
 	if end != nil {
 		r = c.index.resource(end.key)
 	}
-	if _, _, err := c.st.lockKey(c.index, c.way(c.index), c.access.Grain, &r, rowMode(c.access.Mode, true), lock.Transaction, c.patience()); err != nil {
+	if _, _, err := c.st.lockStable(c.index, c.way(c.index), c.access.Grain, &r, rowMode(c.access.Mode, true), lock.Transaction, c.patience()); err != nil {
 		return err
 	}
 	c.gapped = c.walk.gap() == end
