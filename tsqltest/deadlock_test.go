@@ -191,3 +191,59 @@ func deadlocks(t *testing.T, options tsqltest.Options, ada, bob []string) []stri
 	}, tsqltest.Exploration{Preemptions: 1})
 	return slices.Sorted(maps.Keys(found))
 }
+
+// Server.Deadlocks tells the deadlocks of sessions by their numbers.
+func TestServerDeadlocks(t *testing.T) {
+	t.Parallel()
+	server := tsqltest.New(t, tsqltest.Options{})
+	ada, bob := session(t, server), session(t, server)
+	must(t, ada, shopTables)
+	must(t, bob, "SET DEADLOCK_PRIORITY LOW")
+	must(t, ada, "BEGIN TRANSACTION; UPDATE dbo.items SET n = 1 WHERE id = 1")
+	must(t, bob, "BEGIN TRANSACTION; UPDATE dbo.stock SET n = 1 WHERE id = 1")
+	done := make(chan error)
+	go func() {
+		_, err := ada.Exec(t.Context(), "UPDATE dbo.stock SET n = 2 WHERE id = 1")
+		done <- err
+	}()
+	_, err := bob.Exec(t.Context(), "UPDATE dbo.items SET n = 2 WHERE id = 1")
+	wantError(t, err, 1205)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	a, b := fmt.Sprint(spid(t, ada)), fmt.Sprint(spid(t, bob))
+	want := tsqltest.Deadlock{Victim: b, Waits: []tsqltest.DeadlockWait{
+		{Session: a, Resource: "KEY dbo.stock.pk_stock (1)", Mode: "U", Owner: b, OwnerMode: "X"},
+		{Session: b, Resource: "KEY dbo.items.pk_items (1)", Mode: "U", Owner: a, OwnerMode: "X"},
+	}}
+	if got := server.Deadlocks(); len(got) != 1 || got[0].String() != want.String() {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A failure shows its deadlocks, with the names of the sessions; a circle that a LOCK_TIMEOUT has ended is one of them.
+func TestExploreTellsDeadlocks(t *testing.T) {
+	t.Parallel()
+	s := tsqltest.Scenario{Setup: script(accounts), Sessions: steps(transfer(1, 2), transfer(2, 1))}
+	r := tsqltest.Search(t, s, tsqltest.Exploration{})
+	const wait = "ada waits for U on KEY dbo.accounts.pk_accounts (2); bob has X"
+	if r.Failure == nil || !strings.Contains(r.Failure.Table, "deadlock, victim") || !strings.Contains(r.Failure.Table, wait) {
+		t.Errorf("%v", r.Failure)
+	}
+	impatient := append([]string{"SET LOCK_TIMEOUT 100"}, transfer(1, 2)...)
+	timedOut := 0
+	tsqltest.Explore(t, tsqltest.Scenario{
+		Setup: script(accounts), Sessions: steps(impatient, transfer(2, 1)), Allow: []int32{1222, 1205},
+		Check: func(e *tsqltest.End) error {
+			for _, d := range e.Deadlocks() {
+				if d.TimedOut && d.Victim == "ada" {
+					timedOut++
+				}
+			}
+			return nil
+		},
+	}, tsqltest.Exploration{Preemptions: 1})
+	if timedOut == 0 {
+		t.Error("no LOCK_TIMEOUT has ended a circle")
+	}
+}
