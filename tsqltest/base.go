@@ -33,7 +33,7 @@ func (b *Base) make(t testing.TB) {
 	b.image = b.server.sessions.Save()
 }
 
-// lend gives the server away, as the preparation left it, until using is unlocked.
+// lend gives the server away, as the preparation and a setup of the scenario's own leave it, until using is unlocked.
 func (b *Base) lend(t testing.TB, setup func(t testing.TB, s *Server)) *Server {
 	t.Helper()
 	b.using.Lock()
@@ -50,9 +50,9 @@ func (b *Base) lend(t testing.TB, setup func(t testing.TB, s *Server)) *Server {
 		b.make(t)
 		s = b.server
 	}
-	s.sessions.ForgetPlans()
-	s.random.Seed(s.options.Seed, 0)
 	if setup != nil {
+		s.sessions.ForgetPlans()
+		s.random.Seed(s.options.Seed, 0)
 		setup(t, s)
 	}
 	lent = true

@@ -44,7 +44,11 @@ func (e *explorer) begin() {
 		return e.start.Add(e.machine.Now())
 	}
 	server.latch.Scheduler = explore.NewMachine()
-	e.image = server.sessions.Save()
+	if b := e.scenario.Base; b != nil && e.scenario.Setup == nil {
+		e.image = b.image // with the plans that others have made
+	} else {
+		e.image = server.sessions.Save()
+	}
 	server.sessions.AnyPlan(e.plan, e.options.RowLocks)
 }
 

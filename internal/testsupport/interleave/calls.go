@@ -40,6 +40,14 @@ func ackTurnOf(n int) string {
 `, tokenOf(n))
 }
 
+func renewTurnOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.renew_orchestration_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+}
+
+func renewWorkOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.renew_work_item_lock @lock_token = %s, @extend_ms = 60000;\n", tokenOf(n))
+}
+
 func abandonTurnOf(n int) string {
 	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
 }

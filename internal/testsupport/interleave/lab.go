@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -11,28 +12,50 @@ import (
 type Variant struct {
 	// RowVersions is READ_COMMITTED_SNAPSHOT.
 	RowVersions bool
+	// OptimizedLocking is as in Azure SQL Database.
+	OptimizedLocking bool
 	// Amend is a script that is executed after the migrations. It may replace procedures.
 	Amend string
 }
 
-// Lab is a database with the store's schema. Scenarios use it one after the other; each finds it as it was made.
-type Lab struct{ base *tsqltest.Base }
+// Lab is databases with the store's schema: an empty one, and the one that the matrix begins with. Scenarios use them one after the
+// other; each finds its database as it was made.
+type Lab struct {
+	empty, world func() *tsqltest.Base
+	victims      []string // procedures that may be the victim of a deadlock, by defects that are known
+}
 
 // NewLab makes a lab, which ends with the test.
 func NewLab(t testing.TB, v Variant) *Lab {
 	t.Helper()
-	return &Lab{NewBase(t, v)}
+	// When they are wanted for the first time: they end with the lab.
+	l := &Lab{
+		empty: sync.OnceValue(func() *tsqltest.Base { return NewBase(t, v) }),
+		world: sync.OnceValue(func() *tsqltest.Base { return newBase(t, v, world()) }),
+	}
+	for _, s := range defects() {
+		if !v.RowVersions || s.Known.VersionsToo {
+			l.victims = append(l.victims, s.Known.Victims...)
+		}
+	}
+	return l
 }
 
-// NewBase is a lab's database, for scenarios that are not of the list.
+// NewBase is an empty database with the store's schema, for scenarios that are not of the list.
 func NewBase(t testing.TB, v Variant) *tsqltest.Base {
 	t.Helper()
-	return tsqltest.NewBase(t, tsqltest.Options{RowVersions: v.RowVersions}, func(t testing.TB, s *tsqltest.Server) {
+	return newBase(t, v, "")
+}
+
+func newBase(t testing.TB, v Variant, script string) *tsqltest.Base {
+	t.Helper()
+	return tsqltest.NewBase(t, tsqltest.Options{RowVersions: v.RowVersions, OptimizedLocking: v.OptimizedLocking}, func(t testing.TB, s *tsqltest.Server) {
 		t.Helper()
 		if _, err := (&migrate.Migration{DB: s.DB()}).Up(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		apply(t, s, v.Amend)
+		apply(t, s, script)
 	})
 }
 
@@ -44,20 +67,25 @@ func apply(t testing.TB, s *tsqltest.Server, script string) {
 }
 
 // Scenario is a scenario of the list, for the explorer.
-func (l *Lab) Scenario(_ testing.TB, s Scenario) tsqltest.Scenario {
-	return tsqltest.Scenario{
-		Base: l.base,
-		Setup: func(t testing.TB, server *tsqltest.Server) {
-			t.Helper()
-			apply(t, server, s.Prepare)
-		},
-		Sessions: s.Sessions,
-		Allow:    s.Allow,
-		Check: func(e *tsqltest.End) error {
-			if err := sound(e); err != nil || s.Check == nil {
-				return err
-			}
-			return s.Check(e)
-		},
+func (l *Lab) Scenario(t testing.TB, s Scenario) tsqltest.Scenario {
+	t.Helper()
+	made := tsqltest.Scenario{Sessions: s.Sessions, Allow: s.Allow}
+	if s.world {
+		made.Allow = append(made.Allow, deadlock) // the check looks at them
+		made.Base = l.world()
+		made.Check = l.serializable(s, l.orders(t, s))
+		return made
 	}
+	made.Base = l.empty()
+	made.Setup = func(t testing.TB, server *tsqltest.Server) {
+		t.Helper()
+		apply(t, server, s.Prepare)
+	}
+	made.Check = func(e *tsqltest.End) error {
+		if err := sound(e); err != nil || s.Check == nil {
+			return err
+		}
+		return s.Check(e)
+	}
+	return made
 }

@@ -20,6 +20,12 @@ type Scenario struct {
 	Check func(*tsqltest.End) error
 	// Known is set if the scenario is known to fail.
 	Known *Known
+
+	world      bool // it begins with the world
+	operations []operation
+	time       time.Duration // that passes
+	cuts       bool          // the second session interrupts the first
+	victims    bool          // a deadlock is in order
 }
 
 // Known is a defect that is known and not mended yet.
@@ -30,6 +36,8 @@ type Known struct {
 	Exploration tsqltest.Exploration
 	// Want are texts that the failure must have, so that it is the defect and not another.
 	Want []string
+	// Victims are the procedures that may be the victim of a deadlock by it, in other scenarios too.
+	Victims []string
 	// VersionsToo says that it is there with row versions too. All are there without.
 	VersionsToo bool
 }
@@ -49,7 +57,7 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 	return r.Failure, nil
 }
 
-// Scenarios are all of them: those that hold, and those that are known to fail.
+// Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in [Matrix].
 func Scenarios() []Scenario { return append(pairs(), defects()...) }
 
 // sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or

@@ -1,0 +1,297 @@
+package interleave
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// The matrix is every operation of the table beside every other, on one instance and on two. The end of every order must be that
+// of one operation after the other: the digests say so.
+
+const aLongTime = 10 * time.Minute
+
+// tries bounds how often a call may be repeated, as the store repeats it when two add the same row.
+const tries = 3
+
+// Matrix are the scenarios that follow from the table of operations: each beside each one from itself on, and triples; and each
+// that is interrupted at any point.
+func Matrix() []Scenario { return slices.Concat(besides(), triples(), overtaken(), cuts()) }
+
+// failing are pairs that are known to end otherwise than one after the other. They are among the defects.
+var failing = [][2]string{
+	{"set work aside", "renew sessions"}, {"delete instances", "delete in bulk"}, {"delete in bulk", "delete in bulk"},
+}
+
+func besides() []Scenario {
+	var list []Scenario
+	all := operations()
+	for i, one := range all {
+		for _, two := range all[i:] {
+			if one.reads && two.reads {
+				continue
+			}
+			if !slices.Contains(failing, [2]string{one.name, two.name}) {
+				list = append(list, beside(one, two, "a", "a"))
+			}
+			if !one.anywhere && !two.anywhere {
+				list = append(list, beside(one, two, "a", "b"))
+			}
+		}
+	}
+	return list
+}
+
+// beside is two operations of the table, each of an instance.
+func beside(one, two operation, of, other string) Scenario {
+	name := fmt.Sprintf("%s | %s", one.name, two.name)
+	if of != other {
+		name += " elsewhere"
+	}
+	return Scenario{
+		Name: name, world: true, operations: []operation{one, two}, victims: one.disorderly || two.disorderly,
+		Sessions: []tsqltest.Session{one.session("1 ", of, 1), two.session("2 ", other, 2)},
+	}
+}
+
+// session calls the operation. What it means to be refused is no error: the lease is lost, the instance is gone, the event is there.
+func (o operation) session(prefix, id string, n int) tsqltest.Session {
+	batch := o.batch(id, n)
+	return tsqltest.Session{Name: prefix + o.name, Run: func(p *tsqltest.Player) error {
+		for try := 1; ; try++ {
+			r, err := p.Exec(batch)
+			switch number := numberOf(err); {
+			case number == 0 && err != nil:
+				return err
+			case number == 2601 || number == 2627:
+				if try == tries {
+					return fmt.Errorf("called %d times: %w", try, err)
+				}
+				continue
+			case number == 1222 && o.claims != "", number >= 50_010 && number < 50_100:
+				return nil
+			case number == 0:
+				o.note(p, r)
+			}
+			return err
+		}
+	}}
+}
+
+// note keeps what was claimed.
+func (o operation) note(p *tsqltest.Player, r *tsqltest.Result) {
+	set := map[string]int{"inboxes": 1}[o.claims]
+	if o.claims != "" && len(r.Sets) > set && len(r.Sets[set].Rows) > 0 {
+		p.Note(fmt.Sprint(o.claims, " ", r.Sets[set].Rows[0][0]))
+	}
+}
+
+func numberOf(err error) int32 {
+	if e, ok := errors.AsType[*tsqltest.Error](err); ok {
+		return e.Number
+	}
+	return 0
+}
+
+// giveBack takes claims back and readies what is due, since which one is taken depends on who is looking at the others.
+const giveBack = `
+IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = %[1]s)
+    EXEC duroxide.abandon_orchestration_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
+IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s)
+    EXEC duroxide.abandon_work_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
+DELETE FROM duroxide.sessions WHERE worker_id = N'claimant';
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+EXEC duroxide.ready_due_inboxes @now = @now;
+EXEC duroxide.ready_due_work @now = @now;
+`
+
+// settle is the digest of an end without what claims do.
+func (s Scenario) settle(e *tsqltest.End) (string, error) {
+	for i, o := range s.operations {
+		if o.claims == "" {
+			continue
+		}
+		if _, err := e.Exec(fmt.Sprintf(giveBack, tokenOf(i+1))); err != nil {
+			return "", fmt.Errorf("giving back what was claimed: %w", err)
+		}
+	}
+	return digestOf(e)
+}
+
+// ends are what the operations come to one after the other: an order's name by its digest.
+type ends map[string]string
+
+// deadlock is the number of the error that a deadlock's victim gets.
+const deadlock = 1205
+
+// excused says that the victim of a deadlock is one of a known defect, which has a scenario of its own.
+func (l *Lab) excused(err error) bool {
+	e, ok := errors.AsType[*tsqltest.Error](err)
+	return ok && slices.Contains(l.victims, strings.TrimPrefix(e.Procedure, "duroxide."))
+}
+
+// orders runs the operations one after the other, in every order, and those of them alone that others may give way to.
+func (l *Lab) orders(t testing.TB, s Scenario) ends {
+	t.Helper()
+	found := ends{}
+	for _, sessions := range s.serial() {
+		r := tsqltest.Search(t, tsqltest.Scenario{
+			Base: l.world(), Sessions: sessions,
+			Check: func(e *tsqltest.End) error {
+				d, err := s.settle(e)
+				found[d] = fmt.Sprintf("%d sessions", len(sessions))
+				return err
+			},
+		}, tsqltest.Exploration{Preemptions: -1})
+		if r.Failure != nil {
+			t.Errorf("%s, one after the other: %v", s.Name, r.Failure)
+		}
+	}
+	return found
+}
+
+// serial are the sets of sessions that may come one after the other in the place of all of them.
+func (s Scenario) serial() [][]tsqltest.Session {
+	switch {
+	case s.cuts:
+		return [][]tsqltest.Session{s.Sessions[:1], {does("nobody", "SELECT 1;")}}
+	case s.victims:
+		return [][]tsqltest.Session{s.Sessions, s.Sessions[:1], s.Sessions[1:]}
+	}
+	return [][]tsqltest.Session{s.Sessions}
+}
+
+// serializable checks the end of an order against those of the operations one after the other.
+func (l *Lab) serializable(s Scenario, found ends) func(e *tsqltest.End) error {
+	return func(e *tsqltest.End) error {
+		for _, session := range s.Sessions {
+			err := e.Err(session.Name)
+			switch {
+			case err == nil, s.cuts, s.victims && numberOf(err) == deadlock:
+			case (s.Known == nil || len(s.Known.Victims) == 0) && numberOf(err) == deadlock && l.excused(err):
+				return nil
+			default:
+				return fmt.Errorf("%s: %w", session.Name, err)
+			}
+		}
+		if err := consistent(e); err != nil {
+			return err
+		}
+		if ms, ok := e.Value(waited).(int64); !ok || ms > longestWait+s.time.Milliseconds() {
+			return fmt.Errorf("somebody has waited for %d ms, at most %d are in order", ms-s.time.Milliseconds(), longestWait)
+		}
+		if s.portions() {
+			return nil
+		}
+		got, err := s.settle(e)
+		if err != nil || found[got] != "" {
+			return err
+		}
+		nearest := ""
+		for want := range found {
+			if d := compare(got, want); nearest == "" || len(d) < len(nearest) {
+				nearest = d
+			}
+		}
+		return fmt.Errorf("the end is that of no order of the operations one after the other:%s", nearest)
+	}
+}
+
+// waited is how far the clock has moved, which it does only while all wait for a LOCK_TIMEOUT.
+const (
+	waited      = "SELECT CAST(DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - 1704110400000 AS BIGINT)"
+	longestWait = 600
+)
+
+// portions says that one of the operations was interrupted which commits more than once.
+func (s Scenario) portions() bool {
+	return s.cuts && slices.ContainsFunc(s.operations, func(o operation) bool { return o.portions })
+}
+
+// cuts are scenarios in which an operation is given up by its client at any point, or its connection ends: it has done all or
+// nothing, or some of its portions.
+func cuts() []Scenario {
+	var list []Scenario
+	for _, o := range operations() {
+		if o.reads {
+			continue
+		}
+		victim := o.session("", "a", 1)
+		for name, f := range map[string]func(*tsqltest.Player, string){"cut": (*tsqltest.Player).Cut, "killed": (*tsqltest.Player).Kill} {
+			list = append(list, Scenario{
+				Name: o.name + ", " + name, world: true, cuts: true, operations: []operation{o},
+				Sessions: []tsqltest.Session{victim, {Name: "world", Run: func(p *tsqltest.Player) error {
+					f(p, victim.Name)
+					return nil
+				}}},
+			})
+		}
+	}
+	slices.SortFunc(list, func(a, b Scenario) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// triples are three operations of the table on one instance.
+func triples() []Scenario {
+	var list []Scenario
+	for _, names := range [][]string{
+		{"fetch turn", "ack turn with everything", "renew turn"},
+		{"fetch turn", "ack turn with everything", "delete instance"},
+		{"fetch turn", "renew turn", "delete instance"},
+		{"ack turn with everything", "renew turn", "delete instance"},
+		{"fetch turn", "fetch turn", "ack turn, continue as new"},
+		{"fetch turn", "fetch turn", "abandon turn"},
+		{"fetch turn", "fetch turn", "fetch turn"},
+		{"fetch work", "ack work of a session", "renew work"},
+		{"fetch work", "ack work of a session", "delete instance"},
+		{"fetch work", "renew work", "delete instance"},
+		{"ack work of a session", "renew work", "delete instance"},
+		{"fetch work", "fetch work", "ack turn with everything"},
+		{"fetch work", "fetch work", "fetch work"},
+		{"fetch work", "renew sessions", "abandon work of a session"},
+		{"ack turn with everything", "ack work", "enqueue in a transaction"},
+	} {
+		list = append(list, among(names))
+	}
+	return list
+}
+
+// overtaken are operations beside each other while the leases that they are about end.
+func overtaken() []Scenario {
+	var list []Scenario
+	for _, names := range [][]string{
+		{"fetch turn", "ack turn with everything"},
+		{"fetch turn", "abandon turn"},
+		{"fetch turn", "renew turn"},
+		{"fetch work", "ack work of a session"},
+		{"fetch work", "abandon work of a session"},
+		{"fetch work", "renew work"},
+		{"fetch work", "renew sessions"},
+	} {
+		s := among(names)
+		s.Name, s.time = s.Name+" | the leases end", passed
+		s.Sessions = append(s.Sessions, passing(passed))
+		list = append(list, s)
+	}
+	return list
+}
+
+// passed is longer than the leases of the world.
+const passed = 31 * time.Second
+
+// among is operations of the table on instance a.
+func among(names []string) Scenario {
+	all := operations()
+	s := Scenario{Name: strings.Join(names, " | "), world: true}
+	for i, name := range names {
+		at := slices.IndexFunc(all, func(o operation) bool { return o.name == name })
+		s.operations = append(s.operations, all[at])
+		s.Sessions = append(s.Sessions, all[at].session(fmt.Sprintf("%d ", i+1), "a", i+1))
+	}
+	return s
+}

@@ -1,0 +1,122 @@
+package interleave
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// exploration is how many orders of each scenario are tried: DUROXIDE_SCHEDULES or a few, by the planner's plans and by as many
+// others as DUROXIDE_PLANS says.
+func exploration(t *testing.T) tsqltest.Exploration {
+	t.Helper()
+	number := func(name string, other int) int {
+		text := os.Getenv(name)
+		if text == "" {
+			return other
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			t.Fatalf("%s is %q", name, text)
+		}
+		return n
+	}
+	e := tsqltest.Exploration{Random: true, Plans: number("DUROXIDE_PLANS", 0)}
+	e.Schedules = number("DUROXIDE_SCHEDULES", 3) * (e.Plans + 1)
+	return e
+}
+
+// Every operation beside every other ends as one after the other does, whatever the database's variant.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	e := exploration(t)
+	variants := []Variant{{}, {RowVersions: true}, {RowVersions: true, OptimizedLocking: true}}
+	list := Matrix()
+	for i, v := range variants {
+		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
+			t.Parallel()
+			lab := NewLab(t, v)
+			for at, s := range list {
+				if racing && at%50 != i {
+					continue
+				}
+				e.Seed = uint64(i + 1)
+				if r := tsqltest.Search(t, lab.Scenario(t, s), e); r.Failure != nil {
+					t.Errorf("%s: %v", s.Name, r.Failure)
+				}
+			}
+		})
+	}
+}
+
+// Every operation does its work in the world of the matrix, and leaves a store that is sound and from which all is fetched.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	lab := NewLab(t, Variant{})
+	for at, o := range operations() {
+		if racing && at%10 != 0 {
+			continue
+		}
+		t.Run(o.name, func(t *testing.T) {
+			session := tsqltest.Session{Name: o.name, Steps: []string{o.batch("a", 1)}}
+			var before, after string
+			end := func(d *string) func(*tsqltest.End) error {
+				return func(e *tsqltest.End) (err error) {
+					if err := consistent(e); err != nil {
+						return err
+					}
+					if *d, err = digestOf(e); err != nil {
+						return err
+					}
+					return drains(e)
+				}
+			}
+			once := tsqltest.Exploration{Preemptions: -1}
+			tsqltest.Explore(t, tsqltest.Scenario{Base: lab.world(), Sessions: []tsqltest.Session{does("nobody", "SELECT 1;")}, Check: end(&before)}, once)
+			tsqltest.Explore(t, tsqltest.Scenario{Base: lab.world(), Sessions: []tsqltest.Session{session}, Check: end(&after)}, once)
+			switch changed := before != after; {
+			case o.reads && changed:
+				t.Errorf("it is said to read, but changes%s", compare(after, before))
+			case !o.reads && !changed && o.name != "enqueue and roll back":
+				t.Error("it changes nothing")
+			}
+		})
+	}
+}
+
+// The matrix finds what is wrong with procedures: one that forgets to make an instance ready, one that writes what it has read before.
+func TestMatrixFindsDefects(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		amend string
+		among []string
+	}{
+		"an abandon that does not ready the instance": {
+			amend: `
+CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item @lock_token UNIQUEIDENTIFIER, @delay_ms BIGINT, @give_back BIT
+AS
+UPDATE duroxide.inboxes SET lock_token = NULL, locked_until = NULL, wake_at = NULL, head_id = NULL WHERE lock_token = @lock_token;`,
+			among: []string{"enqueue turn", "abandon turn"},
+		},
+		"a renewal in two steps": {
+			amend: `
+CREATE OR ALTER PROCEDURE duroxide.renew_orchestration_item_lock @lock_token UNIQUEIDENTIFIER, @extend_ms BIGINT
+AS
+DECLARE @id NVARCHAR(400), @until BIGINT;
+SELECT @id = b.instance_id, @until = b.locked_until FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token;
+UPDATE duroxide.inboxes SET lock_token = @lock_token, locked_until = @until + @extend_ms, wake_at = @until + @extend_ms, head_id = NULL WHERE instance_id = @id;`,
+			among: []string{"ack turn", "renew turn"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lab := NewLab(t, Variant{Amend: tt.amend})
+			if r := tsqltest.Search(t, lab.Scenario(t, among(tt.among)), tsqltest.Exploration{}); r.Failure == nil {
+				t.Error("not found")
+			}
+		})
+	}
+}
