@@ -208,6 +208,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listFinishedRootsStmt, err = db.PrepareContext(ctx, ListFinishedRoots); err != nil {
 		return nil, fmt.Errorf("error preparing query ListFinishedRoots: %w", err)
 	}
+	if q.listFrameworkVersionsStmt, err = db.PrepareContext(ctx, ListFrameworkVersions); err != nil {
+		return nil, fmt.Errorf("error preparing query ListFrameworkVersions: %w", err)
+	}
+	if q.listInstanceHeadsStmt, err = db.PrepareContext(ctx, ListInstanceHeads); err != nil {
+		return nil, fmt.Errorf("error preparing query ListInstanceHeads: %w", err)
+	}
 	if q.listInstancesStmt, err = db.PrepareContext(ctx, ListInstances); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstances: %w", err)
 	}
@@ -231,6 +237,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listTreeStmt, err = db.PrepareContext(ctx, ListTree); err != nil {
 		return nil, fmt.Errorf("error preparing query ListTree: %w", err)
+	}
+	if q.listWorkHeadsStmt, err = db.PrepareContext(ctx, ListWorkHeads); err != nil {
+		return nil, fmt.Errorf("error preparing query ListWorkHeads: %w", err)
 	}
 	if q.lockInstanceStmt, err = db.PrepareContext(ctx, LockInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query LockInstance: %w", err)
@@ -270,6 +279,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nextWorkWakeStmt, err = db.PrepareContext(ctx, NextWorkWake); err != nil {
 		return nil, fmt.Errorf("error preparing query NextWorkWake: %w", err)
+	}
+	if q.oldestInstanceStmt, err = db.PrepareContext(ctx, OldestInstance); err != nil {
+		return nil, fmt.Errorf("error preparing query OldestInstance: %w", err)
+	}
+	if q.oldestPlainWorkStmt, err = db.PrepareContext(ctx, OldestPlainWork); err != nil {
+		return nil, fmt.Errorf("error preparing query OldestPlainWork: %w", err)
 	}
 	if q.pinExecutionStmt, err = db.PrepareContext(ctx, PinExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query PinExecution: %w", err)
@@ -667,6 +682,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listFinishedRootsStmt: %w", cerr)
 		}
 	}
+	if q.listFrameworkVersionsStmt != nil {
+		if cerr := q.listFrameworkVersionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listFrameworkVersionsStmt: %w", cerr)
+		}
+	}
+	if q.listInstanceHeadsStmt != nil {
+		if cerr := q.listInstanceHeadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listInstanceHeadsStmt: %w", cerr)
+		}
+	}
 	if q.listInstancesStmt != nil {
 		if cerr := q.listInstancesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listInstancesStmt: %w", cerr)
@@ -705,6 +730,11 @@ func (q *Queries) Close() error {
 	if q.listTreeStmt != nil {
 		if cerr := q.listTreeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listTreeStmt: %w", cerr)
+		}
+	}
+	if q.listWorkHeadsStmt != nil {
+		if cerr := q.listWorkHeadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listWorkHeadsStmt: %w", cerr)
 		}
 	}
 	if q.lockInstanceStmt != nil {
@@ -770,6 +800,16 @@ func (q *Queries) Close() error {
 	if q.nextWorkWakeStmt != nil {
 		if cerr := q.nextWorkWakeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextWorkWakeStmt: %w", cerr)
+		}
+	}
+	if q.oldestInstanceStmt != nil {
+		if cerr := q.oldestInstanceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldestInstanceStmt: %w", cerr)
+		}
+	}
+	if q.oldestPlainWorkStmt != nil {
+		if cerr := q.oldestPlainWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldestPlainWorkStmt: %w", cerr)
 		}
 	}
 	if q.pinExecutionStmt != nil {
@@ -1008,6 +1048,8 @@ type Queries struct {
 	listDeadLettersStmt           *sql.Stmt
 	listExecutionsStmt            *sql.Stmt
 	listFinishedRootsStmt         *sql.Stmt
+	listFrameworkVersionsStmt     *sql.Stmt
+	listInstanceHeadsStmt         *sql.Stmt
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
 	listKnownVersionsStmt         *sql.Stmt
@@ -1016,6 +1058,7 @@ type Queries struct {
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
 	listTreeStmt                  *sql.Stmt
+	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
 	lockWorkStmt                  *sql.Stmt
@@ -1029,6 +1072,8 @@ type Queries struct {
 	nextWaitingInstanceStmt       *sql.Stmt
 	nextWaitingWorkStmt           *sql.Stmt
 	nextWorkWakeStmt              *sql.Stmt
+	oldestInstanceStmt            *sql.Stmt
+	oldestPlainWorkStmt           *sql.Stmt
 	pinExecutionStmt              *sql.Stmt
 	putInstanceStmt               *sql.Stmt
 	putKnownCodeStmt              *sql.Stmt
@@ -1124,6 +1169,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listDeadLettersStmt:           q.listDeadLettersStmt,
 		listExecutionsStmt:            q.listExecutionsStmt,
 		listFinishedRootsStmt:         q.listFinishedRootsStmt,
+		listFrameworkVersionsStmt:     q.listFrameworkVersionsStmt,
+		listInstanceHeadsStmt:         q.listInstanceHeadsStmt,
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
 		listKnownVersionsStmt:         q.listKnownVersionsStmt,
@@ -1132,6 +1179,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,
 		listTreeStmt:                  q.listTreeStmt,
+		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
 		lockWorkStmt:                  q.lockWorkStmt,
@@ -1145,6 +1193,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextWaitingInstanceStmt:       q.nextWaitingInstanceStmt,
 		nextWaitingWorkStmt:           q.nextWaitingWorkStmt,
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
+		oldestInstanceStmt:            q.oldestInstanceStmt,
+		oldestPlainWorkStmt:           q.oldestPlainWorkStmt,
 		pinExecutionStmt:              q.pinExecutionStmt,
 		putInstanceStmt:               q.putInstanceStmt,
 		putKnownCodeStmt:              q.putKnownCodeStmt,

@@ -128,6 +128,40 @@ func (q *Queries) ListExecutions(ctx context.Context, instanceID string) ([]int6
 	return items, nil
 }
 
+const ListFrameworkVersions = `-- name: ListFrameworkVersions :many
+SELECT id, major, minor, patch
+FROM framework_versions
+ORDER BY id
+`
+
+func (q *Queries) ListFrameworkVersions(ctx context.Context) ([]FrameworkVersion, error) {
+	rows, err := q.query(ctx, q.listFrameworkVersionsStmt, ListFrameworkVersions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FrameworkVersion{}
+	for rows.Next() {
+		var i FrameworkVersion
+		if err := rows.Scan(
+			&i.ID,
+			&i.Major,
+			&i.Minor,
+			&i.Patch,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListPrunableExecutions = `-- name: ListPrunableExecutions :many
 SELECT e.execution_id
 FROM executions AS e

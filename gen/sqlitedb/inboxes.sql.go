@@ -81,6 +81,75 @@ func (q *Queries) GetInboxByToken(ctx context.Context, lockToken *string) (GetIn
 	return i, err
 }
 
+const ListInstanceHeads = `-- name: ListInstanceHeads :many
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = v.id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM (SELECT 0 AS id UNION ALL SELECT f.id FROM framework_versions AS f) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = c.version_id
+              AND b.code_id > c.code_id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT
+    CAST(c.version_id AS INTEGER) AS version_id,
+    CAST(c.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(b.head_id)
+        FROM inboxes AS b
+        WHERE b.version_id = c.version_id
+          AND b.code_id = c.code_id
+          AND b.head_id IS NOT NULL
+    ) AS INTEGER) AS head_id
+FROM codes AS c
+WHERE c.code_id IS NOT NULL
+`
+
+type ListInstanceHeadsRow struct {
+	VersionID int64
+	CodeID    int64
+	HeadID    int64
+}
+
+// Per framework version and code, the oldest message of which an instance is fetchable:
+// two seeks for each.
+func (q *Queries) ListInstanceHeads(ctx context.Context) ([]ListInstanceHeadsRow, error) {
+	rows, err := q.query(ctx, q.listInstanceHeadsStmt, ListInstanceHeads)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListInstanceHeadsRow{}
+	for rows.Next() {
+		var i ListInstanceHeadsRow
+		if err := rows.Scan(&i.VersionID, &i.CodeID, &i.HeadID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const LockInstance = `-- name: LockInstance :exec
 UPDATE inboxes
 SET lock_token = ?1, locked_until = ?2, locked_at = ?3, head_id = NULL, wake_at = ?2
@@ -232,6 +301,29 @@ func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, code
 	return i, err
 }
 
+const OldestInstance = `-- name: OldestInstance :one
+SELECT instance_id, head_id
+FROM inboxes
+WHERE version_id = ?1
+  AND code_id = ?2
+  AND head_id IS NOT NULL
+ORDER BY head_id
+LIMIT 1
+`
+
+type OldestInstanceRow struct {
+	InstanceID string
+	HeadID     *int64
+}
+
+// The instance of a version and code that has waited longest.
+func (q *Queries) OldestInstance(ctx context.Context, versionID int64, codeID int64) (OldestInstanceRow, error) {
+	row := q.queryRow(ctx, q.oldestInstanceStmt, OldestInstance, versionID, codeID)
+	var i OldestInstanceRow
+	err := row.Scan(&i.InstanceID, &i.HeadID)
+	return i, err
+}
+
 const RefreshInbox = `-- name: RefreshInbox :one
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
 SELECT
@@ -369,12 +461,14 @@ ON CONFLICT (instance_id) DO UPDATE SET
     code_id = excluded.code_id,
     head_id = excluded.head_id,
     wake_at = excluded.wake_at
-RETURNING head_id, wake_at
+RETURNING version_id, code_id, head_id, wake_at
 `
 
 type RefreshInboxRow struct {
-	HeadID *int64
-	WakeAt *int64
+	VersionID int64
+	CodeID    int64
+	HeadID    *int64
+	WakeAt    *int64
 }
 
 // The outcome of every write that adds or removes messages, ends a lease or
@@ -400,7 +494,12 @@ type RefreshInboxRow struct {
 func (q *Queries) RefreshInbox(ctx context.Context, now *int64, instanceID string) (RefreshInboxRow, error) {
 	row := q.queryRow(ctx, q.refreshInboxStmt, RefreshInbox, now, instanceID)
 	var i RefreshInboxRow
-	err := row.Scan(&i.HeadID, &i.WakeAt)
+	err := row.Scan(
+		&i.VersionID,
+		&i.CodeID,
+		&i.HeadID,
+		&i.WakeAt,
+	)
 	return i, err
 }
 

@@ -11,3 +11,10 @@ type DeadLetter struct {
 	Error      string
 	CreatedAt  int64
 }
+
+type FrameworkVersion struct {
+	ID    int64
+	Major int64
+	Minor int64
+	Patch int64
+}

@@ -95,7 +95,7 @@ func (q *Queries) DeleteWorkOf(ctx context.Context, instances string) (int64, er
 	return result.RowsAffected()
 }
 
-const EnqueueWork = `-- name: EnqueueWork :exec
+const EnqueueWork = `-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
 `
@@ -111,8 +111,8 @@ type EnqueueWorkParams struct {
 	Now         int64
 }
 
-func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) error {
-	_, err := q.exec(ctx, q.enqueueWorkStmt, EnqueueWork,
+func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64, error) {
+	result, err := q.exec(ctx, q.enqueueWorkStmt, EnqueueWork,
 		arg.InstanceID,
 		arg.ExecutionID,
 		arg.ActivityID,
@@ -122,7 +122,10 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) error 
 		arg.WorkItem,
 		arg.Now,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 const FinishWork = `-- name: FinishWork :one
@@ -161,6 +164,106 @@ func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, err
 			return nil, err
 		}
 		items = append(items, position)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListWorkHeads = `-- name: ListWorkHeads :many
+WITH RECURSIVE plain AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?1
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?1
+          AND q.code_id > p.code_id
+    ) AS code_id
+    FROM plain AS p
+    WHERE p.code_id IS NOT NULL
+), bound AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?1
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?1
+          AND q.code_id > b.code_id
+    ) AS code_id
+    FROM bound AS b
+    WHERE b.code_id IS NOT NULL
+)
+SELECT
+    CAST(0 AS INTEGER) AS in_session,
+    CAST(p.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(q.id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS ?1
+          AND q.code_id = p.code_id
+    ) AS INTEGER) AS id
+FROM plain AS p
+WHERE p.code_id IS NOT NULL
+UNION ALL
+SELECT
+    CAST(1 AS INTEGER) AS in_session,
+    CAST(b.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(q.id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS ?1
+          AND q.code_id = b.code_id
+    ) AS INTEGER) AS id
+FROM bound AS b
+WHERE b.code_id IS NOT NULL
+`
+
+type ListWorkHeadsRow struct {
+	InSession int64
+	CodeID    int64
+	ID        int64
+}
+
+// The oldest ready activity per code of a tag, without a session and in one: two seeks
+// for each. A NULL tag is the tag of untagged ones.
+func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHeadsRow, error) {
+	rows, err := q.query(ctx, q.listWorkHeadsStmt, ListWorkHeads, tag)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListWorkHeadsRow{}
+	for rows.Next() {
+		var i ListWorkHeadsRow
+		if err := rows.Scan(&i.InSession, &i.CodeID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -263,7 +366,14 @@ WITH RECURSIVE queued AS (
     FROM queued AS p
     WHERE p.session_id IS NOT NULL
 )
-SELECT CAST(coalesce(
+SELECT CAST(coalesce((
+    SELECT min(q.id)
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS ?1
+      AND q.code_id = ?2
+), 0) AS INTEGER) AS oldest, CAST(coalesce(
     (
         SELECT n.id
         FROM (
@@ -316,20 +426,25 @@ type NextSessionWorkParams struct {
 	Owner  string
 }
 
-// The oldest activity of a tag and code in a session that the owner has or may claim, 0
-// for none. Usually it is among the first few, which are looked at one by one. If those
-// all belong to sessions of others, of which one may have a very long queue, each
-// session is looked at once instead.
-func (q *Queries) NextSessionWork(ctx context.Context, arg NextSessionWorkParams) (int64, error) {
+type NextSessionWorkRow struct {
+	Oldest int64
+	ID     int64
+}
+
+// The oldest activity of a tag and code in a session, and the oldest of those in a session
+// that the owner has or may claim; 0 for none. Usually the second is among the first few,
+// which are looked at one by one. If those all belong to sessions of others, of which one
+// may have a very long queue, each session is looked at once instead.
+func (q *Queries) NextSessionWork(ctx context.Context, arg NextSessionWorkParams) (NextSessionWorkRow, error) {
 	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork,
 		arg.Tag,
 		arg.CodeID,
 		arg.Now,
 		arg.Owner,
 	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+	var i NextSessionWorkRow
+	err := row.Scan(&i.Oldest, &i.ID)
+	return i, err
 }
 
 const NextWaitingWork = `-- name: NextWaitingWork :one
@@ -383,6 +498,23 @@ func (q *Queries) NextWorkWake(ctx context.Context) (int64, error) {
 	var wake_at int64
 	err := row.Scan(&wake_at)
 	return wake_at, err
+}
+
+const OldestPlainWork = `-- name: OldestPlainWork :one
+SELECT CAST(coalesce(min(q.id), 0) AS INTEGER) AS id
+FROM worker_queue AS q
+WHERE q.ready = 1
+  AND q.session_id IS NULL
+  AND q.tag IS ?1
+  AND q.code_id = ?2
+`
+
+// The oldest activity of a tag and code without a session, 0 for none.
+func (q *Queries) OldestPlainWork(ctx context.Context, tag *string, codeID int64) (int64, error) {
+	row := q.queryRow(ctx, q.oldestPlainWorkStmt, OldestPlainWork, tag, codeID)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
 }
 
 const ReadyDueWork = `-- name: ReadyDueWork :execrows
@@ -646,7 +778,7 @@ func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, tag *st
 	return items, nil
 }
 
-const UnlockWork = `-- name: UnlockWork :execrows
+const UnlockWork = `-- name: UnlockWork :one
 UPDATE worker_queue
 SET
     ready = ?1,
@@ -655,6 +787,7 @@ SET
     visible_at = ?2,
     attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0)
 WHERE lock_token = ?4
+RETURNING id, session_id, tag, code_id
 `
 
 type UnlockWorkParams struct {
@@ -664,18 +797,29 @@ type UnlockWorkParams struct {
 	LockToken *string
 }
 
+type UnlockWorkRow struct {
+	ID        int64
+	SessionID *string
+	Tag       *string
+	CodeID    int64
+}
+
 // Puts an abandoned activity back. ready is 1 if it is visible at once.
-func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (int64, error) {
-	result, err := q.exec(ctx, q.unlockWorkStmt, UnlockWork,
+func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (UnlockWorkRow, error) {
+	row := q.queryRow(ctx, q.unlockWorkStmt, UnlockWork,
 		arg.Ready,
 		arg.VisibleAt,
 		arg.GiveBack,
 		arg.LockToken,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	var i UnlockWorkRow
+	err := row.Scan(
+		&i.ID,
+		&i.SessionID,
+		&i.Tag,
+		&i.CodeID,
+	)
+	return i, err
 }
 
 const WorkTokenExists = `-- name: WorkTokenExists :one

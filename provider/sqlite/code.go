@@ -45,8 +45,18 @@ type codeSet struct {
 	digest [sha256.Size]byte
 }
 
-// seenSet is a set's row.
-type seenSet struct{ id, seenAt int64 }
+// seenSet is a set's row, and what the set has.
+type seenSet struct {
+	id, seenAt int64
+	// codes are ids, nil for any.
+	codes map[int64]struct{}
+}
+
+// admits reports whether a fetch with the set takes work of a code.
+func (s seenSet) admits(code int64) bool {
+	_, ok := s.codes[code]
+	return ok || s.codes == nil
+}
 
 // remember keeps what a committed call has looked up.
 func (c *codes) remember(e effects) {
@@ -110,65 +120,67 @@ func newCodeSelection(
 	return codeSelection{kind: kind, known: known, unknownFor: ms}, err
 }
 
-// see makes the fetch's set seen, and returns its id; 0 for a fetch without one. Most
+// see makes the fetch's set seen, and returns it; set 0 for a fetch without one. Most
 // fetches find that it was seen a moment ago, and write nothing.
-func (t *tx) see(ctx context.Context, s codeSelection) (int64, error) {
+func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
 	if s.known == nil {
-		return 0, nil
+		return seenSet{}, nil
 	}
 	set := codeSet{kind: s.kind, digest: s.known.Digest()}
 	seen, registered := t.known.sets[set]
 	if registered {
 		if age := t.now - seen.seenAt; s.unknownFor == 0 && age >= 0 && age < seenEvery {
-			return seen.id, nil
+			return seen, nil
 		}
 		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
 		if err != nil {
-			return 0, err
+			return seenSet{}, err
 		}
 		// Another process forgets sets, too.
 		registered = rows == 1
 	}
 	if !registered {
 		var err error
-		if seen.id, err = t.register(ctx, set, s.known); err != nil {
-			return 0, err
+		if seen, err = t.register(ctx, set, s.known); err != nil {
+			return seenSet{}, err
 		}
 	}
 	seen.seenAt = t.now
 	t.sets = map[codeSet]seenSet{set: seen}
-	return seen.id, nil
+	return seen, nil
 }
 
 // register stores a set, and forgets old ones.
-func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCode) (int64, error) {
+func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCode) (seenSet, error) {
 	gone, err := t.DeleteKnownCode(ctx, t.now-forgetAfter)
 	if err != nil {
-		return 0, err
+		return seenSet{}, err
 	}
 	if gone > 0 {
 		if err := t.DeleteKnownCodeNames(ctx); err != nil {
-			return 0, err
+			return seenSet{}, err
 		}
 	}
 	id, err := t.PutKnownCode(ctx, set.kind, set.digest[:], t.now)
 	if err != nil {
-		return 0, err
+		return seenSet{}, err
 	}
 	// Code 0 is any, which every set admits.
 	if err := t.AddKnownCodeName(ctx, id, 0); err != nil {
-		return 0, err
+		return seenSet{}, err
 	}
+	seen := seenSet{id: id, codes: map[int64]struct{}{0: {}}}
 	for _, code := range columns.Codes(known) {
 		codeID, err := t.codeID(ctx, &code)
 		if err != nil {
-			return 0, err
+			return seenSet{}, err
 		}
 		if err := t.AddKnownCodeName(ctx, id, codeID); err != nil {
-			return 0, err
+			return seenSet{}, err
 		}
+		seen.codes[codeID] = struct{}{}
 	}
-	return id, nil
+	return seen, nil
 }
 
 // UnknownCode implements [provider.CodeSelector] (§5.20). What has become due since the

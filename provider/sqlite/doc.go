@@ -13,7 +13,8 @@
 //
 // The SQL is in sql/sqlite; package gen/sqlitedb is generated from it, and this
 // package composes those calls. What may be fetched next is stored rather than
-// searched: see the comments of the schema.
+// searched: see the comments of the schema. For which names something is stored, the
+// writer remembers (heads.go).
 //
 // One connection writes. Calls that change something queue up for it, and
 // whatever has queued up while the last transaction was being made durable runs

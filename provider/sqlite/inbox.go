@@ -48,6 +48,7 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 	}
 	if inbox.HeadID != nil {
 		t.instances++
+		t.ready.instances.lower(inbox.VersionID, inbox.CodeID, *inbox.HeadID)
 	}
 	if inbox.WakeAt != nil {
 		t.instanceWake = earlier(t.instanceWake, *inbox.WakeAt)

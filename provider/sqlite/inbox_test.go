@@ -228,8 +228,10 @@ func each(ctx context.Context, s *Store, query string, row func(scan func(...any
 
 // inboxMachine does random things to a store.
 type inboxMachine struct {
-	s   *Store
-	now atomic.Int64
+	s *Store
+	// stores are those of the same tables, of which s is one.
+	stores []*Store
+	now    atomic.Int64
 	// held are the turns that were fetched and neither acknowledged nor abandoned.
 	held []*provider.FetchedOrchestration
 	// nextEvent keeps event ids apart.
@@ -240,15 +242,14 @@ type inboxMachine struct {
 // takes the instance that has waited longest.
 func TestInboxesFollowTheRules(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		m := &inboxMachine{nextEvent: 1}
 		m.now.Store(1_000_000)
-		s, err := OpenMemory(t.Context(), &Config{now: m.now.Load})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		m.s = s
+		stores, closeAll := openSome(t, dir, m.now.Load)
+		defer closeAll()
+		m.stores = stores
+		m.s = stores[0]
 		t.Repeat(map[string]func(*rapid.T){
 			"":        m.check,
 			"enqueue": m.enqueue,
@@ -279,6 +280,8 @@ func (m *inboxMachine) check(t *rapid.T) {
 	if diff := cmp.Diff(want, rows, cmp.AllowUnexported(inboxRow{})); diff != "" {
 		t.Fatalf("inboxes at %d (-want +got):\n%s", state.now, diff)
 	}
+	checkBounds(t, m.s)
+	m.s = rapid.SampledFrom(m.stores).Draw(t, "process")
 }
 
 var someInstances = rapid.SampledFrom([]string{"a", "b", "c"})

@@ -189,7 +189,9 @@ func (w *writer) open(ctx context.Context, file bool) (err error) {
 	if w.control, err = prepareControl(ctx, w.conn); err != nil {
 		return err
 	}
-	return w.look(ctx)
+	err = w.look(ctx)
+	w.ready.dataVersion, w.ready.seen = w.control.dataVersion, w.seen
+	return err
 }
 
 // openReaders opens the connections that read. The pool opens each when it is needed

@@ -130,7 +130,7 @@ func (t *tx) nextInstanceWake(ctx context.Context) (int64, error) {
 // What is due comes first, whether there is something else or not: the instance
 // with the oldest message may be among it.
 func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (*turn, error) {
-	knownID, err := t.see(ctx, f.codeSelection)
+	known, err := t.see(ctx, f.codeSelection)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.nextTurn(ctx, log, f, knownID)
+		found, err := t.nextTurn(ctx, log, f, known)
 		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
@@ -148,9 +148,9 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 
 // nextTurn locks instances until one of them has a turn to run (§5.1 step 6). Each
 // that has none is left in a state in which it is not fetchable, so this ends.
-func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, knownID int64) (*turn, error) {
+func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known seenSet) (*turn, error) {
 	for {
-		instance, err := t.nextInstance(ctx, f, knownID)
+		instance, err := t.nextInstance(ctx, f, known)
 		if instance == "" || err != nil {
 			return nil, err
 		}
@@ -175,12 +175,17 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, knownI
 
 // nextInstance finds the instance to lock, "" for none. Nobody can be faster: there is
 // one writer at a time.
-func (t *tx) nextInstance(ctx context.Context, f turnFetch, knownID int64) (string, error) {
+func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (string, error) {
 	if f.unknownFor > 0 {
 		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
 	}
+	if bounded, err := t.useBounds(ctx); err != nil {
+		return "", err
+	} else if bounded {
+		return t.oldestInstance(ctx, f.versions, known)
+	}
 	instance, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{
-		KnownID:  knownID,
+		KnownID:  known.id,
 		MinMajor: columns.Clamp(f.versions.Min.Major),
 		MinMinor: columns.Clamp(f.versions.Min.Minor),
 		MinPatch: columns.Clamp(f.versions.Min.Patch),

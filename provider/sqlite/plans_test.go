@@ -21,6 +21,8 @@ var planned = []struct{ name, query string }{
 	{"RefreshInbox", sqlitedb.RefreshInbox},
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
 	{"NextInstance", sqlitedb.NextInstance},
+	{"ListInstanceHeads", sqlitedb.ListInstanceHeads},
+	{"OldestInstance", sqlitedb.OldestInstance},
 	{"UnknownInstanceCodes", sqlitedb.UnknownInstanceCodes},
 	{"NextWaitingInstance", sqlitedb.NextWaitingInstance},
 	{"CountWaitingInstances", sqlitedb.CountWaitingInstances},
@@ -40,6 +42,8 @@ var planned = []struct{ name, query string }{
 	{"NextPlainWork", sqlitedb.NextPlainWork},
 	{"SessionWorkCodes", sqlitedb.SessionWorkCodes},
 	{"NextSessionWork", sqlitedb.NextSessionWork},
+	{"ListWorkHeads", sqlitedb.ListWorkHeads},
+	{"OldestPlainWork", sqlitedb.OldestPlainWork},
 	{"UnknownWorkCodes", sqlitedb.UnknownWorkCodes},
 	{"NextWaitingWork", sqlitedb.NextWaitingWork},
 	{"CountWaitingWork", sqlitedb.CountWaitingWork},
@@ -101,6 +105,8 @@ func scansTable(step string) bool {
 	}
 	switch name, _, _ := strings.Cut(scanned, " "); name {
 	case "CONSTANT", "j", "k", "n", "p", "b", "t", "v", "c", "w": // lists and steps of the statement's own
+		return false
+	case "f": // framework_versions, a handful
 		return false
 	}
 	return true

@@ -53,9 +53,13 @@ func (t *tx) queue(ctx context.Context, work columns.Work) error {
 	if err != nil {
 		return err
 	}
-	t.activities++
-	return t.EnqueueWork(ctx, sqlitedb.EnqueueWorkParams{
+	id, err := t.EnqueueWork(ctx, sqlitedb.EnqueueWorkParams{
 		InstanceID: work.Instance, ExecutionID: work.ExecutionID, ActivityID: work.Activity,
 		SessionID: work.Session, Tag: work.Tag, CodeID: code, WorkItem: work.Body, Now: t.now,
 	})
+	if err != nil {
+		return err
+	}
+	t.workReady(work.Tag, work.Session, code, id)
+	return nil
 }

@@ -128,7 +128,7 @@ func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error)
 // dueOrNextWork makes what has come due fetchable, a portion at a time, until
 // there is something to fetch.
 func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
-	knownID, err := t.see(ctx, f.codeSelection)
+	known, err := t.see(ctx, f.codeSelection)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,12 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 		if err != nil {
 			return nil, err
 		}
-		t.activities += int(due)
-		found, err := t.nextWork(ctx, log, f, knownID)
+		if due > 0 {
+			t.activities += int(due)
+			// Whose they are would be a row for each, and leases seldom end by themselves.
+			t.ready.activities.forget()
+		}
+		found, err := t.nextWork(ctx, log, f, known)
 		if found != nil || err != nil || due == 0 {
 			return found, err
 		}
@@ -149,10 +153,10 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 // one writer at a time, so what was found is still there to be locked, and its
 // session still free.
 func (t *tx) nextWork(
-	ctx context.Context, log *slog.Logger, f workFetch, knownID int64,
+	ctx context.Context, log *slog.Logger, f workFetch, known seenSet,
 ) (*provider.FetchedWorkItem, error) {
 	for {
-		id, err := t.findWork(ctx, f, knownID)
+		id, err := t.findWork(ctx, f, known)
 		if err != nil || id == 0 {
 			return nil, err
 		}
@@ -200,9 +204,14 @@ func (t *tx) setWorkAside(
 // findWork returns the oldest activity that fits, 0 for none. The oldest of each tag
 // and code is one index seek away, with and without sessions; the oldest of all is the
 // least of those.
-func (t *tx) findWork(ctx context.Context, f workFetch, knownID int64) (int64, error) {
+func (t *tx) findWork(ctx context.Context, f workFetch, known seenSet) (int64, error) {
 	if f.unknownFor > 0 {
 		return t.nextUnknownWork(ctx, t.now-f.unknownFor)
+	}
+	if bounded, err := t.useBounds(ctx); err != nil {
+		return 0, err
+	} else if bounded {
+		return t.oldestWork(ctx, f, known)
 	}
 	tags, err := tagsOf(ctx, t.Queries, f.tags)
 	if err != nil {
@@ -210,7 +219,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch, knownID int64) (int64, e
 	}
 	var oldest int64
 	for _, tag := range tags {
-		id, err := t.NextPlainWork(ctx, tag, knownID)
+		id, err := t.NextPlainWork(ctx, tag, known.id)
 		if err != nil {
 			return 0, err
 		}
@@ -218,7 +227,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch, knownID int64) (int64, e
 		if !f.sessions {
 			continue
 		}
-		if id, err = t.nextSessionWork(ctx, tag, f.owner, knownID); err != nil {
+		if id, err = t.nextSessionWork(ctx, tag, f.owner, known.id); err != nil {
 			return 0, err
 		}
 		oldest = earlier(oldest, id)
@@ -235,11 +244,11 @@ func (t *tx) nextSessionWork(ctx context.Context, tag *string, owner string, kno
 	}
 	var oldest int64
 	for _, code := range codes {
-		id, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{Tag: tag, CodeID: code, Now: t.now, Owner: owner})
+		row, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{Tag: tag, CodeID: code, Now: t.now, Owner: owner})
 		if err != nil {
 			return 0, err
 		}
-		oldest = earlier(oldest, id)
+		oldest = earlier(oldest, row.ID)
 	}
 	return oldest, nil
 }

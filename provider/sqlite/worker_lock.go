@@ -101,17 +101,17 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 // abandonWork puts the activity back, hidden for so many milliseconds. That the lease
 // may have ended by itself does not matter as long as nobody else took it.
 func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
-	found, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
+	row, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
 		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), LockToken: &token,
 	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return columns.InvalidToken(operation)
+	}
 	if err != nil {
 		return err
 	}
-	if found == 0 {
-		return columns.InvalidToken(operation)
-	}
 	if hideFor == 0 {
-		t.activities++
+		t.workReady(row.Tag, row.SessionID, row.CodeID, row.ID)
 	} else {
 		t.activityWake = earlier(t.activityWake, t.now+hideFor)
 	}

@@ -15,7 +15,9 @@ import (
 
 // workModel is the worker queue as §5.10 to §5.15 describe it, in plain Go.
 type workModel struct {
-	s        *Store
+	s *Store
+	// stores are those of the same tables, of which s is one.
+	stores   []*Store
 	now      atomic.Int64
 	nextID   uint64
 	rows     []*modelWork
@@ -26,6 +28,7 @@ type workModel struct {
 
 type modelWork struct {
 	id           uint64
+	name         string
 	session, tag *string
 	visibleAt    int64
 	lockedUntil  int64
@@ -41,16 +44,16 @@ type modelSession struct {
 // The store and the model answer every call alike.
 func TestWorkFollowsTheRules(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		m := &workModel{sessions: map[string]*modelSession{}}
 		m.now.Store(1_000_000)
-		s, err := OpenMemory(t.Context(), &Config{now: m.now.Load})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		m.s = s
+		stores, closeAll := openSome(t, dir, m.now.Load)
+		defer closeAll()
+		m.stores = stores
+		m.s = stores[0]
 		t.Repeat(map[string]func(*rapid.T){
+			"":         m.check,
 			"enqueue":  m.enqueue,
 			"enqueue2": m.enqueue,
 			"fetch":    m.fetch,
@@ -62,6 +65,7 @@ func TestWorkFollowsTheRules(t *testing.T) {
 			"sessions": m.renewSessions,
 			"cleanup":  m.cleanup,
 			"depth":    m.depth,
+			"delete":   m.delete,
 		})
 	})
 }
@@ -75,6 +79,7 @@ var (
 		provider.AnyTag(), provider.NoActivities(),
 		tagged(provider.Tags("gpu")), tagged(provider.Tags("", "eu")), tagged(provider.DefaultAndTags("eu", "none")),
 	})
+	someKnown = rapid.SampledFrom([]*provider.KnownCode{nil, nil, know("A", ""), know("B", ""), provider.Know()})
 	someLease = rapid.Int64Range(1, 400)
 )
 
@@ -83,20 +88,39 @@ func tagged(filter provider.TagFilter, _ error) provider.TagFilter { return filt
 func (m *workModel) enqueue(t *rapid.T) {
 	m.nextID++
 	row := &modelWork{
-		id: m.nextID, session: someSession.Draw(t, "session"), tag: someTag.Draw(t, "tag"), visibleAt: m.now.Load(),
+		id: m.nextID, name: someCode.Draw(t, "name"), session: someSession.Draw(t, "session"), tag: someTag.Draw(t, "tag"), visibleAt: m.now.Load(),
 	}
 	m.rows = append(m.rows, row)
 	if err := m.s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{
-		Instance: "i", ExecutionID: 1, ID: row.id, SessionID: row.session, Tag: row.tag,
+		Instance: instanceOf(row.id), ExecutionID: 1, ID: row.id, Name: row.name, SessionID: row.session, Tag: row.tag,
 	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// instanceOf is the instance that an activity belongs to.
+func instanceOf(id uint64) string { return fmt.Sprint("i", id%5) }
+
+// check looks at the bounds, and goes on with any of the stores.
+func (m *workModel) check(t *rapid.T) {
+	checkBounds(t, m.s)
+	m.s = rapid.SampledFrom(m.stores).Draw(t, "process")
+}
+
+// delete takes an instance's activities away, which may be leased.
+func (m *workModel) delete(t *rapid.T) {
+	instance := instanceOf(rapid.Uint64Range(0, 4).Draw(t, "instance"))
+	m.rows = slices.DeleteFunc(m.rows, func(r *modelWork) bool { return instanceOf(r.id) == instance })
+	if _, err := m.s.DeleteInstancesAtomic(t.Context(), []string{instance}, true); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // next is the row that a fetch has to return, nil for none.
-func (m *workModel) next(owner string, filter provider.TagFilter) *modelWork {
+func (m *workModel) next(owner string, filter provider.TagFilter, known *provider.KnownCode) *modelWork {
 	for _, row := range m.rows {
-		if row.visibleAt > m.now.Load() || row.lockedUntil > m.now.Load() || !filter.Matches(row.tag) {
+		if row.visibleAt > m.now.Load() || row.lockedUntil > m.now.Load() || !filter.Matches(row.tag) ||
+			(known != nil && !known.Knows(provider.CodeName{Name: row.name})) {
 			continue
 		}
 		if row.session == nil {
@@ -112,13 +136,15 @@ func (m *workModel) next(owner string, filter provider.TagFilter) *modelWork {
 
 func (m *workModel) fetch(t *rapid.T) {
 	lease, sessionLease := someLease.Draw(t, "lease"), someLease.Draw(t, "session lease")
-	params := provider.FetchWorkParams{LockTimeout: time.Duration(lease) * millisecond, Tags: someFilter.Draw(t, "filter")}
+	params := provider.FetchWorkParams{
+		LockTimeout: time.Duration(lease) * millisecond, Tags: someFilter.Draw(t, "filter"), Known: someKnown.Draw(t, "known"),
+	}
 	owner := ""
 	if rapid.Bool().Draw(t, "takes sessions") {
 		owner = someOwner.Draw(t, "owner")
 		params.Session = &provider.SessionFetchConfig{OwnerID: owner, LockTimeout: time.Duration(sessionLease) * millisecond}
 	}
-	want := m.next(owner, params.Tags)
+	want := m.next(owner, params.Tags, params.Known)
 	got, err := m.s.FetchWorkItem(t.Context(), params)
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,8 @@ type writer struct {
 	single bool
 	// codes are looked up already. Only work uses them.
 	codes codes
+	// ready says where fetchable rows are. Only work uses it.
+	ready readyRows
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
 	// published is told what a committed transaction has made fetchable.
@@ -93,6 +95,7 @@ type tx struct {
 	now int64
 	// known are looked up already.
 	known *codes
+	ready *readyRows
 	effects
 }
 
@@ -305,6 +308,7 @@ func (w *writer) transaction(ctx context.Context, group []*job) error {
 	if err := w.begin(ctx); err != nil {
 		return err
 	}
+	w.ready.begin()
 	for _, j := range group {
 		if err := w.run(ctx, j, len(group) > 1); err != nil {
 			w.rollback(ctx)
@@ -347,7 +351,7 @@ func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 			return err
 		}
 	}
-	t := &tx{Queries: w.queries, now: w.clock(), known: &w.codes}
+	t := &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready}
 	err := j.run(ctx, t)
 	if err == nil {
 		j.effects = t.effects
@@ -358,6 +362,7 @@ func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 		return err
 	}
 	if err != nil {
+		w.ready.rolledBack()
 		// After a full disk or an I/O error SQLite may have rolled everything
 		// back already. Then there is no savepoint, and the group has failed for
 		// the reason this call has.
@@ -373,6 +378,7 @@ func (w *writer) run(ctx context.Context, j *job, shared bool) error {
 // which case there is nothing to do.
 func (w *writer) rollback(ctx context.Context) {
 	_, _ = w.control.rollback.ExecContext(ctx)
+	w.ready.rolledBack()
 }
 
 // answer tells the callers, and the rest of the process what has changed.

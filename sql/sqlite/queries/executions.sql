@@ -13,6 +13,11 @@ INSERT INTO framework_versions (major, minor, patch)
 VALUES (@major, @minor, @patch)
 ON CONFLICT (major, minor, patch) DO NOTHING;
 
+-- name: ListFrameworkVersions :many
+SELECT id, major, minor, patch
+FROM framework_versions
+ORDER BY id;
+
 -- Pins the execution to a version that AddFrameworkVersion has made sure of.
 --
 -- name: PinExecution :exec

@@ -156,7 +156,7 @@ ON CONFLICT (instance_id) DO UPDATE SET
     code_id = excluded.code_id,
     head_id = excluded.head_id,
     wake_at = excluded.wake_at
-RETURNING head_id, wake_at;
+RETURNING version_id, code_id, head_id, wake_at;
 
 -- Instances whose lease has ended, or of which a message has become visible:
 -- those that have waited longest, if there are many. The caller refreshes each.
@@ -236,6 +236,57 @@ WHERE q.id = (
     ))
     FROM codes AS c
 );
+
+-- Per framework version and code, the oldest message of which an instance is fetchable:
+-- two seeks for each.
+--
+-- name: ListInstanceHeads :many
+WITH RECURSIVE codes AS (
+    SELECT
+        v.id AS version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = v.id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM (SELECT 0 AS id UNION ALL SELECT f.id FROM framework_versions AS f) AS v
+    UNION ALL
+    SELECT
+        c.version_id,
+        (
+            SELECT min(b.code_id)
+            FROM inboxes AS b
+            WHERE b.version_id = c.version_id
+              AND b.code_id > c.code_id
+              AND b.head_id IS NOT NULL
+        ) AS code_id
+    FROM codes AS c
+    WHERE c.code_id IS NOT NULL
+)
+SELECT
+    CAST(c.version_id AS INTEGER) AS version_id,
+    CAST(c.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(b.head_id)
+        FROM inboxes AS b
+        WHERE b.version_id = c.version_id
+          AND b.code_id = c.code_id
+          AND b.head_id IS NOT NULL
+    ) AS INTEGER) AS head_id
+FROM codes AS c
+WHERE c.code_id IS NOT NULL;
+
+-- The instance of a version and code that has waited longest.
+--
+-- name: OldestInstance :one
+SELECT instance_id, head_id
+FROM inboxes
+WHERE version_id = @version_id
+  AND code_id = @code_id
+  AND head_id IS NOT NULL
+ORDER BY head_id
+LIMIT 1;
 
 -- The code that fetchable instances wait for and no set has that was seen since a time.
 -- The versions are as in NextInstance; one seek per version and code.

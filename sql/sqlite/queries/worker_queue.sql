@@ -1,4 +1,4 @@
--- name: EnqueueWork :exec
+-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
 VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now);
 
@@ -101,10 +101,91 @@ SELECT CAST(c.code_id AS INTEGER) AS code_id
 FROM codes AS c
 WHERE c.code_id IS NOT NULL;
 
--- The oldest activity of a tag and code in a session that the owner has or may claim, 0
--- for none. Usually it is among the first few, which are looked at one by one. If those
--- all belong to sessions of others, of which one may have a very long queue, each
--- session is looked at once instead.
+-- The oldest ready activity per code of a tag, without a session and in one: two seeks
+-- for each. A NULL tag is the tag of untagged ones.
+--
+-- name: ListWorkHeads :many
+WITH RECURSIVE plain AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > p.code_id
+    ) AS code_id
+    FROM plain AS p
+    WHERE p.code_id IS NOT NULL
+), bound AS (
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+    ) AS code_id
+    UNION ALL
+    SELECT (
+        SELECT min(q.code_id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id > b.code_id
+    ) AS code_id
+    FROM bound AS b
+    WHERE b.code_id IS NOT NULL
+)
+SELECT
+    CAST(0 AS INTEGER) AS in_session,
+    CAST(p.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(q.id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id = p.code_id
+    ) AS INTEGER) AS id
+FROM plain AS p
+WHERE p.code_id IS NOT NULL
+UNION ALL
+SELECT
+    CAST(1 AS INTEGER) AS in_session,
+    CAST(b.code_id AS INTEGER) AS code_id,
+    CAST((
+        SELECT min(q.id)
+        FROM worker_queue AS q
+        WHERE q.ready = 1
+          AND q.session_id IS NOT NULL
+          AND q.tag IS sqlc.narg(tag)
+          AND q.code_id = b.code_id
+    ) AS INTEGER) AS id
+FROM bound AS b
+WHERE b.code_id IS NOT NULL;
+
+-- The oldest activity of a tag and code without a session, 0 for none.
+--
+-- name: OldestPlainWork :one
+SELECT CAST(coalesce(min(q.id), 0) AS INTEGER) AS id
+FROM worker_queue AS q
+WHERE q.ready = 1
+  AND q.session_id IS NULL
+  AND q.tag IS sqlc.narg(tag)
+  AND q.code_id = @code_id;
+
+-- The oldest activity of a tag and code in a session, and the oldest of those in a session
+-- that the owner has or may claim; 0 for none. Usually the second is among the first few,
+-- which are looked at one by one. If those all belong to sessions of others, of which one
+-- may have a very long queue, each session is looked at once instead.
 --
 -- name: NextSessionWork :one
 WITH RECURSIVE queued AS (
@@ -120,7 +201,14 @@ WITH RECURSIVE queued AS (
     FROM queued AS p
     WHERE p.session_id IS NOT NULL
 )
-SELECT CAST(coalesce(
+SELECT CAST(coalesce((
+    SELECT min(q.id)
+    FROM worker_queue AS q
+    WHERE q.ready = 1
+      AND q.session_id IS NOT NULL
+      AND q.tag IS sqlc.narg(tag)
+      AND q.code_id = @code_id
+), 0) AS INTEGER) AS oldest, CAST(coalesce(
     (
         SELECT n.id
         FROM (
@@ -352,7 +440,7 @@ RETURNING session_id;
 
 -- Puts an abandoned activity back. ready is 1 if it is visible at once.
 --
--- name: UnlockWork :execrows
+-- name: UnlockWork :one
 UPDATE worker_queue
 SET
     ready = @ready,
@@ -360,7 +448,8 @@ SET
     locked_until = NULL,
     visible_at = @visible_at,
     attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
-WHERE lock_token = @lock_token;
+WHERE lock_token = @lock_token
+RETURNING id, session_id, tag, code_id;
 
 -- name: WorkTokenExists :one
 SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = @lock_token) AS found;

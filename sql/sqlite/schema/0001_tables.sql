@@ -14,7 +14,8 @@
 
 -- The versions of the framework to which executions are pinned: a handful. The
 -- fetch filters by a range of versions and wants the oldest message within it,
--- which is one index seek per version if the versions are enumerable.
+-- which is one index seek per version if the versions are enumerable. Versions are
+-- added and never removed.
 CREATE TABLE framework_versions (
     id    INTEGER PRIMARY KEY,
     major INTEGER NOT NULL,
@@ -156,7 +157,8 @@ CREATE TABLE inboxes (
     wake_at      INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- For NextInstance: per version and code, the fetchable instance that waits longest.
+-- For NextInstance and OldestInstance: per version and code, the fetchable instance that
+-- waits longest. A process remembers which of them are worth a seek (provider/sqlite/heads.go).
 CREATE INDEX inboxes_ready ON inboxes (version_id, code_id, head_id)
 WHERE head_id IS NOT NULL;
 
@@ -190,7 +192,7 @@ CREATE TABLE worker_queue (
     created_at    INTEGER NOT NULL
 ) STRICT;
 
--- For NextPlainWork: the oldest ready activity of a tag and code.
+-- For NextPlainWork and OldestPlainWork: the oldest ready activity of a tag and code.
 CREATE INDEX worker_queue_ready ON worker_queue (tag, code_id, id)
 WHERE ready = 1 AND session_id IS NULL;
 

@@ -1,0 +1,286 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// A fetch wants the oldest row among the names that its caller knows. The oldest of one
+// name is one seek away, but a hundred names are a hundred seeks, on pages that are far
+// apart when many rows are ready.
+//
+// So the writer remembers, for each name that has ready rows, an id that none of them
+// lies below, and a fetch seeks in the order of these bounds until the next bound is not
+// below what it has found. Usually that takes a seek or two.
+//
+// A bound too low costs a seek, which corrects it; a bound too high would hide a row.
+// Therefore whatever makes a row ready lowers its name's bound at once, and all bounds
+// are forgotten when another process has written, and when a call that raised one is
+// taken back. While other processes write, each fetch seeks for all names.
+
+// heads are the bounds of one queue: of the rows that are ready, by key and code.
+type heads[K comparable] struct {
+	// read says that there is a bound for every ready row.
+	read   bool
+	bounds map[K]map[int64]int64
+	// order is what oldest sorts, kept for the next call.
+	order []head[K]
+}
+
+// head is one bound.
+type head[K comparable] struct {
+	key         K
+	code, bound int64
+}
+
+// lower takes note of a row that has become ready.
+func (h *heads[K]) lower(key K, code, id int64) {
+	if !h.read {
+		return
+	}
+	codes := h.bounds[key]
+	if codes == nil {
+		codes = map[int64]int64{}
+		h.bounds[key] = codes
+	}
+	codes[code] = earlier(codes[code], id)
+}
+
+// set replaces a bound by the id of the oldest ready row, 0 for none.
+func (h *heads[K]) set(key K, code, id int64) {
+	codes := h.bounds[key]
+	if id != 0 {
+		codes[code] = id
+		return
+	}
+	delete(codes, code)
+	if len(codes) == 0 {
+		delete(h.bounds, key)
+	}
+}
+
+// oldest returns the least id that seek finds under the keys and codes admitted, 0 for
+// none. Of a key and code, seek returns the oldest ready row and the oldest that the
+// fetch may have, 0 for none.
+func (h *heads[K]) oldest(
+	admits func(K) bool, known seenSet, seek func(K, int64) (oldest, fits int64, err error),
+) (int64, error) {
+	h.order = h.order[:0]
+	for key, bounds := range h.bounds {
+		if !admits(key) {
+			continue
+		}
+		for code, bound := range bounds {
+			if known.admits(code) {
+				h.order = append(h.order, head[K]{key, code, bound})
+			}
+		}
+	}
+	slices.SortFunc(h.order, func(a, b head[K]) int { return cmp.Compare(a.bound, b.bound) })
+	var best int64
+	for _, next := range h.order {
+		if best != 0 && best <= next.bound {
+			break
+		}
+		oldest, fits, err := seek(next.key, next.code)
+		if err != nil {
+			return 0, err
+		}
+		h.set(next.key, next.code, oldest)
+		best = earlier(best, fits)
+	}
+	return best, nil
+}
+
+// forget drops all bounds.
+func (h *heads[K]) forget() { h.read, h.bounds = false, nil }
+
+// readyRows are the bounds of both queues. Only the writer's goroutine uses them.
+type readyRows struct {
+	// instances are those of the inboxes by framework_versions.id, of head_id.
+	instances  heads[int64]
+	activities heads[workKey]
+	// versions are framework versions by id.
+	versions map[int64]provider.Version
+	// dataVersion reads PRAGMA data_version, which other processes' commits change. seen
+	// was its last answer.
+	dataVersion *sql.Stmt
+	seen        int64
+	// checked says that it was read in this transaction, alone that the answer was the
+	// one before. Then a fetch has used the bounds, and may have raised one by what a
+	// rollback takes back.
+	checked, alone bool
+}
+
+// workKey is what activities are looked for by, beside their code.
+type workKey struct {
+	// tag is "" without one, as tagged says.
+	tag       string
+	tagged    bool
+	inSession bool
+}
+
+func newWorkKey(tag *string, inSession bool) workKey {
+	if tag == nil {
+		return workKey{inSession: inSession}
+	}
+	return workKey{tag: *tag, tagged: true, inSession: inSession}
+}
+
+// tagOf is the tag as the queries take it.
+func (k workKey) tagOf() *string {
+	if !k.tagged {
+		return nil
+	}
+	return &k.tag
+}
+
+// begin is called at the start of each transaction.
+func (r *readyRows) begin() { r.checked = false }
+
+// rolledBack is called when a transaction, or a call in it, was taken back.
+func (r *readyRows) rolledBack() {
+	if r.checked {
+		r.forget()
+	}
+}
+
+func (r *readyRows) forget() {
+	r.instances.forget()
+	r.activities.forget()
+	r.versions = nil
+}
+
+// useBounds reports whether a fetch is to go by the bounds, which is as long as nobody
+// else writes: to read them after each write of another process would cost more than they
+// spare.
+func (t *tx) useBounds(ctx context.Context) (bool, error) {
+	r := t.ready
+	if r.checked {
+		return r.alone, nil
+	}
+	seen := r.seen
+	if err := r.dataVersion.QueryRowContext(ctx).Scan(&r.seen); err != nil {
+		return false, err
+	}
+	r.checked, r.alone = true, r.seen == seen
+	if !r.alone {
+		r.forget()
+	}
+	return r.alone, nil
+}
+
+// oldestInstance returns the instance that has waited longest among those whose current
+// execution is pinned to a version in the range, or to none, and whose code is admitted;
+// "" for none.
+func (t *tx) oldestInstance(ctx context.Context, versions provider.VersionRange, known seenSet) (string, error) {
+	if err := t.readInstanceHeads(ctx); err != nil {
+		return "", err
+	}
+	inRange := func(id int64) bool { return id == 0 || versions.Contains(t.ready.versions[id]) }
+	var best sqlitedb.OldestInstanceRow
+	_, err := t.ready.instances.oldest(inRange, known, func(version, code int64) (oldest, fits int64, err error) {
+		row, err := t.OldestInstance(ctx, version, code)
+		if errors.Is(err, sql.ErrNoRows) {
+			return 0, 0, nil
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		if best.HeadID == nil || *row.HeadID < *best.HeadID {
+			best = row
+		}
+		return *row.HeadID, *row.HeadID, nil
+	})
+	return best.InstanceID, err
+}
+
+// readInstanceHeads makes sure that there are bounds for all fetchable instances, and
+// that the framework versions are known that they have.
+func (t *tx) readInstanceHeads(ctx context.Context) error {
+	h := &t.ready.instances
+	if !h.read {
+		rows, err := t.ListInstanceHeads(ctx)
+		if err != nil {
+			return err
+		}
+		h.read, h.bounds = true, map[int64]map[int64]int64{}
+		for _, row := range rows {
+			h.lower(row.VersionID, row.CodeID, row.HeadID)
+		}
+	}
+	for id := range h.bounds {
+		if _, ok := t.ready.versions[id]; !ok && id != 0 {
+			return t.readVersions(ctx)
+		}
+	}
+	return nil
+}
+
+// readVersions reads the framework versions.
+func (t *tx) readVersions(ctx context.Context) error {
+	rows, err := t.ListFrameworkVersions(ctx)
+	if err != nil {
+		return err
+	}
+	t.ready.versions = make(map[int64]provider.Version, len(rows))
+	for _, v := range rows {
+		t.ready.versions[v.ID] = provider.Version{Major: uint64(v.Major), Minor: uint64(v.Minor), Patch: uint64(v.Patch)}
+	}
+	return nil
+}
+
+// oldestWork returns the oldest activity that the tags and codes admit and that is in no
+// session, or in one that the owner has or may claim; 0 for none.
+func (t *tx) oldestWork(ctx context.Context, f workFetch, known seenSet) (int64, error) {
+	if err := t.readWorkHeads(ctx); err != nil {
+		return 0, err
+	}
+	admits := func(k workKey) bool { return (f.sessions || !k.inSession) && f.tags.Matches(k.tagOf()) }
+	return t.ready.activities.oldest(admits, known, func(k workKey, code int64) (oldest, fits int64, err error) {
+		if !k.inSession {
+			oldest, err = t.OldestPlainWork(ctx, k.tagOf(), code)
+			return oldest, oldest, err
+		}
+		row, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{
+			Tag: k.tagOf(), CodeID: code, Now: t.now, Owner: f.owner,
+		})
+		return row.Oldest, row.ID, err
+	})
+}
+
+// readWorkHeads makes sure that there are bounds for all ready activities.
+func (t *tx) readWorkHeads(ctx context.Context) error {
+	h := &t.ready.activities
+	if h.read {
+		return nil
+	}
+	tags, err := tagsOf(ctx, t.Queries, provider.AnyTag())
+	if err != nil {
+		return err
+	}
+	h.bounds = map[workKey]map[int64]int64{}
+	h.read = true
+	for _, tag := range tags {
+		rows, err := t.ListWorkHeads(ctx, tag)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			h.lower(newWorkKey(tag, row.InSession == 1), row.CodeID, row.ID)
+		}
+	}
+	return nil
+}
+
+// workReady notes for the rest of the process that an activity has become ready.
+func (t *tx) workReady(tag, session *string, code, id int64) {
+	t.activities++
+	t.ready.activities.lower(newWorkKey(tag, session != nil), code, id)
+}
