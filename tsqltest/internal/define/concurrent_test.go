@@ -1,6 +1,8 @@
 package define_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule/scheduletest"
@@ -68,5 +70,30 @@ func TestTwoDefine(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestUndoneGrantLeavesOthers checks that a transaction which rolls back takes its own permissions with it, and brings its
+// own back, whatever others have granted and revoked meanwhile.
+func TestUndoneGrantLeavesOthers(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	one, other := l.session(), l.session()
+	one.run(`CREATE ROLE r; CREATE TABLE a (i int); CREATE TABLE b (i int); CREATE TABLE c (i int); CREATE TABLE d (i int);
+GRANT SELECT ON a TO r; GRANT SELECT ON b TO r`)
+	one.begin()
+	one.run(`REVOKE SELECT ON a FROM r; GRANT SELECT ON c TO r`)
+	other.run(`REVOKE SELECT ON b FROM r; GRANT SELECT ON d TO r`)
+	one.rollback()
+
+	var got []string
+	for _, p := range one.db.Permissions {
+		if p.Grantee == one.db.Principal("r") {
+			got = append(got, one.db.Object(p.Major).Head().Name)
+		}
+	}
+	slices.Sort(got)
+	if want := "a d"; strings.Join(got, " ") != want {
+		t.Errorf("the role may read %v, want %s", got, want)
 	}
 }

@@ -17,6 +17,7 @@ package define
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
@@ -215,6 +216,24 @@ func set[T any](d *definer, p *T, v T) {
 	*p = v
 	d.db.Bump()
 	d.undo(func() { *p = old })
+}
+
+// setList is set for a list that the transactions of several sessions change at once. Undone, what came goes and what went
+// comes back; what the others changed meanwhile stays.
+func setList[T comparable](d *definer, p *[]T, v []T) {
+	old := *p
+	*p = v
+	d.db.Bump()
+	d.undo(func() { *p = append(missing(*p, missing(v, old)), missing(old, v)...) })
+}
+
+// missing copies what another list lacks of a list.
+func missing[T comparable](list, other []T) []T {
+	others := make(map[T]bool, len(other))
+	for _, one := range other {
+		others[one] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return others[one] })
 }
 
 // add enters an object.

@@ -215,7 +215,7 @@ func (d *definer) changeOne(s *syntax.Permission, p schema.Permission) error {
 				list[i] = &without
 			}
 		}
-		set(d, &d.db.Permissions, list)
+		setList(d, &d.db.Permissions, list)
 		return nil
 	}
 	if p.Column == 0 { // what is said of the whole replaces what was said of columns
@@ -231,7 +231,7 @@ func (d *definer) changeOne(s *syntax.Permission, p schema.Permission) error {
 		p.Deny, p.GrantOption = s.Verb == "DENY", s.Verb == "GRANT" && s.GrantOption
 		list = append(list, &p)
 	}
-	set(d, &d.db.Permissions, list)
+	setList(d, &d.db.Permissions, list)
 	return nil
 }
 
@@ -264,12 +264,12 @@ func (d *definer) notGrantable(s *syntax.Permission) error {
 // grant enters a permission that a statement brings with it.
 func (d *definer) grant(class string, major int32, permission string, to *schema.Principal) {
 	p := &schema.Permission{Class: class, Major: major, Permission: permission, Grantee: to, Grantor: d.db.Dbo()}
-	set(d, &d.db.Permissions, append(slices.Clip(d.db.Permissions), p))
+	setList(d, &d.db.Permissions, append(slices.Clip(d.db.Permissions), p))
 }
 
 // forget takes out the permissions on something that has gone.
 func (d *definer) forget(class string, major int32) {
-	set(d, &d.db.Permissions, slices.DeleteFunc(slices.Clone(d.db.Permissions), func(g *schema.Permission) bool {
+	setList(d, &d.db.Permissions, slices.DeleteFunc(slices.Clone(d.db.Permissions), func(g *schema.Permission) bool {
 		return g.Class == class && g.Major == major
 	}))
 }

@@ -223,7 +223,7 @@ func (d *definer) dropPrincipal(word string, name *syntax.ObjectName, ifExists b
 		}
 	}
 	db := d.db
-	set(d, &db.Permissions, slices.DeleteFunc(slices.Clone(db.Permissions), func(g *schema.Permission) bool {
+	setList(d, &db.Permissions, slices.DeleteFunc(slices.Clone(db.Permissions), func(g *schema.Permission) bool {
 		return g.Grantee == p || g.Class == word && g.Major == p.ID
 	}))
 	db.RemovePrincipal(p)
@@ -343,7 +343,7 @@ func (d *definer) dropLogin(name *syntax.ObjectName) error {
 		}
 	}
 	server := d.Server()
-	set(d, &server.Permissions, slices.DeleteFunc(slices.Clone(server.Permissions), func(g *schema.LoginPermission) bool {
+	setList(d, &server.Permissions, slices.DeleteFunc(slices.Clone(server.Permissions), func(g *schema.LoginPermission) bool {
 		return g.Grantee == login || g.On == login
 	}))
 	server.RemoveLogin(login)

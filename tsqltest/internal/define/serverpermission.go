@@ -91,6 +91,6 @@ func (d *definer) changeServer(s *syntax.Permission, p schema.LoginPermission) e
 		p.Deny, p.GrantOption = s.Verb == "DENY", s.Verb == "GRANT" && s.GrantOption
 		list = append(list, &p)
 	}
-	set(d, &server.Permissions, list)
+	setList(d, &server.Permissions, list)
 	return nil
 }
