@@ -73,10 +73,10 @@ func waitOf(m lock.Member, name func(id schedule.ID) string) DeadlockWait {
 	if m.Had != lock.NL {
 		w.Had = m.Had.String()
 	}
-	switch m.Resource.Kind {
-	case lock.Xact:
+	if m.Resource.Kind == lock.Xact {
 		w.Resource = fmt.Sprintf("XACT of %s for %s %s", w.Owner, m.For.Type(), m.ForName)
-	case lock.Application:
+	}
+	if m.Resource.Kind == lock.Application {
 		w.Resource = m.Name // which says what it is
 	}
 	return w
