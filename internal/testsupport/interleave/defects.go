@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest"
@@ -15,22 +17,21 @@ var (
 
 // defects are what is known to fail. Whoever mends one takes its Known away.
 func defects() []Scenario {
+	return slices.Concat(turnsByOtherPlans(), workByOtherPlans(), byThePlannersPlans(), ofTheTable())
+}
+
+// turnsByOtherPlans fail by plans that the planner does not choose, when turns are taken and end.
+func turnsByOtherPlans() []Scenario {
 	return []Scenario{
 		{
-			Name:    "a fetch moves all that is due before it takes anything, and its lease begins before that",
-			Prepare: manyDue,
-			Sessions: []tsqltest.Session{{Name: "fetch", Run: func(p *tsqltest.Player) error {
-				p.Advance(time.Minute)
-				_, err := p.Exec(fetchTurnOf(1))
-				return err
-			}}},
-			Check: func(e *tsqltest.End) error {
-				if n, ok := e.Value("SELECT COUNT(*) FROM duroxide.inboxes WHERE head_id IS NOT NULL").(int64); !ok || n > 64 {
-					return fmt.Errorf("one fetch has moved %d instances", n+1)
-				}
-				return nil
+			Name:     "a write that is guarded by the token of a turn may seek by it",
+			Prepare:  heldTurn,
+			Sessions: []tsqltest.Session{does("renew", renewTurnOf(9)), does("ack", ackTurnOf(9))},
+			Allow:    []int32{50_010},
+			Known: &Known{
+				Review: 3, Exploration: anyPlan, Want: []string{"error 1205", "duroxide.inboxes.uq_inboxes_token"},
+				Victims: []string{"renew_orchestration_item_lock", "abandon_orchestration_item", "ack_orchestration_item", "set_messages_aside"},
 			},
-			Known: &Known{Review: 1, Exploration: tsqltest.Exploration{Preemptions: -1}, Want: []string{"moved 300 instances"}},
 		},
 		{
 			Name:     "the write that takes an instance may seek by the ready index",
@@ -42,15 +43,30 @@ func defects() []Scenario {
 			},
 		},
 		{
-			Name:     "a write that is guarded by the token of a turn may seek by it",
-			Prepare:  heldTurn,
-			Sessions: []tsqltest.Session{does("renew", renewTurnOf(9)), does("ack", ackTurnOf(9))},
-			Allow:    []int32{50_010},
+			Name: "the values of an instance may be merged by a scan",
+			Prepare: heldTurn + fetchTurnOf(8) + "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) " +
+				"VALUES (N'a', N'k', N'1', 1, 1), (N'b', N'k', N'1', 1, 1);",
+			Sessions: []tsqltest.Session{does("one", setsValue(8, "Completed")), does("two", setsValue(9, "Completed"))},
 			Known: &Known{
-				Review: 3, Exploration: anyPlan, Want: []string{"error 1205", "duroxide.inboxes.uq_inboxes_token"},
-				Victims: []string{"renew_orchestration_item_lock", "abandon_orchestration_item", "ack_orchestration_item", "set_messages_aside"},
+				Review: 13, Exploration: anyPlan, Want: []string{"error 1205", "kv_"},
+				Victims: []string{"merge_values", "change_values"},
 			},
 		},
+		{
+			Name:     "a list of instances by status may come to them by their executions",
+			Prepare:  heldTurn + call{"execution": "1"}.named("Order").ack(9) + enqueueTurn("a", 3) + fetchTurnOf(7) + fetchTurnOf(8),
+			Sessions: []tsqltest.Session{does("list", "EXEC duroxide.list_instances_by_status @status = N'Running';"), does("ack", strings.Replace(ackTurnOf(8), "Running", "Completed", 1))},
+			Known: &Known{
+				Exploration: anyPlan, Want: []string{"error 1205", "list_instances_by_status"},
+				Victims: []string{"list_instances_by_status"},
+			},
+		},
+	}
+}
+
+// workByOtherPlans are those of activities, sessions and deletions.
+func workByOtherPlans() []Scenario {
+	return []Scenario{
 		{
 			Name:     "a write that is guarded by the token of an activity may seek by it",
 			Prepare:  heldWork,
@@ -91,14 +107,35 @@ func defects() []Scenario {
 			},
 		},
 		{
-			Name: "the values of an instance may be merged by a scan",
-			Prepare: heldTurn + fetchTurnOf(8) + "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) " +
-				"VALUES (N'a', N'k', N'1', 1, 1), (N'b', N'k', N'1', 1, 1);",
-			Sessions: []tsqltest.Session{does("one", setsValue(8, "Completed")), does("two", setsValue(9, "Completed"))},
-			Known: &Known{
-				Review: 13, Exploration: anyPlan, Want: []string{"error 1205", "kv_"},
-				Victims: []string{"merge_values", "change_values"},
+			Name:    "a search for work of sessions comes to the session by its index",
+			Prepare: aSession,
+			Sessions: []tsqltest.Session{
+				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
+				fetches("fetch", fetchWorkOf(2, "w1"), 0),
 			},
+			Known: &Known{Exploration: anyPlan, Want: []string{"error 1205", "find_session_work"}, Victims: []string{"find_session_work"}},
+		},
+	}
+}
+
+// byThePlannersPlans fail by the planner's plans.
+func byThePlannersPlans() []Scenario {
+	return []Scenario{
+		{
+			Name:    "a fetch moves all that is due before it takes anything, and its lease begins before that",
+			Prepare: manyDue,
+			Sessions: []tsqltest.Session{{Name: "fetch", Run: func(p *tsqltest.Player) error {
+				p.Advance(time.Minute)
+				_, err := p.Exec(fetchTurnOf(1))
+				return err
+			}}},
+			Check: func(e *tsqltest.End) error {
+				if n, ok := e.Value("SELECT COUNT(*) FROM duroxide.inboxes WHERE head_id IS NOT NULL").(int64); !ok || n > 64 {
+					return fmt.Errorf("one fetch has moved %d instances", n+1)
+				}
+				return nil
+			},
+			Known: &Known{Review: 1, Exploration: tsqltest.Exploration{Preemptions: -1}, Want: []string{"moved 300 instances"}},
 		},
 		{
 			Name:     "a new version of the framework makes fetches wait",
@@ -125,20 +162,17 @@ func defects() []Scenario {
 			Known:    &Known{Review: 17, Exploration: everyOrder, Want: []string{"error 1205", "claim_session"}},
 		},
 		{
-			Name:    "a search for work of sessions comes to the session by its index",
-			Prepare: aSession,
-			Sessions: []tsqltest.Session{
-				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
-				fetches("fetch", fetchWorkOf(2, "w1"), 0),
-			},
-			Known: &Known{Exploration: anyPlan, Want: []string{"error 1205", "find_session_work"}, Victims: []string{"find_session_work"}},
-		},
-		{
 			Name:     "a session that changes hands while it is renewed is renewed twice",
 			Prepare:  twoSessions + enqueueWork("c", "s1"),
 			Sessions: []tsqltest.Session{does("renew", renewSessions), fetches("fetch", fetchWorkOf(1, "w2"), 0), passing(31 * time.Second)},
 			Known:    &Known{Exploration: everyOrder, Want: []string{"error 2627", "renew_session_lock"}},
 		},
+	}
+}
+
+// ofTheTable are operations of the table.
+func ofTheTable() []Scenario {
+	return []Scenario{
 		known("a session is not freed with its last activity if it is renewed meanwhile", "set work aside", "renew sessions",
 			Known{Want: []string{"no order of the operations", "session sa wa"}, VersionsToo: true}),
 		known("a deletion in bulk leaves an inbox of what another has deleted", "delete instances", "delete in bulk",

@@ -48,8 +48,8 @@ func life(id string, n int) string {
 	b.WriteString(fetchTurnOf(n + 3))
 	b.WriteString(call{
 		"execution": "3", "events": events(1, 2), "changes": "(1, N'k', N'1', 1, 1)", "custom": "N'begun'",
-		"messages":   fmt.Sprintf("(1, N'%s.c', 2, N'Child', N'1.0.0', N'{}', 0), (2, N'%s', 3, NULL, NULL, N'{\"timer\":1}', 60000)", id, id),
-		"activities": fmt.Sprintf("(1, N'%s', 3, 1, NULL, NULL, NULL, N'{}'), (2, N'%s', 3, 2, N's%s', NULL, NULL, N'{}')", id, id, id),
+		"messages":   "(1, N'" + id + ".c', 2, N'Child', N'1.0.0', N'{}', 0), " + message(2, id, `{"timer":1}`, 60_000),
+		"activities": activity(1, id, 1, null) + ", " + activity(2, id, 2, "N's"+id+"'"),
 	}.named("Order").ack(n + 3))
 	b.WriteString(fetchTurnOf(n+4) + call{"execution": "1", "parent": "N'" + id + "'", "events": events(1)}.named("Child").ack(n+4))
 	b.WriteString(fetchWorkOf(n+11, "w"+id) + fetchWorkOf(n+12, "w"+id))
@@ -64,6 +64,18 @@ func start(id string) string {
 func enqueueWorkOf(id string, activity int, session, tag string) string {
 	return fmt.Sprintf("EXEC duroxide.enqueue_for_worker @instance_id = N'%s', @execution_id = 3, @activity_id = %d, @session_id = %s, @tag = %s, @name = NULL, @work_item = N'{}';\n",
 		id, activity, session, tag)
+}
+
+const null = "NULL"
+
+// message is a row of @messages of kind 3, which starts nothing.
+func message(position int, id, item string, delay int) string {
+	return fmt.Sprintf("(%d, N'%s', 3, %s, %[3]s, N'%s', %d)", position, id, null, item, delay)
+}
+
+// activity is a row of @activities of the third execution.
+func activity(position int, id string, activity int, session string) string {
+	return fmt.Sprintf("(%d, N'%s', 3, %d, %s, %s, %[5]s, N'{}')", position, id, activity, session, null)
 }
 
 // events are rows of @events with these ids.
