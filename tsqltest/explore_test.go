@@ -300,7 +300,11 @@ func TestExploreClock(t *testing.T) {
 	}}
 	got := seen(t, func(e *tsqltest.End) any { return e.Notes()[0] }, minutes,
 		tsqltest.Session{Name: "clock", Run: func(p *tsqltest.Player) error {
+			before := p.Now()
 			p.Advance(time.Hour)
+			if passed := p.Now().Sub(before); passed < time.Hour {
+				return fmt.Errorf("only %v have passed", passed)
+			}
 			return nil
 		}})
 	if got[int64(1)] == 0 || got[int64(60)]+got[int64(61)] == 0 {

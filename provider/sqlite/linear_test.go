@@ -20,8 +20,11 @@ import (
 func histories(t *testing.T) uint64 {
 	t.Helper()
 	text := os.Getenv("DUROXIDE_TEST_HISTORIES")
-	if text == "" {
-		return 40
+	switch {
+	case text == "" && raceDetector:
+		return 8
+	case text == "":
+		return 30
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
@@ -250,7 +253,7 @@ func TestLinearizabilityFindsPlantedFaults(t *testing.T) {
 					t.Errorf("no %q in\n%s", want, text)
 				}
 			}
-			if len(shortest.Calls) > 12 {
+			if len(shortest.Calls) > 12 && !raceDetector {
 				t.Errorf("the history has %d calls", len(shortest.Calls))
 			}
 		})
@@ -263,7 +266,11 @@ func hunt(t *testing.T, plant func(*broken) provider.Provider) *linear.Anomaly {
 	var s *linearStores
 	var store provider.Provider
 	var shortest *linear.Anomaly
-	for n, found := uint64(0), 0; n < 400 && found < 3; n++ {
+	wanted := 3
+	if raceDetector {
+		wanted = 1
+	}
+	for n, found := uint64(0), 0; n < 400 && found < wanted; n++ {
 		if s == nil {
 			s = &linearStores{}
 			sound := s.add(func(c *Config) *Store { return openMemory(t, c) })
