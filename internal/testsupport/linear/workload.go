@@ -24,6 +24,8 @@ type Workload struct {
 	Sessions bool
 	// Advance moves the store's clock on.
 	Advance func(time.Duration)
+	// Still keeps the clock from moving while calls are running.
+	Still bool
 }
 
 // leases are for how long the clients hold what they fetch. They move the clock on by steps of this size, too.
@@ -52,6 +54,9 @@ func (w Workload) Run(ctx context.Context, r *Recorder, stores ...provider.Provi
 
 // pool is what the clients tell each other.
 type pool struct {
+	// clock is held by calls that the clock must stand still for, and by who moves it.
+	clock sync.RWMutex
+
 	mu    sync.Mutex
 	turns []*provider.FetchedOrchestration
 	works []*provider.FetchedWorkItem
@@ -90,14 +95,30 @@ func (c *client) act() {
 		{10, c.useWork},
 		{16, c.read},
 		{3, c.remove},
-		{5, func() { c.Advance(time.Duration(c.random.IntN(int(leases)))) }},
 	} {
 		if c.random.IntN(100) < choice.odds {
-			choice.do()
+			c.call(choice.do)
 			return
 		}
 	}
-	c.read()
+	c.advance()
+}
+
+func (c *client) call(do func()) {
+	if c.Still {
+		c.clock.RLock()
+		defer c.clock.RUnlock()
+	}
+	do()
+}
+
+// advance moves the clock on.
+func (c *client) advance() {
+	if c.Still {
+		c.clock.Lock()
+		defer c.clock.Unlock()
+	}
+	c.Advance(time.Duration(c.random.IntN(int(leases))))
 }
 
 func (c *client) instance() string { return fmt.Sprintf("%s-%d", c.Name, c.random.IntN(c.Instances)+1) }
