@@ -16,8 +16,8 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	lease := 3 * time.Second
-	if mssqltest.Server(t).InProcess {
-		lease = time.Second // no network is in the way
+	if mssqltest.Server(t).InProcess && !raceDetector {
+		lease = time.Second // neither network nor detector is in the way
 	}
 	config := providertest.Config{
 		Open: openPooled, LongPolling: true,
