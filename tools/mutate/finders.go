@@ -59,8 +59,8 @@ type lab struct {
 	binaries  map[string]string // of tests, by package
 }
 
-// newLab builds the generator, and the tests of packages.
-func newLab(ctx context.Context, root string, all texts, packages []string) (*lab, error) {
+// newLab builds the generator, and the tests of packages. What is in the folder bin is used as it is.
+func newLab(ctx context.Context, root, bin string, all texts, packages []string) (*lab, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -69,15 +69,19 @@ func newLab(ctx context.Context, root string, all texts, packages []string) (*la
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{root: root, dir: dir, texts: all, generator: filepath.Join(dir, "sqlc-gen-tsql"), binaries: map[string]string{}}
-	if err := l.build(ctx, "build", "-o", l.generator, "./tools/sqlc-gen-tsql"); err != nil {
-		return nil, errors.Join(err, l.close())
+	if bin == "" {
+		bin = dir
 	}
+	l := &lab{root: root, dir: dir, texts: all, generator: filepath.Join(bin, "sqlc-gen-tsql"), binaries: map[string]string{}}
+	err = l.build(ctx, l.generator, "build", "-o", l.generator, "./tools/sqlc-gen-tsql")
 	for _, pkg := range packages {
-		l.binaries[pkg] = filepath.Join(dir, filepath.Base(pkg)+".test")
-		if err := l.build(ctx, "test", "-c", "-o", l.binaries[pkg], pkg); err != nil {
-			return nil, errors.Join(err, l.close())
+		l.binaries[pkg] = filepath.Join(bin, filepath.Base(pkg)+".test")
+		if err == nil {
+			err = l.build(ctx, l.binaries[pkg], "test", "-c", "-o", l.binaries[pkg], pkg)
 		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.close())
 	}
 	return l, nil
 }
@@ -87,7 +91,11 @@ var testPackages = []string{"./provider/mssql"}
 
 func (l *lab) close() error { return os.RemoveAll(l.dir) }
 
-func (l *lab) build(ctx context.Context, args ...string) error {
+// build runs the go command, unless what it would make is there.
+func (l *lab) build(ctx context.Context, binary string, args ...string) error {
+	if _, err := os.Stat(binary); err == nil {
+		return nil
+	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = l.root
 	cmd.Stderr = os.Stderr

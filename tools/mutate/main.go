@@ -22,6 +22,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.root, "dir", ".", "`folder` of the repository")
 	flag.StringVar(&o.results, "results", filepath.Join(os.TempDir(), "duroxide-mutants.jsonl"), "`file` of what was found, which is read and added to")
+	flag.StringVar(&o.bin, "bin", "", "`folder` of programs that earlier runs have built, which are used as they are")
 	flag.StringVar(&o.only, "run", "", "only mutants whose names match the `expression`")
 	flag.StringVar(&o.finders, "finders", "", "only finders whose names match the `expression`")
 	flag.IntVar(&o.parallel, "parallel", 2, "how `many` mutants at once")
@@ -40,9 +41,9 @@ func main() {
 }
 
 type options struct {
-	root, results, only, finders string
-	parallel                     int
-	all, again, list             bool
+	root, results, only, finders, bin string
+	parallel                          int
+	all, again, list                  bool
 }
 
 // errSurvived reports that a mutant survived that the list does not explain.
@@ -72,7 +73,7 @@ func run(ctx context.Context, o options, report string, out io.Writer) error {
 		return err
 	}
 	known.give(trials, o.again)
-	lab, err := newLab(ctx, o.root, texts, testPackages)
+	lab, err := newLab(ctx, o.root, o.bin, texts, testPackages)
 	if err != nil {
 		return err
 	}

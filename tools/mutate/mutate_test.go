@@ -96,7 +96,7 @@ INNER LOOP JOIN u;`
 func TestRules(t *testing.T) {
 	t.Parallel()
 	all := readAll(t)
-	l, err := newLab(t.Context(), root, all, nil)
+	l, err := newLab(t.Context(), root, "", all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestResults(t *testing.T) {
 	book := &notebook{path: filepath.Join(t.TempDir(), "results")}
 	found := &trial{name: "a", text: "a", outcome: outcome{finder: "rules", finding: "Q1"}}
 	survivor := &trial{name: "b", text: "b", outcome: outcome{asked: []string{"rules"}}}
-	for _, m := range []*trial{{name: "a", text: "a"}, found, survivor} {
+	for _, m := range []*trial{{name: "a", text: "a"}, found, {name: "a", text: "a"}, survivor} {
 		if err := book.note(m); err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ type result struct {
 	Asked       []string `json:"asked,omitempty"`
 }
 
-// results are the last of each mutated text.
+// results are those of each mutated text.
 type results map[string]result
 
 func readResults(path string) (results, error) {
@@ -39,7 +39,11 @@ func readResults(path string) (results, error) {
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return nil, err
 		}
-		known[r.Fingerprint] = r
+		// Several runs may have been at work, each with finders of its own.
+		if before := known[r.Fingerprint]; before.Finder == "" {
+			r.Asked = append(before.Asked, r.Asked...)
+			known[r.Fingerprint] = r
+		}
 	}
 	return known, lines.Err()
 }
