@@ -154,14 +154,18 @@ func TestTestsFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{root: ".", binaries: map[string]string{".": binary}}
+	sound := t.TempDir()
+	if err := os.WriteFile(filepath.Join(sound, "once"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{root: ".", binaries: map[string]string{".": binary}, texts: texts{"p": sound + "\n"}}
 	find := tests(".", func(*trial) string { return "^TestPretended$" })
 	for defect, want := range map[string]string{
 		"":       "",
 		"defect": "TestPretended/always: violates the contract",
 		"end":    "the tests panic",
 	} {
-		m := &trial{text: t.TempDir() + "\n" + defect}
+		m := &trial{path: "p", text: t.TempDir() + "\n" + defect}
 		if said, err := find(t.Context(), l, m, t.TempDir()); err != nil || said != want {
 			t.Errorf("%q: %q, want %q, %v", defect, said, want, err)
 		}
@@ -216,7 +220,7 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 1 | 1 |\n", "| `explained` | nobody can tell |\n"} {
+	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 0 | 1 | 1 |\n", "| `explained` | nobody can tell |\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -1,0 +1,72 @@
+package interleave
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	scripts "github.com/duroxide/duroxide-go/sql"
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// TestAmended runs what calls an amended procedure, for the program tools/mutate: interrupted at any point, and beside each other
+// operation. It is skipped unless a procedure is amended.
+func TestAmended(t *testing.T) {
+	t.Parallel()
+	file := os.Getenv("DUROXIDE_TEST_MSSQL_AMEND")
+	if file == "" {
+		t.Skip("SKIPPED: no procedure is amended")
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := regexp.MustCompile(`(?:PROCEDURE|FUNCTION) duroxide\.(\w+)`).FindStringSubmatch(string(text))
+	if module == nil {
+		t.Fatalf("%s is no procedure", file)
+	}
+	callers := callersOf(t, module[1])
+	lab := NewLab(t, Variant{Amend: string(text)})
+	for _, s := range append(cuts(), Matrix()...) {
+		if !slices.ContainsFunc(s.operations, func(o operation) bool { return calls(o.batch("a", 1), callers) }) {
+			continue
+		}
+		o := tsqltest.Exploration{Random: true, Schedules: 12}
+		if s.cuts {
+			o = tsqltest.Exploration{Preemptions: 1, Schedules: 300}
+		}
+		t.Run(s.Name, func(t *testing.T) { tsqltest.Explore(t, lab.Scenario(t, s), o) })
+	}
+}
+
+// callersOf are a procedure and those that call it, and so on.
+func callersOf(t *testing.T, name string) []string {
+	t.Helper()
+	files, err := fs.Glob(scripts.MSSQLScripts(), "procedures/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{name}
+	for before := 0; before < len(all); {
+		before = len(all)
+		for _, file := range files {
+			text, err := fs.ReadFile(scripts.MSSQLScripts(), file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if caller := strings.TrimSuffix(path.Base(file), ".sql"); !slices.Contains(all, caller) && calls(string(text), all) {
+				all = append(all, caller)
+			}
+		}
+	}
+	return all
+}
+
+// calls says whether a text names one of the procedures.
+func calls(text string, names []string) bool {
+	return regexp.MustCompile(`duroxide\.(` + strings.Join(names, "|") + `)\b`).MatchString(text)
+}
