@@ -9,6 +9,8 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 
 # How many inputs `make fuzz` tries on each target.
 FUZZ_INPUTS ?= 100000
+# Where `make explore` remembers how far it has come.
+EXPLORED ?= .explored.json
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
@@ -72,6 +74,10 @@ fuzz: ## Fuzz every fuzz target with FUZZ_INPUTS each
 .PHONY: mutants
 mutants: ## Change one thing at a time in the T-SQL and see that rules, explorer or conformance kit notice (an hour; goes on where it was)
 	go run ./tools/mutate
+
+.PHONY: explore
+explore: ## Explore the store's operations beside each other until interrupted, from where it stopped (in EXPLORED)
+	DUROXIDE_EXPLORED=$(abspath $(EXPLORED)) go test -count=1 -timeout=0 -v -run='^TestExploreOn$$' ./internal/testsupport/interleave
 
 .PHONY: cover
 cover: ## Measure how much of the code the tests reach, into coverage.html

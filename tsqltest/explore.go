@@ -31,6 +31,9 @@ type Scenario struct {
 	// NoStalls makes it a failure that all sessions which have not ended wait for locks until the LOCK_TIMEOUT of one is over:
 	// a circle that no deadlock's victim ends.
 	NoStalls bool
+	// Ordered says that Check looks at which requests ended before others began, as a check for linearizability does. Otherwise
+	// it must look only at what sessions have got and at the database: of schedules that come to the same there, one is tried.
+	Ordered bool
 	// Check looks at the result of a schedule when all sessions have ended. It may be nil: then errors and sessions that wait
 	// for ever are the only failures.
 	Check func(e *End) error
@@ -68,6 +71,9 @@ type Exploration struct {
 	// Every tries also those schedules that come to the same as others: that differ only in the order of steps which are not in
 	// each other's way. It is for checks that look at more than what sessions have got and what is in the database.
 	Every bool
+	// FirstPlan is the number of the first choice of plans that is tried; 0 is the planner's. With another one, a further
+	// exploration goes on where one has stopped.
+	FirstPlan uint64
 	// Repeat is a schedule as Failure has it: it is the only one that is tried.
 	Repeat string
 }
@@ -122,10 +128,11 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 		e.repeat()
 		return e.report
 	}
-	for plan := range uint64(o.Plans) + 1 {
+	for i := range uint64(o.Plans) + 1 {
+		plan := o.FirstPlan + i
 		e.server.sessions.AnyPlan(plan, e.options.RowLocks)
 		e.space = explore.NewSpace()
-		e.plan, e.budget = plan, o.Schedules*int(plan+1)/(o.Plans+1)
+		e.plan, e.budget = plan, o.Schedules*int(i+1)/(o.Plans+1)
 		complete := -1
 		if o.Random {
 			e.random()

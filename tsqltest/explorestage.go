@@ -167,7 +167,8 @@ func (p *Player) Call(procedure string, args ...Arg) (*Result, error) {
 }
 
 func (p *Player) do(f func(ctx context.Context) (*Result, error)) (*Result, error) {
-	p.explorer.machine.Pause()
+	p.order(begins, ends)
+	p.explorer.machine.Pause("step")
 	if p.explorer.abandoned {
 		panic(errAbandoned)
 	}
@@ -175,30 +176,54 @@ func (p *Player) do(f func(ctx context.Context) (*Result, error)) (*Result, erro
 	defer cancel()
 	p.request = cancel
 	result, err := f(ctx)
+	p.explorer.machine.Pause("answer") // which may not arrive
+	p.order(ends, begins)
 	p.request = nil
 	if p.explorer.abandoned {
 		panic(errAbandoned)
+	}
+	if err == nil && ctx.Err() != nil {
+		result, err = nil, fmt.Errorf("tsqltest: the answer is lost: %w", context.Cause(ctx))
 	}
 	p.results = append(p.results, result)
 	return result, err
 }
 
+// The ways in which requests come after one another: whether one has begun before or after another has ended matters, if the
+// scenario says so.
+const (
+	begins uint8 = iota
+	ends
+)
+
+func (p *Player) order(way, against uint8) {
+	if p.explorer.scenario.Ordered {
+		p.explorer.machine.Changed(requests, way, 1<<against)
+	}
+}
+
+// requests are all requests, as a thing.
+var requests = schedule.Thing("requests")
+
 // Note keeps a value for [End.Notes].
 func (p *Player) Note(value any) { p.notes = append(p.notes, value) }
 
 // Now is what the server's clock shows.
-func (p *Player) Now() time.Time { return p.explorer.server.now() }
+func (p *Player) Now() time.Time {
+	p.explorer.machine.Looked(schedule.Clock, schedule.Always)
+	return p.explorer.server.now()
+}
 
 // Advance moves the server's clock on, at some point of what the others do. Waits do not end by it.
 func (p *Player) Advance(d time.Duration) {
-	p.explorer.machine.Pause()
+	p.explorer.machine.Pause("step")
 	p.explorer.machine.Advance(d)
 }
 
 // Cut ends the request that another session is executing, as a client does that has waited long enough, at some point. The
 // request returns an error that is [context.Canceled]. Nothing happens to a session that executes none.
 func (p *Player) Cut(name string) {
-	p.explorer.machine.Pause()
+	p.explorer.machine.Pause("step")
 	other := p.explorer.player(name)
 	p.explorer.machine.Met(other.id())
 	if other.request != nil {
@@ -209,9 +234,12 @@ func (p *Player) Cut(name string) {
 
 // Kill ends the connection of another session, at some point. What it has not committed is rolled back.
 func (p *Player) Kill(name string) {
-	p.explorer.machine.Pause()
+	p.explorer.machine.Pause("step")
 	other := p.explorer.player(name)
 	other.ended = true
+	if other.request != nil {
+		other.request()
+	}
 	p.explorer.server.sessions.End(other.id())
 }
 

@@ -27,6 +27,9 @@ func newTable(e *explorer) *table { return &table{explorer: e} }
 
 // note is told of every scheduling point.
 func (t *table) note(actor int, at schedule.Point) {
+	if at.Kind == "answer" {
+		return
+	}
 	e := t.explorer
 	p, v := e.players[actor], e.server.sessions
 	place := v.Place(p.id())

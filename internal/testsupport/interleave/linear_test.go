@@ -329,7 +329,8 @@ func recorded(t *testing.T, base *tsqltest.Base, before play, plays ...play) tsq
 	}}
 	prepared := uint64(0)
 	s := tsqltest.Scenario{
-		Base: base,
+		Base:    base,
+		Ordered: true,
 		Setup: func(t testing.TB, server *tsqltest.Server) {
 			t.Helper()
 			conn, err := server.Connect(t.Context())

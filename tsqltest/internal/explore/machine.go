@@ -129,10 +129,10 @@ func (m *Machine) Advance(d time.Duration) {
 	m.now += d
 }
 
-// Pause lets others run, in an actor that is between two requests.
-func (m *Machine) Pause() {
+// Pause lets others run, in an actor that is between two requests ("step") or waits for the answer to one ("answer").
+func (m *Machine) Pause(kind string) {
 	if m.current != nil {
-		m.point(m.current, schedule.Point{Kind: "step"})
+		m.point(m.current, schedule.Point{Kind: kind})
 	}
 }
 
