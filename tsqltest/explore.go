@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/explore"
+	"github.com/duroxide/duroxide-go/tsqltest/internal/session"
 )
 
 // Scenario is what several sessions do at the same time, and what must hold in whichever order they do it.
@@ -74,6 +75,9 @@ type Exploration struct {
 	// FirstPlan is the number of the first choice of plans that is tried; 0 is the planner's. With another one, a further
 	// exploration goes on where one has stopped.
 	FirstPlan uint64
+	// Seeks makes other plans seek an index wherever they can, as if each reference to a table had the hint FORCESEEK. Otherwise they
+	// may scan it, as SQL Server may where a table is small or was small once.
+	Seeks bool
 	// Repeat is a schedule as Failure has it: it is the only one that is tried.
 	Repeat string
 }
@@ -130,7 +134,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	}
 	for i := range uint64(o.Plans) + 1 {
 		plan := o.FirstPlan + i
-		e.server.sessions.AnyPlan(plan, e.options.RowLocks)
+		e.server.sessions.Take(e.options.plans(plan))
 		e.space = explore.NewSpace()
 		e.plan, e.budget = plan, o.Schedules*int(i+1)/(o.Plans+1)
 		complete := -1
@@ -240,7 +244,7 @@ func (e *explorer) random() {
 func (e *explorer) repeat() {
 	plan, text := uint64(0), e.options.Repeat
 	if number, rest, ok := strings.Cut(text, ": "); ok {
-		number, e.options.RowLocks = strings.CutSuffix(number, rowLocks)
+		number, e.options = e.options.restricted(number)
 		n, err := strconv.ParseUint(strings.TrimPrefix(number, "plan "), 10, 32)
 		if err != nil {
 			e.t.Fatalf("tsqltest: %q is no schedule", e.options.Repeat)
@@ -252,7 +256,7 @@ func (e *explorer) repeat() {
 		e.t.Fatalf("tsqltest: %v", err)
 	}
 	e.plan = plan
-	e.server.sessions.AnyPlan(plan, e.options.RowLocks)
+	e.server.sessions.Take(e.options.plans(plan))
 	explore.Follow(e, s)
 }
 
@@ -277,10 +281,7 @@ func (e *explorer) explain(s explore.Schedule, err error) *Failure {
 	}
 	f := &Failure{Repeat: s.String()}
 	if e.plan != 0 {
-		f.Repeat = fmt.Sprintf("plan %d: %s", e.plan, s)
-		if e.options.RowLocks {
-			f.Repeat = fmt.Sprintf("plan %d%s: %s", e.plan, rowLocks, s)
-		}
+		f.Repeat = fmt.Sprintf("plan %d%s: %s", e.plan, e.options.restrictions(), s)
 	}
 	table := newTable(e)
 	e.watch = table.note
@@ -294,8 +295,31 @@ func (e *explorer) explain(s explore.Schedule, err error) *Failure {
 	return f
 }
 
-// rowLocks is in a schedule's plan if all of it locks rows at first.
-const rowLocks = " with row locks"
+// plans are those that a schedule takes.
+func (o *Exploration) plans(seed uint64) session.Plans {
+	return session.Plans{Seed: seed, RowLocks: o.RowLocks, Seeks: o.Seeks}
+}
+
+// What the number of a plan is followed by in the text of a schedule.
+const withSeeks, withRowLocks = " seeking", " locking rows"
+
+func (o *Exploration) restrictions() string {
+	text := ""
+	if o.Seeks {
+		text += withSeeks
+	}
+	if o.RowLocks {
+		text += withRowLocks
+	}
+	return text
+}
+
+// restricted reads what restrictions has written behind the number of a plan.
+func (o Exploration) restricted(text string) (number string, as Exploration) { //nolint:gocritic // it is a copy that is wanted
+	text, o.RowLocks = strings.CutSuffix(text, withRowLocks)
+	text, o.Seeks = strings.CutSuffix(text, withSeeks)
+	return text, o
+}
 
 // tries bounds how many schedules are tried to make a failing one shorter, in each of two ways.
 const tries = 1000

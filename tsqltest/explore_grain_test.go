@@ -15,7 +15,9 @@ CREATE TABLE dbo.b (id INT NOT NULL CONSTRAINT pk_b PRIMARY KEY WITH (ALLOW_PAGE
 INSERT INTO dbo.a VALUES (1, 0), (2, 0); INSERT INTO dbo.b VALUES (1, 0), (2, 0);`
 
 // both are a transaction of two statements.
-func both(first, second string) []string { return []string{"BEGIN TRANSACTION; " + first + "; " + second, "COMMIT"} }
+func both(first, second string) []string {
+	return []string{"BEGIN TRANSACTION; " + first + "; " + second, "COMMIT"}
+}
 
 // TestExploreGrains checks that other plans begin with locks on rows, pages and tables, where hints and indexes allow it, and that
 // sessions are in each other's way then although they touch different rows.
@@ -59,7 +61,7 @@ func TestExploreGrains(t *testing.T) {
 				Sessions: steps(both(tt.statement("a", tt.hints, ada), tt.statement("b", tt.hints, ada)),
 					both(tt.statement("b", tt.hints, bob), tt.statement("a", tt.hints, bob))),
 			}
-			r := tsqltest.Search(t, s, tsqltest.Exploration{Plans: 40, Preemptions: 1, RowLocks: tt.rowLocks})
+			r := tsqltest.Search(t, s, tsqltest.Exploration{Plans: 40, Preemptions: 1, RowLocks: tt.rowLocks, Seeks: true})
 			if len(tt.want) == 0 {
 				if r.Failure != nil {
 					t.Error(r.Failure)
@@ -84,6 +86,50 @@ func TestExploreGrains(t *testing.T) {
 	}
 }
 
+// TestExploreScans checks that other plans scan what could be sought, unless a hint or the option forbids it, and that the text of
+// a schedule repeats such a plan.
+func TestExploreScans(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, hint  string
+		exploration tsqltest.Exploration
+		fails       string
+	}{
+		{name: "any", exploration: tsqltest.Exploration{Plans: 20}, fails: "plan "},
+		{name: "with locks on rows", exploration: tsqltest.Exploration{Plans: 20, RowLocks: true}, fails: " locking rows: "},
+		{name: "by the option", exploration: tsqltest.Exploration{Plans: 20, Seeks: true}},
+		{name: "by a hint", hint: "WITH (FORCESEEK)", exploration: tsqltest.Exploration{Plans: 20}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := tsqltest.Scenario{
+				Setup:    script(fmt.Sprintf(shelves, "ON")),
+				Sessions: steps([]string{"UPDATE dbo.a " + tt.hint + " SET n = 1 WHERE id = 1"}, nil),
+				Check: func(e *tsqltest.End) error {
+					if scans := e.Keys("ada").Where(func(k tsqltest.KeyCount) bool { return k.Access == "scan" }); len(scans) > 0 {
+						return fmt.Errorf("scanned: %v", scans)
+					}
+					return nil
+				},
+			}
+			r := tsqltest.Search(t, s, tt.exploration)
+			if tt.fails == "" {
+				if r.Failure != nil {
+					t.Error(r.Failure)
+				}
+				return
+			}
+			if r.Failure == nil || !strings.Contains(r.Failure.Repeat, tt.fails) {
+				t.Fatalf("no %q in %v", tt.fails, r.Failure)
+			}
+			again := tsqltest.Search(t, s, tsqltest.Exploration{Repeat: r.Failure.Repeat})
+			if again.Failure == nil || again.Failure.Repeat != r.Failure.Repeat {
+				t.Errorf("got %v, want %v", again.Failure, r.Failure)
+			}
+		})
+	}
+}
+
 // TestReadPastWaitsForPages checks that READPAST passes over rows and not over pages.
 func TestReadPastWaitsForPages(t *testing.T) {
 	t.Parallel()
@@ -99,7 +145,7 @@ func TestReadPastWaitsForPages(t *testing.T) {
 			}
 			return nil
 		},
-	}, tsqltest.Exploration{Plans: 3})
+	}, tsqltest.Exploration{Plans: 3, Every: true})
 	// By the planner's own plan, PAGLOCK locks rows.
 	if rows["U"] == 0 || rows[""] > 0 || pages == 0 {
 		t.Errorf("skipped: %v; pages were locked %d times", rows, pages)

@@ -49,7 +49,7 @@ func (e *explorer) begin() {
 	} else {
 		e.image = server.sessions.Save()
 	}
-	server.sessions.AnyPlan(e.plan, e.options.RowLocks)
+	server.sessions.Take(e.options.plans(e.plan))
 }
 
 func (e *explorer) close() {

@@ -143,7 +143,7 @@ func TestKeysInSchedules(t *testing.T) {
 			}
 			return nil
 		},
-	}, tsqltest.Exploration{})
+	}, tsqltest.Exploration{Every: true})
 	if waited == 0 {
 		t.Error("Ada has never waited")
 	}

@@ -35,7 +35,7 @@ func holds(t *testing.T, s tsqltest.Scenario) {
 	if r := tsqltest.Explore(t, s, tsqltest.Exploration{Preemptions: 1}); r.Complete != 1 {
 		t.Errorf("only %d schedules, complete to %d", r.Schedules, r.Complete)
 	}
-	tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 2, RowLocks: true, Schedules: 45})
+	tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 2, RowLocks: true, Seeks: true, Schedules: 45})
 }
 
 func fails(t *testing.T, known interleave.Scenario, s tsqltest.Scenario) {

@@ -9,10 +9,10 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
-// What finds defects: all orders with a few interruptions, or some orders by each of many choices of plans, which lock rows at first.
+// What finds defects: all orders with a few interruptions, or some orders by each of many choices of plans, which seek where they can and lock rows at first.
 var (
 	everyOrder = tsqltest.Exploration{}
-	anyPlan    = tsqltest.Exploration{Random: true, Plans: 200, RowLocks: true, Schedules: 20_000}
+	anyPlan    = tsqltest.Exploration{Random: true, Plans: 200, RowLocks: true, Seeks: true, Schedules: 20_000}
 )
 
 // defects are what is known to fail. Whoever mends one takes its Known away.

@@ -404,7 +404,7 @@ func TestExploredSchedulesAreLinearizable(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
 					tsqltest.Explore(t, s, tsqltest.Exploration{Preemptions: 1, Every: true, Schedules: schedules(t)})
-					tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Every: true, Plans: 2, Schedules: schedules(t) / 2})
+					tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Every: true, Plans: 2, RowLocks: true, Seeks: true, Schedules: schedules(t) / 2})
 				})
 			}
 		})

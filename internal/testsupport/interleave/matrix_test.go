@@ -24,7 +24,7 @@ func exploration(t *testing.T) tsqltest.Exploration {
 		}
 		return n
 	}
-	e := tsqltest.Exploration{Random: true, Plans: number("DUROXIDE_PLANS", 0)}
+	e := tsqltest.Exploration{Random: true, Plans: number("DUROXIDE_PLANS", 0), RowLocks: true, Seeks: true}
 	e.Schedules = number("DUROXIDE_SCHEDULES", 3) * (e.Plans + 1)
 	return e
 }

@@ -51,10 +51,10 @@ type Scan struct {
 	Reverse bool
 	Hints   Hints
 	Grain   store.Grain // what the locks are on at first
-	Lookup  bool // columns are read that the index does not have
-	Write   bool // the rows are going to be changed
-	Qualify bool // nothing but this scan decides which rows are changed, so that they can be locked after they have been found
-	Row     int  // the register for the row itself; -1 if nobody needs it
+	Lookup  bool        // columns are read that the index does not have
+	Write   bool        // the rows are going to be changed
+	Qualify bool        // nothing but this scan decides which rows are changed, so that they can be locked after they have been found
+	Row     int         // the register for the row itself; -1 if nobody needs it
 	// First are the columns that the index has, and Early the conditions on them, which are tested before the row is
 	// looked up. Rest and Late are the others.
 	First []Load

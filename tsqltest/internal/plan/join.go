@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
@@ -80,14 +81,15 @@ func (p *planner) joins(r rel, where []*node, q request) (*physical, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.b.options.force || p.b.options.steady || p.b.env.Chooser != nil {
+	if p.b.options.force || p.b.options.steady {
 		return best, nil
 	}
 	// x IN (query) can also be a join with the distinct rows of the query, which may come first.
 	if other := p.unnested(g); other != nil {
 		joined, err := p.group(other, q)
-		if err == nil && p.total(joined, q) < p.total(best, q) {
-			return joined, nil
+		if err == nil {
+			ways := []*physical{best, joined}
+			return ways[p.choose("unnest", ways, q)], nil
 		}
 	}
 	return best, nil
@@ -177,7 +179,9 @@ func (p *planner) group(from *group, q request) (*physical, error) {
 		out = &physical{rows: 1, cost: 0.1, build: func() (execute.Operator, error) { return execute.One{}, nil }}
 		out = p.filtered(out, conds, nil)
 	case p.b.options.force || p.b.env.Chooser != nil || len(g.leaves) > 8:
-		out, err = p.stepwise(g, inner)
+		if out, err = p.stepwise(g, inner); err != nil && impossible(err) && !p.b.options.force && len(g.leaves) <= 8 {
+			out, err = p.exhaustive(g, inner) // what came first has led nowhere
+		}
 	default:
 		out, err = p.exhaustive(g, inner)
 	}
@@ -185,6 +189,12 @@ func (p *planner) group(from *group, q request) (*physical, error) {
 		return nil, err
 	}
 	return p.filtered(out, nil, startup), nil
+}
+
+// impossible reports whether hints have left no plan: another order of leaves may have one.
+func impossible(err error) bool {
+	e, ok := errors.AsType[*fault.Error](err)
+	return ok && e.Number == 8622
 }
 
 // stepwise takes one leaf after the other: in the order of the text, or as the chooser says, or greedily.
@@ -197,7 +207,7 @@ func (p *planner) stepwise(g *group, q request) (*physical, error) {
 				continue
 			}
 			list, err := p.extend(g, at, i, q)
-			if err != nil {
+			if err != nil && !impossible(err) {
 				return nil, err
 			}
 			next = append(next, list...)
@@ -233,7 +243,7 @@ func (p *planner) exhaustive(g *group, q request) (*physical, error) {
 					continue
 				}
 				list, err := p.extend(g, s, i, q)
-				if err != nil {
+				if err != nil && !impossible(err) {
 					return nil, err
 				}
 				for _, next := range list {

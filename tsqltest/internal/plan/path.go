@@ -191,6 +191,8 @@ func (p *planner) seeks(t *tableRel, ix *schema.Index, found []sarg) []*path {
 		return []*path{&seek}
 	case t.hints.ForceScan || !sought:
 		return []*path{scan}
+	case p.b.env.Chooser != nil:
+		return []*path{[]*path{&seek, scan}[p.b.env.Chooser.Choose("access", []float64{0, 1})]}
 	default: // a scan of the same index is never cheaper
 		return []*path{&seek}
 	}

@@ -56,8 +56,8 @@ type Catalog interface {
 
 // Chooser chooses among several legal plans.
 type Chooser interface {
-	// Choose returns an index into costs. What says what is chosen: "path", "join", "grain" of
-	// locks and so on.
+	// Choose returns an index into costs. What says what is chosen: "path", "join", "access" (a
+	// seek of an index, or a scan), "grain" of locks and so on.
 	Choose(what string, costs []float64) int
 }
 

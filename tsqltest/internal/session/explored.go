@@ -48,36 +48,37 @@ func (v *Server) Observe(o schedule.Observer) {
 	v.engine.Observe(o)
 }
 
-// AnyPlan makes statements take any plan that their hints allow, by a seed; 0 is the planner's choice. With rowLocks, what is
-// locked at first is rows all the same.
-func (v *Server) AnyPlan(seed uint64, rowLocks bool) {
-	if v.rowLocks != rowLocks {
-		v.ForgetPlans()
-	}
-	v.anyPlan, v.rowLocks, v.engine.Pages = seed, rowLocks, seed != 0 && !rowLocks
+// Plans says which plans are taken.
+type Plans struct {
+	Seed     uint64 // 0 is the planner's choice; else any plan is taken that the hints allow, by the seed
+	RowLocks bool   // what is locked at first is rows all the same
+	Seeks    bool   // an index that can be sought is not scanned all the same
 }
+
+// Take makes statements take other plans.
+func (v *Server) Take(p Plans) { v.plans, v.engine.Pages = p, p.Seed != 0 && !p.RowLocks }
 
 // ForgetPlans makes statements be planned anew, for what tables hold now.
 func (v *Server) ForgetPlans() { v.planning++ }
 
 // chooser chooses plans by the seed of the server. It depends on nothing but the seed and the place of the statement.
 func (s *Session) chooser(u *unit, node syntax.Node) plan.Chooser {
-	if s.server.anyPlan == 0 {
+	if s.server.plans.Seed == 0 {
 		return nil
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(u.file.Text))
-	return &anyPlan{s.server.rowLocks, rand.New(rand.NewPCG(s.server.anyPlan, h.Sum64()+uint64(node.Range().From)))} //nolint:gosec // a seed must repeat
+	return &anyPlan{s.server.plans, rand.New(rand.NewPCG(s.server.plans.Seed, h.Sum64()+uint64(node.Range().From)))} //nolint:gosec // a seed must repeat
 }
 
 type anyPlan struct {
-	rowLocks bool
-	random   *rand.Rand
+	plans  Plans
+	random *rand.Rand
 }
 
 // Choose implements plan.Chooser.
 func (c *anyPlan) Choose(what string, costs []float64) int {
-	if what == "grain" && c.rowLocks {
+	if what == "grain" && c.plans.RowLocks || what == "access" && c.plans.Seeks {
 		return 0
 	}
 	return c.random.IntN(len(costs))

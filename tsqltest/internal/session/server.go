@@ -47,8 +47,7 @@ type Server struct {
 	waiting   map[schedule.ID]alone // sessions that wait to be alone in a database
 	lastID    atomic.Int32
 	observer  schedule.Observer // never nil
-	anyPlan   uint64            // the seed of plans, see [Server.AnyPlan]
-	rowLocks  bool
+	plans     Plans
 	planning  uint64 // plans of another number are made anew, see [Server.ForgetPlans]
 
 	watching  sync.Mutex // guards what follows

@@ -324,7 +324,7 @@ func (u *unit) before(err error) error {
 type cached struct {
 	db       *schema.Database
 	version  uint64
-	anyPlan  uint64 // of the server, when it was made
+	plans    Plans  // of the server, when it was made
 	planning uint64 // likewise
 	temps    []dependency
 	what     any
@@ -340,13 +340,13 @@ type dependency struct {
 func planned[T any](s *Session, u *unit, node syntax.Node, f func(env *plan.Env) (T, error)) (T, error) {
 	db := s.databaseOf(u)
 	s.server.observer.Looked(schedule.Definitions, schedule.Always)
-	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.anyPlan == s.server.anyPlan && c.planning == s.server.planning &&
+	if c := u.plans[node]; c != nil && c.db == db && c.version == db.Version && c.plans == s.server.plans && c.planning == s.server.planning &&
 		s.same(c.temps) {
 		if what, ok := c.what.(T); ok {
 			return what, nil
 		}
 	}
-	c := &cached{db: db, version: db.Version, anyPlan: s.server.anyPlan, planning: s.server.planning}
+	c := &cached{db: db, version: db.Version, plans: s.server.plans, planning: s.server.planning}
 	env := s.env(u, &c.temps)
 	env.Chooser = s.chooser(u, node)
 	what, err := f(env)
