@@ -207,6 +207,9 @@ BEGIN TRY
 
         IF @taken = 1
         BEGIN
+            -- Whoever made the head visible may have done so after this call began.
+            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+
             -- The lease is exclusive, so whoever held a message before has lost it.
             -- vet:allow Q3: the lease on the inbox covers its messages
             UPDATE duroxide.orchestrator_queue
@@ -214,11 +217,7 @@ BEGIN TRY
             WHERE instance_id = @candidate
               AND visible_at <= @now;
 
-            IF @@ROWCOUNT = 0
-                -- What is visible now was not yet when this call began. By the time of now it
-                -- keeps its place, and this call may take it after all.
-                SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-            ELSE
+            IF @@ROWCOUNT > 0
             BEGIN
                 SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
                 FROM duroxide.instances AS i
@@ -239,7 +238,13 @@ BEGIN TRY
                       AND q.kind IN (1, 2)
                 )
                     SET @instance_id = @candidate;
-                ELSE
+                -- A start that is hidden, as after a clock was set back, will want them.
+                ELSE IF NOT EXISTS (
+                    SELECT 1
+                    FROM duroxide.orchestrator_queue AS q
+                    WHERE q.instance_id = @candidate
+                      AND q.kind IN (1, 2)
+                )
                 BEGIN
                     -- Kept, they would be fetched again and again (pitfall P3).
                     -- vet:allow Q3: locked by this very transaction

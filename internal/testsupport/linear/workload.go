@@ -24,8 +24,6 @@ type Workload struct {
 	Sessions bool
 	// Advance moves the store's clock on.
 	Advance func(time.Duration)
-	// Still keeps the clock from moving while calls are running.
-	Still bool
 }
 
 // leases are for how long the clients hold what they fetch. They move the clock on by steps of this size, too.
@@ -54,9 +52,6 @@ func (w Workload) Run(ctx context.Context, r *Recorder, stores ...provider.Provi
 
 // pool is what the clients tell each other.
 type pool struct {
-	// clock is held by calls that the clock must stand still for, and by who moves it.
-	clock sync.RWMutex
-
 	mu    sync.Mutex
 	turns []*provider.FetchedOrchestration
 	works []*provider.FetchedWorkItem
@@ -97,27 +92,15 @@ func (c *client) act() {
 		{3, c.remove},
 	} {
 		if c.random.IntN(100) < choice.odds {
-			c.call(choice.do)
+			choice.do()
 			return
 		}
 	}
 	c.advance()
 }
 
-func (c *client) call(do func()) {
-	if c.Still {
-		c.clock.RLock()
-		defer c.clock.RUnlock()
-	}
-	do()
-}
-
 // advance moves the clock on.
 func (c *client) advance() {
-	if c.Still {
-		c.clock.Lock()
-		defer c.clock.Unlock()
-	}
 	c.Advance(time.Duration(c.random.IntN(int(leases))))
 }
 
