@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -280,6 +282,44 @@ func TestWaitCancelledWhileWoken(t *testing.T) {
 			t.Fatalf("%q, %v", output, err)
 		}
 	}
+}
+
+// tellsOnce is a store that tells of one change, and of no other.
+type tellsOnce struct {
+	simple
+	told bool
+}
+
+func (s *tellsOnce) InstanceChanged(string) (changed <-chan struct{}, stop func()) {
+	if s.told {
+		return nil, func() {}
+	}
+	s.told = true
+	now := make(chan struct{})
+	close(now)
+	return now, func() {}
+}
+
+// Once a store has told of a change, a wait polls at the longest interval only.
+func TestWaitPollsRarelyOnceTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var looks []time.Duration
+		begin := time.Now()
+		store := &tellsOnce{simple: simple{history: func() ([]provider.Event, error) {
+			looks = append(looks, time.Since(begin).Round(time.Millisecond))
+			if len(looks) < 4 {
+				return events(provider.OrchestrationStarted{}), nil
+			}
+			return events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}), nil
+		}}}
+		if _, err := client.New(store).Wait(t.Context(), "i"); err != nil {
+			t.Fatal(err)
+		}
+		if looks = slices.Compact(looks); !slices.Equal(looks, []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}) {
+			t.Errorf("looks after %v", looks)
+		}
+	})
 }
 
 // With notification a wait does not wait for its next poll.

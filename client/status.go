@@ -119,8 +119,9 @@ func statusOf(instance string, history []provider.Event) Status {
 	return s
 }
 
-// Waiting polls at growing intervals (§7.16). A store that notifies its own
-// process of changes makes the common case immediate.
+// Waiting polls at growing intervals (§7.16). A store that notifies its own process of
+// changes makes the common case immediate, and once it has told of one, only the longest
+// interval is waited for: what this process runs, it is told of.
 const (
 	firstPoll = 5 * time.Millisecond
 	maxPoll   = 100 * time.Millisecond
@@ -217,6 +218,7 @@ func (c *Client) waitUntil(ctx context.Context, instance string, look func() (St
 		timer := time.NewTimer(interval)
 		select {
 		case <-changed:
+			interval = maxPoll
 		case <-timer.C:
 		case <-ctx.Done():
 		}
