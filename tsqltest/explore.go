@@ -123,7 +123,7 @@ func Explore(t testing.TB, s Scenario, o Exploration) *Report {
 // Search is Explore for a test that wants the failure, such as one of a known defect: it does not fail the test.
 func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	t.Helper()
-	o = o.withDefaults()
+	o.setDefaults()
 	e := &explorer{t: t, scenario: s, options: o, report: &Report{Complete: o.Preemptions}}
 	defer e.close()
 	e.space = explore.NewSpace()
@@ -151,7 +151,7 @@ func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	return e.report
 }
 
-func (o Exploration) withDefaults() Exploration {
+func (o *Exploration) setDefaults() {
 	if o.Schedules == 0 {
 		o.Schedules = 10_000
 	}
@@ -167,7 +167,6 @@ func (o Exploration) withDefaults() Exploration {
 	if o.Seed == 0 {
 		o.Seed = 1
 	}
-	return o
 }
 
 // explorer tries schedules on one server.
@@ -244,7 +243,7 @@ func (e *explorer) random() {
 func (e *explorer) repeat() {
 	plan, text := uint64(0), e.options.Repeat
 	if number, rest, ok := strings.Cut(text, ": "); ok {
-		number, e.options = e.options.restricted(number)
+		number = e.options.restrict(number)
 		n, err := strconv.ParseUint(strings.TrimPrefix(number, "plan "), 10, 32)
 		if err != nil {
 			e.t.Fatalf("tsqltest: %q is no schedule", e.options.Repeat)
@@ -314,11 +313,11 @@ func (o *Exploration) restrictions() string {
 	return text
 }
 
-// restricted reads what restrictions has written behind the number of a plan.
-func (o Exploration) restricted(text string) (number string, as Exploration) { //nolint:gocritic // it is a copy that is wanted
+// restrict reads what restrictions has written behind the number of a plan.
+func (o *Exploration) restrict(text string) (number string) {
 	text, o.RowLocks = strings.CutSuffix(text, withRowLocks)
 	text, o.Seeks = strings.CutSuffix(text, withSeeks)
-	return text, o
+	return text
 }
 
 // tries bounds how many schedules are tried to make a failing one shorter, in each of two ways.

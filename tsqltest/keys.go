@@ -131,7 +131,7 @@ func (k Keys) plus(others Keys) Keys {
 }
 
 // kind is the count without its numbers.
-func (c KeyCount) kind() KeyCount { //nolint:gocritic // it is a copy that is wanted
+func (c KeyCount) kind() KeyCount {
 	c.Keys, c.Waited, c.Skipped, c.Ghosts = 0, 0, 0, 0
 	return c
 }

@@ -19,10 +19,12 @@ func TestExploreOperations(t *testing.T) {
 			amended := mssqltest.Amendment(t)
 			lab := interleave.NewLab(t, interleave.Variant{RowVersions: versions, Amend: amended})
 			for _, s := range interleave.Scenarios() {
-				switch {
+				switch { // one after the other, since they share a server
 				case s.Known == nil:
+					//nolint:paralleltest // see above
 					t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s)) })
 				case amended == "" && (!versions || s.Known.VersionsToo):
+					//nolint:paralleltest // see above
 					t.Run(s.Name, func(t *testing.T) { fails(t, s, lab.Scenario(t, s)) })
 				}
 			}
@@ -49,14 +51,14 @@ func fails(t *testing.T, known interleave.Scenario, s tsqltest.Scenario) {
 
 // Several who want the same do not get the same, nor lose anything, on a server that ignores hints: correctness does not rest on
 // them (rule Q3).
-func TestExploreWithoutHints(t *testing.T) {
+func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	script, err := interleave.WithoutHints(mssqltest.Amendment(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	lab := interleave.NewLab(t, interleave.Variant{Amend: script})
-	for _, s := range interleave.Claims() {
+	for _, s := range interleave.Claims() { //nolint:paralleltest // they share a server
 		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s)) })
 	}
 }

@@ -139,7 +139,7 @@ func quoted(item provider.WorkItem) string {
 }
 
 // Rules Q8 and Q9: what a call for a turn touches does not depend on how many instances are ready and how many wait for a timer.
-func TestTurnsTouchFewKeys(t *testing.T) {
+func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
 	names := known("Order0", "Order1", "Order2", "Order3")
 	growing(t, []counted{
@@ -203,7 +203,7 @@ func later(call func(c *crowd) error) func(c *crowd) error {
 }
 
 // Rules Q8 and Q9: the same for activities, of which every tenth belongs to a session of its own and every tenth waits.
-func TestActivitiesTouchFewKeys(t *testing.T) {
+func TestActivitiesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
 	desk, err := provider.Tags("desk")
 	ok(t, err)

@@ -148,12 +148,12 @@ func ask(ctx context.Context, l *lab, trials []*trial, o options, out io.Writer)
 	return nil
 }
 
-func (f finder) ask(ctx context.Context, l *lab, t *trial) error {
+func (f finder) ask(ctx context.Context, l *lab, t *trial) (err error) {
 	dir, err := os.MkdirTemp(l.dir, "")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	finding, err := f.find(ctx, l, t, dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
@@ -199,7 +199,7 @@ func rules(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return "", nil
 }
 
-// tests is a finder that runs tests of a package on the mutated procedure. What fails fails twice, the second time by itself, and
+// tests is a finder that runs tests of a package on the mutated procedure. What fails does so twice, the second time by itself, and
 // passes with the procedure as it is: so a busy machine finds nothing, nor a defect that is there anyway.
 func tests(pkg string, patternOf func(t *trial) string) func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
@@ -284,7 +284,7 @@ func (l *lab) test(ctx context.Context, pkg, file, pattern string, skip []string
 	switch err := cmd.Wait(); {
 	case name != "":
 		return name, name + ": " + said, nil
-	case ctx.Err() != nil && context.Cause(ctx) == context.DeadlineExceeded:
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return strings.Trim(pattern, "^$"), "the tests come to no end", nil
 	case err != nil && strings.Contains(tail, "panic: "):
 		return strings.Trim(pattern, "^$"), "the tests panic", nil

@@ -1,153 +1,151 @@
 package main
 
 // workMutants are of the procedures of activities and of sessions.
-func workMutants() []mutant {
-	return []mutant{
-		{
-			what: "takes an activity that somebody else has taken", kind: conditionRemoved, module: "fetch_work_item",
-			old: "        WHERE id = @id\n          AND ready = 1;", new: "        WHERE id = @id;",
-		},
-		{
-			what: "commits before it claims the session", kind: commitMoved, module: "fetch_work_item",
-			old: "        -- Who only seeks what nobody knows", new: "        " + again + "        -- Who only seeks what nobody knows",
-		},
-		{
-			what: "commits before it gives back what it may not take", kind: commitMoved, module: "fetch_work_item",
-			old: "        -- Somebody else has the session now: as if", new: "        " + again + "        -- Somebody else has the session now: as if",
-		},
-		{
-			what: "keeps an activity whose session somebody else has", kind: conditionRemoved, module: "fetch_work_item",
-			old: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n", new: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n        SET @owner = COALESCE((SELECT s.worker_id FROM duroxide.worker_queue AS q INNER JOIN duroxide.sessions AS s ON s.session_id = q.session_id WHERE q.id = @id), @owner);\n",
-		},
-		{
-			what: "claims the session before the activity", kind: orderSwapped, module: "fetch_work_item",
-			old: "        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
-			new: "        UPDATE duroxide.sessions SET last_activity_at = @now\n        WHERE session_id = (SELECT q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id) AND locked_until > @now;\n        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
-		},
-		{
-			what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "fetch_work_item",
-			old: "            SET LOCK_TIMEOUT 150;\n", new: "",
-		},
-		{
-			what: "claims a session of somebody else", kind: conditionRemoved, module: "claim_session",
-			old: "WHERE session_id = @session_id\n  AND locked_until <= @now;", new: "WHERE session_id = @session_id;",
-		},
-		{
-			what: "takes anybody for the owner", kind: conditionRemoved, module: "claim_session",
-			old: "  AND worker_id = @owner\n", new: "",
-		},
-		{
-			what: "asks for the session without a lock", kind: hintRemoved, module: "claim_session",
-			old: " WITH (UPDLOCK, HOLDLOCK)", new: "",
-		},
-		{
-			what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",
-			old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
-		},
-		{
-			what: "ends the activity of whoever has it", kind: conditionRemoved, module: "ack_work_item",
-			old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND locked_until > @now;",
-		},
-		{
-			what: "commits the completion before the activity's end", kind: commitMoved, module: "ack_work_item",
-			old: "    -- Found by the token", new: "    " + again + "    -- Found by the token",
-		},
-		{
-			what: "commits before the session hears of it", kind: commitMoved, module: "ack_work_item",
-			old: "    IF @session_id IS NOT NULL\n", new: "    " + again + "    IF @session_id IS NOT NULL\n",
-		},
-		{
-			what: "ends the lock of the inbox before it adds the completion", kind: commitMoved, module: "ack_work_item",
-			old: "        INSERT INTO duroxide.orchestrator_queue", new: "        " + again + "        INSERT INTO duroxide.orchestrator_queue",
-		},
-		{
-			what: "commits before the inbox hears of the completion", kind: commitMoved, module: "ack_work_item",
-			old: "        EXEC duroxide.refresh_inbox", new: "        " + again + "        EXEC duroxide.refresh_inbox",
-		},
-		{
-			what: "locks the activity before the inbox", kind: orderSwapped, module: "ack_work_item",
-			old: "    IF @instance_id IS NOT NULL\n    BEGIN\n", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE lock_token = @lock_token AND locked_until > @now;\n    IF @instance_id IS NOT NULL\n    BEGIN\n",
-		},
-		{
-			what: "adds the completion without the inbox's lock", kind: lockRemoved, module: "ack_work_item",
-			old: "        EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "        IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n            INSERT INTO duroxide.inboxes (instance_id) VALUES (@instance_id);\n",
-		},
-		{
-			what: "deletes the activity by its token", kind: orderSwapped, module: "ack_work_item",
-			old: "    DELETE FROM duroxide.worker_queue\n    WHERE id = @id\n      AND lock_token", new: "    DELETE FROM duroxide.worker_queue\n    WHERE lock_token",
-		},
-		{
-			what: "gives up what somebody else has now", kind: conditionRemoved, module: "abandon_work_item",
-			old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
-		},
-		{
-			what: "gives the activity up by its token", kind: orderSwapped, module: "abandon_work_item",
-			old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE lock_token = @lock_token;",
-		},
-		{
-			what: "is ready before its delay is over", kind: comparedWrong, module: "abandon_work_item",
-			old: "CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END", new: "CASE WHEN @delay_ms < 0 THEN 0 ELSE 1 END",
-		},
-		{
-			what: "revives a lease that has ended", kind: conditionRemoved, module: "renew_work_item_lock",
-			old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
-		},
-		{
-			what: "stamps the session before it locks the activity", kind: orderSwapped, module: "renew_work_item_lock",
-			old: "    -- Not ready, as under any lease", new: "    SELECT @session_id = q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id;\n    EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;\n    -- Not ready, as under any lease",
-		},
-		{
-			what: "commits before the session hears of it", kind: commitMoved, module: "renew_work_item_lock",
-			old: "    SELECT @session_id = q.session_id\n", new: "    " + again + "    SELECT @session_id = q.session_id\n",
-		},
-		{
-			what: "makes ready what is not due", kind: conditionRemoved, module: "ready_due_work",
-			old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE q.ready = 0;",
-		},
-		{
-			what: "writes what it has found without a look", kind: conditionRemoved, module: "ready_due_work",
-			old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE 1 = 1;",
-		},
-		{
-			what: "renews sessions of others", kind: conditionRemoved, module: "renew_session_lock", nth: 2,
-			old: "    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)\n      AND s.locked_until > @now", new: "    WHERE s.locked_until > @now",
-		},
-		{
-			what: "renews sessions that were idle", kind: conditionRemoved, module: "renew_session_lock",
-			old: "      AND s.locked_until > @now\n      AND s.last_activity_at > @now - @idle_ms;", new: "      AND s.locked_until > @now;",
-		},
-		{
-			what: "renews sessions by the index of their ends", kind: orderSwapped, module: "renew_session_lock",
-			old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
-		},
-		{
-			what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
-			old: "WHERE session_id = @session_id\n  AND locked_until > @now;", new: "WHERE session_id = @session_id;",
-		},
-		{
-			what: "deletes sessions that have work", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
-			old: "            AND q.session_id = s.session_id\n", new: "            AND q.session_id <> s.session_id\n",
-		},
-		{
-			what: "deletes sessions that were renewed meanwhile", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
-			old: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id\n    WHERE s.locked_until < @now;", new: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id;",
-		},
-		{
-			what: "commits before the letter is there", kind: commitMoved, module: "set_work_aside",
-			old: "    INSERT INTO duroxide.dead_letters", new: "    " + again + "    INSERT INTO duroxide.dead_letters",
-		},
-		{
-			what: "sets aside what somebody else has now", kind: conditionRemoved, module: "set_work_aside",
-			old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
-		},
-		{
-			what: "frees a session that somebody has claimed since", kind: conditionRemoved, module: "set_work_aside",
-			old: "    WHERE session_id = @session_id\n      AND locked_until = @claimed_until;", new: "    WHERE session_id = @session_id AND @claimed_until IS NOT NULL;",
-		},
-		{
-			what: "frees the session before it locks the activity", kind: orderSwapped, module: "set_work_aside",
-			old: "    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
-			new: "    DELETE FROM duroxide.sessions WHERE session_id = @session_id AND locked_until = @claimed_until;\n    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
-		},
-	}
+var workMutants = []mutant{
+	{
+		what: "takes an activity that somebody else has taken", kind: conditionRemoved, module: "fetch_work_item",
+		old: "        WHERE id = @id\n          AND ready = 1;", new: "        WHERE id = @id;",
+	},
+	{
+		what: "commits before it claims the session", kind: commitMoved, module: "fetch_work_item",
+		old: "        -- Who only seeks what nobody knows", new: "        " + again + "        -- Who only seeks what nobody knows",
+	},
+	{
+		what: "commits before it gives back what it may not take", kind: commitMoved, module: "fetch_work_item",
+		old: "        -- Somebody else has the session now: as if", new: "        " + again + "        -- Somebody else has the session now: as if",
+	},
+	{
+		what: "keeps an activity whose session somebody else has", kind: conditionRemoved, module: "fetch_work_item",
+		old: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n", new: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n        SET @owner = COALESCE((SELECT s.worker_id FROM duroxide.worker_queue AS q INNER JOIN duroxide.sessions AS s ON s.session_id = q.session_id WHERE q.id = @id), @owner);\n",
+	},
+	{
+		what: "claims the session before the activity", kind: orderSwapped, module: "fetch_work_item",
+		old: "        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
+		new: "        UPDATE duroxide.sessions SET last_activity_at = @now\n        WHERE session_id = (SELECT q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id) AND locked_until > @now;\n        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
+	},
+	{
+		what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "fetch_work_item",
+		old: "            SET LOCK_TIMEOUT 150;\n", new: "",
+	},
+	{
+		what: "claims a session of somebody else", kind: conditionRemoved, module: "claim_session",
+		old: "WHERE session_id = @session_id\n  AND locked_until <= @now;", new: "WHERE session_id = @session_id;",
+	},
+	{
+		what: "takes anybody for the owner", kind: conditionRemoved, module: "claim_session",
+		old: "  AND worker_id = @owner\n", new: "",
+	},
+	{
+		what: "asks for the session without a lock", kind: hintRemoved, module: "claim_session",
+		old: " WITH (UPDLOCK, HOLDLOCK)", new: "",
+	},
+	{
+		what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+	},
+	{
+		what: "ends the activity of whoever has it", kind: conditionRemoved, module: "ack_work_item",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND locked_until > @now;",
+	},
+	{
+		what: "commits the completion before the activity's end", kind: commitMoved, module: "ack_work_item",
+		old: "    -- Found by the token", new: "    " + again + "    -- Found by the token",
+	},
+	{
+		what: "commits before the session hears of it", kind: commitMoved, module: "ack_work_item",
+		old: "    IF @session_id IS NOT NULL\n", new: "    " + again + "    IF @session_id IS NOT NULL\n",
+	},
+	{
+		what: "ends the lock of the inbox before it adds the completion", kind: commitMoved, module: "ack_work_item",
+		old: "        INSERT INTO duroxide.orchestrator_queue", new: "        " + again + "        INSERT INTO duroxide.orchestrator_queue",
+	},
+	{
+		what: "commits before the inbox hears of the completion", kind: commitMoved, module: "ack_work_item",
+		old: "        EXEC duroxide.refresh_inbox", new: "        " + again + "        EXEC duroxide.refresh_inbox",
+	},
+	{
+		what: "locks the activity before the inbox", kind: orderSwapped, module: "ack_work_item",
+		old: "    IF @instance_id IS NOT NULL\n    BEGIN\n", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE lock_token = @lock_token AND locked_until > @now;\n    IF @instance_id IS NOT NULL\n    BEGIN\n",
+	},
+	{
+		what: "adds the completion without the inbox's lock", kind: lockRemoved, module: "ack_work_item",
+		old: "        EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "        IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n            INSERT INTO duroxide.inboxes (instance_id) VALUES (@instance_id);\n",
+	},
+	{
+		what: "deletes the activity by its token", kind: orderSwapped, module: "ack_work_item",
+		old: "    DELETE FROM duroxide.worker_queue\n    WHERE id = @id\n      AND lock_token", new: "    DELETE FROM duroxide.worker_queue\n    WHERE lock_token",
+	},
+	{
+		what: "gives up what somebody else has now", kind: conditionRemoved, module: "abandon_work_item",
+		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
+	},
+	{
+		what: "gives the activity up by its token", kind: orderSwapped, module: "abandon_work_item",
+		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE lock_token = @lock_token;",
+	},
+	{
+		what: "is ready before its delay is over", kind: comparedWrong, module: "abandon_work_item",
+		old: "CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END", new: "CASE WHEN @delay_ms < 0 THEN 0 ELSE 1 END",
+	},
+	{
+		what: "revives a lease that has ended", kind: conditionRemoved, module: "renew_work_item_lock",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+	},
+	{
+		what: "stamps the session before it locks the activity", kind: orderSwapped, module: "renew_work_item_lock",
+		old: "    -- Not ready, as under any lease", new: "    SELECT @session_id = q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id;\n    EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;\n    -- Not ready, as under any lease",
+	},
+	{
+		what: "commits before the session hears of it", kind: commitMoved, module: "renew_work_item_lock",
+		old: "    SELECT @session_id = q.session_id\n", new: "    " + again + "    SELECT @session_id = q.session_id\n",
+	},
+	{
+		what: "makes ready what is not due", kind: conditionRemoved, module: "ready_due_work",
+		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE q.ready = 0;",
+	},
+	{
+		what: "writes what it has found without a look", kind: conditionRemoved, module: "ready_due_work",
+		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE 1 = 1;",
+	},
+	{
+		what: "renews sessions of others", kind: conditionRemoved, module: "renew_session_lock", nth: 2,
+		old: "    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)\n      AND s.locked_until > @now", new: "    WHERE s.locked_until > @now",
+	},
+	{
+		what: "renews sessions that were idle", kind: conditionRemoved, module: "renew_session_lock",
+		old: "      AND s.locked_until > @now\n      AND s.last_activity_at > @now - @idle_ms;", new: "      AND s.locked_until > @now;",
+	},
+	{
+		what: "renews sessions by the index of their ends", kind: orderSwapped, module: "renew_session_lock",
+		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
+	},
+	{
+		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
+		old: "WHERE session_id = @session_id\n  AND locked_until > @now;", new: "WHERE session_id = @session_id;",
+	},
+	{
+		what: "deletes sessions that have work", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
+		old: "            AND q.session_id = s.session_id\n", new: "            AND q.session_id <> s.session_id\n",
+	},
+	{
+		what: "deletes sessions that were renewed meanwhile", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
+		old: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id\n    WHERE s.locked_until < @now;", new: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id;",
+	},
+	{
+		what: "commits before the letter is there", kind: commitMoved, module: "set_work_aside",
+		old: "    INSERT INTO duroxide.dead_letters", new: "    " + again + "    INSERT INTO duroxide.dead_letters",
+	},
+	{
+		what: "sets aside what somebody else has now", kind: conditionRemoved, module: "set_work_aside",
+		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
+	},
+	{
+		what: "frees a session that somebody has claimed since", kind: conditionRemoved, module: "set_work_aside",
+		old: "    WHERE session_id = @session_id\n      AND locked_until = @claimed_until;", new: "    WHERE session_id = @session_id AND @claimed_until IS NOT NULL;",
+	},
+	{
+		what: "frees the session before it locks the activity", kind: orderSwapped, module: "set_work_aside",
+		old: "    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
+		new: "    DELETE FROM duroxide.sessions WHERE session_id = @session_id AND locked_until = @claimed_until;\n    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
+	},
 }

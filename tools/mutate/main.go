@@ -33,8 +33,9 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o, *report, os.Stdout); err != nil {
+	err := run(ctx, o, *report, os.Stdout)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -49,7 +50,7 @@ type options struct {
 // errSurvived reports that a mutant survived that the list does not explain.
 var errSurvived = errors.New("mutants survived that nobody has explained")
 
-func run(ctx context.Context, o options, report string, out io.Writer) error {
+func run(ctx context.Context, o options, report string, out io.Writer) (err error) {
 	only, err := regexp.Compile(o.only)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func run(ctx context.Context, o options, report string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer lab.close()
+	defer func() { err = errors.Join(err, lab.close()) }()
 	if err := ask(ctx, lab, trials, o, out); err != nil {
 		return err
 	}

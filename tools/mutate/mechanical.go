@@ -129,7 +129,7 @@ func (s *script) write(i int) {
 		s.change(conditionRemoved, what, i-1, i, s.lines[i-1]+";")
 	case m[2] == "AND":
 		s.change(conditionRemoved, what, i-1, i, s.lines[i-1])
-	case following != nil && following[2] == "AND":
+	case len(following) > 2 && following[2] == "AND":
 		s.change(conditionRemoved, what, i, i+1, m[1]+"WHERE "+following[3]+following[4])
 	}
 }

@@ -120,18 +120,20 @@ func TestRules(t *testing.T) {
 }
 
 // TestPretended is what TestTestsFind runs: it fails if the amendment says so, on a busy machine only once.
-func TestPretended(t *testing.T) {
+func TestPretended(t *testing.T) { //nolint:tparallel // one fails and then the other
 	t.Parallel()
 	text, err := os.ReadFile(os.Getenv(amendVariable))
 	if err != nil {
 		t.Skip("SKIPPED: this is not a run of TestTestsFind")
 	}
 	dir, defect, _ := strings.Cut(string(text), "\n")
+	//nolint:paralleltest // one after the other
 	t.Run("always", func(t *testing.T) {
 		if defect == "defect" {
 			t.Error("violates the contract")
 		}
 	})
+	//nolint:paralleltest // one after the other
 	t.Run("once", func(t *testing.T) {
 		if defect == "end" {
 			return

@@ -39,9 +39,11 @@ func row(k kind, trials []*trial) string {
 	if k == "" {
 		name = "all"
 	}
-	line := fmt.Sprintf("| %s | %d |", name, all)
+	var line strings.Builder
+	fmt.Fprintf(&line, "| %s | %d |", name, all)
 	for _, f := range finders {
-		line += fmt.Sprintf(" %d |", counts[f.name])
+		fmt.Fprintf(&line, " %d |", counts[f.name])
 	}
-	return line + fmt.Sprintf(" %d |\n", counts[""])
+	fmt.Fprintf(&line, " %d |\n", counts[""])
+	return line.String()
 }

@@ -15,7 +15,7 @@ import (
 
 // TestAmended runs what calls an amended procedure, for the program tools/mutate: interrupted at any point, and beside each other
 // operation. It is skipped unless a procedure is amended.
-func TestAmended(t *testing.T) {
+func TestAmended(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	file := os.Getenv("DUROXIDE_TEST_MSSQL_AMEND")
 	if file == "" {
@@ -31,7 +31,7 @@ func TestAmended(t *testing.T) {
 	}
 	callers := callersOf(t, module[1])
 	lab := NewLab(t, Variant{Amend: string(text)})
-	for _, s := range append(cuts(), Matrix()...) {
+	for _, s := range append(cuts(), Matrix()...) { //nolint:paralleltest // they share a server
 		if !slices.ContainsFunc(s.operations, func(o operation) bool { return calls(o.batch("a", 1), callers) }) {
 			continue
 		}

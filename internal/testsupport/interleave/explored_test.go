@@ -34,7 +34,8 @@ func TestExploreOn(t *testing.T) {
 	for _, versions := range []bool{false, true} {
 		lab, where := interleave.NewLab(t, interleave.Variant{RowVersions: versions}), fmt.Sprintf("row versions %t: ", versions)
 		both.Go(func() {
-			for ctx.Err() == nil && on.round(ctx, t, lab, where) {
+			for more := true; more && ctx.Err() == nil; {
+				more = on.round(ctx, t, lab, where)
 			}
 		})
 	}

@@ -96,7 +96,7 @@ func (s *search) seen(state uint64, left int) bool {
 		return true
 	}
 	if ok || len(s.known) < maxKnown {
-		s.known[state] = int8(min(left, math.MaxInt8)) //nolint:gosec // it is bounded
+		s.known[state] = int8(min(left, math.MaxInt8))
 	}
 	return false
 }

@@ -24,13 +24,23 @@ type Observer interface {
 // Unobserved is an observer that does nothing.
 type Unobserved struct{}
 
-// The methods of an Observer.
+// Changed does nothing.
 func (Unobserved) Changed(uint64, uint8, uint32) {}
-func (Unobserved) Looked(uint64, uint32)         {}
-func (Unobserved) Refused(uint64, uint32)        {}
-func (Unobserved) LookedAtAll()                  {}
-func (Unobserved) Met(ID)                        {}
-func (Unobserved) Wrote()                        {}
+
+// Looked does nothing.
+func (Unobserved) Looked(uint64, uint32) {}
+
+// Refused does nothing.
+func (Unobserved) Refused(uint64, uint32) {}
+
+// LookedAtAll does nothing.
+func (Unobserved) LookedAtAll() {}
+
+// Met does nothing.
+func (Unobserved) Met(ID) {}
+
+// Wrote does nothing.
+func (Unobserved) Wrote() {}
 
 var things = maphash.MakeSeed()
 

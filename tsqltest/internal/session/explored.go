@@ -121,7 +121,7 @@ func (v *Server) Name(r lock.Resource) string {
 		if ix.Name != "" {
 			name += "." + ix.Name
 		}
-		switch r.Kind { //nolint:exhaustive // keys are told below
+		switch r.Kind {
 		case lock.End:
 			return name + " (end)"
 		case lock.RID:
