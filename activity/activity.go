@@ -7,11 +7,12 @@
 //
 // An activity runs at least once (§7.8): a worker that dies after the work and
 // before its acknowledgement, or that loses its lease, makes another one run it
-// again. So activities should be idempotent. Its result is counted once.
+// again, and one that cannot reach its store may run it at the same time as another.
+// So activities should be idempotent. Its result is counted once.
 //
-// The context ends when the orchestration no longer wants the result, when the
-// lease is lost, and when the worker has to stop. In the first two cases whatever is
-// returned after that is discarded. A worker that stops waits another 100 ms: a
+// The context ends when the orchestration no longer wants the result, when the lease
+// is lost to another worker, and when the worker has to stop. In the first two cases
+// whatever is returned after that is discarded. A worker that stops waits another 100 ms: a
 // result still counts, and after an error, or no return at all, the activity is handed
 // to another worker without counting as an attempt.
 package activity

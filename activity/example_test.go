@@ -43,8 +43,8 @@ func ExampleNew() {
 	// map[order-1/1/2:4900]
 }
 
-// A long activity watches its context, which ends when the result is no longer
-// wanted, when the lease is lost, or when the worker has to stop.
+// A long activity watches its context, which ends when the result is no longer wanted,
+// when the lease is lost to another worker, or when the worker has to stop.
 func ExampleDefinition() {
 	poll := activity.New("WaitForPayment", func(ctx context.Context, _ string) (bool, error) {
 		tick := time.NewTicker(time.Second)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
@@ -56,17 +58,30 @@ func (a *activities) loop(ctx, work context.Context) {
 
 // call is one fetched activity on its way to an ack or an abandon.
 type call struct {
-	worker  *Worker
-	slot    string
+	worker *Worker
+	slot   string
+	// fetched is the fetch that the call began with.
 	fetched *provider.FetchedWorkItem
 	item    provider.ActivityExecuteItem
 	logger  *slog.Logger
-	// cancel ends the activity's context.
+	// ctx is the activity's, which cancel ends.
+	ctx    context.Context //nolint:containedctx // of the activity that runs
 	cancel context.CancelCauseFunc
-	// lease is nil until the activity runs.
-	lease *lease
+	// tell is called after each renewal while the activity runs.
+	tell func()
 	// settling is set when the outcome is known.
 	settling settling
+
+	mu sync.Mutex
+	// again is the latest fetch that the call was attached to, if any.
+	again *provider.FetchedWorkItem
+	// lease is nil until the activity runs.
+	lease *lease
+	// returned means that the handler is not waited for any more, settled that the outcome
+	// is the store's, kept, or given up.
+	returned, settled bool
+	// doubt cancels the call unless it is attached before.
+	doubt *time.Timer
 }
 
 // ref identifies the activity.
@@ -78,7 +93,8 @@ func (c *call) ref() provider.ActivityRef {
 // wanted or its lease is lost.
 var errCancelled = errors.New("the activity was cancelled or its lease was lost")
 
-// errLeaseEnded is that cause when the store did not say so, but could not be asked.
+// errLeaseEnded is that cause when the store did not say so: it could not be asked until
+// what the activity returned had no lease any more, or it refuses to renew the lease.
 var errLeaseEnded = fmt.Errorf("the lease ended: %w", errCancelled)
 
 // wasCancelled reports whether an activity's context ended because it was cancelled, or is
@@ -97,7 +113,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 		return func(func()) {} // returns when its lease ends, again and again
 	}
 	ctx, cancel := context.WithCancelCause(work)
-	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, cancel: cancel, logger: w.options.Logger.With(
+	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, ctx: ctx, cancel: cancel, logger: w.options.Logger.With(
 		"instance_id", item.Instance, "execution_id", item.ExecutionID,
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
 	last := func() { c.settleUnknown(ctx, a.unknown) }
@@ -106,9 +122,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 	}
 	return func(free func()) {
 		defer cancel(nil)
-		if c.lease != nil {
-			defer c.lease.stop()
-		}
+		defer c.end()
 		var stop func()
 		c.settling, stop = newSettling(ctx, w.options.ActivityLockTimeout, &w.outage, free)
 		defer stop()
@@ -127,18 +141,21 @@ func (c *call) inSession(ctx context.Context) (settle func()) {
 	return c.dispatch(ctx)
 }
 
-// dispatch finds the handler and runs it, unless the activity was run before and only its
-// result did not arrive.
+// dispatch finds the handler and runs it, unless the activity still runs, or was run before
+// and only its result did not arrive.
 func (c *call) dispatch(ctx context.Context) (settle func()) {
 	fn, ok := c.worker.handler(c.item.Name)
-	switch {
-	case !ok: // before poison, which is for those to judge who have the code
+	if !ok { // before poison, which is for those to judge who have the code
 		return func() { c.unregistered(ctx) }
-	case c.fetched.AttemptCount > c.worker.options.MaxAttempts:
-		return func() { c.poisoned(ctx) }
+	}
+	if c.attached(ctx) { // before poison as well: it is no further attempt
+		return func() {}
 	}
 	if completion, ok := c.worker.kept.take(c); ok {
 		return func() { c.ack(ctx, completion) }
+	}
+	if c.fetched.AttemptCount > c.worker.options.MaxAttempts {
+		return func() { c.poisoned(ctx) }
 	}
 	return c.run(ctx, fn)
 }
@@ -146,21 +163,10 @@ func (c *call) dispatch(ctx context.Context) (settle func()) {
 // run executes the handler. The lease is kept alive until the call that settles
 // the activity has returned.
 func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
-	options := c.worker.options
-	c.lease = holdLease(ctx, options.ActivityLockTimeout, options.ActivityRenewalBuffer,
-		func(ctx context.Context) error {
-			return c.worker.store.RenewWorkItemLock(ctx, c.fetched.LockToken, options.ActivityLockTimeout)
-		}, func(err error) {
-			c.worker.failed(c.key(), err)
-			if errors.Is(err, provider.ErrInvalidLockToken) {
-				c.cancel(errCancelled)
-			} else {
-				c.cancel(errLeaseEnded)
-			}
-		}, c.logger)
-	c.lease.onRenewal(c.tellLong())
-	defer c.lease.onRenewal(nil)
+	c.tell = c.tellLong()
+	c.takeLease(ctx)
 	defer c.worker.active.enter(c)()
+	c.worker.live.enter(c) // from now on the lease may be replaced
 
 	done := make(chan provider.WorkItem, 1)
 	go c.execute(ctx, fn, done)
@@ -174,10 +180,11 @@ func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()
 
 // tellLong returns a function that logs, once, that the activity has run for QuietTime.
 func (c *call) tellLong() func() {
-	began, told := time.Now(), c.worker.options.QuietTime < 0
+	var told atomic.Bool
+	told.Store(c.worker.options.QuietTime < 0)
+	began := time.Now()
 	return func() {
-		if ran := time.Since(began); !told && ran >= c.worker.options.QuietTime {
-			told = true
+		if ran := time.Since(began); ran >= c.worker.options.QuietTime && told.CompareAndSwap(false, true) {
 			c.logger.Warn("an activity has not returned yet, its lease is renewed again and again",
 				"running_for", ran.Round(time.Millisecond), "attempt", c.fetched.AttemptCount)
 		}
@@ -202,6 +209,9 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (se
 	case completion := <-done:
 		return c.finish(ctx, completion)
 	case <-timer.C:
+		if !shutdown {
+			c.giveUp()
+		}
 		c.logger.WarnContext(ctx, "an activity ignores that its context has ended", "waited", grace)
 		if shutdown {
 			return func() { c.abandon(ctx, 0, true) }
@@ -271,11 +281,13 @@ func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
 // told to stop.
 func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
 	_, failed := completion.(provider.ActivityFailedItem)
-	switch cause := context.Cause(ctx); {
+	cause := context.Cause(ctx)
+	leaseEnded := c.hasReturned()
+	switch {
 	case errors.Is(cause, errLeaseEnded) && !failed: // and the activity may come back
-		return func() { c.keep(ctx, completion) }
 	case errors.Is(cause, errCancelled):
 		// The row is gone or somebody else's: there is nothing to acknowledge.
+		c.giveUp()
 		return func() { c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded") }
 	case errors.Is(cause, errShutdown) && failed:
 		// Most likely failed because of the shutdown: let another worker try.
@@ -284,43 +296,70 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 	if failed {
 		c.logger.WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
 	}
+	if leaseEnded { // one try, as the store may have renewed it all the same
+		c.cancel(errLeaseEnded)
+	}
 	return func() { c.ack(ctx, completion) }
 }
 
 // ack completes the activity. The result is sent again as long as the lease lasts; then, or
-// when the store says that it has ended, it is kept for when the activity comes back.
+// when the store says that it has ended, it is kept for when the activity comes back. If it
+// has come back meanwhile, the result is sent with its new token.
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
-	tries, err := c.settling.do(func(ctx context.Context) error {
-		return c.worker.store.AckWorkItem(ctx, c.fetched.LockToken, completion)
-	})
-	if err != nil {
-		c.worker.failed(c.key(), err)
-	} else {
-		c.worker.failures.forget(c.key())
+	for {
+		var token string
+		tries, err := c.settling.do(func(ctx context.Context) error {
+			token = c.token()
+			return c.worker.store.AckWorkItem(ctx, token, completion)
+		})
+		if err == nil {
+			c.worker.failures.forget(c.key())
+			return
+		}
+		var kept provider.WorkItem
+		if c.mayComeBack(ctx, err) {
+			kept = completion
+		}
+		if c.settle(token, kept) {
+			c.worker.failed(c.key(), err)
+			c.unacknowledged(ctx, tries, err)
+			return
+		}
 	}
+}
+
+// mayComeBack reports whether an activity whose result was not taken may be fetched again,
+// by this worker too: its lease has ended, or the store failed.
+func (c *call) mayComeBack(ctx context.Context, err error) bool {
 	switch {
-	case err == nil:
-	case errors.Is(err, provider.ErrLockExpired), provider.IsRetryable(err) && errors.Is(context.Cause(ctx), errLeaseEnded):
-		c.keep(ctx, completion)
-	case errors.Is(err, provider.ErrLockLost) && !c.lease.ended(), wasCancelled(ctx):
-		c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded", "error", err)
+	case wasCancelled(ctx):
+		return false
+	case errors.Is(err, provider.ErrLockExpired):
+		return true
 	case errors.Is(err, provider.ErrLockLost):
+		return c.leaseTroubled()
+	}
+	return provider.IsRetryable(err) && !errors.Is(context.Cause(ctx), errShutdown) || errors.Is(context.Cause(ctx), errLeaseEnded)
+}
+
+// unacknowledged tells of a result that the store has not taken, and hands the activity back
+// if it is still the call's.
+func (c *call) unacknowledged(ctx context.Context, tries int, err error) {
+	cause := context.Cause(ctx)
+	switch lost := errors.Is(err, provider.ErrLockLost); {
+	case wasCancelled(ctx), lost && !errors.Is(err, provider.ErrLockExpired) && !c.leaseTroubled():
+		c.logger.DebugContext(ctx, "the result of a cancelled activity is discarded", "error", err)
+	case errors.Is(err, provider.ErrLockExpired), !lost && errors.Is(cause, errLeaseEnded):
+		c.logger.WarnContext(ctx, "a result did not arrive before its lease ended, it is kept for when the activity comes back")
+	case lost:
 		c.logger.WarnContext(ctx, "a result was not accepted because the lease was lost", "error", err)
-	case errors.Is(context.Cause(ctx), errShutdown):
+	case errors.Is(cause, errShutdown):
 		c.logger.ErrorContext(ctx, "a result did not arrive before the worker had to stop, the activity is run again", "error", err, "tries", tries)
 		c.abandon(ctx, 0, true)
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
-		if provider.IsRetryable(err) {
-			c.worker.kept.keep(c, completion)
-		}
 		c.abandon(ctx, 100*time.Millisecond, false)
 	}
-}
-
-func (c *call) keep(ctx context.Context, completion provider.WorkItem) {
-	c.logger.WarnContext(ctx, "a result did not arrive before its lease ended, it is kept for when the activity comes back")
-	c.worker.kept.keep(c, completion)
 }
 
 func (c *call) poisoned(ctx context.Context) {
@@ -340,7 +379,7 @@ func (c *call) poisoned(ctx context.Context) {
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
 	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
-		LockToken: c.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
+		LockToken: c.token(), Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		c.logger.WarnContext(ctx, "an activity could not be handed back, it returns when its lease ends", "error", err)

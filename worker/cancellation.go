@@ -99,8 +99,11 @@ func (r *runningCalls) unconfirmed(w *Worker, since time.Time) map[string]*call 
 	found := map[string]*call{}
 	for _, calls := range r.calls {
 		for c := range calls {
-			if c.worker == w && c.lease.confirmed().Before(since) {
-				found[c.fetched.LockToken] = c
+			if c.worker != w {
+				continue
+			}
+			if token, confirmed := c.confirmed(); confirmed.Before(since) {
+				found[token] = c
 			}
 		}
 	}
@@ -129,7 +132,7 @@ func (w *Worker) watchLeases(ctx context.Context, watcher provider.LeaseWatcher)
 		}
 		for _, token := range lost {
 			if c := running[token]; c != nil {
-				c.cancel(errCancelled)
+				c.lose(token)
 			}
 		}
 	}

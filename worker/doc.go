@@ -22,7 +22,8 @@
 // (the loops), turn.go (what one batch needs), cache.go (functions between their turns),
 // ack.go (committing), children.go, collision.go (ids that are taken), poison.go and misuse.go
 // (functions that break the rules); for activities activities.go (the loops),
-// cancellation.go, session.go, syscall.go (built-in ones); for both settle.go and kept.go
+// attach.go (those whose lease ends while they run), cancellation.go, session.go, syscall.go
+// (built-in ones); for both settle.go and kept.go
 // (what is finished and not yet in the store), lease.go (renewal), outage.go (a store that
 // is away), known.go (the code this worker has), unknown.go and unknown_watch.go (work whose
 // code nobody has), unserved.go (tags and sessions without results), recent.go.

@@ -24,15 +24,15 @@ type keptResult struct {
 	completion  provider.WorkItem
 }
 
-// keep stores the result of a call.
-func (k *keptResults) keep(c *call, completion provider.WorkItem) {
+// keep stores the result of an activity that was fetched so often.
+func (k *keptResults) keep(item provider.ActivityExecuteItem, attempt uint32, completion provider.WorkItem) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ref := c.ref()
+	ref := provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
 	if _, again := k.results[ref]; !again {
 		k.order = append(k.order, ref)
 	}
-	k.results[ref] = keptResult{name: c.item.Name, input: c.item.Input, attempt: c.fetched.AttemptCount, completion: completion}
+	k.results[ref] = keptResult{name: item.Name, input: item.Input, attempt: attempt, completion: completion}
 	if len(k.order) > k.limit {
 		delete(k.results, k.order[0])
 		k.order = k.order[1:]

@@ -33,6 +33,8 @@ type lease struct {
 	logger   *slog.Logger
 	// renewed, if not nil, is called after each renewal.
 	renewed func()
+	// outlived, if not nil, is asked when the lease was not renewed in time.
+	outlived func(error) bool
 
 	ctx    context.Context //nolint:containedctx // the renewals' own, which stop ends
 	cancel context.CancelFunc
@@ -69,6 +71,15 @@ func (l *lease) onRenewal(call func()) {
 	l.renewed = call
 }
 
+// onEnd sets what is asked when the lease was not renewed in time. If it answers true, the
+// lease does not count as lost: its renewal is tried on, which tells when somebody else has
+// the lock, or the store had renewed it after all.
+func (l *lease) onEnd(outlived func(error) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outlived = outlived
+}
+
 // schedule arms the timer unless the lease was stopped.
 func (l *lease) schedule(after time.Duration) {
 	l.mu.Lock()
@@ -85,30 +96,58 @@ func (l *lease) schedule(after time.Duration) {
 
 func (l *lease) fire() {
 	taken := time.Now()
-	ctx, cancel := context.WithDeadline(l.ctx, l.expires)
+	deadline := l.expires
+	if !deadline.After(taken) {
+		deadline = taken.Add(l.interval)
+	}
+	ctx, cancel := context.WithDeadline(l.ctx, deadline)
 	err := l.renew(ctx)
 	cancel()
-	switch {
-	case l.ctx.Err() != nil:
-	case err == nil:
-		l.failing = false
-		l.mu.Lock()
-		l.expires = taken.Add(l.timeout)
-		renewed := l.renewed
-		l.mu.Unlock()
-		if renewed != nil {
+	if l.ctx.Err() != nil {
+		return
+	}
+	if err == nil {
+		if renewed := l.extend(taken); renewed != nil {
 			renewed()
 		}
 		l.schedule(l.interval)
-	case errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err) || time.Until(l.expires) <= 0:
+		return
+	}
+	over := time.Until(l.expires) <= 0
+	expired := errors.Is(err, provider.ErrLockExpired)
+	if !expired && (errors.Is(err, provider.ErrLockLost) || !provider.IsRetryable(err)) {
+		l.lost(err)
+		return
+	}
+	first, outlived := l.fail()
+	switch {
+	case (expired || over) && outlived != nil && outlived(err):
+		l.schedule(l.interval)
+	case expired || over:
 		l.lost(err)
 	default:
-		if !l.failing { // once, as the tries come faster and faster towards the end
+		if first { // once, as the tries come faster and faster towards the end
 			l.logger.Warn("renewing a lease failed, trying again", "error", err)
 		}
-		l.failing = true
 		l.schedule(min(l.interval, max(10*time.Millisecond, time.Until(l.expires)/4)))
 	}
+}
+
+// extend notes a renewal that began at that time, and returns what is to be called.
+func (l *lease) extend(taken time.Time) (renewed func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing = false
+	l.expires = taken.Add(l.timeout)
+	return l.renewed
+}
+
+// fail notes a renewal that failed by time or in a way that may pass, and reports whether it is the first in a row.
+func (l *lease) fail() (first bool, outlived func(error) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first, l.failing = !l.failing, true
+	return first, l.outlived
 }
 
 // renewNow renews at once rather than when it is time.
@@ -135,6 +174,17 @@ func (l *lease) ended() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Until(l.expires) <= 0
+}
+
+// troubled reports whether the lease has ended, or its last renewal failed. A nil lease is
+// not troubled.
+func (l *lease) troubled() bool {
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failing || time.Until(l.expires) <= 0
 }
 
 // stop ends the renewal and returns when no call of it is left.

@@ -32,11 +32,13 @@ type Options struct {
 	// does not take is sent again as long as the lease lasts, while the slot goes on; up to
 	// 16 such results of a slot wait, then it fetches no more. A result whose lease has
 	// ended is kept, and sent when the activity comes back to this worker, which does not
-	// run it again; so many for each slot, the latest ones.
+	// run it again; so many for each slot, the latest ones. An activity that still runs when
+	// its lease ends, because the store is away, runs on in its slot, and gets the lease of
+	// the fetch that brings it back to this worker, which is no further attempt. It is told to
+	// stop when the store says that another worker has it. Until then both may run it.
 	ActivityLockTimeout time.Duration
-	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s. An activity that
-	// runs while the store is away is told to stop when its lease ends, which is that long
-	// after the store went at the least.
+	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s. It is how long
+	// the store may be away at the least before another worker can take a running activity.
 	ActivityRenewalBuffer time.Duration
 
 	// PollTimeout is how long a fetch may wait inside the store, default 30 s.

@@ -242,9 +242,9 @@ func TestShutdownDuringAnOutage(t *testing.T) {
 	}
 }
 
-// The figures of outages of whole seconds, whose lengths DUROXIDE_OUTAGES lists, under the
-// default leases: an activity that returned meanwhile has run once, and its orchestration
-// is done within a second of the recovery.
+// The figures of outages of whole seconds, whose lengths DUROXIDE_OUTAGES lists: an activity
+// that returned meanwhile, under the default leases, or that runs until the recovery, beyond
+// its lease, has run once, and its orchestration is done within a second of the recovery.
 func TestOutagesOfSeconds(t *testing.T) {
 	t.Parallel()
 	lengths := os.Getenv("DUROXIDE_OUTAGES")
@@ -256,26 +256,37 @@ func TestOutagesOfSeconds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(text, func(t *testing.T) {
-			t.Parallel()
-			onBothStores(t, func(t *testing.T, inner provider.Provider) {
-				store := withOutages(inner)
-				work, running, finish, runs := heldWork()
-				def := calling(work)
-				runWorker(t, store, worker.Options{}, def, work)
-				run := start(t, inner, def, "")
-				receive(t, "activity", running)
-				store.leave(false)
-				close(finish)
-				<-time.After(length) // the outage itself
-				back := time.Now()
-				store.comeBack()
-				got, late := result(t, run), time.Since(back)
-				t.Logf("done %v after the recovery", late)
-				if got != "done" || runs.Load() != 1 || late > time.Second {
-					t.Errorf("output %q after %d runs, %v after the recovery", got, runs.Load(), late)
-				}
+		for _, test := range []struct {
+			name  string
+			lease time.Duration
+			runs  bool
+		}{{"returns", 0, false}, {"runs", length / 2, true}} {
+			t.Run(text+"/"+test.name, func(t *testing.T) {
+				t.Parallel()
+				onBothStores(t, func(t *testing.T, inner provider.Provider) {
+					store := withOutages(inner)
+					work, running, finish, runs := heldWork()
+					def := calling(work)
+					runWorker(t, store, worker.Options{ActivityLockTimeout: test.lease}, def, work)
+					run := start(t, inner, def, "")
+					receive(t, "activity", running)
+					store.leave(false)
+					if !test.runs {
+						close(finish)
+					}
+					<-time.After(length) // the outage itself
+					back := time.Now()
+					store.comeBack()
+					if test.runs {
+						close(finish)
+					}
+					got, late := result(t, run), time.Since(back)
+					t.Logf("done %v after the recovery", late)
+					if got != "done" || runs.Load() != 1 || late > time.Second {
+						t.Errorf("output %q after %d runs, %v after the recovery", got, runs.Load(), late)
+					}
+				})
 			})
-		})
+		}
 	}
 }

@@ -166,8 +166,8 @@ func TestKeptResults(t *testing.T) {
 	k := keptResults{limit: 2, results: map[provider.ActivityRef]keptResult{}}
 	done := provider.ActivityCompletedItem{Instance: "i", ExecutionID: 1}
 	for id := range uint64(3) {
-		k.keep(fetched(id, "in", 1), done)
-		k.keep(fetched(id, "in", 2), done)
+		k.keep(fetched(id, "in", 1).item, 1, done)
+		k.keep(fetched(id, "in", 2).item, 2, done)
 	}
 	for _, test := range []struct {
 		name string

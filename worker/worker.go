@@ -33,6 +33,7 @@ type Worker struct {
 	outage   outage
 	unserved unserved
 	kept     keptResults
+	live     liveCalls
 	// offers is the work that this worker was given without having its code.
 	offers recent[offer]
 	// failures are why turns and activities were given back last.
@@ -68,6 +69,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 		kept: keptResults{
 			limit: keptPerSlot * max(1, options.ActivityConcurrency), results: map[provider.ActivityRef]keptResult{},
 		},
+		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
 		store: store, options: options, registry: registry.New(),
 		cache: newCache(options),
 		id:    rand.Text(), sessions: newSessionTracker(options.MaxSessions),
