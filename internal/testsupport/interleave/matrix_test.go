@@ -38,12 +38,12 @@ func TestMatrix(t *testing.T) {
 	for i, v := range variants {
 		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
 			t.Parallel()
-			lab := NewLab(t, v)
+			lab, e := NewLab(t, v), e
+			e.Seed = uint64(i + 1)
 			for at, s := range list {
 				if racing && at%50 != i {
 					continue
 				}
-				e.Seed = uint64(i + 1)
 				if r := tsqltest.Search(t, lab.Scenario(t, s), e); r.Failure != nil {
 					t.Errorf("%s: %v", s.Name, r.Failure)
 				}

@@ -139,7 +139,7 @@ func TestInterruptedCommands(t *testing.T) {
 		{"bench", "parity", "--store", "sqlite::memory:", "--duration", "1h"},
 		{"bench", "memory", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
 		{"bench", "cities", "--store", "sqlite::memory:", "--orchestrations", "100000000"},
-		{"bench", "children", "--store", "sqlite::memory:", "--children", "10000"},
+		{"bench", "children", "--store", "sqlite::memory:", "--children", "1000,2000,3000"},
 		{"bench", "history", "--store", "sqlite::memory:", "--steps", "20000"},
 		{"bench", "claim", "--store", "sqlite::memory:", "--rounds", "1000000", "--json"},
 		{"bench", "idle", "--store", "sqlite::memory:", "--workers", "2", "--duration", "1h"},
