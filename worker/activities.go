@@ -86,7 +86,11 @@ type call struct {
 
 // ref identifies the activity.
 func (c *call) ref() provider.ActivityRef {
-	return provider.ActivityRef{Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityID: c.item.ID}
+	return refOf(c.item)
+}
+
+func refOf(item provider.ActivityExecuteItem) provider.ActivityRef {
+	return provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
 }
 
 // errCancelled is the cause of an activity's context when its result is no longer

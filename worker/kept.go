@@ -28,7 +28,7 @@ type keptResult struct {
 func (k *keptResults) keep(item provider.ActivityExecuteItem, attempt uint32, completion provider.WorkItem) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	ref := provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
+	ref := refOf(item)
 	if _, again := k.results[ref]; !again {
 		k.order = append(k.order, ref)
 	}

@@ -45,14 +45,7 @@ func consistent(e *tsqltest.End) error {
 	if what := e.Value(unsound); what != nil {
 		return fmt.Errorf("%v", what)
 	}
-	seen := map[any]bool{}
-	for _, what := range e.Notes() {
-		if seen[what] {
-			return fmt.Errorf("%v was fetched twice", what)
-		}
-		seen[what] = true
-	}
-	return nil
+	return fetchedOnce(e)
 }
 
 // drained fetches and acknowledges all that there is, when leases and delays have ended. A message that comes twice violates the

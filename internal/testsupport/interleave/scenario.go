@@ -71,6 +71,11 @@ func sound(e *tsqltest.End) error {
 	if n := e.Value(forgotten); n != int64(0) {
 		return fmt.Errorf("%v messages would never be fetched", n)
 	}
+	return fetchedOnce(e)
+}
+
+// fetchedOnce checks that nobody has got what somebody else got too.
+func fetchedOnce(e *tsqltest.End) error {
 	seen := map[any]bool{}
 	for _, what := range e.Notes() {
 		if seen[what] {

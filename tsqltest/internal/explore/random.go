@@ -4,7 +4,8 @@ import "math/rand/v2"
 
 // Random runs one schedule with random priorities, as PCT does (probabilistic concurrency testing): the actor with the
 // highest priority runs, and at a few random points the priority of who runs becomes the lowest. A defect that needs d such
-// points among n is found with a probability of at least 1/(k·n^(d-1)) for k actors.
+// points among n is found with a probability of about 1/(k·n^(d-1)) for k actors. Whoever is interrupted comes behind all
+// that were interrupted before: a defect that needs another order among them is not found so.
 func Random(r Runner, seed uint64, points, length int) (on bool, steps int) {
 	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a seed must repeat
 	m := r.Machine()
@@ -35,8 +36,7 @@ func (p *priorities) choose(at Position, options []Option) int {
 	p.steps++
 	for _, c := range p.changes {
 		if c == p.steps {
-			p.rank[options[0].Actor] = p.lowest
-			p.lowest--
+			p.gaveWay(options[0].Actor)
 		}
 	}
 	best := -1
