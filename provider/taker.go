@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"context"
+	"time"
+)
+
+// Taker is an optional interface of a store that locks the next work in the call that
+// commits other work, locks several activities in one call, and tells when there may be
+// something to lock (§5.23). It saves calls and promises nothing about the work itself that
+// [Provider] does not.
+//
+// Each part of a combined call is atomic by itself: the commit is one transaction, and so
+// is each lock. When the commit fails, nothing is taken. When the taking fails, what was
+// committed and taken before stays, and [Taken].Err says why.
+type Taker interface {
+	// Take locks what is ready now. It never waits.
+	//
+	// Errors: those of the two fetches. What was locked before an error is given back
+	// or lies locked until its lease ends.
+	Take(ctx context.Context, params TakeParams) (Taken, error)
+
+	// AckTurnAndTake is [Provider.AckOrchestrationItem], and then Take. Errors: those of
+	// the acknowledgement, after which nothing was taken.
+	AckTurnAndTake(ctx context.Context, ack AckOrchestrationParams, params TakeParams) (Taken, error)
+
+	// AckWorkAndTake is [Provider.AckWorkItem], and then Take. Errors: those of the
+	// acknowledgement, after which nothing was taken.
+	AckWorkAndTake(ctx context.Context, lockToken string, completion WorkItem, params TakeParams) (Taken, error)
+
+	// WorkReady returns two channels that receive when a Take may find a turn, or an
+	// activity, which an earlier one did not find: because of what this process has done,
+	// because time has passed, or because it is time to look for what other processes
+	// have done. A channel holds one notice, so what comes between a Take and the receive
+	// is not missed. A notice is no promise. stop ends the notices and must be called, once
+	// or more.
+	WorkReady() (turns, activities <-chan struct{}, stop func())
+}
+
+// TakeParams say what a call of a [Taker] takes. The zero value takes nothing.
+type TakeParams struct {
+	// Turn takes at most one turn, as [Provider.FetchOrchestrationItem] would; nil takes
+	// none. Its PollTimeout is not used.
+	Turn *FetchOrchestrationParams
+	// Work takes at most one activity for each entry, as [Provider.FetchWorkItem] would.
+	// An entry that finds nothing leaves its place to the next. PollTimeout is not used.
+	Work []FetchWorkParams
+}
+
+// Taken is what a call of a [Taker] has locked. Turns and activities are as the fetches
+// return them.
+type Taken struct {
+	// Turn is nil when none was ready.
+	Turn *FetchedOrchestration
+	// Work holds the activities, each with the entry of TakeParams.Work that it was taken
+	// for.
+	Work []TakenWork
+	// Err says why nothing, or no more, was taken by a call whose acknowledgement was
+	// committed. It is a fetch's error.
+	Err error
+}
+
+// TakenWork is one activity that a [Taker] has locked.
+type TakenWork struct {
+	*FetchedWorkItem
+	// For is the index in TakeParams.Work.
+	For int
+}
+
+// LockRenewer is an optional interface of a store that renews many leases in one call
+// (§5.24).
+type LockRenewer interface {
+	// RenewLocks renews leases of turns and activities, each as
+	// [Provider.RenewOrchestrationItemLock] and [Provider.RenewWorkItemLock] do, and
+	// returns the outcome of each in the order of the argument: nil, [ErrInvalidLockToken]
+	// or [ErrLockExpired]. One that fails does not keep the others from being renewed.
+	//
+	// Error: [ErrInvalidArgument] when a time is not positive, and trouble with the store.
+	// Then none, some or all were renewed; to renew again does no harm.
+	RenewLocks(ctx context.Context, locks []LockRenewal) ([]error, error)
+}
+
+// LockRenewal is one lease of a [LockRenewer]'s call.
+type LockRenewal struct {
+	LockToken string
+	// Turn tells the lease of a turn from that of an activity.
+	Turn bool
+	// ExtendFor is the lease's length from now.
+	ExtendFor time.Duration
+}
