@@ -9,6 +9,9 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 
 # How many inputs `make fuzz` tries on each target.
 FUZZ_INPUTS ?= 100000
+# Which SQL Server `make test-mssql` starts, and READ_COMMITTED_SNAPSHOT of its database.
+SQLSERVER ?= 2022
+ROW_VERSIONS ?= true
 # Where `make explore` remembers how far it has come.
 EXPLORED ?= .explored.json
 # Which benchmarks `make bench` runs.
@@ -38,7 +41,8 @@ fmt: ## Format the Go code
 	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter fmt); done
 
 .PHONY: lint
-lint: lint-sql ## Run the linters on the Go and on the T-SQL
+lint: lint-sql ## Run the linters on the Go, on the T-SQL and on the workflows
+	go tool -modfile=tools/pinned/go.mod actionlint
 	linter=$$(go tool -modfile=tools/pinned/go.mod -n golangci-lint); for dir in $(MODULES); do (cd $$dir && $$linter run); done
 
 .PHONY: lint-sql
@@ -57,7 +61,7 @@ test-race: ## Run the same tests under the race detector, in random order (needs
 
 .PHONY: test-mssql
 test-mssql: ## Run the tests that need a T-SQL server on DUROXIDE_TEST_MSSQL, or on SQL Server in Docker
-	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../..'; \
+	[[ -n $${DUROXIDE_TEST_MSSQL:-} ]] || start='go run -C tools/sqlserver . -dir ../.. -version $(SQLSERVER) -row-versions=$(ROW_VERSIONS)'; \
 	DUROXIDE_TEST_MSSQL_REQUIRED=1 $${start:-} go test -timeout=90m \
 	    ./internal/testsupport/... ./cmd/duroxide/internal/server/... ./provider/mssql/... ./tsqltest/calibration
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // fakeDocker answers as much of Docker's API as it takes to run one container.
@@ -21,8 +22,9 @@ type fakeDocker struct {
 	mu sync.Mutex
 	// calls are the requests without the version of the API, such as "POST /containers/create".
 	calls []string
-	// env is the environment of the container.
-	env []string
+	// env is the environment of the container, image what it runs.
+	env   []string
+	image string
 	// removed is closed when the container is, which ends the wait for its expiry.
 	removed chan struct{}
 }
@@ -46,13 +48,14 @@ func (d *fakeDocker) serve(w http.ResponseWriter, r *http.Request) {
 	switch call {
 	case "POST /containers/create":
 		var config struct {
-			Env []string `json:"Env"`
+			Env   []string `json:"Env"`
+			Image string   `json:"Image"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&config); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
 		d.mu.Lock()
-		d.env = config.Env
+		d.env, d.image = config.Env, config.Image
 		d.mu.Unlock()
 		w.WriteHeader(http.StatusCreated)
 		w.Write([]byte(`{"Id":"c0ffee"}`))
@@ -71,13 +74,13 @@ func (d *fakeDocker) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *fakeDocker) connect(t *testing.T, login func(context.Context, string) error) *engine {
+func (d *fakeDocker) connect(t *testing.T, create func(context.Context, string, bool) error) *engine {
 	t.Helper()
 	e, err := newEngine(t.Context(), d.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.login = login
+	e.wait = wait{patience: time.Minute, pause: 1, create: create}
 	return e
 }
 
@@ -91,13 +94,13 @@ func TestContainerIsReadyWithALogin(t *testing.T) {
 	t.Parallel()
 	d := newFakeDocker(t)
 	var tried []string
-	e := d.connect(t, func(_ context.Context, dsn string) error {
+	e := d.connect(t, func(_ context.Context, dsn string, _ bool) error {
 		if tried = append(tried, dsn); len(tried) == 1 {
 			return errors.New("not yet")
 		}
 		return nil
 	})
-	dsn, err := e.start(t.Context())
+	dsn, err := e.start(t.Context(), "2019", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +111,9 @@ func TestContainerIsReadyWithALogin(t *testing.T) {
 	password, _ := u.User.Password()
 	if u.Host != "localhost:49153" || u.Query().Get("database") != database || !slices.Contains(d.env, "MSSQL_SA_PASSWORD="+password) {
 		t.Errorf("the server is at %s, the container has %q", dsn, d.env)
+	}
+	if d.image != image+":2019-latest" {
+		t.Errorf("the container runs %q", d.image)
 	}
 	if len(tried) != 2 || !strings.Contains(tried[1], "database=master") {
 		t.Errorf("tried %q", tried)
@@ -126,9 +132,9 @@ func TestContainerIsReadyWithALogin(t *testing.T) {
 func TestContainerThatNeverAnswersIsRemoved(t *testing.T) {
 	t.Parallel()
 	d := newFakeDocker(t)
-	e := d.connect(t, func(context.Context, string) error { return errors.New("refused") })
-	e.pool.MaxWait = 1 // a nanosecond: one try
-	if _, err := e.start(t.Context()); err == nil || !strings.Contains(err.Error(), "does not accept a login") {
+	e := d.connect(t, func(context.Context, string, bool) error { return errors.New("refused") })
+	e.wait.patience = 1 // a nanosecond: one try
+	if _, err := e.start(t.Context(), "2019", false); err == nil || !strings.Contains(err.Error(), "does not accept a login") {
 		t.Error(err)
 	}
 	if !d.called("DELETE /containers/c0ffee") {
@@ -140,11 +146,11 @@ func TestInterruptEndsTheWaitForALogin(t *testing.T) {
 	t.Parallel()
 	d := newFakeDocker(t)
 	ctx, interrupt := context.WithCancel(t.Context())
-	e := d.connect(t, func(context.Context, string) error {
+	e := d.connect(t, func(context.Context, string, bool) error {
 		interrupt()
 		return errors.New("not yet")
 	})
-	if _, err := e.start(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := e.start(ctx, "2022", true); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if !d.called("DELETE /containers/c0ffee") {

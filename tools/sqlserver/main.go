@@ -4,6 +4,10 @@
 // after an interrupt, and exits as the command did.
 //
 //	go run -C tools/sqlserver . -dir ../.. go test ./provider/mssql/...
+//	go run -C tools/sqlserver . -dir ../.. -version 2019 -row-versions=false go test ./provider/mssql/...
+//
+// With -server it uses a server that is there, or that somebody else starts: it waits for it, and makes the database
+// duroxide_test anew.
 //
 // The image is Microsoft's Developer edition, whose licence that accepts. A container that is left behind because this
 // program was killed ends by itself two hours after its start.
@@ -17,6 +21,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -37,7 +42,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := (&app{stdout: os.Stdout, stderr: os.Stderr, engine: localEngine}).run(ctx, os.Args[1:])
+	code := (&app{stdout: os.Stdout, stderr: os.Stderr, engine: localEngine, wait: newWait()}).run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)
 }
@@ -47,6 +52,8 @@ type app struct {
 	stdout, stderr io.Writer
 	// engine connects to Docker.
 	engine func(context.Context) (*engine, error)
+	// wait is how a server that is not in a container of the program's is waited for.
+	wait wait
 }
 
 // run carries out a command line and returns the exit code.
@@ -54,8 +61,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet("sqlserver", flag.ContinueOnError)
 	flags.SetOutput(a.stderr)
 	dir := flags.String("dir", ".", "`folder` in which the command runs")
+	version := flags.String("version", "2022", "version of SQL Server that the container runs: 2019, 2022 or 2025")
+	rowVersions := flags.Bool("row-versions", true, "READ_COMMITTED_SNAPSHOT of the database")
+	server := flags.String("server", "", "`URL` of a server to use instead of a container; its database duroxide_test is dropped and made anew")
 	flags.Usage = func() {
-		fmt.Fprintln(a.stderr, "usage: sqlserver [-dir folder] command [argument …]")
+		fmt.Fprintln(a.stderr, "usage: sqlserver [-dir folder] [-version year | -server URL] [-row-versions=false] command [argument …]")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -65,7 +75,14 @@ func (a *app) run(ctx context.Context, args []string) int {
 		flags.Usage()
 		return exitFailed
 	}
-	code, err := a.withServer(ctx, func(url string) (int, error) { return a.execute(ctx, *dir, url, flags.Args()) })
+	do := func(url string) (int, error) { return a.execute(ctx, *dir, url, flags.Args()) }
+	var code int
+	var err error
+	if *server != "" {
+		code, err = a.onServer(ctx, *server, *rowVersions, do)
+	} else {
+		code, err = a.inContainer(ctx, *version, *rowVersions, do)
+	}
 	if err != nil {
 		fmt.Fprintln(a.stderr, "sqlserver:", err)
 		if code == 0 {
@@ -75,8 +92,21 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// withServer calls do with the URL of a database and removes the server afterwards.
-func (a *app) withServer(ctx context.Context, do func(url string) (int, error)) (code int, err error) {
+// onServer calls do with the URL of a database on a server that somebody else runs.
+func (a *app) onServer(ctx context.Context, server string, rowVersions bool, do func(url string) (int, error)) (code int, err error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "sqlserver" {
+		return 0, errors.New("-server wants a URL such as sqlserver://sa:password@localhost:1433")
+	}
+	dsn, err := a.wait.database(ctx, u, rowVersions)
+	if err != nil {
+		return 0, err
+	}
+	return do(dsn)
+}
+
+// inContainer calls do with the URL of a database and removes the server afterwards.
+func (a *app) inContainer(ctx context.Context, version string, rowVersions bool, do func(url string) (int, error)) (code int, err error) {
 	pinging, cancel := context.WithTimeout(ctx, pingPatience)
 	defer cancel()
 	e, err := a.engine(pinging)
@@ -84,12 +114,12 @@ func (a *app) withServer(ctx context.Context, do func(url string) (int, error)) 
 		return 0, fmt.Errorf("%w; start Docker, or set %s to the URL of a server and run the command without this program", err, urlVariable)
 	}
 	defer func() { err = errors.Join(err, e.close()) }()
-	fmt.Fprintln(a.stderr, "sqlserver: starting", image+":"+tag)
-	url, err := e.start(ctx)
+	fmt.Fprintln(a.stderr, "sqlserver: starting SQL Server", version)
+	dsn, err := e.start(ctx, version, rowVersions)
 	if err != nil {
 		return 0, fmt.Errorf("starting SQL Server in a container: %w", err)
 	}
-	return do(url)
+	return do(dsn)
 }
 
 // execute runs the command and returns its exit code. An interrupt is passed on, so that the command can clean up on the

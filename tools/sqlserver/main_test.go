@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What the test binary does as the command that the program runs.
@@ -42,7 +43,7 @@ func newApp(t *testing.T, d *fakeDocker, stdout *bytes.Buffer) (a *app, stderr *
 	}
 	stderr = &bytes.Buffer{}
 	return &app{stdout: stdout, stderr: stderr, engine: func(context.Context) (*engine, error) {
-		return d.connect(t, func(context.Context, string) error { return nil }), nil
+		return d.connect(t, func(context.Context, string, bool) error { return nil }), nil
 	}}, stderr, command
 }
 
@@ -54,7 +55,7 @@ func TestCommandGetsTheServerAndItsExitCodeCounts(t *testing.T) {
 	if code := a.run(t.Context(), []string{"-dir", t.TempDir(), command}); code != 3 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if url := stdout.String(); !strings.HasPrefix(url, "sqlserver://sa:") || !strings.Contains(url, "@localhost:49153?database="+database) {
+	if url := stdout.String(); !strings.HasPrefix(url, "sqlserver://sa:") || !strings.Contains(url, "@localhost:49153?database="+database+"&encrypt=disable") {
 		t.Errorf("the command saw %q", url)
 	}
 	if !d.called("DELETE /containers/c0ffee") {
@@ -109,5 +110,33 @@ func TestCommandThatDoesNotExist(t *testing.T) {
 	}
 	if !d.called("DELETE /containers/c0ffee") {
 		t.Errorf("the container was not removed: %q", d.calls)
+	}
+}
+
+func TestServerOfSomebodyElse(t *testing.T) {
+	t.Setenv(roleVariable, roleExit)
+	command, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	var tried []string
+	a := &app{stdout: &stdout, stderr: &stderr, wait: wait{patience: time.Minute, pause: 1, create: func(_ context.Context, master string, rowVersions bool) error {
+		if tried = append(tried, fmt.Sprint(master, " ", rowVersions)); len(tried) == 1 {
+			return errors.New("not yet")
+		}
+		return nil
+	}}}
+	if code := a.run(t.Context(), []string{"-server", "sqlserver://sa:secret@db:1433?encrypt=disable", "-row-versions=false", command}); code != 3 {
+		t.Errorf("exit code %d: %s", code, &stderr)
+	}
+	if want := "sqlserver://sa:secret@db:1433?database=master&encrypt=disable false"; len(tried) != 2 || tried[1] != want {
+		t.Errorf("tried %q; want %q, twice", tried, want)
+	}
+	if want := "sqlserver://sa:secret@db:1433?database=duroxide_test&encrypt=disable"; stdout.String() != want {
+		t.Errorf("the command saw %q; want %q", &stdout, want)
+	}
+	if code := a.run(t.Context(), []string{"-server", "db:1433", command}); code != exitFailed || !strings.Contains(stderr.String(), "-server wants a URL") {
+		t.Errorf("exit code %d: %s", code, &stderr)
 	}
 }

@@ -96,8 +96,9 @@ func (a *app) withBenchStore(ctx context.Context, storeURL string, run func(benc
 // withBenchPlace finds a place for the store to measure: one without a path is a
 // SQLite file in a temporary folder.
 func withBenchPlace(storeURL string, run func(storeURL string) error) (err error) {
-	options, temporary := strings.CutPrefix(storeURL, "sqlite:?")
-	if !temporary {
+	rest, onSQLite := strings.CutPrefix(storeURL, "sqlite:")
+	path, options, _ := strings.Cut(rest, "?")
+	if !onSQLite || path != "" {
 		return run(storeURL)
 	}
 	dir, err := os.MkdirTemp("", "duroxide-bench-")

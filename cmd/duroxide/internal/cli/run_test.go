@@ -153,6 +153,22 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
+// TestBenchWithoutAPathLeavesNothing measures stores without a path, with and without options.
+func TestBenchWithoutAPathLeavesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, url := range []string{"sqlite:", "sqlite:?synchronous=normal"} {
+		code, _, stderr := run(t.Context(), cli.KnownStores(nil),
+			"bench", "claim", "--store", url, "--rows", "10", "--claims", "2", "--claimers", "1", "--rounds", "1", "--timers", "0")
+		if code != cli.ExitOK {
+			t.Errorf("%s: exit code %d: %s", url, code, stderr)
+		}
+	}
+	left, err := filepath.Glob("*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("%q were left, %v", left, err)
+	}
+}
+
 // shared is a store that several commands use, so that none of them closes it.
 type shared struct{ cli.Store }
 
