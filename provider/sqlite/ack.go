@@ -24,14 +24,19 @@ const opAckOrchestration = "ack_orchestration_item"
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
 // lock is still held.
 func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	return s.write(ctx, opAckOrchestration, ackTurn(params))
+}
+
+// ackTurn prepares the acknowledgement.
+func ackTurn(params provider.AckOrchestrationParams) func(context.Context, *tx) error {
 	result, err := newTurnResult(params)
-	if err != nil {
-		return s.write(ctx, opAckOrchestration, func(ctx context.Context, t *tx) error {
-			_, lost := t.liveLock(ctx, opAckOrchestration, params.LockToken)
-			return cmp.Or(lost, err)
-		})
+	if err == nil {
+		return result.store
 	}
-	return s.write(ctx, opAckOrchestration, result.store)
+	return func(ctx context.Context, t *tx) error {
+		_, lost := t.liveLock(ctx, opAckOrchestration, params.LockToken)
+		return cmp.Or(lost, err)
+	}
 }
 
 // turnResult is what a turn changes, and where.

@@ -63,8 +63,9 @@ func (s *Store) prune(
 		keep = int64(*options.KeepLast)
 	}
 	before := columns.Millis(options.CompletedBefore)
-	result := provider.PruneResult{InstancesProcessed: 1}
+	var result provider.PruneResult
 	err := s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+		result = provider.PruneResult{InstancesProcessed: 1}
 		known, err := t.InstanceExists(ctx, instance)
 		if err != nil {
 			return err

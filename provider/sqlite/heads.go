@@ -281,6 +281,6 @@ func (t *tx) readWorkHeads(ctx context.Context) error {
 
 // workReady notes for the rest of the process that an activity has become ready.
 func (t *tx) workReady(tag, session *string, code, id int64) {
-	t.activities++
+	t.activities = append(t.activities, id)
 	t.ready.activities.lower(newWorkKey(tag, session != nil), code, id)
 }

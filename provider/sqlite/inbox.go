@@ -47,7 +47,7 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 		return err
 	}
 	if inbox.HeadID != nil {
-		t.instances++
+		t.instances = append(t.instances, instance)
 		t.ready.instances.lower(inbox.VersionID, inbox.CodeID, *inbox.HeadID)
 	}
 	if inbox.WakeAt != nil {

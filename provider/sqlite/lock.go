@@ -107,12 +107,20 @@ func toInt(b bool) int64 {
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] when extendFor is not positive.
 func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	const operation = "renew_orchestration_item_lock"
-	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
+	renew, err := renewTurn(lockToken, extendFor)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+	return s.write(ctx, opRenewTurn, renew)
+}
+
+// opRenewTurn labels the renewal's errors.
+const opRenewTurn = "renew_orchestration_item_lock"
+
+// renewTurn prepares the renewal. Error: [provider.ErrInvalidArgument].
+func renewTurn(lockToken string, extendFor time.Duration) (func(context.Context, *tx) error, error) {
+	lockFor, err := columns.Lease(opRenewTurn, "extendFor", extendFor)
+	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
 		t.instanceWake = earlier(t.instanceWake, until)
 		renewed, err := t.RenewInbox(ctx, &until, &lockToken, &t.now)
@@ -120,9 +128,45 @@ func (s *Store) RenewOrchestrationItemLock(ctx context.Context, lockToken string
 			return err
 		}
 		// Nothing was renewed: is the token unknown, or too late?
-		if _, err := t.findLock(ctx, operation, lockToken); err != nil {
+		if _, err := t.findLock(ctx, opRenewTurn, lockToken); err != nil {
 			return err
 		}
-		return columns.LockExpired(operation)
+		return columns.LockExpired(opRenewTurn)
+	}, err
+}
+
+var _ provider.LockRenewer = (*Store)(nil)
+
+// RenewLocks implements [provider.LockRenewer] (§5.24), as one transaction.
+func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+	if len(locks) == 0 {
+		return nil, nil
+	}
+	renewals := make([]func(context.Context, *tx) error, len(locks))
+	for i, lock := range locks {
+		renew := renewWork
+		if lock.Turn {
+			renew = renewTurn
+		}
+		var err error
+		if renewals[i], err = renew(lock.LockToken, lock.ExtendFor); err != nil {
+			return nil, err
+		}
+	}
+	var outcomes []error
+	err := s.write(ctx, "renew_locks", func(ctx context.Context, t *tx) error {
+		outcomes = make([]error, len(renewals))
+		for i, renew := range renewals {
+			err := renew(ctx, t)
+			if err != nil && !errors.Is(err, provider.ErrLockLost) {
+				return err
+			}
+			outcomes[i] = err
+		}
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, nil
 }

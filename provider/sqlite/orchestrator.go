@@ -32,19 +32,9 @@ const opFetchOrchestration = "fetch_orchestration_item"
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (*provider.FetchedOrchestration, error) {
-	lockFor, err := columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout)
-	if err != nil {
+	f, err := newTurnFetch(params)
+	if f == nil || err != nil {
 		return nil, err
-	}
-	f := turnFetch{lockFor: lockFor, versions: anyVersion, held: params.Held}
-	if f.codeSelection, err = newCodeSelection(opFetchOrchestration, orchestrationCode, params.Known, params.UnknownFor); err != nil {
-		return nil, err
-	}
-	if params.Filter != nil {
-		var ok bool
-		if f.versions, ok = params.Filter.Range(); !ok {
-			return nil, nil
-		}
 	}
 	if f.unknownFor > 0 {
 		params.PollTimeout = 0
@@ -54,7 +44,7 @@ func (s *Store) FetchOrchestrationItem(
 	}
 	defer s.leave()
 	turn, err := poll(ctx, s, s.instances, opFetchOrchestration, params.PollTimeout,
-		func(woken bool) (*turn, int64, error) { return s.lockTurn(ctx, f, woken) })
+		func(woken bool) (*turn, int64, error) { return s.lockTurn(ctx, *f, woken) })
 	if turn == nil {
 		return nil, err
 	}
@@ -74,6 +64,26 @@ type turnFetch struct {
 	codeSelection
 }
 
+// newTurnFetch checks what a fetch asks for; nil is one that no version fits. Error:
+// [provider.ErrInvalidArgument].
+func newTurnFetch(params provider.FetchOrchestrationParams) (*turnFetch, error) {
+	f := turnFetch{versions: anyVersion, held: params.Held}
+	var err error
+	if f.lockFor, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
+		return nil, err
+	}
+	if f.codeSelection, err = newCodeSelection(opFetchOrchestration, orchestrationCode, params.Known, params.UnknownFor); err != nil {
+		return nil, err
+	}
+	if params.Filter != nil {
+		var ok bool
+		if f.versions, ok = params.Filter.Range(); !ok {
+			return nil, nil
+		}
+	}
+	return &f, nil
+}
+
 // anyVersion is the range of a fetch without a filter.
 var anyVersion = provider.VersionRange{
 	Max: provider.Version{Major: math.MaxInt64, Minor: math.MaxInt64, Patch: math.MaxInt64},
@@ -91,6 +101,7 @@ func (s *Store) lockTurn(ctx context.Context, f turnFetch, woken bool) (*turn, i
 	err := s.writer.do(ctx, &job{
 		operation: opFetchOrchestration,
 		run: func(ctx context.Context, t *tx) (err error) {
+			outcome.wakeAt = 0
 			outcome.found, err = t.dueOrNextTurn(ctx, s.log, f)
 			if err != nil || (outcome.found != nil && !woken) {
 				return err
@@ -166,6 +177,7 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known 
 			return nil, err
 		}
 		if found != nil {
+			t.lockedInstance(instance)
 			// Others that wait look again when this lease ends.
 			t.instanceWake = earlier(t.instanceWake, until)
 			return found, nil

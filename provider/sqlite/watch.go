@@ -12,7 +12,7 @@ import (
 // forward is noticed.
 const maxNap = time.Second
 
-// watch is the goroutine that wakes waiting fetches when time has passed rather
+// watch is the goroutine that tells waiting fetches and subscribers when time has passed rather
 // than because of a call: when a delay or lease ends, and when another process
 // has written. While nobody waits it sleeps.
 type watch struct {
@@ -117,11 +117,11 @@ func (w *watch) pollOthers(ctx context.Context) {
 // published is what the writer calls after each transaction, when its effects can be
 // seen by everybody.
 func (s *Store) published(e effects) {
-	if e.instances > 0 {
-		s.instances.Signal(e.instances)
+	if n := len(e.instances) - e.instancesTaken; n > 0 {
+		s.instances.Signal(n)
 	}
-	if e.activities > 0 {
-		s.activities.Signal(e.activities)
+	if n := len(e.activities) + e.due - e.activitiesTaken; n > 0 {
+		s.activities.Signal(n)
 	}
 	s.instances.Note(e.instanceWake)
 	s.activities.Note(e.activityWake)

@@ -29,10 +29,11 @@ func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkPara
 	if err != nil {
 		return nil, err
 	}
+	if f.nothing() {
+		return nil, nil
+	}
 	if f.unknownFor > 0 {
 		params.PollTimeout = 0
-	} else if params.Tags.Mode() == provider.TagNone {
-		return nil, nil
 	}
 	if err := s.enter(opFetchWork); err != nil {
 		return nil, err
@@ -53,6 +54,10 @@ type workFetch struct {
 	codeSelection
 }
 
+// nothing reports whether no activity can fit.
+func (f *workFetch) nothing() bool { return f.unknownFor == 0 && f.tags.Mode() == provider.TagNone }
+
+// newWorkFetch checks what a fetch asks for. Error: [provider.ErrInvalidArgument].
 func newWorkFetch(params provider.FetchWorkParams) (workFetch, error) {
 	f := workFetch{tags: params.Tags}
 	var err error
@@ -88,6 +93,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch, woken bool) (*provide
 	err := s.writer.do(ctx, &job{
 		operation: opFetchWork,
 		run: func(ctx context.Context, t *tx) (err error) {
+			outcome.wakeAt = 0
 			outcome.found, err = t.dueOrNextWork(ctx, s.log, f)
 			if err != nil || (outcome.found != nil && !woken) {
 				return err
@@ -138,7 +144,7 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 			return nil, err
 		}
 		if due > 0 {
-			t.activities += int(due)
+			t.due += int(due)
 			// Whose they are would be a row for each, and leases seldom end by themselves.
 			t.ready.activities.forget()
 		}
@@ -182,6 +188,7 @@ func (t *tx) nextWork(
 			}
 			t.activityWake = earlier(t.activityWake, end)
 		}
+		t.lockedActivity(id)
 		// Others that wait look again when this lease ends.
 		t.activityWake = earlier(t.activityWake, until)
 		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil

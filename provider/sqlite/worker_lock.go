@@ -11,6 +11,12 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
+// The operations that label errors of calls on an activity's lease.
+const (
+	opAckWork   = "ack_work_item"
+	opRenewWork = "renew_work_item_lock"
+)
+
 // AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion
 // change places in one transaction: it is never both queued and completed, nor
 // neither.
@@ -18,14 +24,22 @@ import (
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] for a completion that is none.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
-	const operation = "ack_work_item"
-	m, err := columns.NewCompletion(operation, completion)
+	ack, err := ackWork(lockToken, completion)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+	return s.write(ctx, opAckWork, ack)
+}
+
+// ackWork prepares the acknowledgement. Error: [provider.ErrInvalidArgument].
+func ackWork(lockToken string, completion provider.WorkItem) (func(context.Context, *tx) error, error) {
+	m, err := columns.NewCompletion(opAckWork, completion)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, t *tx) error {
 		session, err := t.FinishWork(ctx, &lockToken, &t.now)
-		if err := t.afterWork(ctx, operation, lockToken, session, err); err != nil {
+		if err := t.afterWork(ctx, opAckWork, lockToken, session, err); err != nil {
 			return err
 		}
 		if completion == nil {
@@ -35,7 +49,7 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 			return err
 		}
 		return t.refresh(ctx, m.Instance)
-	})
+	}, nil
 }
 
 // RenewWorkItemLock implements [provider.Provider] (§5.12).
@@ -44,17 +58,22 @@ func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion pr
 // worker learns of it, and [provider.ErrLockExpired]; both match
 // [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
 func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	const operation = "renew_work_item_lock"
-	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
+	renew, err := renewWork(lockToken, extendFor)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
+	return s.write(ctx, opRenewWork, renew)
+}
+
+// renewWork prepares the renewal. Error: [provider.ErrInvalidArgument].
+func renewWork(lockToken string, extendFor time.Duration) (func(context.Context, *tx) error, error) {
+	lockFor, err := columns.Lease(opRenewWork, "extendFor", extendFor)
+	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
 		t.activityWake = earlier(t.activityWake, until)
 		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
-		return t.afterWork(ctx, operation, lockToken, session, err)
-	})
+		return t.afterWork(ctx, opRenewWork, lockToken, session, err)
+	}, err
 }
 
 // afterWork ends a call on an activity's lease: it turns "no such live lease" into

@@ -74,8 +74,12 @@ const (
 type job struct {
 	operation string
 	// run does the call's work. Its context never ends: a call that has begun is
-	// carried out.
+	// carried out. It may be done twice, of which the second counts.
 	run func(context.Context, *tx) error
+	// then, if set, is done after run, in order. A step that fails takes back its own
+	// changes and ends the job, but what was done before it stays: thenErr says why.
+	then    []func(context.Context, *tx) error
+	thenErr error
 	// undo, if set, takes back what run did when nobody was left to hear of it.
 	undo func(context.Context, *tx) error
 	// bare stands in for run and is executed outside any transaction.
@@ -101,8 +105,14 @@ type tx struct {
 
 // effects are what the rest of the process learns when a call is committed.
 type effects struct {
-	// instances and activities count what has become fetchable.
-	instances, activities int
+	// instances and activities have become fetchable, and due as many activities more
+	// that are not listed.
+	instances  []string
+	activities []int64
+	due        int
+	// instancesTaken and activitiesTaken count those of them that the same call has
+	// locked.
+	instancesTaken, activitiesTaken int
 	// instanceWake and activityWake are the earliest times at which something
 	// will, 0 for unknown.
 	instanceWake, activityWake int64
@@ -117,8 +127,11 @@ type effects struct {
 
 // add joins the effects of two calls.
 func (e *effects) add(other effects) {
-	e.instances += other.instances
-	e.activities += other.activities
+	e.instances = append(e.instances, other.instances...)
+	e.activities = append(e.activities, other.activities...)
+	e.due += other.due
+	e.instancesTaken += other.instancesTaken
+	e.activitiesTaken += other.activitiesTaken
 	e.instanceWake = earlier(e.instanceWake, other.instanceWake)
 	e.activityWake = earlier(e.activityWake, other.activityWake)
 	if other.codes != nil || other.sets != nil {
@@ -126,6 +139,20 @@ func (e *effects) add(other effects) {
 	}
 	e.changed = append(e.changed, other.changed...)
 	e.reports = append(e.reports, other.reports...)
+}
+
+// lockedInstance notes that the call has locked an instance.
+func (e *effects) lockedInstance(id string) {
+	if slices.Contains(e.instances, id) {
+		e.instancesTaken++
+	}
+}
+
+// lockedActivity notes that the call has locked an activity.
+func (e *effects) lockedActivity(id int64) {
+	if slices.Contains(e.activities, id) {
+		e.activitiesTaken++
+	}
 }
 
 // merged joins two maps, of which the first may be changed.
@@ -304,22 +331,44 @@ func (w *writer) execute(group []*job) {
 // transaction runs the group between BEGIN and COMMIT. A call of several that fails
 // by itself records so and takes back its own changes; the error returned is one
 // that nobody's changes survived.
+//
+// Calls seldom fail, so the first try does without savepoints. When a call fails beside
+// others, or after it has done what is to stay, all are done again, each in its own.
 func (w *writer) transaction(ctx context.Context, group []*job) error {
-	if err := w.begin(ctx); err != nil {
+	failed, err := w.try(ctx, group, w.run)
+	if failed == nil || (len(group) == 1 && failed.err != nil) {
 		return err
+	}
+	for _, j := range group {
+		j.err, j.thenErr = nil, nil
+	}
+	_, err = w.try(ctx, group, w.runApart)
+	return err
+}
+
+// try is one try of a transaction. It ends with the first error of run; failed is then
+// the job whose own failure it is, nil when it is the transaction's.
+func (w *writer) try(
+	ctx context.Context, group []*job, run func(context.Context, *job) error,
+) (failed *job, err error) {
+	if err := w.begin(ctx); err != nil {
+		return nil, err
 	}
 	w.ready.begin()
 	for _, j := range group {
-		if err := w.run(ctx, j, len(group) > 1); err != nil {
+		if err := run(ctx, j); err != nil {
 			w.rollback(ctx)
-			return err
+			if j.err != nil || j.thenErr != nil {
+				failed = j
+			}
+			return failed, err
 		}
 	}
 	if _, err := w.control.commit.ExecContext(ctx); err != nil {
 		w.rollback(ctx)
-		return err
+		return nil, err
 	}
-	return nil
+	return nil, nil
 }
 
 // The naps between tries to begin while another process writes.
@@ -343,35 +392,68 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 }
 
-// run executes one call, in a savepoint unless it is alone: then its failure is the
-// transaction's.
-func (w *writer) run(ctx context.Context, j *job, shared bool) error {
-	if shared {
-		if _, err := w.control.savepoint.ExecContext(ctx); err != nil {
+// run executes one call. Its failure is the transaction's.
+func (w *writer) run(ctx context.Context, j *job) error {
+	t := w.newTx()
+	if err := j.run(ctx, t); err != nil {
+		j.err = classify(j.operation, err)
+		return err
+	}
+	for _, step := range j.then {
+		if err := step(ctx, t); err != nil {
+			j.thenErr = classify(j.operation, err)
 			return err
 		}
 	}
-	t := &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready}
-	err := j.run(ctx, t)
-	if err == nil {
-		j.effects = t.effects
-	} else {
-		j.err = classify(j.operation, err)
+	j.effects = t.effects
+	return nil
+}
+
+// runApart is run with a savepoint around the call, and around each step that follows.
+// The error is the transaction's, a call's own is recorded in the job.
+func (w *writer) runApart(ctx context.Context, j *job) error {
+	t := w.newTx()
+	failed, err := w.apart(ctx, t, j.run)
+	if failed != nil {
+		j.err = classify(j.operation, failed)
 	}
-	if !shared {
-		return err
+	for _, step := range j.then {
+		if failed != nil || err != nil {
+			break
+		}
+		if failed, err = w.apart(ctx, t, step); failed != nil {
+			j.thenErr = classify(j.operation, failed)
+		}
 	}
-	if err != nil {
+	j.effects = t.effects
+	return err
+}
+
+func (w *writer) newTx() *tx {
+	return &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready}
+}
+
+// apart runs a step in a savepoint. failed is the step's own error, after which it has
+// changed nothing; err is the transaction's.
+func (w *writer) apart(ctx context.Context, t *tx, step func(context.Context, *tx) error) (failed, err error) {
+	if _, err := w.control.savepoint.ExecContext(ctx); err != nil {
+		return nil, err
+	}
+	before := t.effects
+	if failed = step(ctx, t); failed != nil {
+		t.effects = before
+		// The maps may have been changed in place. What they had will be looked up again.
+		t.codes, t.sets = nil, nil
 		w.ready.rolledBack()
 		// After a full disk or an I/O error SQLite may have rolled everything
 		// back already. Then there is no savepoint, and the group has failed for
 		// the reason this call has.
-		if _, undoErr := w.control.undo.ExecContext(ctx); undoErr != nil {
-			return err
+		if _, err := w.control.undo.ExecContext(ctx); err != nil {
+			return failed, failed
 		}
 	}
 	_, err = w.control.release.ExecContext(ctx)
-	return err
+	return failed, err
 }
 
 // rollback ends a transaction that failed. SQLite may have ended it already, in

@@ -1,6 +1,9 @@
 package wakeup
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // List holds the fetches of one queue that have found nothing and wait.
 //
@@ -13,8 +16,10 @@ type List struct {
 	// signals counts them. A fetch remembers the count from before it looked.
 	signals uint64
 	waiters []*waiter
+	// subscribers are told of what waiters are told, and look by themselves.
+	subscribers []chan struct{}
 	// wakeAt is the earliest time known at which there will be something, in
-	// milliseconds; 0 for none. It is kept only while somebody waits.
+	// milliseconds; 0 for none. It is kept only while somebody waits or subscribes.
 	wakeAt int64
 	// forgotten counts the times that were not kept as nobody waited. A fetch that
 	// had looked before and waits after would sleep past such a time.
@@ -24,8 +29,8 @@ type List struct {
 }
 
 // NewList returns a list without waiters. changed is called, from whatever goroutine
-// it was and without a lock held, when somebody begins to wait where nobody did or an
-// earlier time has become known; nil tells nobody.
+// it was and without a lock held, when somebody begins to wait where nobody did, somebody
+// subscribes, or an earlier time has become known; nil tells nobody.
 func NewList(changed func()) *List {
 	if changed == nil {
 		changed = func() {}
@@ -102,11 +107,45 @@ func (l *List) leave(w *waiter) {
 	l.passOnLocked()
 }
 
+// Subscribe returns a channel that is given a notice now, and whenever fetches are woken
+// or would be if any waited. It holds one notice. stop ends the notices and must be
+// called, once or more.
+func (l *List) Subscribe() (notices <-chan struct{}, stop func()) {
+	c := make(chan struct{}, 1)
+	c <- struct{}{}
+	l.mu.Lock()
+	l.subscribers = append(l.subscribers, c)
+	l.mu.Unlock()
+	l.changed()
+	return c, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if i := slices.Index(l.subscribers, c); i >= 0 {
+			l.subscribers = slices.Delete(l.subscribers, i, i+1)
+			l.forgetUnwatched()
+		}
+	}
+}
+
+// notice gives one to every subscriber. The caller holds the lock.
+func (l *List) notice() {
+	for _, c := range l.subscribers {
+		select {
+		case c <- struct{}{}:
+		default: // one is already there
+		}
+	}
+}
+
+// watched reports whether anybody waits or subscribes. The caller holds the lock.
+func (l *List) watched() bool { return len(l.waiters) > 0 || len(l.subscribers) > 0 }
+
 // Signal announces n new pieces of work.
 func (l *List) Signal(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signals++
+	l.notice()
 	for range min(n, len(l.waiters)) {
 		l.wake(0, Signalled)
 	}
@@ -121,6 +160,7 @@ func (l *List) SignalAll() { l.Signal(int(^uint(0) >> 1)) }
 func (l *List) Probe() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.notice()
 	probed := map[string]bool{}
 	for i := 0; i < len(l.waiters); {
 		kind := l.waiters[i].kind
@@ -181,7 +221,12 @@ func (l *List) wake(i int, reason Reason) {
 // remove takes waiter i off the list. The caller holds the lock.
 func (l *List) remove(i int) {
 	l.waiters = append(l.waiters[:i], l.waiters[i+1:]...)
-	if len(l.waiters) == 0 && l.wakeAt != 0 {
+	l.forgetUnwatched()
+}
+
+// forgetUnwatched drops the time when nobody is left for it. The caller holds the lock.
+func (l *List) forgetUnwatched() {
+	if !l.watched() && l.wakeAt != 0 {
 		l.wakeAt = 0
 		l.forgotten++
 	}
@@ -203,7 +248,7 @@ func (l *List) setWake(wakeAt int64) bool {
 	if wakeAt == 0 || (l.wakeAt != 0 && l.wakeAt <= wakeAt) {
 		return false
 	}
-	if len(l.waiters) == 0 {
+	if !l.watched() {
 		l.forgotten++
 		return false
 	}
@@ -211,17 +256,18 @@ func (l *List) setWake(wakeAt int64) bool {
 	return true
 }
 
-// Due wakes one fetch if the earliest time noted has come, and otherwise returns that
-// time, 0 for none. The fetch that is woken will note the next such time.
-func (l *List) Due(now int64) (wakeAt int64, waiting bool) {
+// Due wakes one fetch, and tells subscribers, if the earliest time noted has come, and
+// otherwise returns that time, 0 for none. Whoever looks then will note the next such
+// time. watched says whether anybody waits or subscribes.
+func (l *List) Due(now int64) (wakeAt int64, watched bool) {
 	l.mu.Lock()
-	wakeAt, waiting = l.wakeAt, len(l.waiters) > 0
+	wakeAt, watched = l.wakeAt, l.watched()
 	if wakeAt == 0 || wakeAt > now {
 		l.mu.Unlock()
-		return wakeAt, waiting
+		return wakeAt, watched
 	}
 	l.wakeAt = 0
 	l.mu.Unlock()
 	l.Signal(1)
-	return 0, waiting
+	return 0, watched
 }

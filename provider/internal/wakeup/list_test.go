@@ -161,3 +161,43 @@ func TestChangedTellsOfTheFirstWaiterAndOfEarlierTimes(t *testing.T) {
 }
 
 func (w *waiter) isWoken() bool { return len(w.woken) == 1 }
+
+// A subscriber is told of what wakes fetches, whether any wait or not, and of times as
+// well, until it stops.
+func TestSubscribe(t *testing.T) {
+	t.Parallel()
+	told := 0
+	l := NewList(func() { told++ })
+	notices, stop := l.Subscribe()
+	if told != 1 || len(notices) != 1 {
+		t.Fatalf("changed was called %d times, and there are %d notices; want 1 and 1", told, len(notices))
+	}
+	<-notices
+	w := l.wait(l.ticket(), "", 0)
+	for name, announce := range map[string]func(){
+		"a signal":      func() { l.Signal(1) },
+		"several":       func() { l.Signal(1); l.SignalAll() },
+		"a probe":       l.Probe,
+		"a time's come": func() { l.Note(100); l.Due(100) },
+	} {
+		announce()
+		if len(notices) != 1 {
+			t.Errorf("%d notices after %s; want 1", len(notices), name)
+			continue
+		}
+		<-notices
+	}
+	if !w.isWoken() {
+		t.Error("the fetch sleeps beside a subscriber")
+	}
+	if at, watched := l.Due(50); at != 0 || !watched {
+		t.Errorf("due at %d, watched %v; want 0, true", at, watched)
+	}
+	l.Note(100)
+	stop()
+	stop()
+	l.Signal(1)
+	if at, watched := l.Due(50); at != 0 || watched || len(notices) != 0 {
+		t.Errorf("after stop: due at %d, watched %v, %d notices; want nothing", at, watched, len(notices))
+	}
+}

@@ -1,0 +1,199 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.Taker = (*Store)(nil)
+
+// opTake labels errors of the taking that are neither fetch's.
+const opTake = "take"
+
+// Take implements [provider.Taker] (§5.23), as one transaction.
+func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	taking, err := s.newTaking(params)
+	if err != nil || taking.nothing() {
+		return provider.Taken{}, err
+	}
+	j := &job{operation: opTake, run: func(ctx context.Context, t *tx) error {
+		for _, step := range taking.steps() {
+			if err := step(ctx, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	return s.takeWith(ctx, j, taking)
+}
+
+// AckTurnAndTake implements [provider.Taker] (§5.23), as one transaction.
+func (s *Store) AckTurnAndTake(
+	ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams,
+) (provider.Taken, error) {
+	taking, err := s.newTaking(params)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps()}, taking)
+}
+
+// AckWorkAndTake implements [provider.Taker] (§5.23), as one transaction.
+func (s *Store) AckWorkAndTake(
+	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
+) (provider.Taken, error) {
+	taking, err := s.newTaking(params)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	ack, err := ackWork(lockToken, completion)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	return s.takeWith(ctx, &job{operation: opAckWork, run: ack, then: taking.steps()}, taking)
+}
+
+// WorkReady implements [provider.Taker] (§5.23). What other processes have written is
+// noticed within [Config.PollInterval].
+func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	turns, stopTurns := s.instances.Subscribe()
+	activities, stopActivities := s.activities.Subscribe()
+	return turns, activities, sync.OnceFunc(func() {
+		stopTurns()
+		stopActivities()
+	})
+}
+
+// taking is what a combined call takes: what it looks for, checked, and what it has
+// found. The latter is not to be read when the call was left: it may still be under way.
+type taking struct {
+	store *Store
+	turn  *turnFetch
+	work  []workTaking
+
+	foundTurn *turn
+	foundWork []provider.TakenWork
+}
+
+// workTaking is one entry of the parameters.
+type workTaking struct {
+	workFetch
+	place int
+}
+
+// newTaking checks the parameters. Error: [provider.ErrInvalidArgument].
+func (s *Store) newTaking(params provider.TakeParams) (*taking, error) {
+	k := &taking{store: s}
+	if params.Turn != nil {
+		var err error
+		if k.turn, err = newTurnFetch(*params.Turn); err != nil {
+			return nil, err
+		}
+	}
+	for i, entry := range params.Work {
+		f, err := newWorkFetch(entry)
+		if err != nil {
+			return nil, err
+		}
+		if !f.nothing() {
+			k.work = append(k.work, workTaking{f, i})
+		}
+	}
+	return k, nil
+}
+
+func (k *taking) nothing() bool { return k.turn == nil && len(k.work) == 0 }
+
+// steps are what there is to do in the transaction, one for each lock.
+func (k *taking) steps() []func(context.Context, *tx) error {
+	var steps []func(context.Context, *tx) error
+	if k.turn != nil {
+		steps = append(steps, k.takeTurn)
+	}
+	for i := range k.work {
+		steps = append(steps, func(ctx context.Context, t *tx) error { return k.takeWork(ctx, t, i) })
+	}
+	return steps
+}
+
+// takeTurn locks a turn, and notes when the next may become ready by itself.
+func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
+	k.foundTurn = nil
+	found, err := t.dueOrNextTurn(ctx, k.store.log, *k.turn)
+	if err != nil {
+		return err
+	}
+	wakeAt, err := t.nextInstanceWake(ctx)
+	if err != nil {
+		return err
+	}
+	t.instanceWake = earlier(t.instanceWake, wakeAt)
+	k.foundTurn = found
+	return nil
+}
+
+// takeWork locks an activity for entry i. The last notes when the next may become ready
+// by itself.
+func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
+	if i == 0 {
+		k.foundWork = nil
+	}
+	entry := k.work[i]
+	found, err := t.dueOrNextWork(ctx, k.store.log, entry.workFetch)
+	if err != nil {
+		return err
+	}
+	if i == len(k.work)-1 {
+		sessions := slices.ContainsFunc(k.work, func(w workTaking) bool { return w.sessions })
+		wakeAt, err := t.nextActivityWake(ctx, sessions)
+		if err != nil {
+			return err
+		}
+		t.activityWake = earlier(t.activityWake, wakeAt)
+	}
+	if found != nil {
+		k.foundWork = append(k.foundWork, provider.TakenWork{FetchedWorkItem: found, For: entry.place})
+	}
+	return nil
+}
+
+// giveBack puts what was taken back, with the attempt. What somebody has cancelled or
+// deleted meanwhile keeps nothing else from it.
+func (k *taking) giveBack(ctx context.Context, t *tx) error {
+	if k.foundTurn != nil {
+		err := t.abandonTurn(ctx, opFetchOrchestration, k.foundTurn.LockToken, 0, true)
+		if err != nil && !errors.Is(err, provider.ErrLockLost) {
+			return err
+		}
+	}
+	for _, work := range k.foundWork {
+		err := t.abandonWork(ctx, opFetchWork, work.LockToken, 0, true)
+		if err != nil && !errors.Is(err, provider.ErrLockLost) {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeWith runs the job and returns what was taken by it.
+func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken, error) {
+	if err := s.enter(j.operation); err != nil {
+		return provider.Taken{}, err
+	}
+	defer s.leave()
+	j.undo = k.giveBack
+	if err := s.writer.do(ctx, j); err != nil {
+		return provider.Taken{}, err
+	}
+	taken := provider.Taken{Work: k.foundWork, Err: j.thenErr}
+	if k.foundTurn != nil {
+		columns.DecodeHistory(&k.foundTurn.Item, k.foundTurn.history)
+		taken.Turn = &k.foundTurn.FetchedOrchestration
+	}
+	return taken, nil
+}

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// everything takes a turn and two activities.
+func everything() provider.TakeParams {
+	work := provider.FetchWorkParams{LockTimeout: time.Hour}
+	return provider.TakeParams{
+		Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Hour}, Work: []provider.FetchWorkParams{work, work},
+	}
+}
+
+// When the taking fails, what was done before it stays: the acknowledgement, and the turn
+// that was locked first. That is so for a call alone and for one of a group.
+func TestTakingFailsAfterTheAck(t *testing.T) {
+	t.Parallel()
+	for name, beside := range map[string]int{"alone": 0, "in a group": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("first"), 0))
+			held := fetch(t, s)
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("second"), 0))
+			must(t, s.bare(t, func(ctx context.Context) error {
+				_, err := s.writer.conn.ExecContext(ctx, `
+					CREATE TRIGGER broken BEFORE UPDATE OF attempt_count ON worker_queue
+					BEGIN SELECT raise(ABORT, 'broken'); END`)
+				return err
+			}))
+			ack := provider.AckOrchestrationParams{LockToken: held.LockToken, ExecutionID: 1, WorkerItems: []provider.WorkItem{
+				provider.ActivityExecuteItem{Instance: "first", ExecutionID: 1, ID: 2},
+			}}
+			release := hold(t, s)
+			for i := range beside {
+				go func() { _ = s.EnqueueForOrchestrator(t.Context(), start("beside"), time.Hour) }()
+				s.writer.queuedCalls(t, i+1)
+			}
+			type outcome struct {
+				provider.Taken
+				err error
+			}
+			done := make(chan outcome, 1)
+			go func() {
+				taken, err := s.AckTurnAndTake(t.Context(), ack, everything())
+				done <- outcome{taken, err}
+			}()
+			s.writer.queuedCalls(t, beside+1)
+			release()
+			got := soon(t, done)
+			must(t, got.err)
+			if got.Err == nil || len(got.Work) != 0 || got.Turn == nil || got.Turn.Item.Instance != "second" {
+				t.Fatalf("took %v and %v, error %v; want the turn and an error", got.Turn, got.Work, got.Err)
+			}
+			must(t, s.RenewOrchestrationItemLock(t.Context(), got.Turn.LockToken, time.Hour))
+			if err := s.RenewOrchestrationItemLock(t.Context(), held.LockToken, time.Hour); !errors.Is(err, provider.ErrInvalidLockToken) {
+				t.Errorf("renewing the acknowledged turn: %v", err)
+			}
+			must(t, s.bare(t, func(ctx context.Context) error {
+				_, err := s.writer.conn.ExecContext(ctx, "DROP TRIGGER broken")
+				return err
+			}))
+			work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
+			must(t, err)
+			if work == nil || work.AttemptCount != 1 {
+				t.Errorf("fetched %v; want the activity at its first attempt", work)
+			}
+		})
+	}
+}
+
+// A combined call whose caller has gone gives back what it has taken, with the attempts;
+// the acknowledgement stays.
+func TestTakeGivesBack(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	var armed atomic.Bool
+	s := openMemory(t, &Config{now: func() int64 {
+		if armed.CompareAndSwap(true, false) {
+			cancel()
+			<-gone
+		}
+		return time.Now().UnixMilli()
+	}})
+	must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2}))
+	work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
+	must(t, err)
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	for id := range uint64(2) {
+		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 3 + id}))
+	}
+	armed.Store(true)
+	_, err = s.AckWorkAndTake(ctx, work.LockToken, nil, everything())
+	contextEnded(t, err, context.Canceled)
+	close(gone)
+	taken, err := s.Take(t.Context(), everything())
+	must(t, err)
+	if taken.Turn == nil || taken.Turn.AttemptCount != 1 || len(taken.Work) != 2 {
+		t.Fatalf("took %+v; want a turn at its first attempt and two activities", taken)
+	}
+	for _, w := range taken.Work {
+		if w.AttemptCount != 1 {
+			t.Errorf("took %v at attempt %d; want 1", w.Item, w.AttemptCount)
+		}
+	}
+}
+
+// A notice comes for what a call leaves, and not for what it takes itself.
+func TestNoNoticeForWhatTheCallTakes(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	turns, activities, stop := s.WorkReady()
+	defer stop()
+	soon(t, turns)
+	soon(t, activities)
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	soon(t, turns)
+	turn := fetch(t, s)
+	var items []provider.WorkItem
+	for id := range uint64(2) {
+		items = append(items, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id})
+	}
+	taken, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+		LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: items,
+	}, everything())
+	must(t, err)
+	if len(taken.Work) != 2 {
+		t.Fatalf("took %v; want both activities", taken.Work)
+	}
+	// The writer tells before it begins the next call.
+	must(t, s.RenewWorkItemLock(t.Context(), taken.Work[0].LockToken, time.Hour))
+	if len(turns)+len(activities) != 0 {
+		t.Errorf("%d and %d notices of what was taken", len(turns), len(activities))
+	}
+	must(t, s.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: taken.Work[0].LockToken}))
+	soon(t, activities)
+}
