@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,29 +29,19 @@ type finder struct {
 // finders are all of them, the cheapest first.
 var finders = []finder{
 	{"rules", rules},
-	{"explorer", tests("./provider/mssql", func(*trial) string { return "^(TestExploreOperations|TestExploreWithoutHints)$" })},
-	{"matrix", tests("./internal/testsupport/interleave", func(*trial) string { return "^TestAmended$" })},
-	{"keys", tests("./provider/mssql", func(*trial) string { return "TouchFewKeys$" })},
-	{"kit", tests("./provider/mssql", likely)},
+	{"explorer", tests("./provider/mssql", explored)},
+	{"matrix", tests("./internal/testsupport/interleave", "^TestAmended$")},
+	{"keys", tests("./provider/mssql", touched)},
+	{"kit", tests("./provider/mssql", kit)},
+	{"store", tests("./provider/mssql", ".", explored, touched, kit)}, // the other tests of the store
 }
 
-// likely are the categories of the kit that are about a module. All of the kit takes a minute of processor time for each survivor.
-func likely(t *trial) string {
-	for _, l := range []struct{ modules, categories string }{
-		{"delete|prune", "deletion|bulk_deletion|more_deletion|more_bulk|more_bulk_deletion|prune|more_prune"},
-		{"value", "kv_store|more_kv"},
-		{"session", "sessions|more_sessions|more_activities|cancellation"},
-		{"work|tag", "more_activities|sessions|more_sessions|tag_filtering|more_tags|lock_expiration|cancellation|more_exact_times|queue_semantics|more_attempts|selection_by_code"},
-		{"code|version", "selection_by_code|capability_filtering|more_filtering|more_fetching"},
-		{"depths|count|stats|list", "management|more_management|more_stats|selection_by_code"},
-	} {
-		if regexp.MustCompile(l.modules).MatchString(t.module) {
-			return "^TestConformance$/^(" + l.categories + ")$"
-		}
-	}
-	return "^TestConformance$/^(atomicity|instance_creation|instance_locking|lock_expiration|multi_execution|queue_semantics|poison_message|" +
-		"more_fetching|more_acking|more_attempts|more_exact_times|more_held_history|cancellation|capability_filtering|selection_by_code)$"
-}
+// The tests of the store that are finders by themselves.
+const (
+	explored = "^TestExplore"
+	touched  = "TouchFewKeys$"
+	kit      = "^TestConformance$"
+)
 
 // lab has what the finders need.
 type lab struct {
@@ -106,46 +97,55 @@ func (l *lab) build(ctx context.Context, binary string, args ...string) error {
 	return nil
 }
 
-// ask goes from finder to finder, with all that none before has found.
+// ask goes from finder to finder, with all that none before has found. What has found a mutant in an older text is asked first.
 func ask(ctx context.Context, l *lab, trials []*trial, o options, out io.Writer) error {
-	book := &notebook{path: o.results}
 	chosen, err := regexp.Compile(o.finders)
 	if err != nil {
 		return err
 	}
-	for _, f := range finders {
-		if !chosen.MatchString(f.name) {
-			continue
-		}
-		var (
-			group    sync.WaitGroup
-			slots    = make(chan struct{}, o.parallel)
-			mu       sync.Mutex
-			problems []error
-		)
-		for _, t := range trials {
-			if t.finder != "" || t.has(f.name) || ctx.Err() != nil {
+	for _, again := range []bool{true, false} {
+		for _, f := range finders {
+			if !chosen.MatchString(f.name) {
 				continue
 			}
-			slots <- struct{}{}
-			group.Go(func() {
-				defer func() { <-slots }()
-				err := f.ask(ctx, l, t)
-				if err == nil {
-					err = book.note(t)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				problems = append(problems, err)
-				fmt.Fprintf(out, "%s\t%t\t%s\t%.200s\n", f.name, t.finder != "", t.name, strings.ReplaceAll(t.finding, "\n", " "))
+			open := slices.DeleteFunc(slices.Clone(trials), func(t *trial) bool {
+				return t.finder != "" || t.has(f.name) || again && t.before.Finder != f.name
 			})
-		}
-		group.Wait()
-		if err := errors.Join(append(problems, ctx.Err())...); err != nil {
-			return err
+			if err := f.askAll(ctx, l, open, o, out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// askAll asks a finder about many mutants, a few at once.
+func (f finder) askAll(ctx context.Context, l *lab, trials []*trial, o options, out io.Writer) error {
+	var (
+		group    sync.WaitGroup
+		book     = &notebook{path: o.results}
+		slots    = make(chan struct{}, o.parallel)
+		mu       sync.Mutex
+		problems []error
+	)
+	for _, t := range trials {
+		if slots <- struct{}{}; ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			err := f.ask(ctx, l, t)
+			if err == nil {
+				err = book.note(t)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			problems = append(problems, err)
+			fmt.Fprintf(out, "%s\t%t\t%s\t%.200s\n", f.name, t.finder != "", t.name, strings.ReplaceAll(t.finding, "\n", " "))
+		})
+	}
+	group.Wait()
+	return errors.Join(append(problems, ctx.Err())...)
 }
 
 func (f finder) ask(ctx context.Context, l *lab, t *trial) (err error) {
@@ -199,36 +199,50 @@ func rules(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return "", nil
 }
 
-// tests is a finder that runs tests of a package on the mutated procedure. What fails does so twice, the second time by itself, and
-// passes with the procedure as it is: so a busy machine finds nothing, nor a defect that is there anyway.
-func tests(pkg string, patternOf func(t *trial) string) func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
+// tests is a finder that runs tests of a package on the mutated procedure, but for those that others are. At first it asks the test
+// that has found the same mutant in an older text of the procedure.
+func tests(pkg, pattern string, others ...string) func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
 	return func(ctx context.Context, l *lab, t *trial, dir string) (string, error) {
-		file, pattern := filepath.Join(dir, "amend.sql"), patternOf(t)
-		sound := filepath.Join(dir, "sound.sql")
-		if err := errors.Join(os.WriteFile(file, []byte(t.text), 0o600), os.WriteFile(sound, []byte(l.texts[t.path]), 0o600)); err != nil {
+		r := testRun{lab: l, pkg: pkg, mutated: filepath.Join(dir, "amend.sql"), sound: filepath.Join(dir, "sound.sql")}
+		if err := errors.Join(os.WriteFile(r.mutated, []byte(t.text), 0o600), os.WriteFile(r.sound, []byte(l.texts[t.path]), 0o600)); err != nil {
 			return "", err
 		}
-		var skip []string
-		for range 5 {
-			name, said, err := l.test(ctx, pkg, file, pattern, skip)
-			if name == "" || err != nil {
-				return "", err
-			}
-			again, _, err := l.test(ctx, pkg, file, exactly(name), nil)
-			if err != nil {
-				return "", err
-			}
-			anyway := ""
-			if again != "" {
-				anyway, _, err = l.test(ctx, pkg, sound, exactly(name), nil)
-			}
-			if again != "" && anyway == "" || err != nil {
+		if name, _, is := strings.Cut(t.before.Finding, ": "); is && strings.HasPrefix(name, "Test") {
+			if said, err := r.find(ctx, exactly(name), others); said != "" || err != nil {
 				return said, err
 			}
-			skip = append(skip, exactly(name))
 		}
-		return "", nil
+		return r.find(ctx, pattern, others)
 	}
+}
+
+// testRun is of the tests of a package, on a mutated procedure or on the sound one.
+type testRun struct {
+	lab                 *lab
+	pkg, mutated, sound string
+}
+
+// find returns what a test says that fails because of the mutant: it does so twice, the second time by itself, and passes with the
+// procedure as it is. So a busy machine finds nothing, nor a defect that is there anyway.
+func (r *testRun) find(ctx context.Context, pattern string, skip []string) (string, error) {
+	for range 5 {
+		name, _, err := r.test(ctx, r.mutated, pattern, skip)
+		if name == "" || err != nil {
+			return "", err
+		}
+		again, said, err := r.test(ctx, r.mutated, exactly(name), nil)
+		if err != nil {
+			return "", err
+		}
+		if again != "" {
+			anyway, _, err := r.test(ctx, r.sound, exactly(name), nil)
+			if anyway == "" || err != nil {
+				return said, err
+			}
+		}
+		skip = append(skip, exactly(name))
+	}
+	return "", nil
 }
 
 // exactly is the pattern of one test.
@@ -240,8 +254,8 @@ func exactly(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// patience bounds a run of tests. One that takes longer has been stopped by the mutant.
-const patience = 30 * time.Minute
+// patience bounds a run of tests. That it takes longer is nothing that a test has found.
+const patience = 10 * time.Minute
 
 var (
 	failed   = regexp.MustCompile(`^\s*--- FAIL: (\S+) `)
@@ -249,15 +263,15 @@ var (
 )
 
 // test runs tests until the first one fails, and returns its name and the first that any said.
-func (l *lab) test(ctx context.Context, pkg, file, pattern string, skip []string) (name, said string, err error) {
+func (r *testRun) test(ctx context.Context, file, pattern string, skip []string) (name, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	args := []string{"-test.v=test2json", "-test.timeout=0", "-test.run", pattern} // a subtest tells at once that it has failed, after a ^V
 	if len(skip) > 0 {
 		args = append(args, "-test.skip", strings.Join(skip, "|"))
 	}
-	cmd := exec.CommandContext(ctx, l.binaries[pkg], args...)
-	cmd.Dir = filepath.Join(l.root, pkg)
+	cmd := exec.CommandContext(ctx, r.lab.binaries[r.pkg], args...)
+	cmd.Dir = filepath.Join(r.lab.root, r.pkg)
 	cmd.Env = append(os.Environ(), amendVariable+"="+file)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -284,8 +298,8 @@ func (l *lab) test(ctx context.Context, pkg, file, pattern string, skip []string
 	switch err := cmd.Wait(); {
 	case name != "":
 		return name, name + ": " + said, nil
-	case ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return strings.Trim(pattern, "^$"), "the tests come to no end", nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", "", nil
 	case err != nil && strings.Contains(tail, "panic: "):
 		return strings.Trim(pattern, "^$"), "the tests panic", nil
 	case err != nil:

@@ -53,6 +53,8 @@ type trial struct {
 	name string
 	path string // of the module, below sql/
 	text string // of the module, mutated
+	// before is who has found it in an older text of the module.
+	before result
 	outcome
 }
 

@@ -161,7 +161,7 @@ func TestTestsFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &lab{root: ".", binaries: map[string]string{".": binary}, texts: texts{"p": sound + "\n"}}
-	find := tests(".", func(*trial) string { return "^TestPretended$" })
+	find := tests(".", "^TestPretended$")
 	for defect, want := range map[string]string{
 		"":       "",
 		"defect": "TestPretended/always: violates the contract",
@@ -189,16 +189,16 @@ func TestResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := []*trial{{text: "a"}, {text: "b"}, {text: "c"}}
+	later := []*trial{{text: "a"}, {text: "b"}, {text: "c", name: "a"}}
 	known.give(later, false)
-	if later[0].finder != "rules" || !later[1].has("rules") || later[2].finder != "" {
+	if later[0].finder != "rules" || !later[1].has("rules") || later[2].finder != "" || later[2].before.Finder != "rules" {
 		t.Errorf("%v", later)
 	}
 	known.give(later, true)
 	if later[0].finder != "rules" || later[1].has("rules") {
 		t.Errorf("%v", later)
 	}
-	if none, err := readResults(filepath.Join(t.TempDir(), "none")); err != nil || len(none) != 0 {
+	if none, err := readResults(filepath.Join(t.TempDir(), "none")); err != nil || len(none.texts) != 0 {
 		t.Errorf("%v, %v", none, err)
 	}
 }
@@ -222,7 +222,7 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 0 | 1 | 1 |\n", "| `explained` | nobody can tell |\n"} {
+	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |\n", "| `explained` | nobody can tell |\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

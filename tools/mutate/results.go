@@ -19,11 +19,13 @@ type result struct {
 	Asked       []string `json:"asked,omitempty"`
 }
 
-// results are those of each mutated text.
-type results map[string]result
+// results are those of each mutated text, and what was found last of each name.
+type results struct {
+	texts, names map[string]result
+}
 
-func readResults(path string) (results, error) {
-	known := results{}
+func readResults(path string) (*results, error) {
+	known := &results{texts: map[string]result{}, names: map[string]result{}}
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
@@ -40,18 +42,22 @@ func readResults(path string) (results, error) {
 			return nil, err
 		}
 		// Several runs may have been at work, each with finders of its own.
-		if before := known[r.Fingerprint]; before.Finder == "" {
+		if before := known.texts[r.Fingerprint]; before.Finder == "" {
 			r.Asked = append(before.Asked, r.Asked...)
-			known[r.Fingerprint] = r
+			known.texts[r.Fingerprint] = r
+		}
+		if r.Finder != "" {
+			known.names[r.Name] = r
 		}
 	}
 	return known, lines.Err()
 }
 
 // give tells the trials what an earlier run has come to.
-func (known results) give(trials []*trial, again bool) {
+func (known *results) give(trials []*trial, again bool) {
 	for _, t := range trials {
-		if r, ok := known[t.fingerprint()]; ok {
+		t.before = known.names[t.name]
+		if r, ok := known.texts[t.fingerprint()]; ok {
 			t.outcome = outcome{finder: r.Finder, finding: r.Finding, asked: r.Asked}
 		}
 		if t.finder == "" && again {
