@@ -13,8 +13,8 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
-// TestAmended runs what calls an amended procedure, for the program tools/mutate: interrupted at any point, and beside each other
-// operation. It is skipped unless a procedure is amended.
+// TestAmended runs what calls an amended procedure, for the program tools/mutate: alone, interrupted at any point, and beside each
+// other operation. It is skipped unless a procedure is amended.
 func TestAmended(t *testing.T) { //nolint:tparallel // the scenarios share a server
 	t.Parallel()
 	file := os.Getenv("DUROXIDE_TEST_MSSQL_AMEND")
@@ -31,12 +31,22 @@ func TestAmended(t *testing.T) { //nolint:tparallel // the scenarios share a ser
 	}
 	callers := callersOf(t, module[1])
 	lab := NewLab(t, Variant{Amend: string(text)})
-	for _, s := range append(cuts(), Matrix()...) { //nolint:paralleltest // they share a server
-		if !slices.ContainsFunc(s.operations, func(o operation) bool { return calls(o.batch("a", 1), callers) }) {
-			continue
+	parts := written(t)
+	for i, d := range deeds() { //nolint:paralleltest // they share a server
+		if calls(d.batch, callers) {
+			t.Run("alone/"+d.name, func(t *testing.T) {
+				if diff := compare(d.effect(t, lab), parts[i]); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
-		o := tsqltest.Exploration{Random: true, Schedules: 12}
-		if s.cuts {
+	}
+	list := slices.DeleteFunc(append(cuts(), Matrix()...), func(s Scenario) bool {
+		return !slices.ContainsFunc(s.operations, func(o operation) bool { return calls(o.batch("a", 1), callers) })
+	})
+	for _, s := range list { //nolint:paralleltest // they share a server
+		o := tsqltest.Exploration{Random: true, Schedules: min(max(4000/len(list), 12), 100)}
+		if s.cuts || s.time > 0 {
 			o = tsqltest.Exploration{Preemptions: 1, Schedules: 300}
 		}
 		t.Run(s.Name, func(t *testing.T) { tsqltest.Explore(t, lab.Scenario(t, s), o) })

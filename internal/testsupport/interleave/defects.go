@@ -181,6 +181,8 @@ func ofTheTable() []Scenario {
 			Known{Want: []string{"no order of the operations", "+ inbox"}, VersionsToo: true}),
 		known("two deletions of orphan messages come to them by the key and by the kind", "delete orphan messages", "delete orphan messages",
 			Known{Want: []string{"error 1205", "delete_orphan_messages"}, Victims: []string{"delete_orphan_messages", "count_orphan_messages"}}),
+		known("a count of orphan messages comes to them by the kind", "delete orphan messages", "count messages",
+			Known{Want: []string{"deadlock, victim", "count_orphan_messages"}}),
 		known("two deletions of one tree come to its children by the index of parents", "delete instance", "delete instance",
 			Known{Want: []string{"error 1205", "instance_tree"}, Victims: []string{"instance_tree", "delete_instance", "delete_instances"}}),
 		known("a deletion in bulk comes to instances by executions", "delete instance", "delete in bulk",

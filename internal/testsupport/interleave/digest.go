@@ -33,7 +33,7 @@ LEFT JOIN duroxide.inboxes AS b ON b.instance_id = q.instance_id;
 SELECT N'work', w.instance_id, w.execution_id, w.activity_id, w.session_id, w.tag, w.work_item, w.ready, (w.wake_at - @start) / 10000 AS wake,
     CASE WHEN w.locked_until > @now THEN w.lock_token END AS lease, w.attempt_count
 FROM duroxide.worker_queue AS w;
-SELECT N'session', s.session_id, s.worker_id, (s.locked_until - @start) / 10000 AS ends
+SELECT N'session', s.session_id, s.worker_id, (s.locked_until - @start) / 10000 AS ends, (s.last_activity_at - @start) / 10000 AS active
 FROM duroxide.sessions AS s;
 SELECT N'letter', d.queue, d.instance_id, d.work_item, d.error
 FROM duroxide.dead_letters AS d;

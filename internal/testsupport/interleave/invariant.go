@@ -19,13 +19,14 @@ FROM duroxide.inboxes AS b
 WHERE b.locked_until > @now
   AND (b.wake_at IS NULL OR b.wake_at > b.locked_until OR b.head_id IS NOT NULL)
 UNION ALL
-SELECT CONCAT(b.instance_id, N' has the head ', b.head_id, N' and wakes at ', b.wake_at, N', but should have ', s.head_id, N' and ', s.wake_at)
+SELECT CONCAT(b.instance_id, N' has the head ', b.head_id, N' and wakes at ', b.wake_at, N' of code ', b.code_id, N', but should have ', s.head_id, N' and ', s.wake_at, N' of code ', s.code_id)
 FROM duroxide.inboxes AS b
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s
 WHERE (b.locked_until IS NULL OR b.locked_until <= @now)
   AND (b.wake_at IS NULL OR b.wake_at > @now)
   AND (CASE WHEN b.head_id IS NULL THEN 0 ELSE 1 END <> CASE WHEN s.head_id IS NULL THEN 0 ELSE 1 END
       OR COALESCE(b.wake_at, 9223372036854775807) > COALESCE(s.wake_at, 9223372036854775807)
+      OR b.head_id IS NOT NULL AND (b.code_id <> s.code_id OR b.version_id <> s.version_id)
       OR b.head_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = b.instance_id AND q.id = b.head_id))
 UNION ALL
 SELECT CONCAT(N'activity ', w.activity_id, N' of ', w.instance_id, N' is ready and held')

@@ -14,6 +14,8 @@ type Variant struct {
 	RowVersions bool
 	// OptimizedLocking is as in Azure SQL Database.
 	OptimizedLocking bool
+	// OtherPlans says that scenarios are explored by other plans than the planner's, too: what is known to fail by those does.
+	OtherPlans bool
 	// Amend is a script that is executed after the migrations. It may replace procedures.
 	Amend string
 }
@@ -22,7 +24,7 @@ type Variant struct {
 // other; each finds its database as it was made.
 type Lab struct {
 	empty, world func() *tsqltest.Base
-	victims      []string // procedures that may be the victim of a deadlock, by defects that are known
+	defects      []Scenario // that are known, of the variant
 }
 
 // NewLab makes a lab, which ends with the test.
@@ -34,8 +36,8 @@ func NewLab(t testing.TB, v Variant) *Lab {
 		world: sync.OnceValue(func() *tsqltest.Base { return newBase(t, v, world()) }),
 	}
 	for _, s := range defects() {
-		if !v.RowVersions || s.Known.VersionsToo {
-			l.victims = append(l.victims, s.Known.Victims...)
+		if (!v.RowVersions || s.Known.VersionsToo) && (v.OtherPlans || s.Known.Exploration.Plans == 0) {
+			l.defects = append(l.defects, s)
 		}
 	}
 	return l

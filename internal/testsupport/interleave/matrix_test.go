@@ -38,6 +38,7 @@ func TestMatrix(t *testing.T) {
 	for i, v := range variants {
 		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
 			t.Parallel()
+			v.OtherPlans = e.Plans > 0
 			lab, e := NewLab(t, v), e
 			e.Seed = uint64(i + 1)
 			for at, s := range list {

@@ -195,6 +195,22 @@ func admin() []operation {
 	}
 }
 
+// rare are operations that are not beside each other: they make, at the wrong moment, what another has seen to be otherwise.
+func rare() []operation {
+	const e = "EXEC duroxide.lock_inbox @instance_id = N'e'; UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'e';\n"
+	return []operation{
+		{name: "e runs again", batch: always("SET XACT_ABORT ON; BEGIN TRANSACTION;\n" + e + "COMMIT TRANSACTION;\n"), anywhere: true},
+		{name: "delete the ended e", batch: always("EXEC duroxide.delete_instance @instance_id = N'e', @force = 0;\n"), anywhere: true},
+		{name: "delete the ended", batch: func(_ string, n int) string {
+			return withList(n, "(1, N'e'), (2, N'g')", "EXEC duroxide.delete_instances @list = @l%d, @force = 0;\n")
+		}, anywhere: true},
+		{name: "claim an ended session", batch: always(claims("new owner", "z")), anywhere: true},
+		{name: "start an orphan by its history", batch: func(_ string, n int) string {
+			return fmt.Sprintf("DECLARE @e%d duroxide.event_list_v1; INSERT INTO @e%[1]d VALUES %s; EXEC duroxide.append_with_execution @instance_id = N'o', @execution_id = 1, @events = @e%[1]d;\n", n, events(1))
+		}, anywhere: true},
+	}
+}
+
 func readers() []operation {
 	list := []operation{
 		{name: "get depths", batch: always("EXEC duroxide.get_queue_depths @unknown_ms = 0;\n"), anywhere: true},

@@ -26,6 +26,7 @@ type Scenario struct {
 	time       time.Duration // that passes
 	cuts       bool          // the second session interrupts the first
 	victims    bool          // a deadlock is in order
+	differ     bool          // orders differ in what is fetched, and in what comes of that
 }
 
 // Known is a defect that is known and not mended yet.
