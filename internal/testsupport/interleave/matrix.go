@@ -138,10 +138,12 @@ func (l *Lab) excused(s Scenario, err error) bool {
 	})
 }
 
-// among says whether all operations of a scenario are among others, of which one may do it to several instances.
+// among says whether all operations of a scenario are among others, of which one may do the same to several instances.
 func (s Scenario) among(others []operation) bool {
 	return !slices.ContainsFunc(s.operations, func(o operation) bool {
-		return !slices.ContainsFunc(others, func(other operation) bool { return strings.HasPrefix(other.name, o.name) })
+		return !slices.ContainsFunc(others, func(other operation) bool {
+			return strings.HasPrefix(other.name, o.name) || o.name == "delete instance" && other.name == "delete in bulk"
+		})
 	})
 }
 
