@@ -11,8 +11,12 @@ import (
 )
 
 var stmtAckOrchestrationItem = statement{
-	name: "duroxide.ack_orchestration_item",
-	text: `DECLARE @events [duroxide].[event_list_v1];
+	name:    "duroxide.ack_orchestration_item",
+	text:    "[duroxide].[ack_orchestration_item]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @events [duroxide].[event_list_v1];
 INSERT INTO @events ([position], [event_id], [event_type], [event_data], [data_bytes])
 SELECT w.[position], w.[event_id],
     CASE WHEN CHARINDEX(N'~', w.[event_type] COLLATE Latin1_General_BIN2) = 0 THEN w.[event_type] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[event_type] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
@@ -88,9 +92,10 @@ FROM OPENJSON(@cancelled_json) WITH (
     [activity_id] bigint '$.c3'
 ) AS w;
 EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
-	schemas: []schemaAt{{16, 26, "duroxide"}, {1108, 1118, "duroxide"}, {2212, 2222, "duroxide"}, {3955, 3965, "duroxide"}, {6056, 6066, "duroxide"}, {6704, 6714, "duroxide"}},
-	batch:   true,
-	decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+		schemas: []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6723, 6733, "duroxide"}},
+		batch:   true,
+		decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
 	},
@@ -164,11 +169,11 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	nullable(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
 	required(&a, "clear_values", sqlBit{}, p.ClearValues)
 	required(&a, "drop_timers", sqlBit{}, p.DropTimers)
-	sendTable(&a, "events", "events_json", p.Events, (*EventListV1Row).put)
-	sendTable(&a, "changes", "changes_json", p.Changes, (*KVListV1Row).put)
-	sendTable(&a, "messages", "messages_json", p.Messages, (*MessageListV1Row).put)
-	sendTable(&a, "activities", "activities_json", p.Activities, (*WorkListV1Row).put)
-	sendTable(&a, "cancelled", "cancelled_json", p.Cancelled, (*ActivityListV1Row).put)
+	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
+	sendEither(&a, q, "changes", "changes_json", &typeKVListV1, p.Changes, (*KVListV1Row).tvp, (*KVListV1Row).put)
+	sendEither(&a, q, "messages", "messages_json", &typeMessageListV1, p.Messages, (*MessageListV1Row).tvp, (*MessageListV1Row).put)
+	sendEither(&a, q, "activities", "activities_json", &typeWorkListV1, p.Activities, (*WorkListV1Row).tvp, (*WorkListV1Row).put)
+	sendEither(&a, q, "cancelled", "cancelled_json", &typeActivityListV1, p.Cancelled, (*ActivityListV1Row).tvp, (*ActivityListV1Row).put)
 	var r AckOrchestrationItemResult
 	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)

@@ -8,8 +8,12 @@ import (
 )
 
 var stmtAppendWithExecution = statement{
-	name: "duroxide.append_with_execution",
-	text: `DECLARE @events [duroxide].[event_list_v1];
+	name:    "duroxide.append_with_execution",
+	text:    "[duroxide].[append_with_execution]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @events [duroxide].[event_list_v1];
 INSERT INTO @events ([position], [event_id], [event_type], [event_data], [data_bytes])
 SELECT w.[position], w.[event_id],
     CASE WHEN CHARINDEX(N'~', w.[event_type] COLLATE Latin1_General_BIN2) = 0 THEN w.[event_type] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[event_type] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
@@ -24,9 +28,10 @@ CROSS APPLY (
     FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
 ) AS v;
 EXEC [duroxide].[append_with_execution] @instance_id = @instance_id, @execution_id = @execution_id, @events = @events`,
-	schemas: []schemaAt{{16, 26, "duroxide"}, {1096, 1106, "duroxide"}},
-	batch:   true,
-	decls:   "@instance_id nvarchar(400), @execution_id bigint, @events_json nvarchar(max)",
+		schemas: []schemaAt{{35, 45, "duroxide"}, {1115, 1125, "duroxide"}},
+		batch:   true,
+		decls:   "@instance_id nvarchar(400), @execution_id bigint, @events_json nvarchar(max)",
+	},
 }
 
 // AppendWithExecutionParams holds the arguments of [Queries.AppendWithExecution].
@@ -44,6 +49,6 @@ func (q *Queries) AppendWithExecution(ctx context.Context, p AppendWithExecution
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	sendTable(&a, "events", "events_json", p.Events, (*EventListV1Row).put)
+	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
 	return q.call(ctx, &stmtAppendWithExecution, &a, none)
 }

@@ -9,8 +9,12 @@ import (
 )
 
 var stmtDeleteInstanceBulk = statement{
-	name: "duroxide.delete_instance_bulk",
-	text: `DECLARE @list [duroxide].[id_list_v1];
+	name:    "duroxide.delete_instance_bulk",
+	text:    "[duroxide].[delete_instance_bulk]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @list [duroxide].[id_list_v1];
 INSERT INTO @list ([position], [id])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
@@ -18,9 +22,10 @@ FROM OPENJSON(@list_json) WITH (
     [position] int '$.c0', [id] nvarchar(800) '$.c1'
 ) AS w;
 EXEC [duroxide].[delete_instance_bulk] @listed = @listed, @list = @list, @completed_before = @completed_before, @max_roots = @max_roots, @budget_ms = @budget_ms`,
-	schemas: []schemaAt{{14, 24, "duroxide"}, {468, 478, "duroxide"}},
-	batch:   true,
-	decls:   "@listed bit, @list_json nvarchar(max), @completed_before bigint, @max_roots bigint, @budget_ms bigint",
+		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
+		batch:   true,
+		decls:   "@listed bit, @list_json nvarchar(max), @completed_before bigint, @max_roots bigint, @budget_ms bigint",
+	},
 	sets: [][]string{
 		{"roots", "instances", "executions", "events", "messages", "more"},
 		{"instance_id"},
@@ -77,7 +82,7 @@ type DeleteInstanceBulkResult struct {
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
 	a := newArgs(5)
 	required(&a, "listed", sqlBit{}, p.Listed)
-	sendTable(&a, "list", "list_json", p.List, (*IDListV1Row).put)
+	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
 	nullable(&a, "completed_before", sqlBigInt{}, p.CompletedBefore)
 	required(&a, "max_roots", sqlBigInt{}, p.MaxRoots)
 	required(&a, "budget_ms", sqlBigInt{}, p.BudgetMs)

@@ -9,8 +9,12 @@ import (
 )
 
 var stmtDeleteInstances = statement{
-	name: "duroxide.delete_instances",
-	text: `DECLARE @list [duroxide].[id_list_v1];
+	name:    "duroxide.delete_instances",
+	text:    "[duroxide].[delete_instances]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @list [duroxide].[id_list_v1];
 INSERT INTO @list ([position], [id])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
@@ -18,9 +22,10 @@ FROM OPENJSON(@list_json) WITH (
     [position] int '$.c0', [id] nvarchar(800) '$.c1'
 ) AS w;
 EXEC [duroxide].[delete_instances] @list = @list, @force = @force`,
-	schemas: []schemaAt{{14, 24, "duroxide"}, {468, 478, "duroxide"}},
-	batch:   true,
-	decls:   "@list_json nvarchar(max), @force bit",
+		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
+		batch:   true,
+		decls:   "@list_json nvarchar(max), @force bit",
+	},
 	sets: [][]string{
 		{"instance_id", "parent_instance_id"},
 		{"instances", "executions", "events", "messages"},
@@ -71,7 +76,7 @@ type DeleteInstancesResult struct {
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
-	sendTable(&a, "list", "list_json", p.List, (*IDListV1Row).put)
+	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
 	required(&a, "force", sqlBit{}, p.Force)
 	var r DeleteInstancesResult
 	err := q.call(ctx, &stmtDeleteInstances, &a, func(set int, rows *sql.Rows) (err error) {

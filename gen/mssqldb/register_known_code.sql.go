@@ -8,8 +8,12 @@ import (
 )
 
 var stmtRegisterKnownCode = statement{
-	name: "duroxide.register_known_code",
-	text: `DECLARE @codes [duroxide].[code_list_v1];
+	name:    "duroxide.register_known_code",
+	text:    "[duroxide].[register_known_code]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @codes [duroxide].[code_list_v1];
 INSERT INTO @codes ([position], [name], [version])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
@@ -18,9 +22,10 @@ FROM OPENJSON(@codes_json) WITH (
     [position] int '$.c0', [name] nvarchar(802) '$.c1', [version] nvarchar(802) '$.c2'
 ) AS w;
 EXEC [duroxide].[register_known_code] @digest = @digest, @activity = @activity, @codes = @codes`,
-	schemas: []schemaAt{{15, 25, "duroxide"}, {814, 824, "duroxide"}},
-	batch:   true,
-	decls:   "@digest varbinary(32), @activity bit, @codes_json nvarchar(max)",
+		schemas: []schemaAt{{34, 44, "duroxide"}, {833, 843, "duroxide"}},
+		batch:   true,
+		decls:   "@digest varbinary(32), @activity bit, @codes_json nvarchar(max)",
+	},
 }
 
 // RegisterKnownCodeParams holds the arguments of [Queries.RegisterKnownCode].
@@ -38,6 +43,6 @@ func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodePara
 	a := newArgs(3)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)
 	required(&a, "activity", sqlBit{}, p.Activity)
-	sendTable(&a, "codes", "codes_json", p.Codes, (*CodeListV1Row).put)
+	sendEither(&a, q, "codes", "codes_json", &typeCodeListV1, p.Codes, (*CodeListV1Row).tvp, (*CodeListV1Row).put)
 	return q.call(ctx, &stmtRegisterKnownCode, &a, none)
 }

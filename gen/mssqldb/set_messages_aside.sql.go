@@ -11,8 +11,12 @@ import (
 )
 
 var stmtSetMessagesAside = statement{
-	name: "duroxide.set_messages_aside",
-	text: `DECLARE @letters [duroxide].[letter_list_v1];
+	name:    "duroxide.set_messages_aside",
+	text:    "[duroxide].[set_messages_aside]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @letters [duroxide].[letter_list_v1];
 INSERT INTO @letters ([position], [queue_id], [error])
 SELECT w.[position], w.[queue_id],
     CASE WHEN CHARINDEX(N'~', v.c2 COLLATE Latin1_General_BIN2) = 0 THEN v.c2 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
@@ -25,9 +29,10 @@ CROSS APPLY (
     FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c2')
 ) AS v;
 EXEC [duroxide].[set_messages_aside] @lock_token = @lock_token, @letters = @letters`,
-	schemas: []schemaAt{{17, 27, "duroxide"}, {687, 697, "duroxide"}},
-	batch:   true,
-	decls:   "@lock_token uniqueidentifier, @letters_json nvarchar(max)",
+		schemas: []schemaAt{{36, 46, "duroxide"}, {706, 716, "duroxide"}},
+		batch:   true,
+		decls:   "@lock_token uniqueidentifier, @letters_json nvarchar(max)",
+	},
 	sets: [][]string{
 		{"messages"},
 	},
@@ -60,7 +65,7 @@ type SetMessagesAsideResult struct {
 func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) (SetMessagesAsideResult, error) {
 	a := newArgs(2)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
-	sendTable(&a, "letters", "letters_json", p.Letters, (*LetterListV1Row).put)
+	sendEither(&a, q, "letters", "letters_json", &typeLetterListV1, p.Letters, (*LetterListV1Row).tvp, (*LetterListV1Row).put)
 	var r SetMessagesAsideResult
 	err := q.call(ctx, &stmtSetMessagesAside, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Rest, err = readOne(rows, scanSetMessagesAsideRestRow)

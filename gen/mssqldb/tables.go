@@ -3,6 +3,7 @@
 package mssqldb
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -104,4 +105,62 @@ func appendJSONText(dst []byte, v string) []byte {
 	}
 	dst = append(dst, v[from:]...)
 	return append(dst, '"')
+}
+
+// A tvpRow checks the values of a row on their way into the driver's form.
+type tvpRow struct{ err error }
+
+var errTypeName = errors.New("has a table type whose name the driver can't send")
+
+// sendTVP adds a table argument in the driver's own form, a slice of structs, which is never nil: nil is no table to the
+// driver. Of the type's name, [schema].[name], the driver drops every bracket and takes every point for the one in the
+// middle, so that another name would be meant.
+func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r *R, t *tvpRow) W) {
+	if strings.Count(typeName, "[") != 2 || strings.Count(typeName, "]") != 2 || strings.Count(typeName, ".") != 1 {
+		a.fail(name, errTypeName)
+		return
+	}
+	list := make([]W, len(rows))
+	for i := range rows {
+		var t tvpRow
+		if list[i] = convert(&rows[i], &t); t.err != nil {
+			a.fail(name, fmt.Errorf("row %d: %w", i, t.err))
+			return
+		}
+	}
+	a.send(name, mssql.TVP{TypeName: typeName, Value: list})
+}
+
+// sendEither adds a table argument in the form that is asked for. In the driver's own, rowType has the type's name.
+func sendEither[R, W any](
+	a *args, q *Queries, name, document string, rowType *statement, rows []R, convert func(r *R, t *tvpRow) W, put func(r *R, t *table),
+) {
+	if q.asJSON {
+		sendTable(a, name, document, rows, put)
+		return
+	}
+	sendTVP(a, name, q.text(rowType), rows, convert)
+}
+
+// tvpColumn returns what the driver takes for a value.
+func tvpColumn[W, T any, K kind[T]](t *tvpRow, name string, k K, v T) W {
+	wire, err := k.wire(v)
+	if err != nil && t.err == nil {
+		t.err = fmt.Errorf("column %s %w", name, err)
+	}
+	w, _ := wire.(W)
+	return w
+}
+
+// tvpNull returns what the driver takes for a value that may be NULL: what also receives the value of an output
+// parameter.
+func tvpNull[W, T any, K outKind[T]](t *tvpRow, name string, k K, v *T) W {
+	if v != nil {
+		if _, err := k.wire(*v); err != nil && t.err == nil {
+			t.err = fmt.Errorf("column %s %w", name, err)
+		}
+	}
+	dest, _ := k.out(v)
+	w, _ := dest.(*W)
+	return *w
 }

@@ -3,6 +3,8 @@
 package mssqldb
 
 import (
+	"database/sql"
+
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
@@ -24,6 +26,30 @@ func (r *ActivityListV1Row) put(t *table) {
 	column(t, "activity_id", sqlBigInt{}, r.ActivityID)
 }
 
+var typeActivityListV1 = statement{
+	name:    "duroxide.activity_list_v1",
+	text:    "[duroxide].[activity_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpActivityListV1Row is what the driver makes a table of.
+type tvpActivityListV1Row struct {
+	Position    int32
+	InstanceID  sql.NullString
+	ExecutionID int64
+	ActivityID  int64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *ActivityListV1Row) tvp(t *tvpRow) tvpActivityListV1Row {
+	return tvpActivityListV1Row{
+		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
+		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
+	}
+}
+
 // CodeListV1Row is a row of the table type duroxide.code_list_v1.
 //
 // Names of code, in the order of name and version.
@@ -38,6 +64,28 @@ func (r *CodeListV1Row) put(t *table) {
 	column(t, "position", sqlInt{}, r.Position)
 	column(t, "name", sqlNVarChar(401), r.Name)
 	column(t, "version", sqlNVarChar(401), r.Version)
+}
+
+var typeCodeListV1 = statement{
+	name:    "duroxide.code_list_v1",
+	text:    "[duroxide].[code_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpCodeListV1Row is what the driver makes a table of.
+type tvpCodeListV1Row struct {
+	Position int32
+	Name     sql.NullString
+	Version  sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *CodeListV1Row) tvp(t *tvpRow) tvpCodeListV1Row {
+	return tvpCodeListV1Row{
+		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		Name:     tvpNull[sql.NullString](t, "name", sqlNVarChar(401), &r.Name),
+		Version:  tvpNull[sql.NullString](t, "version", sqlNVarChar(401), &r.Version),
+	}
 }
 
 // EventListV1Row is a row of the table type duroxide.event_list_v1.
@@ -60,6 +108,32 @@ func (r *EventListV1Row) put(t *table) {
 	column(t, "data_bytes", sqlBigInt{}, r.DataBytes)
 }
 
+var typeEventListV1 = statement{
+	name:    "duroxide.event_list_v1",
+	text:    "[duroxide].[event_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpEventListV1Row is what the driver makes a table of.
+type tvpEventListV1Row struct {
+	Position  int32
+	EventID   int64
+	EventType sql.NullString
+	EventData sql.NullString
+	DataBytes int64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *EventListV1Row) tvp(t *tvpRow) tvpEventListV1Row {
+	return tvpEventListV1Row{
+		Position:  tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		EventID:   tvpColumn[int64](t, "event_id", sqlBigInt{}, r.EventID),
+		EventType: tvpNull[sql.NullString](t, "event_type", sqlNVarChar(64), &r.EventType),
+		EventData: tvpNull[sql.NullString](t, "event_data", sqlNVarChar(maxLength), &r.EventData),
+		DataBytes: tvpColumn[int64](t, "data_bytes", sqlBigInt{}, r.DataBytes),
+	}
+}
+
 // IDListV1Row is a row of the table type duroxide.id_list_v1.
 //
 // Ids: of instances, or of the owners of sessions.
@@ -72,6 +146,26 @@ type IDListV1Row struct {
 func (r *IDListV1Row) put(t *table) {
 	column(t, "position", sqlInt{}, r.Position)
 	column(t, "id", sqlNVarChar(400), r.ID)
+}
+
+var typeIDListV1 = statement{
+	name:    "duroxide.id_list_v1",
+	text:    "[duroxide].[id_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpIDListV1Row is what the driver makes a table of.
+type tvpIDListV1Row struct {
+	Position int32
+	ID       sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *IDListV1Row) tvp(t *tvpRow) tvpIDListV1Row {
+	return tvpIDListV1Row{
+		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		ID:       tvpNull[sql.NullString](t, "id", sqlNVarChar(400), &r.ID),
+	}
 }
 
 // KVListV1Row is a row of the table type duroxide.kv_list_v1.
@@ -95,6 +189,32 @@ func (r *KVListV1Row) put(t *table) {
 	columnNull(t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs)
 }
 
+var typeKVListV1 = statement{
+	name:    "duroxide.kv_list_v1",
+	text:    "[duroxide].[kv_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpKVListV1Row is what the driver makes a table of.
+type tvpKVListV1Row struct {
+	Position        int32
+	KVKey           sql.NullString
+	Value           sql.NullString
+	ValueBytes      int64
+	LastUpdatedAtMs sql.NullInt64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
+	return tvpKVListV1Row{
+		Position:        tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		KVKey:           tvpNull[sql.NullString](t, "kv_key", sqlNVarChar(400), &r.KVKey),
+		Value:           tvpNull[sql.NullString](t, "value", sqlNVarChar(maxLength), r.Value),
+		ValueBytes:      tvpColumn[int64](t, "value_bytes", sqlBigInt{}, r.ValueBytes),
+		LastUpdatedAtMs: tvpNull[sql.NullInt64](t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs),
+	}
+}
+
 // LetterListV1Row is a row of the table type duroxide.letter_list_v1.
 //
 // Rows of a queue that could not be decoded.
@@ -109,6 +229,28 @@ func (r *LetterListV1Row) put(t *table) {
 	column(t, "position", sqlInt{}, r.Position)
 	column(t, "queue_id", sqlBigInt{}, r.QueueID)
 	column(t, "error", sqlNVarChar(maxLength), r.Error)
+}
+
+var typeLetterListV1 = statement{
+	name:    "duroxide.letter_list_v1",
+	text:    "[duroxide].[letter_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpLetterListV1Row is what the driver makes a table of.
+type tvpLetterListV1Row struct {
+	Position int32
+	QueueID  int64
+	Error    sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *LetterListV1Row) tvp(t *tvpRow) tvpLetterListV1Row {
+	return tvpLetterListV1Row{
+		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		QueueID:  tvpColumn[int64](t, "queue_id", sqlBigInt{}, r.QueueID),
+		Error:    tvpNull[sql.NullString](t, "error", sqlNVarChar(maxLength), &r.Error),
+	}
 }
 
 // MessageListV1Row is a row of the table type duroxide.message_list_v1.
@@ -135,6 +277,36 @@ func (r *MessageListV1Row) put(t *table) {
 	column(t, "delay_ms", sqlBigInt{}, r.DelayMs)
 }
 
+var typeMessageListV1 = statement{
+	name:    "duroxide.message_list_v1",
+	text:    "[duroxide].[message_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpMessageListV1Row is what the driver makes a table of.
+type tvpMessageListV1Row struct {
+	Position   int32
+	InstanceID sql.NullString
+	Kind       uint8
+	Name       sql.NullString
+	Version    sql.NullString
+	WorkItem   sql.NullString
+	DelayMs    int64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
+	return tvpMessageListV1Row{
+		Position:   tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		InstanceID: tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		Kind:       tvpColumn[uint8](t, "kind", sqlTinyInt{}, r.Kind),
+		Name:       tvpNull[sql.NullString](t, "name", sqlNVarChar(401), r.Name),
+		Version:    tvpNull[sql.NullString](t, "version", sqlNVarChar(401), r.Version),
+		WorkItem:   tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
+		DelayMs:    tvpColumn[int64](t, "delay_ms", sqlBigInt{}, r.DelayMs),
+	}
+}
+
 // TokenListV1Row is a row of the table type duroxide.token_list_v1.
 //
 // Tokens of leases.
@@ -147,6 +319,26 @@ type TokenListV1Row struct {
 func (r *TokenListV1Row) put(t *table) {
 	column(t, "position", sqlInt{}, r.Position)
 	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
+}
+
+var typeTokenListV1 = statement{
+	name:    "duroxide.token_list_v1",
+	text:    "[duroxide].[token_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpTokenListV1Row is what the driver makes a table of.
+type tvpTokenListV1Row struct {
+	Position  int32
+	LockToken mssql.UniqueIdentifier
+}
+
+// tvp returns the row as the driver takes it.
+func (r *TokenListV1Row) tvp(t *tvpRow) tvpTokenListV1Row {
+	return tvpTokenListV1Row{
+		Position:  tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+	}
 }
 
 // WorkListV1Row is a row of the table type duroxide.work_list_v1.
@@ -173,4 +365,36 @@ func (r *WorkListV1Row) put(t *table) {
 	columnNull(t, "tag", sqlNVarChar(400), r.Tag)
 	columnNull(t, "name", sqlNVarChar(401), r.Name)
 	column(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
+}
+
+var typeWorkListV1 = statement{
+	name:    "duroxide.work_list_v1",
+	text:    "[duroxide].[work_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpWorkListV1Row is what the driver makes a table of.
+type tvpWorkListV1Row struct {
+	Position    int32
+	InstanceID  sql.NullString
+	ExecutionID int64
+	ActivityID  int64
+	SessionID   sql.NullString
+	Tag         sql.NullString
+	Name        sql.NullString
+	WorkItem    sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *WorkListV1Row) tvp(t *tvpRow) tvpWorkListV1Row {
+	return tvpWorkListV1Row{
+		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
+		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
+		SessionID:   tvpNull[sql.NullString](t, "session_id", sqlNVarChar(400), r.SessionID),
+		Tag:         tvpNull[sql.NullString](t, "tag", sqlNVarChar(400), r.Tag),
+		Name:        tvpNull[sql.NullString](t, "name", sqlNVarChar(401), r.Name),
+		WorkItem:    tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
+	}
 }

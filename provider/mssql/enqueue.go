@@ -67,7 +67,8 @@ func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkIte
 		return err
 	}
 	defer s.leave()
-	err = s.queries.WithTx(tx).EnqueueForOrchestrator(ctx, params)
+	// It has no lists, so both forms are the same.
+	err = s.forms.native.WithTx(tx).EnqueueForOrchestrator(ctx, params)
 	if err != nil && ctx.Err() != nil {
 		// The driver may report a broken connection, which is how it gave up waiting.
 		return provider.ContextError(ctx, operation)

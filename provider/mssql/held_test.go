@@ -66,7 +66,7 @@ func TestFetchOfHeldHistory(t *testing.T) {
 		requests, _ := p.taken()
 		var calls []string
 		for _, r := range requests {
-			calls = append(calls, procedureOf(schema, r))
+			calls = append(calls, procedureOf(t, schema, r))
 		}
 		if diff := cmp.Diff(test.calls, calls); diff != "" || len(turn.Item.History) != test.sent {
 			t.Errorf("%d events, %d held: %d sent; calls (-want +got):\n%s", test.events, test.held, len(turn.Item.History), diff)
@@ -89,7 +89,7 @@ func TestHeldHistoryDeletedMeanwhile(t *testing.T) {
 		store := storeOn(t, mssqltest.Via(t, p.Addr()), schema, 1)
 		longTurn(t, store, "instance", 100)
 		p.OnRequest(func(r tdsproxy.Request) tdsproxy.Action {
-			if procedureOf(schema, r) == "read_history" {
+			if procedureOf(t, schema, r) == "read_history" {
 				for _, statement := range []string{
 					"DELETE FROM [%s].orchestrator_queue", "DELETE FROM [%s].inboxes", statement,
 				} {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
-	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
 // Rule Q9: a turn of a worker that knows the history reads as little of a long one as of a short one, with plans that
@@ -19,7 +18,7 @@ func TestTurnsOfLongHistoriesStayCheap(t *testing.T) {
 	ok(t, err)
 	defer func() { ok(t, conn.Close()) }()
 	l := &longHistory{claimer: claimer{
-		conn: conn, queries: mssqldb.New(conn, mssqldb.WithSchema(mssql.DefaultSchema, schema)), counts: !server.Babelfish,
+		conn: conn, queries: queriesOn(t, conn, schema), counts: !server.Babelfish,
 	}}
 	l.grow(t, 10)
 	l.turn(t) // compiles

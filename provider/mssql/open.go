@@ -10,7 +10,6 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 	"github.com/microsoft/go-mssqldb/msdsn"
 
-	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -78,12 +77,13 @@ func OpenWith(
 		return nil, invalid("the connection string cannot be used: %s", withoutValues(err))
 	}
 	db := openPool(givesUp(connector, parsed.keepAlive), settings)
-	if err := prepare(ctx, db, settings); err != nil {
+	f := newForms(db, settings.Schema)
+	if err := prepare(ctx, db, f, settings); err != nil {
 		// That closing fails too is no news.
 		_ = db.Close()
 		return nil, err
 	}
-	return assemble(db, true, settings), nil
+	return assemble(db, true, f, settings), nil
 }
 
 // openPool makes the pool of a store's own connections. It connects when one is asked for.
@@ -98,7 +98,8 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 }
 
 // New returns a store on connections of the caller, who closes db after the store. It
-// connects to nothing: trouble, such as a missing schema, shows with the first call.
+// connects to nothing: trouble, such as a missing schema, shows with the first call,
+// which also asks the server what it is, in one round trip more.
 //
 // db must use the driver of go-mssqldb under its name "sqlserver", and give out sessions
 // under READ COMMITTED. What [Config] and the environment ([PoolEnv]) say about
@@ -113,14 +114,13 @@ func New(db *sql.DB, config *Config) (*Store, error) {
 	if db == nil {
 		return nil, invalid("New needs a *sql.DB; to open one by its connection string call Open")
 	}
-	return assemble(db, false, settings), nil
+	return assemble(db, false, newForms(db, settings.Schema), settings), nil
 }
 
 // assemble starts what runs in the background: the two queues. They end with Close.
-func assemble(db *sql.DB, ours bool, c Config) *Store {
+func assemble(db *sql.DB, ours bool, f *forms, c Config) *Store {
 	return &Store{
-		db: db, ours: ours, schema: c.Schema, log: c.Logger,
-		queries: mssqldb.New(db, mssqldb.WithSchema(DefaultSchema, c.Schema)),
+		db: db, ours: ours, forms: f, schema: c.Schema, log: c.Logger,
 		retries: retries{
 			most: c.MaxRetries, first: c.RetryBackoff, longest: longestPause, patience: c.CallTimeout, pause: clock.Sleep,
 		},
@@ -128,10 +128,14 @@ func assemble(db *sql.DB, ours bool, c Config) *Store {
 	}
 }
 
-// prepare connects, and checks the schema or brings it up to date.
-func prepare(ctx context.Context, db *sql.DB, c Config) error {
+// prepare connects, learns what the server is, and checks the schema or brings it up to
+// date.
+func prepare(ctx context.Context, db *sql.DB, f *forms, c Config) error {
 	if err := db.PingContext(ctx); err != nil {
 		return openError(ctx, &unconnected{err})
+	}
+	if _, err := f.on(ctx, db); err != nil {
+		return openError(ctx, err)
 	}
 	migration := &migrate.Migration{DB: db, Schema: c.Schema, Log: c.Logger}
 	if !c.AutoMigrate {

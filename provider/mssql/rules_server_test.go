@@ -89,7 +89,7 @@ func claimsStayCheap(t *testing.T, rows, names int, delayMs int64) {
 	conn, err := db.Conn(t.Context())
 	ok(t, err)
 	defer func() { ok(t, conn.Close()) }()
-	c := &claimer{conn: conn, queries: mssqldb.New(conn, mssqldb.WithSchema(mssql.DefaultSchema, schema)), counts: !server.Babelfish}
+	c := &claimer{conn: conn, queries: queriesOn(t, conn, schema), counts: !server.Babelfish}
 	c.know(t, names)
 	c.claim(t, "warm") // compiles
 	before := c.claim(t, "before")

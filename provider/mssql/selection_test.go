@@ -147,14 +147,14 @@ func TestFetchesLeaveForeignRowsAlone(t *testing.T) {
 			t.Errorf("fetched %q beside a foreign row that is locked", instance)
 		}
 		// Nor does the last look wait, for which the procedure would fail.
-		ok(t, fetchBy(t.Context(), mssqldb.New(db, mssqldb.WithSchema(mssql.DefaultSchema, schema)), set, activity))
+		ok(t, fetchBy(t.Context(), queriesOn(t, db, schema), set, activity))
 		ok(t, writer.Rollback())
 
 		// A fetch that has not ended, since it is part of a transaction, holds nothing foreign.
 		ok(t, enqueue(store, "mine too", "Mine"))
 		fetcher, err := db.BeginTx(t.Context(), nil)
 		ok(t, err)
-		ok(t, fetchBy(t.Context(), mssqldb.New(fetcher, mssqldb.WithSchema(mssql.DefaultSchema, schema)), set, activity))
+		ok(t, fetchBy(t.Context(), queriesOn(t, fetcher, schema), set, activity))
 		for instance, want := range map[string]int{"foreign": 1, "mine too": 0} {
 			free := one[int](t, db, schema, `SELECT COUNT(*) FROM %s.`+table+` AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
 				WHERE b.instance_id = @p1 AND COALESCE(b.locked_until, 0) >= 0`, instance)
@@ -196,7 +196,7 @@ func TestSetsAreRegisteredOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, r := range requests {
-			names = append(names, procedureOf(schema, r))
+			names = append(names, procedureOf(t, schema, r))
 		}
 		return names
 	}

@@ -24,8 +24,8 @@ type Store struct {
 	db *sql.DB
 	// ours says that db was opened here and is closed with the store.
 	ours bool
-	// queries are the procedures of the store's schema.
-	queries *mssqldb.Queries
+	// forms are the procedures of the store's schema.
+	forms   *forms
 	schema  string
 	log     *slog.Logger
 	retries retries
@@ -118,7 +118,11 @@ func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Quer
 	}
 	// Returning a connection to the pool has nothing to report: the call is over.
 	defer func() { _ = conn.Close() }()
-	if err = run(ctx, s.queries.With(conn)); err != nil && !usable(conn) {
+	queries, err := s.forms.on(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err = run(ctx, queries); err != nil && !usable(conn) {
 		return &broken{err}
 	}
 	return err

@@ -57,6 +57,7 @@ func on(t *testing.T, f *fake, config Config) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	s.forms.chosen.Store(s.forms.native) // the driver would not know what the server is
 	return s
 }
 
@@ -201,7 +202,8 @@ func TestCloseOfOwnConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{}
-	s := assemble(fakeDB(t, f), true, c)
+	db := fakeDB(t, f)
+	s := assemble(db, true, newForms(db, c.Schema), c)
 	if err := s.db.PingContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ var keyFlags = []keyFlag{
 	{"out", "`folder` of the Go files"},
 	{"default_schema", "`schema` of unqualified names"},
 	{"nulls", "how NULL is written in Go, `pointer|sql`"},
-	{"tables", "how table arguments travel, `json|tvp`"},
+	{"tables", "how table arguments travel, `json|tvp|both`"},
 }
 
 // name returns the flag's name: the key with dashes, as flags are spelt.

@@ -43,8 +43,8 @@ var fields = []field{
 		"NULL in Go: pointer (the default), or sql for sql.Null[T]",
 	},
 	{
-		"tables", text(func(c *Config) *string { return &c.Model.Tables }, oneOf(model.TablesJSON, model.TablesTVP)),
-		"how table arguments travel: json (the default), one document; or tvp, the driver's table-valued parameters",
+		"tables", text(func(c *Config) *string { return &c.Model.Tables }, oneOf(model.TablesJSON, model.TablesTVP, model.TablesBoth)),
+		"how table arguments travel: json (the default), one document; tvp, the driver's table-valued parameters; or both, tvp unless New is told WithTablesAsJSON",
 	},
 	{
 		"exclude", texts(func(c *Config) *[]string { return &c.Exclude }, anything),

@@ -32,6 +32,9 @@ func Build(p *analyze.Program, o Options) (*Package, diag.List) {
 		errors:   map[int32]string{},
 	}
 	b.checkOptions()
+	if b.pkg.Tables == TablesBoth {
+		b.exported["WithTablesAsJSON"] = "something in every generated package"
+	}
 	// What a user may have named so is told, rather than that the compiler finds something declared twice.
 	for _, name := range []string{"DBTX", "Queries", "Option", "New", "WithSchema", "ErrShape", "ErrArgument"} {
 		b.exported[name] = "something in every generated package"
@@ -76,8 +79,8 @@ func (b *builder) checkOptions() {
 	if b.pkg.Nulls != NullsPointer && b.pkg.Nulls != NullsSQL {
 		refuse("nulls", b.pkg.Nulls, "use pointer or sql")
 	}
-	if b.pkg.Tables != TablesJSON && b.pkg.Tables != TablesTVP {
-		refuse("tables", b.pkg.Tables, "use json or tvp")
+	if !slices.Contains([]string{TablesJSON, TablesTVP, TablesBoth}, b.pkg.Tables) {
+		refuse("tables", b.pkg.Tables, "use json, tvp or both")
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.options.Rename)) {
 		to := b.options.Rename[name]

@@ -191,9 +191,9 @@ func repeated(args []Arg) (before, after string) {
 	}
 	// A loop rather than a cursor: it is as fast over a thousand rows, and a statement may use @@FETCH_STATUS itself.
 	before = "SET NOCOUNT ON;\nDECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, " + list(columns) + ");\n" +
-		d.insert("gen_rows", "gen_row") +
+		"BEGIN TRY\n" + d.insert("gen_rows", "gen_row") +
 		"DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), " + list(variables) + ";\n" +
-		"SET @" + batchChanged + " = 0;\nBEGIN TRY\nWHILE @gen_row < @gen_count\nBEGIN\n" +
+		"SET @" + batchChanged + " = 0;\nWHILE @gen_row < @gen_count\nBEGIN\n" +
 		"SELECT " + list(assigned) + " FROM @gen_rows WHERE gen_row = @gen_row;\n"
 	// An error does not end a batch by itself: THROW does.
 	after = "\nSET @" + batchChanged + " = @" + batchChanged + " + @@ROWCOUNT;\nSET @gen_row = @gen_row + 1;\nEND;\n" +

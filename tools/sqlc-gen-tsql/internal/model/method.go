@@ -30,7 +30,7 @@ func (b *builder) procedure(p *analyze.Procedure, goName string) *Method {
 	b.flow(m, p)
 	b.result(m, p.Place, results)
 	m.Doc = b.doc(m, p.Doc, "calls procedure "+m.SQLName, p.Errors)
-	m.Statement = b.call(p, m.Args)
+	m.Statement, m.AsJSON = b.call(p, m.Args)
 	return m
 }
 
@@ -87,7 +87,7 @@ func (b *builder) params(m *Method, at catalog.Place, params []analyze.Param) (*
 		s.Fields = append(s.Fields, field)
 		args = append(args, arg)
 	}
-	b.documents(args)
+	b.documents(m, args)
 	return s, args
 }
 
@@ -150,10 +150,14 @@ func (b *builder) checkOutput(at catalog.Place, m *Method, p analyze.Param) {
 // oneLine makes a text fit behind a field.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// documents names the parameters that carry the JSON of tables, apart from all others.
-func (b *builder) documents(args []Arg) {
+// documents names the parameters that carry the JSON of tables, apart from all others. A query has no other form.
+func (b *builder) documents(m *Method, args []Arg) {
 	for i, a := range args {
-		if a.Mode == TableArg && b.pkg.Tables == TablesJSON {
+		if a.Mode != TableArg {
+			continue
+		}
+		args[i].Native = b.pkg.Tables == TablesTVP || b.pkg.Tables == TablesBoth && m.Command == ""
+		if b.pkg.Tables != TablesTVP {
 			args[i].Document = unused(args, a.Name+"_json")
 		}
 	}

@@ -29,7 +29,8 @@ type Options struct {
 	Package string // the name of the package
 	// Nulls is what a value that may be NULL is in Go: "pointer", the default, or "sql" for sql.Null.
 	Nulls string
-	// Tables is how a table argument is sent: "json", the default, or "tvp" for the driver's own form.
+	// Tables is how a table argument is sent: "json", the default, "tvp" for the driver's own form, or "both" for that
+	// form unless the caller asks for the other.
 	Tables string
 	// Rename gives Go names to names in T-SQL, either to all things that have the name ("ttl") or to those of one
 	// owner: "dbo.get_order" is a procedure, "dbo.get_order.@id" its parameter, "dbo.get_order.name" a column.
@@ -46,6 +47,7 @@ const (
 	NullsSQL     = "sql"
 	TablesJSON   = "json"
 	TablesTVP    = "tvp"
+	TablesBoth   = "both"
 )
 
 // A Package is a generated package. Everything in it is sorted, so that the order of the scripts changes nothing.
@@ -100,6 +102,7 @@ type Method struct {
 	// Sequence says that there is a second method which yields the rows of the query.
 	Sequence bool
 	Statement
+	AsJSON *Statement // the same call with its tables as documents; nil unless both forms are there
 }
 
 // A Statement is what goes to the server. The four fields behind Batch are empty unless it is set.
@@ -140,7 +143,8 @@ type Arg struct {
 	Mode     ArgMode
 	SQLNull  bool   // NULL is sql.Null rather than a pointer
 	Table    *Table // nil unless the mode is TableArg, which has no Type
-	Document string // the parameter that carries the JSON of a table; empty in the driver's own form
+	Native   bool   // a table that goes in the driver's own form
+	Document string // the parameter that carries the JSON of a table; empty if that is never sent
 }
 
 // A Set is a result set.

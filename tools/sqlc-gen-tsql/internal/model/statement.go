@@ -29,8 +29,12 @@ func (t *text) object(schema, name string) {
 }
 
 // fill declares the variables of table arguments and fills them from their documents. A variable has the name of the
-// parameter, so that the text of a query finds it without being changed.
+// parameter, so that the text of a query finds it without being changed. An INSERT may fail and end no more than itself:
+// XACT_ABORT makes it end the batch, so that what follows never runs with rows missing.
 func (t *text) fill(args []Arg) {
+	if slices.ContainsFunc(args, func(a Arg) bool { return a.Mode == TableArg }) {
+		t.WriteString("SET XACT_ABORT ON;\n")
+	}
 	for _, a := range args {
 		if a.Mode != TableArg {
 			continue
@@ -46,27 +50,36 @@ func (t *text) fill(args []Arg) {
 // not every server converts what comes back to it.
 func byText(p analyze.Param) bool { return p.Output && p.Type.Kind == sqltype.Decimal }
 
-// batched says that a procedure can't be called by its name only: a table comes as a document, and what is sent as
-// text needs a variable of its own type.
-func (b *builder) batched(p *analyze.Procedure) bool {
-	return slices.ContainsFunc(p.Params, func(p analyze.Param) bool {
-		return byText(p) || p.Output && p.Type.Kind == sqltype.Char || p.Table != nil && b.pkg.Tables == TablesJSON
-	})
+// batched says that a procedure can't be called by its name only, whatever form tables have: what is sent as text needs
+// a variable of its own type.
+func batched(p *analyze.Procedure) bool {
+	return slices.ContainsFunc(p.Params, func(p analyze.Param) bool { return byText(p) || p.Output && p.Type.Kind == sqltype.Char })
 }
 
-// call returns the statement that calls a procedure: its name, if that is enough.
-func (b *builder) call(p *analyze.Procedure, args []Arg) Statement {
-	var t text
-	if !b.batched(p) {
-		t.object(p.Name.Schema, p.Name.Name)
-		return Statement{Text: t.String(), Schemas: t.schemas}
-	}
-	// The driver's form of a table can only be an argument of the procedure itself: sp_executesql would need it twice.
-	if b.pkg.Tables == TablesTVP && slices.ContainsFunc(args, func(a Arg) bool { return a.Table != nil }) {
+// call returns the statement that calls a procedure: its name, if that is enough. If both forms of tables are wanted, the
+// second is that for documents.
+func (b *builder) call(p *analyze.Procedure, args []Arg) (Statement, *Statement) {
+	tables := slices.ContainsFunc(args, func(a Arg) bool { return a.Table != nil })
+	if batched(p) && tables && b.pkg.Tables != TablesJSON {
+		// The driver's form of a table can only be an argument of the procedure itself: sp_executesql would need it twice.
 		b.found.Add(p.File, p.Span, "type", "use the option tables: json",
 			"procedure %s has a table and an output parameter that can't be called together in the driver's own form", p.Name)
-		return Statement{}
+		return Statement{}, nil
 	}
+	if batched(p) || tables && b.pkg.Tables == TablesJSON {
+		return batch(p, args), nil
+	}
+	var t text
+	t.object(p.Name.Schema, p.Name.Name)
+	s := Statement{Text: t.String(), Schemas: t.schemas}
+	if tables && b.pkg.Tables == TablesBoth {
+		return s, new(batch(p, args))
+	}
+	return s, nil
+}
+
+// batch returns the statement that calls a procedure from a text, where variables hold what can't be sent as it is.
+func batch(p *analyze.Procedure, args []Arg) Statement {
 	c := caller{params: map[string]analyze.Param{}, args: args}
 	for _, param := range p.Params {
 		c.params[strings.TrimPrefix(param.Name, "@")] = param

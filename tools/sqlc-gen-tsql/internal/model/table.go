@@ -27,7 +27,7 @@ func (b *builder) table(t *catalog.Table) *Table {
 	}
 	b.tables[t] = table // also if there are findings: they are reported once
 	b.claim(b.exported, t.Place, table.Name, "the table type "+t.Name.String())
-	if b.pkg.Tables == TablesTVP && strings.ContainsAny(t.Name.Schema+t.Name.Name, ".[]") {
+	if b.pkg.Tables != TablesJSON && strings.ContainsAny(t.Name.Schema+t.Name.Name, ".[]") {
 		b.found.Add(t.File, t.Span, "name", "rename it, or use the option tables: json",
 			"the driver can't name the table type %s", t.Name)
 	}
@@ -70,7 +70,7 @@ func (b *builder) tableColumn(t *catalog.Table, table *Table, fields scope, c ca
 	if !ok {
 		return
 	}
-	if tvp := g.TVP; b.pkg.Tables == TablesTVP && (tvp == "" || c.Nullable && g.TVPNull == "") {
+	if tvp := g.TVP; b.pkg.Tables != TablesJSON && (tvp == "" || c.Nullable && g.TVPNull == "") {
 		b.found.Add(at.File, at.Span, "type", "use the option tables: json",
 			"the driver can't send column %s of the table type %s without loss: it is %s %s", c.Name, t.Name, g.Decl, nullness(c.Nullable))
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/model"
 )
 
 // Every package gets the part of package runtime that it uses. A whole copy would be simpler, but a thousand lines that
@@ -180,11 +182,19 @@ func receiver(t ast.Expr) string {
 	return ""
 }
 
-// exports are what a package offers whether it uses it or not.
+// exports are what every package offers whether it uses it or not.
 var exports = []string{"New", "WithSchema", "ErrShape", "ErrArgument"}
 
-// addRuntime adds to generated sources what they use of package runtime.
-func addRuntime(sources map[string]*source) error {
+// exportsOf are what a package offers.
+func exportsOf(m *model.Package) []string {
+	if m.Tables == model.TablesBoth {
+		return append(slices.Clip(exports), "WithTablesAsJSON")
+	}
+	return exports
+}
+
+// addRuntime adds to generated sources what they use of package runtime, and what the package is to offer.
+func addRuntime(sources map[string]*source, exports []string) error {
 	all, err := units()
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func Files(m *model.Package) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := addRuntime(sources); err != nil {
+	if err := addRuntime(sources, exportsOf(m)); err != nil {
 		return nil, err
 	}
 	files := map[string][]byte{}
@@ -105,7 +105,7 @@ func generated(m *model.Package) (map[string]*source, error) {
 		}
 		sources[f.Name].about = f.Source
 	}
-	if m.Tables == model.TablesTVP { // the driver is told the name of the type, which a renamed schema changes
+	if m.Tables != model.TablesJSON { // the driver is told the name of the type, which a renamed schema changes
 		for _, t := range m.Types {
 			statements = append(statements, t.Statement)
 		}
@@ -171,7 +171,7 @@ type setView struct {
 func newView(m *model.Package, method *model.Method) view {
 	v := view{Method: method, R: "r", StatusName: model.StatusParam}
 	for _, a := range method.Args {
-		if method.Batch && (a.Mode == model.OptionalArg || a.Mode == model.OptionalNull) {
+		if (method.Batch || method.AsJSON != nil) && (a.Mode == model.OptionalArg || a.Mode == model.OptionalNull) {
 			v.Late = append(v.Late, a)
 		} else {
 			v.Args = append(v.Args, a)

@@ -75,6 +75,7 @@ func everything(tvp bool) *analyze.Program {
 	p.TableTypes = []*catalog.Table{table}
 	p.Procedures = append(p.Procedures, &analyze.Procedure{
 		Place: place, Name: catalog.Name{Schema: "dbo", Name: "use_table"}, Params: []analyze.Param{{Name: "@rows", Table: table}},
+		Status: true,
 	})
 	return p
 }
@@ -87,6 +88,8 @@ func TestCompiles(t *testing.T) {
 		{Nulls: model.NullsSQL, Tables: model.TablesJSON},
 		{Nulls: model.NullsPointer, Tables: model.TablesTVP},
 		{Nulls: model.NullsSQL, Tables: model.TablesTVP},
+		{Nulls: model.NullsPointer, Tables: model.TablesBoth},
+		{Nulls: model.NullsSQL, Tables: model.TablesBoth},
 	} {
 		t.Run(o.Nulls+" "+o.Tables, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +112,7 @@ func TestCompiles(t *testing.T) {
 
 func files(t *testing.T, o model.Options) map[string][]byte {
 	t.Helper()
-	m, found := model.Build(everything(o.Tables == model.TablesTVP), o)
+	m, found := model.Build(everything(o.Tables != model.TablesJSON), o)
 	if len(found) > 0 {
 		t.Fatal(found.Format())
 	}

@@ -55,10 +55,15 @@ func variant(a model.Arg, bytes bool) string {
 
 // tableArgument writes the statement that adds rows, in whichever form the option tables asks for.
 func tableArgument(a model.Arg, value string) string {
-	if a.Document == "" {
-		return fmt.Sprintf("sendTVP(&a, %s, q.text(&%s), %s, (*%s).tvp)", strconv.Quote(a.Name), a.Table.Statement, value, a.Table.Name)
+	name, document, row := strconv.Quote(a.Name), strconv.Quote(a.Document), a.Table.Name
+	switch {
+	case !a.Native:
+		return fmt.Sprintf("sendTable(&a, %s, %s, %s, (*%s).put)", name, document, value, row)
+	case a.Document == "":
+		return fmt.Sprintf("sendTVP(&a, %s, q.text(&%s), %s, (*%s).tvp)", name, a.Table.Statement, value, row)
+	default:
+		return fmt.Sprintf("sendEither(&a, q, %s, %s, &%s, %s, (*%s).tvp, (*%s).put)", name, document, a.Table.Statement, value, row, row)
 	}
-	return fmt.Sprintf("sendTable(&a, %s, %s, %s, (*%s).put)", strconv.Quote(a.Name), strconv.Quote(a.Document), value, a.Table.Name)
 }
 
 // column writes the statement that adds a value to the row of a table argument.

@@ -12,7 +12,8 @@ import (
 
 var stmtPlaceOrder = statement{
 	name: "shop.place_order",
-	text: `DECLARE @lines [shop].[order_line_list_v1];
+	text: `SET XACT_ABORT ON;
+DECLARE @lines [shop].[order_line_list_v1];
 INSERT INTO @lines ([sku], [quantity])
 SELECT CASE WHEN CHARINDEX(N'~', w.[sku] COLLATE Latin1_General_BIN2) = 0 THEN w.[sku] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[sku] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[quantity]
@@ -20,7 +21,7 @@ FROM OPENJSON(@lines_json) WITH (
     [sku] nvarchar(40) '$.c0', [quantity] int '$.c1'
 ) AS w;
 EXEC [shop].[place_order] @customer_id = @customer_id, @lines = @lines, @order_id = @order_id OUTPUT`,
-	schemas:  []schemaAt{{15, 21, "shop"}, {479, 485, "shop"}},
+	schemas:  []schemaAt{{34, 40, "shop"}, {498, 504, "shop"}},
 	batch:    true,
 	decls:    "@customer_id int, @lines_json nvarchar(max), @order_id bigint OUTPUT",
 	optional: []param{{"discount", "decimal(5, 4)"}},

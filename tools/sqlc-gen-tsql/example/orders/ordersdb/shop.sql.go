@@ -55,6 +55,7 @@ var stmtAddProduct = statement{
 	name: "AddProduct",
 	text: `SET NOCOUNT ON;
 DECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, [sku] varchar(20), [title] nvarchar(200), [price] decimal(10, 2), [in_stock] int);
+BEGIN TRY
 INSERT INTO @gen_rows (gen_row, [sku], [title], [price], [in_stock])
 SELECT CAST(r.[key] AS int),
     CASE WHEN CHARINDEX(N'~', w.[sku] COLLATE Latin1_General_BIN2) = 0 THEN w.[sku] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[sku] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
@@ -66,7 +67,6 @@ CROSS APPLY OPENJSON(r.[value]) WITH (
 ) AS w;
 DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), @sku varchar(20), @title nvarchar(200), @price decimal(10, 2), @in_stock int;
 SET @gen_changed = 0;
-BEGIN TRY
 WHILE @gen_row < @gen_count
 BEGIN
 SELECT @sku = [sku], @title = [title], @price = [price], @in_stock = [in_stock] FROM @gen_rows WHERE gen_row = @gen_row;

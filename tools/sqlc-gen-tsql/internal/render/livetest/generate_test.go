@@ -25,8 +25,8 @@ var variants = map[string]struct {
 }{
 	"livedb": {model.Options{Package: "livedb", Sequences: true}, program()},
 	"nulldb": {model.Options{Package: "nulldb", Nulls: model.NullsSQL, Sequences: true}, program()},
-	"tvpdb": {
-		model.Options{Package: "tvpdb", Tables: model.TablesTVP},
+	"bothdb": {
+		model.Options{Package: "bothdb", Tables: model.TablesBoth},
 		&analyze.Program{Procedures: []*analyze.Procedure{echoIDs}, TableTypes: []*catalog.Table{idList}},
 	},
 }

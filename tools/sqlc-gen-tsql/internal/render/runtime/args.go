@@ -61,6 +61,22 @@ func (a *args) status() *mssql.ReturnStatus {
 	return &status
 }
 
+// eitherStatus adds the receiver of the return status, in a batch as an output with a name. The function tells the status
+// after the call.
+func eitherStatus(a *args, batch bool, name string) func() int32 {
+	if !batch {
+		status := a.status()
+		return func() int32 { return int32(*status) }
+	}
+	status := output(a, name, sqlInt{}, nil)
+	return func() (n int32) {
+		if s := status(); s != nil {
+			n = *s
+		}
+		return n
+	}
+}
+
 // fail keeps the first error, so that what adds arguments needn't stop at it.
 func (a *args) fail(name string, err error) {
 	if a.err == nil {

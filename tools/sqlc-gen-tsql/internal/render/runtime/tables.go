@@ -178,6 +178,17 @@ func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r 
 	a.send(name, mssql.TVP{TypeName: typeName, Value: list})
 }
 
+// sendEither adds a table argument in the form that is asked for. In the driver's own, rowType has the type's name.
+func sendEither[R, W any](
+	a *args, q *Queries, name, document string, rowType *statement, rows []R, convert func(r *R, t *tvpRow) W, put func(r *R, t *table),
+) {
+	if q.asJSON {
+		sendTable(a, name, document, rows, put)
+		return
+	}
+	sendTVP(a, name, q.text(rowType), rows, convert)
+}
+
 // tvpColumn returns what the driver takes for a value.
 func tvpColumn[W, T any, K kind[T]](t *tvpRow, name string, k K, v T) W {
 	wire, err := k.wire(v)

@@ -17,6 +17,7 @@ var stmtAddItems = statement{
 	text: `SET NOCOUNT ON;
 DECLARE @gen_rows TABLE (gen_row int NOT NULL PRIMARY KEY, [id] bigint, [name] nvarchar(50), [price] decimal(18, 4), [note] nvarchar(max), [made_at] datetime2(3),
     [data] varbinary(10));
+BEGIN TRY
 INSERT INTO @gen_rows (gen_row, [id], [name], [price], [note], [made_at], [data])
 SELECT CAST(r.[key] AS int), w.[id],
     CASE WHEN CHARINDEX(N'~', w.[name] COLLATE Latin1_General_BIN2) = 0 THEN w.[name] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[name] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
@@ -35,7 +36,6 @@ CROSS APPLY (
 DECLARE @gen_row int = 0, @gen_count int = (SELECT COUNT(*) FROM @gen_rows), @id bigint, @name nvarchar(50), @price decimal(18, 4), @note nvarchar(max), @made_at datetime2(3),
     @data varbinary(10);
 SET @gen_changed = 0;
-BEGIN TRY
 WHILE @gen_row < @gen_count
 BEGIN
 SELECT @id = [id], @name = [name], @price = [price], @note = [note], @made_at = [made_at], @data = [data] FROM @gen_rows WHERE gen_row = @gen_row;
@@ -112,6 +112,7 @@ func (q *Queries) CountItems(ctx context.Context) (r int32, err error) {
 var stmtCountOf = statement{
 	name: "CountOf",
 	text: `SET NOCOUNT ON;
+SET XACT_ABORT ON;
 DECLARE @ids [gen_live].[id_list];
 INSERT INTO @ids ([id], [label])
 SELECT w.[id],
@@ -121,7 +122,7 @@ FROM OPENJSON(@ids_json) WITH (
 ) AS w;
 SET NOCOUNT OFF;
 SELECT COUNT(*) AS n FROM @ids AS i WHERE i.id > @more_than`,
-	schemas: []schemaAt{{29, 39, "gen_live"}},
+	schemas: []schemaAt{{48, 58, "gen_live"}},
 	batch:   true,
 	decls:   "@ids_json nvarchar(max), @more_than bigint",
 	sets: [][]string{

@@ -47,6 +47,7 @@ type DBTX interface {
 type Queries struct {
 	db      DBTX
 	renamed map[*statement]string // the texts that differ from what was generated
+	asJSON  bool                  // tables travel as documents, where there is a choice
 	err     error                 // what is wrong with the options; every call returns it
 }
 
@@ -56,6 +57,7 @@ type Option func(*options)
 // options are what the functions of type Option set.
 type options struct {
 	schemas map[string]string // from lower-cased names
+	asJSON  bool              // tables travel as documents
 	err     error             // of an option that is impossible
 }
 
@@ -65,15 +67,17 @@ func New(db DBTX, opts ...Option) *Queries {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	q := &Queries{db: db, err: o.err}
+	q := &Queries{db: db, asJSON: o.asJSON, err: o.err}
 	if len(o.schemas) == 0 {
 		return q
 	}
 	// The texts are worked out now, so that calls only read and can be made from any number of goroutines.
 	q.renamed = map[*statement]string{}
 	for _, s := range statements {
-		if text := s.in(o.schemas); text != s.text {
-			q.renamed[s] = text
+		for ; s != nil; s = s.asJSON {
+			if text := s.in(o.schemas); text != s.text {
+				q.renamed[s] = text
+			}
 		}
 	}
 	return q
@@ -117,6 +121,7 @@ type statement struct {
 	decls    string
 	optional []param
 	tail     string
+	asJSON   *statement // the same call with its tables as documents, if there is a choice: only what is sent
 
 	sets [][]string // the columns of each result set
 	flow []state    // in which order they come; if nil, each once and as they are listed
@@ -167,6 +172,9 @@ func (q *Queries) prepare(s *statement, a *args) (string, []any, error) {
 	}
 	if a.err != nil {
 		return "", nil, s.failure(a.err.Error(), a.err)
+	}
+	if q.asJSON && s.asJSON != nil {
+		s = s.asJSON
 	}
 	text := q.text(s)
 	if !s.batch {

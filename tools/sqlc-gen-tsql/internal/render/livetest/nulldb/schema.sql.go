@@ -243,7 +243,8 @@ func (q *Queries) CountTo(ctx context.Context, p CountToParams, result *CountToR
 
 var stmtEchoIDs = statement{
 	name: "gen_live.echo_ids",
-	text: `DECLARE @ids [gen_live].[id_list];
+	text: `SET XACT_ABORT ON;
+DECLARE @ids [gen_live].[id_list];
 INSERT INTO @ids ([id], [label])
 SELECT w.[id],
     CASE WHEN CHARINDEX(N'~', w.[label] COLLATE Latin1_General_BIN2) = 0 THEN w.[label] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[label] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
@@ -251,7 +252,7 @@ FROM OPENJSON(@ids_json) WITH (
     [id] bigint '$.c0', [label] nvarchar(40) '$.c1'
 ) AS w;
 EXEC [gen_live].[echo_ids] @ids = @ids`,
-	schemas: []schemaAt{{13, 23, "gen_live"}, {461, 471, "gen_live"}},
+	schemas: []schemaAt{{32, 42, "gen_live"}, {480, 490, "gen_live"}},
 	batch:   true,
 	decls:   "@ids_json nvarchar(max)",
 	sets: [][]string{
@@ -624,7 +625,8 @@ func (q *Queries) Nothing(ctx context.Context) error {
 
 var stmtSaveItems = statement{
 	name: "gen_live.save_items",
-	text: `DECLARE @items [gen_live].[item_list];
+	text: `SET XACT_ABORT ON;
+DECLARE @items [gen_live].[item_list];
 INSERT INTO @items ([id], [name], [price], [note], [data], [code], [flag], [tiny], [small], [whole], [ratio], [narrow], [cash],
     [guid], [day], [clock], [at2], [at1], [ats], [ato])
 SELECT w.[id],
@@ -649,7 +651,7 @@ CROSS APPLY (
     FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3', N'c4')
 ) AS v;
 EXEC @gen_status = [gen_live].[save_items] @items = @items, @count = @count OUTPUT`,
-	schemas:  []schemaAt{{15, 25, "gen_live"}, {2052, 2062, "gen_live"}},
+	schemas:  []schemaAt{{34, 44, "gen_live"}, {2071, 2081, "gen_live"}},
 	batch:    true,
 	decls:    "@items_json nvarchar(max), @count int OUTPUT, @gen_status int OUTPUT",
 	optional: []param{{"factor", "int"}},

@@ -18,7 +18,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/tvpdb"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 )
 
 // BenchmarkTableArgument compares the two forms of a table argument, rows of a bigint and an nvarchar(20):
@@ -30,11 +30,11 @@ import (
 //   - server: the whole call, when there is a server, with the rows selected and read back.
 func BenchmarkTableArgument(b *testing.B) {
 	for _, n := range []int{1, 100, 10000} {
-		ours, theirs := livedb.EchoIDsParams{}, tvpdb.EchoIDsParams{}
+		ours, theirs := livedb.EchoIDsParams{}, bothdb.EchoIDsParams{}
 		for i := range n {
 			row := livedb.IDListRow{ID: int64(i), Label: new("label")}
 			ours.IDs = append(ours.IDs, row)
-			theirs.IDs = append(theirs.IDs, tvpdb.IDListRow(row))
+			theirs.IDs = append(theirs.IDs, bothdb.IDListRow(row))
 		}
 		measure := func(name string, call func(ctx context.Context) error) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
@@ -48,7 +48,7 @@ func BenchmarkTableArgument(b *testing.B) {
 			})
 		}
 		compare := func(where string, db livedb.DBTX, schema string) {
-			json, tvp := livedb.New(db, livedb.WithSchema("gen_live", schema)), tvpdb.New(db, tvpdb.WithSchema("gen_live", schema))
+			json, tvp := livedb.New(db, livedb.WithSchema("gen_live", schema)), bothdb.New(db, bothdb.WithSchema("gen_live", schema))
 			measure(where+"/json", func(ctx context.Context) error {
 				_, err := json.EchoIDs(ctx, ours)
 				return err

@@ -19,7 +19,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/nulldb"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/tvpdb"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
@@ -87,7 +87,10 @@ func testLive(t *testing.T, dsn string) {
 		{"queries", func(t *testing.T) { testQueries(t, q, db) }},
 		{"transaction", func(t *testing.T) { testTransaction(t, q, db) }},
 		{"tables", func(t *testing.T) { testTableArguments(t, q) }},
-		{"tvp", func(t *testing.T) { testTVP(t, tvpdb.New(db, tvpdb.WithSchema("gen_live", name))) }},
+		{"tvp", func(t *testing.T) { testBoth(t, bothdb.New(db, bothdb.WithSchema("gen_live", name))) }},
+		{"no tvp", func(t *testing.T) {
+			testBoth(t, bothdb.New(db, bothdb.WithSchema("gen_live", name), bothdb.WithTablesAsJSON()))
+		}},
 		{"names", func(t *testing.T) { testNames(t, db) }},
 	} {
 		t.Run(part.name, part.run)
@@ -445,22 +448,23 @@ func testTableArguments(t *testing.T, q *livedb.Queries) {
 	}
 }
 
-func testTVP(t *testing.T, q *tvpdb.Queries) {
+// testBoth sends a table in the form that the calls have been made for.
+func testBoth(t *testing.T, q *bothdb.Queries) {
 	t.Helper()
-	rows := []tvpdb.IDListRow{{ID: 1}, {ID: 2, Label: new("\"é😀\"")}, {ID: 3, Label: new("")}}
-	for _, rows := range [][]tvpdb.IDListRow{rows, nil} {
-		got := must(q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: rows}))(t)
+	rows := []bothdb.IDListRow{{ID: 1}, {ID: 2, Label: new("\"é😀\"")}, {ID: 3, Label: new("")}}
+	for _, rows := range [][]bothdb.IDListRow{rows, nil} {
+		got := must(q.EchoIDs(t.Context(), bothdb.EchoIDsParams{IDs: rows}))(t)
 		if len(got.Rows) != len(rows) {
 			t.Fatalf("got %d rows", len(got.Rows))
 		}
 		for i, row := range got.Rows {
-			if want := tvpdb.EchoIDsRow(rows[i]); !same(row, want) {
+			if want := bothdb.EchoIDsRow(rows[i]); !same(row, want) {
 				t.Errorf("got %+v", row)
 			}
 		}
 	}
-	_, err := q.EchoIDs(t.Context(), tvpdb.EchoIDsParams{IDs: []tvpdb.IDListRow{{Label: new(strings.Repeat("x", 21))}}})
-	if !errors.Is(err, tvpdb.ErrArgument) {
+	_, err := q.EchoIDs(t.Context(), bothdb.EchoIDsParams{IDs: []bothdb.IDListRow{{Label: new(strings.Repeat("x", 21))}}})
+	if !errors.Is(err, bothdb.ErrArgument) {
 		t.Errorf("got %v", err)
 	}
 }

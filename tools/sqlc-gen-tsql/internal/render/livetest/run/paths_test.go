@@ -15,7 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/tvpdb"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 )
 
 // What a server does only now and then is told by a driver that follows a script: errors in the middle of a response, a
@@ -338,9 +338,14 @@ func TestTypeNamesThatTheDriverMistakes(t *testing.T) {
 	t.Parallel()
 	db, s := scripted(t, reply{})
 	for _, schema := range []string{"a]b", "a[b", "a.b"} {
-		_, err := tvpdb.New(db, tvpdb.WithSchema("gen_live", schema)).EchoIDs(t.Context(), tvpdb.EchoIDsParams{})
-		if !errors.Is(err, tvpdb.ErrArgument) || len(s.texts) != 0 {
+		_, err := bothdb.New(db, bothdb.WithSchema("gen_live", schema)).EchoIDs(t.Context(), bothdb.EchoIDsParams{})
+		if !errors.Is(err, bothdb.ErrArgument) || len(s.texts) != 0 {
 			t.Errorf("%s: got %v", schema, err)
 		}
+	}
+	// As a document it can be sent.
+	q := bothdb.New(db, bothdb.WithTablesAsJSON(), bothdb.WithSchema("gen_live", "a]b"))
+	if _, err := q.EchoIDs(t.Context(), bothdb.EchoIDsParams{}); !errors.Is(err, bothdb.ErrShape) || len(s.texts) != 1 {
+		t.Errorf("got %v behind %v", err, s.texts)
 	}
 }
