@@ -95,6 +95,25 @@ var echoIDs = &analyze.Procedure{
 	Results: []analyze.ResultSet{rowsOf(analyze.Many, "", column("id", plain(sqltype.BigInt), false), column("label", sized(sqltype.NVarChar, 20), true))},
 }
 
+// eventList is a table as a workflow engine sends it: a key, numbers, a word and a payload.
+var eventList = &catalog.Table{
+	Place: place, Name: name("event_list"), Type: true,
+	Columns: []catalog.Column{
+		{Name: "position", Type: plain(sqltype.Int)},
+		{Name: "event_id", Type: plain(sqltype.BigInt)},
+		{Name: "kind", Type: sized(sqltype.NVarChar, 64)},
+		{Name: "payload", Type: sized(sqltype.NVarChar, sqltype.Max)},
+		{Name: "lasts_ms", Type: plain(sqltype.BigInt), Nullable: true},
+	},
+}
+
+// echoEvents is what the forms of a table argument are compared with.
+var echoEvents = &analyze.Procedure{
+	Place: place, Name: name("echo_events"),
+	Params:  []analyze.Param{{Name: "@events", Table: eventList, Type: sqltype.Type{Kind: sqltype.Table, Name: "gen_live.event_list"}}},
+	Results: []analyze.ResultSet{rowsOf(analyze.Many, "", column("event_id", plain(sqltype.BigInt), false), column("payload", sized(sqltype.NVarChar, sqltype.Max), false))},
+}
+
 // program is what run/schema.sql and the queries below come to.
 func program() *analyze.Program {
 	p := &analyze.Program{

@@ -17,7 +17,9 @@ const packageName = "bothdb"
 
 // statements are all statements of the package.
 var statements = []*statement{
+	&stmtEchoEvents,
 	&stmtEchoIDs,
+	&typeEventList,
 	&typeIDList,
 }
 

@@ -8,6 +8,71 @@ import (
 	"database/sql"
 )
 
+var stmtEchoEvents = statement{
+	name:    "gen_live.echo_events",
+	text:    "[gen_live].[echo_events]",
+	schemas: []schemaAt{{0, 10, "gen_live"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @events [gen_live].[event_list];
+INSERT INTO @events ([position], [event_id], [kind], [payload], [lasts_ms])
+SELECT w.[position], w.[event_id],
+    CASE WHEN CHARINDEX(N'~', w.[kind] COLLATE Latin1_General_BIN2) = 0 THEN w.[kind] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[kind] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    w.[lasts_ms]
+FROM OPENJSON(@events_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [event_id] bigint '$.c1', [kind] nvarchar(128) '$.c2', [lasts_ms] bigint '$.c4'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+) AS v;
+EXEC [gen_live].[echo_events] @events = @events`,
+		schemas: []schemaAt{{35, 45, "gen_live"}, {1073, 1083, "gen_live"}},
+		batch:   true,
+		decls:   "@events_json nvarchar(max)",
+	},
+	sets: [][]string{
+		{"event_id", "payload"},
+	},
+}
+
+// EchoEventsParams holds the arguments of [Queries.EchoEvents].
+type EchoEventsParams struct {
+	Events []EventListRow
+}
+
+// EchoEventsRow is a row that [Queries.EchoEvents] returns.
+type EchoEventsRow struct {
+	EventID int64
+	Payload string
+}
+
+func scanEchoEventsRow(rows *sql.Rows, r *EchoEventsRow) error {
+	return rows.Scan(&r.EventID, &r.Payload)
+}
+
+// EchoEventsResult is what [Queries.EchoEvents] returns.
+type EchoEventsResult struct {
+	Rows []EchoEventsRow
+}
+
+// EchoEvents calls procedure gen_live.echo_events.
+func (q *Queries) EchoEvents(ctx context.Context, p EchoEventsParams) (EchoEventsResult, error) {
+	a := newArgs(1)
+	sendEither(&a, q, "events", "events_json", &typeEventList, p.Events, (*EventListRow).tvp, (*EventListRow).put)
+	var r EchoEventsResult
+	err := q.call(ctx, &stmtEchoEvents, &a, func(_ int, rows *sql.Rows) (err error) {
+		r.Rows, err = readMany(rows, scanEchoEventsRow)
+		return err
+	})
+	if err != nil {
+		return EchoEventsResult{}, err
+	}
+	return r, nil
+}
+
 var stmtEchoIDs = statement{
 	name:    "gen_live.echo_ids",
 	text:    "[gen_live].[echo_ids]",

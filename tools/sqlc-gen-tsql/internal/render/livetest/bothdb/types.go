@@ -6,6 +6,50 @@ import (
 	"database/sql"
 )
 
+// EventListRow is a row of the table type gen_live.event_list.
+type EventListRow struct {
+	Position int32
+	EventID  int64
+	Kind     string
+	Payload  string
+	LastsMs  *int64
+}
+
+// put adds the row to a table argument.
+func (r *EventListRow) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "event_id", sqlBigInt{}, r.EventID)
+	column(t, "kind", sqlNVarChar(64), r.Kind)
+	column(t, "payload", sqlNVarChar(maxLength), r.Payload)
+	columnNull(t, "lasts_ms", sqlBigInt{}, r.LastsMs)
+}
+
+var typeEventList = statement{
+	name:    "gen_live.event_list",
+	text:    "[gen_live].[event_list]",
+	schemas: []schemaAt{{0, 10, "gen_live"}},
+}
+
+// tvpEventListRow is what the driver makes a table of.
+type tvpEventListRow struct {
+	Position int32
+	EventID  int64
+	Kind     sql.NullString
+	Payload  sql.NullString
+	LastsMs  sql.NullInt64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *EventListRow) tvp(t *tvpRow) tvpEventListRow {
+	return tvpEventListRow{
+		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		EventID:  tvpColumn[int64](t, "event_id", sqlBigInt{}, r.EventID),
+		Kind:     tvpNull[sql.NullString](t, "kind", sqlNVarChar(64), &r.Kind),
+		Payload:  tvpNull[sql.NullString](t, "payload", sqlNVarChar(maxLength), &r.Payload),
+		LastsMs:  tvpNull[sql.NullInt64](t, "lasts_ms", sqlBigInt{}, r.LastsMs),
+	}
+}
+
 // IDListRow is a row of the table type gen_live.id_list.
 type IDListRow struct {
 	ID    int64

@@ -65,6 +65,25 @@ func (a *args) fail(name string, err error) {
 	}
 }
 
+// sqlInt is int.
+type sqlInt struct{}
+
+func (sqlInt) wire(v int32) (any, error) { return v, nil }
+
+func (sqlInt) null() any { return sql.NullInt32{} }
+
+func (sqlInt) json(dst []byte, v int32) ([]byte, error) {
+	return strconv.AppendInt(dst, int64(v), 10), nil
+}
+
+func (sqlInt) out(v *int32) (any, func() *int32) {
+	n := sql.NullInt32{}
+	if v != nil {
+		n = sql.NullInt32{Int32: *v, Valid: true}
+	}
+	return &n, func() *int32 { return present(&n.Int32, n.Valid) }
+}
+
 // sqlBigInt is bigint.
 type sqlBigInt struct{}
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,11 +18,11 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 )
 
-// BenchmarkTableArgument compares the two forms of a table argument, rows of a bigint and an nvarchar(20):
+// BenchmarkTableArgument compares the two forms of a table argument. A row is an event of a workflow: two numbers, a word, a
+// payload of 150 bytes, and a number that every other row lacks.
 //
 //   - document: our encoder alone, from the slice of rows to the JSON that is handed to the driver.
 //   - client: all that happens in the process of the client. The driver encodes its own form only when it sends a call,
@@ -29,42 +30,33 @@ import (
 //     Both forms pay the same for the call itself, which is what they cost with one row.
 //   - server: the whole call, when there is a server, with the rows selected and read back.
 func BenchmarkTableArgument(b *testing.B) {
-	for _, n := range []int{1, 100, 10000} {
-		ours, theirs := livedb.EchoIDsParams{}, bothdb.EchoIDsParams{}
+	payload := `{"kind":"ActivityCompleted","source_event_id":7,"result":"` + strings.Repeat("x", 90) + `"}`
+	for _, n := range []int{1, 100, 2000} {
+		var p bothdb.EchoEventsParams
 		for i := range n {
-			row := livedb.IDListRow{ID: int64(i), Label: new("label")}
-			ours.IDs = append(ours.IDs, row)
-			theirs.IDs = append(theirs.IDs, bothdb.IDListRow(row))
+			row := bothdb.EventListRow{Position: int32(i), EventID: int64(i), Kind: "ActivityCompleted", Payload: payload}
+			if i%2 == 0 {
+				row.LastsMs = new(int64(i))
+			}
+			p.Events = append(p.Events, row)
 		}
-		measure := func(name string, call func(ctx context.Context) error) {
+		measure := func(name string, q *bothdb.Queries, want error) {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := call(b.Context()); err != nil {
+					if _, err := q.EchoEvents(b.Context(), p); !errors.Is(err, want) {
 						b.Fatal(err)
 					}
 				}
 				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 			})
 		}
-		compare := func(where string, db livedb.DBTX, schema string) {
-			json, tvp := livedb.New(db, livedb.WithSchema("gen_live", schema)), bothdb.New(db, bothdb.WithSchema("gen_live", schema))
-			measure(where+"/json", func(ctx context.Context) error {
-				_, err := json.EchoIDs(ctx, ours)
-				return err
-			})
-			measure(where+"/tvp", func(ctx context.Context) error {
-				_, err := tvp.EchoIDs(ctx, theirs)
-				return err
-			})
+		compare := func(where string, db bothdb.DBTX, schema string) {
+			in := bothdb.WithSchema("gen_live", schema)
+			measure(where+"/json", bothdb.New(db, in, bothdb.WithTablesAsJSON()), nil)
+			measure(where+"/tvp", bothdb.New(db, in), nil)
 		}
-		document := livedb.New(nowhere{})
-		measure("document/json", func(ctx context.Context) error {
-			if _, err := document.EchoIDs(ctx, ours); !errors.Is(err, errNowhere) {
-				return err
-			}
-			return nil
-		})
+		measure("document/json", bothdb.New(nowhere{}, bothdb.WithTablesAsJSON()), errNowhere)
 		compare("client", inMemory(b), "gen_live")
 		if dsn := os.Getenv(variable); dsn != "" {
 			db, schema := deploy(b, dsn)
@@ -146,7 +138,7 @@ func (c *memoryConn) answer(message byte) {
 	case login: // LOGINACK: T-SQL in TDS 7.4 of a program without a name
 		tokens = append([]byte{0xAD, 10, 0, 1, 0x74, 0, 0, 4, 0, 16, 0, 0, 0}, done...)
 	default:
-		tokens = append(bytes.Clone(noIDs), done...)
+		tokens = append(bytes.Clone(noEvents), done...)
 	}
 	header := make([]byte, packetHeader)
 	header[0], header[1] = 4, 1 // a response, in one packet
@@ -162,8 +154,8 @@ func (c *memoryConn) answer(message byte) {
 // done is the token that ends a response.
 var done = []byte{0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-// noIDs is the token that describes the rows of echo_ids: id bigint, label nvarchar(20).
-var noIDs = func() []byte {
+// noEvents is the token that describes the rows of echo_events: event_id bigint, payload nvarchar(max).
+var noEvents = func() []byte {
 	column := func(name string, sqlType ...byte) []byte {
 		text := append([]byte{0, 0, 0, 0, 1, 0}, sqlType...)
 		text = append(text, byte(len(name)))
@@ -172,7 +164,7 @@ var noIDs = func() []byte {
 		}
 		return text
 	}
-	return append(append([]byte{0x81, 2, 0}, column("id", 0x7F)...), column("label", 0xE7, 40, 0, 9, 4, 208, 0, 52)...)
+	return append(append([]byte{0x81, 2, 0}, column("event_id", 0x7F)...), column("payload", 0xE7, 255, 255, 9, 4, 208, 0, 52)...)
 }()
 
 // Read waits for an answer.

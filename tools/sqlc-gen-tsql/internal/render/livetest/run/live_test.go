@@ -17,9 +17,9 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/shopspring/decimal"
 
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/nulldb"
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 

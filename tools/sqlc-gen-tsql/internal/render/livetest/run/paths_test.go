@@ -14,8 +14,8 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 	"github.com/shopspring/decimal"
 
-	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/bothdb"
+	"github.com/duroxide/duroxide-go/tools/sqlc-gen-tsql/internal/render/livetest/livedb"
 )
 
 // What a server does only now and then is told by a driver that follows a script: errors in the middle of a response, a

@@ -35,6 +35,10 @@ CREATE TYPE gen_live.item_list AS TABLE (
 GO
 CREATE TYPE gen_live.id_list AS TABLE (id bigint NOT NULL PRIMARY KEY, label nvarchar(20) NULL);
 GO
+CREATE TYPE gen_live.event_list AS TABLE (
+    position int NOT NULL PRIMARY KEY, event_id bigint NOT NULL, kind nvarchar(64) NOT NULL, payload nvarchar(max) NOT NULL, lasts_ms bigint NULL
+);
+GO
 CREATE PROCEDURE gen_live.echo_types
     @a bit, @b tinyint, @c smallint, @d int, @e bigint, @f real, @g float, @h decimal(38,10), @i money, @j smallmoney,
     @k char(5), @l varchar(20), @m nchar(5), @n nvarchar(20), @o nvarchar(max), @p binary(4), @q varbinary(10),
@@ -117,6 +121,9 @@ BEGIN
 END
 GO
 CREATE PROCEDURE gen_live.echo_ids @ids gen_live.id_list READONLY AS SELECT id, label FROM @ids ORDER BY id;
+GO
+CREATE PROCEDURE gen_live.echo_events @events gen_live.event_list READONLY AS
+SELECT event_id, payload FROM @events ORDER BY position;
 GO
 CREATE PROCEDURE gen_live.nothing AS SET NOCOUNT ON;
 GO
