@@ -10,3 +10,12 @@ type ChangeNotifier interface {
 	// channel and must be called, once or more.
 	InstanceChanged(instance string) (changed <-chan struct{}, stop func())
 }
+
+// EndNotifier is an optional interface of a store that is a [ChangeNotifier] and tells
+// ends from other changes, so that who waits for the end is not woken by each turn.
+type EndNotifier interface {
+	// InstanceEnded returns a channel that is closed when a call of this process has
+	// completed or failed the instance, or deleted it, after the call. stop releases the
+	// channel and must be called, once or more.
+	InstanceEnded(instance string) (ended <-chan struct{}, stop func())
+}

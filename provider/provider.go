@@ -318,6 +318,9 @@ func (s Status) Terminal() bool {
 	return s == StatusCompleted || s == StatusFailed || s == StatusContinuedAsNew
 }
 
+// Ended reports whether the status ends the instance.
+func (s Status) Ended() bool { return s == StatusCompleted || s == StatusFailed }
+
 // ActivityRef identifies a scheduled activity.
 type ActivityRef struct {
 	Instance    string

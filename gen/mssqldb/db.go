@@ -73,6 +73,7 @@ var statements = []*statement{
 	&stmtPruneExecutionsBulk,
 	&stmtReadClock,
 	&stmtReadHistory,
+	&stmtReadProgress,
 	&stmtReadRecords,
 	&stmtRegisterKnownCode,
 	&stmtRenewOrchestrationItemLock,

@@ -301,6 +301,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.readExecutionFromStmt, err = db.PrepareContext(ctx, ReadExecutionFrom); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadExecutionFrom: %w", err)
 	}
+	if q.readProgressStmt, err = db.PrepareContext(ctx, ReadProgress); err != nil {
+		return nil, fmt.Errorf("error preparing query ReadProgress: %w", err)
+	}
 	if q.readSnapshotStmt, err = db.PrepareContext(ctx, ReadSnapshot); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadSnapshot: %w", err)
 	}
@@ -837,6 +840,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing readExecutionFromStmt: %w", cerr)
 		}
 	}
+	if q.readProgressStmt != nil {
+		if cerr := q.readProgressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing readProgressStmt: %w", cerr)
+		}
+	}
 	if q.readSnapshotStmt != nil {
 		if cerr := q.readSnapshotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing readSnapshotStmt: %w", cerr)
@@ -1079,6 +1087,7 @@ type Queries struct {
 	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
 	readExecutionFromStmt         *sql.Stmt
+	readProgressStmt              *sql.Stmt
 	readSnapshotStmt              *sql.Stmt
 	readValuesStmt                *sql.Stmt
 	readyDueWorkStmt              *sql.Stmt
@@ -1200,6 +1209,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,
 		readExecutionFromStmt:         q.readExecutionFromStmt,
+		readProgressStmt:              q.readProgressStmt,
 		readSnapshotStmt:              q.readSnapshotStmt,
 		readValuesStmt:                q.readValuesStmt,
 		readyDueWorkStmt:              q.readyDueWorkStmt,

@@ -486,6 +486,82 @@ func (q *Queries) PutInstance(ctx context.Context, arg PutInstanceParams) error 
 	return err
 }
 
+const ReadProgress = `-- name: ReadProgress :many
+SELECT
+    i.orchestration_name,
+    i.current_execution_id,
+    i.custom_status,
+    i.custom_status_version,
+    e.status,
+    q.work_item AS start_item,
+    f.event_id AS first_id,
+    f.event_data AS first_event,
+    l.event_id AS last_id,
+    l.event_data AS last_event
+FROM json_each(CAST(?1 AS TEXT)) AS j
+LEFT JOIN instances AS i ON i.instance_id = j.value
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT JOIN orchestrator_queue AS q ON i.id IS NULL AND q.id = (
+    SELECT MIN(s.id) FROM orchestrator_queue AS s WHERE s.instance_id = j.value AND s.kind IN (1, 2)
+)
+LEFT JOIN history AS f
+    ON e.status IN ('Completed', 'Failed') AND f.instance_id = i.instance_id AND f.execution_id = i.current_execution_id
+   AND f.event_id = (SELECT MIN(h.event_id) FROM history AS h WHERE h.instance_id = i.instance_id AND h.execution_id = i.current_execution_id)
+LEFT JOIN history AS l
+    ON l.instance_id = f.instance_id AND l.execution_id = f.execution_id
+   AND l.event_id = (SELECT MAX(h.event_id) FROM history AS h WHERE h.instance_id = f.instance_id AND h.execution_id = f.execution_id)
+ORDER BY j.key
+`
+
+type ReadProgressRow struct {
+	OrchestrationName   *string
+	CurrentExecutionID  *int64
+	CustomStatus        *string
+	CustomStatusVersion *int64
+	Status              *string
+	StartItem           *string
+	FirstID             *int64
+	FirstEvent          *string
+	LastID              *int64
+	LastEvent           *string
+}
+
+// How far the instances of a JSON list are, in its order. The waiting start is read only without an instance, the first
+// and the last event of the current execution only if it has ended.
+func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadProgressRow, error) {
+	rows, err := q.query(ctx, q.readProgressStmt, ReadProgress, instances)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ReadProgressRow{}
+	for rows.Next() {
+		var i ReadProgressRow
+		if err := rows.Scan(
+			&i.OrchestrationName,
+			&i.CurrentExecutionID,
+			&i.CustomStatus,
+			&i.CustomStatusVersion,
+			&i.Status,
+			&i.StartItem,
+			&i.FirstID,
+			&i.FirstEvent,
+			&i.LastID,
+			&i.LastEvent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const TouchInstance = `-- name: TouchInstance :exec
 UPDATE instances
 SET

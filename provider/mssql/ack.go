@@ -194,5 +194,9 @@ func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.A
 	}
 	s.signalInstances(ready)
 	s.signalActivities(len(ack.Activities))
-	s.announce(restored(turn.InstanceID))
+	if ack.Status != nil && provider.Status(*ack.Status).Ended() {
+		s.announceEnd(restored(turn.InstanceID))
+	} else {
+		s.changes.Announce(restored(turn.InstanceID))
+	}
 }

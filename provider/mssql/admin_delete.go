@@ -33,7 +33,7 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	if result.Running != nil {
 		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(result.Running.InstanceID))
 	}
-	s.announce(restoredIDs(result.Deleted)...)
+	s.announceEnd(restoredIDs(result.Deleted)...)
 	return deleteCounts(result.Counts).result(), nil
 }
 
@@ -83,7 +83,7 @@ func (s *Store) DeleteInstancesAtomic(
 	}
 	switch c := result.Conflict; {
 	case c == nil:
-		s.announce(instances...)
+		s.announceEnd(instances...)
 		return deleteCounts(result.Counts).result(), nil
 	case c.ParentInstanceID == nil:
 		return provider.DeleteInstanceResult{}, columns.StillRunning(operation, restored(c.InstanceID))
@@ -128,7 +128,7 @@ func (s *Store) DeleteInstanceBulk(
 		if err != nil {
 			return sum.result(), err
 		}
-		s.announce(restoredIDs(result.Deleted)...)
+		s.announceEnd(restoredIDs(result.Deleted)...)
 		c := result.Counts
 		sum.Instances += c.Instances
 		sum.Executions += c.Executions

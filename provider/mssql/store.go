@@ -34,6 +34,8 @@ type Store struct {
 	instances, activities *queue
 	// changes are the clients that wait for an instance.
 	changes wakeup.Changes
+	// ends are those of them that wait for the end.
+	ends wakeup.Changes
 
 	// calls are the calls in progress, for Close to wait for.
 	calls lifecycle.Calls
@@ -146,9 +148,12 @@ func (s *Store) InstanceChanged(instance string) (changed <-chan struct{}, stop 
 	return s.changes.Await(instance)
 }
 
-// announce tells the clients of this process that wait for one of the instances. It
-// comes after the commit.
-func (s *Store) announce(instances ...string) { s.changes.Announce(instances...) }
+// announceEnd tells the clients of this process that wait for one of the instances, which
+// have ended or were deleted. It comes after the commit.
+func (s *Store) announceEnd(instances ...string) {
+	s.changes.Announce(instances...)
+	s.ends.Announce(instances...)
+}
 
 // signalInstances and signalActivities wake fetches of this process for n instances or
 // activities that a call has made fetchable. They come after the commit.

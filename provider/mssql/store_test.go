@@ -222,7 +222,7 @@ func TestInstanceChanged(t *testing.T) {
 	defer stopA()
 	b, stopB := s.InstanceChanged("b")
 	defer stopB()
-	s.announce("a", "c")
+	s.announceEnd("a", "c")
 	soon(t, a)
 	select {
 	case <-b:

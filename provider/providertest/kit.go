@@ -179,6 +179,7 @@ func categories() []category {
 		moreFiltering(),
 		selectionByCode(),
 		leaseWatching(),
+		progressReading(),
 		heldHistory(),
 		moreDeletion(),
 		moreBulkDeletion(),

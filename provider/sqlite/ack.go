@@ -108,6 +108,9 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		}
 	}
 	t.changed = append(t.changed, held.instance)
+	if status := r.Metadata.Status; status != nil && status.Ended() {
+		t.ended = append(t.ended, held.instance)
+	}
 	return t.unlock(ctx, held.instance)
 }
 

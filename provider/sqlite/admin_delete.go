@@ -161,6 +161,7 @@ func (t *tx) deleteList(
 		}
 	}
 	t.changed = append(t.changed, instances...)
+	t.ended = append(t.ended, instances...)
 	return result, nil
 }
 

@@ -37,6 +37,7 @@ var planned = []struct{ name, query string }{
 	{"ReadExecution", sqlitedb.ReadExecution},
 	{"LatestExecution", sqlitedb.LatestExecution},
 	{"GetInstanceContext", sqlitedb.GetInstanceContext},
+	{"ReadProgress", sqlitedb.ReadProgress},
 	{"TouchInstance", sqlitedb.TouchInstance},
 	{"ReadyDueWork", sqlitedb.ReadyDueWork},
 	{"NextPlainWork", sqlitedb.NextPlainWork},

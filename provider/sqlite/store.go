@@ -28,6 +28,8 @@ type Store struct {
 	instances, activities *wakeup.List
 	// changes are the clients that wait for an instance.
 	changes wakeup.Changes
+	// ends are the clients that wait for the end of an instance.
+	ends wakeup.Changes
 
 	// calls are the calls in progress, for Close to wait for.
 	calls lifecycle.Calls

@@ -126,6 +126,7 @@ func (s *Store) published(e effects) {
 	s.instances.Note(e.instanceWake)
 	s.activities.Note(e.activityWake)
 	s.changes.Announce(e.changed...)
+	s.ends.Announce(e.ended...)
 	for _, report := range e.reports {
 		report()
 	}

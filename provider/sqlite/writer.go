@@ -121,6 +121,8 @@ type effects struct {
 	sets  map[codeSet]seenSet
 	// changed are the instances whose turn was committed, or that were deleted.
 	changed []string
+	// ended are those of them that have ended or were deleted.
+	ended []string
 	// reports are written to the log.
 	reports []func()
 }
@@ -138,6 +140,7 @@ func (e *effects) add(other effects) {
 		e.codes, e.sets = merged(e.codes, other.codes), merged(e.sets, other.sets)
 	}
 	e.changed = append(e.changed, other.changed...)
+	e.ended = append(e.ended, other.ended...)
 	e.reports = append(e.reports, other.reports...)
 }
 

@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.ProgressReader = (*Store)(nil)
+
+// ReadProgress implements [provider.ProgressReader]. It is one statement, which sees one
+// moment.
+func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
+	if len(instances) == 0 {
+		return nil, nil
+	}
+	ids, err := jsonList(columns.OpReadProgress, instances)
+	if err != nil {
+		return nil, err
+	}
+	var rows []sqlitedb.ReadProgressRow
+	err = s.read(ctx, columns.OpReadProgress, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		rows, err = q.ReadProgress(ctx, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]provider.Progress, len(rows))
+	for i, row := range rows {
+		c := columns.Progress{
+			Name: row.OrchestrationName, Status: row.Status, Start: row.StartItem,
+			CustomStatus: row.CustomStatus, CustomStatusVersion: row.CustomStatusVersion, Execution: row.CurrentExecutionID,
+		}
+		if row.FirstID != nil {
+			c.Events = []columns.Event{{ID: *row.FirstID, Data: *row.FirstEvent}, {ID: *row.LastID, Data: *row.LastEvent}}
+		}
+		list[i] = columns.NewProgress(instances[i], c)
+	}
+	return list, nil
+}

@@ -1,0 +1,56 @@
+-- Tells how far many instances are (§5.25): who uses each id, and what an instance that has ended
+-- has ended with.
+--
+-- The queue is read before the instances: the first turn moves an id from the one to the
+-- other, so in this order none is missed between the two.
+--
+-- Result sets:
+--   1 Instances: one for each of @ids, in their order. The name, the status, the execution and the
+--     version of the custom status are NULL without an instance; start_item is the work item of a
+--     start that waits. The custom status, and the first and the last event of the current execution,
+--     are NULL unless that has completed or failed.
+--
+-- Locks: orchestrator_queue, instances, executions, history.
+-- Hints: LOOP and INDEX find each row by its key, whatever the plan was made for (rule Q9).
+CREATE OR ALTER PROCEDURE duroxide.read_progress
+    @ids duroxide.id_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+DECLARE @starts TABLE (position INT NOT NULL PRIMARY KEY, work_item NVARCHAR(MAX) NOT NULL);
+INSERT INTO @starts (position, work_item)
+SELECT n.position, q.work_item
+FROM @ids AS n
+CROSS APPLY (
+    SELECT TOP (1) s.work_item
+    FROM duroxide.orchestrator_queue AS s
+    WHERE s.instance_id = n.id
+      AND s.kind IN (1, 2)
+    ORDER BY s.id
+) AS q;
+
+-- gen:result Instances
+SELECT i.orchestration_name, i.current_execution_id AS execution_id, i.custom_status_version, e.status, s.work_item AS start_item,
+    CASE WHEN e.status IN (N'Completed', N'Failed') THEN i.custom_status END AS custom_status,
+    f.event_id AS first_id, f.event_data AS first_event, l.event_id AS last_id, l.event_data AS last_event
+FROM @ids AS n
+LEFT JOIN @starts AS s ON s.position = n.position
+LEFT LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.id
+LEFT LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+    ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+OUTER APPLY (
+    SELECT TOP (1) h.event_id, h.event_data
+    FROM duroxide.history AS h WITH (INDEX (pk_history))
+    WHERE h.instance_id = e.instance_id
+      AND h.execution_id = e.execution_id
+      AND e.status IN (N'Completed', N'Failed')
+    ORDER BY h.event_id
+) AS f
+OUTER APPLY (
+    SELECT TOP (1) h.event_id, h.event_data
+    FROM duroxide.history AS h WITH (INDEX (pk_history))
+    WHERE h.instance_id = e.instance_id
+      AND h.execution_id = e.execution_id
+      AND e.status IN (N'Completed', N'Failed')
+    ORDER BY h.event_id DESC
+) AS l
+ORDER BY n.position;
