@@ -180,6 +180,8 @@ func categories() []category {
 		selectionByCode(),
 		leaseWatching(),
 		progressReading(),
+		taking(),
+		renewingTogether(),
 		heldHistory(),
 		moreDeletion(),
 		moreBulkDeletion(),

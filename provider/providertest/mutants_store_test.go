@@ -46,10 +46,24 @@ type calls struct {
 	DeleteInstanceBulk         func(ctx context.Context, filter provider.InstanceFilter) (provider.DeleteInstanceResult, error)
 	PruneExecutions            func(ctx context.Context, instance string, options provider.PruneOptions) (provider.PruneResult, error)
 	PruneExecutionsBulk        func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error)
+	Take                       func(ctx context.Context, params provider.TakeParams) (provider.Taken, error)
+	AckTurnAndTake             func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error)
+	AckWorkAndTake             func(ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error)
+	WorkReady                  func() (turns, activities <-chan struct{}, stop func())
+	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
+}
+
+// mutable is a store that mutants are made of, with the optional interfaces that they
+// break as well.
+type mutable interface {
+	provider.Provider
+	provider.CodeSelector
+	provider.Taker
+	provider.LockRenewer
 }
 
 // callsOf returns the methods of a store as they are.
-func callsOf(p provider.Provider) *calls {
+func callsOf(p mutable) *calls {
 	a := p.Admin()
 	return &calls{
 		FetchOrchestrationItem:     p.FetchOrchestrationItem,
@@ -89,15 +103,24 @@ func callsOf(p provider.Provider) *calls {
 		DeleteInstanceBulk:         a.DeleteInstanceBulk,
 		PruneExecutions:            a.PruneExecutions,
 		PruneExecutionsBulk:        a.PruneExecutionsBulk,
+		Take:                       p.Take,
+		AckTurnAndTake:             p.AckTurnAndTake,
+		AckWorkAndTake:             p.AckWorkAndTake,
+		WorkReady:                  p.WorkReady,
+		RenewLocks:                 p.RenewLocks,
 	}
 }
 
-// broken is a store that consists of calls.
-type broken struct{ *calls }
+// broken is a store that consists of calls, and tells as the sound one does which code
+// is known.
+type broken struct {
+	*calls
+	provider.CodeSelector
+}
 
 func (broken) Name() string            { return "broken" }
 func (broken) Version() string         { return "0.0.0" }
-func (b broken) Admin() provider.Admin { return brokenAdmin(b) }
+func (b broken) Admin() provider.Admin { return brokenAdmin{b.calls} }
 
 // brokenAdmin is its management side.
 type brokenAdmin struct{ *calls }
@@ -176,6 +199,26 @@ func (b broken) GetKVAllValues(ctx context.Context, instance string) (map[string
 
 func (b broken) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
 	return b.calls.GetInstanceStats(ctx, instance)
+}
+
+func (b broken) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	return b.calls.Take(ctx, params)
+}
+
+func (b broken) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+	return b.calls.AckTurnAndTake(ctx, ack, params)
+}
+
+func (b broken) AckWorkAndTake(ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
+	return b.calls.AckWorkAndTake(ctx, lockToken, completion, params)
+}
+
+func (b broken) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	return b.calls.WorkReady()
+}
+
+func (b broken) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+	return b.calls.RenewLocks(ctx, locks)
 }
 
 func (b brokenAdmin) ListInstances(ctx context.Context) ([]string, error) {

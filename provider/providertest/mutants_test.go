@@ -33,7 +33,7 @@ func mutants() []mutant {
 	for _, some := range [][]mutant{
 		turnMutants(), tokenMutants(), leaseMutants(), attemptMutants(), queueMutants(), selectionMutants(), sessionMutants(),
 		keyMutants(), statusMutants(), statsMutants(), listMutants(), deletionMutants(), bulkMutants(), pruneMutants(),
-		damageMutants(), waitMutants(), contextMutants(),
+		damageMutants(), waitMutants(), contextMutants(), takingMutants(), noticeMutants(), renewingMutants(),
 	} {
 		all = append(all, some...)
 	}
@@ -145,9 +145,13 @@ func failureOf(t *testing.T, name string, lease time.Duration, mutate func(c *ca
 	if err != nil {
 		return err.Error()
 	}
-	c := callsOf(store.Provider)
+	sound, ok := store.Provider.(mutable)
+	if !ok {
+		return "the store lacks an optional interface"
+	}
+	c := callsOf(sound)
 	mutate(c, *c)
-	store.Provider = broken{c}
+	store.Provider = broken{c, sound}
 	config := Config{
 		Open:        func(*testing.T) Store { return store },
 		LockTimeout: lease, ShortPollLimit: lease, LongPolling: true,
@@ -202,6 +206,15 @@ func openMutable(t *testing.T) (Store, error) {
 	}
 	return Store{
 		Provider: store,
+		Reopen: func(t *testing.T) provider.Provider {
+			t.Helper()
+			other, err := sqlite.Open(t.Context(), path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = other.Close() })
+			return other
+		},
 		CorruptHistory: func(ctx context.Context, instance string, executionID, eventID uint64, data string) error {
 			return exec(ctx, `UPDATE history SET event_data = ? WHERE instance_id = ? AND execution_id = ? AND event_id = ?`,
 				data, instance, int64(executionID), int64(eventID))

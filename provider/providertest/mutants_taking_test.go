@@ -1,0 +1,346 @@
+package providertest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// The mutants about the calls that commit and take, and that renew together.
+
+// takingWith changes what every combined call takes, and what it has taken.
+func takingWith(ask func(params *provider.TakeParams), answer func(taken *provider.Taken)) func(*calls, calls) {
+	return func(c *calls, sound calls) {
+		change := func(params provider.TakeParams, call func(params provider.TakeParams) (provider.Taken, error)) (provider.Taken, error) {
+			if ask != nil {
+				params.Work = slices.Clone(params.Work)
+				if params.Turn != nil {
+					params.Turn = new(*params.Turn)
+				}
+				ask(&params)
+			}
+			taken, err := call(params)
+			if answer != nil {
+				answer(&taken)
+			}
+			return taken, err
+		}
+		c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+			return change(params, func(params provider.TakeParams) (provider.Taken, error) { return sound.Take(ctx, params) })
+		}
+		c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+			return change(params, func(params provider.TakeParams) (provider.Taken, error) {
+				return sound.AckTurnAndTake(ctx, ack, params)
+			})
+		}
+		c.AckWorkAndTake = func(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
+			return change(params, func(params provider.TakeParams) (provider.Taken, error) {
+				return sound.AckWorkAndTake(ctx, token, completion, params)
+			})
+		}
+	}
+}
+
+// commitWith changes how the acknowledgement and the taking go together.
+func commitWith(both func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error)) func(*calls, calls) {
+	return func(c *calls, sound calls) {
+		c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+			return both(func() error { return sound.AckOrchestrationItem(ctx, ack) },
+				func() (provider.Taken, error) { return sound.Take(ctx, params) })
+		}
+		c.AckWorkAndTake = func(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
+			return both(func() error { return sound.AckWorkItem(ctx, token, completion) },
+				func() (provider.Taken, error) { return sound.Take(ctx, params) })
+		}
+	}
+}
+
+func takingMutants() []mutant {
+	return []mutant{
+		{
+			"takes one activity however many are asked for", "§5.23 what is taken",
+			[]string{"more taking/what_is_ready_is_taken"},
+			takingWith(func(p *provider.TakeParams) { p.Work = p.Work[:min(1, len(p.Work))] }, nil),
+		},
+		{
+			"takes a turn unasked", "§5.23 what is taken",
+			[]string{"more taking/without_entries_nothing_is_taken"},
+			takingWith(func(p *provider.TakeParams) { p.Turn = &provider.FetchOrchestrationParams{LockTimeout: held} }, nil),
+		},
+		{"waits for something to take", "PollTimeout is not used", []string{"more taking/never_waits"}, func(c *calls, sound calls) {
+			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+				turn, err := sound.FetchOrchestrationItem(ctx, *params.Turn)
+				return provider.Taken{Turn: turn}, err
+			}
+		}},
+		{
+			"takes before it commits", "what the call itself made",
+			[]string{"more taking/turn_hands_on_what_it_made", "more taking/completion_hands_on_its_turn"},
+			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+				taken, err := take()
+				if err == nil {
+					err = ack()
+				}
+				return taken, err
+			}),
+		},
+		{
+			"takes although the acknowledgement failed", "§5.23 atomicity",
+			[]string{"more taking/failed_ack_takes_nothing"},
+			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+				err := ack()
+				_, _ = take()
+				return provider.Taken{}, err
+			}),
+		},
+		{
+			"tells of a failed acknowledgement as of a failed taking", "§5.23 atomicity",
+			[]string{"more taking/failed_ack_takes_nothing"},
+			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+				if err := ack(); err != nil {
+					return provider.Taken{Err: err}, nil
+				}
+				return take()
+			}),
+		},
+		{
+			"checks what it is to take after the commit", "§5.23 arguments",
+			[]string{"more taking/bad_entries_commit_nothing"},
+			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
+				if err := ack(); err != nil {
+					return provider.Taken{}, err
+				}
+				return take()
+			}),
+		},
+		{"takes no notice of a combined call's context", "a call ends soon after its context", []string{"more taking/ended_context_commits_nothing"}, func(c *calls, sound calls) {
+			c.AckTurnAndTake = func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+				return sound.AckTurnAndTake(context.WithoutCancel(ctx), ack, params)
+			}
+		}},
+		{
+			"takes for every entry by the first one's terms", "For is the index of the entry",
+			[]string{"more taking/each_entry_by_its_own_terms", "more taking/work_by_code"},
+			takingWith(func(p *provider.TakeParams) {
+				for i := range p.Work {
+					p.Work[i] = p.Work[0]
+				}
+			}, nil),
+		},
+		{
+			"numbers what it has taken", "For is the index of the entry",
+			[]string{"more taking/each_entry_by_its_own_terms"},
+			takingWith(nil, func(taken *provider.Taken) {
+				for i := range taken.Work {
+					taken.Work[i].For = i
+				}
+			}),
+		},
+		{
+			"takes turns of any framework version", "§5.23 what is taken",
+			[]string{"more taking/turn_by_its_own_terms"},
+			takingWith(func(p *provider.TakeParams) {
+				if p.Turn != nil {
+					p.Turn.Filter = nil
+				}
+			}, nil),
+		},
+		{
+			"takes turns of any code", "§5.23 what is taken",
+			[]string{"more taking/work_by_code"},
+			takingWith(func(p *provider.TakeParams) {
+				if p.Turn != nil {
+					p.Turn.Known = nil
+				}
+			}, nil),
+		},
+		{
+			"claims all sessions for one owner", "§5.23 what is taken",
+			[]string{"more taking/sessions_are_claimed_for_their_owner"},
+			takingWith(func(p *provider.TakeParams) {
+				for i := range p.Work {
+					p.Work[i].Session = &provider.SessionFetchConfig{OwnerID: "worker", LockTimeout: held}
+				}
+			}, nil),
+		},
+		{
+			"counts every attempt as the first", "§5.23 what is taken",
+			[]string{"more taking/attempts_are_counted_and_leases_end"},
+			takingWith(nil, func(taken *provider.Taken) {
+				if taken.Turn != nil {
+					taken.Turn.AttemptCount = 1
+				}
+			}),
+		},
+		{
+			"hands out tokens of its own", "§5.23 what is taken",
+			[]string{"more taking/tokens_are_those_of_fetches"},
+			takingWith(nil, func(taken *provider.Taken) {
+				for i := range taken.Work {
+					taken.Work[i].LockToken += "x"
+				}
+			}),
+		},
+		{"hands an activity out again", "§1: peek-lock", []string{"more taking/nothing_is_taken_twice"}, func(c *calls, sound calls) {
+			var mu sync.Mutex
+			var last []provider.TakenWork
+			c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+				taken, err := sound.Take(ctx, params)
+				mu.Lock()
+				defer mu.Unlock()
+				if len(taken.Work) == 0 {
+					taken.Work = last
+				}
+				last = taken.Work
+				return taken, err
+			}
+		}},
+	}
+}
+
+// noticeMutants are about what is told of work that is ready.
+func noticeMutants() []mutant {
+	const rule = "§5.23 WorkReady"
+	return []mutant{
+		{"tells only of what clients queue", rule, []string{
+			"more taking/notice_of_what_a_turn_makes", "more taking/notice_of_a_completion", "more taking/notice_of_what_is_given_up",
+			"more taking/notice_when_delays_end", "more taking/notice_when_leases_end", "more taking/notice_of_what_another_process_does",
+		}, func(c *calls, sound calls) {
+			n := newNotices()
+			c.WorkReady = n.subscribe
+			c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
+				defer n.tell()
+				return sound.EnqueueForOrchestrator(ctx, item, delay)
+			}
+			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
+				defer n.tell()
+				return sound.EnqueueForWorker(ctx, item)
+			}
+		}},
+		{"tells nothing", rule, []string{"more taking/notice_of_what_is_queued"}, func(c *calls, _ calls) {
+			c.WorkReady = newNotices().subscribe
+		}},
+		{"tells only who waits for it", rule, []string{"more taking/notices_wait_to_be_received"}, func(c *calls, sound calls) {
+			c.WorkReady = func() (<-chan struct{}, <-chan struct{}, func()) {
+				turns, activities, end := sound.WorkReady()
+				unbuffered := make(chan struct{})
+				done := make(chan struct{})
+				go func() {
+					for {
+						select {
+						case <-turns:
+						case <-done:
+							return
+						}
+						select {
+						case unbuffered <- struct{}{}:
+						default:
+						}
+					}
+				}()
+				return unbuffered, activities, sync.OnceFunc(func() {
+					end()
+					close(done)
+				})
+			}
+		}},
+		{"goes on to tell after stop", rule, []string{"more taking/notices_end_with_stop"}, func(c *calls, sound calls) {
+			n := newNotices()
+			c.WorkReady = n.subscribe
+			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
+				defer n.tell()
+				return sound.EnqueueForWorker(ctx, item)
+			}
+		}},
+	}
+}
+
+// notices are what a mutant tells.
+type notices struct{ turns, activities chan struct{} }
+
+func newNotices() *notices { return &notices{make(chan struct{}, 1), make(chan struct{}, 1)} }
+
+func (n *notices) subscribe() (turns, activities <-chan struct{}, stop func()) {
+	return n.turns, n.activities, func() {}
+}
+
+func (n *notices) tell() {
+	for _, c := range []chan struct{}{n.turns, n.activities} {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func renewingMutants() []mutant {
+	return []mutant{
+		{"renews no more after a lease that is lost", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+				outcomes := make([]error, len(locks))
+				for i := range locks {
+					one, err := sound.RenewLocks(ctx, locks[i:i+1])
+					if err != nil {
+						return nil, err
+					}
+					if outcomes[i] = one[0]; one[0] != nil {
+						for j := range outcomes[i:] {
+							outcomes[i+j] = one[0]
+						}
+						break
+					}
+				}
+				return outcomes, nil
+			}
+		}},
+		{"tells the outcomes in another order", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+				outcomes, err := sound.RenewLocks(ctx, locks)
+				slices.Reverse(outcomes)
+				return outcomes, err
+			}
+		}},
+		{"fails together for one lease that is lost", "§5.24 result", []string{"more renewing together/each_lease_has_its_outcome"}, func(c *calls, sound calls) {
+			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+				outcomes, err := sound.RenewLocks(ctx, locks)
+				for _, outcome := range outcomes {
+					if outcome != nil {
+						return nil, outcome
+					}
+				}
+				return outcomes, err
+			}
+		}},
+		{"says that it renews", "§5.", []string{
+			"more renewing together/leases_count_from_now", "more renewing together/sessions_are_extended",
+		}, func(c *calls, _ calls) {
+			c.RenewLocks = func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
+				return make([]error, len(locks)), nil
+			}
+		}},
+		{"takes no locks for an error", "§5.24 none", []string{"more renewing together/no_locks_are_no_error"}, func(c *calls, sound calls) {
+			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+				if len(locks) == 0 {
+					return nil, provider.Permanent("renew_locks", "no locks", provider.ErrInvalidArgument)
+				}
+				return sound.RenewLocks(ctx, locks)
+			}
+		}},
+		{"renews what comes before a bad time", "§5.24 error", []string{"more renewing together/bad_times_renew_nothing"}, func(c *calls, sound calls) {
+			c.RenewLocks = func(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+				var outcomes []error
+				for _, lock := range locks {
+					one, err := sound.RenewLocks(ctx, []provider.LockRenewal{lock})
+					if err != nil {
+						return nil, err
+					}
+					outcomes = append(outcomes, one...)
+				}
+				return outcomes, nil
+			}
+		}},
+	}
+}
