@@ -177,7 +177,7 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known 
 			return nil, err
 		}
 		if found != nil {
-			t.lockedInstance(instance)
+			t.instancesTaken = append(t.instancesTaken, instance)
 			// Others that wait look again when this lease ends.
 			t.instanceWake = earlier(t.instanceWake, until)
 			return found, nil

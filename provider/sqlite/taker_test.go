@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -142,4 +143,60 @@ func TestNoNoticeForWhatTheCallTakes(t *testing.T) {
 	}
 	must(t, s.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: taken.Work[0].LockToken}))
 	soon(t, activities)
+}
+
+// Calls that share a transaction are all done before any of them takes work: the turn that
+// the first of several completions takes has the others too, and nothing is left to tell of.
+func TestTakingSeesTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	turns, _, stop := s.WorkReady()
+	defer stop()
+	const n = 5
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	turn := fetch(t, s)
+	var items []provider.WorkItem
+	for id := range uint64(n) {
+		items = append(items, provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id})
+	}
+	params := provider.TakeParams{Work: slices.Repeat([]provider.FetchWorkParams{{LockTimeout: time.Hour}}, n)}
+	held, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+		LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: items,
+		HistoryDelta: []provider.Event{event("i", 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0"})},
+		Metadata:     provider.ExecutionMetadata{OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0")},
+	}, params)
+	must(t, err)
+	for len(turns) > 0 {
+		<-turns
+	}
+	release := hold(t, s)
+	taken := make(chan provider.Taken, n)
+	for i, work := range held.Work {
+		go func() {
+			got, err := s.AckWorkAndTake(t.Context(), work.LockToken, provider.ActivityCompletedItem{
+				Instance: "i", ExecutionID: 1, ID: 2 + uint64(i), Result: "r",
+			}, everything())
+			if err != nil {
+				t.Error(err)
+			}
+			taken <- got
+		}()
+		s.writer.queuedCalls(t, i+1)
+	}
+	release()
+	var messages []int
+	for range n {
+		if got := soon(t, taken); got.Turn != nil {
+			messages = append(messages, len(got.Turn.Item.Messages))
+		}
+	}
+	if !slices.Equal(messages, []int{n}) {
+		t.Errorf("turns with %v messages were taken; want one with all %d", messages, n)
+	}
+	// The writer tells before it begins the next call.
+	_, err = s.Take(t.Context(), everything())
+	must(t, err)
+	if len(turns) != 0 {
+		t.Error("a notice of what was taken")
+	}
 }

@@ -117,11 +117,12 @@ func (w *watch) pollOthers(ctx context.Context) {
 // published is what the writer calls after each transaction, when its effects can be
 // seen by everybody.
 func (s *Store) published(e effects) {
-	if n := len(e.instances) - e.instancesTaken; n > 0 {
-		s.instances.Signal(n)
+	instances, activities := e.fetchable()
+	if instances > 0 {
+		s.instances.Signal(instances)
 	}
-	if n := len(e.activities) + e.due - e.activitiesTaken; n > 0 {
-		s.activities.Signal(n)
+	if activities > 0 {
+		s.activities.Signal(activities)
 	}
 	s.instances.Note(e.instanceWake)
 	s.activities.Note(e.activityWake)

@@ -188,7 +188,7 @@ func (t *tx) nextWork(
 			}
 			t.activityWake = earlier(t.activityWake, end)
 		}
-		t.lockedActivity(id)
+		t.activitiesTaken = append(t.activitiesTaken, id)
 		// Others that wait look again when this lease ends.
 		t.activityWake = earlier(t.activityWake, until)
 		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil

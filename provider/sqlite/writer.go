@@ -78,6 +78,8 @@ type job struct {
 	run func(context.Context, *tx) error
 	// then, if set, is done after run, in order. A step that fails takes back its own
 	// changes and ends the job, but what was done before it stays: thenErr says why.
+	// All calls of a group are done before the first of these steps, so that these find
+	// what the others have made.
 	then    []func(context.Context, *tx) error
 	thenErr error
 	// undo, if set, takes back what run did when nobody was left to hear of it.
@@ -85,11 +87,12 @@ type job struct {
 	// bare stands in for run and is executed outside any transaction.
 	bare func(context.Context) error
 
-	ctx     context.Context //nolint:containedctx // it travels with the call it belongs to
-	state   atomic.Int32
-	err     error
-	done    chan struct{}
-	effects effects
+	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
+	state atomic.Int32
+	err   error
+	done  chan struct{}
+	// tx is that of the latest try.
+	tx *tx
 }
 
 // tx is what a call sees of the transaction it runs in.
@@ -110,9 +113,9 @@ type effects struct {
 	instances  []string
 	activities []int64
 	due        int
-	// instancesTaken and activitiesTaken count those of them that the same call has
-	// locked.
-	instancesTaken, activitiesTaken int
+	// instancesTaken and activitiesTaken were locked.
+	instancesTaken  []string
+	activitiesTaken []int64
 	// instanceWake and activityWake are the earliest times at which something
 	// will, 0 for unknown.
 	instanceWake, activityWake int64
@@ -132,8 +135,8 @@ func (e *effects) add(other effects) {
 	e.instances = append(e.instances, other.instances...)
 	e.activities = append(e.activities, other.activities...)
 	e.due += other.due
-	e.instancesTaken += other.instancesTaken
-	e.activitiesTaken += other.activitiesTaken
+	e.instancesTaken = append(e.instancesTaken, other.instancesTaken...)
+	e.activitiesTaken = append(e.activitiesTaken, other.activitiesTaken...)
 	e.instanceWake = earlier(e.instanceWake, other.instanceWake)
 	e.activityWake = earlier(e.activityWake, other.activityWake)
 	if other.codes != nil || other.sets != nil {
@@ -144,18 +147,20 @@ func (e *effects) add(other effects) {
 	e.reports = append(e.reports, other.reports...)
 }
 
-// lockedInstance notes that the call has locked an instance.
-func (e *effects) lockedInstance(id string) {
-	if slices.Contains(e.instances, id) {
-		e.instancesTaken++
-	}
+// fetchable counts what the calls have made fetchable and not locked in the same transaction.
+func (e *effects) fetchable() (instances, activities int) {
+	return untaken(e.instances, e.instancesTaken), untaken(e.activities, e.activitiesTaken) + e.due
 }
 
-// lockedActivity notes that the call has locked an activity.
-func (e *effects) lockedActivity(id int64) {
-	if slices.Contains(e.activities, id) {
-		e.activitiesTaken++
+// untaken counts what was made and not taken. A call locks only what was there before, and
+// nobody gives back what was locked in the same transaction.
+func untaken[T comparable](made, taken []T) (n int) {
+	for _, m := range made {
+		if !slices.Contains(taken, m) {
+			n++
+		}
 	}
+	return n
 }
 
 // merged joins two maps, of which the first may be changed.
@@ -338,33 +343,33 @@ func (w *writer) execute(group []*job) {
 // Calls seldom fail, so the first try does without savepoints. When a call fails beside
 // others, or after it has done what is to stay, all are done again, each in its own.
 func (w *writer) transaction(ctx context.Context, group []*job) error {
-	failed, err := w.try(ctx, group, w.run)
+	failed, err := w.try(ctx, group, unguarded)
 	if failed == nil || (len(group) == 1 && failed.err != nil) {
 		return err
 	}
 	for _, j := range group {
 		j.err, j.thenErr = nil, nil
 	}
-	_, err = w.try(ctx, group, w.runApart)
+	_, err = w.try(ctx, group, w.apart)
 	return err
 }
 
-// try is one try of a transaction. It ends with the first error of run; failed is then
+// try is one try of a transaction. It ends with the first error of a step; failed is then
 // the job whose own failure it is, nil when it is the transaction's.
-func (w *writer) try(
-	ctx context.Context, group []*job, run func(context.Context, *job) error,
-) (failed *job, err error) {
+func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job, err error) {
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
 	w.ready.begin()
-	for _, j := range group {
-		if err := run(ctx, j); err != nil {
-			w.rollback(ctx)
-			if j.err != nil || j.thenErr != nil {
-				failed = j
+	for _, part := range []func(context.Context, *job, doStep) error{w.runCall, w.runThen} {
+		for _, j := range group {
+			if err := part(ctx, j, do); err != nil {
+				w.rollback(ctx)
+				if j.err != nil || j.thenErr != nil {
+					failed = j
+				}
+				return failed, err
 			}
-			return failed, err
 		}
 	}
 	if _, err := w.control.commit.ExecContext(ctx); err != nil {
@@ -395,49 +400,48 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 }
 
-// run executes one call. Its failure is the transaction's.
-func (w *writer) run(ctx context.Context, j *job) error {
-	t := w.newTx()
-	if err := j.run(ctx, t); err != nil {
-		j.err = classify(j.operation, err)
-		return err
-	}
-	for _, step := range j.then {
-		if err := step(ctx, t); err != nil {
-			j.thenErr = classify(j.operation, err)
-			return err
-		}
-	}
-	j.effects = t.effects
-	return nil
-}
+// doStep does a step of a job. failed is the step's own error, err the transaction's.
+type doStep func(ctx context.Context, t *tx, step func(context.Context, *tx) error) (failed, err error)
 
-// runApart is run with a savepoint around the call, and around each step that follows.
-// The error is the transaction's, a call's own is recorded in the job.
-func (w *writer) runApart(ctx context.Context, j *job) error {
-	t := w.newTx()
-	failed, err := w.apart(ctx, t, j.run)
+// runCall does a job's call. The error is the transaction's, the call's own is recorded in
+// the job.
+func (w *writer) runCall(ctx context.Context, j *job, do doStep) error {
+	j.tx = w.newTx()
+	failed, err := do(ctx, j.tx, j.run)
 	if failed != nil {
 		j.err = classify(j.operation, failed)
 	}
+	return err
+}
+
+// runThen does what follows the call, as runCall.
+func (w *writer) runThen(ctx context.Context, j *job, do doStep) (err error) {
+	if len(j.then) > 0 {
+		j.tx.now = w.clock() // not before what the other calls have made
+	}
 	for _, step := range j.then {
-		if failed != nil || err != nil {
+		if j.err != nil || j.thenErr != nil || err != nil {
 			break
 		}
-		if failed, err = w.apart(ctx, t, step); failed != nil {
+		var failed error
+		if failed, err = do(ctx, j.tx, step); failed != nil {
 			j.thenErr = classify(j.operation, failed)
 		}
 	}
-	j.effects = t.effects
 	return err
+}
+
+// unguarded does a step whose failure is the transaction's.
+func unguarded(ctx context.Context, t *tx, step func(context.Context, *tx) error) (failed, err error) {
+	err = step(ctx, t)
+	return err, err
 }
 
 func (w *writer) newTx() *tx {
 	return &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready}
 }
 
-// apart runs a step in a savepoint. failed is the step's own error, after which it has
-// changed nothing; err is the transaction's.
+// apart does a step in a savepoint. One that has failed has changed nothing.
 func (w *writer) apart(ctx context.Context, t *tx, step func(context.Context, *tx) error) (failed, err error) {
 	if _, err := w.control.savepoint.ExecContext(ctx); err != nil {
 		return nil, err
@@ -471,7 +475,7 @@ func (w *writer) answer(group []*job) {
 	var sum effects
 	for _, j := range group {
 		if j.err == nil {
-			sum.add(j.effects)
+			sum.add(j.tx.effects)
 		}
 		if !j.state.CompareAndSwap(running, finished) && j.err == nil && j.undo != nil {
 			w.takeBack(j)
