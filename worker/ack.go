@@ -138,7 +138,11 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
 	status := params.Metadata.Status
 	params.DropTimers = params.DropTimers || status != nil && (*status == provider.StatusCompleted || *status == provider.StatusFailed)
-	return t.settling.do(func(ctx context.Context) error { return t.worker.store.AckOrchestrationItem(ctx, params) })
+	return t.settling.acknowledge(len(params.WorkerItems), func(ctx context.Context) error {
+		return t.worker.store.AckOrchestrationItem(ctx, params)
+	}, func(ctx context.Context, taker provider.Taker, take provider.TakeParams) (provider.Taken, error) {
+		return taker.AckTurnAndTake(ctx, params, take)
+	})
 }
 
 func (t *turn) logUncommitted(ctx context.Context, err error, tries int) {

@@ -23,6 +23,8 @@ type activities struct {
 	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
+	// settler is that of a slot of the dispatcher.
+	settler *settler
 }
 
 // loop runs activities until ctx ends; work ends when running ones must stop
@@ -33,27 +35,32 @@ func (a *activities) loop(ctx, work context.Context) {
 	last := newSettler()
 	defer last.wait()
 	for ctx.Err() == nil {
-		params := provider.FetchWorkParams{
-			LockTimeout: w.options.ActivityLockTimeout, PollTimeout: w.pollTimeout(), Tags: w.options.Tags, Known: w.known.activities,
-		}
-		if w.sessions.full() {
-			// Without sessions, and not for long: one may end at any moment.
+		params := w.fetchWork(a.id)
+		params.PollTimeout = w.pollTimeout()
+		if params.Session == nil { // not for long: a session may end at any moment
 			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
-		} else {
-			params.Session = &provider.SessionFetchConfig{
-				OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout,
-			}
 		}
 		began := time.Now()
 		fetched, err := w.store.FetchWorkItem(ctx, params)
-		w.outage.observe(ctx, "fetch_work_item", err)
+		w.outage.observe(ctx, opFetchWork, err)
 		if fetched != nil {
 			backoff.failures = 0
-			last.settle(a.process(work, fetched))
+			settle := a.process(work, fetched)
+			last.settle(func(free func()) { settle(free, nil) })
 			continue
 		}
 		backoff.wait(ctx, err, began, w.options.MinPollInterval)
 	}
+}
+
+// fetchWork is what this worker asks for when it fetches an activity for a slot: without
+// sessions while no further one may begin.
+func (w *Worker) fetchWork(slotID string) provider.FetchWorkParams {
+	params := provider.FetchWorkParams{LockTimeout: w.options.ActivityLockTimeout, Tags: w.options.Tags, Known: w.known.activities}
+	if !w.sessions.full() {
+		params.Session = &provider.SessionFetchConfig{OwnerID: w.ownerID(slotID), LockTimeout: w.options.SessionLockTimeout}
+	}
+	return params
 }
 
 // call is one fetched activity on its way to an ack or an abandon.
@@ -109,12 +116,12 @@ func wasCancelled(ctx context.Context) bool {
 }
 
 // process runs one activity and returns the call that acknowledges or abandons it.
-func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) (settle func(free func())) {
+func (a *activities) process(work context.Context, fetched *provider.FetchedWorkItem) settleFunc {
 	w := a.worker
 	item, ok := fetched.Item.(provider.ActivityExecuteItem)
 	if !ok {
 		w.options.Logger.ErrorContext(work, "the worker queue holds something other than an activity", "variant", fetched.Item.Variant())
-		return func(func()) {} // returns when its lease ends, again and again
+		return func(func(), *taking) {} // returns when its lease ends, again and again
 	}
 	ctx, cancel := context.WithCancelCause(work)
 	c := &call{worker: w, slot: a.id, fetched: fetched, item: item, ctx: ctx, cancel: cancel, logger: w.options.Logger.With(
@@ -124,13 +131,15 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 	if a.unknown == nil {
 		last = c.inSession(ctx)
 	}
-	return func(free func()) {
+	return func(free func(), take *taking) {
 		defer cancel(nil)
 		defer c.end()
 		var stop func()
 		c.settling, stop = newSettling(ctx, w.options.ActivityLockTimeout, &w.outage, free)
+		c.settling.take = take
 		defer stop()
 		last()
+		take.finish()
 	}
 }
 
@@ -312,9 +321,12 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 	for {
 		var token string
-		tries, err := c.settling.do(func(ctx context.Context) error {
+		tries, err := c.settling.acknowledge(0, func(ctx context.Context) error {
 			token = c.token()
 			return c.worker.store.AckWorkItem(ctx, token, completion)
+		}, func(ctx context.Context, taker provider.Taker, params provider.TakeParams) (provider.Taken, error) {
+			token = c.token()
+			return taker.AckWorkAndTake(ctx, token, completion, params)
 		})
 		if err == nil {
 			c.worker.failures.forget(c.key())

@@ -135,6 +135,7 @@ func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem)
 		}
 		return true
 	})
+	c.worker.renewals.join(l, provider.LockRenewal{LockToken: token, ExtendFor: options.ActivityLockTimeout})
 	return l
 }
 

@@ -40,7 +40,13 @@ type lease struct {
 	cancel context.CancelFunc
 	mu     sync.Mutex
 	timer  *time.Timer
-	done   sync.WaitGroup
+	// armed means that the lease is to be renewed when it is due.
+	armed bool
+	due   time.Time
+	done  sync.WaitGroup
+	// together, if not nil, renews the lock with others.
+	together *renewals
+	lock     provider.LockRenewal
 	// expires is when the lease ends unless it is renewed, by this process's
 	// monotonic clock.
 	expires time.Time
@@ -88,21 +94,77 @@ func (l *lease) schedule(after time.Duration) {
 		return
 	}
 	l.done.Add(1)
+	l.armed, l.due = true, time.Now().Add(after)
 	l.timer = time.AfterFunc(after, func() {
 		defer l.done.Done()
 		l.fire()
 	})
 }
 
-func (l *lease) fire() {
-	taken := time.Now()
-	deadline := l.expires
-	if !deadline.After(taken) {
-		deadline = taken.Add(l.interval)
+// joined makes the lease be renewed with others.
+func (l *lease) joined(r *renewals, lock provider.LockRenewal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.together, l.lock = r, lock
+}
+
+// claim makes the caller renew the lease, and nobody else. It refuses when somebody does, and
+// when more than half of the interval is left.
+func (l *lease) claim() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.armed || l.ctx.Err() != nil || time.Until(l.due) > l.interval/2 {
+		return false
 	}
-	ctx, cancel := context.WithDeadline(l.ctx, deadline)
+	l.armed = false
+	if l.timer.Stop() {
+		l.done.Done()
+	}
+	return true
+}
+
+// deadline is until when a renewal that begins now may take.
+func (l *lease) deadline(now time.Time) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.expires.After(now) {
+		return l.expires
+	}
+	return now.Add(l.interval)
+}
+
+func (l *lease) fire() {
+	l.mu.Lock()
+	together := l.together
+	l.mu.Unlock()
+	switch {
+	case together != nil && together.renew(l):
+		return
+	case together == nil && !l.claim():
+		return
+	}
+	taken := time.Now()
+	ctx, cancel := context.WithDeadline(l.ctx, l.deadline(taken))
 	err := l.renew(ctx)
 	cancel()
+	l.goOn(taken, err)
+}
+
+// answered is told how a renewal with others went.
+func (l *lease) answered(taken time.Time, err error) {
+	l.mu.Lock()
+	if l.ctx.Err() != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.done.Add(1)
+	l.mu.Unlock()
+	defer l.done.Done()
+	l.goOn(taken, err)
+}
+
+// goOn is told how a renewal that began at that time has ended.
+func (l *lease) goOn(taken time.Time, err error) {
 	if l.ctx.Err() != nil {
 		return
 	}
@@ -155,6 +217,7 @@ func (l *lease) renewNow() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer != nil && l.timer.Stop() {
+		l.due = time.Now()
 		l.timer.Reset(0)
 	}
 }
@@ -194,6 +257,10 @@ func (l *lease) stop() {
 	if l.timer != nil && l.timer.Stop() {
 		l.done.Done()
 	}
+	together := l.together
 	l.mu.Unlock()
+	if together != nil {
+		together.leave(l)
+	}
 	l.done.Wait()
 }

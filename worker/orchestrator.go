@@ -17,6 +17,8 @@ type orchestrator struct {
 	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
+	// settler is that of a slot of the dispatcher.
+	settler *settler
 }
 
 // lentPerSlot is how many turns whose function is slow are waited for outside a slot.
@@ -30,14 +32,10 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 	defer last.wait()
 	for ctx.Err() == nil {
 		began := time.Now()
-		fetched, err := w.store.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{
-			LockTimeout: w.options.OrchestrationLockTimeout,
-			PollTimeout: w.pollTimeout(),
-			Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
-			Held:        w.cache.held,
-			Known:       w.known.orchestrations,
-		})
-		w.outage.observe(ctx, "fetch_orchestration_item", err)
+		params := w.fetchTurn()
+		params.PollTimeout = w.pollTimeout()
+		fetched, err := w.store.FetchOrchestrationItem(ctx, params)
+		w.outage.observe(ctx, opFetchTurn, err)
 		if fetched == nil {
 			backoff.wait(ctx, err, began, w.options.MinPollInterval)
 			continue
@@ -46,30 +44,47 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 		replaced := false
 		settle := o.process(work, fetched, func() { replaced = o.replace(ctx, work) })
 		if replaced {
-			settle(func() {})
+			settle(func() {}, nil)
 			w.lent.Add(-1)
 			return
 		}
-		last.settle(settle)
+		last.settle(func(free func()) { settle(free, nil) })
 	}
 }
 
 // replace lets another goroutine go on as this slot, so that a function that blocks keeps
 // only its own turn waiting. It reports false when too many turns are waited for already.
 func (o *orchestrator) replace(ctx, work context.Context) bool {
-	w := o.worker
+	if !o.worker.lend() {
+		return false
+	}
+	o.worker.loops.Go(func() { o.loop(ctx, work) })
+	return true
+}
+
+// lend counts a turn that is waited for outside its slot, unless there are too many.
+func (w *Worker) lend() bool {
 	if int(w.lent.Add(1)) > lentPerSlot*w.options.OrchestrationConcurrency {
 		w.lent.Add(-1)
 		return false
 	}
-	w.loops.Go(func() { o.loop(ctx, work) })
 	return true
+}
+
+// fetchTurn is what this worker asks for when it fetches a turn.
+func (w *Worker) fetchTurn() provider.FetchOrchestrationParams {
+	return provider.FetchOrchestrationParams{
+		LockTimeout: w.options.OrchestrationLockTimeout,
+		Filter:      &provider.CapabilityFilter{SupportedVersions: w.options.SupportedVersions},
+		Held:        w.cache.held,
+		Known:       w.known.orchestrations,
+	}
 }
 
 // process runs one turn and returns the call that commits or abandons it. The
 // lease is kept alive until that call has returned. slow is called when the
 // orchestration function keeps the turn waiting.
-func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) (settle func(free func())) {
+func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOrchestration, slow func()) settleFunc {
 	w := o.worker
 	ctx, cancel := context.WithCancelCause(work)
 	logger := w.options.Logger.With("instance_id", fetched.Item.Instance,
@@ -78,16 +93,19 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		func(ctx context.Context) error {
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
+	w.renewals.join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
 	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
 	commit := t.run(ctx)
-	return func(free func()) {
+	return func(free func(), take *taking) {
 		defer cancel(nil)
 		defer l.stop()
 		var stop func()
 		t.settling, stop = newSettling(ctx, w.options.OrchestrationLockTimeout, &w.outage, free)
+		t.settling.take = take
 		defer stop()
 		commit()
 		t.settled()
+		take.finish()
 	}
 }
 

@@ -14,6 +14,10 @@ type sessionTracker struct {
 	mu     sync.Mutex
 	limit  int
 	active map[string]int
+	// entered means that there was ever one.
+	entered bool
+	// freed, if not nil, is called when a session may begin again.
+	freed func()
 }
 
 func newSessionTracker(limit int) *sessionTracker {
@@ -21,10 +25,20 @@ func newSessionTracker(limit int) *sessionTracker {
 }
 
 // full reports whether no further session may begin.
-func (s *sessionTracker) full() bool {
+func (s *sessionTracker) full() bool { return s.room() == 0 }
+
+// room is how many further sessions may begin.
+func (s *sessionTracker) room() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.active) >= s.limit
+	return max(0, s.limit-len(s.active))
+}
+
+// used reports whether this worker has ever had a session.
+func (s *sessionTracker) used() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entered
 }
 
 // enter counts an activity of the session; false when that session would be one
@@ -36,16 +50,26 @@ func (s *sessionTracker) enter(session string) bool {
 		return false
 	}
 	s.active[session]++
+	s.entered = true
 	return true
 }
 
 func (s *sessionTracker) leave(session string) {
+	if s.remove(session) && s.freed != nil {
+		s.freed()
+	}
+}
+
+// remove reports whether a session may begin that could not before.
+func (s *sessionTracker) remove(session string) (room bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	full := len(s.active) >= s.limit
 	s.active[session]--
 	if s.active[session] == 0 {
 		delete(s.active, session)
 	}
+	return full && len(s.active) < s.limit
 }
 
 // keepSessions renews the sessions of all slots and removes dead ones until ctx

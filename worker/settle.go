@@ -30,6 +30,10 @@ const settlePatience = time.Second
 // worker has to stop.
 const settleGrace = time.Second
 
+// settleFunc makes the last call for a piece of work. It calls free if the slot need not wait
+// for it, and takes more work beside an acknowledgement.
+type settleFunc func(free func(), take *taking)
+
 // settler carries out a slot's last call for a piece of work, its ack or abandon,
 // while the slot already fetches the next: the slot is free as soon as the work is
 // done, and a store that commits concurrent calls together needs one flush for
@@ -91,6 +95,8 @@ type settling struct {
 	outage *outage
 	// free lets the slot go on with other work.
 	free func()
+	// take, if not nil, is what an acknowledgement takes beside.
+	take *taking
 }
 
 // newSettling returns it and what ends its calls.
@@ -130,4 +136,24 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 		}
 		_ = s.outage.pause(s.work, pause-rand.N(pause/2)) //nolint:gosec // no secret; the loop looks whether the work's time is over
 	}
+}
+
+// acknowledge is do for an acknowledgement. The first try, and only that, is made by combined
+// if there are slots that it may take work for. queued is how many activities it queues.
+func (s *settling) acknowledge(
+	queued int, plain func(context.Context) error,
+	combined func(context.Context, provider.Taker, provider.TakeParams) (provider.Taken, error),
+) (tries int, err error) {
+	return s.do(func(ctx context.Context) error {
+		params, ok := s.take.begin(queued)
+		if !ok {
+			return plain(ctx)
+		}
+		taken, err := combined(ctx, s.take.dispatcher.taker, params)
+		if err == nil {
+			s.take.observe(taken)
+		}
+		s.take.answered(taken, err)
+		return err
+	})
 }

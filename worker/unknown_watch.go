@@ -113,7 +113,7 @@ func (u *unknownWatch) failTurns(ctx context.Context, unknownFor time.Duration) 
 			return err
 		}
 		u.failed = false
-		if slot.process(u.work, fetched, func() {})(func() {}); !u.failed { //nolint:contextcheck // what settles work has its own context
+		if slot.process(u.work, fetched, func() {})(func() {}, nil); !u.failed { //nolint:contextcheck // what settles work has its own context
 			return nil
 		}
 	}
@@ -132,7 +132,7 @@ func (u *unknownWatch) failActivities(ctx context.Context, unknownFor time.Durat
 			return err
 		}
 		u.failed = false
-		if slot.process(u.work, fetched)(func() {}); !u.failed { //nolint:contextcheck // what settles work has its own context
+		if slot.process(u.work, fetched)(func() {}, nil); !u.failed { //nolint:contextcheck // what settles work has its own context
 			return nil
 		}
 	}

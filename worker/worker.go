@@ -38,6 +38,8 @@ type Worker struct {
 	offers recent[offer]
 	// failures are why turns and activities were given back last.
 	failures recent[string]
+	// renewals is nil when the store renews each lease by itself.
+	renewals *renewals
 	// active are the activities that run on the worker's store.
 	active *runningCalls
 }
@@ -71,8 +73,8 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 		},
 		live:  liveCalls{calls: map[provider.ActivityRef]*call{}},
 		store: store, options: options, registry: registry.New(),
-		cache: newCache(options),
-		id:    rand.Text(), sessions: newSessionTracker(options.MaxSessions),
+		cache: newCache(options), renewals: newRenewals(store),
+		id: rand.Text(), sessions: newSessionTracker(options.MaxSessions),
 	}
 	w.builtIn = w.syscalls()
 	return w, nil
@@ -130,14 +132,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 	w.known = w.knownCode()
 	w.loops.Go(func() { w.watchUnknown(ctx, work) })
-	for slot := range max(0, w.options.OrchestrationConcurrency) {
-		d := &orchestrator{worker: w, id: fmt.Sprintf("orch-%d-%s", slot, w.id), scout: slot == 0}
-		w.loops.Go(func() { d.loop(ctx, work) })
-	}
-	for slot := range max(0, w.options.ActivityConcurrency) {
-		d := &activities{worker: w, id: w.slotID(slot), scout: slot == 0}
-		w.loops.Go(func() { d.loop(ctx, work) })
-	}
+	defer w.startSlots(ctx, work)()
 	// Sessions are kept until the last activity has ended, not just until ctx does.
 	keeping, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
@@ -151,10 +146,47 @@ func (w *Worker) Run(ctx context.Context) error {
 		keeper.Go(func() { w.watchUnserved(keeping) })
 	}
 	w.loops.Wait()
+	w.renewals.close()
 	w.cache.close(max(100*time.Millisecond, w.options.ShutdownTimeout))
 	stopKeeping()
 	keeper.Wait()
 	return nil
+}
+
+// startSlots starts what fetches and runs work: a dispatcher for all slots of a kind if the
+// store takes work beside acknowledgements, else a loop for each slot. release is called when
+// all have ended.
+func (w *Worker) startSlots(ctx, work context.Context) (release func()) {
+	turns, activities := w.turnSlots(), w.activitySlots()
+	if stop, ok := w.dispatch(ctx, work, turns, activities); ok {
+		return stop
+	}
+	for _, slot := range turns {
+		w.loops.Go(func() { slot.loop(ctx, work) })
+	}
+	for _, slot := range activities {
+		w.loops.Go(func() { slot.loop(ctx, work) })
+	}
+	return func() {}
+}
+
+// turnSlots are the worker's slots for turns.
+func (w *Worker) turnSlots() []*orchestrator {
+	var list []*orchestrator
+	for slot := range max(0, w.options.OrchestrationConcurrency) {
+		id := fmt.Sprintf("orch-%d-%s", slot, w.id)
+		list = append(list, &orchestrator{worker: w, id: id, scout: slot == 0, settler: newSettler()})
+	}
+	return list
+}
+
+// activitySlots are the worker's slots for activities.
+func (w *Worker) activitySlots() []*activities {
+	var list []*activities
+	for slot := range max(0, w.options.ActivityConcurrency) {
+		list = append(list, &activities{worker: w, id: w.slotID(slot), scout: slot == 0, settler: newSettler()})
+	}
+	return list
 }
 
 // slotID names an activity slot, and with it the owner of its sessions.

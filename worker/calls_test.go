@@ -1,0 +1,146 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/sqlite"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// callCounter counts the calls by which a worker fetches and settles work.
+type callCounter struct {
+	*sqlite.Store
+
+	mu    sync.Mutex
+	calls []string
+}
+
+func (s *callCounter) count(call string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, call)
+}
+
+// reset returns the calls so far and begins anew.
+func (s *callCounter) reset() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	calls := s.calls
+	s.calls = nil
+	return calls
+}
+
+func (s *callCounter) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
+	s.count("fetch turn")
+	return s.Store.FetchOrchestrationItem(ctx, params)
+}
+
+func (s *callCounter) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	s.count("fetch activity")
+	return s.Store.FetchWorkItem(ctx, params)
+}
+
+func (s *callCounter) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
+	s.count("ack turn")
+	return s.Store.AckOrchestrationItem(ctx, params)
+}
+
+func (s *callCounter) AckWorkItem(ctx context.Context, token string, completion provider.WorkItem) error {
+	s.count("ack activity")
+	return s.Store.AckWorkItem(ctx, token, completion)
+}
+
+func (s *callCounter) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	s.count("take")
+	return s.Store.Take(ctx, params)
+}
+
+func (s *callCounter) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+	s.count("ack turn and take")
+	return s.Store.AckTurnAndTake(ctx, ack, params)
+}
+
+func (s *callCounter) AckWorkAndTake(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
+	s.count("ack activity and take")
+	return s.Store.AckWorkAndTake(ctx, token, completion, params)
+}
+
+// sequenceOfFive calls five activities one after the other, and fanOutOfFive side by side.
+var (
+	sequenceOfFive = orchestration.New("SequenceOfFive", func(ctx *orchestration.Context, _ string) (string, error) {
+		for range 5 {
+			if _, err := orchestration.Activity(ctx, echo, "x").Await(); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	})
+	fanOutOfFive = func(def activity.Definition[string, string]) orchestration.Definition[string, string] {
+		return orchestration.New("FanOutOfFive", func(ctx *orchestration.Context, _ string) (string, error) {
+			var calls []*orchestration.Future[string]
+			for range 5 {
+				calls = append(calls, orchestration.Activity(ctx, def, "x"))
+			}
+			for _, call := range calls {
+				if _, err := call.Await(); err != nil {
+					return "", err
+				}
+			}
+			return "", nil
+		})
+	}
+)
+
+// fewestCalls is how many calls an orchestration costs an idle worker at the least. A look for
+// the work of other processes may come in between, so one orchestration says little.
+func fewestCalls(t *testing.T, store *callCounter, def orchestration.Definition[string, string]) (least []string) {
+	t.Helper()
+	fewest := math.MaxInt
+	for i := range 10 {
+		store.reset()
+		run, err := client.Start(t.Context(), client.New(store), def, fmt.Sprintf("%s-%d", t.Name(), i), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		result(t, run)
+		if calls := store.reset(); len(calls) < fewest {
+			fewest, least = len(calls), calls
+		}
+	}
+	return least
+}
+
+// Work comes with the acknowledgement of other work: of a sequence of five activities only the
+// first turn is looked for.
+func TestSequenceMakesTwelveCalls(t *testing.T) {
+	t.Parallel()
+	for _, slots := range []int{1, 16} {
+		t.Run(fmt.Sprint(slots), func(t *testing.T) {
+			t.Parallel()
+			store := &callCounter{Store: openStore(t)}
+			runWorker(t, store, worker.Options{OrchestrationConcurrency: slots, ActivityConcurrency: slots}, echo, sequenceOfFive)
+			if calls := fewestCalls(t, store, sequenceOfFive); len(calls) > 12 {
+				t.Errorf("%d calls: %v", len(calls), calls)
+			}
+		})
+	}
+}
+
+// Activities that a turn queues run without being looked for.
+func TestFanOutMakesEightCalls(t *testing.T) {
+	t.Parallel()
+	store := &callCounter{Store: openStore(t)}
+	def := fanOutOfFive(echo)
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 16, ActivityConcurrency: 16}, echo, def)
+	if calls := fewestCalls(t, store, def); len(calls) > 8 {
+		t.Errorf("%d calls: %v", len(calls), calls)
+	}
+}

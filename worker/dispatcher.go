@@ -1,0 +1,172 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// dispatcher finds work for the slots of a worker whose store is a [provider.Taker]. Work
+// comes with the acknowledgement of other work: a turn's commit brings the next turn, and
+// activities for idle slots; an activity's brings the next activity, and a turn for an idle
+// slot. What no acknowledgement brings is looked for, once for all free slots, when the
+// store gives notice.
+type dispatcher struct {
+	worker *Worker
+	taker  provider.Taker
+	// ctx ends when nothing is to be taken any more, and work when what runs must stop.
+	ctx, work  context.Context //nolint:containedctx // of the worker's run
+	turns      *slots[*orchestrator]
+	activities *slots[*activities]
+}
+
+// dispatch starts a dispatcher for the slots, or reports false if the store is no
+// [provider.Taker]. stop ends the store's notices.
+func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, activities []*activities) (stop func(), ok bool) {
+	taker, ok := w.store.(provider.Taker)
+	if !ok {
+		return nil, false
+	}
+	turnReady, workReady, stop := taker.WorkReady()
+	if turnReady == nil || workReady == nil { // a decorator of a store that is none
+		stop()
+		return nil, false
+	}
+	d := &dispatcher{
+		worker: w, taker: taker, ctx: ctx, work: work,
+		turns: newSlots(turnReady, turns), activities: newSlots(workReady, activities),
+	}
+	w.sessions.freed = d.activities.notice
+	if len(turns) > 0 {
+		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) })
+	}
+	if len(activities) > 0 {
+		w.loops.Go(func() { d.look(opFetchWork, d.activitiesAwaited) })
+	}
+	return stop, true
+}
+
+// look looks for work whenever await says for which slots: nil at the end.
+func (d *dispatcher) look(operation string, await func() *taking) {
+	backoff := fetchBackoff{outage: &d.worker.outage, scout: true}
+	for k := await(); k != nil; k = await() {
+		began := time.Now()
+		taken, err := d.taker.Take(d.ctx, k.ask())
+		d.worker.outage.observe(d.ctx, operation, err)
+		k.answered(taken, err)
+		k.finish()
+		if err != nil {
+			backoff.wait(d.ctx, err, began, 0)
+		} else {
+			backoff.failures = 0
+		}
+	}
+}
+
+func (d *dispatcher) turnsAwaited() *taking {
+	free, seen := d.turns.await(d.ctx, 1)
+	if len(free) == 0 {
+		return nil
+	}
+	return &taking{dispatcher: d, turn: free[0], turnsSeen: seen}
+}
+
+func (d *dispatcher) activitiesAwaited() *taking {
+	free, seen := d.activities.await(d.ctx, math.MaxInt)
+	if len(free) == 0 {
+		return nil
+	}
+	return &taking{dispatcher: d, activities: free, activitiesSeen: seen}
+}
+
+// startTurn runs a turn that was taken for a slot, nil if it waits no longer. What there is no
+// slot for, or comes when the worker has to stop, is given back at once.
+func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
+	if o == nil {
+		if free, _ := d.turns.reserve(1); len(free) > 0 {
+			o = free[0]
+		}
+	}
+	d.worker.loops.Go(func() {
+		if o != nil && d.ctx.Err() == nil {
+			d.runTurn(o, fetched)
+			return
+		}
+		d.handBack("a turn", fetched.LockToken, d.worker.store.AbandonOrchestrationItem)
+		if o != nil {
+			d.turns.put(false, o)
+		}
+	})
+}
+
+// runTurn runs a turn on a slot that is free afterwards.
+func (d *dispatcher) runTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
+	lent := false
+	settle := o.process(d.work, fetched, func() { lent = d.lend(o) })
+	if lent {
+		settle(func() {}, nil)
+		d.worker.lent.Add(-1)
+		return
+	}
+	d.settle(o.settler, settle, &taking{dispatcher: d, turn: o})
+}
+
+// lend frees the slot of a turn whose function blocks, so that it keeps only its own turn
+// waiting. It reports false when too many turns are waited for already.
+func (d *dispatcher) lend(o *orchestrator) bool {
+	if !d.worker.lend() {
+		return false
+	}
+	d.turns.put(false, o)
+	return true
+}
+
+// startActivity is as startTurn.
+func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkItem) {
+	if a == nil {
+		if free, _ := d.activities.reserve(1); len(free) > 0 {
+			a = free[0]
+		}
+	}
+	d.worker.loops.Go(func() {
+		if a != nil && d.ctx.Err() == nil {
+			settle := a.process(d.work, fetched)
+			d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}})
+			return
+		}
+		d.handBack("an activity", fetched.LockToken, d.worker.store.AbandonWorkItem)
+		if a != nil {
+			d.activities.put(false, a)
+		}
+	})
+}
+
+// handBack gives back what nobody has tried.
+func (d *dispatcher) handBack(what, token string, abandon func(context.Context, provider.AbandonParams) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.work), settleGrace)
+	defer cancel()
+	err := abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
+	if err != nil && !errors.Is(err, provider.ErrLockLost) {
+		d.worker.options.Logger.WarnContext(ctx, what+" could not be handed back, it returns when its lease ends", "error", err)
+	}
+}
+
+// settle makes a slot's last call for a piece of work, which takes more work for the slot.
+// The slot is free sooner if the store fails or does not answer.
+func (d *dispatcher) settle(s *settler, settle settleFunc, k *taking) {
+	s.kept <- struct{}{}
+	defer func() { <-s.kept }()
+	patience := time.AfterFunc(settlePatience, k.release)
+	defer patience.Stop()
+	settle(k.release, k)
+	k.finish()
+}
+
+// Operations of the store, as the log names them.
+const (
+	opFetchTurn = "fetch_orchestration_item"
+	opFetchWork = "fetch_work_item"
+)

@@ -1,0 +1,112 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// renewals renews the leases of one worker that are due about together in one call, if the
+// store is a [provider.LockRenewer]. A lease that is due alone is renewed by itself.
+type renewals struct {
+	store provider.LockRenewer
+	// ctx is that of the calls, which close ends.
+	ctx    context.Context //nolint:containedctx // as above
+	cancel context.CancelFunc
+	calls  sync.WaitGroup
+
+	mu     sync.Mutex
+	leases map[*lease]struct{}
+}
+
+// newRenewals returns nil for a store that renews each lease by itself.
+func newRenewals(store provider.Provider) *renewals {
+	renewer, ok := store.(provider.LockRenewer)
+	if !ok {
+		return nil
+	}
+	r := &renewals{store: renewer, leases: map[*lease]struct{}{}}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// join adds a lease, which leave removes.
+func (r *renewals) join(l *lease, lock provider.LockRenewal) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leases[l] = struct{}{}
+	l.joined(r, lock)
+}
+
+func (r *renewals) leave(l *lease) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.leases, l)
+}
+
+// close ends the calls when no lease is left.
+func (r *renewals) close() {
+	if r != nil {
+		r.cancel()
+		r.calls.Wait()
+	}
+}
+
+// renew renews a lease that is due together with those that will be soon. It returns false if
+// there are none, and leaves the lease to the caller.
+func (r *renewals) renew(l *lease) bool {
+	leases := r.claim(l)
+	if len(leases) == 1 {
+		return false
+	}
+	if len(leases) > 1 {
+		// Not in the lease's own goroutine: nobody who stops a lease waits for the others'.
+		r.calls.Go(func() { r.call(leases) })
+	}
+	return true
+}
+
+// claim returns the leases that are to be renewed with one that is due, which is the first:
+// none when that one is claimed already.
+func (r *renewals) claim(l *lease) []*lease {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !l.claim() {
+		return nil
+	}
+	leases := []*lease{l}
+	for other := range r.leases {
+		if other.claim() {
+			leases = append(leases, other)
+		}
+	}
+	return leases
+}
+
+// call renews the leases, and tells each how that went.
+func (r *renewals) call(leases []*lease) {
+	taken := time.Now()
+	deadline := leases[0].deadline(taken)
+	locks := make([]provider.LockRenewal, len(leases))
+	for i, l := range leases {
+		locks[i] = l.lock
+		if d := l.deadline(taken); d.Before(deadline) {
+			deadline = d
+		}
+	}
+	ctx, cancel := context.WithDeadline(r.ctx, deadline)
+	outcomes, err := r.store.RenewLocks(ctx, locks)
+	cancel()
+	for i, l := range leases {
+		if err != nil {
+			l.answered(taken, err)
+		} else {
+			l.answered(taken, outcomes[i])
+		}
+	}
+}

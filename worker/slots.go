@@ -1,0 +1,157 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// lookAgain is how long a dispatcher leaves it to the turn that it has found to find the
+// next one, with its commit, before it looks for more by itself.
+const lookAgain = 5 * time.Millisecond
+
+// slots are the free slots of one kind, and whether it is worthwhile to look for work.
+type slots[S any] struct {
+	// ready are the store's notices.
+	ready <-chan struct{}
+	// changed has a place for one signal to the dispatcher.
+	changed chan struct{}
+
+	mu   sync.Mutex
+	free []S
+	// look means that there may be work that no look has found, and again when it is time
+	// to look.
+	look  bool
+	again time.Time
+	// notices counts those of the store, and fresh means that nothing was found since the
+	// last one.
+	notices uint64
+	fresh   bool
+}
+
+// newSlots returns the slots, all free. The first look is made without a notice.
+func newSlots[S any](ready <-chan struct{}, free []S) *slots[S] {
+	return &slots[S]{ready: ready, changed: make(chan struct{}, 1), free: free, look: true, fresh: true}
+}
+
+// put frees slots. unseen means that they may get work that a look for other slots does not
+// find: that of their sessions.
+func (s *slots[S]) put(unseen bool, free ...S) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, free...)
+	s.look = s.look || unseen
+	s.signal()
+}
+
+// notice makes the dispatcher look as soon as a slot is free.
+func (s *slots[S]) notice() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noticed()
+	s.signal()
+}
+
+// noticed is called with the lock held, as are hear and signal.
+func (s *slots[S]) noticed() {
+	s.look, s.fresh, s.again = true, true, time.Time{}
+	s.notices++
+}
+
+// hear takes note of what the store has said until now.
+func (s *slots[S]) hear() {
+	select {
+	case <-s.ready:
+		s.noticed()
+	default:
+	}
+}
+
+func (s *slots[S]) signal() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// noticedSince reports whether the store has given notice since a call.
+func (s *slots[S]) noticedSince(seen uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.notices != seen
+}
+
+// reserve takes up to n free slots for a call that begins now. seen is for [slots.looked].
+func (s *slots[S]) reserve(n int) (reserved []S, seen uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hear()
+	return s.take(n), s.notices
+}
+
+// take is called with the lock held.
+func (s *slots[S]) take(n int) []S {
+	left := len(s.free) - min(n, len(s.free))
+	taken := append([]S(nil), s.free[left:]...)
+	clear(s.free[left:])
+	s.free = s.free[:left]
+	return taken
+}
+
+// looked notes what a call found that asked for so much.
+func (s *slots[S]) looked(seen uint64, asked, found int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case asked == 0:
+	case found < asked:
+		s.look = s.look && s.notices != seen
+	case s.fresh:
+		s.fresh, s.again = false, time.Now().Add(lookAgain)
+	default: // there was more than one for the last notice, and may be still more
+		s.again = time.Time{}
+	}
+	s.signal()
+}
+
+// await reserves up to n slots when it is time to look for work: none when ctx has ended.
+func (s *slots[S]) await(ctx context.Context, n int) (reserved []S, seen uint64) {
+	for ctx.Err() == nil {
+		reserved, seen, pause := s.due(n)
+		if len(reserved) > 0 {
+			return reserved, seen
+		}
+		var timer *time.Timer
+		var due <-chan time.Time
+		if pause > 0 {
+			timer = time.NewTimer(pause)
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.ready:
+			s.notice()
+		case <-s.changed:
+		case <-due:
+		}
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+	return nil, 0
+}
+
+// due is reserve if it is time to look and a slot is free. Otherwise pause is how long it is
+// until then, 0 if that is not known.
+func (s *slots[S]) due(n int) (reserved []S, seen uint64, pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hear()
+	if !s.look || len(s.free) == 0 {
+		return nil, 0, 0
+	}
+	if pause = time.Until(s.again); pause > 0 {
+		return nil, 0, pause
+	}
+	return s.take(n), s.notices, 0
+}

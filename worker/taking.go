@@ -1,0 +1,182 @@
+package worker
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// taking is one call that takes work, and the slots that it takes work for. A nil taking
+// takes nothing.
+type taking struct {
+	dispatcher *dispatcher
+
+	mu sync.Mutex
+	// turn and activities are the slots that wait for the call: nil when it is not for them,
+	// and when they wait no longer.
+	turn       *orchestrator
+	activities []*activities
+	// turnsSeen and activitiesSeen are the store's notices before the call.
+	turnsSeen, activitiesSeen uint64
+	// began means that the call was made, and asked what it takes.
+	began bool
+	asked provider.TakeParams
+	// succeeded means that the call has brought taken.
+	succeeded, finished bool
+	taken               provider.Taken
+}
+
+// begin returns what the first try of an acknowledgement takes beside: ok is false when it
+// takes nothing. A turn's commit asks for as many activities as it queues, as far as there
+// are idle slots.
+func (k *taking) begin(queued int) (params provider.TakeParams, ok bool) {
+	if k == nil {
+		return params, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	d := k.dispatcher
+	if k.began || k.turn == nil && k.activities == nil || d.ctx.Err() != nil {
+		return params, false
+	}
+	turns, work := 0, 0
+	if k.turn == nil {
+		turns = 1
+	} else {
+		work = queued
+	}
+	var idle []*orchestrator
+	idle, k.turnsSeen = d.turns.reserve(turns)
+	if len(idle) > 0 {
+		k.turn = idle[0]
+	}
+	var waiting []*activities
+	waiting, k.activitiesSeen = d.activities.reserve(work)
+	k.activities = append(k.activities, waiting...)
+	return k.ask(), true
+}
+
+// ask returns what the call takes for its slots. The caller has the mutex, or is alone.
+func (k *taking) ask() provider.TakeParams {
+	w := k.dispatcher.worker
+	k.began = true
+	if k.turn != nil {
+		turn := w.fetchTurn()
+		k.asked.Turn = &turn
+	}
+	room := w.sessions.room()
+	if n := len(k.activities); room > 0 && room < n { // one for each session that may begin
+		k.dispatcher.activities.put(false, k.activities[room:]...)
+		k.activities = k.activities[:room]
+	}
+	for _, slot := range k.activities {
+		k.asked.Work = append(k.asked.Work, w.fetchWork(slot.id))
+	}
+	return k.asked
+}
+
+// answered notes what the call has brought: nothing if it failed.
+func (k *taking) answered(taken provider.Taken, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		k.putBack()
+		return
+	}
+	k.succeeded, k.taken = true, taken
+	k.noteTurn()
+	k.noteActivities()
+}
+
+// noteTurn notes whether there may be more turns.
+func (k *taking) noteTurn() {
+	d := k.dispatcher
+	if k.asked.Turn == nil {
+		return
+	}
+	found := 0
+	if k.taken.Turn != nil {
+		found = 1
+	}
+	if found == 0 && k.taken.Err != nil {
+		d.turns.notice()
+		return
+	}
+	d.turns.looked(k.turnsSeen, 1, found)
+}
+
+// noteActivities notes whether there may be more activities.
+func (k *taking) noteActivities() {
+	d, asked, found := k.dispatcher, len(k.asked.Work), len(k.taken.Work)
+	if found < asked && k.taken.Err != nil {
+		d.activities.notice()
+		return
+	}
+	d.activities.looked(k.activitiesSeen, asked, found)
+}
+
+// observe tells the outage how the looks beside an acknowledgement went.
+func (k *taking) observe(taken provider.Taken) {
+	d, o := k.dispatcher, &k.dispatcher.worker.outage
+	failed := taken.Err != nil
+	if k.asked.Turn != nil {
+		if failed && taken.Turn == nil {
+			o.observe(d.ctx, opFetchTurn, taken.Err)
+			return // and the activities were not looked for
+		}
+		o.observe(d.ctx, opFetchTurn, nil)
+	}
+	if len(k.asked.Work) > 0 {
+		o.observe(d.ctx, opFetchWork, taken.Err)
+	}
+}
+
+// release frees the slots that wait for the call, as it may take long.
+func (k *taking) release() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.putBack()
+}
+
+// putBack frees the slots that wait. The caller has the mutex.
+func (k *taking) putBack() {
+	d := k.dispatcher
+	if k.turn != nil {
+		d.turns.put(false, k.turn)
+	}
+	if len(k.activities) > 0 {
+		// Other slots have not seen what is in this one's sessions.
+		unseen := d.worker.sessions.used() && (!k.succeeded || d.activities.noticedSince(k.activitiesSeen))
+		d.activities.put(unseen, k.activities...)
+	}
+	k.turn, k.activities = nil, nil
+}
+
+// finish runs what was taken and frees the other slots. It is called when the worker knows
+// the effects of the work that was acknowledged; only the first call counts.
+func (k *taking) finish() {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.finished {
+		return
+	}
+	k.finished = true
+	slots := slices.Clone(k.activities)
+	for _, work := range k.taken.Work {
+		var a *activities
+		if work.For < len(slots) {
+			a = slots[work.For]
+			k.activities = slices.DeleteFunc(k.activities, func(other *activities) bool { return other == a })
+		}
+		k.dispatcher.startActivity(a, work.FetchedWorkItem)
+	}
+	if k.taken.Turn != nil {
+		k.dispatcher.startTurn(k.turn, k.taken.Turn)
+		k.turn = nil
+	}
+	k.putBack()
+}
