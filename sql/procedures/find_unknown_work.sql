@@ -5,7 +5,8 @@
 -- Locks: worker_queue.
 -- Hints: READPAST passes over activities that another call is writing,
 -- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
--- to rows; none is kept locked. INDEX is there for the reason that find_work gives.
+-- to rows; none is kept locked. INDEX is there for the reason that find_work gives, and
+-- LOOP for the same: it seeks each tag.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @tags  duroxide.id_list_v1 READONLY,
@@ -41,7 +42,7 @@ CROSS APPLY (
     SELECT MIN(q.id) AS id
     FROM @tags AS t
     -- vet:allow Q1: a look; the claim repeats its condition
-    INNER JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         ON q.tag = t.id
     WHERE q.ready = 1
       AND q.session_id IS NULL
@@ -52,7 +53,7 @@ CROSS APPLY (
     SELECT MIN(q.id) AS id
     FROM @tags AS t
     -- vet:allow Q1: a look; the claim repeats its condition
-    INNER JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         ON q.tag = t.id
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL

@@ -6,6 +6,9 @@
 --
 -- Locks: inboxes, orchestrator_queue, dead_letters.
 --
+-- Hints: LOOP seeks each message by its key, whatever number of letters the plan was made
+-- for (rule Q9).
+--
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
@@ -36,16 +39,15 @@ BEGIN TRY
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
     SELECT N'orchestrator', q.id, q.instance_id, q.work_item, l.error, @now
     FROM @letters AS l
-    INNER JOIN duroxide.orchestrator_queue AS q
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q
         ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
     ORDER BY l.position;
     -- vet:allow Q3: the inbox is locked and has the token
     -- vet:allow Q6-order: the rows are locked through the inbox since before
     DELETE q
-    FROM duroxide.orchestrator_queue AS q
-    INNER JOIN @letters AS l ON l.queue_id = q.id
-    WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+    FROM @letters AS l
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = @instance_id AND q.id = l.queue_id
+    WHERE q.lock_token = @lock_token;
 
     IF NOT EXISTS (
         SELECT 1

@@ -125,6 +125,8 @@ func TestLeases(t *testing.T) {
 	check(t, "Q3", options, []ruleCase{
 		{"a claim of what is free", "UPDATE dbo.orders SET lock_token = 1, locked_until = 2 WHERE id = 1 AND (lock_token IS NULL OR locked_until <= 5);", nil},
 		{"a claim that trusts its subquery", "UPDATE dbo.orders SET lock_token = 1, locked_until = 2\nWHERE id IN (SELECT TOP (1) o.id FROM dbo.orders AS o WHERE o.lock_token IS NULL);", []string{"1 Q3"}},
+		{"a renewal that passes over its row", "UPDATE dbo.orders WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET locked_until = 9 WHERE id = 1 AND lock_token = 2 AND locked_until > 3;", []string{"1 Q3-wait"}},
+		{"a sweep that passes over rows", "UPDATE dbo.orders WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET lock_token = NULL WHERE id = 1 AND (lock_token IS NULL OR locked_until <= 3);", nil},
 		{"IS NOT NULL is no test of freedom", "UPDATE dbo.orders SET lock_token = NULL WHERE lock_token IS NOT NULL;", []string{"1 Q3"}},
 		{"a renewal without the token", "UPDATE dbo.orders SET locked_until = 9 WHERE id = 1 AND locked_until > 3;", []string{"1 Q3"}},
 		{"an acknowledgement without the end", "DELETE dbo.orders WHERE id = 1 AND lock_token = 2;", []string{"1 Q3"}},
@@ -168,6 +170,27 @@ func TestTables(t *testing.T) {
 		{"FORCESEEK", "SELECT id FROM dbo.orders WITH (READPAST, FORCESEEK) WHERE state = 0;", nil},
 		{"a row by its key has one way", "SELECT state FROM dbo.orders WITH (READCOMMITTEDLOCK, ROWLOCK) WHERE id = 1;", nil},
 		{"no hint about locks", "SELECT COUNT(*) AS n FROM dbo.orders;", nil},
+	})
+	check(t, "Q2", vet.Options{}, []ruleCase{
+		{"EXISTS that waits", "SELECT u.id FROM dbo.users AS u WHERE EXISTS (SELECT 1 FROM dbo.orders AS o WHERE o.id = u.id);", nil},
+		{"EXISTS that passes over", "SELECT u.id FROM dbo.users AS u\nWHERE EXISTS (SELECT 1 FROM dbo.orders AS o WITH (READPAST) WHERE o.id = u.id);", []string{"2 Q2-exists"}},
+		{"its neighbour passes over", "SELECT u.id FROM dbo.users AS u WITH (READPAST)\nWHERE EXISTS (SELECT 1 FROM dbo.orders AS o WHERE o.id = u.id);", nil},
+	})
+	const names = "CREATE TABLE dbo.names (id int NOT NULL, name int NOT NULL, version int NOT NULL, CONSTRAINT pk PRIMARY KEY (id), CONSTRAINT uq UNIQUE (name, version), token int);\n" +
+		"CREATE UNIQUE INDEX uf ON dbo.names (token) WHERE token IS NOT NULL;\nGO\n"
+	check(t, "Q9", vet.Options{HotTables: []string{"names"}}, []ruleCase{
+		{"by a unique key", names + "SELECT n.id FROM dbo.names AS n WHERE n.name = 1 AND n.version = 2;", []string{"4 Q9-key"}},
+		{"in a subquery", names + "SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM dbo.names AS n WHERE n.name = 1 AND n.version = 2);", []string{"4 Q9-key"}},
+		{"with an index", names + "SELECT n.id FROM dbo.names AS n WITH (INDEX (uq)) WHERE n.name = 1 AND n.version = 2;", nil},
+		{"by a part of it", names + "SELECT n.id FROM dbo.names AS n WHERE n.name = 1;", nil},
+		{"by the clustered key too", names + "SELECT n.id FROM dbo.names AS n WHERE n.id = 3 AND n.name = 1 AND n.version = 2;", nil},
+		{"an index with a filter", names + "SELECT n.id FROM dbo.names AS n WHERE n.token = 1;", nil},
+		{"a table variable", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t\nINNER JOIN dbo.names AS n ON n.id = t.id;", []string{"2 Q9-loop"}},
+		{"on the other side", "DECLARE @t TABLE (id int);\nSELECT n.id FROM dbo.names AS n\nLEFT HASH JOIN @t AS t ON n.id = t.id;", []string{"2 Q9-loop"}},
+		{"LOOP", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER LOOP JOIN dbo.names AS n ON n.id = t.id;", nil},
+		{"APPLY", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t CROSS APPLY (SELECT m.id FROM dbo.names AS m WHERE m.id = t.id) AS n;", nil},
+		{"two table variables", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER JOIN @t AS n ON n.id = t.id;", nil},
+		{"two tables", "SELECT n.id FROM dbo.names AS n INNER JOIN dbo.orders AS o ON n.id = o.id;", nil},
 	})
 	tran := func(body string) string {
 		return proc("BEGIN TRY BEGIN TRAN;\n" + body + "\nCOMMIT; END TRY " + rollback)

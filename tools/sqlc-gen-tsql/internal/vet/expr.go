@@ -73,6 +73,12 @@ func conjuncts(x syntax.Expr) []syntax.Expr {
 // fixesKey says whether equalities among the comparisons fix all columns of one of a table's keys, so that at most one
 // row is meant for each row of whatever the columns are compared with.
 func (u *unit) fixesKey(source *tableSource, comparisons iter.Seq[*syntax.Compare]) bool {
+	fixed := u.fixed(source, comparisons)
+	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool { return covers(fixed, k.Columns) })
+}
+
+// fixed are the columns of a table, folded, that comparisons say the value of.
+func (u *unit) fixed(source *tableSource, comparisons iter.Seq[*syntax.Compare]) map[string]bool {
 	fixed := map[string]bool{}
 	for c := range comparisons {
 		if c.Op != "=" {
@@ -85,9 +91,12 @@ func (u *unit) fixesKey(source *tableSource, comparisons iter.Seq[*syntax.Compar
 			}
 		}
 	}
-	return slices.ContainsFunc(source.table.Keys, func(k catalog.Key) bool {
-		return len(k.Columns) > 0 && !slices.ContainsFunc(k.Columns, func(c string) bool { return !fixed[catalog.Fold(c)] })
-	})
+	return fixed
+}
+
+// covers says whether all columns of a key are fixed.
+func covers(fixed map[string]bool, key []string) bool {
+	return len(key) > 0 && !slices.ContainsFunc(key, func(c string) bool { return !fixed[catalog.Fold(c)] })
 }
 
 // target returns the source that a statement writes, and its tree node. Both are nil for statements that write

@@ -43,6 +43,15 @@ BEGIN CATCH
 END CATCH;`,
 		check: checkHeldLocks,
 	},
+	{
+		ID:     "Q2-exists",
+		Title:  "EXISTS does not pass over locked rows",
+		Reason: "A row that somebody is writing is there, or was, or will be. NOT EXISTS with READPAST says that it is not.",
+		Bad: "SELECT j.id FROM dbo.jobs AS j WHERE NOT EXISTS " +
+			"(SELECT 1 FROM dbo.owners AS o WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) WHERE o.job = j.id);",
+		Good:  "SELECT j.id FROM dbo.jobs AS j WHERE NOT EXISTS (SELECT 1 FROM dbo.owners AS o WITH (READCOMMITTEDLOCK) WHERE o.job = j.id);",
+		check: checkExists,
+	},
 }
 
 // claimHints are the four that belong together. READPAST skips what others have locked, UPDLOCK keeps two from taking
@@ -111,6 +120,19 @@ func checkHeldLocks(p *pass) {
 			for t := range syntax.All[*syntax.TableRef](s) {
 				if hinted(t, "UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "TABLOCKX") {
 					p.report(u, t.Span, "BEGIN TRANSACTION before it", "the locks of this SELECT end with the statement")
+				}
+			}
+		}
+	}
+}
+
+// checkExists looks at subqueries of EXISTS, and at what they read in subqueries of their own.
+func checkExists(p *pass) {
+	for _, u := range p.units {
+		for e := range syntax.All[*syntax.Exists](u.node) {
+			for t := range syntax.All[*syntax.TableRef](e) {
+				if hinted(t, "READPAST") {
+					p.report(u, t.Span, "leave READPAST out", "a locked row counts as if it were not there")
 				}
 			}
 		}

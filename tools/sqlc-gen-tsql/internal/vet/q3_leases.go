@@ -35,6 +35,17 @@ IF @@ROWCOUNT = 0 THROW 50010, N'the lease is lost', 1;`,
 		Example: leaseExample,
 		check:   checkLeaseCounts,
 	},
+	{
+		ID:    "Q3-wait",
+		Title: "A write to one leased row waits for it",
+		Reason: "With READPAST, a row that somebody is looking at is passed over, and the lease counts as lost though it is held. A sweep " +
+			"of leases that have ended, token IS NULL OR end <= now, may do so: it comes again.",
+		Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY, lock_token int, locked_until int);\nGO\nDELETE FROM dbo.jobs WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) WHERE id = @id AND lock_token = @token AND locked_until > @now;",
+		Good:    "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY, lock_token int, locked_until int);\nGO\nDELETE FROM dbo.jobs WHERE id = @id AND lock_token = @token AND locked_until > @now;",
+		Needs:   "lock_tokens and locked_until",
+		Example: leaseExample,
+		check:   checkWaits,
+	},
 }
 
 // leaseExample is what the examples of both rules assume.
@@ -149,6 +160,17 @@ func checkPreconditions(p *pass) {
 			}
 			p.report(u, head(u, s), "add it to WHERE: token = @token AND end > @now, or token IS NULL OR end <= @now",
 				"this write to a leased row does not test %s", missing)
+		}
+	})
+}
+
+// checkWaits looks at writes that name their row by its key.
+func checkWaits(p *pass) {
+	p.leased(func(u *unit, s syntax.Stmt, l lease) {
+		for t := range syntax.All[*syntax.TableRef](s) {
+			if !l.free && hinted(t, "READPAST") && u.reachedByKey(s, t) {
+				p.report(u, t.Span, "leave READPAST out", "this write does not wait for its row")
+			}
 		}
 	})
 }

@@ -39,18 +39,24 @@ var lockHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK", 
 
 // queueReads calls f for every table reference with hints about locks that is a queue. HOLDLOCK locks ranges on purpose.
 func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name)) {
+	p.statements(func(u *unit, s syntax.Stmt) {
+		for t := range syntax.All[*syntax.TableRef](s) {
+			if !hinted(t, lockHints...) || hinted(t, "HOLDLOCK", "SERIALIZABLE", "TABLOCK", "TABLOCKX") {
+				continue
+			}
+			if queue := u.index(t.Name, nil, nil, false).table; among(p.Options.QueueTables, queue) {
+				f(u, s, t, queue)
+			}
+		}
+	})
+}
+
+// statements calls f for every statement that reads or writes tables, once: those in a block, a loop or a branch come by themselves.
+func (p *pass) statements(f func(u *unit, s syntax.Stmt)) {
 	for _, u := range p.units {
 		for s := range syntax.All[syntax.Stmt](u.node) {
-			if !is[*syntax.SelectStmt](s) && !is[*syntax.Insert](s) && !is[*syntax.Update](s) && !is[*syntax.Delete](s) {
-				continue // its statements come by themselves
-			}
-			for t := range syntax.All[*syntax.TableRef](s) {
-				if !hinted(t, lockHints...) || hinted(t, "HOLDLOCK", "SERIALIZABLE", "TABLOCK", "TABLOCKX") {
-					continue
-				}
-				if queue := u.index(t.Name, nil, nil, false).table; among(p.Options.QueueTables, queue) {
-					f(u, s, t, queue)
-				}
+			if is[*syntax.SelectStmt](s) || is[*syntax.Insert](s) || is[*syntax.Update](s) || is[*syntax.Delete](s) {
+				f(u, s)
 			}
 		}
 	}

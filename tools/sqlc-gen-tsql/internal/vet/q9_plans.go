@@ -33,7 +33,89 @@ var planRules = []Rule{{
 	Needs:   "queue_tables",
 	Example: Options{QueueTables: []string{"jobs"}, Disable: []string{"Q1"}},
 	check:   checkIndexes,
+}, {
+	ID:    "Q9-key",
+	Title: "A look into a hot table by a unique key that is not the clustered one names its index",
+	Reason: "The plan of an empty table reads it as a whole, since that costs as much as a seek; kept for a long one it does so on " +
+		"every call.",
+	Bad:     "CREATE TABLE dbo.names (id int NOT NULL PRIMARY KEY, name int NOT NULL CONSTRAINT uq_name UNIQUE);\nGO\nSELECT n.id FROM dbo.names AS n WHERE n.name = 1;",
+	Good:    "CREATE TABLE dbo.names (id int NOT NULL PRIMARY KEY, name int NOT NULL CONSTRAINT uq_name UNIQUE);\nGO\nSELECT n.id FROM dbo.names AS n WITH (INDEX (uq_name)) WHERE n.name = 1;",
+	Needs:   "hot_tables",
+	Example: Options{HotTables: []string{"names"}},
+	check:   checkKeys,
+}, {
+	ID:    "Q9-loop",
+	Title: "A join of a table variable with a hot table says LOOP",
+	Reason: "How many rows a table variable has is a guess, or what the first call had. A hash or a merge join reads all of the hot " +
+		"table, and locks it in an order of its own.",
+	Bad:     "DECLARE @ids TABLE (id int);\nDELETE j FROM @ids AS i INNER JOIN dbo.jobs AS j ON j.id = i.id;",
+	Good:    "DECLARE @ids TABLE (id int);\nDELETE j FROM @ids AS i INNER LOOP JOIN dbo.jobs AS j ON j.id = i.id;",
+	Needs:   "hot_tables",
+	Example: Options{HotTables: []string{"jobs"}},
+	check:   checkJoins,
 }}
+
+// checkKeys looks at hot tables that are asked for one row by a unique index. One with a filter holds rows of one state, and is
+// chosen for that.
+func checkKeys(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt) {
+		for t := range syntax.All[*syntax.TableRef](s) {
+			source := u.sources[t]
+			if source == nil || source.table == nil || source.kind != objectSource || !among(p.Options.HotTables, source.tableName()) || hinted(t, "INDEX", "FORCESEEK") {
+				continue
+			}
+			fixed, unique, clustered := u.fixed(source, syntax.All[*syntax.Compare](s)), "", false
+			for _, ix := range source.table.Indexes {
+				switch {
+				case !covers(fixed, ix.Columns):
+				case ix.Clustered:
+					clustered = true
+				case ix.Unique && !ix.Filtered:
+					unique = ix.Name
+				}
+			}
+			if unique != "" && !clustered {
+				p.report(u, t.Span, "add INDEX ("+unique+")", "the plan is free to read all of %s", source.tableName())
+			}
+		}
+	})
+}
+
+// checkJoins looks at joins. APPLY is a loop by itself.
+func checkJoins(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt) {
+		for j := range syntax.All[*syntax.Join](s) {
+			if j.Hint == "LOOP" || j.On == nil {
+				continue
+			}
+			for _, sides := range [][2]syntax.TableSource{{j.X, j.Y}, {j.Y, j.X}} {
+				if hot := p.hot(u, sides[0]); hot != "" && u.joinsLocal(sides[1]) {
+					p.report(u, j.Range(), "write LOOP before JOIN", "the plan is free to read all of %s", hot)
+				}
+			}
+		}
+	})
+}
+
+// hot is the name of a hot table on one side of a join, empty if there is none.
+func (p *pass) hot(u *unit, side syntax.TableSource) string {
+	for t := range syntax.All[*syntax.TableRef](side) {
+		if source := u.sources[t]; source != nil && source.kind == objectSource && among(p.Options.HotTables, source.tableName()) {
+			return source.tableName().String()
+		}
+	}
+	return ""
+}
+
+// joinsLocal says whether a table variable is on one side of a join.
+func (u *unit) joinsLocal(side syntax.TableSource) bool {
+	for t := range syntax.All[syntax.TableSource](side) {
+		if source := u.sources[t]; source != nil && source.kind == localSource {
+			return true
+		}
+	}
+	return false
+}
 
 // checkIndexes looks at the hints of queues. A row that is reached by its key has but one way.
 func checkIndexes(p *pass) {
