@@ -9,8 +9,12 @@ import (
 )
 
 var stmtReadProgress = statement{
-	name: "duroxide.read_progress",
-	text: `DECLARE @ids [duroxide].[id_list_v1];
+	name:    "duroxide.read_progress",
+	text:    "[duroxide].[read_progress]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @ids [duroxide].[id_list_v1];
 INSERT INTO @ids ([position], [id])
 SELECT w.[position],
     CASE WHEN CHARINDEX(N'~', w.[id] COLLATE Latin1_General_BIN2) = 0 THEN w.[id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
@@ -18,9 +22,10 @@ FROM OPENJSON(@ids_json) WITH (
     [position] int '$.c0', [id] nvarchar(800) '$.c1'
 ) AS w;
 EXEC [duroxide].[read_progress] @ids = @ids`,
-	schemas: []schemaAt{{13, 23, "duroxide"}, {465, 475, "duroxide"}},
-	batch:   true,
-	decls:   "@ids_json nvarchar(max)",
+		schemas: []schemaAt{{32, 42, "duroxide"}, {484, 494, "duroxide"}},
+		batch:   true,
+		decls:   "@ids_json nvarchar(max)",
+	},
 	sets: [][]string{
 		{
 			"orchestration_name", "execution_id", "custom_status_version", "status", "start_item",
@@ -64,7 +69,7 @@ type ReadProgressResult struct {
 // other, so in this order none is missed between the two.
 func (q *Queries) ReadProgress(ctx context.Context, p ReadProgressParams) (ReadProgressResult, error) {
 	a := newArgs(1)
-	sendTable(&a, "ids", "ids_json", p.IDs, (*IDListV1Row).put)
+	sendEither(&a, q, "ids", "ids_json", &typeIDListV1, p.IDs, (*IDListV1Row).tvp, (*IDListV1Row).put)
 	var r ReadProgressResult
 	err := q.call(ctx, &stmtReadProgress, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Instances, err = readMany(rows, scanReadProgressInstancesRow)
