@@ -132,7 +132,8 @@ func newCutter(t *testing.T, random *rand.Rand) *cutter {
 	return c
 }
 
-// reopen makes a new store of the proxied connection. The one before it gives back first what a cut fetch may hold.
+// reopen makes a new store of the proxied connection. The one before it gives back first what a cut fetch may hold. The
+// first call asks what the server is: it is not the one that is to be cut.
 func (c *cutter) reopen() {
 	c.t.Helper()
 	if c.proxied != nil {
@@ -141,6 +142,7 @@ func (c *cutter) reopen() {
 	var err error
 	c.proxied, err = mssql.New(c.db, &mssql.Config{Schema: c.schema, DisableWakeups: true})
 	ok(c.t, err)
+	ok(c.t, second(c.proxied.Read(c.t.Context(), "nobody")))
 }
 
 // TestCutFetchesGiveBack cuts fetches that the server carries out: the next one, of another process, gets the same at once,

@@ -1,6 +1,8 @@
 package vet
 
 import (
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 	"github.com/duroxide/duroxide-go/internal/tsql/diag"
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
@@ -112,6 +114,11 @@ func (f *catchFlow) stmt(s syntax.Stmt, in errorMask) errorMask {
 		out := f.stmt(s.Body, in)
 		f.loops--
 		return in | out
+	case *syntax.SelectStmt:
+		if in != 0 && f.hands(s.Query) {
+			in = examined
+		}
+		return in
 	case *syntax.TryCatch: // its CATCH is looked at by itself
 		return f.run(s.Try, in) | f.run(s.Catch, in)
 	case *syntax.Throw:
@@ -148,7 +155,18 @@ func (f *catchFlow) leave(s syntax.Stmt, in errorMask) errorMask {
 	return 0
 }
 
-// examines says whether a condition asks which error it is.
+// hands says whether a query is a result set with the error's number: then the caller is who looks at it.
+func (f *catchFlow) hands(q *syntax.Query) bool {
+	s, ok := q.Body.(*syntax.Select)
+	if !ok || s.Into != nil || len(s.From) > 0 || s.Where != nil { // nobody is told if there are no rows
+		return false
+	}
+	return slices.ContainsFunc(s.Items, func(item syntax.SelectItem) bool {
+		return item.Variable == nil && f.examines(item.X)
+	})
+}
+
+// examines says whether a condition, or a column, asks which error it is.
 func (f *catchFlow) examines(x syntax.Expr) bool {
 	if calls(x, "ERROR_NUMBER") {
 		return true

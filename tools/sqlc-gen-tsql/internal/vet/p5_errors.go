@@ -50,9 +50,9 @@ var errorRules = []Rule{
 	},
 	{
 		ID:    "P5-swallow",
-		Title: "CATCH throws, unless it has looked at ERROR_NUMBER()",
+		Title: "CATCH throws, unless it has looked at ERROR_NUMBER(), or sends it as a result",
 		Reason: "An error that ends in CATCH is a success for the caller. What is expected is told from what isn't by its " +
-			"number, and everything else is thrown on.",
+			"number, and everything else is thrown on. A result set with the number leaves that to the caller.",
 		Bad: `CREATE PROCEDURE dbo.try_it AS
 BEGIN TRY
     EXEC dbo.do_it;
