@@ -22,7 +22,7 @@ func TestExploreOperations(t *testing.T) {
 				switch { // one after the other, since they share a server
 				case s.Known == nil:
 					//nolint:paralleltest // see above
-					t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s)) })
+					t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s), s.AnyPlan) })
 				case amended == "" && (!versions || s.Known.VersionsToo):
 					//nolint:paralleltest // see above
 					t.Run(s.Name, func(t *testing.T) { fails(t, s, lab.Scenario(t, s)) })
@@ -32,12 +32,16 @@ func TestExploreOperations(t *testing.T) {
 	}
 }
 
-func holds(t *testing.T, s tsqltest.Scenario) {
+func holds(t *testing.T, s tsqltest.Scenario, anyPlan bool) {
 	t.Helper()
 	if r := tsqltest.Explore(t, s, tsqltest.Exploration{Preemptions: 1}); r.Complete != 1 {
 		t.Errorf("only %d schedules, complete to %d", r.Schedules, r.Complete)
 	}
 	tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 2, RowLocks: true, Seeks: true, Schedules: 45})
+	if anyPlan {
+		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Schedules: 200})
+		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Seeks: true, Schedules: 200})
+	}
 }
 
 func fails(t *testing.T, known interleave.Scenario, s tsqltest.Scenario) {
@@ -59,6 +63,6 @@ func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios
 	}
 	lab := interleave.NewLab(t, interleave.Variant{Amend: script})
 	for _, s := range interleave.Claims() { //nolint:paralleltest // they share a server
-		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s)) })
+		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s), false) })
 	}
 }

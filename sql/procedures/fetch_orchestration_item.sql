@@ -27,17 +27,22 @@
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was
 --     lost again meanwhile
 --
--- Locks: known_code, inboxes, orchestrator_queue, instances, executions, history,
--- kv_store.
--- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another call is
--- writing; READCOMMITTEDLOCK makes them mean that under row versioning too (rule Q1).
--- The look over all codes keeps nothing locked: it only chooses the code from which one
--- instance is then taken.
--- The last look waits instead of passing over, so that "nothing" means nothing;
--- LOCK_TIMEOUT bounds that wait, and the one for the row, in case it is in somebody's
--- long transaction; 1222 then says that there is nothing to fetch now. INDEX keeps a
--- plan that was made for an empty table from reading the whole of it later (rule Q9), and
--- LOOP finds the message of each instance by a seek.
+-- The clock is read again just before the update that takes the instance, so that the
+-- lease lasts from then, whatever came before (rule T2).
+--
+-- Locks: known_code, framework_versions, inboxes, orchestrator_queue, instances,
+-- executions, history, kv_store. Each try is a transaction of its own: what one has
+-- looked at is free while the next goes on.
+-- Hints: find_turn chooses the instance. The last look waits instead of passing over, so
+-- that "nothing" means nothing; LOCK_TIMEOUT bounds that wait, and the one for the row, in
+-- case it is in somebody's long transaction; 1222 then says that there is nothing to fetch
+-- now. READPAST does not wait for a version of the framework that is being added: nobody
+-- can be pinned to it yet. READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK
+-- keeps to rows, UPDLOCK waits for those that are about to be made fetchable. FORCESEEK locks the
+-- row by its key, and its keys in other indexes after it, so that two fetches cannot come
+-- to them from both sides; and it reads no rows of other instances, which might be locked by
+-- somebody who waits for this one. INDEX reads what is due, and the
+-- messages of the turn, and nothing of what is hidden (rule Q9).
 -- No hint is needed for correctness: the update that takes the instance repeats the
 -- condition (rule Q3).
 --
@@ -62,27 +67,27 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @versions TABLE (id INT NOT NULL PRIMARY KEY);
+DECLARE @versions duroxide.version_id_list_v1;
 -- The codes of which something may be taken, as far as this call knows.
-DECLARE @codes TABLE (id INT NOT NULL PRIMARY KEY);
+DECLARE @codes duroxide.code_id_list_v1;
 -- An instance may be there twice, if more came for it meanwhile.
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
 DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
+DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @more BIT;
+DECLARE @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
 
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
+    EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
 
-    -- In transactions of its own, so that others see it at once.
-    EXEC duroxide.ready_due_inboxes @now = @now;
-
-    INSERT INTO @versions (id)
+    INSERT INTO @versions (version_id)
     SELECT 0
     UNION ALL
     SELECT f.id
-    FROM duroxide.framework_versions AS f
+    -- vet:allow Q1: a look that takes nothing
+    FROM duroxide.framework_versions AS f WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK)
     WHERE @filtered = 0
        OR (
            (f.major > @min_major OR (f.major = @min_major AND (f.minor > @min_minor OR (f.minor = @min_minor AND f.patch >= @min_patch))))
@@ -90,22 +95,18 @@ BEGIN TRY
        );
 
     IF @known_id IS NOT NULL AND @seeking = 0
-        INSERT INTO @codes (id)
+        INSERT INTO @codes (code_id)
         SELECT 0
         UNION ALL
         SELECT k.code_id
         FROM duroxide.known_code_names AS k
         WHERE k.known_id = @known_id;
 
-    BEGIN TRANSACTION;
-
     WHILE @instance_id IS NULL AND @tries < 1000
     BEGIN
         SET @tries = @tries + 1;
-        SET @candidate = NULL;
 
-        -- What may be taken is chosen in two steps. The first finds the code and version with
-        -- the oldest head, and the second takes an instance of those.
+        -- Choose.
         IF @known_id IS NULL OR @seeking = 1
         BEGIN
             DELETE FROM @codes;
@@ -113,89 +114,51 @@ BEGIN TRY
             EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
             WHILE @code_id IS NOT NULL
             BEGIN
-                INSERT INTO @codes (id)
+                INSERT INTO @codes (code_id)
                 VALUES (@code_id);
                 EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
             END;
         END;
-        SET @code_id = NULL;
-
+        BEGIN TRANSACTION;
         IF @seeking = 1
-            SELECT TOP (1) @candidate = c.instance_id, @code_id = k.code_id, @version_id = v.id
-            FROM duroxide.unknown_codes(0, @now - @unknown_ms) AS k
-            INNER JOIN @codes AS n ON n.id = k.code_id
-            CROSS JOIN @versions AS v
-            CROSS APPLY (
-                SELECT TOP (1) b.instance_id, b.head_id
-                -- vet:allow Q1: a look; the claim repeats its condition
-                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-                INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = b.instance_id AND q.id = b.head_id
-                WHERE b.code_id = k.code_id
-                  AND b.version_id = v.id
-                  AND b.head_id IS NOT NULL
-                  AND COALESCE(b.locked_until, 0) <= @now - @unknown_ms
-                  AND q.visible_at <= @now - @unknown_ms
-                ORDER BY b.head_id
-            ) AS c
-            ORDER BY c.head_id;
-        ELSE IF @patient = 1
-            SELECT TOP (1) @candidate = c.instance_id, @code_id = n.id, @version_id = v.id
-            FROM @codes AS n
-            CROSS JOIN @versions AS v
-            CROSS APPLY (
-                SELECT TOP (1) b.instance_id, b.head_id
-                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
-                WHERE b.code_id = n.id
-                  AND b.version_id = v.id
-                  AND b.head_id IS NOT NULL
-                ORDER BY b.head_id
-            ) AS c
-            ORDER BY c.head_id;
+            EXEC duroxide.find_unknown_turn @versions = @versions, @codes = @codes, @since = @unknown_since,
+                @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
         ELSE
-            -- The end of the lease is no condition: who has a head has no lease. It is not in
-            -- the index, so that asking for it makes the hints look at the row itself, and not
-            -- only at its key in the index: an instance that another call is writing is passed
-            -- over instead of waited for.
-            SELECT TOP (1) @code_id = n.id, @version_id = v.id
-            FROM @codes AS n
-            CROSS JOIN @versions AS v
-            CROSS APPLY (
-                SELECT TOP (1) b.head_id
-                -- vet:allow Q1: a look that takes nothing
-                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
-                WHERE b.code_id = n.id
-                  AND b.version_id = v.id
-                  AND b.head_id IS NOT NULL
-                  AND COALESCE(b.locked_until, 0) >= 0
-                ORDER BY b.head_id
-            ) AS c
-            ORDER BY c.head_id;
-
-        -- The last look may time out, and nobody would hear of what was dropped.
-        IF @code_id IS NULL AND (@patient = 1 OR @seeking = 1 OR EXISTS (SELECT 1 FROM @dropped AS d))
-            BREAK;
-        IF @code_id IS NULL
+            EXEC duroxide.find_turn @versions = @versions, @codes = @codes, @patient = @patient,
+                @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
+        IF @candidate IS NULL
         BEGIN
-            -- Also for the write below: what was seen is its key in the index, and the row
-            -- itself may be in somebody's long transaction.
+            COMMIT TRANSACTION;
+            IF @more = 1
+            BEGIN
+                EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+                CONTINUE;
+            END;
+            -- The last look may time out, and nobody would hear of what was dropped.
+            IF @patient = 1 OR @seeking = 1 OR EXISTS (SELECT 1 FROM @dropped AS d)
+                BREAK;
             SET @patient = 1;
             SET LOCK_TIMEOUT 150;
+            -- Others may be about to make fetchable what is due.
+            WHILE @tries < 1000 AND EXISTS (
+                SELECT 1
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
+                WHERE b.wake_at <= @now
+                  AND b.version_id >= 0
+            )
+            BEGIN
+                SET @tries = @tries + 1;
+                EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+            END;
             CONTINUE;
         END;
-        IF @candidate IS NULL
-            SELECT TOP (1) @candidate = b.instance_id
-            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
-            WHERE b.code_id = @code_id
-              AND b.version_id = @version_id
-              AND b.head_id IS NOT NULL
-              AND COALESCE(b.locked_until, 0) >= 0
-            ORDER BY b.head_id;
-        -- Others are taking all there is of it: look again.
-        IF @candidate IS NULL
-            CONTINUE;
 
+        -- Take the instance.
+        IF @seeking = 1
+            SET LOCK_TIMEOUT 150;
+        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         -- vet:allow Q3: there is a head only as long as nobody holds the instance
-        UPDATE duroxide.inboxes
+        UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
         WHERE instance_id = @candidate
           AND version_id = @version_id
@@ -205,34 +168,30 @@ BEGIN TRY
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
 
+        -- Take its messages, and see what they are for.
         IF @taken = 1
         BEGIN
-            -- Whoever made the head visible may have done so after this call began.
+            -- Whoever made the head visible may have done so while the update waited.
             SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-
-            -- The lease is exclusive, so whoever held a message before has lost it.
-            -- vet:allow Q3: the lease on the inbox covers its messages
-            UPDATE duroxide.orchestrator_queue
-            SET lock_token = @lock_token, attempt_count = attempt_count + 1
-            WHERE instance_id = @candidate
-              AND visible_at <= @now;
-
-            IF @@ROWCOUNT > 0
+            EXEC duroxide.take_messages @instance_id = @candidate, @lock_token = @lock_token, @now = @now, @taken = @taken OUTPUT;
+            IF @taken > 0
             BEGIN
                 SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
-                FROM duroxide.instances AS i
+                FROM duroxide.instances AS i WITH (FORCESEEK (pk_instances (instance_id)))
                 WHERE i.instance_id = @candidate;
-
                 IF @execution_id IS NULL
                     SELECT @execution_id = MAX(h.execution_id)
-                    FROM duroxide.history AS h
+                    FROM duroxide.history AS h WITH (FORCESEEK (pk_history (instance_id, execution_id)))
                     WHERE h.instance_id = @candidate
                       AND h.event_type = N'OrchestrationStarted'
-                      AND h.execution_id = (SELECT MAX(l.execution_id) FROM duroxide.history AS l WHERE l.instance_id = @candidate);
-
+                      AND h.execution_id = (
+                          SELECT MAX(l.execution_id)
+                          FROM duroxide.history AS l WITH (FORCESEEK (pk_history (instance_id)))
+                          WHERE l.instance_id = @candidate
+                      );
                 IF @execution_id IS NOT NULL OR EXISTS (
                     SELECT 1
-                    FROM duroxide.orchestrator_queue AS q
+                    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
                     WHERE q.instance_id = @candidate
                       AND q.lock_token = @lock_token
                       AND q.kind IN (1, 2)
@@ -241,54 +200,50 @@ BEGIN TRY
                 -- A start that is hidden, as after a clock was set back, will want them.
                 ELSE IF NOT EXISTS (
                     SELECT 1
-                    FROM duroxide.orchestrator_queue AS q
+                    FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
                     WHERE q.instance_id = @candidate
                       AND q.kind IN (1, 2)
                 )
                 BEGIN
                     -- Kept, they would be fetched again and again (pitfall P3).
                     -- vet:allow Q3: locked by this very transaction
-                    DELETE FROM duroxide.orchestrator_queue
+                    DELETE FROM duroxide.orchestrator_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token;
                     INSERT INTO @dropped (instance_id, messages)
                     VALUES (@candidate, @@ROWCOUNT);
                     -- vet:allow Q3: locked by this very transaction
-                    DELETE FROM duroxide.inboxes
+                    DELETE FROM duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token
                       AND NOT EXISTS (
                           SELECT 1
-                          FROM duroxide.orchestrator_queue AS q
+                          FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
                           WHERE q.instance_id = @candidate
                       );
                 END;
             END;
 
+            -- There is nothing to do for it: as if it had not been taken.
             IF @instance_id IS NULL
             BEGIN
                 -- vet:allow Q3: locked by this very transaction
-                UPDATE duroxide.inboxes
+                UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
                 WHERE instance_id = @candidate
                   AND lock_token = @lock_token;
                 EXEC duroxide.refresh_inbox @instance_id = @candidate, @now = @now;
-                -- What follows may have to wait, and nobody should wait for this then.
-                COMMIT TRANSACTION;
-                BEGIN TRANSACTION;
             END;
         END;
+        COMMIT TRANSACTION;
     END;
+    SET LOCK_TIMEOUT -1;
 
-    -- From here on the lease protects what it is about, and the heads that were looked at
-    -- are free for others while the client reads. Messages come last: whoever deletes the
+    -- From here on the lease protects what is read. Messages come last: whoever deletes the
     -- instance, or takes it when the lease has ended, takes them first, so that they are
     -- there only if all that was read before belongs to this turn.
-    SET LOCK_TIMEOUT -1;
-    COMMIT TRANSACTION;
-
     SELECT @attempt_count = MAX(q.attempt_count)
-    FROM duroxide.orchestrator_queue AS q
+    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token;
 
@@ -324,7 +279,7 @@ BEGIN TRY
 
     -- gen:result Messages
     SELECT q.id, q.work_item
-    FROM duroxide.orchestrator_queue AS q
+    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
     ORDER BY q.id;

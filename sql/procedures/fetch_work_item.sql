@@ -17,15 +17,20 @@
 -- Result sets:
 --   1 Item: the locked activity, and whether the owner did not have its session before
 --
--- Locks: known_code, worker_queue, sessions.
--- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
--- is taking; READCOMMITTEDLOCK makes them mean that under row versioning too (rule
--- Q1). The last look waits instead of passing over, so that "nothing" means nothing;
--- LOCK_TIMEOUT bounds that wait, and the one for the row; 1222 then says that there is
--- nothing to fetch now. UPDLOCK, HOLDLOCK on a session that is not there yet keep two
--- claims of it apart; where hints are ignored one of them fails with 2627, and the
--- whole call is safe to repeat. No hint is needed for correctness: the update that
--- takes the activity repeats the condition (rule Q3).
+-- The clock is read again just before the update that takes the activity, so that the
+-- lease lasts from then, whatever came before (rule T2).
+--
+-- Locks: known_code, worker_queue, sessions. Each try is a transaction of its own: what
+-- one has looked at is free while the next goes on.
+-- Hints: find_work and find_session_work choose the activity. The last look waits instead
+-- of passing over, so that "nothing" means nothing; LOCK_TIMEOUT bounds that wait, and the
+-- one for the row; 1222 then says that there is nothing to fetch now. FORCESEEK locks the
+-- row by its key, and its keys in other indexes after it: two fetches cannot come to them
+-- from both sides. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows,
+-- and UPDLOCK waits for those that are about to be made fetchable. INDEX reads what is due and nothing else (rule Q9). No hint is needed for
+-- correctness: the update that takes the activity repeats the condition (rule Q3). Two
+-- claims of a session that is not there yet: one of them fails with 2627, and the whole
+-- call is safe to repeat.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -55,28 +60,14 @@ DECLARE @tags duroxide.id_list_v1;
 DECLARE @codes duroxide.code_id_list_v1;
 DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
 DECLARE @unknown_since BIGINT = @now - @unknown_ms;
-DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400);
-DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @fresh BIT = 0;
+DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT;
+DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @fresh BIT = 0, @more BIT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
+    EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
 
-    -- In a transaction of its own, so that others see it at once: it says nothing
-    -- that was not true before.
-    EXEC duroxide.ready_due_work @now = @now;
-
-    IF @any_tag = 1
-    BEGIN
-        EXEC duroxide.next_ready_tag @tag = @tag OUTPUT;
-        WHILE @tag IS NOT NULL
-        BEGIN
-            SET @tries = @tries + 1;
-            INSERT INTO @tags (position, id) VALUES (@tries, @tag);
-            EXEC duroxide.next_ready_tag @tag = @tag OUTPUT;
-        END;
-        SET @tries = 0;
-    END
-    ELSE
+    IF @any_tag = 0
         INSERT INTO @tags (position, id)
         SELECT MIN(t.position), t.tag COLLATE Latin1_General_100_BIN2
         FROM (VALUES (1, @tag1), (2, @tag2), (3, @tag3), (4, @tag4), (5, @tag5)) AS t (position, tag)
@@ -91,13 +82,27 @@ BEGIN TRY
         FROM duroxide.known_code_names AS k
         WHERE k.known_id = @known_id;
 
-    BEGIN TRANSACTION;
-
     WHILE @found = 0 AND @tries < 1000
     BEGIN
         SET @tries = @tries + 1;
         SET @session_work = NULL;
         SET @session_id = NULL;
+
+        -- What may be taken: tags and codes of which something is ready, if any will do.
+        IF @any_tag = 1
+        BEGIN
+            DELETE FROM @tags;
+            SET @position = 0;
+            SET @tag = NULL;
+            EXEC duroxide.next_ready_tag @patient = @patient, @tag = @tag OUTPUT;
+            WHILE @tag IS NOT NULL
+            BEGIN
+                SET @position = @position + 1;
+                INSERT INTO @tags (position, id)
+                VALUES (@position, @tag);
+                EXEC duroxide.next_ready_tag @patient = @patient, @tag = @tag OUTPUT;
+            END;
+        END;
         IF @known_id IS NULL OR @seeking = 1
         BEGIN
             DELETE FROM @codes;
@@ -110,13 +115,14 @@ BEGIN TRY
                 EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
             END;
         END;
+
+        -- Choose.
+        BEGIN TRANSACTION;
         IF @seeking = 1
         BEGIN
             DELETE FROM @codes
-            WHERE code_id NOT IN (SELECT k.code_id FROM duroxide.unknown_codes(1, @now - @unknown_ms) AS k);
+            WHERE code_id NOT IN (SELECT k.code_id FROM duroxide.unknown_codes(1, @unknown_since) AS k);
             EXEC duroxide.find_unknown_work @tags = @tags, @codes = @codes, @since = @unknown_since, @id = @id OUTPUT;
-            IF @id IS NULL
-                BREAK;
         END;
         ELSE
             EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @patient = @patient, @id = @id OUTPUT;
@@ -125,19 +131,39 @@ BEGIN TRY
                 @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
             SET @id = @session_work;
-        IF @id IS NULL AND @patient = 0
+        IF @id IS NULL
         BEGIN
-            -- Also for the write below: what was seen is its key in the index, and the row
-            -- itself may be in somebody's long transaction.
+            COMMIT TRANSACTION;
+            IF @more = 1
+            BEGIN
+                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+                CONTINUE;
+            END;
+            IF @patient = 1 OR @seeking = 1
+                BREAK;
             SET @patient = 1;
             SET LOCK_TIMEOUT 150;
+            -- Others may be about to make fetchable what is due.
+            WHILE @tries < 1000 AND EXISTS (
+                SELECT 1
+                FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
+                WHERE q.ready = 0
+                  AND q.wake_at <= @now
+                  AND COALESCE(q.locked_until, 0) >= 0
+            )
+            BEGIN
+                SET @tries = @tries + 1;
+                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+            END;
             CONTINUE;
         END;
-        IF @id IS NULL
-            BREAK;
 
+        -- Take it.
+        IF @seeking = 1
+            SET LOCK_TIMEOUT 150;
+        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         -- vet:allow Q3: an activity is ready only as long as nobody holds it
-        UPDATE duroxide.worker_queue
+        UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
             ready = 0, wake_at = @now + @lock_ms
         WHERE id = @id
@@ -146,10 +172,10 @@ BEGIN TRY
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
 
-        -- Who only seeks what nobody knows has no use for the session.
+        -- Take its session. Who only seeks what nobody knows has no use for it.
         IF @found = 1 AND @seeking = 0
             SELECT @session_id = q.session_id
-            FROM duroxide.worker_queue AS q
+            FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
             WHERE q.id = @id;
         IF @session_id IS NOT NULL
             EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms,
@@ -157,17 +183,16 @@ BEGIN TRY
         -- Somebody else has the session now: as if the activity had not been taken.
         IF @session_id IS NOT NULL AND @found = 0
             -- vet:allow Q3: locked by this very transaction
-            UPDATE duroxide.worker_queue
+            UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
             WHERE id = @id
               AND lock_token = @lock_token;
+        COMMIT TRANSACTION;
     END;
-
-    -- From here on the lease protects the activity, and what was looked at is free for
-    -- others while the client reads. It is missing if it was cancelled meanwhile.
     SET LOCK_TIMEOUT -1;
-    COMMIT TRANSACTION;
 
+    -- From here on the lease protects the activity. It is missing if it was cancelled
+    -- meanwhile.
     -- gen:result Item
     SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session
     FROM duroxide.worker_queue AS q

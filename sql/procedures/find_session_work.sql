@@ -12,7 +12,8 @@
 -- Hints: READPAST passes over activities that another call is writing,
 -- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
 -- to rows; none is kept locked, since the first few are more than will be taken. INDEX
--- and the end of the lease are there for the reasons that find_work gives.
+-- and the end of the lease are there for the reasons that find_work gives. FORCESEEK looks at
+-- a session by its key alone.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
@@ -97,7 +98,7 @@ SELECT @id = MIN(f.id)
 FROM @first AS f
 WHERE NOT EXISTS (
     SELECT 1
-    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK)
+    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, FORCESEEK (pk_sessions (session_id)))
     WHERE s.session_id = f.session_id
       AND s.locked_until > @now
       AND s.worker_id <> @owner
@@ -122,7 +123,7 @@ BEGIN
     SET @oldest = NULL;
     IF NOT EXISTS (
         SELECT 1
-        FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK)
+        FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, FORCESEEK (pk_sessions (session_id)))
         WHERE s.session_id = @session_id
           AND s.locked_until > @now
           AND s.worker_id <> @owner

@@ -1,7 +1,8 @@
 -- Finds the oldest ready activity without a session that has one of the codes: one seek
 -- for each code among untagged ones, and among those of each tag. First it finds the tag
 -- and the code that have the oldest, without keeping anything locked, and then locks one
--- activity of those. With @patient = 1 it waits for activities that somebody is taking, to
+-- activity of those. If others are taking all there is of them, the next tag and code are
+-- looked at. With @patient = 1 it waits for activities that somebody is taking, to
 -- see whether they are really taken.
 --
 -- Locks: worker_queue.
@@ -24,7 +25,8 @@ CREATE OR ALTER PROCEDURE duroxide.find_work
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-DECLARE @code_id INT = -1, @tag NVARCHAR(400), @tries INT = 0;
+DECLARE @busy TABLE (tag NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL, code_id INT NOT NULL);
+DECLARE @code_id INT = -1, @tag NVARCHAR(400);
 SET @id = NULL;
 IF @patient = 1
 BEGIN
@@ -56,10 +58,8 @@ BEGIN
     ) AS n;
     RETURN;
 END;
--- Others may be taking all there is of a code: then it looks again.
-WHILE @id IS NULL AND @code_id IS NOT NULL AND @tries < 100
+WHILE @id IS NULL AND @code_id IS NOT NULL
 BEGIN
-    SET @tries = @tries + 1;
     SET @code_id = NULL;
     SELECT TOP (1) @tag = n.tag, @code_id = n.code_id
     FROM (
@@ -93,6 +93,12 @@ BEGIN
             ORDER BY q.id
         ) AS u
     ) AS n
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM @busy AS y
+        WHERE y.code_id = n.code_id
+          AND (y.tag = n.tag OR (y.tag IS NULL AND n.tag IS NULL))
+    )
     ORDER BY n.id;
     IF @code_id IS NOT NULL AND @tag IS NULL
         SELECT TOP (1) @id = q.id
@@ -114,4 +120,7 @@ BEGIN
           AND q.code_id = @code_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id;
+    IF @code_id IS NOT NULL AND @id IS NULL
+        INSERT INTO @busy (tag, code_id)
+        VALUES (@tag, @code_id);
 END;

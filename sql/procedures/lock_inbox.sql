@@ -9,13 +9,17 @@
 -- other, which happens all the time rather than once in a while.
 --
 -- Locks: inboxes.
+-- Hints: READCOMMITTEDLOCK waits for an inbox that somebody is adding, also where writes
+-- look at committed versions first (optimized locking): without it both would add it.
+-- FORCESEEK locks the row by its key before its keys in the indexes, and ROWLOCK keeps to
+-- rows.
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 -- vet:allow Q10: see above
-UPDATE duroxide.inboxes
+UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
 SET version_id = version_id
 WHERE instance_id = @instance_id;
 IF @@ROWCOUNT = 0

@@ -2,6 +2,9 @@
 -- lease that has ended is never revived, even if nobody took the instance.
 --
 -- Locks: inboxes.
+-- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
+-- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
+-- no exception, and ROWLOCK keeps to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -23,11 +26,11 @@ BEGIN TRY
     -- Found by the token, written by the id: whoever writes the row locks it first and
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @instance_id = b.instance_id
-    FROM duroxide.inboxes AS b
+    FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     WHERE b.lock_token = @lock_token;
     -- Without a head, as under any lease: there would be one if the clock was set back
     -- after the lease had seemed to end.
-    UPDATE duroxide.inboxes
+    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token

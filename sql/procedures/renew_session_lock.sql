@@ -6,7 +6,10 @@
 --   1 Renewed: how many sessions
 --
 -- Locks: sessions.
--- Hints: LOOP finds each session by its key, whatever the plan was made for (rule Q9).
+-- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without looking
+-- at their rows or at sessions of others, and FORCESEEK locks each row by its key before its
+-- keys in the indexes, whatever the plan was made for (rule Q9); READCOMMITTEDLOCK makes
+-- row versions no exception, and ROWLOCK keeps to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -25,18 +28,19 @@ BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
-    -- Found by the end of the lease, written by the id: whoever writes the row locks it
-    -- first and its keys in the indexes after it, so nobody may come the other way.
+    -- Found by the owner, written by the id: whoever writes the row locks it first and its
+    -- keys in the indexes after it, so nobody may come the other way. A session that
+    -- changes hands meanwhile may be found twice.
     INSERT INTO @mine (session_id)
-    SELECT s.session_id
-    FROM duroxide.sessions AS s
-    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
-      AND s.locked_until > @now;
+    SELECT DISTINCT s.session_id
+    FROM @owners AS o
+    INNER LOOP JOIN duroxide.sessions AS s WITH (INDEX (ix_sessions_owner)) ON s.worker_id = o.id
+    WHERE s.locked_until > @now;
     -- vet:allow Q3: a session's lease has an owner instead of a token
     UPDATE s
     SET locked_until = @now + @extend_ms
     FROM @mine AS m
-    INNER LOOP JOIN duroxide.sessions AS s ON s.session_id = m.session_id
+    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id
     WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
       AND s.locked_until > @now
       AND s.last_activity_at > @now - @idle_ms;

@@ -2,6 +2,9 @@
 -- That it fails is how a worker learns that the activity was cancelled.
 --
 -- Locks: worker_queue, sessions.
+-- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
+-- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
+-- no exception, and ROWLOCK keeps to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -23,11 +26,11 @@ BEGIN TRY
     -- Found by the token, written by the id: whoever writes the row locks it first and
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     WHERE q.lock_token = @lock_token;
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
-    UPDATE duroxide.worker_queue
+    UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
     WHERE id = @id
       AND lock_token = @lock_token

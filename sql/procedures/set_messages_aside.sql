@@ -5,9 +5,10 @@
 --   1 Rest: how many messages the turn still has
 --
 -- Locks: inboxes, orchestrator_queue, dead_letters.
---
--- Hints: LOOP seeks each message by its key, whatever number of letters the plan was made
--- for (rule Q9).
+-- Hints: INDEX finds the token by a seek, and the messages of the turn without those that
+-- are hidden (rule Q9). FORCESEEK locks rows by their keys, and their keys in the indexes
+-- after them, as everybody does, and LOOP seeks each message; READCOMMITTEDLOCK makes row
+-- versions no exception, and ROWLOCK keeps to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -26,10 +27,10 @@ BEGIN TRY
     BEGIN TRANSACTION;
 
     SELECT @instance_id = b.instance_id
-    FROM duroxide.inboxes AS b
+    FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     WHERE b.lock_token = @lock_token;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
-    UPDATE duroxide.inboxes
+    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     SET lock_token = @lock_token
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
@@ -39,24 +40,25 @@ BEGIN TRY
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
     SELECT N'orchestrator', q.id, q.instance_id, q.work_item, l.error, @now
     FROM @letters AS l
-    INNER LOOP JOIN duroxide.orchestrator_queue AS q
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
         ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
     ORDER BY l.position;
     -- vet:allow Q3: the inbox is locked and has the token
     -- vet:allow Q6-order: the rows are locked through the inbox since before
     DELETE q
     FROM @letters AS l
-    INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = @instance_id AND q.id = l.queue_id
-    WHERE q.lock_token = @lock_token;
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = l.queue_id
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
 
     IF NOT EXISTS (
         SELECT 1
-        FROM duroxide.orchestrator_queue AS q
+        FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
         WHERE q.instance_id = @instance_id
           AND q.lock_token = @lock_token
     )
         -- vet:allow Q3: locked since the beginning of the transaction
-        UPDATE duroxide.inboxes
+        UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
         WHERE instance_id = @instance_id
           AND lock_token = @lock_token;
@@ -64,7 +66,7 @@ BEGIN TRY
 
     -- gen:result Rest
     SELECT COUNT_BIG(*) AS messages
-    FROM duroxide.orchestrator_queue AS q
+    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token;
 

@@ -6,7 +6,9 @@
 --
 -- Locks: worker_queue, sessions, dead_letters.
 -- Hints: INDEX keeps a plan that was made for an empty table from reading the whole of
--- it later (rule Q9).
+-- it later (rule Q9). FORCESEEK locks rows by their keys, and their keys in the indexes
+-- after them, as everybody does; READCOMMITTEDLOCK makes row versions no exception, and
+-- ROWLOCK keeps to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -20,7 +22,7 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT, @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400), @claimed_until BIGINT;
+DECLARE @id BIGINT, @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400), @claims BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
@@ -28,13 +30,14 @@ BEGIN TRY
     -- Found by the token, written by the id: whoever writes the row locks it first and
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     WHERE q.lock_token = @lock_token;
     SELECT @session_id = q.session_id, @instance_id = q.instance_id, @item = q.work_item
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     WHERE q.id = @id;
     -- Asked before anything is locked: a claim locks the activity first and the session
-    -- after it. That nobody has claimed the session since, its own row tells.
+    -- after it. That nobody has claimed the session since, its own row tells: whoever
+    -- renews it does not count.
     IF @free_session = 1 AND @session_id IS NOT NULL AND NOT EXISTS (
         SELECT 1
         FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
@@ -44,18 +47,18 @@ BEGIN TRY
           AND q.id <> @id
           AND q.locked_until > @now
     )
-        SELECT @claimed_until = s.locked_until
-        FROM duroxide.sessions AS s
+        SELECT @claims = s.claims
+        FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
         WHERE s.session_id = @session_id;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
-    DELETE FROM duroxide.worker_queue
+    DELETE FROM duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     WHERE id = @id
       AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
-    DELETE FROM duroxide.sessions
+    DELETE FROM duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
     WHERE session_id = @session_id
-      AND locked_until = @claimed_until;
+      AND claims = @claims;
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)
     VALUES (N'worker', @id, @instance_id, @item, @error, @now);
 

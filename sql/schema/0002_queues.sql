@@ -82,6 +82,12 @@ CREATE INDEX ix_orchestrator_queue_kind ON duroxide.orchestrator_queue (instance
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
+-- For the messages of a turn, without those that are hidden or have come since.
+CREATE INDEX ix_orchestrator_queue_token ON duroxide.orchestrator_queue (lock_token)
+WHERE lock_token IS NOT NULL
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
 -- Activities to be executed, in the order of their arrival.
 CREATE TABLE duroxide.worker_queue (
     id            BIGINT           NOT NULL IDENTITY (1, 1),
@@ -160,13 +166,19 @@ CREATE TABLE duroxide.sessions (
     worker_id        NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     locked_until     BIGINT        NOT NULL,
     last_activity_at BIGINT        NOT NULL,
+    -- How often it was claimed: unlike the end of the lease, a renewal leaves it as it is.
+    claims           BIGINT        NOT NULL CONSTRAINT df_sessions_claims DEFAULT 0,
     CONSTRAINT pk_sessions PRIMARY KEY CLUSTERED (session_id) WITH (ALLOW_PAGE_LOCKS = OFF)
 );
 GO
 
--- For renew_session_lock, which looks at live ones only, and
--- cleanup_orphaned_sessions, which looks at expired ones only.
+-- For cleanup_orphaned_sessions, which looks at expired ones only.
 CREATE INDEX ix_sessions_end ON duroxide.sessions (locked_until)
+WITH (ALLOW_PAGE_LOCKS = OFF);
+GO
+
+-- For renew_session_lock, which looks at live ones of some owners only.
+CREATE INDEX ix_sessions_owner ON duroxide.sessions (worker_id, locked_until)
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 

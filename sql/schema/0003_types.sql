@@ -54,6 +54,12 @@ CREATE TYPE duroxide.code_id_list_v1 AS TABLE (
 );
 GO
 
+-- Numbers of framework_versions, for one procedure from another.
+CREATE TYPE duroxide.version_id_list_v1 AS TABLE (
+    version_id INT NOT NULL PRIMARY KEY
+);
+GO
+
 -- Activities to cancel.
 CREATE TYPE duroxide.activity_list_v1 AS TABLE (
     position     INT           NOT NULL PRIMARY KEY,

@@ -39,8 +39,8 @@ var turnMutants = []mutant{
 		old: "          AND code_id = @code_id\n          AND head_id IS NOT NULL;\n        SET @taken", new: "          AND code_id = @code_id;\n        SET @taken",
 	},
 	{
-		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "fetch_orchestration_item",
-		old: "            WHERE instance_id = @candidate\n              AND visible_at <= @now;", new: "            WHERE instance_id = @candidate;",
+		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "take_messages",
+		old: "  AND q.visible_at <= @now;", new: "  AND q.visible_at < 9000000000000;",
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",

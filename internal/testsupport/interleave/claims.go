@@ -48,7 +48,7 @@ func oneOwner(e *tsqltest.End) error {
 }
 
 // lockHints is a list of hints about locks, with those about plans in it.
-var lockHints = regexp.MustCompile(` WITH \([A-Z]+(?:LOCK|PAST|READ)\b(?:[^()]|\([^()]*\))*\)`)
+var lockHints = regexp.MustCompile(` WITH \([A-Z]+(?:LOCK|PAST|READ)\b(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`)
 
 // WithoutHints are the store's procedures as a server takes them that ignores hints about locks, and the amendment likewise, if
 // there is one. No hint is needed for correctness (rule Q3).

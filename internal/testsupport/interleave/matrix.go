@@ -25,7 +25,7 @@ func Matrix() []Scenario { return slices.Concat(besides(), triples(), overtaken(
 
 // failing are pairs that are known to end otherwise than one after the other. They are among the defects.
 var failing = [][2]string{
-	{"set work aside", "renew sessions"}, {"delete orphan messages", "count messages"}, {"delete instances", "delete in bulk"}, {"delete in bulk", "delete in bulk"},
+	{"delete orphan messages", "count messages"}, {"delete instances", "delete in bulk"}, {"delete in bulk", "delete in bulk"},
 }
 
 func besides() []Scenario {
@@ -106,8 +106,9 @@ IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s)
     EXEC duroxide.abandon_work_item @lock_token = %[1]s, @delay_ms = 0, @give_back = 1;
 DELETE FROM duroxide.sessions WHERE worker_id = N'claimant';
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-EXEC duroxide.ready_due_inboxes @now = @now;
-EXEC duroxide.ready_due_work @now = @now;
+DECLARE @more BIT;
+EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
 `
 
 // settle is the digest of an end without what claims do.

@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ type Scenario struct {
 	Allow []int32
 	// Check is what must hold in the end besides what holds for every state of the store; nil for nothing.
 	Check func(*tsqltest.End) error
+	// AnyPlan says that it must hold by any plan, also by those that scan what could be sought.
+	AnyPlan bool
 	// Known is set if the scenario is known to fail.
 	Known *Known
 
@@ -59,7 +62,7 @@ func (s Scenario) Confirm(search func(tsqltest.Exploration) *tsqltest.Report) (*
 }
 
 // Scenarios are those that are written one by one: those that hold, and those that are known to fail. There are more in [Matrix].
-func Scenarios() []Scenario { return append(pairs(), defects()...) }
+func Scenarios() []Scenario { return slices.Concat(pairs(), leases(), defects()) }
 
 // sound checks what holds for every state of the store in which all instances have been started: one with messages is locked, or
 // in the ready index, or in the wake index, and nobody has got what somebody else got too.

@@ -1,0 +1,165 @@
+package interleave
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// leases are what takes, renews and gives up turns, activities and sessions, beside what is in its way.
+func leases() []Scenario {
+	list := append(byAnyPlan(), due()...)
+	return append(list,
+		Scenario{
+			Name:     "a fetch does not wait for a new version of the framework",
+			Prepare:  heldTurn,
+			Sessions: []tsqltest.Session{does("fetch", "SET LOCK_TIMEOUT 0; "+fetchTurnOf(1)), does("ack", ofVersion(ackTurnOf(9)))},
+		},
+		Scenario{
+			Name:     "a claim does not keep a session that it did not get",
+			Prepare:  twoSessions,
+			Sessions: []tsqltest.Session{does("renew", renewSessions), does("claim", claims("w3", "s2", "s1"))},
+		},
+		Scenario{
+			Name:     "a session that changes hands while it is renewed is renewed once",
+			Prepare:  twoSessions + enqueueWork("c", "s1"),
+			Sessions: []tsqltest.Session{does("renew", renewSessions), fetches("fetch", fetchWorkOf(1, "w2"), 0), passing(31 * time.Second)},
+		},
+		pausedWhileChoosing(),
+	)
+}
+
+// byAnyPlan must hold by any plan, also by those that scan: what a write seeks is said by its hints.
+func byAnyPlan() []Scenario {
+	list := []Scenario{
+		{Name: "renew turn, ack turn", Prepare: heldTurn, Sessions: []tsqltest.Session{does("renew", renewTurnOf(9)), does("ack", ackTurnOf(9))}},
+		{Name: "fetch turn, fetch turn", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
+		{Name: "renew work, ack work", Prepare: heldWork, Sessions: []tsqltest.Session{does("renew", renewWorkOf(9)), does("ack", ackWorkOf(9, "a"))}},
+		{Name: "renew sessions, claim session", Prepare: aSession, Sessions: []tsqltest.Session{does("renew", renewSessions), does("claim", claims("w1", "s1"))}},
+		{
+			Name:    "set work aside, fetch work",
+			Prepare: aSession,
+			Sessions: []tsqltest.Session{
+				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
+				fetches("fetch", fetchWorkOf(2, "w1"), 0),
+			},
+		},
+		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("enqueue", enqueueTurn("a", 3))}},
+		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("ack", ackTurnOf(9))}},
+		{Name: "fetch turn, abandon turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("abandon", abandonTurnOf(9))}},
+		{Name: "fetch turn, ack work, any plan", Prepare: heldWork, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("ack", ackWorkOf(9, "a"))}},
+		{
+			Name: "enqueue both, fetch turn, any plan", Prepare: twoTurns,
+			Sessions: []tsqltest.Session{does("enqueue", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+enqueueTurn("b", 3)+"COMMIT;"), fetches("fetch", fetchTurnOf(1), 1)},
+		},
+	}
+	for i := range list {
+		// Of a fetch: there is nothing to fetch now. Of a renewal: the lease has been given up. Of two that add an inbox: the store
+		// repeats the call.
+		list[i].Allow, list[i].AnyPlan = []int32{1222, 2627, 50_010}, true
+	}
+	return list
+}
+
+// due are fetches when the time of what waits has come.
+func due() []Scenario {
+	turn := func(name string, n int) tsqltest.Session { return fetches(name, fetchTurnOf(n), 1) }
+	work := func(name string, n int) tsqltest.Session { return fetches(name, fetchWorkOf(n, "w1"), 0) }
+	return []Scenario{
+		{
+			Name:    "a fetch makes a portion ready of what is due",
+			Prepare: manyDue,
+			Sessions: []tsqltest.Session{{Name: "fetch", Run: func(p *tsqltest.Player) error {
+				p.Advance(time.Minute)
+				_, err := p.Exec(fetchTurnOf(1))
+				return err
+			}}},
+			Check: func(e *tsqltest.End) error {
+				if n, ok := e.Value("SELECT COUNT(*) FROM duroxide.inboxes WHERE head_id IS NOT NULL").(int64); !ok || n > 64 {
+					return fmt.Errorf("one fetch has moved %d instances", n+1)
+				}
+				return nil
+			},
+		},
+		{
+			Name:     "the lease of a turn begins when it is taken",
+			Prepare:  twoTurns + slow("ready_due_inboxes"),
+			Sessions: []tsqltest.Session{turn("fetch", 1)},
+			Check:    wholeLease("inboxes"),
+		},
+		{
+			Name:     "the lease of an activity begins when it is taken",
+			Prepare:  twoWorks + slow("ready_due_work"),
+			Sessions: []tsqltest.Session{work("fetch", 1)},
+			Check:    wholeLease("worker_queue"),
+		},
+		{
+			Name:     "two fetches find two instances that are due",
+			Prepare:  twoTurns + allTurnsDue,
+			Sessions: []tsqltest.Session{turn("one", 1), turn("two", 2)},
+			Allow:    []int32{1222},
+			Check:    bothFetched,
+		},
+		{
+			Name:     "two fetches find two activities that are due",
+			Prepare:  twoWorks + allWorkDue,
+			Sessions: []tsqltest.Session{work("one", 1), work("two", 2)},
+			Allow:    []int32{1222},
+			Check:    bothFetched,
+		},
+	}
+}
+
+// slow makes a procedure take 40 seconds, which does nothing else.
+func slow(procedure string) string {
+	return "\nGO\nCREATE OR ALTER PROCEDURE duroxide." + procedure + " @now BIGINT, @more BIT OUTPUT AS SET @more = 0; WAITFOR DELAY '00:00:40';\nGO\n"
+}
+
+// wholeLease says that what is held is held for 30 seconds from now.
+func wholeLease(table string) func(e *tsqltest.End) error {
+	return func(e *tsqltest.End) error {
+		left := e.Value("SELECT locked_until - DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) FROM duroxide." + table + " WHERE lock_token IS NOT NULL")
+		if left != int64(30_000) {
+			return fmt.Errorf("a lease of 30000 ms that has just been taken lasts for another %v ms", left)
+		}
+		return nil
+	}
+}
+
+// What was ready is due instead, and no fetch has seen to it.
+const (
+	allTurnsDue = "UPDATE duroxide.inboxes SET head_id = NULL, wake_at = 1;\n"
+	allWorkDue  = "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1;\n"
+)
+
+// bothFetched says that who did not have to wait for too long has got something.
+func bothFetched(e *tsqltest.End) error {
+	if len(e.Notes()) == 2 || e.Err("one") != nil || e.Err("two") != nil {
+		return nil
+	}
+	return errors.New("somebody has got nothing")
+}
+
+// pausedWhileChoosing is a fetch that meets the lock of another one, which has chosen an instance and goes on only later.
+func pausedWhileChoosing() Scenario {
+	return Scenario{
+		Name:    "a fetch waits a moment for one that has chosen the only instance",
+		Prepare: enqueueTurn("a", 1),
+		Sessions: []tsqltest.Session{
+			{Name: "paused", Steps: []string{
+				"BEGIN TRANSACTION; SELECT b.instance_id FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready)) WHERE b.head_id IS NOT NULL AND COALESCE(b.locked_until, 0) >= 0;",
+				"ROLLBACK TRANSACTION;",
+			}},
+			fetches("fetch", fetchTurnOf(1), 1),
+		},
+		Allow: []int32{1222},
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 && e.Err("fetch") == nil {
+				return errors.New("it says that there is nothing")
+			}
+			return nil
+		},
+	}
+}
