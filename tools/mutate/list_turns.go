@@ -44,11 +44,15 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",
-		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n\n            -- The lease", new: "            -- The lease",
+		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            EXEC duroxide.take", new: "            EXEC duroxide.take",
 	},
 	{
-		what: "waits for instances that somebody is writing at the first look", kind: hintRemoved, module: "fetch_orchestration_item",
-		old: "SET LOCK_TIMEOUT 150;\n", new: "",
+		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_orchestration_item",
+		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        -- vet:allow Q3", new: "        -- vet:allow Q3",
+	},
+	{
+		what: "waits for instances that somebody is writing at the last look without a bound", kind: hintRemoved, module: "fetch_orchestration_item",
+		old: "            SET @patient = 1;\n            SET LOCK_TIMEOUT 150;\n", new: "            SET @patient = 1;\n",
 	},
 	{
 		what: "commits when it has taken the instance, before it takes the messages", kind: commitMoved, module: "fetch_orchestration_item",
@@ -65,7 +69,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits before the heads are computed anew", kind: commitMoved, module: "ready_due_inboxes",
-		old: "        IF @@ROWCOUNT = 1\n            EXEC", new: "        DECLARE @n INT = @@ROWCOUNT;\n        COMMIT TRANSACTION; BEGIN TRANSACTION;\n        IF @n = 1\n            EXEC",
+		old: "OPTION (FORCE ORDER, LOOP JOIN);\n", new: "OPTION (FORCE ORDER, LOOP JOIN);\nCOMMIT TRANSACTION;\nBEGIN TRANSACTION;\n",
 	},
 	{
 		what: "computes the head of an instance with a lease", kind: conditionRemoved, module: "refresh_inbox",
@@ -85,7 +89,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "only looks at the inbox instead of locking it", kind: lockRemoved, module: "lock_inbox",
-		old: "UPDATE duroxide.inboxes\nSET version_id = version_id\nWHERE instance_id = @instance_id;\nIF @@ROWCOUNT = 0\n",
+		old: "UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\nSET version_id = version_id\nWHERE instance_id = @instance_id;\nIF @@ROWCOUNT = 0\n",
 		new: "IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n",
 	},
 	{
@@ -213,7 +217,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "does not lock the inbox", kind: lockRemoved, module: "set_messages_aside",
-		old: "    UPDATE duroxide.inboxes\n    SET lock_token = @lock_token\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT = 0\n",
+		old: "    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\n    SET lock_token = @lock_token\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT = 0\n",
 		new: "    IF @instance_id IS NULL\n",
 	},
 	{

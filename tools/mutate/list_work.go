@@ -8,7 +8,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "commits before it claims the session", kind: commitMoved, module: "fetch_work_item",
-		old: "        -- Who only seeks what nobody knows", new: "        " + again + "        -- Who only seeks what nobody knows",
+		old: "        -- Take its session.", new: "        " + again + "        -- Take its session.",
 	},
 	{
 		what: "commits before it gives back what it may not take", kind: commitMoved, module: "fetch_work_item",
@@ -24,8 +24,12 @@ var workMutants = []mutant{
 		new: "        UPDATE duroxide.sessions SET last_activity_at = @now\n        WHERE session_id = (SELECT q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id) AND locked_until > @now;\n        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
 	},
 	{
+		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_work_item",
+		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        -- vet:allow Q3", new: "        -- vet:allow Q3",
+	},
+	{
 		what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "fetch_work_item",
-		old: "            SET LOCK_TIMEOUT 150;\n", new: "",
+		old: "            SET @patient = 1;\n            SET LOCK_TIMEOUT 150;\n", new: "            SET @patient = 1;\n",
 	},
 	{
 		what: "claims a session of somebody else", kind: conditionRemoved, module: "claim_session",
@@ -36,8 +40,8 @@ var workMutants = []mutant{
 		old: "  AND worker_id = @owner\n", new: "",
 	},
 	{
-		what: "asks for the session without a lock", kind: hintRemoved, module: "claim_session",
-		old: " WITH (UPDLOCK, HOLDLOCK)", new: "",
+		what: "keeps a session that it does not get", kind: hintRemoved, module: "claim_session",
+		old: "AS s WITH (READCOMMITTEDLOCK, ", new: "AS s WITH (UPDLOCK, HOLDLOCK, ",
 	},
 	{
 		what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",
@@ -108,7 +112,7 @@ var workMutants = []mutant{
 		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE 1 = 1;",
 	},
 	{
-		what: "renews sessions of others", kind: conditionRemoved, module: "renew_session_lock", nth: 2,
+		what: "renews sessions of others", kind: conditionRemoved, module: "renew_session_lock",
 		old: "    WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)\n      AND s.locked_until > @now", new: "    WHERE s.locked_until > @now",
 	},
 	{
@@ -117,7 +121,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "renews sessions by the index of their ends", kind: orderSwapped, module: "renew_session_lock",
-		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
+		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
 	},
 	{
 		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
@@ -141,11 +145,11 @@ var workMutants = []mutant{
 	},
 	{
 		what: "frees a session that somebody has claimed since", kind: conditionRemoved, module: "set_work_aside",
-		old: "    WHERE session_id = @session_id\n      AND locked_until = @claimed_until;", new: "    WHERE session_id = @session_id AND @claimed_until IS NOT NULL;",
+		old: "    WHERE session_id = @session_id\n      AND claims = @claims;", new: "    WHERE session_id = @session_id AND @claims IS NOT NULL;",
 	},
 	{
 		what: "frees the session before it locks the activity", kind: orderSwapped, module: "set_work_aside",
 		old: "    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
-		new: "    DELETE FROM duroxide.sessions WHERE session_id = @session_id AND locked_until = @claimed_until;\n    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
+		new: "    DELETE FROM duroxide.sessions WHERE session_id = @session_id AND claims = @claims;\n    -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts\n",
 	},
 }
