@@ -27,7 +27,7 @@ var variants = map[string]struct {
 	"nulldb": {model.Options{Package: "nulldb", Nulls: model.NullsSQL, Sequences: true}, program()},
 	"bothdb": {
 		model.Options{Package: "bothdb", Tables: model.TablesBoth},
-		&analyze.Program{Procedures: []*analyze.Procedure{echoEvents, echoIDs}, TableTypes: []*catalog.Table{eventList, idList}},
+		&analyze.Program{Procedures: []*analyze.Procedure{echoEvents, echoIDs, noteAndTake}, TableTypes: []*catalog.Table{eventList, idList}},
 	},
 }
 

@@ -114,6 +114,31 @@ var echoEvents = &analyze.Procedure{
 	Results: []analyze.ResultSet{rowsOf(analyze.Many, "", column("event_id", plain(sqltype.BigInt), false), column("payload", sized(sqltype.NVarChar, sqltype.Max), false))},
 }
 
+// noteAndTake calls two procedures, and sends what the second fails with as a set.
+var noteAndTake = &analyze.Procedure{
+	Place: place, Name: name("note_and_take"),
+	Params: []analyze.Param{
+		{Name: "@ids", Table: idList, Type: sqltype.Type{Kind: sqltype.Table, Name: "gen_live.id_list"}},
+		{Name: "@fail", Type: plain(sqltype.Int)},
+	},
+	Results: []analyze.ResultSet{
+		rowsOf(analyze.One, "Noted", column("ids", plain(sqltype.Int), false)),
+		maybe(rowsOf(analyze.Many, "Taken", column("id", plain(sqltype.BigInt), false))),
+		maybe(rowsOf(analyze.One, "Failure", column("error_number", plain(sqltype.Int), false), column("error_message", sized(sqltype.NVarChar, 4000), false))),
+	},
+	Flow: analyze.Flow{States: []analyze.State{
+		{Edges: []analyze.Edge{{Set: 0, To: 1}}},
+		{Edges: []analyze.Edge{{Set: 1, To: 2}, {Set: 2, To: 3}}},
+		{Edges: []analyze.Edge{{Set: 2, To: 3}}, Final: true},
+		{Final: true},
+	}},
+}
+
+func maybe(r analyze.ResultSet) analyze.ResultSet {
+	r.Maybe = true
+	return r
+}
+
 // program is what run/schema.sql and the queries below come to.
 func program() *analyze.Program {
 	p := &analyze.Program{

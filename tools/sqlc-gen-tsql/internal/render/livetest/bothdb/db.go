@@ -19,6 +19,7 @@ const packageName = "bothdb"
 var statements = []*statement{
 	&stmtEchoEvents,
 	&stmtEchoIDs,
+	&stmtNoteAndTake,
 	&typeEventList,
 	&typeIDList,
 }

@@ -155,6 +155,33 @@ func readMany[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) ([]T, error
 	return list, rows.Err()
 }
 
+// readOptional reads a result set of at most one row, and returns nil if it has none.
+func readOptional[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (*T, error) {
+	if !rows.Next() {
+		return nil, rows.Err()
+	}
+	row := new(T)
+	if err := scan(rows, row); err != nil {
+		return nil, scanned(err)
+	}
+	if rows.Next() {
+		return nil, &failure{text: "more than one row where one was expected", causes: []error{ErrShape}}
+	}
+	return row, rows.Err()
+}
+
+// readOne reads a result set of one row. If it has none, the error is sql.ErrNoRows.
+func readOne[T any](rows *sql.Rows, scan func(*sql.Rows, *T) error) (T, error) {
+	row, err := readOptional(rows, scan)
+	if err == nil && row == nil {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return *new(T), err
+	}
+	return *row, nil
+}
+
 // errStopped ends a call whose rows nobody wants any longer. No caller sees it.
 var errStopped = errors.New("stopped")
 

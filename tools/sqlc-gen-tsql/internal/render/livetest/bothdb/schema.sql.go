@@ -130,3 +130,102 @@ func (q *Queries) EchoIDs(ctx context.Context, p EchoIDsParams) (EchoIDsResult, 
 	}
 	return r, nil
 }
+
+var stmtNoteAndTake = statement{
+	name:    "gen_live.note_and_take",
+	text:    "[gen_live].[note_and_take]",
+	schemas: []schemaAt{{0, 10, "gen_live"}},
+	asJSON: &statement{
+		text: `SET XACT_ABORT ON;
+DECLARE @ids [gen_live].[id_list];
+INSERT INTO @ids ([id], [label])
+SELECT w.[id],
+    CASE WHEN CHARINDEX(N'~', w.[label] COLLATE Latin1_General_BIN2) = 0 THEN w.[label] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[label] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+FROM OPENJSON(@ids_json) WITH (
+    [id] bigint '$.c0', [label] nvarchar(40) '$.c1'
+) AS w;
+EXEC [gen_live].[note_and_take] @ids = @ids, @fail = @fail`,
+		schemas: []schemaAt{{32, 42, "gen_live"}, {480, 490, "gen_live"}},
+		batch:   true,
+		decls:   "@ids_json nvarchar(max), @fail int",
+	},
+	sets: [][]string{
+		{"ids"},
+		{"id"},
+		{"error_number", "error_message"},
+	},
+	flow: []state{
+		{next: []edge{{0, 1}}},
+		{next: []edge{{1, 2}, {2, 3}}},
+		{next: []edge{{2, 3}}, final: true},
+		{final: true},
+	},
+}
+
+// NoteAndTakeParams holds the arguments of [Queries.NoteAndTake].
+type NoteAndTakeParams struct {
+	IDs  []IDListRow
+	Fail int32
+}
+
+// NoteAndTakeNotedRow is a row that [Queries.NoteAndTake] returns.
+type NoteAndTakeNotedRow struct {
+	IDs int32
+}
+
+func scanNoteAndTakeNotedRow(rows *sql.Rows, r *NoteAndTakeNotedRow) error {
+	return rows.Scan(&r.IDs)
+}
+
+// NoteAndTakeTakenRow is a row that [Queries.NoteAndTake] returns.
+type NoteAndTakeTakenRow struct {
+	ID int64
+}
+
+func scanNoteAndTakeTakenRow(rows *sql.Rows, r *NoteAndTakeTakenRow) error {
+	return rows.Scan(&r.ID)
+}
+
+// NoteAndTakeFailureRow is a row that [Queries.NoteAndTake] returns.
+type NoteAndTakeFailureRow struct {
+	ErrorNumber  int32
+	ErrorMessage string
+}
+
+func scanNoteAndTakeFailureRow(rows *sql.Rows, r *NoteAndTakeFailureRow) error {
+	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage)
+}
+
+// NoteAndTakeResult is what [Queries.NoteAndTake] returns.
+type NoteAndTakeResult struct {
+	Noted           NoteAndTakeNotedRow
+	Taken           []NoteAndTakeTakenRow
+	TakenReturned   bool // false: the call yielded no Taken
+	Failure         NoteAndTakeFailureRow
+	FailureReturned bool // false: the call yielded no Failure
+}
+
+// NoteAndTake calls procedure gen_live.note_and_take.
+func (q *Queries) NoteAndTake(ctx context.Context, p NoteAndTakeParams) (NoteAndTakeResult, error) {
+	a := newArgs(2)
+	sendEither(&a, q, "ids", "ids_json", &typeIDList, p.IDs, (*IDListRow).tvp, (*IDListRow).put)
+	required(&a, "fail", sqlInt{}, p.Fail)
+	r := NoteAndTakeResult{Taken: []NoteAndTakeTakenRow{}}
+	err := q.call(ctx, &stmtNoteAndTake, &a, func(set int, rows *sql.Rows) (err error) {
+		switch set {
+		case 0:
+			r.Noted, err = readOne(rows, scanNoteAndTakeNotedRow)
+		case 1:
+			r.Taken, err = readMany(rows, scanNoteAndTakeTakenRow)
+			r.TakenReturned = true
+		case 2:
+			r.Failure, err = readOne(rows, scanNoteAndTakeFailureRow)
+			r.FailureReturned = true
+		}
+		return err
+	})
+	if err != nil {
+		return NoteAndTakeResult{}, err
+	}
+	return r, nil
+}

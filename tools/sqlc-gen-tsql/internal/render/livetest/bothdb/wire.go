@@ -65,6 +65,16 @@ func (a *args) fail(name string, err error) {
 	}
 }
 
+// required adds an argument that is never NULL.
+func required[T any, K kind[T]](a *args, name string, k K, v T) {
+	wire, err := k.wire(v)
+	if err != nil {
+		a.fail(name, err)
+		return
+	}
+	a.send(name, wire)
+}
+
 // sqlInt is int.
 type sqlInt struct{}
 

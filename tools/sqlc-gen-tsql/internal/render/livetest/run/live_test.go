@@ -87,9 +87,15 @@ func testLive(t *testing.T, dsn string) {
 		{"queries", func(t *testing.T) { testQueries(t, q, db) }},
 		{"transaction", func(t *testing.T) { testTransaction(t, q, db) }},
 		{"tables", func(t *testing.T) { testTableArguments(t, q) }},
-		{"tvp", func(t *testing.T) { testBoth(t, bothdb.New(db, bothdb.WithSchema("gen_live", name))) }},
+		{"tvp", func(t *testing.T) {
+			q := bothdb.New(db, bothdb.WithSchema("gen_live", name))
+			testBoth(t, q)
+			testTwoInOne(t, q, db, name)
+		}},
 		{"no tvp", func(t *testing.T) {
-			testBoth(t, bothdb.New(db, bothdb.WithSchema("gen_live", name), bothdb.WithTablesAsJSON()))
+			q := bothdb.New(db, bothdb.WithSchema("gen_live", name), bothdb.WithTablesAsJSON())
+			testBoth(t, q)
+			testTwoInOne(t, q, db, name)
 		}},
 		{"names", func(t *testing.T) { testNames(t, db) }},
 	} {
@@ -466,6 +472,47 @@ func testBoth(t *testing.T, q *bothdb.Queries) {
 	_, err := q.EchoIDs(t.Context(), bothdb.EchoIDsParams{IDs: []bothdb.IDListRow{{Label: new(strings.Repeat("x", 21))}}})
 	if !errors.Is(err, bothdb.ErrArgument) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// testTwoInOne calls a procedure that calls two others. What the first has committed stays, whatever becomes of the second.
+func testTwoInOne(t *testing.T, q *bothdb.Queries, db *sql.DB, schema string) {
+	t.Helper()
+	noted := bothdb.NoteAndTakeNotedRow{IDs: 2}
+	failure := func(number int32, text string) bothdb.NoteAndTakeFailureRow {
+		return bothdb.NoteAndTakeFailureRow{ErrorNumber: number, ErrorMessage: text}
+	}
+	taken := []bothdb.NoteAndTakeTakenRow{{ID: -8}, {ID: -7}}
+	ids := []bothdb.IDListRow{{ID: 7}, {ID: 8}}
+	for fail, c := range []struct {
+		want   bothdb.NoteAndTakeResult
+		stored int64
+	}{
+		{bothdb.NoteAndTakeResult{Noted: noted, Taken: taken, TakenReturned: true}, -15},
+		{bothdb.NoteAndTakeResult{Noted: noted, Taken: taken[:0], Failure: failure(50021, "it's early"), FailureReturned: true}, 15},
+		{bothdb.NoteAndTakeResult{Noted: noted, Taken: taken, TakenReturned: true, Failure: failure(50022, "it's late"), FailureReturned: true}, 15},
+	} {
+		got := must(q.NoteAndTake(t.Context(), bothdb.NoteAndTakeParams{IDs: ids, Fail: int32(fail)}))(t)
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%d:\n got %+v\nwant %+v", fail, got, c.want)
+		}
+		var stored int64
+		row := db.QueryRowContext(t.Context(), "SELECT SUM(id) FROM "+schema+".journal; DELETE FROM "+schema+".journal")
+		if err := row.Scan(&stored); err != nil || stored != c.stored {
+			t.Errorf("%d: %d is stored, want %d: %v", fail, stored, c.stored, err)
+		}
+	}
+	// What the first fails with is the call's, and the second does not run.
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO "+schema+".journal (id) VALUES (8)"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := q.NoteAndTake(t.Context(), bothdb.NoteAndTakeParams{IDs: ids})
+	if sqlError, ok := errors.AsType[mssql.Error](err); !ok || sqlError.Number != 2627 {
+		t.Errorf("got %v, want a duplicate key", err)
+	}
+	var stored int64
+	if err := db.QueryRowContext(t.Context(), "SELECT SUM(id) FROM "+schema+".journal; DELETE FROM "+schema+".journal").Scan(&stored); err != nil || stored != 8 {
+		t.Errorf("%d is stored, want 8: %v", stored, err)
 	}
 }
 

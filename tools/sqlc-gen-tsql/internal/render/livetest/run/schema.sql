@@ -125,5 +125,41 @@ GO
 CREATE PROCEDURE gen_live.echo_events @events gen_live.event_list READONLY AS
 SELECT event_id, payload FROM @events ORDER BY position;
 GO
+CREATE TABLE gen_live.journal (id bigint NOT NULL PRIMARY KEY);
+GO
+CREATE PROCEDURE gen_live.note @ids gen_live.id_list READONLY AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+INSERT INTO gen_live.journal (id) SELECT id FROM @ids;
+SELECT @@ROWCOUNT AS ids;
+GO
+CREATE PROCEDURE gen_live.take @fail int AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+BEGIN TRY
+    IF @fail = 1 THROW 50021, N'it''s early', 1;
+    BEGIN TRANSACTION;
+    UPDATE gen_live.journal SET id = -id;
+    SELECT id FROM gen_live.journal ORDER BY id;
+    IF @fail = 2 THROW 50022, N'it''s late', 1;
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
+GO
+CREATE PROCEDURE gen_live.note_and_take @ids gen_live.id_list READONLY, @fail int AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+EXEC gen_live.note @ids = @ids;
+BEGIN TRY
+    EXEC gen_live.take @fail = @fail;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    SELECT ERROR_NUMBER() AS error_number, ERROR_MESSAGE() AS error_message;
+END CATCH;
+GO
 CREATE PROCEDURE gen_live.nothing AS SET NOCOUNT ON;
 GO
