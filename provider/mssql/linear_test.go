@@ -2,12 +2,11 @@ package mssql
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/linear"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
@@ -16,19 +15,16 @@ import (
 // without. The server's clock is the test's, so that leases end often.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
-	histories := 12
-	if text := os.Getenv("DUROXIDE_TEST_HISTORIES"); text != "" {
-		var err error
-		if histories, err = strconv.Atoi(text); err != nil {
-			t.Fatalf("DUROXIDE_TEST_HISTORIES: %v", err)
-		}
-	}
+	histories := linear.Amount(t, 12)
 	for _, versions := range []bool{false, true} {
 		t.Run(fmt.Sprint("row versions ", versions), func(t *testing.T) {
 			t.Parallel()
 			clock := tsqltest.NewClock(time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC))
 			server := tsqltest.New(t, tsqltest.Options{Clock: clock, RowVersions: versions})
 			if _, err := (&migrate.Migration{DB: server.DB()}).Up(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := server.ApplyText(t.Context(), "", mssqltest.Amendment(t)); err != nil {
 				t.Fatal(err)
 			}
 			store := newStore(t, server.DB(), "duroxide")

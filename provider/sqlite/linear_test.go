@@ -3,9 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,18 +17,10 @@ import (
 // histories is how many the test of linearizability checks.
 func histories(t *testing.T) uint64 {
 	t.Helper()
-	text := os.Getenv("DUROXIDE_TEST_HISTORIES")
-	switch {
-	case text == "" && raceDetector:
-		return 8
-	case text == "":
-		return 30
+	if raceDetector {
+		return uint64(linear.Amount(t, 8))
 	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		t.Fatalf("DUROXIDE_TEST_HISTORIES: %v", err)
-	}
-	return n
+	return uint64(linear.Amount(t, 30))
 }
 
 // linearStores are stores of the same data whose clock a test moves.

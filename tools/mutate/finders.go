@@ -31,6 +31,7 @@ var finders = []finder{
 	{"rules", rules},
 	{"explorer", tests("./provider/mssql", explored)},
 	{"matrix", tests("./internal/testsupport/interleave", "^TestAmended$")},
+	{"linear", tests("./internal/testsupport/interleave", "^TestExploredSchedulesAreLinearizable$")},
 	{"keys", tests("./provider/mssql", touched)},
 	{"kit", tests("./provider/mssql", kit)},
 	{"store", tests("./provider/mssql", ".", explored, touched, kit)}, // the other tests of the store

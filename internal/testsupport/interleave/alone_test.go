@@ -70,6 +70,7 @@ func claimed() []deed {
 			"ack turn, drop timers but no start", "EXEC duroxide.enqueue_for_orchestrator @instance_id = N'a', @kind = 2, @name = NULL, @version = NULL, @work_item = N'{}', @delay_ms = 60000;\n", within,
 			call{"drop_timers": "1"}.ack(105),
 		},
+		{"ack turn, of another name", "", within, call{}.named("Other").ack(105)},
 		{"start an instance that there is", "", within, "EXEC duroxide.start_instance @instance_id = N'a', @kind = 2, @name = N'Order', @version = N'1.0.0', @work_item = N'{}';\n"},
 	}
 }
@@ -184,11 +185,11 @@ func administered() []deed {
 		{"prune in bulk from the second", "", within, pruneBulk(0, "N'b'", 10, 60_000)},
 		{"prune in bulk at most one", "", within, pruneBulk(0, "NULL", 1, 60_000)},
 		{"prune in bulk without time", "", within, pruneBulk(0, "NULL", 10, 0)},
-		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 5000, @budget_ms = 60000;\n"},
+		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 9500, @budget_ms = 60000;\n"},
 		{"delete orphan messages that are older", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 10500, @budget_ms = 60000;\n"},
 		{"delete orphan messages without time", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 0;\n"},
 		{"delete orphan messages, one is hidden", strings.Replace(enqueueTurn("o", 3), "@delay_ms = 0", "@delay_ms = 60000", 1), within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000;\n"},
-		{"get depths of unknown code", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 5000;\n"},
+		{"get depths of unknown code", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 9500;\n"},
 		{"get depths of code that has been unknown for long", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 10500;\n"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +88,7 @@ func (d deed) effect(t *testing.T, lab *Lab) string {
 			return err
 		}
 		if r != nil {
+			fmt.Fprintf(&text, "touches fewer than %d keys\n", 1<<bits.Len(uint(r.Keys().Total())))
 			for i, s := range r.Sets {
 				for _, row := range s.Rows {
 					fmt.Fprintf(&text, "%d %s\n", i+1, line(p, s.Columns, row))

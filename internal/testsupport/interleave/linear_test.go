@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -391,7 +389,7 @@ func TestExploredSchedulesAreLinearizable(t *testing.T) {
 	for _, versions := range []bool{false, true} {
 		t.Run(fmt.Sprintf("row versions %t", versions), func(t *testing.T) {
 			t.Parallel()
-			base := NewBase(t, Variant{RowVersions: versions})
+			base := NewBase(t, Variant{RowVersions: versions, Amend: amendment(t)})
 			for name, s := range map[string]tsqltest.Scenario{
 				"turns":                 recorded(t, base, two, takesTurn(acks("1", "")), takesTurn(acks("2", provider.StatusCompleted))),
 				"turns and a message":   recorded(t, base, one, takesTurn(acks("1", "")), do(sends("a", "2"), takesTurn(nil))),
@@ -452,16 +450,8 @@ func TestExploredSchedulesThatAreNotLinearizable(t *testing.T) {
 // schedules is how many are tried of a scenario, in all orders with one interruption.
 func schedules(t *testing.T) int {
 	t.Helper()
-	value := os.Getenv("DUROXIDE_TEST_HISTORIES")
-	switch {
-	case value == "" && racing:
-		return 4
-	case value == "":
-		return 30
+	if racing {
+		return linear.Amount(t, 4)
 	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		t.Fatalf("DUROXIDE_TEST_HISTORIES: %v", err)
-	}
-	return n
+	return linear.Amount(t, 30)
 }

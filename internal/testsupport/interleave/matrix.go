@@ -291,6 +291,7 @@ func triples() []Scenario {
 		{"delete the ended", "e runs again"},
 		{"delete in bulk", "e runs again"},
 		{"clean up sessions", "claim an ended session"},
+		{"set work aside", "fetch work of the session of a"},
 		{"start an orphan by its history", "enqueue for an orphan"},
 	} {
 		list = append(list, among(names))
@@ -312,6 +313,7 @@ func overtaken() []Scenario {
 		{"fetch work", "ack work"},
 		{"fetch work", "abandon work"},
 		{"fetch work", "fetch work"},
+		{"renew sessions", "claim the session of a"},
 	} {
 		s := among(names)
 		s.Name, s.time, s.differ = s.Name+" | the leases end", passed, slices.Contains(names[1:], "fetch work") || slices.Contains(names, "ack work") || slices.Contains(names, "abandon work")

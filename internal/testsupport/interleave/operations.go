@@ -32,6 +32,14 @@ func held(id string) (turn, work, sessionWork int) {
 	return n + 5, n + 11, n + 12
 }
 
+// otherThan is the other of a and b.
+func otherThan(id string) string {
+	if id == "a" {
+		return "b"
+	}
+	return "a"
+}
+
 // on makes a batch of a text in which %s is the instance.
 func on(format string) func(string, int) string {
 	return func(id string, _ int) string { return fmt.Sprintf(format, id) }
@@ -90,7 +98,7 @@ func turns() []operation {
 			return call{
 				"events": events(3, 4), "changes": "(1, N'k', N'2', 1, 2), (2, N'l', N'1', 1, 2)", "drop_timers": "1",
 				"messages": "(1, N'" + id + ".d', 2, N'Child', N'1.0.0', N'{}', 0), " + message(2, id+".c", "{}", 0) + ", " +
-					message(3, "c", "{}", 0) + ", " + message(4, id, `{"timer":2}`, 30_000),
+					message(3, "c", "{}", 0) + ", " + message(4, id, `{"timer":2}`, 30_000) + ", " + message(5, otherThan(id), "{}", 0),
 				"activities": activity(1, id, 5, null) + ", " + activity(2, id, 6, "N's"+id+"'"),
 				"cancelled":  fmt.Sprintf("(1, N'%s', 3, 1), (2, N'%s', 3, 4)", id, id),
 			}.ack(turn)
@@ -205,6 +213,10 @@ func rare() []operation {
 			return withList(n, "(1, N'e'), (2, N'g')", "EXEC duroxide.delete_instances @list = @l%d, @force = 0;\n")
 		}, anywhere: true},
 		{name: "claim an ended session", batch: always(claims("new owner", "z")), anywhere: true},
+		{name: "claim the session of a", batch: always(claims("new owner", "sa")), anywhere: true},
+		{name: "fetch work of the session of a", batch: func(_ string, n int) string {
+			return strings.NewReplacer("@untagged = 1", "@untagged = 0", "@tag1 = NULL", "@tag1 = N'gpu'", "@session_ms = 30000", "@session_ms = 60000").Replace(fetchWorkOf(n, "wa"))
+		}, anywhere: true},
 		{name: "start an orphan by its history", batch: func(_ string, n int) string {
 			return fmt.Sprintf("DECLARE @e%d duroxide.event_list_v1; INSERT INTO @e%[1]d VALUES %s; EXEC duroxide.append_with_execution @instance_id = N'o', @execution_id = 1, @events = @e%[1]d;\n", n, events(1))
 		}, anywhere: true},
