@@ -135,22 +135,7 @@ func orchestrate(b *testing.B, s *Store, instance string) {
 		must(b, s.AckOrchestrationItem(ctx, nextTurn(first)))
 		return
 	}
-	instance = first.Item.Instance
-	ack := provider.AckOrchestrationParams{
-		LockToken: first.LockToken, ExecutionID: 1,
-		HistoryDelta: []provider.Event{event(instance, 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: payload})},
-		Metadata: provider.ExecutionMetadata{
-			OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0"),
-			PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 26},
-		},
-	}
-	for id := uint64(2); id <= 6; id++ {
-		ack.HistoryDelta = append(ack.HistoryDelta, event(instance, id, provider.ActivityScheduled{Name: "Charge", Input: payload}))
-		ack.WorkerItems = append(ack.WorkerItems, provider.ActivityExecuteItem{
-			Instance: instance, ExecutionID: 1, ID: id, Name: "Charge", Input: payload,
-		})
-	}
-	must(b, s.AckOrchestrationItem(ctx, ack))
+	must(b, s.AckOrchestrationItem(ctx, firstTurn(first)))
 	for range 5 {
 		work, err := s.FetchWorkItem(ctx, provider.FetchWorkParams{
 			LockTimeout: time.Minute, Session: &provider.SessionFetchConfig{OwnerID: "bench", LockTimeout: time.Minute},
@@ -170,6 +155,26 @@ func orchestrate(b *testing.B, s *Store, instance string) {
 		}
 		must(b, s.AckOrchestrationItem(ctx, nextTurn(turn)))
 	}
+}
+
+// firstTurn begins an instance that schedules five activities.
+func firstTurn(first *provider.FetchedOrchestration) provider.AckOrchestrationParams {
+	instance := first.Item.Instance
+	ack := provider.AckOrchestrationParams{
+		LockToken: first.LockToken, ExecutionID: 1,
+		HistoryDelta: []provider.Event{event(instance, 1, provider.OrchestrationStarted{Name: "Order", Version: "1.0.0", Input: payload})},
+		Metadata: provider.ExecutionMetadata{
+			OrchestrationName: new("Order"), OrchestrationVersion: new("1.0.0"),
+			PinnedDuroxideVersion: &provider.Version{Minor: 1, Patch: 26},
+		},
+	}
+	for id := uint64(2); id <= 6; id++ {
+		ack.HistoryDelta = append(ack.HistoryDelta, event(instance, id, provider.ActivityScheduled{Name: "Charge", Input: payload}))
+		ack.WorkerItems = append(ack.WorkerItems, provider.ActivityExecuteItem{
+			Instance: instance, ExecutionID: 1, ID: id, Name: "Charge", Input: payload,
+		})
+	}
+	return ack
 }
 
 // nextTurn records what arrived, and ends the instance after its fifth result.

@@ -50,6 +50,8 @@ type Config struct {
 
 	// now replaces the clock in tests: milliseconds since the Unix epoch.
 	now func() int64
+	// driver replaces the SQL driver in tests.
+	driver string
 }
 
 // withDefaults returns a copy with every default filled in; c may be nil.
@@ -69,6 +71,9 @@ func (c *Config) withDefaults() Config {
 	}
 	if config.PollInterval == 0 {
 		config.PollInterval = 100 * time.Millisecond
+	}
+	if config.driver == "" {
+		config.driver = driverName
 	}
 	if config.now == nil {
 		config.now = func() int64 { return time.Now().UnixMilli() }

@@ -108,14 +108,14 @@ type readyRows struct {
 	activities heads[workKey]
 	// versions are framework versions by id.
 	versions map[int64]provider.Version
-	// dataVersion reads PRAGMA data_version, which other processes' commits change. seen
-	// was its last answer.
-	dataVersion *sql.Stmt
-	seen        int64
-	// checked says that it was read in this transaction, alone that the answer was the
-	// one before. Then a fetch has used the bounds, and may have raised one by what a
-	// rollback takes back.
-	checked, alone bool
+	// nextInstance, nextActivity and nextSession are when the next of them may become
+	// ready by itself; see due.go.
+	nextInstance, nextActivity, nextSession wakeTime
+	// alone says that nobody else has written between the last transaction and this one.
+	alone bool
+	// used says that this transaction has used, and may have raised, what a rollback takes
+	// back.
+	used bool
 }
 
 // workKey is what activities are looked for by, beside their code.
@@ -141,12 +141,18 @@ func (k workKey) tagOf() *string {
 	return &k.tag
 }
 
-// begin is called at the start of each transaction.
-func (r *readyRows) begin() { r.checked = false }
+// begin is called at the start of each transaction. alone says that nobody else has
+// written since the last one.
+func (r *readyRows) begin(alone bool) {
+	r.used, r.alone = false, alone
+	if !alone {
+		r.forget()
+	}
+}
 
 // rolledBack is called when a transaction, or a call in it, was taken back.
 func (r *readyRows) rolledBack() {
-	if r.checked {
+	if r.used {
 		r.forget()
 	}
 }
@@ -155,25 +161,15 @@ func (r *readyRows) forget() {
 	r.instances.forget()
 	r.activities.forget()
 	r.versions = nil
+	r.nextInstance, r.nextActivity, r.nextSession = wakeTime{}, wakeTime{}, wakeTime{}
 }
 
 // useBounds reports whether a fetch is to go by the bounds, which is as long as nobody
 // else writes: to read them after each write of another process would cost more than they
 // spare.
-func (t *tx) useBounds(ctx context.Context) (bool, error) {
-	r := t.ready
-	if r.checked {
-		return r.alone, nil
-	}
-	seen := r.seen
-	if err := r.dataVersion.QueryRowContext(ctx).Scan(&r.seen); err != nil {
-		return false, err
-	}
-	r.checked, r.alone = true, r.seen == seen
-	if !r.alone {
-		r.forget()
-	}
-	return r.alone, nil
+func (t *tx) useBounds() bool {
+	t.ready.used = true
+	return t.ready.alone
 }
 
 // oldestInstance returns the instance that has waited longest among those whose current

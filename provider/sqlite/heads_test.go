@@ -39,14 +39,11 @@ func openSome(t *rapid.T, dir string, now func() int64) (stores []*Store, closeA
 	}
 }
 
-// checkBounds demands a bound for each ready row, which it does not lie below. Without
-// it a fetch would miss the row.
+// checkBounds demands a bound for each ready row, and for each time at which one becomes
+// ready, which it does not lie below. Without it a fetch would miss the row.
 func checkBounds(t *rapid.T, s *Store) {
 	err := s.write(t.Context(), "test", func(ctx context.Context, tx *tx) error {
 		ready := tx.ready
-		if _, err := tx.useBounds(ctx); err != nil {
-			return err
-		}
 		check := func(read bool, bound int64, row string, id int64) {
 			if read && (bound == 0 || bound > id) {
 				t.Errorf("%s %d is ready, its bound is %d", row, id, bound)
@@ -63,6 +60,21 @@ func checkBounds(t *rapid.T, s *Store) {
 				var code, id int64
 				scan(&tag, &session, &code, &id)
 				check(ready.activities.read, ready.activities.bounds[newWorkKey(tag, session != nil)][code], "activity", id)
+			}),
+			each(ctx, s, "SELECT wake_at FROM inboxes WHERE wake_at IS NOT NULL", func(scan func(...any)) {
+				var at int64
+				scan(&at)
+				check(ready.nextInstance.known, ready.nextInstance.at, "the time of an instance,", at)
+			}),
+			each(ctx, s, "SELECT coalesce(locked_until, visible_at) FROM worker_queue WHERE ready = 0", func(scan func(...any)) {
+				var at int64
+				scan(&at)
+				check(ready.nextActivity.known, ready.nextActivity.at, "the time of an activity,", at)
+			}),
+			each(ctx, s, fmt.Sprint("SELECT locked_until FROM sessions WHERE locked_until > ", tx.now), func(scan func(...any)) {
+				var at int64
+				scan(&at)
+				check(ready.nextSession.known, ready.nextSession.at, "the time of a session,", at)
 			}),
 		)
 	})

@@ -51,23 +51,7 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 		t.ready.instances.lower(inbox.VersionID, inbox.CodeID, *inbox.HeadID)
 	}
 	if inbox.WakeAt != nil {
-		t.instanceWake = earlier(t.instanceWake, *inbox.WakeAt)
+		t.wakeInstance(*inbox.WakeAt)
 	}
 	return nil
-}
-
-// refreshDue refreshes instances of which a lease or delay has ended and returns how
-// many. When very many timers fire at once it is a portion of them, so that everybody
-// else gets a turn in between.
-func (t *tx) refreshDue(ctx context.Context) (int, error) {
-	due, err := t.ResetDueInboxes(ctx, &t.now)
-	if err != nil {
-		return 0, err
-	}
-	for _, instance := range due {
-		if err := t.refresh(ctx, instance); err != nil {
-			return 0, err
-		}
-	}
-	return len(due), nil
 }

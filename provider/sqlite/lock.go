@@ -122,7 +122,7 @@ func renewTurn(lockToken string, extendFor time.Duration) (func(context.Context,
 	lockFor, err := columns.Lease(opRenewTurn, "extendFor", extendFor)
 	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
-		t.instanceWake = earlier(t.instanceWake, until)
+		t.wakeInstance(until)
 		renewed, err := t.RenewInbox(ctx, &until, &lockToken, &t.now)
 		if err != nil || renewed == 1 {
 			return err

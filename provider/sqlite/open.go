@@ -161,7 +161,7 @@ func openWriter(ctx context.Context, dsn string, config Config, file bool) (*wri
 
 // tryOpenWriter is one try of openWriter.
 func tryOpenWriter(ctx context.Context, dsn string, config Config, file bool) (*writer, error) {
-	db, err := sql.Open(driverName, dsn)
+	db, err := sql.Open(config.driver, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}
@@ -189,15 +189,13 @@ func (w *writer) open(ctx context.Context, file bool) (err error) {
 	if w.control, err = prepareControl(ctx, w.conn); err != nil {
 		return err
 	}
-	err = w.look(ctx)
-	w.ready.dataVersion, w.ready.seen = w.control.dataVersion, w.seen
-	return err
+	return w.look(ctx)
 }
 
 // openReaders opens the connections that read. The pool opens each when it is needed
 // and prepares each statement on it at its first use.
 func openReaders(ctx context.Context, dsn string, config Config) (*readers, error) {
-	db, err := sql.Open(driverName, dsn)
+	db, err := sql.Open(config.driver, dsn)
 	if err != nil {
 		return nil, classify(openOperation, err)
 	}

@@ -122,19 +122,6 @@ func (s *Store) lockTurn(ctx context.Context, f turnFetch, woken bool) (*turn, i
 	return outcome.found, outcome.wakeAt, nil
 }
 
-// nextInstanceWake returns when the next instance may become fetchable by itself,
-// 0 for never.
-func (t *tx) nextInstanceWake(ctx context.Context) (int64, error) {
-	wakeAt, err := t.NextInboxWake(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return *wakeAt, nil
-}
-
 // dueOrNextTurn makes what has come due fetchable, a portion at a time, until
 // there is a turn to run.
 //
@@ -179,7 +166,7 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known 
 		if found != nil {
 			t.instancesTaken = append(t.instancesTaken, instance)
 			// Others that wait look again when this lease ends.
-			t.instanceWake = earlier(t.instanceWake, until)
+			t.wakeInstance(until)
 			return found, nil
 		}
 	}
@@ -191,9 +178,7 @@ func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (stri
 	if f.unknownFor > 0 {
 		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
 	}
-	if bounded, err := t.useBounds(ctx); err != nil {
-		return "", err
-	} else if bounded {
+	if t.useBounds() {
 		return t.oldestInstance(ctx, f.versions, known)
 	}
 	instance, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{

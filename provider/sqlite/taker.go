@@ -132,7 +132,7 @@ func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
 	if err != nil {
 		return err
 	}
-	t.instanceWake = earlier(t.instanceWake, wakeAt)
+	t.wakeInstance(wakeAt)
 	k.foundTurn = found
 	return nil
 }

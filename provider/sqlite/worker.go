@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -114,23 +112,6 @@ func (s *Store) lockWork(ctx context.Context, f workFetch, woken bool) (*provide
 	return outcome.found, outcome.wakeAt, nil
 }
 
-// nextActivityWake returns when the next activity may become fetchable by itself,
-// 0 for never: when its delay or lease ends, or the lease of the session it belongs to.
-func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error) {
-	wakeAt, err := t.NextWorkWake(ctx)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
-	}
-	if !sessions {
-		return wakeAt, nil
-	}
-	end, err := t.NextSessionWake(ctx, t.now)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
-	}
-	return earlier(wakeAt, end), nil
-}
-
 // dueOrNextWork makes what has come due fetchable, a portion at a time, until
 // there is something to fetch.
 func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (*provider.FetchedWorkItem, error) {
@@ -139,14 +120,9 @@ func (t *tx) dueOrNextWork(ctx context.Context, log *slog.Logger, f workFetch) (
 		return nil, err
 	}
 	for {
-		due, err := t.ReadyDueWork(ctx, &t.now)
+		due, err := t.readyDue(ctx)
 		if err != nil {
 			return nil, err
-		}
-		if due > 0 {
-			t.due += int(due)
-			// Whose they are would be a row for each, and leases seldom end by themselves.
-			t.ready.activities.forget()
 		}
 		found, err := t.nextWork(ctx, log, f, known)
 		if found != nil || err != nil || due == 0 {
@@ -186,11 +162,11 @@ func (t *tx) nextWork(
 			}); err != nil {
 				return nil, err
 			}
-			t.activityWake = earlier(t.activityWake, end)
+			t.wakeSession(end)
 		}
 		t.activitiesTaken = append(t.activitiesTaken, id)
 		// Others that wait look again when this lease ends.
-		t.activityWake = earlier(t.activityWake, until)
+		t.wakeActivity(until)
 		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
 	}
 }
@@ -215,9 +191,7 @@ func (t *tx) findWork(ctx context.Context, f workFetch, known seenSet) (int64, e
 	if f.unknownFor > 0 {
 		return t.nextUnknownWork(ctx, t.now-f.unknownFor)
 	}
-	if bounded, err := t.useBounds(ctx); err != nil {
-		return 0, err
-	} else if bounded {
+	if t.useBounds() {
 		return t.oldestWork(ctx, f, known)
 	}
 	tags, err := tagsOf(ctx, t.Queries, f.tags)

@@ -70,7 +70,7 @@ func renewWork(lockToken string, extendFor time.Duration) (func(context.Context,
 	lockFor, err := columns.Lease(opRenewWork, "extendFor", extendFor)
 	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
-		t.activityWake = earlier(t.activityWake, until)
+		t.wakeActivity(until)
 		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
 		return t.afterWork(ctx, opRenewWork, lockToken, session, err)
 	}, err
@@ -132,7 +132,7 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	if hideFor == 0 {
 		t.workReady(row.Tag, row.SessionID, row.CodeID, row.ID)
 	} else {
-		t.activityWake = earlier(t.activityWake, t.now+hideFor)
+		t.wakeActivity(t.now + hideFor)
 	}
 	return nil
 }

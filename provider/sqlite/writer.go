@@ -4,12 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"modernc.org/sqlite"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -38,6 +41,8 @@ type writer struct {
 	ready readyRows
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
+	// version is what dataVersion said after the last transaction.
+	version uint32
 	// published is told what a committed transaction has made fetchable.
 	published func(effects)
 
@@ -360,7 +365,8 @@ func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job,
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
-	w.ready.begin()
+	version, err := w.dataVersion()
+	w.ready.begin(err == nil && version == w.version)
 	for _, part := range []func(context.Context, *job, doStep) error{w.runCall, w.runThen} {
 		for _, j := range group {
 			if err := part(ctx, j, do); err != nil {
@@ -376,7 +382,23 @@ func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job,
 		w.rollback(ctx)
 		return nil, err
 	}
+	// If it cannot be read, the next transaction finds that it has changed.
+	w.version, _ = w.dataVersion()
 	return nil, nil
+}
+
+// dataVersion counts the commits that this connection has made, and those of others that
+// it has seen. Unlike PRAGMA data_version it is no statement, and has the own ones.
+func (w *writer) dataVersion() (version uint32, err error) {
+	err = w.conn.Raw(func(conn any) error {
+		control, ok := conn.(sqlite.FileControl)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T", conn)
+		}
+		version, err = control.FileControlDataVersion("main")
+		return err
+	})
+	return version, err
 }
 
 // The naps between tries to begin while another process writes.

@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// statements counts what all stores opened with countingDriver carry out, by the name of
+// the query or by its first word. Only one test at a time may use it.
+var statements counter
+
+type counter struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *counter) add(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[string]int{}
+	}
+	c.n[name]++
+}
+
+// take returns the counts, and their sum, and begins anew.
+func (c *counter) take() (counts map[string]int, sum int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts, c.n = c.n, nil
+	for _, n := range counts {
+		sum += n
+	}
+	return counts, sum
+}
+
+// countingDriver is the driver, with a count of each statement that a prepared one
+// carries out: the store prepares all that it uses more than once.
+const countingDriver = "counted sqlite"
+
+func init() { sql.Register(countingDriver, countingSQLite{&sqlite.Driver{}}) }
+
+type countingSQLite struct{ driver.Driver }
+
+func (d countingSQLite) Open(name string) (driver.Conn, error) {
+	conn, err := d.Driver.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return countedConn{conn.(sqliteConn)}, nil
+}
+
+// sqliteConn and sqliteStmt are what the driver's connections and statements are.
+type sqliteConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.SessionResetter
+	driver.Validator
+	sqlite.FileControl
+}
+
+type sqliteStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type countedConn struct{ sqliteConn }
+
+var nameOf = regexp.MustCompile(`^(?:-- name: )?(\w+)`)
+
+func (c countedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	stmt, err := c.sqliteConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return countedStmt{stmt.(sqliteStmt), nameOf.FindStringSubmatch(query)[1]}, nil
+}
+
+type countedStmt struct {
+	sqliteStmt
+	name string
+}
+
+func (s countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	statements.add(s.name)
+	return s.sqliteStmt.ExecContext(ctx, args)
+}
+
+func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	statements.add(s.name)
+	return s.sqliteStmt.QueryContext(ctx, args)
+}
+
+// What a fan-out of five costs in statements, made by combined calls as an idle worker
+// with two slots of each kind makes them, on a store that has seen some before. The
+// numbers are what it takes today: a change that raises one has to be worth it.
+func TestStatementsOfAnOrchestration(t *testing.T) { //nolint:paralleltest // statements are counted
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{PollInterval: -1, driver: countingDriver})
+	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}, provider.CodeName{Name: "Charge"})}
+	worker.orchestrate("first")
+	statements.take()
+	worker.orchestrate("second")
+	counts, sum := statements.take()
+	for name, n := range counts {
+		t.Logf("%3d %s", n, name)
+	}
+	t.Logf("%3d statements, %d transactions", sum, counts["COMMIT"])
+}
+
+// counting is a worker that makes one orchestration at a time.
+type counting struct {
+	t     *testing.T
+	s     *Store
+	known *provider.KnownCode
+}
+
+func (c counting) params(turn bool, slots int) provider.TakeParams {
+	var p provider.TakeParams
+	if turn {
+		p.Turn = &provider.FetchOrchestrationParams{LockTimeout: time.Minute, Known: c.known, Filter: &provider.CapabilityFilter{
+			SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 9}}},
+		}}
+	}
+	for range slots {
+		p.Work = append(p.Work, provider.FetchWorkParams{LockTimeout: time.Minute, Known: c.known, Session: &provider.SessionFetchConfig{
+			OwnerID: "worker", LockTimeout: time.Minute,
+		}})
+	}
+	return p
+}
+
+func (c counting) orchestrate(instance string) {
+	t, ctx := c.t, c.t.Context()
+	_, err := c.s.StartInstance(ctx, start(instance))
+	must(t, err)
+	taken, err := c.s.Take(ctx, c.params(true, 2))
+	must(t, err)
+	taken, err = c.s.AckTurnAndTake(ctx, firstTurn(taken.Turn), c.params(true, 2))
+	must(t, err)
+	var running []provider.TakenWork
+	for running = taken.Work; len(running) > 0; running = append(running[1:], taken.Work...) {
+		item, _ := running[0].Item.(provider.ActivityExecuteItem)
+		taken, err = c.s.AckWorkAndTake(ctx, running[0].LockToken, provider.ActivityCompletedItem{
+			Instance: instance, ExecutionID: 1, ID: item.ID, Result: payload,
+		}, c.params(true, 1))
+		must(t, err)
+		_, err := c.s.AckTurnAndTake(ctx, nextTurn(taken.Turn), c.params(true, 0))
+		must(t, err)
+	}
+	info, err := c.s.GetInstanceInfo(ctx, instance)
+	must(t, err)
+	if info.Status != provider.StatusCompleted {
+		t.Fatalf("%s is %s; want it to be over", instance, info.Status)
+	}
+}
