@@ -280,8 +280,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nextWorkWakeStmt, err = db.PrepareContext(ctx, NextWorkWake); err != nil {
 		return nil, fmt.Errorf("error preparing query NextWorkWake: %w", err)
 	}
-	if q.oldestInstanceStmt, err = db.PrepareContext(ctx, OldestInstance); err != nil {
-		return nil, fmt.Errorf("error preparing query OldestInstance: %w", err)
+	if q.oldestInstancesStmt, err = db.PrepareContext(ctx, OldestInstances); err != nil {
+		return nil, fmt.Errorf("error preparing query OldestInstances: %w", err)
 	}
 	if q.oldestPlainWorkStmt, err = db.PrepareContext(ctx, OldestPlainWork); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestPlainWork: %w", err)
@@ -805,9 +805,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nextWorkWakeStmt: %w", cerr)
 		}
 	}
-	if q.oldestInstanceStmt != nil {
-		if cerr := q.oldestInstanceStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing oldestInstanceStmt: %w", cerr)
+	if q.oldestInstancesStmt != nil {
+		if cerr := q.oldestInstancesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldestInstancesStmt: %w", cerr)
 		}
 	}
 	if q.oldestPlainWorkStmt != nil {
@@ -1080,7 +1080,7 @@ type Queries struct {
 	nextWaitingInstanceStmt       *sql.Stmt
 	nextWaitingWorkStmt           *sql.Stmt
 	nextWorkWakeStmt              *sql.Stmt
-	oldestInstanceStmt            *sql.Stmt
+	oldestInstancesStmt           *sql.Stmt
 	oldestPlainWorkStmt           *sql.Stmt
 	pinExecutionStmt              *sql.Stmt
 	putInstanceStmt               *sql.Stmt
@@ -1202,7 +1202,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextWaitingInstanceStmt:       q.nextWaitingInstanceStmt,
 		nextWaitingWorkStmt:           q.nextWaitingWorkStmt,
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
-		oldestInstanceStmt:            q.oldestInstanceStmt,
+		oldestInstancesStmt:           q.oldestInstancesStmt,
 		oldestPlainWorkStmt:           q.oldestPlainWorkStmt,
 		pinExecutionStmt:              q.pinExecutionStmt,
 		putInstanceStmt:               q.putInstanceStmt,

@@ -301,27 +301,43 @@ func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, code
 	return i, err
 }
 
-const OldestInstance = `-- name: OldestInstance :one
-SELECT instance_id, head_id
+const OldestInstances = `-- name: OldestInstances :many
+SELECT instance_id, CAST(head_id AS INTEGER) AS head_id
 FROM inboxes
 WHERE version_id = ?1
   AND code_id = ?2
-  AND head_id IS NOT NULL
-ORDER BY head_id
-LIMIT 1
+  AND inboxes.head_id IS NOT NULL
+ORDER BY inboxes.head_id
+LIMIT 2
 `
 
-type OldestInstanceRow struct {
+type OldestInstancesRow struct {
 	InstanceID string
-	HeadID     *int64
+	HeadID     int64
 }
 
-// The instance of a version and code that has waited longest.
-func (q *Queries) OldestInstance(ctx context.Context, versionID int64, codeID int64) (OldestInstanceRow, error) {
-	row := q.queryRow(ctx, q.oldestInstanceStmt, OldestInstance, versionID, codeID)
-	var i OldestInstanceRow
-	err := row.Scan(&i.InstanceID, &i.HeadID)
-	return i, err
+// The instance of a version and code that has waited longest, and the next after it.
+func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID int64) ([]OldestInstancesRow, error) {
+	rows, err := q.query(ctx, q.oldestInstancesStmt, OldestInstances, versionID, codeID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OldestInstancesRow{}
+	for rows.Next() {
+		var i OldestInstancesRow
+		if err := rows.Scan(&i.InstanceID, &i.HeadID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const RefreshInbox = `-- name: RefreshInbox :one

@@ -500,21 +500,39 @@ func (q *Queries) NextWorkWake(ctx context.Context) (int64, error) {
 	return wake_at, err
 }
 
-const OldestPlainWork = `-- name: OldestPlainWork :one
-SELECT CAST(coalesce(min(q.id), 0) AS INTEGER) AS id
+const OldestPlainWork = `-- name: OldestPlainWork :many
+SELECT q.id
 FROM worker_queue AS q
 WHERE q.ready = 1
   AND q.session_id IS NULL
   AND q.tag IS ?1
   AND q.code_id = ?2
+ORDER BY q.id
+LIMIT 2
 `
 
-// The oldest activity of a tag and code without a session, 0 for none.
-func (q *Queries) OldestPlainWork(ctx context.Context, tag *string, codeID int64) (int64, error) {
-	row := q.queryRow(ctx, q.oldestPlainWorkStmt, OldestPlainWork, tag, codeID)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+// The oldest activity of a tag and code without a session, and the next after it.
+func (q *Queries) OldestPlainWork(ctx context.Context, tag *string, codeID int64) ([]int64, error) {
+	rows, err := q.query(ctx, q.oldestPlainWorkStmt, OldestPlainWork, tag, codeID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ReadyDueWork = `-- name: ReadyDueWork :execrows

@@ -3,8 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
@@ -65,12 +63,16 @@ func (h *heads[K]) set(key K, code, id int64) {
 	}
 }
 
-// oldest returns the least id that seek finds under the keys and codes admitted, 0 for
-// none. Of a key and code, seek returns the oldest ready row and the oldest that the
-// fetch may have, 0 for none.
-func (h *heads[K]) oldest(
-	admits func(K) bool, known seenSet, seek func(K, int64) (oldest, fits int64, err error),
-) (int64, error) {
+// seen is what a seek has found under a key and code; each is 0 for none.
+type seen struct {
+	// oldest is the oldest ready row, fits the oldest that the fetch may have, and next a
+	// row that none but that one lies below.
+	oldest, fits, next int64
+}
+
+// take returns the least id that seek finds under the keys and codes admitted, 0 for
+// none. The caller locks it, or takes the call back.
+func (h *heads[K]) take(admits func(K) bool, known seenSet, seek func(K, int64) (seen, error)) (int64, error) {
 	h.order = h.order[:0]
 	for key, bounds := range h.bounds {
 		if !admits(key) {
@@ -84,16 +86,22 @@ func (h *heads[K]) oldest(
 	}
 	slices.SortFunc(h.order, func(a, b head[K]) int { return cmp.Compare(a.bound, b.bound) })
 	var best int64
+	var rest head[K]
 	for _, next := range h.order {
 		if best != 0 && best <= next.bound {
 			break
 		}
-		oldest, fits, err := seek(next.key, next.code)
+		row, err := seek(next.key, next.code)
 		if err != nil {
 			return 0, err
 		}
-		h.set(next.key, next.code, oldest)
-		best = earlier(best, fits)
+		h.set(next.key, next.code, row.oldest)
+		if row.fits != 0 && (best == 0 || row.fits < best) {
+			best, rest = row.fits, head[K]{next.key, next.code, row.next}
+		}
+	}
+	if best != 0 {
+		h.set(rest.key, rest.code, rest.bound)
 	}
 	return best, nil
 }
@@ -180,19 +188,20 @@ func (t *tx) oldestInstance(ctx context.Context, versions provider.VersionRange,
 		return "", err
 	}
 	inRange := func(id int64) bool { return id == 0 || versions.Contains(t.ready.versions[id]) }
-	var best sqlitedb.OldestInstanceRow
-	_, err := t.ready.instances.oldest(inRange, known, func(version, code int64) (oldest, fits int64, err error) {
-		row, err := t.OldestInstance(ctx, version, code)
-		if errors.Is(err, sql.ErrNoRows) {
-			return 0, 0, nil
+	var best sqlitedb.OldestInstancesRow
+	_, err := t.ready.instances.take(inRange, known, func(version, code int64) (seen, error) {
+		rows, err := t.OldestInstances(ctx, version, code)
+		if err != nil || len(rows) == 0 {
+			return seen{}, err
 		}
-		if err != nil {
-			return 0, 0, err
+		if best.HeadID == 0 || rows[0].HeadID < best.HeadID {
+			best = rows[0]
 		}
-		if best.HeadID == nil || *row.HeadID < *best.HeadID {
-			best = row
+		found := seen{oldest: rows[0].HeadID, fits: rows[0].HeadID}
+		if len(rows) > 1 {
+			found.next = rows[1].HeadID
 		}
-		return *row.HeadID, *row.HeadID, nil
+		return found, nil
 	})
 	return best.InstanceID, err
 }
@@ -239,15 +248,22 @@ func (t *tx) oldestWork(ctx context.Context, f workFetch, known seenSet) (int64,
 		return 0, err
 	}
 	admits := func(k workKey) bool { return (f.sessions || !k.inSession) && f.tags.Matches(k.tagOf()) }
-	return t.ready.activities.oldest(admits, known, func(k workKey, code int64) (oldest, fits int64, err error) {
-		if !k.inSession {
-			oldest, err = t.OldestPlainWork(ctx, k.tagOf(), code)
-			return oldest, oldest, err
+	return t.ready.activities.take(admits, known, func(k workKey, code int64) (seen, error) {
+		if k.inSession {
+			row, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{
+				Tag: k.tagOf(), CodeID: code, Now: t.now, Owner: f.owner,
+			})
+			return seen{oldest: row.Oldest, fits: row.ID, next: row.Oldest}, err
 		}
-		row, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{
-			Tag: k.tagOf(), CodeID: code, Now: t.now, Owner: f.owner,
-		})
-		return row.Oldest, row.ID, err
+		ids, err := t.OldestPlainWork(ctx, k.tagOf(), code)
+		if err != nil || len(ids) == 0 {
+			return seen{}, err
+		}
+		found := seen{oldest: ids[0], fits: ids[0]}
+		if len(ids) > 1 {
+			found.next = ids[1]
+		}
+		return found, nil
 	})
 }
 

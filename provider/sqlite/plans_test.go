@@ -22,7 +22,7 @@ var planned = []struct{ name, query string }{
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
 	{"NextInstance", sqlitedb.NextInstance},
 	{"ListInstanceHeads", sqlitedb.ListInstanceHeads},
-	{"OldestInstance", sqlitedb.OldestInstance},
+	{"OldestInstances", sqlitedb.OldestInstances},
 	{"UnknownInstanceCodes", sqlitedb.UnknownInstanceCodes},
 	{"NextWaitingInstance", sqlitedb.NextWaitingInstance},
 	{"CountWaitingInstances", sqlitedb.CountWaitingInstances},

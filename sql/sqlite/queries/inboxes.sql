@@ -277,16 +277,16 @@ SELECT
 FROM codes AS c
 WHERE c.code_id IS NOT NULL;
 
--- The instance of a version and code that has waited longest.
+-- The instance of a version and code that has waited longest, and the next after it.
 --
--- name: OldestInstance :one
-SELECT instance_id, head_id
+-- name: OldestInstances :many
+SELECT instance_id, CAST(head_id AS INTEGER) AS head_id
 FROM inboxes
 WHERE version_id = @version_id
   AND code_id = @code_id
-  AND head_id IS NOT NULL
-ORDER BY head_id
-LIMIT 1;
+  AND inboxes.head_id IS NOT NULL
+ORDER BY inboxes.head_id
+LIMIT 2;
 
 -- The code that fetchable instances wait for and no set has that was seen since a time.
 -- The versions are as in NextInstance; one seek per version and code.

@@ -172,15 +172,17 @@ SELECT
 FROM bound AS b
 WHERE b.code_id IS NOT NULL;
 
--- The oldest activity of a tag and code without a session, 0 for none.
+-- The oldest activity of a tag and code without a session, and the next after it.
 --
--- name: OldestPlainWork :one
-SELECT CAST(coalesce(min(q.id), 0) AS INTEGER) AS id
+-- name: OldestPlainWork :many
+SELECT q.id
 FROM worker_queue AS q
 WHERE q.ready = 1
   AND q.session_id IS NULL
   AND q.tag IS sqlc.narg(tag)
-  AND q.code_id = @code_id;
+  AND q.code_id = @code_id
+ORDER BY q.id
+LIMIT 2;
 
 -- The oldest activity of a tag and code in a session, and the oldest of those in a session
 -- that the owner has or may claim; 0 for none. Usually the second is among the first few,

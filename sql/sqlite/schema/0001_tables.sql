@@ -157,7 +157,7 @@ CREATE TABLE inboxes (
     wake_at      INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- For NextInstance and OldestInstance: per version and code, the fetchable instance that
+-- For NextInstance and OldestInstances: per version and code, the fetchable instance that
 -- waits longest. A process remembers which of them are worth a seek (provider/sqlite/heads.go).
 CREATE INDEX inboxes_ready ON inboxes (version_id, code_id, head_id)
 WHERE head_id IS NOT NULL;
