@@ -13,18 +13,27 @@ package client
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Client talks to the orchestrations of one store. It holds no resources and is
-// safe for concurrent use.
+// Client talks to the orchestrations of one store. It holds no resources while nobody waits,
+// and is safe for concurrent use.
 type Client struct {
 	store provider.Provider
+	// looker looks for all who wait.
+	looker looker
+	// toldAt is when the store last told of a change, in nanoseconds since 1970.
+	toldAt atomic.Int64
 }
 
 // New returns a client for the store.
-func New(store provider.Provider) *Client { return &Client{store: store} }
+func New(store provider.Provider) *Client {
+	return &Client{store: store, looker: looker{
+		store: store, waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{},
+	}}
+}
 
 // ErrManagementNotAvailable is returned when the store has no management
 // interface (§6.20).

@@ -24,15 +24,15 @@ type seen struct {
 	found chan struct{}
 }
 
-func (s seen) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
-	use, err := s.Store.FindInstance(ctx, instance)
-	if use != nil {
+func (s seen) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
+	list, err := s.Store.ReadProgress(ctx, instances)
+	if err == nil && list[0].Use != nil {
 		select {
 		case s.found <- struct{}{}:
 		default:
 		}
 	}
-	return use, err
+	return list, err
 }
 
 // until waits for "go" and returns its input.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/replay"
@@ -60,20 +61,30 @@ func ReplaceFinished() StartOption {
 // that begins with "sub::" or contains "::sub::": sub-orchestrations are called so.
 func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
 	text, err := payload.EncodeAs(input)
+	since := c.listenForEnd(instance)
+	made := false
 	if err == nil {
-		err = c.start(ctx, def.Name(), instance, text, options)
+		made, err = c.start(ctx, def.Name(), instance, text, options)
+	}
+	if err != nil || !made {
+		since.stop()
+		since = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("starting %s %q: %w", def.Name(), instance, err)
 	}
-	return &Run[O]{client: c, instance: instance, started: true}, nil
+	run := &Run[O]{client: c, instance: instance, started: true, since: since}
+	if since != nil {
+		runtime.AddCleanup(run, (*notices).end, since)
+	}
+	return run, nil
 }
 
 // StartNamed is [Start] for an orchestration that is only known by its name.
 func (c *Client) StartNamed(ctx context.Context, name, instance string, input any, options ...StartOption) error {
 	text, err := payload.Encode(input)
 	if err == nil {
-		err = c.start(ctx, name, instance, text, options)
+		_, err = c.start(ctx, name, instance, text, options)
 	}
 	if err != nil {
 		return fmt.Errorf("starting %s %q: %w", name, instance, err)
@@ -81,16 +92,17 @@ func (c *Client) StartNamed(ctx context.Context, name, instance string, input an
 	return nil
 }
 
-func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) error {
+// start reports whether it has made the instance.
+func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) (made bool, err error) {
 	var o startOptions
 	for _, option := range options {
 		option(&o)
 	}
 	if name == "" {
-		return fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
+		return false, fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
 	}
 	if err := replay.CheckInstanceID(instance); err != nil {
-		return fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
+		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
 	item := provider.StartOrchestrationItem{
 		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
@@ -98,14 +110,14 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 	use, err := provider.StartInstance(ctx, c.store, item)
 	if err == nil && use != nil && o.replacing && finished(use) {
 		if err := c.remove(ctx, instance); err != nil {
-			return err
+			return false, err
 		}
 		use, err = provider.StartInstance(ctx, c.store, item)
 	}
 	if err != nil || use == nil || o.useExisting {
-		return err
+		return err == nil && use == nil, err
 	}
-	return &AlreadyExistsError{Instance: instance, Name: use.Name, State: stateOf(use)}
+	return false, &AlreadyExistsError{Instance: instance, Name: use.Name, State: stateOf(use)}
 }
 
 // remove deletes a finished instance. That somebody else has done so is as good.

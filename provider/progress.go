@@ -55,7 +55,12 @@ func ReadProgress(ctx context.Context, store Provider, instances []string) ([]Pr
 
 // progressOf asks a store that is no [ProgressReader].
 func progressOf(ctx context.Context, store Provider, instance string) (p Progress, err error) {
-	if p.Use, err = FindInstance(ctx, store, instance); err != nil || p.Use == nil || !p.Use.Begun() {
+	if _, knows := store.(InstanceStarter); knows || store.Admin() != nil {
+		p.Use, err = FindInstance(ctx, store, instance)
+	} else if p.History, err = store.Read(ctx, instance); err == nil {
+		p.Use = useOf(p.History)
+	}
+	if err != nil || p.Use == nil || !p.Use.Begun() {
 		return p, err
 	}
 	custom, err := store.GetCustomStatus(ctx, instance, 0)
@@ -66,11 +71,14 @@ func progressOf(ctx context.Context, store Provider, instance string) (p Progres
 		p.CustomStatusVersion = custom.Version
 	}
 	if !p.Ended() {
+		p.History = nil
 		return p, nil
 	}
 	if custom != nil {
 		p.CustomStatus = custom.Status
 	}
-	p.History, err = store.Read(ctx, instance)
+	if len(p.History) == 0 {
+		p.History, err = store.Read(ctx, instance)
+	}
 	return p, err
 }

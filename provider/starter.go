@@ -62,8 +62,16 @@ func FindInstance(ctx context.Context, store Provider, instance string) (*IDUse,
 		return &IDUse{Name: info.OrchestrationName, Status: info.Status}, nil
 	}
 	history, err := store.Read(ctx, instance)
-	if err != nil || len(history) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	return useOf(history), nil
+}
+
+// useOf is who uses an id with that history, nil for nobody.
+func useOf(history []Event) *IDUse {
+	if len(history) == 0 {
+		return nil
 	}
 	use := &IDUse{Name: UnknownVersion, Status: StatusRunning}
 	for _, event := range history {
@@ -76,7 +84,7 @@ func FindInstance(ctx context.Context, store Provider, instance string) (*IDUse,
 			use.Status = StatusFailed
 		}
 	}
-	return use, nil
+	return use
 }
 
 // HiddenCounter is an optional interface of a store's [Admin] that tells how much of

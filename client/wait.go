@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Waiting polls at growing intervals (§7.16). A store that notifies its own process of
+// changes makes the common case immediate. Once it has told a wait of a change, and from the
+// first for waits that begin within recently of any change, only the longest interval is
+// waited for: what this process runs, it is told of.
+const (
+	firstPoll = 5 * time.Millisecond
+	maxPoll   = 100 * time.Millisecond
+	recently  = time.Second
+)
+
+// Wait waits until the instance has ended, also for one that is yet to start. Use
+// a context with a deadline to bound it; the error is then a [*WaitError], which wraps the
+// context's and, if the store could not be asked the last time, the store's. Error:
+// [ErrDeleted] for an instance that was there and is there no more.
+//
+// All waits of a client ask the store together, if it can tell how far many instances are.
+func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
+	return c.wait(ctx, instance, nil, false)
+}
+
+// wait is Wait. since, if not nil, has listened from before the instance was there, which
+// known says was so before the first look.
+func (c *Client) wait(ctx context.Context, instance string, since *notices, known bool) (Status, error) {
+	return c.waitUntil(ctx, waiting{instance: instance, since: since, known: known, listen: c.listenForEnd})
+}
+
+// WaitForCustomStatus waits until the custom status has a version above
+// lastVersion or the instance has ended, and returns the status. It ends with its
+// context, and with a deleted instance, as [Client.Wait] does.
+func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
+	return c.waitUntil(ctx, waiting{
+		instance: instance, listen: c.listenForChange,
+		enough: func(p provider.Progress) bool { return p.CustomStatusVersion > lastVersion },
+	})
+}
+
+// waiting is what somebody waits for.
+type waiting struct {
+	instance string
+	// known means that the instance was there.
+	known bool
+	// enough, if not nil, says what ends the wait beside the instance's end.
+	enough func(provider.Progress) bool
+	// since are notices that were listened to from before the instance was there; listen
+	// begins new ones.
+	since  *notices
+	listen func(instance string) *notices
+	// trouble is why the last look failed.
+	trouble error
+}
+
+// notices is what a store tells about an instance.
+type notices struct {
+	// look is closed when it is worth looking, and alive, if not nil, at the first sign
+	// that this process runs the instance.
+	look, alive <-chan struct{}
+	stop        func()
+}
+
+// end is stop, for who does not call it.
+func (n *notices) end() { n.stop() }
+
+// listenForChange is told of each change, if the store tells.
+func (c *Client) listenForChange(instance string) *notices {
+	notifier, ok := c.store.(provider.ChangeNotifier)
+	if !ok {
+		return &notices{stop: func() {}}
+	}
+	changed, stop := notifier.InstanceChanged(instance)
+	return &notices{look: changed, stop: stop}
+}
+
+// listenForEnd is told of the end alone, if the store can tell that from other changes.
+func (c *Client) listenForEnd(instance string) *notices {
+	n := c.listenForChange(instance)
+	notifier, ok := c.store.(provider.EndNotifier)
+	if !ok {
+		return n
+	}
+	ended, stop := notifier.InstanceEnded(instance)
+	return &notices{look: ended, alive: n.look, stop: func() { n.stop(); stop() }}
+}
+
+// waitUntil looks until there is what is waited for. Transient errors of the store are
+// waited out; the last one tells why when ctx ends first.
+func (c *Client) waitUntil(ctx context.Context, what waiting) (Status, error) {
+	l := c.newLook(ctx, what.instance)
+	defer l.end()
+	heard, interval := c.begin(what, l)
+	defer func() { heard.stop() }()
+	for {
+		select {
+		case a := <-l.answers:
+			l.pending = false
+			if status, done, err := c.judge(ctx, &what, a); done || err != nil {
+				return status, err
+			}
+			l.rest(interval)
+			interval = min(2*interval, maxPoll)
+		case <-heard.alive:
+			heard.alive, interval = nil, maxPoll
+			c.toldAt.Store(time.Now().UnixNano())
+			l.rest(interval)
+		case <-l.unless(heard.look):
+			heard.stop()
+			heard, interval = *what.listen(what.instance), maxPoll
+			c.toldAt.Store(time.Now().UnixNano())
+			l.ask(false)
+		case <-l.timer.C:
+			l.ask(interval == maxPoll)
+		case <-ctx.Done():
+			select {
+			case a := <-l.answers:
+				if status, done, err := c.judge(ctx, &what, a); done || err != nil {
+					return status, err
+				}
+			default:
+			}
+			return Status{}, c.unfinished(ctx, what.instance, gaveUp(ctx, what.trouble))
+		}
+	}
+}
+
+// begin listens, and looks unless the wait has listened from before the instance was there.
+// It returns the first interval.
+func (c *Client) begin(what waiting, l *look) (heard notices, interval time.Duration) {
+	interval = firstPoll
+	if time.Since(time.Unix(0, c.toldAt.Load())) < recently {
+		interval = maxPoll
+	}
+	if what.since != nil {
+		heard = *what.since
+		heard.stop = func() {} // it belongs to the run, which may be waited for again
+		l.rest(interval)
+		return heard, interval
+	}
+	// Before looking, so that no change falls between the two.
+	heard = *what.listen(what.instance)
+	l.ask(false)
+	return heard, interval
+}
+
+// judge reports whether a look found what is waited for.
+func (c *Client) judge(ctx context.Context, what *waiting, a answer) (status Status, done bool, err error) {
+	if err = a.err; err == nil {
+		status, done, err = c.found(ctx, what, a.progress)
+	}
+	if err != nil && provider.IsRetryable(err) {
+		// A look that the end of ctx cut short says nothing about the store.
+		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+			what.trouble = err
+		}
+		return Status{}, false, nil
+	}
+	what.trouble = nil
+	return status, done, err
+}
+
+// found is judge for a store that answered.
+func (c *Client) found(ctx context.Context, what *waiting, p provider.Progress) (status Status, done bool, err error) {
+	switch {
+	case p.Err != nil:
+		return Status{}, false, p.Err
+	case p.Use == nil && what.known:
+		return Status{}, false, fmt.Errorf("waiting for %q: %w", what.instance, ErrDeleted)
+	case p.Use == nil:
+		return Status{}, false, nil
+	}
+	what.known = true
+	if p.Ended() {
+		status = statusOf(what.instance, p.History)
+		status.CustomStatus, status.CustomStatusVersion = p.CustomStatus, p.CustomStatusVersion
+		if status.Finished() {
+			return status, true, nil
+		}
+	}
+	enough := what.enough != nil && what.enough(p)
+	if !enough && !p.Ended() {
+		return Status{}, false, nil
+	}
+	status, err = c.Status(ctx, what.instance)
+	return status, err == nil && (enough || status.Finished()), err
+}
+
+// gaveUp is why a wait ended without what it waited for: its context's error, that
+// context's own cause if it has one, and the store's trouble if it had any.
+func gaveUp(ctx context.Context, trouble error) error {
+	err := context.Cause(ctx)
+	if !errors.Is(err, ctx.Err()) {
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	if trouble != nil {
+		err = fmt.Errorf("%w (the last look failed: %w)", err, trouble)
+	}
+	return err
+}
