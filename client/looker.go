@@ -34,6 +34,8 @@ type wait struct {
 	// resting means that the wait has come to its longest interval and may be asked for on
 	// the occasion of others. The looker's mutex guards it.
 	resting bool
+	// asked means that an answer is on the way. The looker's mutex guards it.
+	asked bool
 }
 
 // answer is what a look has found.
@@ -62,21 +64,33 @@ func (l *looker) leave(w *wait) {
 	}
 }
 
-// ask asks for the wait's instance, and for those of all who rest if all is set. The answers
-// come into their channels.
-func (l *looker) ask(w *wait, all bool) {
+// ask asks for the wait's instance. The answer comes into its channel.
+func (l *looker) ask(w *wait) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.resting = false
-	l.questions[w] = struct{}{}
-	if all {
-		for other := range l.waits {
-			if other.resting {
-				other.resting = false
-				l.questions[other] = struct{}{}
-			}
+	l.question(w)
+}
+
+// askAll asks for the wait's instance and those of all who rest, unless somebody else's askAll
+// has done so, and the answer is there or on the way.
+func (l *looker) askAll(w *wait) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.asked || len(w.answers) > 0 {
+		return
+	}
+	l.question(w)
+	for other := range l.waits {
+		if other.resting {
+			l.question(other)
 		}
 	}
+}
+
+// question adds one to the next call. The caller holds the lock.
+func (l *looker) question(w *wait) {
+	w.asked, w.resting = true, false
+	l.questions[w] = struct{}{}
 	if !l.asking {
 		l.asking = true
 		go l.run()
@@ -107,13 +121,22 @@ func (l *looker) run() {
 			if err == nil {
 				a.progress = list[i]
 			}
-			select { // an older one that nobody has looked at
-			case <-w.answers:
-			default:
-			}
-			w.answers <- a
+			l.answer(w, a)
 		}
 	}
+}
+
+// answer gives the wait its answer, in place of one that it has not looked at.
+func (l *looker) answer(w *wait, a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, again := l.questions[w]
+	w.asked = again
+	select {
+	case <-w.answers:
+	default:
+	}
+	w.answers <- a
 }
 
 // next returns the waits to ask for, none when the goroutine is to end.
@@ -162,13 +185,17 @@ func (l *look) end() {
 	l.client.looker.leave(l.wait)
 }
 
-// ask makes a look. Its answer comes; then the timer is set by rest. all looks for all who
-// rest as well.
+// ask makes a look. Its answer comes; then the timer is set by rest. With all set it is a look
+// for all who rest.
 func (l *look) ask(all bool) {
 	l.timer.Stop()
 	l.pending = true
 	if _, together := l.client.store.(provider.ProgressReader); together {
-		l.client.looker.ask(l.wait, all)
+		if all {
+			l.client.looker.askAll(l.wait)
+		} else {
+			l.client.looker.ask(l.wait)
+		}
 		return
 	}
 	var a answer

@@ -156,7 +156,7 @@ func (c *Client) judge(ctx context.Context, what *waiting, a answer) (status Sta
 	if err = a.err; err == nil {
 		status, done, err = c.found(ctx, what, a.progress)
 	}
-	if err != nil && provider.IsRetryable(err) {
+	if err != nil && !errors.Is(err, ErrDeleted) && provider.IsRetryable(err) {
 		// A look that the end of ctx cut short says nothing about the store.
 		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 			what.trouble = err
