@@ -3,6 +3,7 @@
 package mssqldb
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -121,8 +122,8 @@ func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r 
 		return
 	}
 	list := make([]W, len(rows))
+	var t tvpRow
 	for i := range rows {
-		var t tvpRow
 		if list[i] = convert(&rows[i], &t); t.err != nil {
 			a.fail(name, fmt.Errorf("row %d: %w", i, t.err))
 			return
@@ -150,6 +151,17 @@ func tvpColumn[W, T any, K kind[T]](t *tvpRow, name string, k K, v T) W {
 	}
 	w, _ := wire.(W)
 	return w
+}
+
+// tvpText returns what the driver takes for a text, of which nil is NULL.
+func tvpText[K textKind](t *tvpRow, name string, k K, v *string) sql.NullString {
+	if v == nil {
+		return sql.NullString{}
+	}
+	if err := k.check(*v); err != nil && t.err == nil {
+		t.err = fmt.Errorf("column %s %w", name, err)
+	}
+	return sql.NullString{String: *v, Valid: true}
 }
 
 // tvpNull returns what the driver takes for a value that may be NULL: what also receives the value of an output

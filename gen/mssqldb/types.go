@@ -43,10 +43,10 @@ type tvpActivityListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *ActivityListV1Row) tvp(t *tvpRow) tvpActivityListV1Row {
 	return tvpActivityListV1Row{
-		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
-		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
+		Position:    r.Position,
+		InstanceID:  tvpText(t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		ExecutionID: r.ExecutionID,
+		ActivityID:  r.ActivityID,
 	}
 }
 
@@ -82,9 +82,9 @@ type tvpCodeListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *CodeListV1Row) tvp(t *tvpRow) tvpCodeListV1Row {
 	return tvpCodeListV1Row{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		Name:     tvpNull[sql.NullString](t, "name", sqlNVarChar(401), &r.Name),
-		Version:  tvpNull[sql.NullString](t, "version", sqlNVarChar(401), &r.Version),
+		Position: r.Position,
+		Name:     tvpText(t, "name", sqlNVarChar(401), &r.Name),
+		Version:  tvpText(t, "version", sqlNVarChar(401), &r.Version),
 	}
 }
 
@@ -126,11 +126,11 @@ type tvpEventListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *EventListV1Row) tvp(t *tvpRow) tvpEventListV1Row {
 	return tvpEventListV1Row{
-		Position:  tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		EventID:   tvpColumn[int64](t, "event_id", sqlBigInt{}, r.EventID),
-		EventType: tvpNull[sql.NullString](t, "event_type", sqlNVarChar(64), &r.EventType),
-		EventData: tvpNull[sql.NullString](t, "event_data", sqlNVarChar(maxLength), &r.EventData),
-		DataBytes: tvpColumn[int64](t, "data_bytes", sqlBigInt{}, r.DataBytes),
+		Position:  r.Position,
+		EventID:   r.EventID,
+		EventType: tvpText(t, "event_type", sqlNVarChar(64), &r.EventType),
+		EventData: tvpText(t, "event_data", sqlNVarChar(maxLength), &r.EventData),
+		DataBytes: r.DataBytes,
 	}
 }
 
@@ -163,8 +163,8 @@ type tvpIDListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *IDListV1Row) tvp(t *tvpRow) tvpIDListV1Row {
 	return tvpIDListV1Row{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		ID:       tvpNull[sql.NullString](t, "id", sqlNVarChar(400), &r.ID),
+		Position: r.Position,
+		ID:       tvpText(t, "id", sqlNVarChar(400), &r.ID),
 	}
 }
 
@@ -207,10 +207,10 @@ type tvpKVListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
 	return tvpKVListV1Row{
-		Position:        tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		KVKey:           tvpNull[sql.NullString](t, "kv_key", sqlNVarChar(400), &r.KVKey),
-		Value:           tvpNull[sql.NullString](t, "value", sqlNVarChar(maxLength), r.Value),
-		ValueBytes:      tvpColumn[int64](t, "value_bytes", sqlBigInt{}, r.ValueBytes),
+		Position:        r.Position,
+		KVKey:           tvpText(t, "kv_key", sqlNVarChar(400), &r.KVKey),
+		Value:           tvpText(t, "value", sqlNVarChar(maxLength), r.Value),
+		ValueBytes:      r.ValueBytes,
 		LastUpdatedAtMs: tvpNull[sql.NullInt64](t, "last_updated_at_ms", sqlBigInt{}, r.LastUpdatedAtMs),
 	}
 }
@@ -247,9 +247,9 @@ type tvpLetterListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *LetterListV1Row) tvp(t *tvpRow) tvpLetterListV1Row {
 	return tvpLetterListV1Row{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		QueueID:  tvpColumn[int64](t, "queue_id", sqlBigInt{}, r.QueueID),
-		Error:    tvpNull[sql.NullString](t, "error", sqlNVarChar(maxLength), &r.Error),
+		Position: r.Position,
+		QueueID:  r.QueueID,
+		Error:    tvpText(t, "error", sqlNVarChar(maxLength), &r.Error),
 	}
 }
 
@@ -297,13 +297,13 @@ type tvpMessageListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
 	return tvpMessageListV1Row{
-		Position:   tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID: tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		Kind:       tvpColumn[uint8](t, "kind", sqlTinyInt{}, r.Kind),
-		Name:       tvpNull[sql.NullString](t, "name", sqlNVarChar(401), r.Name),
-		Version:    tvpNull[sql.NullString](t, "version", sqlNVarChar(401), r.Version),
-		WorkItem:   tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
-		DelayMs:    tvpColumn[int64](t, "delay_ms", sqlBigInt{}, r.DelayMs),
+		Position:   r.Position,
+		InstanceID: tvpText(t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		Kind:       r.Kind,
+		Name:       tvpText(t, "name", sqlNVarChar(401), r.Name),
+		Version:    tvpText(t, "version", sqlNVarChar(401), r.Version),
+		WorkItem:   tvpText(t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
+		DelayMs:    r.DelayMs,
 	}
 }
 
@@ -336,7 +336,7 @@ type tvpTokenListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *TokenListV1Row) tvp(t *tvpRow) tvpTokenListV1Row {
 	return tvpTokenListV1Row{
-		Position:  tvpColumn[int32](t, "position", sqlInt{}, r.Position),
+		Position:  r.Position,
 		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
 	}
 }
@@ -388,13 +388,13 @@ type tvpWorkListV1Row struct {
 // tvp returns the row as the driver takes it.
 func (r *WorkListV1Row) tvp(t *tvpRow) tvpWorkListV1Row {
 	return tvpWorkListV1Row{
-		Position:    tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		InstanceID:  tvpNull[sql.NullString](t, "instance_id", sqlNVarChar(400), &r.InstanceID),
-		ExecutionID: tvpColumn[int64](t, "execution_id", sqlBigInt{}, r.ExecutionID),
-		ActivityID:  tvpColumn[int64](t, "activity_id", sqlBigInt{}, r.ActivityID),
-		SessionID:   tvpNull[sql.NullString](t, "session_id", sqlNVarChar(400), r.SessionID),
-		Tag:         tvpNull[sql.NullString](t, "tag", sqlNVarChar(400), r.Tag),
-		Name:        tvpNull[sql.NullString](t, "name", sqlNVarChar(401), r.Name),
-		WorkItem:    tvpNull[sql.NullString](t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
+		Position:    r.Position,
+		InstanceID:  tvpText(t, "instance_id", sqlNVarChar(400), &r.InstanceID),
+		ExecutionID: r.ExecutionID,
+		ActivityID:  r.ActivityID,
+		SessionID:   tvpText(t, "session_id", sqlNVarChar(400), r.SessionID),
+		Tag:         tvpText(t, "tag", sqlNVarChar(400), r.Tag),
+		Name:        tvpText(t, "name", sqlNVarChar(401), r.Name),
+		WorkItem:    tvpText(t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
 	}
 }

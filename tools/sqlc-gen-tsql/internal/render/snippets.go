@@ -6,6 +6,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,14 +114,21 @@ func tvpValue(c model.TableColumn) string {
 	switch {
 	case c.Nullable && c.Type.Bytes():
 		return call("tvpBytes")
+	case wireType(c) == "sql.NullString": // all texts, those that are never NULL, too
+		switch {
+		case !c.Nullable:
+			value = "&" + value
+		case c.SQLNull:
+			value = "pointer(" + value + ")"
+		}
+		return fmt.Sprintf("tvpText(t, %s, %s, %s)", strconv.Quote(c.Name), c.Type.Kind, value)
 	case c.Nullable && c.SQLNull:
 		value = "pointer(" + value + ")"
 		return call("tvpNull")
 	case c.Nullable:
 		return call("tvpNull")
-	case wireType(c) == "sql.NullString": // all texts, those that are never NULL, too
-		value = "&" + value
-		return call("tvpNull")
+	case slices.Contains([]string{"bool", "uint8", "int16", "int32", "int64"}, c.Type.Name): // which always fit
+		return value
 	default:
 		return call("tvpColumn")
 	}

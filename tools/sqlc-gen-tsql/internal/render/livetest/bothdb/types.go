@@ -42,10 +42,10 @@ type tvpEventListRow struct {
 // tvp returns the row as the driver takes it.
 func (r *EventListRow) tvp(t *tvpRow) tvpEventListRow {
 	return tvpEventListRow{
-		Position: tvpColumn[int32](t, "position", sqlInt{}, r.Position),
-		EventID:  tvpColumn[int64](t, "event_id", sqlBigInt{}, r.EventID),
-		Kind:     tvpNull[sql.NullString](t, "kind", sqlNVarChar(64), &r.Kind),
-		Payload:  tvpNull[sql.NullString](t, "payload", sqlNVarChar(maxLength), &r.Payload),
+		Position: r.Position,
+		EventID:  r.EventID,
+		Kind:     tvpText(t, "kind", sqlNVarChar(64), &r.Kind),
+		Payload:  tvpText(t, "payload", sqlNVarChar(maxLength), &r.Payload),
 		LastsMs:  tvpNull[sql.NullInt64](t, "lasts_ms", sqlBigInt{}, r.LastsMs),
 	}
 }
@@ -77,7 +77,7 @@ type tvpIDListRow struct {
 // tvp returns the row as the driver takes it.
 func (r *IDListRow) tvp(t *tvpRow) tvpIDListRow {
 	return tvpIDListRow{
-		ID:    tvpColumn[int64](t, "id", sqlBigInt{}, r.ID),
-		Label: tvpNull[sql.NullString](t, "label", sqlNVarChar(20), r.Label),
+		ID:    r.ID,
+		Label: tvpText(t, "label", sqlNVarChar(20), r.Label),
 	}
 }

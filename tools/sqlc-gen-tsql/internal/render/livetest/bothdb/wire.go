@@ -149,6 +149,9 @@ func checkText(v, name string, limit int) error {
 	return nil
 }
 
+// A textKind is a kind of texts, of which not all fit.
+type textKind interface{ check(v string) error }
+
 // outText sends nvarchar whatever the parameter is: of the driver's texts, only sql.NullString can be NULL.
 func outText(v *string) (any, func() *string) {
 	n := sql.NullString{}
@@ -161,11 +164,13 @@ func outText(v *string) (any, func() *string) {
 // sqlNVarChar is nvarchar by its length; ntext and xml are sent like nvarchar(max).
 type sqlNVarChar int
 
+func (k sqlNVarChar) check(v string) error { return checkText(v, "nvarchar", int(k)) }
+
 func (k sqlNVarChar) wire(v string) (any, error) {
 	if k == maxLength { // by its type, rather than by how long the value happens to be
-		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
+		return mssql.NVarCharMax(v), k.check(v)
 	}
-	return v, checkText(v, "nvarchar", int(k))
+	return v, k.check(v)
 }
 
 func (sqlNVarChar) null() any { return sql.NullString{} }
@@ -173,5 +178,5 @@ func (sqlNVarChar) null() any { return sql.NullString{} }
 func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }

@@ -475,11 +475,13 @@ func outText(v *string) (any, func() *string) {
 // sqlNVarChar is nvarchar by its length; ntext and xml are sent like nvarchar(max).
 type sqlNVarChar int
 
+func (k sqlNVarChar) check(v string) error { return checkText(v, "nvarchar", int(k)) }
+
 func (k sqlNVarChar) wire(v string) (any, error) {
 	if k == maxLength { // by its type, rather than by how long the value happens to be
-		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
+		return mssql.NVarCharMax(v), k.check(v)
 	}
-	return v, checkText(v, "nvarchar", int(k))
+	return v, k.check(v)
 }
 
 func (sqlNVarChar) null() any { return sql.NullString{} }
@@ -487,14 +489,16 @@ func (sqlNVarChar) null() any { return sql.NullString{} }
 func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlNChar is nchar by its length.
 type sqlNChar int
 
+func (k sqlNChar) check(v string) error { return checkText(v, "nchar", int(k)) }
+
 func (k sqlNChar) wire(v string) (any, error) {
-	err := checkText(v, "nchar", int(k))
+	err := k.check(v)
 	if v == "" {
 		return v, err // the driver would send the impossible nchar(max)
 	}
@@ -506,14 +510,16 @@ func (sqlNChar) null() any { return sql.NullString{} }
 func (sqlNChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlNChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "nchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlVarChar is varchar by its length; text is sent like varchar(max).
 type sqlVarChar int
 
+func (k sqlVarChar) check(v string) error { return checkText(v, "varchar", int(k)) }
+
 func (k sqlVarChar) wire(v string) (any, error) {
-	return codePageText(v), checkText(v, "varchar", int(k))
+	return codePageText(v), k.check(v)
 }
 
 func (sqlVarChar) null() any { return sql.NullString{} }
@@ -521,14 +527,16 @@ func (sqlVarChar) null() any { return sql.NullString{} }
 func (sqlVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "varchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlChar is char by its length.
 type sqlChar int
 
+func (k sqlChar) check(v string) error { return checkText(v, "char", int(k)) }
+
 func (k sqlChar) wire(v string) (any, error) {
-	return codePageText(v), checkText(v, "char", int(k))
+	return codePageText(v), k.check(v)
 }
 
 func (sqlChar) null() any { return sql.NullString{} }
@@ -536,7 +544,7 @@ func (sqlChar) null() any { return sql.NullString{} }
 func (sqlChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "char", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlVarBinary is a binary value by its length; binary, rowversion and image are sent like it.
