@@ -66,3 +66,13 @@ func TestExploreWithoutHints(t *testing.T) { //nolint:tparallel // the scenarios
 		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s), false) })
 	}
 }
+
+// Fetches get what there is, and nobody gets what another one got, also where writes look at committed versions of rows before they
+// wait for a lock: as in Azure SQL Database.
+func TestExploreOptimizedLocking(t *testing.T) { //nolint:tparallel // the scenarios share a server
+	t.Parallel()
+	lab := interleave.NewLab(t, interleave.Variant{RowVersions: true, OptimizedLocking: true, Amend: mssqltest.Amendment(t)})
+	for _, s := range append(interleave.Claims(), interleave.Leases()...) { //nolint:paralleltest // they share a server
+		t.Run(s.Name, func(t *testing.T) { holds(t, lab.Scenario(t, s), false) })
+	}
+}

@@ -176,6 +176,28 @@ func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		quoted(startOf("@id", "Order")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
 }
 
+// Rule Q8: what a turn touches does not depend on how many messages of its instance are hidden.
+func TestTurnsOfManyTimersTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
+	t.Parallel()
+	growing(t, []counted{
+		{"enqueue", 15, "the instance and its state, the message", func(c *crowd) error {
+			return c.EnqueueForOrchestrator(c.t.Context(), provider.ExternalRaisedItem{Instance: "busy", Name: "paid"}, 0)
+		}, 0},
+		{"fetch", 25, "the code and the instance with its keys, its messages that are visible", fetchesTurn(nil), 0},
+		{"abandon", 20, "the token, the instance with its keys and its state, the messages of the turn", func(c *crowd) error {
+			return c.AbandonOrchestrationItem(c.t.Context(), provider.AbandonParams{LockToken: c.turn.LockToken})
+		}, 0},
+		{"fetch again", 25, "as before", fetchesTurn(nil), 0},
+		{"ack", 46, "two instances and their state, a message that goes and one that comes, an activity, the instance and its execution", acksTurn, 0},
+	}, fmt.Sprintf(`
+		SET @id = N'busy'; SET @item = %s;
+		IF @n = 1
+			EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = N'Order', @version = N'', @work_item = @item, @delay_ms = 0;
+		SET @item = %s;
+		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 3, @name = NULL, @version = NULL, @work_item = @item, @delay_ms = 86400000;`,
+		quoted(startOf("@id", "Order")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
+}
+
 func fetchesTurn(set *provider.KnownCode) func(c *crowd) error {
 	return func(c *crowd) (err error) {
 		c.turn, err = c.FetchOrchestrationItem(c.t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Known: set})

@@ -3,13 +3,14 @@ package interleave
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
-// leases are what takes, renews and gives up turns, activities and sessions, beside what is in its way.
-func leases() []Scenario {
+// Leases are what takes, renews and gives up turns, activities and sessions, beside what is in its way.
+func Leases() []Scenario {
 	list := append(byAnyPlan(), due()...)
 	return append(list,
 		Scenario{
@@ -28,6 +29,8 @@ func leases() []Scenario {
 			Sessions: []tsqltest.Session{does("renew", renewSessions), fetches("fetch", fetchWorkOf(1, "w2"), 0), passing(31 * time.Second)},
 		},
 		pausedWhileChoosing(),
+		onlyOfItsTag(),
+		twoSlots(),
 	)
 }
 
@@ -161,5 +164,40 @@ func pausedWhileChoosing() Scenario {
 			}
 			return nil
 		},
+	}
+}
+
+// onlyOfItsTag is a fetch of any tag, beside somebody who takes the only activity of a tag and gives it back.
+func onlyOfItsTag() Scenario {
+	tagged := strings.Replace(enqueueWork("a", "NULL"), "@tag = NULL", "@tag = N'desk'", 1)
+	ofAnyTag := strings.Replace(fetchWorkOf(1, "w1"), "@any_tag = 0", "@any_tag = 1", 1)
+	return Scenario{
+		Name:    "a fetch of any tag waits a moment for one that gives back the only activity of a tag",
+		Prepare: tagged,
+		Sessions: []tsqltest.Session{
+			{Name: "paused", Steps: []string{
+				"BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET ready = 0, locked_until = 9000000000000 WHERE id = 1;",
+				"ROLLBACK TRANSACTION;",
+			}},
+			fetches("fetch", ofAnyTag, 0),
+		},
+		Allow: []int32{1222},
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 && e.Err("fetch") == nil {
+				return errors.New("it says that there is nothing")
+			}
+			return nil
+		},
+	}
+}
+
+// twoSlots are fetches of one worker, for whose session there is work for each of them.
+func twoSlots() Scenario {
+	return Scenario{
+		Name:     "two slots of one owner find two activities of its session",
+		Prepare:  enqueueWork("a", "s1") + enqueueWork("b", "s1"),
+		Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w1"), 0)},
+		Allow:    []int32{1222, 2627},
+		Check:    bothFetched,
 	}
 }
