@@ -163,14 +163,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.getHistoryStatsStmt, err = db.PrepareContext(ctx, GetHistoryStats); err != nil {
 		return nil, fmt.Errorf("error preparing query GetHistoryStats: %w", err)
 	}
-	if q.getInboxByTokenStmt, err = db.PrepareContext(ctx, GetInboxByToken); err != nil {
-		return nil, fmt.Errorf("error preparing query GetInboxByToken: %w", err)
-	}
 	if q.getInstanceContextStmt, err = db.PrepareContext(ctx, GetInstanceContext); err != nil {
 		return nil, fmt.Errorf("error preparing query GetInstanceContext: %w", err)
 	}
 	if q.getInstanceInfoStmt, err = db.PrepareContext(ctx, GetInstanceInfo); err != nil {
 		return nil, fmt.Errorf("error preparing query GetInstanceInfo: %w", err)
+	}
+	if q.getLockStmt, err = db.PrepareContext(ctx, GetLock); err != nil {
+		return nil, fmt.Errorf("error preparing query GetLock: %w", err)
 	}
 	if q.getParentStmt, err = db.PrepareContext(ctx, GetParent); err != nil {
 		return nil, fmt.Errorf("error preparing query GetParent: %w", err)
@@ -315,6 +315,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.readyTagsStmt, err = db.PrepareContext(ctx, ReadyTags); err != nil {
 		return nil, fmt.Errorf("error preparing query ReadyTags: %w", err)
+	}
+	if q.receiveMessageStmt, err = db.PrepareContext(ctx, ReceiveMessage); err != nil {
+		return nil, fmt.Errorf("error preparing query ReceiveMessage: %w", err)
 	}
 	if q.refreshInboxStmt, err = db.PrepareContext(ctx, RefreshInbox); err != nil {
 		return nil, fmt.Errorf("error preparing query RefreshInbox: %w", err)
@@ -610,11 +613,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing getHistoryStatsStmt: %w", cerr)
 		}
 	}
-	if q.getInboxByTokenStmt != nil {
-		if cerr := q.getInboxByTokenStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing getInboxByTokenStmt: %w", cerr)
-		}
-	}
 	if q.getInstanceContextStmt != nil {
 		if cerr := q.getInstanceContextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getInstanceContextStmt: %w", cerr)
@@ -623,6 +621,11 @@ func (q *Queries) Close() error {
 	if q.getInstanceInfoStmt != nil {
 		if cerr := q.getInstanceInfoStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getInstanceInfoStmt: %w", cerr)
+		}
+	}
+	if q.getLockStmt != nil {
+		if cerr := q.getLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getLockStmt: %w", cerr)
 		}
 	}
 	if q.getParentStmt != nil {
@@ -865,6 +868,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing readyTagsStmt: %w", cerr)
 		}
 	}
+	if q.receiveMessageStmt != nil {
+		if cerr := q.receiveMessageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing receiveMessageStmt: %w", cerr)
+		}
+	}
 	if q.refreshInboxStmt != nil {
 		if cerr := q.refreshInboxStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing refreshInboxStmt: %w", cerr)
@@ -1041,9 +1049,9 @@ type Queries struct {
 	getCustomStatusStmt           *sql.Stmt
 	getExecutionStmt              *sql.Stmt
 	getHistoryStatsStmt           *sql.Stmt
-	getInboxByTokenStmt           *sql.Stmt
 	getInstanceContextStmt        *sql.Stmt
 	getInstanceInfoStmt           *sql.Stmt
+	getLockStmt                   *sql.Stmt
 	getParentStmt                 *sql.Stmt
 	getValueStmt                  *sql.Stmt
 	getValueStatsStmt             *sql.Stmt
@@ -1092,6 +1100,7 @@ type Queries struct {
 	readValuesStmt                *sql.Stmt
 	readyDueWorkStmt              *sql.Stmt
 	readyTagsStmt                 *sql.Stmt
+	receiveMessageStmt            *sql.Stmt
 	refreshInboxStmt              *sql.Stmt
 	renewInboxStmt                *sql.Stmt
 	renewSessionsStmt             *sql.Stmt
@@ -1163,9 +1172,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		getCustomStatusStmt:           q.getCustomStatusStmt,
 		getExecutionStmt:              q.getExecutionStmt,
 		getHistoryStatsStmt:           q.getHistoryStatsStmt,
-		getInboxByTokenStmt:           q.getInboxByTokenStmt,
 		getInstanceContextStmt:        q.getInstanceContextStmt,
 		getInstanceInfoStmt:           q.getInstanceInfoStmt,
+		getLockStmt:                   q.getLockStmt,
 		getParentStmt:                 q.getParentStmt,
 		getValueStmt:                  q.getValueStmt,
 		getValueStatsStmt:             q.getValueStatsStmt,
@@ -1214,6 +1223,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		readValuesStmt:                q.readValuesStmt,
 		readyDueWorkStmt:              q.readyDueWorkStmt,
 		readyTagsStmt:                 q.readyTagsStmt,
+		receiveMessageStmt:            q.receiveMessageStmt,
 		refreshInboxStmt:              q.refreshInboxStmt,
 		renewInboxStmt:                q.renewInboxStmt,
 		renewSessionsStmt:             q.renewSessionsStmt,

@@ -62,22 +62,22 @@ func (q *Queries) DeleteInboxesOf(ctx context.Context, instances string) error {
 	return err
 }
 
-const GetInboxByToken = `-- name: GetInboxByToken :one
-SELECT instance_id, locked_until, locked_at
+const GetLock = `-- name: GetLock :one
+SELECT locked_until, locked_at
 FROM inboxes
-WHERE lock_token = ?1
+WHERE instance_id = ?1
+  AND lock_token = ?2
 `
 
-type GetInboxByTokenRow struct {
-	InstanceID  string
+type GetLockRow struct {
 	LockedUntil *int64
 	LockedAt    *int64
 }
 
-func (q *Queries) GetInboxByToken(ctx context.Context, lockToken *string) (GetInboxByTokenRow, error) {
-	row := q.queryRow(ctx, q.getInboxByTokenStmt, GetInboxByToken, lockToken)
-	var i GetInboxByTokenRow
-	err := row.Scan(&i.InstanceID, &i.LockedUntil, &i.LockedAt)
+func (q *Queries) GetLock(ctx context.Context, instanceID string, lockToken *string) (GetLockRow, error) {
+	row := q.queryRow(ctx, q.getLockStmt, GetLock, instanceID, lockToken)
+	var i GetLockRow
+	err := row.Scan(&i.LockedUntil, &i.LockedAt)
 	return i, err
 }
 
@@ -340,6 +340,35 @@ func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID i
 	return items, nil
 }
 
+const ReceiveMessage = `-- name: ReceiveMessage :one
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
+SELECT e.instance_id, e.version_id, e.code_id, CAST(?1 AS INTEGER)
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = ?2
+  AND e.status = 'Running'
+ON CONFLICT (instance_id) DO UPDATE SET
+    head_id = CASE WHEN inboxes.lock_token IS NULL THEN coalesce(inboxes.head_id, excluded.head_id) ELSE inboxes.head_id END
+RETURNING version_id, code_id, head_id
+`
+
+type ReceiveMessageRow struct {
+	VersionID int64
+	CodeID    int64
+	HeadID    *int64
+}
+
+// RefreshInbox for a message that has just been added to a running instance and is
+// visible: most messages are. It is the head if there is none. Nothing else can have
+// changed but what has come due, which wake_at says: that is looked at by itself. No row
+// for an instance that is not running.
+func (q *Queries) ReceiveMessage(ctx context.Context, messageID int64, instanceID string) (ReceiveMessageRow, error) {
+	row := q.queryRow(ctx, q.receiveMessageStmt, ReceiveMessage, messageID, instanceID)
+	var i ReceiveMessageRow
+	err := row.Scan(&i.VersionID, &i.CodeID, &i.HeadID)
+	return i, err
+}
+
 const RefreshInbox = `-- name: RefreshInbox :one
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
 SELECT
@@ -522,14 +551,27 @@ func (q *Queries) RefreshInbox(ctx context.Context, now *int64, instanceID strin
 const RenewInbox = `-- name: RenewInbox :execrows
 UPDATE inboxes
 SET locked_until = ?1, head_id = NULL, wake_at = ?1
-WHERE lock_token = ?2
-  AND locked_until > ?3
+WHERE instance_id = ?2
+  AND lock_token = ?3
+  AND locked_until > ?4
 `
+
+type RenewInboxParams struct {
+	LockedUntil *int64
+	InstanceID  string
+	LockToken   *string
+	Now         *int64
+}
 
 // Without a head, as under any lease: there would be one if the clock was set back
 // after the lease had seemed to end.
-func (q *Queries) RenewInbox(ctx context.Context, lockedUntil *int64, lockToken *string, now *int64) (int64, error) {
-	result, err := q.exec(ctx, q.renewInboxStmt, RenewInbox, lockedUntil, lockToken, now)
+func (q *Queries) RenewInbox(ctx context.Context, arg RenewInboxParams) (int64, error) {
+	result, err := q.exec(ctx, q.renewInboxStmt, RenewInbox,
+		arg.LockedUntil,
+		arg.InstanceID,
+		arg.LockToken,
+		arg.Now,
+	)
 	if err != nil {
 		return 0, err
 	}

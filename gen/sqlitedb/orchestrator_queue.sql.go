@@ -136,7 +136,7 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 	return err
 }
 
-const EnqueueMessage = `-- name: EnqueueMessage :exec
+const EnqueueMessage = `-- name: EnqueueMessage :execlastid
 INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 `
@@ -151,8 +151,8 @@ type EnqueueMessageParams struct {
 }
 
 // Adds a message. The caller refreshes the instance's inbox.
-func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) error {
-	_, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
+func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) (int64, error) {
+	result, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
 		arg.InstanceID,
 		arg.Kind,
 		arg.CodeID,
@@ -160,7 +160,10 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 		arg.VisibleAt,
 		arg.CreatedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 const ListOrphans = `-- name: ListOrphans :many

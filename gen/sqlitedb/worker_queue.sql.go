@@ -130,14 +130,15 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64
 
 const FinishWork = `-- name: FinishWork :one
 DELETE FROM worker_queue
-WHERE lock_token = ?1
-  AND locked_until > ?2
+WHERE id = ?1
+  AND lock_token = ?2
+  AND locked_until > ?3
 RETURNING session_id
 `
 
 // Ends an activity whose lease is still live.
-func (q *Queries) FinishWork(ctx context.Context, lockToken *string, now *int64) (*string, error) {
-	row := q.queryRow(ctx, q.finishWorkStmt, FinishWork, lockToken, now)
+func (q *Queries) FinishWork(ctx context.Context, iD int64, lockToken *string, now *int64) (*string, error) {
+	row := q.queryRow(ctx, q.finishWorkStmt, FinishWork, iD, lockToken, now)
 	var session_id *string
 	err := row.Scan(&session_id)
 	return session_id, err
@@ -146,11 +147,11 @@ func (q *Queries) FinishWork(ctx context.Context, lockToken *string, now *int64)
 const ListLostWork = `-- name: ListLostWork :many
 SELECT CAST(j.key AS INTEGER) AS position
 FROM json_each(CAST(?1 AS TEXT)) AS j
-WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = j.value)
+WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = j.value ->> 0 AND q.lock_token = j.value ->> 1)
 ORDER BY j.key
 `
 
-// Which tokens of a JSON list no activity has, by their place.
+// Which of a JSON list of [id, token] no activity has, by their place.
 func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, error) {
 	rows, err := q.query(ctx, q.listLostWorkStmt, ListLostWork, tokens)
 	if err != nil {
@@ -630,15 +631,28 @@ func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
 const RenewWork = `-- name: RenewWork :one
 UPDATE worker_queue
 SET locked_until = ?1, ready = 0
-WHERE lock_token = ?2
-  AND locked_until > ?3
+WHERE id = ?2
+  AND lock_token = ?3
+  AND locked_until > ?4
 RETURNING session_id
 `
 
+type RenewWorkParams struct {
+	LockedUntil *int64
+	ID          int64
+	LockToken   *string
+	Now         *int64
+}
+
 // Not ready, as under any lease: it would be if the clock was set back after the
 // lease had seemed to end.
-func (q *Queries) RenewWork(ctx context.Context, lockedUntil *int64, lockToken *string, now *int64) (*string, error) {
-	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork, lockedUntil, lockToken, now)
+func (q *Queries) RenewWork(ctx context.Context, arg RenewWorkParams) (*string, error) {
+	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork,
+		arg.LockedUntil,
+		arg.ID,
+		arg.LockToken,
+		arg.Now,
+	)
 	var session_id *string
 	err := row.Scan(&session_id)
 	return session_id, err
@@ -804,19 +818,20 @@ SET
     locked_until = NULL,
     visible_at = ?2,
     attempt_count = max(attempt_count - CAST(?3 AS INTEGER), 0)
-WHERE lock_token = ?4
-RETURNING id, session_id, tag, code_id
+WHERE id = ?4
+  AND lock_token = ?5
+RETURNING session_id, tag, code_id
 `
 
 type UnlockWorkParams struct {
 	Ready     int64
 	VisibleAt int64
 	GiveBack  int64
+	ID        int64
 	LockToken *string
 }
 
 type UnlockWorkRow struct {
-	ID        int64
 	SessionID *string
 	Tag       *string
 	CodeID    int64
@@ -828,24 +843,20 @@ func (q *Queries) UnlockWork(ctx context.Context, arg UnlockWorkParams) (UnlockW
 		arg.Ready,
 		arg.VisibleAt,
 		arg.GiveBack,
+		arg.ID,
 		arg.LockToken,
 	)
 	var i UnlockWorkRow
-	err := row.Scan(
-		&i.ID,
-		&i.SessionID,
-		&i.Tag,
-		&i.CodeID,
-	)
+	err := row.Scan(&i.SessionID, &i.Tag, &i.CodeID)
 	return i, err
 }
 
 const WorkTokenExists = `-- name: WorkTokenExists :one
-SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = ?1) AS found
+SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = ?1 AND q.lock_token = ?2) AS found
 `
 
-func (q *Queries) WorkTokenExists(ctx context.Context, lockToken *string) (bool, error) {
-	row := q.queryRow(ctx, q.workTokenExistsStmt, WorkTokenExists, lockToken)
+func (q *Queries) WorkTokenExists(ctx context.Context, iD int64, lockToken *string) (bool, error) {
+	row := q.queryRow(ctx, q.workTokenExistsStmt, WorkTokenExists, iD, lockToken)
 	var found bool
 	err := row.Scan(&found)
 	return found, err

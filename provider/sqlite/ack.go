@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -92,7 +91,7 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 		return err
 	}
 	r.instance = held.instance
-	if err := t.DeleteBatch(ctx, held.instance, held.since, &r.Token); err != nil {
+	if err := t.DeleteBatch(ctx, held.instance, held.since, &held.secret); err != nil {
 		return err
 	}
 	if r.DropTimers {
@@ -203,17 +202,25 @@ func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
 // storeMessages sends what the turn has to say (step 14) and refreshes each inbox it
 // goes to, once. The instance's own is refreshed when the turn ends.
 func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
+	// The inboxes that got one message, by the message, and those that got more.
+	first := map[string]func() error{}
 	var others []string
 	for _, m := range r.Messages {
-		if err := t.send(ctx, m, 0); err != nil {
+		id, err := t.send(ctx, m, 0)
+		if err != nil {
 			return err
 		}
-		if m.Instance != r.instance && !slices.Contains(others, m.Instance) {
+		switch _, again := first[m.Instance]; {
+		case m.Instance == r.instance:
+		case again:
+			first[m.Instance] = func() error { return t.refresh(ctx, m.Instance) }
+		default:
+			first[m.Instance] = func() error { return t.receive(ctx, m, id, 0) }
 			others = append(others, m.Instance)
 		}
 	}
 	for _, other := range others {
-		if err := t.refresh(ctx, other); err != nil {
+		if err := first[other](); err != nil {
 			return err
 		}
 	}

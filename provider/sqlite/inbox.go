@@ -15,15 +15,24 @@ import (
 // everything else. The rules themselves stand in RefreshInbox, in SQL; that they
 // are the contract's is what TestInboxesFollowTheRules checks.
 
-// send stores a message, visible after delay and not before its own time. The
-// caller refreshes the inbox, once for all messages of an instance.
+// deliver stores a message, as send does, and refreshes the inbox.
+func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error {
+	id, err := t.send(ctx, m, delay)
+	if err != nil {
+		return err
+	}
+	return t.receive(ctx, m, id, delay)
+}
+
+// send stores a message, visible after delay and not before its own time, and returns its
+// id. The caller refreshes the inbox, once for all messages of an instance.
 //
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
-func (t *tx) send(ctx context.Context, m columns.Message, delay int64) error {
+func (t *tx) send(ctx context.Context, m columns.Message, delay int64) (int64, error) {
 	code, err := t.codeID(ctx, m.Code)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return t.EnqueueMessage(ctx, sqlitedb.EnqueueMessageParams{
 		InstanceID: m.Instance,
@@ -33,6 +42,21 @@ func (t *tx) send(ctx context.Context, m columns.Message, delay int64) error {
 		VisibleAt:  max(m.NotBefore, t.now+delay),
 		CreatedAt:  t.now,
 	})
+}
+
+// receive refreshes the inbox that a message was sent to, at little cost where it can.
+func (t *tx) receive(ctx context.Context, m columns.Message, id, delay int64) error {
+	if max(m.NotBefore, t.now+delay) > t.now || m.Kind == columns.KindStart || m.Kind == columns.KindContinueAsNew {
+		return t.refresh(ctx, m.Instance)
+	}
+	inbox, err := t.ReceiveMessage(ctx, id, m.Instance)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t.refresh(ctx, m.Instance)
+	}
+	if err == nil {
+		t.fetchable(m.Instance, inbox.VersionID, inbox.CodeID, inbox.HeadID)
+	}
+	return err
 }
 
 // refresh stores anew whether the instance may be fetched (§5.1), and notes for the
@@ -46,12 +70,18 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 	if err != nil {
 		return err
 	}
-	if inbox.HeadID != nil {
-		t.instances = append(t.instances, instance)
-		t.ready.instances.lower(inbox.VersionID, inbox.CodeID, *inbox.HeadID)
-	}
+	t.fetchable(instance, inbox.VersionID, inbox.CodeID, inbox.HeadID)
 	if inbox.WakeAt != nil {
 		t.wakeInstance(*inbox.WakeAt)
 	}
 	return nil
+}
+
+// fetchable notes for the rest of the process that an instance may be fetched if it has a
+// head.
+func (t *tx) fetchable(instance string, version, code int64, head *int64) {
+	if head != nil {
+		t.instances = append(t.instances, instance)
+		t.ready.instances.lower(version, code, *head)
+	}
 }

@@ -173,7 +173,7 @@ type twice struct{ *broken }
 func (w twice) FetchOrchestrationItem(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 	got, err := w.Provider.FetchOrchestrationItem(ctx, params)
 	if got != nil && w.now() {
-		_ = w.store.execOne(ctx, `UPDATE inboxes SET locked_until = 0, wake_at = 0 WHERE lock_token = ?`, got.LockToken)
+		_ = w.store.execOne(ctx, `UPDATE inboxes SET locked_until = 0, wake_at = 0 WHERE instance_id = ?`, got.Item.Instance)
 	}
 	return got, err
 }

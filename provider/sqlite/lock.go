@@ -14,7 +14,7 @@ import (
 // lock is an instance's lease. It may have ended: as long as nobody else has taken
 // the instance, the token still finds it.
 type lock struct {
-	token, instance string
+	secret, instance string
 	// since and until bound it, in milliseconds.
 	since, until int64
 }
@@ -22,14 +22,15 @@ type lock struct {
 // findLock returns the lease that the token opens. Error:
 // [provider.ErrInvalidLockToken].
 func (t *tx) findLock(ctx context.Context, operation, token string) (lock, error) {
-	inbox, err := t.GetInboxByToken(ctx, &token)
+	secret, instance := cutTurnToken(token)
+	row, err := t.GetLock(ctx, instance, &secret)
 	if errors.Is(err, sql.ErrNoRows) {
 		return lock{}, columns.InvalidToken(operation)
 	}
 	if err != nil {
 		return lock{}, err
 	}
-	return lock{token: token, instance: inbox.InstanceID, since: *inbox.LockedAt, until: *inbox.LockedUntil}, nil
+	return lock{secret: secret, instance: instance, since: *row.LockedAt, until: *row.LockedUntil}, nil
 }
 
 // liveLock is findLock for a lease that must not have ended. Errors:
@@ -80,7 +81,7 @@ func (t *tx) abandonTurn(ctx context.Context, operation, token string, hideFor i
 		return err
 	}
 	params := sqlitedb.UnlockMessagesParams{
-		InstanceID: held.instance, LockedAt: held.since, LockToken: &token, GiveBack: toInt(ignoreAttempt),
+		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(ignoreAttempt),
 	}
 	// Without a delay each message keeps the time it has: a new one would change
 	// nothing but the order (pitfall P23).
@@ -120,10 +121,13 @@ const opRenewTurn = "renew_orchestration_item_lock"
 // renewTurn prepares the renewal. Error: [provider.ErrInvalidArgument].
 func renewTurn(lockToken string, extendFor time.Duration) (func(context.Context, *tx) error, error) {
 	lockFor, err := columns.Lease(opRenewTurn, "extendFor", extendFor)
+	secret, instance := cutTurnToken(lockToken)
 	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
 		t.wakeInstance(until)
-		renewed, err := t.RenewInbox(ctx, &until, &lockToken, &t.now)
+		renewed, err := t.RenewInbox(ctx, sqlitedb.RenewInboxParams{
+			LockedUntil: &until, InstanceID: instance, LockToken: &secret, Now: &t.now,
+		})
 		if err != nil || renewed == 1 {
 			return err
 		}

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"math"
 
-	"github.com/google/uuid"
-
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
@@ -152,14 +150,14 @@ func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known 
 		if instance == "" || err != nil {
 			return nil, err
 		}
-		token := uuid.NewString()
+		secret := newSecret()
 		until := t.now + f.lockFor
 		if err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
-			LockToken: &token, LockedUntil: &until, Now: &t.now, InstanceID: instance,
+			LockToken: &secret, LockedUntil: &until, Now: &t.now, InstanceID: instance,
 		}); err != nil {
 			return nil, err
 		}
-		found, err := t.openTurn(ctx, log, f, instance, token)
+		found, err := t.openTurn(ctx, log, f, instance, secret)
 		if err != nil {
 			return nil, err
 		}

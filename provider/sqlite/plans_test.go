@@ -19,6 +19,7 @@ import (
 // instance before a purge deletes it. They must not become slower as the database grows.
 var planned = []struct{ name, query string }{
 	{"RefreshInbox", sqlitedb.RefreshInbox},
+	{"ReceiveMessage", sqlitedb.ReceiveMessage},
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
 	{"NextInstance", sqlitedb.NextInstance},
 	{"ListInstanceHeads", sqlitedb.ListInstanceHeads},
@@ -28,7 +29,7 @@ var planned = []struct{ name, query string }{
 	{"CountWaitingInstances", sqlitedb.CountWaitingInstances},
 	{"LockInstance", sqlitedb.LockInstance},
 	{"NextInboxWake", sqlitedb.NextInboxWake},
-	{"GetInboxByToken", sqlitedb.GetInboxByToken},
+	{"GetLock", sqlitedb.GetLock},
 	{"UnlockInbox", sqlitedb.UnlockInbox},
 	{"DeleteEmptyInbox", sqlitedb.DeleteEmptyInbox},
 	{"LockMessages", sqlitedb.LockMessages},

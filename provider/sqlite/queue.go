@@ -25,10 +25,7 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		if err := t.send(ctx, m, hideFor); err != nil {
-			return err
-		}
-		return t.refresh(ctx, m.Instance)
+		return t.deliver(ctx, m, hideFor)
 	})
 }
 

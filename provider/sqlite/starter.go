@@ -29,10 +29,7 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 		if use, err = findUse(ctx, t.Queries, m.Instance); err != nil || use != nil {
 			return err
 		}
-		if err := t.send(ctx, m, 0); err != nil {
-			return err
-		}
-		return t.refresh(ctx, m.Instance)
+		return t.deliver(ctx, m, 0)
 	})
 	if err != nil {
 		return nil, err

@@ -16,6 +16,8 @@ import (
 // turn is a locked instance whose history is still to be decoded.
 type turn struct {
 	provider.FetchedOrchestration
+	// secret is what the database has of LockToken.
+	secret string
 	// history is that of Item.ExecutionID, in order, from Item.HistoryFrom on.
 	history []columns.Event
 	// held is that of the fetch.
@@ -25,9 +27,9 @@ type turn struct {
 // openTurn takes the messages of an instance just locked and finds out what the
 // turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
 // when there is no turn to run.
-func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instance, token string) (*turn, error) {
-	found := &turn{held: f.held}
-	found.LockToken = token
+func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instance, secret string) (*turn, error) {
+	found := &turn{secret: secret, held: f.held}
+	found.LockToken = turnToken(secret, instance)
 	found.Item.Instance = instance
 	if err := t.takeMessages(ctx, log, found); err != nil {
 		return nil, err
@@ -87,7 +89,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*t
 // would be fetched again and again (pitfall P3).
 func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) error {
 	instance, count := found.Item.Instance, len(found.Item.Messages)
-	if err := t.DeleteBatch(ctx, instance, t.now, &found.LockToken); err != nil {
+	if err := t.DeleteBatch(ctx, instance, t.now, &found.secret); err != nil {
 		return err
 	}
 	t.reports = append(t.reports, func() {
@@ -100,7 +102,7 @@ func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) err
 // their arrival, and counts the attempt. A message that cannot be decoded is set
 // aside: the turn goes on without it rather than fail for ever.
 func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) error {
-	rows, err := t.LockMessages(ctx, &found.LockToken, found.Item.Instance, t.now)
+	rows, err := t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/google/uuid"
-
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
@@ -142,9 +140,9 @@ func (t *tx) nextWork(
 		if err != nil || id == 0 {
 			return nil, err
 		}
-		token := uuid.NewString()
+		secret := newSecret()
 		until := t.now + f.lockFor
-		row, err := t.LockWork(ctx, &token, &until, id)
+		row, err := t.LockWork(ctx, &secret, &until, id)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +165,7 @@ func (t *tx) nextWork(
 		t.activitiesTaken = append(t.activitiesTaken, id)
 		// Others that wait look again when this lease ends.
 		t.wakeActivity(until)
-		return &provider.FetchedWorkItem{Item: item, LockToken: token, AttemptCount: uint32(row.AttemptCount)}, nil
+		return &provider.FetchedWorkItem{Item: item, LockToken: workToken(secret, id), AttemptCount: uint32(row.AttemptCount)}, nil
 	}
 }
 

@@ -37,18 +37,16 @@ func ackWork(lockToken string, completion provider.WorkItem) (func(context.Conte
 	if err != nil {
 		return nil, err
 	}
+	secret, id := cutWorkToken(lockToken)
 	return func(ctx context.Context, t *tx) error {
-		session, err := t.FinishWork(ctx, &lockToken, &t.now)
+		session, err := t.FinishWork(ctx, id, &secret, &t.now)
 		if err := t.afterWork(ctx, opAckWork, lockToken, session, err); err != nil {
 			return err
 		}
 		if completion == nil {
 			return nil
 		}
-		if err := t.send(ctx, m, 0); err != nil {
-			return err
-		}
-		return t.refresh(ctx, m.Instance)
+		return t.deliver(ctx, m, 0)
 	}, nil
 }
 
@@ -68,10 +66,11 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 // renewWork prepares the renewal. Error: [provider.ErrInvalidArgument].
 func renewWork(lockToken string, extendFor time.Duration) (func(context.Context, *tx) error, error) {
 	lockFor, err := columns.Lease(opRenewWork, "extendFor", extendFor)
+	secret, id := cutWorkToken(lockToken)
 	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
 		t.wakeActivity(until)
-		session, err := t.RenewWork(ctx, &until, &lockToken, &t.now)
+		session, err := t.RenewWork(ctx, sqlitedb.RenewWorkParams{LockedUntil: &until, ID: id, LockToken: &secret, Now: &t.now})
 		return t.afterWork(ctx, opRenewWork, lockToken, session, err)
 	}, err
 }
@@ -91,7 +90,8 @@ func (t *tx) afterWork(ctx context.Context, operation, token string, session *st
 
 // workLockLost says why a token opens nothing.
 func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
-	expired, err := t.WorkTokenExists(ctx, &token)
+	secret, id := cutWorkToken(token)
+	expired, err := t.WorkTokenExists(ctx, id, &secret)
 	if err != nil {
 		return err
 	}
@@ -120,8 +120,9 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 // abandonWork puts the activity back, hidden for so many milliseconds. That the lease
 // may have ended by itself does not matter as long as nobody else took it.
 func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
+	secret, id := cutWorkToken(token)
 	row, err := t.UnlockWork(ctx, sqlitedb.UnlockWorkParams{
-		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), LockToken: &token,
+		Ready: toInt(hideFor == 0), VisibleAt: t.now + hideFor, GiveBack: toInt(ignoreAttempt), ID: id, LockToken: &secret,
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return columns.InvalidToken(operation)
@@ -130,7 +131,7 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 		return err
 	}
 	if hideFor == 0 {
-		t.workReady(row.Tag, row.SessionID, row.CodeID, row.ID)
+		t.workReady(row.Tag, row.SessionID, row.CodeID, id)
 	} else {
 		t.wakeActivity(t.now + hideFor)
 	}
@@ -144,7 +145,12 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) (lost []
 	if len(lockTokens) == 0 {
 		return nil, nil
 	}
-	tokens, err := jsonList(operation, lockTokens)
+	list := make([][2]any, len(lockTokens))
+	for i, token := range lockTokens {
+		secret, id := cutWorkToken(token)
+		list[i] = [2]any{id, secret}
+	}
+	tokens, err := jsonList(operation, list)
 	if err != nil {
 		return nil, err
 	}

@@ -208,10 +208,7 @@ func sendStart(ctx context.Context, t *tx, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := t.send(ctx, m, 0); err != nil {
-		return err
-	}
-	return t.refresh(ctx, m.Instance)
+	return t.deliver(ctx, m, 0)
 }
 
 // bare runs f on the writer's connection outside any transaction.
@@ -258,7 +255,8 @@ func TestCallersContext(t *testing.T) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return t.send(ctx, m, 0)
+			_, err := t.send(ctx, m, 0)
+			return err
 		})
 		close(finish)
 		contextEnded(t, err, context.Canceled)

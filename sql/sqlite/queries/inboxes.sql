@@ -158,6 +158,22 @@ ON CONFLICT (instance_id) DO UPDATE SET
     wake_at = excluded.wake_at
 RETURNING version_id, code_id, head_id, wake_at;
 
+-- RefreshInbox for a message that has just been added to a running instance and is
+-- visible: most messages are. It is the head if there is none. Nothing else can have
+-- changed but what has come due, which wake_at says: that is looked at by itself. No row
+-- for an instance that is not running.
+--
+-- name: ReceiveMessage :one
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
+SELECT e.instance_id, e.version_id, e.code_id, CAST(@message_id AS INTEGER)
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = @instance_id
+  AND e.status = 'Running'
+ON CONFLICT (instance_id) DO UPDATE SET
+    head_id = CASE WHEN inboxes.lock_token IS NULL THEN coalesce(inboxes.head_id, excluded.head_id) ELSE inboxes.head_id END
+RETURNING version_id, code_id, head_id;
+
 -- Instances whose lease has ended, or of which a message has become visible:
 -- those that have waited longest, if there are many. The caller refreshes each.
 --
@@ -367,10 +383,11 @@ UPDATE inboxes
 SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
 WHERE instance_id = @instance_id;
 
--- name: GetInboxByToken :one
-SELECT instance_id, locked_until, locked_at
+-- name: GetLock :one
+SELECT locked_until, locked_at
 FROM inboxes
-WHERE lock_token = @lock_token;
+WHERE instance_id = @instance_id
+  AND lock_token = @lock_token;
 
 -- Without a head, as under any lease: there would be one if the clock was set back
 -- after the lease had seemed to end.
@@ -378,7 +395,8 @@ WHERE lock_token = @lock_token;
 -- name: RenewInbox :execrows
 UPDATE inboxes
 SET locked_until = @locked_until, head_id = NULL, wake_at = @locked_until
-WHERE lock_token = @lock_token
+WHERE instance_id = @instance_id
+  AND lock_token = @lock_token
   AND locked_until > @now;
 
 -- Ends the lease; the caller refreshes the inbox. There is a head if the lease had

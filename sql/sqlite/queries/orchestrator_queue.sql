@@ -1,6 +1,6 @@
 -- Adds a message. The caller refreshes the instance's inbox.
 --
--- name: EnqueueMessage :exec
+-- name: EnqueueMessage :execlastid
 INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
 VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at);
 

@@ -426,7 +426,8 @@ RETURNING instance_id, session_id, work_item, attempt_count;
 --
 -- name: FinishWork :one
 DELETE FROM worker_queue
-WHERE lock_token = @lock_token
+WHERE id = @id
+  AND lock_token = @lock_token
   AND locked_until > @now
 RETURNING session_id;
 
@@ -436,7 +437,8 @@ RETURNING session_id;
 -- name: RenewWork :one
 UPDATE worker_queue
 SET locked_until = @locked_until, ready = 0
-WHERE lock_token = @lock_token
+WHERE id = @id
+  AND lock_token = @lock_token
   AND locked_until > @now
 RETURNING session_id;
 
@@ -450,18 +452,19 @@ SET
     locked_until = NULL,
     visible_at = @visible_at,
     attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
-WHERE lock_token = @lock_token
-RETURNING id, session_id, tag, code_id;
+WHERE id = @id
+  AND lock_token = @lock_token
+RETURNING session_id, tag, code_id;
 
 -- name: WorkTokenExists :one
-SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = @lock_token) AS found;
+SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = @id AND q.lock_token = @lock_token) AS found;
 
--- Which tokens of a JSON list no activity has, by their place.
+-- Which of a JSON list of [id, token] no activity has, by their place.
 --
 -- name: ListLostWork :many
 SELECT CAST(j.key AS INTEGER) AS position
 FROM json_each(CAST(@tokens AS TEXT)) AS j
-WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.lock_token = j.value)
+WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = j.value ->> 0 AND q.lock_token = j.value ->> 1)
 ORDER BY j.key;
 
 -- name: DeleteWork :exec

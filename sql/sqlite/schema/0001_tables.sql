@@ -142,6 +142,7 @@ CREATE INDEX orchestrator_queue_by_instance ON orchestrator_queue (instance_id, 
 -- every write that could change the answer computes anew.
 CREATE TABLE inboxes (
     instance_id  TEXT    NOT NULL PRIMARY KEY,
+    -- The caller's token has the instance as well, so that no index is needed to find it.
     lock_token   TEXT,
     -- The lease's end. Kept after it has passed, until the next fetch.
     locked_until INTEGER,
@@ -166,10 +167,6 @@ WHERE head_id IS NOT NULL;
 CREATE INDEX inboxes_by_wake ON inboxes (wake_at)
 WHERE wake_at IS NOT NULL;
 
--- For the guard of acknowledge, abandon and renew.
-CREATE UNIQUE INDEX inboxes_by_token ON inboxes (lock_token)
-WHERE lock_token IS NOT NULL;
-
 -- Activities to be executed.
 CREATE TABLE worker_queue (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -183,6 +180,7 @@ CREATE TABLE worker_queue (
     -- The work item's JSON.
     work_item     TEXT    NOT NULL,
     visible_at    INTEGER NOT NULL,
+    -- The caller's token has the id as well, so that no index is needed to find it.
     lock_token    TEXT,
     -- The lease's end; NULL when abandoned or never fetched.
     locked_until  INTEGER,
@@ -205,10 +203,6 @@ WHERE ready = 1 AND session_id IS NOT NULL;
 -- For ReadyDueWork and NextWorkWake.
 CREATE INDEX worker_queue_by_wake ON worker_queue (coalesce(locked_until, visible_at))
 WHERE ready = 0;
-
--- For the guard of acknowledge, abandon and renew.
-CREATE UNIQUE INDEX worker_queue_by_token ON worker_queue (lock_token)
-WHERE lock_token IS NOT NULL;
 
 -- For cancelling activities, and for deleting an instance's.
 CREATE INDEX worker_queue_by_activity ON worker_queue (instance_id, execution_id, activity_id);
