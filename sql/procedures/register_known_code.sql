@@ -7,7 +7,8 @@
 -- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
 -- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
 -- whole call is safe to repeat. INDEX keeps a plan that was made for empty tables from
--- reading the whole of them later (rule Q9), and LOOP finds each name by a seek.
+-- reading the whole of them later (rule Q9), LOOP finds each name by a seek, and
+-- FORCESEEK writes by the key.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -55,7 +56,7 @@ BEGIN TRY
 
         DELETE k
         FROM @old AS o
-        INNER LOOP JOIN duroxide.known_code AS k ON k.id = o.id
+        INNER LOOP JOIN duroxide.known_code AS k WITH (FORCESEEK (pk_known_code (id))) ON k.id = o.id
         WHERE k.seen_at < @now - 86400000;
         DELETE kn
         FROM @old AS o

@@ -64,8 +64,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "takes messages before the instance", kind: orderSwapped, module: "fetch_orchestration_item",
-		old: "        -- vet:allow Q3: there is a head only as long as nobody holds the instance\n",
-		new: "        UPDATE duroxide.orchestrator_queue SET kind = kind WHERE instance_id = @candidate;\n        -- vet:allow Q3: there is a head only as long as nobody holds the instance\n",
+		old: "        BEGIN TRANSACTION;\n        IF @seeking = 1\n", new: "        BEGIN TRANSACTION;\n        UPDATE duroxide.orchestrator_queue SET kind = kind WHERE instance_id = @candidate;\n        IF @seeking = 1\n",
 	},
 	{
 		what: "commits before the heads are computed anew", kind: commitMoved, module: "ready_due_inboxes",
@@ -201,11 +200,6 @@ var turnMutants = []mutant{
 	{
 		what: "adds events without the inbox's lock", kind: lockRemoved, module: "append_with_execution",
 		old: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "",
-	},
-	{
-		what: "adds events before it locks the inbox", kind: orderSwapped, module: "append_with_execution",
-		old: "    EXEC duroxide.refresh_inbox", new: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    EXEC duroxide.refresh_inbox",
-		// The lock at the beginning has to go as well, which one replacement cannot say: see lockRemoved above.
 	},
 	{
 		what: "commits before the inbox hears of the events", kind: commitMoved, module: "append_with_execution",

@@ -40,8 +40,8 @@ type script struct {
 }
 
 var (
-	hintList   = regexp.MustCompile(`WITH \(((?:[^()]|\([^()]*\))*)\)`)
-	oneHint    = regexp.MustCompile(`[A-Z]+(?: \(\w+\))?`)
+	hintList   = regexp.MustCompile(`WITH \(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)`)
+	oneHint    = regexp.MustCompile(`[A-Z]+(?: \(\w+(?: \([\w, ]+\))?\))?`)
 	loopJoin   = regexp.MustCompile(`LOOP JOIN`)
 	writeBegin = regexp.MustCompile(`^\s*(UPDATE|DELETE)\b`)
 	plainWrite = regexp.MustCompile(`^\s*(UPDATE|DELETE FROM|DELETE TOP \(1000\) FROM) duroxide\.\w+`)
@@ -92,7 +92,7 @@ func (s *script) hints(i int) {
 				text = strings.TrimRight(line[:at[0]], " ") + line[at[1]:]
 			}
 			k := hintRemoved
-			if strings.HasPrefix(hint, "INDEX") {
+			if strings.HasPrefix(hint, "INDEX") || strings.HasPrefix(hint, "FORCESEEK") {
 				k = indexHintRemoved
 			}
 			s.change(k, "without "+hint+": "+strings.TrimSpace(line), i, i, text)

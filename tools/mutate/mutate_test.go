@@ -66,16 +66,20 @@ WHERE id = 1
   AND locked_until > 2;
 SELECT a
 FROM t WITH (UPDLOCK, INDEX (i));
-INNER LOOP JOIN u;`
+INNER LOOP JOIN u;
+DELETE FROM duroxide.t WITH (FORCESEEK (pk (a, b)), ROWLOCK);`
 	want := map[string]string{
-		"without its condition id = 1":                         "SET a = 1\nWHERE locked_until > 2;",
-		"without its condition locked_until > 2":               "WHERE id = 1;\nSELECT",
-		"compares the other way: AND locked_until > 2;":        "  AND locked_until <= 2;",
-		"with READPAST: UPDATE duroxide.t":                     "UPDATE duroxide.t WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)\n",
-		"without UPDLOCK: FROM t WITH (UPDLOCK, INDEX (i));":   "FROM t WITH (INDEX (i));",
-		"without INDEX (i): FROM t WITH (UPDLOCK, INDEX (i));": "FROM t WITH (UPDLOCK);",
-		"with READPAST: FROM t WITH (UPDLOCK, INDEX (i));":     "FROM t WITH (READPAST, UPDLOCK, INDEX (i));",
-		"without LOOP: INNER LOOP JOIN u;":                     "INNER JOIN u;",
+		"without its condition id = 1":                                                                 "SET a = 1\nWHERE locked_until > 2;",
+		"without its condition locked_until > 2":                                                       "WHERE id = 1;\nSELECT",
+		"compares the other way: AND locked_until > 2;":                                                "  AND locked_until <= 2;",
+		"with READPAST: UPDATE duroxide.t":                                                             "UPDATE duroxide.t WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)\n",
+		"without UPDLOCK: FROM t WITH (UPDLOCK, INDEX (i));":                                           "FROM t WITH (INDEX (i));",
+		"without INDEX (i): FROM t WITH (UPDLOCK, INDEX (i));":                                         "FROM t WITH (UPDLOCK);",
+		"with READPAST: FROM t WITH (UPDLOCK, INDEX (i));":                                             "FROM t WITH (READPAST, UPDLOCK, INDEX (i));",
+		"without LOOP: INNER LOOP JOIN u;":                                                             "INNER JOIN u;",
+		"without FORCESEEK (pk (a, b)): DELETE FROM duroxide.t WITH (FORCESEEK (pk (a, b)), ROWLOCK);": "duroxide.t WITH (ROWLOCK);",
+		"without ROWLOCK: DELETE FROM duroxide.t WITH (FORCESEEK (pk (a, b)), ROWLOCK);":               "duroxide.t WITH (FORCESEEK (pk (a, b)));",
+		"with READPAST: DELETE FROM duroxide.t WITH (FORCESEEK (pk (a, b)), ROWLOCK);":                 "duroxide.t WITH (READPAST, FORCESEEK (pk (a, b)), ROWLOCK);",
 	}
 	made := mechanical(texts{"procedures/p.sql": text}, true)
 	if len(made) != len(want) {

@@ -53,7 +53,35 @@ var planRules = []Rule{{
 	Needs:   "hot_tables",
 	Example: Options{HotTables: []string{"jobs"}},
 	check:   checkJoins,
+}, {
+	ID:    "Q9-write",
+	Title: "A write to a hot table that has several indexes names the one by which it comes to its rows",
+	Reason: "Who comes by another index locks its key first and the row after it. Who writes the row locks it first and then the keys: " +
+		"the two deadlock.",
+	Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs SET token = 2 WHERE id = @id AND token = @token;",
+	Good:    "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs WITH (INDEX (pk_jobs)) SET token = 2 WHERE id = @id AND token = @token;",
+	Needs:   "hot_tables",
+	Example: Options{HotTables: []string{"jobs"}},
+	check:   checkWrites,
 }}
+
+// checkWrites looks at tables that are updated and deleted from. Their own reference is in FROM, if there is one.
+func checkWrites(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt) {
+		written, node := u.target(s)
+		if written == nil || written.table == nil || written.kind != objectSource || is[*syntax.Insert](s) ||
+			len(written.table.Indexes) < 2 || !among(p.Options.HotTables, written.tableName()) {
+			return
+		}
+		at := written.ref
+		if at == nil {
+			at, _ = node.(*syntax.TableRef)
+		}
+		if at != nil && !hinted(at, "INDEX", "FORCESEEK") {
+			p.report(u, at.Span, "add INDEX or FORCESEEK", "the plan is free to come to %s by any index", written.tableName())
+		}
+	})
+}
 
 // checkKeys looks at hot tables that are asked for one row by a unique index. One with a filter holds rows of one state, and is
 // chosen for that.

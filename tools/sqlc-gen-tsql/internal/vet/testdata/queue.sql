@@ -76,7 +76,7 @@ GO
 -- Result sets:
 --   the job, if there is one
 -- Locks: jobs.
--- Hints: READCOMMITTEDLOCK, READPAST, UPDLOCK and ROWLOCK, as every claim.
+-- Hints: READCOMMITTEDLOCK, READPAST, UPDLOCK and ROWLOCK, as every claim. INDEX comes to the job by its key.
 -- Errors:
 --   50020 wrong_isolation: the session is SNAPSHOT or SERIALIZABLE
 CREATE OR ALTER PROCEDURE shop.claim_job
@@ -108,7 +108,7 @@ BEGIN
     SET lock_token = @token,
         locked_until = @now + @lease
     OUTPUT inserted.job_id, inserted.owner_id, inserted.payload INTO @taken (job_id, owner_id, payload)
-    FROM shop.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)
+    FROM shop.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (pk_jobs))
     WHERE j.job_id = @candidate
         AND (j.lock_token IS NULL OR j.locked_until <= @now);
     IF @@ROWCOUNT = 1
@@ -119,6 +119,7 @@ SELECT t.job_id, t.owner_id, t.payload FROM @taken AS t;
 GO
 -- Finishes a job whose lease the caller still holds.
 -- Locks: jobs, done.
+-- Hints: INDEX comes to the job by its key.
 -- Errors:
 --   50010 lock_lost: the lease has ended, or belongs to another
 CREATE OR ALTER PROCEDURE shop.finish_job
@@ -130,7 +131,7 @@ SET XACT_ABORT ON;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
     BEGIN TRANSACTION;
-    DELETE shop.jobs
+    DELETE shop.jobs WITH (INDEX (pk_jobs))
     WHERE job_id = @job_id
         AND lock_token = @token
         AND locked_until > @now;
