@@ -14,6 +14,8 @@ SQLSERVER ?= 2022
 ROW_VERSIONS ?= true
 # Where `make explore` remembers how far it has come.
 EXPLORED ?= .explored.json
+# How long `make explore` goes on, as in 10m; without end if it is empty.
+EXPLORE_FOR ?=
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
@@ -80,8 +82,9 @@ mutants: ## Change one thing at a time in the T-SQL and see that rules, explorer
 	go run ./tools/mutate
 
 .PHONY: explore
-explore: ## Explore the store's operations beside each other until interrupted, from where it stopped (in EXPLORED)
-	DUROXIDE_EXPLORED=$(abspath $(EXPLORED)) go test -count=1 -timeout=0 -v -run='^TestExploreOn$$' ./internal/testsupport/interleave
+explore: ## Explore the store's operations beside each other for EXPLORE_FOR or until interrupted, from where it stopped (in EXPLORED)
+	go test -c -o bin/explore.test ./internal/testsupport/interleave
+	DUROXIDE_EXPLORED=$(abspath $(EXPLORED)) DUROXIDE_EXPLORE_FOR=$(EXPLORE_FOR) bin/explore.test -test.timeout=0 -test.v -test.run='^TestExploreOn$$'
 
 .PHONY: cover
 cover: ## Measure how much of the code the tests reach, into coverage.html

@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/interleave"
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
-// TestExploreOn is what `make explore` runs: it explores the store's operations beside each other until it is interrupted.
-// DUROXIDE_EXPLORED names the file that says from where it goes on.
+// TestExploreOn is what `make explore` runs: it explores the store's operations beside each other, those of the matrix too, until it
+// is interrupted or has had its time, which DUROXIDE_EXPLORE_FOR is. That is no failure. DUROXIDE_EXPLORED names the file that says
+// from where it goes on.
 func TestExploreOn(t *testing.T) {
 	t.Parallel()
 	file := os.Getenv("DUROXIDE_EXPLORED")
@@ -26,20 +28,34 @@ func TestExploreOn(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt)
 	defer stop()
+	if text := os.Getenv("DUROXIDE_EXPLORE_FOR"); text != "" {
+		budget, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatalf("DUROXIDE_EXPLORE_FOR: %v", err)
+		}
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, budget)
+		defer end()
+	}
 	on := &explored{file: file, t: t}
 	if err := on.load(); err != nil {
 		t.Fatal(err)
 	}
-	var both sync.WaitGroup
-	for _, versions := range []bool{false, true} {
-		lab, where := interleave.NewLab(t, interleave.Variant{RowVersions: versions}), fmt.Sprintf("row versions %t: ", versions)
-		both.Go(func() {
+	list := append(interleave.Scenarios(), interleave.Matrix()...)
+	var all sync.WaitGroup
+	for _, v := range []interleave.Variant{{}, {RowVersions: true}, {RowVersions: true, OptimizedLocking: true}} {
+		v.OtherPlans = true
+		lab, where := interleave.NewLab(t, v), fmt.Sprintf("row versions %t: ", v.RowVersions)
+		if v.OptimizedLocking {
+			where = "optimized locking: "
+		}
+		all.Go(func() {
 			for more := true; more && ctx.Err() == nil; {
-				more = on.round(ctx, t, lab, where)
+				more = on.round(ctx, t, lab, list, where)
 			}
 		})
 	}
-	both.Wait()
+	all.Wait()
 	t.Logf("%d schedules, %d failures; the next time goes on from there", on.schedules, on.failures)
 	if on.failures > 0 {
 		t.Fail()
@@ -58,9 +74,9 @@ type explored struct {
 }
 
 // round explores every scenario that has not failed a little further, and reports whether there are any.
-func (x *explored) round(ctx context.Context, t *testing.T, lab *interleave.Lab, where string) (some bool) {
+func (x *explored) round(ctx context.Context, t *testing.T, lab *interleave.Lab, list []interleave.Scenario, where string) (some bool) {
 	t.Helper()
-	for _, s := range interleave.Scenarios() {
+	for _, s := range list {
 		name := where + s.Name
 		n, failed := x.at(name)
 		if s.Known != nil || failed {
