@@ -1,6 +1,8 @@
 package mssql_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -86,13 +88,14 @@ func TestListThatFailsCommitsNothing(t *testing.T) {
 	}
 }
 
-// TestListsTravelUnchanged sends lists in both forms and reads back what arrived: what ends a string in T-SQL or JSON, is
-// escaped in the documents, takes two units, is empty, is NULL, or is longer than 8,000 bytes; and numbers at their ends.
+// TestListsTravelUnchanged sends lists in both forms and reads back what arrived: texts that end a string in T-SQL or JSON,
+// are escaped in the documents, take two units, are empty, or are longer than 8,000 bytes; what is NULL; the ends of numbers;
+// and tokens, whose bytes T-SQL has in an order of its own.
 func TestListsTravelUnchanged(t *testing.T) {
 	t.Parallel()
 	db, schema := mssqltest.Pooled(t)
 	texts := []string{
-		"", "a", "it's", `"quoted" \ /`, "~0~1~", "{\"a\":[1,null]}", "line\r\nline\ttab", "é😀\U0010FFFF", "\u2028\ufeff", " blank ",
+		"", "a", "it's", `"quoted" \ /`, "~0~1~", "{\"a\":[1,null]}", "a line\r\nand a\ttab", "é😀\U0010FFFF", "\u2028\ufeff", " blank ",
 		"N'; DROP TABLE x --", strings.Repeat("~'\"😀", 5000),
 	}
 	for form, options := range listForms(t) {
@@ -108,6 +111,31 @@ func TestListsTravelUnchanged(t *testing.T) {
 			if diff := cmp.Diff(text, got); diff != "" {
 				t.Errorf("%s: text %d: %s", form, i, diff)
 			}
+		}
+		turn, work := lockToken("turn "+form), lockToken("work "+form)
+		ok(t, q.EnqueueForOrchestrator(t.Context(), mssqldb.EnqueueForOrchestratorParams{InstanceID: instance, Kind: 2, WorkItem: "{}"}))
+		_, err := q.FetchOrchestrationItem(t.Context(), mssqldb.FetchOrchestrationItemParams{LockToken: turn, LockMs: lease.Milliseconds()})
+		ok(t, err)
+		_, err = q.AckOrchestrationItem(t.Context(), mssqldb.AckOrchestrationItemParams{
+			LockToken: turn, ExecutionID: 1, Activities: []mssqldb.WorkListV1Row{
+				{Position: math.MinInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MaxInt64, Tag: new(""), WorkItem: "{}"},
+				{Position: math.MaxInt32, InstanceID: instance, ExecutionID: 1, ActivityID: math.MinInt64, SessionID: new("É"), WorkItem: "{}"},
+			},
+		})
+		ok(t, err)
+		got := one[string](t, db, schema, `SELECT CONCAT(MIN(activity_id), ' ', MIN(session_id), ' ', COUNT(session_id), ' ', MIN(tag), ' ', COUNT(tag), ' ', MAX(activity_id))
+			FROM %s.worker_queue WHERE instance_id = @p1`, instance)
+		if want := fmt.Sprintf("%d É 1  1 %d", math.MinInt64, math.MaxInt64); got != want {
+			t.Errorf("%s: the activities are %s, want %s", form, got, want)
+		}
+		_, err = q.FetchWorkItem(t.Context(), mssqldb.FetchWorkItemParams{LockToken: work, LockMs: lease.Milliseconds(), AnyTag: true, Untagged: true})
+		ok(t, err)
+		lost, err := q.ListLostWork(t.Context(), mssqldb.ListLostWorkParams{Tokens: []mssqldb.TokenListV1Row{
+			{Position: 1, LockToken: work}, {Position: 2, LockToken: turn},
+		}})
+		ok(t, err)
+		if diff := cmp.Diff([]mssqldb.ListLostWorkLostRow{{Position: 2}}, lost.Lost); diff != "" {
+			t.Errorf("%s: of the tokens are lost: %s", form, diff)
 		}
 	}
 }
