@@ -33,7 +33,8 @@ type Taker interface {
 	// because time has passed, or because it is time to look for what other processes
 	// have done. A channel holds one notice, so what comes between a Take and the receive
 	// is not missed. A notice is no promise. stop ends the notices and must be called, once
-	// or more.
+	// or more. A decorator of a store that is no Taker returns nil channels, and then is
+	// none either.
 	WorkReady() (turns, activities <-chan struct{}, stop func())
 }
 

@@ -163,10 +163,10 @@ func TestIdleShutdown(t *testing.T) {
 		return false
 	}})
 	stop := runWorker(t, store, worker.Options{OrchestrationConcurrency: 2, ActivityConcurrency: 2})
-	for range 4 {
+	for range 2 { // one for the slots of each kind
 		receive(t, "fetch", fetching)
 	}
-	stop() // does not wait for the long polls of 30 s
+	stop() // does not wait for work
 }
 
 // Shutdown lets a running activity finish in time and keeps its result.

@@ -66,12 +66,12 @@ func (k *taking) ask() provider.TakeParams {
 		k.asked.Turn = &turn
 	}
 	room := w.sessions.room()
-	if n := len(k.activities); room > 0 && room < n { // one for each session that may begin
-		k.dispatcher.activities.put(false, k.activities[room:]...)
-		k.activities = k.activities[:room]
-	}
-	for _, slot := range k.activities {
-		k.asked.Work = append(k.asked.Work, w.fetchWork(slot.id))
+	for i, slot := range k.activities {
+		params := w.fetchWork(slot.id)
+		if i >= room {
+			params.Session = nil
+		}
+		k.asked.Work = append(k.asked.Work, params)
 	}
 	return k.asked
 }
@@ -109,11 +109,22 @@ func (k *taking) noteTurn() {
 // noteActivities notes whether there may be more activities.
 func (k *taking) noteActivities() {
 	d, asked, found := k.dispatcher, len(k.asked.Work), len(k.taken.Work)
-	if found < asked && k.taken.Err != nil {
+	if found > 0 && found < asked && !k.sessionsSeen() || found < asked && k.taken.Err != nil {
 		d.activities.notice()
 		return
 	}
 	d.activities.looked(k.activitiesSeen, asked, found)
+}
+
+// sessionsSeen reports whether a slot that may begin a session has found nothing, so that
+// nothing was left in any session.
+func (k *taking) sessionsSeen() bool {
+	for i, params := range k.asked.Work {
+		if params.Session != nil && !slices.ContainsFunc(k.taken.Work, func(w provider.TakenWork) bool { return w.For == i }) {
+			return true
+		}
+	}
+	return false
 }
 
 // observe tells the outage how the looks beside an acknowledgement went.

@@ -17,7 +17,7 @@ type citiesDocument struct {
 	// Synchronous is the durability of a SQLite store, full or normal.
 	Synchronous string `json:"synchronous"`
 	InFlight    int    `json:"in_flight"`
-	// Floor is the number of changing calls of the simplest possible worker.
+	// Floor is the number of changing calls that there must be.
 	Floor          int          `json:"floor"`
 	Configurations []rig.Cities `json:"configurations"`
 }
@@ -88,5 +88,6 @@ func (a *app) printCities(d citiesDocument) {
 	}
 	a.printColumns(columns)
 	a.printMethods(slots, methods)
-	a.screen.Printf("\nSix turns and five activities, each fetched and acknowledged, and the start make %d changing calls.\n", d.Floor)
+	a.screen.Printf("\nSix turns and five activities, each acknowledged, and the start make %d changing calls, and %d if each is also\nfetched by a call of its own.\n",
+		d.Floor, rig.CitiesApart)
 }

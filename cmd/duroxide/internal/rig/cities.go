@@ -35,10 +35,13 @@ type Cities struct {
 	Costs
 }
 
-// CitiesFloor is the number of changing calls that an orchestration of rig B needs
-// when nothing is put together: six turns and five activities, each fetched and
-// acknowledged, and the start.
-const CitiesFloor = (6+5)*2 + 1
+// CitiesFloor is the number of changing calls that an orchestration of rig B needs at the
+// least: six turns and five activities, each acknowledged by a call that brings the next, and
+// the start. CitiesApart is the number when each is fetched by a call of its own.
+const (
+	CitiesFloor = 6 + 5 + 1
+	CitiesApart = (6+5)*2 + 1
+)
 
 // RunCities runs one configuration, on a store that has passed [MustBeEmpty] before the
 // first one.

@@ -45,6 +45,8 @@ func (c *Counter) EmptyFetches() int64 { return c.emptyFetches.Load() }
 var (
 	_ provider.Provider       = (*Counter)(nil)
 	_ provider.ChangeNotifier = (*Counter)(nil)
+	_ provider.Taker          = (*Counter)(nil)
+	_ provider.LockRenewer    = (*Counter)(nil)
 )
 
 // MethodTime is how often a method was called, and how long a call took on average.
@@ -281,4 +283,65 @@ func (c *Counter) GetKVAllValues(ctx context.Context, instance string) (map[stri
 func (c *Counter) GetInstanceStats(ctx context.Context, instance string) (*provider.InstanceStats, error) {
 	defer c.begin("GetInstanceStats").end(false)
 	return c.store.GetInstanceStats(ctx, instance)
+}
+
+// WorkReady implements [provider.Taker]. For a store that is none the channels are nil.
+func (c *Counter) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	if taker, ok := c.store.(provider.Taker); ok {
+		return taker.WorkReady()
+	}
+	return nil, nil, func() {}
+}
+
+// Take implements [provider.Taker]. It counts as a fetch.
+func (c *Counter) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	call := c.begin("Take")
+	taken, err := c.taker().Take(ctx, params)
+	call.endFetch(taken.Turn != nil || len(taken.Work) > 0)
+	return taken, err
+}
+
+// AckTurnAndTake implements [provider.Taker].
+func (c *Counter) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+	call := c.begin("AckTurnAndTake")
+	taken, err := c.taker().AckTurnAndTake(ctx, ack, params)
+	call.end(err == nil)
+	return taken, err
+}
+
+// AckWorkAndTake implements [provider.Taker].
+func (c *Counter) AckWorkAndTake(
+	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
+) (provider.Taken, error) {
+	call := c.begin("AckWorkAndTake")
+	taken, err := c.taker().AckWorkAndTake(ctx, lockToken, completion, params)
+	call.end(err == nil)
+	return taken, err
+}
+
+// taker is the store, which WorkReady has said to be one.
+func (c *Counter) taker() provider.Taker {
+	taker, _ := c.store.(provider.Taker)
+	return taker
+}
+
+// RenewLocks implements [provider.LockRenewer]. A store that is none renews one lease after
+// the other, and each counts.
+func (c *Counter) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+	renewer, ok := c.store.(provider.LockRenewer)
+	if !ok {
+		outcomes := make([]error, len(locks))
+		for i, lock := range locks {
+			renew := c.RenewWorkItemLock
+			if lock.Turn {
+				renew = c.RenewOrchestrationItemLock
+			}
+			outcomes[i] = renew(ctx, lock.LockToken, lock.ExtendFor)
+		}
+		return outcomes, nil
+	}
+	call := c.begin("RenewLocks")
+	outcomes, err := renewer.RenewLocks(ctx, locks)
+	call.end(err == nil)
+	return outcomes, err
 }

@@ -1,0 +1,156 @@
+package providerfault
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+var (
+	_ provider.Taker       = (*Store)(nil)
+	_ provider.LockRenewer = (*Store)(nil)
+)
+
+// WorkReady passes on to the decorated store. The channels are nil if that is no
+// [provider.Taker], and then this one is none either: its other methods must not be called.
+func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	if taker, ok := s.inner.(provider.Taker); ok {
+		return taker.WorkReady()
+	}
+	return nil, nil, func() {}
+}
+
+// Take implements [provider.Taker]. What it takes follows the script as a
+// [FetchOrchestrationItem] and, for all activities, one [FetchWorkItem].
+func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	p := s.plan(params)
+	taken, err := s.taker().Take(ctx, p.together)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	if s.takeApart(ctx, &taken, p); taken.Err != nil {
+		return provider.Taken{}, taken.Err
+	}
+	return taken, nil
+}
+
+// AckTurnAndTake implements [provider.Taker]. It follows the script as an
+// [AckOrchestrationItem] and then as [Store.Take].
+func (s *Store) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error) {
+	call := Call{Operation: AckOrchestrationItem, LockToken: ack.LockToken, Turn: &ack}
+	return s.ackAndTake(ctx, call, params, func(together provider.TakeParams) (provider.Taken, error) {
+		return s.taker().AckTurnAndTake(ctx, ack, together)
+	})
+}
+
+// AckWorkAndTake implements [provider.Taker]. It follows the script as an [AckWorkItem] and
+// then as [Store.Take].
+func (s *Store) AckWorkAndTake(
+	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
+) (provider.Taken, error) {
+	call := Call{Operation: AckWorkItem, Instance: target(completion), LockToken: lockToken, Item: completion}
+	return s.ackAndTake(ctx, call, params, func(together provider.TakeParams) (provider.Taken, error) {
+		return s.taker().AckWorkAndTake(ctx, lockToken, completion, together)
+	})
+}
+
+func (s *Store) ackAndTake(
+	ctx context.Context, call Call, params provider.TakeParams, ack func(provider.TakeParams) (provider.Taken, error),
+) (provider.Taken, error) {
+	var p plan
+	taken, err := run(ctx, s, call, func() (provider.Taken, error) {
+		p = s.plan(params)
+		return ack(p.together)
+	})
+	if err == nil && taken.Err == nil {
+		s.takeApart(ctx, &taken, p)
+	}
+	return taken, err
+}
+
+// taker is the decorated store, which must be one.
+func (s *Store) taker() provider.Taker {
+	taker, _ := s.inner.(provider.Taker)
+	return taker
+}
+
+// plan divides what a call takes: what no fault is about is taken together.
+type plan struct {
+	together provider.TakeParams
+	// turn and work are taken by calls of their own, under their faults.
+	turn, work           provider.TakeParams
+	turnFault, workFault Fault
+}
+
+func (s *Store) plan(params provider.TakeParams) (p plan) {
+	if params.Turn != nil {
+		turn := *params.Turn
+		if !s.selects() {
+			turn.Known = nil
+		}
+		if p.turnFault = s.script.next(Call{Operation: FetchOrchestrationItem}); p.turnFault == (Fault{}) {
+			p.together.Turn = &turn
+		} else {
+			p.turn.Turn = &turn
+		}
+	}
+	if len(params.Work) == 0 {
+		return p
+	}
+	work := append([]provider.FetchWorkParams(nil), params.Work...)
+	for i := range work {
+		if !s.selects() {
+			work[i].Known = nil
+		}
+	}
+	if p.workFault = s.script.next(Call{Operation: FetchWorkItem}); p.workFault == (Fault{}) {
+		p.together.Work = work
+	} else {
+		p.work.Work = work
+	}
+	return p
+}
+
+// takeApart takes what faults are about, up to the first error.
+func (s *Store) takeApart(ctx context.Context, taken *provider.Taken, p plan) {
+	if p.turn.Turn != nil {
+		got, err := apply(ctx, FetchOrchestrationItem, p.turnFault, func() (provider.Taken, error) { return s.taker().Take(ctx, p.turn) })
+		taken.Turn, taken.Err = got.Turn, err
+	}
+	if p.work.Work != nil && taken.Err == nil {
+		got, err := apply(ctx, FetchWorkItem, p.workFault, func() (provider.Taken, error) { return s.taker().Take(ctx, p.work) })
+		taken.Work, taken.Err = got.Work, err
+	}
+}
+
+// RenewLocks implements [provider.LockRenewer]. Each lock follows the script as a
+// [RenewOrchestrationItemLock] or [RenewWorkItemLock], whose error is its outcome. Those that
+// no fault is about are renewed together, if the decorated store can.
+func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+	renewer, _ := s.inner.(provider.LockRenewer)
+	outcomes := make([]error, len(locks))
+	var together []provider.LockRenewal
+	var places []int
+	for i, lock := range locks {
+		operation, renew := RenewWorkItemLock, s.inner.RenewWorkItemLock
+		if lock.Turn {
+			operation, renew = RenewOrchestrationItemLock, s.inner.RenewOrchestrationItemLock
+		}
+		fault := s.script.next(Call{Operation: operation, LockToken: lock.LockToken})
+		if renewer != nil && fault == (Fault{}) {
+			together, places = append(together, lock), append(places, i)
+			continue
+		}
+		_, outcomes[i] = apply(ctx, operation, fault, func() (struct{}, error) {
+			return struct{}{}, renew(ctx, lock.LockToken, lock.ExtendFor)
+		})
+	}
+	if len(together) == 0 {
+		return outcomes, nil
+	}
+	got, err := renewer.RenewLocks(ctx, together)
+	for i, outcome := range got {
+		outcomes[places[i]] = outcome
+	}
+	return outcomes, err
+}

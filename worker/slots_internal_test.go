@@ -1,0 +1,127 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/clock"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// When a dispatcher looks: after a notice, and after a look that found all it asked for. The
+// first such look leaves it to what was found to find more, for lookAgain at the most.
+func TestWhenADispatcherLooks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ready := make(chan struct{}, 1)
+		s := newSlots(ready, []int{1, 2, 3})
+		due := func(step string, want time.Duration) (seen uint64) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			began := time.Now()
+			free, seen := s.await(ctx, 1)
+			s.put(false, free...)
+			if waited := time.Since(began); waited != want {
+				t.Fatalf("%s: looked after %v, want %v", step, waited, want)
+			}
+			return seen
+		}
+		seen := due("at first", 0)
+		s.looked(seen, 1, 0)
+		due("nothing found", time.Hour)
+		ready <- struct{}{}
+		seen = due("a notice", 0)
+		s.looked(seen, 1, 1)
+		seen = due("something found", lookAgain)
+		s.looked(seen, 1, 1)
+		seen = due("more found", 0)
+		ready <- struct{}{}
+		_, later := s.reserve(0)
+		s.looked(seen, 1, 0)
+		due("a notice during a look in vain", 0)
+		s.looked(later, 1, 0)
+		due("that was the last", time.Hour)
+		s.put(true)
+		seen = due("a slot that has looked for nothing", 0)
+		s.looked(seen, 1, 0)
+		due("nor did it find anything", time.Hour)
+	})
+}
+
+// idleStore counts looks for work, of which there is none.
+type idleStore struct {
+	nowhere
+
+	turns, activities chan struct{}
+
+	mu    sync.Mutex
+	looks int
+	slots []int
+}
+
+func (s *idleStore) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	return s.turns, s.activities, func() {}
+}
+
+func (s *idleStore) Take(_ context.Context, params provider.TakeParams) (provider.Taken, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks++
+	s.slots = append(s.slots, len(params.Work))
+	return provider.Taken{}, nil
+}
+
+func (*idleStore) AckTurnAndTake(context.Context, provider.AckOrchestrationParams, provider.TakeParams) (provider.Taken, error) {
+	panic("nothing is to be acknowledged")
+}
+
+func (*idleStore) AckWorkAndTake(context.Context, string, provider.WorkItem, provider.TakeParams) (provider.Taken, error) {
+	panic("nothing is to be acknowledged")
+}
+
+func (*idleStore) RenewSessionLock(context.Context, provider.RenewSessionParams) (int, error) {
+	return 0, nil
+}
+
+func (*idleStore) CleanupOrphanedSessions(context.Context, time.Duration) (int, error) { return 0, nil }
+
+// A worker with nothing to do looks once for all its slots of a kind, and again at a notice.
+func TestIdleWorkerLooksAtNotices(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &idleStore{turns: make(chan struct{}, 1), activities: make(chan struct{}, 1)}
+		w, err := New(store, Options{OrchestrationConcurrency: 16, ActivityConcurrency: 16, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		looks := func(want int) {
+			t.Helper()
+			_ = clock.Sleep(t.Context(), time.Hour)
+			store.mu.Lock()
+			defer store.mu.Unlock()
+			if store.looks != want {
+				t.Errorf("%d looks, want %d; for %v activities", store.looks, want, store.slots)
+			}
+		}
+		looks(2)
+		store.activities <- struct{}{}
+		looks(3)
+		if slots := store.slots[2]; slots != 16 {
+			t.Errorf("a look is for %d slots, want 16", slots)
+		}
+		store.turns <- struct{}{}
+		looks(4)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
