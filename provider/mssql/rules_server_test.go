@@ -30,6 +30,11 @@ func TestQueueIndexes(t *testing.T) {
 			WHERE i.object_id = OBJECT_ID(N'%s.' + @p1) AND i.allow_page_locks = 1`, table); n != 0 {
 			t.Errorf("%d indexes of %s lock pages", n, table)
 		}
+		if n := one[int](t, db, schema, `SELECT COUNT(*) FROM sys.stats AS s
+			INNER JOIN sys.indexes AS i ON i.object_id = s.object_id AND i.index_id = s.stats_id
+			WHERE s.object_id = OBJECT_ID(N'%s.' + @p1) AND s.no_recompute = 0`, table); n != 0 {
+			t.Errorf("the statistics of %d indexes of %s are renewed", n, table)
+		}
 	}
 }
 

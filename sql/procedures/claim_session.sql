@@ -10,6 +10,7 @@
 -- versions of rows are read or writes look at them first (optimized locking): it may be
 -- this very owner's. FORCESEEK locks the row by its key before its keys in the indexes,
 -- and ROWLOCK keeps to rows.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),
@@ -26,7 +27,8 @@ UPDATE duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_session
 SET locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
 WHERE session_id = @session_id
   AND worker_id = @owner
-  AND locked_until > @now;
+  AND locked_until > @now
+OPTION (KEEPFIXED PLAN);
 SET @claimed = @@ROWCOUNT;
 IF @claimed = 1
     RETURN;
@@ -36,7 +38,8 @@ SET @fresh = 1;
 UPDATE duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
 WHERE session_id = @session_id
-  AND locked_until <= @now;
+  AND locked_until <= @now
+OPTION (KEEPFIXED PLAN);
 SET @claimed = @@ROWCOUNT;
 IF @claimed = 0 AND NOT EXISTS (
     SELECT 1

@@ -45,6 +45,7 @@
 -- messages of the turn, and nothing of what is hidden (rule Q9).
 -- No hint is needed for correctness: the update that takes the instance repeats the
 -- condition (rule Q3).
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -163,7 +164,8 @@ BEGIN TRY
         WHERE instance_id = @candidate
           AND version_id = @version_id
           AND code_id = @code_id
-          AND head_id IS NOT NULL;
+          AND head_id IS NOT NULL
+        OPTION (KEEPFIXED PLAN);
         SET @taken = @@ROWCOUNT;
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
@@ -209,7 +211,8 @@ BEGIN TRY
                     -- vet:allow Q3: locked by this very transaction
                     DELETE FROM duroxide.orchestrator_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
                     WHERE instance_id = @candidate
-                      AND lock_token = @lock_token;
+                      AND lock_token = @lock_token
+                    OPTION (KEEPFIXED PLAN);
                     INSERT INTO @dropped (instance_id, messages)
                     VALUES (@candidate, @@ROWCOUNT);
                     -- vet:allow Q3: locked by this very transaction
@@ -220,7 +223,8 @@ BEGIN TRY
                           SELECT 1
                           FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))
                           WHERE q.instance_id = @candidate
-                      );
+                      )
+                    OPTION (KEEPFIXED PLAN);
                 END;
             END;
 
@@ -231,7 +235,8 @@ BEGIN TRY
                 UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
                 WHERE instance_id = @candidate
-                  AND lock_token = @lock_token;
+                  AND lock_token = @lock_token
+                OPTION (KEEPFIXED PLAN);
                 EXEC duroxide.refresh_inbox @instance_id = @candidate, @now = @now;
             END;
         END;
@@ -245,7 +250,8 @@ BEGIN TRY
     SELECT @attempt_count = MAX(q.attempt_count)
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
 
     IF @history_limit IS NOT NULL
         SELECT @last_event = MAX(h.event_id)
@@ -282,7 +288,8 @@ BEGIN TRY
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
-    ORDER BY q.id;
+    ORDER BY q.id
+    OPTION (KEEPFIXED PLAN);
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

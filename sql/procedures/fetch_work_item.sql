@@ -31,6 +31,7 @@
 -- correctness: the update that takes the activity repeats the condition (rule Q3). Two
 -- claims of a session that is not there yet: one of them fails with 2627, and the whole
 -- call is safe to repeat.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -167,7 +168,8 @@ BEGIN TRY
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
             ready = 0, wake_at = @now + @lock_ms
         WHERE id = @id
-          AND ready = 1;
+          AND ready = 1
+        OPTION (KEEPFIXED PLAN);
         SET @found = @@ROWCOUNT;
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
@@ -176,7 +178,8 @@ BEGIN TRY
         IF @found = 1 AND @seeking = 0
             SELECT @session_id = q.session_id
             FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
-            WHERE q.id = @id;
+            WHERE q.id = @id
+            OPTION (KEEPFIXED PLAN);
         IF @session_id IS NOT NULL
             EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms,
                 @claimed = @found OUTPUT, @fresh = @fresh OUTPUT;
@@ -186,7 +189,8 @@ BEGIN TRY
             UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
             WHERE id = @id
-              AND lock_token = @lock_token;
+              AND lock_token = @lock_token
+            OPTION (KEEPFIXED PLAN);
         COMMIT TRANSACTION;
     END;
     SET LOCK_TIMEOUT -1;

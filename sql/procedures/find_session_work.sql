@@ -14,6 +14,7 @@
 -- to rows; none is kept locked, since the first few are more than will be taken. INDEX
 -- and the end of the lease are there for the reasons that find_work gives. FORCESEEK looks at
 -- a session by its key alone.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
@@ -61,7 +62,8 @@ IF @patient = 1
           AND q.tag = t.id
           AND q.code_id = c.code_id
         ORDER BY q.id
-    ) AS n;
+    ) AS n
+    OPTION (KEEPFIXED PLAN);
 ELSE
     INSERT INTO @first (id, session_id, tag, code_id)
     SELECT u.id, u.session_id, CAST(NULL AS NVARCHAR(400)), c.code_id
@@ -92,7 +94,8 @@ ELSE
           AND q.code_id = c.code_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
-    ) AS n;
+    ) AS n
+    OPTION (KEEPFIXED PLAN);
 
 SELECT @id = MIN(f.id)
 FROM @first AS f
@@ -102,7 +105,8 @@ WHERE NOT EXISTS (
     WHERE s.session_id = f.session_id
       AND s.locked_until > @now
       AND s.worker_id <> @owner
-);
+)
+OPTION (KEEPFIXED PLAN);
 -- Beyond the first of a tag and code there can be something older than what was found, here or
 -- by the caller, only if all of them are older than it.
 IF NOT EXISTS (
@@ -117,7 +121,8 @@ SELECT @session_id = MIN(q.session_id)
 -- vet:allow Q1: a look; the claim repeats its condition
 FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
 WHERE q.ready = 1
-  AND q.session_id IS NOT NULL;
+  AND q.session_id IS NOT NULL
+OPTION (KEEPFIXED PLAN);
 WHILE @session_id IS NOT NULL
 BEGIN
     SET @oldest = NULL;
@@ -135,7 +140,8 @@ BEGIN
           AND q.session_id IS NOT NULL
           AND q.ready = 1
           AND q.code_id IN (SELECT c.code_id FROM @codes AS c)
-          AND ((q.tag IS NULL AND @untagged = 1) OR q.tag IN (SELECT t.id FROM @tags AS t));
+          AND ((q.tag IS NULL AND @untagged = 1) OR q.tag IN (SELECT t.id FROM @tags AS t))
+        OPTION (KEEPFIXED PLAN);
     IF @oldest IS NOT NULL AND (@id IS NULL OR @oldest < @id)
         SET @id = @oldest;
     SELECT @session_id = MIN(q.session_id)
@@ -143,5 +149,6 @@ BEGIN
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL
-      AND q.session_id > @session_id;
+      AND q.session_id > @session_id
+    OPTION (KEEPFIXED PLAN);
 END;

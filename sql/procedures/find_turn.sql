@@ -15,6 +15,7 @@
 -- that asking for it makes the hints look at the row itself, and not only at its key in
 -- the index: an instance that another call is writing is passed over instead of waited
 -- for.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
@@ -41,7 +42,8 @@ BEGIN
           AND b.head_id IS NOT NULL
         ORDER BY b.head_id
     ) AS h
-    ORDER BY h.head_id;
+    ORDER BY h.head_id
+    OPTION (KEEPFIXED PLAN);
     RETURN;
 END;
 SET @code_id = 0;
@@ -62,7 +64,8 @@ BEGIN
         ORDER BY b.head_id
     ) AS h
     WHERE NOT EXISTS (SELECT 1 FROM @busy AS y WHERE y.version_id = v.version_id AND y.code_id = c.code_id)
-    ORDER BY h.head_id;
+    ORDER BY h.head_id
+    OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL
         SELECT TOP (1) @instance_id = b.instance_id
         -- vet:allow Q2: in the caller's transaction
@@ -71,7 +74,8 @@ BEGIN
           AND b.version_id = @version_id
           AND b.head_id IS NOT NULL
           AND COALESCE(b.locked_until, 0) >= 0
-        ORDER BY b.head_id;
+        ORDER BY b.head_id
+        OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL AND @instance_id IS NULL
         INSERT INTO @busy (version_id, code_id)
         VALUES (@version_id, @code_id);

@@ -7,6 +7,7 @@
 -- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
 -- to rows; none is kept locked. INDEX is there for the reason that find_work gives, and
 -- LOOP for the same: it seeks each tag.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @tags  duroxide.id_list_v1 READONLY,
@@ -60,4 +61,5 @@ CROSS APPLY (
       AND q.code_id = c.code_id
       AND q.visible_at <= @since
       AND COALESCE(q.locked_until, 0) <= @since
-) AS n;
+) AS n
+OPTION (KEEPFIXED PLAN);

@@ -15,6 +15,7 @@
 -- an activity that another call is writing is passed over instead of waited for. (A
 -- column that a CHECK or NOT NULL says enough about would not do: the server knows then
 -- that it need not look.)
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
@@ -55,7 +56,8 @@ BEGIN
         ) AS id
         FROM @tags AS t
         CROSS JOIN @codes AS c
-    ) AS n;
+    ) AS n
+    OPTION (KEEPFIXED PLAN);
     RETURN;
 END;
 WHILE @id IS NULL AND @code_id IS NOT NULL
@@ -99,7 +101,8 @@ BEGIN
         WHERE y.code_id = n.code_id
           AND (y.tag = n.tag OR (y.tag IS NULL AND n.tag IS NULL))
     )
-    ORDER BY n.id;
+    ORDER BY n.id
+    OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL AND @tag IS NULL
         SELECT TOP (1) @id = q.id
         -- vet:allow Q2: in the caller's transaction
@@ -109,7 +112,8 @@ BEGIN
           AND q.tag IS NULL
           AND q.code_id = @code_id
           AND COALESCE(q.locked_until, 0) >= 0
-        ORDER BY q.id;
+        ORDER BY q.id
+        OPTION (KEEPFIXED PLAN);
     ELSE IF @code_id IS NOT NULL
         SELECT TOP (1) @id = q.id
         -- vet:allow Q2: in the caller's transaction
@@ -119,7 +123,8 @@ BEGIN
           AND q.tag = @tag
           AND q.code_id = @code_id
           AND COALESCE(q.locked_until, 0) >= 0
-        ORDER BY q.id;
+        ORDER BY q.id
+        OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL AND @id IS NULL
         INSERT INTO @busy (tag, code_id)
         VALUES (@tag, @code_id);

@@ -5,6 +5,7 @@
 -- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
 -- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
 -- that fetch_orchestration_item gives.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
@@ -15,10 +16,12 @@ IF @patient = 1
     SELECT @code = MIN(b.code_id)
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
     WHERE b.head_id IS NOT NULL
-      AND b.code_id > @code;
+      AND b.code_id > @code
+    OPTION (KEEPFIXED PLAN);
 ELSE
     SELECT @code = MIN(b.code_id)
     -- vet:allow Q1: a look that takes nothing
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
     WHERE b.head_id IS NOT NULL
-      AND b.code_id > @code;
+      AND b.code_id > @code
+    OPTION (KEEPFIXED PLAN);

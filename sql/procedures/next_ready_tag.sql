@@ -6,6 +6,7 @@
 -- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
 -- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
 -- that find_work gives.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_tag
     @patient BIT,
@@ -41,7 +42,8 @@ IF @patient = 1
           AND q.session_id IS NOT NULL
           AND q.tag IS NOT NULL
           AND @after IS NULL
-    ) AS m;
+    ) AS m
+    OPTION (KEEPFIXED PLAN);
 ELSE
     SELECT @tag = MIN(m.tag)
     FROM (
@@ -74,4 +76,5 @@ ELSE
           AND q.session_id IS NOT NULL
           AND q.tag IS NOT NULL
           AND @after IS NULL
-    ) AS m;
+    ) AS m
+    OPTION (KEEPFIXED PLAN);

@@ -6,6 +6,7 @@
 -- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
 -- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
 -- that find_work gives.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
@@ -51,7 +52,8 @@ IF @patient = 1
               AND q.tag = t.id
               AND q.code_id > @after
         ) AS n
-    ) AS m;
+    ) AS m
+    OPTION (KEEPFIXED PLAN);
 ELSE
     SELECT @code = MIN(m.code_id)
     FROM (
@@ -92,4 +94,5 @@ ELSE
               AND q.tag = t.id
               AND q.code_id > @after
         ) AS n
-    ) AS m;
+    ) AS m
+    OPTION (KEEPFIXED PLAN);

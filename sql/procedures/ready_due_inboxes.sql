@@ -16,6 +16,7 @@
 -- an empty table (rule Q9). FORCESEEK writes each row by its key, which is locked before
 -- its keys in the other indexes: two writers cannot come to them from both sides. LOOP,
 -- LOOP JOIN and FORCE ORDER seek each that was found.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now  BIGINT,
@@ -33,7 +34,8 @@ SELECT TOP (64) b.instance_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
 WHERE b.wake_at <= @now
   AND b.version_id >= 0
-ORDER BY b.wake_at;
+ORDER BY b.wake_at
+OPTION (KEEPFIXED PLAN);
 SET @more = CASE @@ROWCOUNT WHEN 64 THEN 1 ELSE 0 END;
 IF NOT EXISTS (SELECT 1 FROM @due AS d)
     RETURN;
@@ -47,12 +49,13 @@ FROM @due AS d, duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK
 WHERE b.instance_id = d.instance_id
   AND b.wake_at <= @now
   AND (b.lock_token IS NULL OR b.locked_until <= @now)
-OPTION (FORCE ORDER, LOOP JOIN);
+OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);
 UPDATE b
 SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM @locked AS l
 INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = l.instance_id
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s
 WHERE b.lock_token IS NULL
-   OR b.locked_until <= @now;
+   OR b.locked_until <= @now
+OPTION (KEEPFIXED PLAN);
 COMMIT TRANSACTION;

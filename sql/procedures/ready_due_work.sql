@@ -12,6 +12,7 @@
 -- keep to the rows that are written. INDEX is there for the reason that find_work gives.
 -- FORCESEEK writes each row by its key, which is locked before its keys in the other
 -- indexes, and LOOP seeks it for each that was found.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now  BIGINT,
@@ -28,7 +29,8 @@ FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWL
 WHERE q.ready = 0
   AND q.wake_at <= @now
   AND COALESCE(q.locked_until, 0) >= 0
-ORDER BY q.wake_at;
+ORDER BY q.wake_at
+OPTION (KEEPFIXED PLAN);
 SET @more = CASE @@ROWCOUNT WHEN 64 THEN 1 ELSE 0 END;
 
 IF EXISTS (SELECT 1 FROM @due AS d)
@@ -37,4 +39,5 @@ IF EXISTS (SELECT 1 FROM @due AS d)
     FROM @due AS d
     INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id))) ON q.id = d.id
     WHERE q.ready = 0
-      AND q.wake_at <= @now;
+      AND q.wake_at <= @now
+    OPTION (KEEPFIXED PLAN);

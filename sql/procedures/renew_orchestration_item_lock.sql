@@ -5,6 +5,7 @@
 -- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
 -- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
 -- no exception, and ROWLOCK keeps to rows.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -27,14 +28,16 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
-    WHERE b.lock_token = @lock_token;
+    WHERE b.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     -- Without a head, as under any lease: there would be one if the clock was set back
     -- after the lease had seemed to end.
     UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token
-      AND locked_until > @now;
+      AND locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
         IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token)

@@ -10,6 +10,7 @@
 -- at their rows or at sessions of others, and FORCESEEK locks each row by its key before its
 -- keys in the indexes, whatever the plan was made for (rule Q9); READCOMMITTEDLOCK makes
 -- row versions no exception, and ROWLOCK keeps to rows.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -35,7 +36,8 @@ BEGIN TRY
     SELECT DISTINCT s.session_id
     FROM @owners AS o
     INNER LOOP JOIN duroxide.sessions AS s WITH (INDEX (ix_sessions_owner)) ON s.worker_id = o.id
-    WHERE s.locked_until > @now;
+    WHERE s.locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     -- vet:allow Q3: a session's lease has an owner instead of a token
     UPDATE s
     SET locked_until = @now + @extend_ms
@@ -43,7 +45,8 @@ BEGIN TRY
     INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id
     WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
       AND s.locked_until > @now
-      AND s.last_activity_at > @now - @idle_ms;
+      AND s.last_activity_at > @now - @idle_ms
+    OPTION (KEEPFIXED PLAN);
     SET @renewed = @@ROWCOUNT;
 
     COMMIT TRANSACTION;

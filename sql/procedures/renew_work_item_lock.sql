@@ -5,6 +5,7 @@
 -- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
 -- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
 -- no exception, and ROWLOCK keeps to rows.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -27,14 +28,16 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-    WHERE q.lock_token = @lock_token;
+    WHERE q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
     UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
     WHERE id = @id
       AND lock_token = @lock_token
-      AND locked_until > @now;
+      AND locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
         IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WHERE q.lock_token = @lock_token)

@@ -8,6 +8,7 @@
 -- Hints: FORCESEEK and LOOP seek what is visible of each kind, and then the rows of those,
 -- also by a plan that was made for an empty table (rule Q9). ROWLOCK keeps to rows,
 -- and READCOMMITTEDLOCK makes row versions no exception.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.take_messages
     @instance_id NVARCHAR(400),
     @lock_token  UNIQUEIDENTIFIER,
@@ -22,12 +23,14 @@ SELECT q.id
 FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at))) ON q.kind = k.kind
 WHERE q.instance_id = @instance_id
-  AND q.visible_at <= @now;
+  AND q.visible_at <= @now
+OPTION (KEEPFIXED PLAN);
 -- The lease is exclusive, so whoever held a message before has lost it.
 -- vet:allow Q3: the lease on the inbox covers its messages
 UPDATE q
 SET lock_token = @lock_token, attempt_count = q.attempt_count + 1
 FROM @visible AS v
 INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = v.id
-WHERE q.instance_id = @instance_id;
+WHERE q.instance_id = @instance_id
+OPTION (KEEPFIXED PLAN);
 SET @taken = @@ROWCOUNT;

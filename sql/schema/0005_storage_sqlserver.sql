@@ -16,6 +16,17 @@ ALTER TABLE duroxide.kv_store SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.kv_delta SET (LOCK_ESCALATION = DISABLE);
 GO
 
+-- The rows of queues change thousands of times a second, so that their statistics would be
+-- out of date, and everything that reads them be compiled anew, about once a second. Nothing
+-- would come of it: the hints of each statement say how its rows are found. So the server
+-- leaves the statistics of these indexes as they are. Those that it makes of single columns
+-- it still renews; OPTION (KEEPFIXED PLAN) keeps the plans from that.
+ALTER INDEX ALL ON duroxide.inboxes SET (STATISTICS_NORECOMPUTE = ON);
+ALTER INDEX ALL ON duroxide.orchestrator_queue SET (STATISTICS_NORECOMPUTE = ON);
+ALTER INDEX ALL ON duroxide.worker_queue SET (STATISTICS_NORECOMPUTE = ON);
+ALTER INDEX ALL ON duroxide.sessions SET (STATISTICS_NORECOMPUTE = ON);
+GO
+
 -- Values of up to 8,000 bytes are stored in the row, unless the table is told
 -- otherwise. For events, messages and keys that is best: they are read whole, once,
 -- and together. So it is for instances, whose name every turn reads, and whose custom

@@ -73,7 +73,7 @@ var deletionMutants = []mutant{
 	},
 	{
 		what: "deletes an inbox that still has messages", kind: conditionRemoved, module: "fetch_orchestration_item",
-		old: "                          FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))\n                          WHERE q.instance_id = @candidate\n                      );", new: "                          FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))\n                          WHERE q.instance_id = @candidate\n                            AND q.kind > 3\n                      );",
+		old: "                          FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))\n                          WHERE q.instance_id = @candidate\n                      )\n", new: "                          FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id)))\n                          WHERE q.instance_id = @candidate\n                            AND q.kind > 3\n                      )\n",
 	},
 	{
 		what: "forgets values that were deleted before the others", kind: orderSwapped, module: "merge_values",

@@ -36,11 +36,11 @@ func listed() []mutant {
 var turnMutants = []mutant{
 	{
 		what: "takes an instance that somebody else has taken", kind: conditionRemoved, module: "fetch_orchestration_item",
-		old: "          AND code_id = @code_id\n          AND head_id IS NOT NULL;\n        SET @taken", new: "          AND code_id = @code_id;\n        SET @taken",
+		old: "          AND code_id = @code_id\n          AND head_id IS NOT NULL\n        OPTION", new: "          AND code_id = @code_id\n        OPTION",
 	},
 	{
 		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "take_messages",
-		old: "  AND q.visible_at <= @now;", new: "  AND q.visible_at <= @now + 3600000;",
+		old: "  AND q.visible_at <= @now\nOPTION", new: "  AND q.visible_at <= @now + 3600000\nOPTION",
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",
@@ -68,7 +68,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits before the heads are computed anew", kind: commitMoved, module: "ready_due_inboxes",
-		old: "OPTION (FORCE ORDER, LOOP JOIN);\n", new: "OPTION (FORCE ORDER, LOOP JOIN);\nCOMMIT TRANSACTION;\nBEGIN TRANSACTION;\n",
+		old: "OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);\n", new: "OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);\nCOMMIT TRANSACTION;\nBEGIN TRANSACTION;\n",
 	},
 	{
 		what: "computes the head of an instance with a lease", kind: conditionRemoved, module: "refresh_inbox",
@@ -191,11 +191,11 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "revives a lease that has ended", kind: conditionRemoved, module: "renew_orchestration_item_lock",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now\n    OPTION", new: "      AND lock_token = @lock_token\n    OPTION",
 	},
 	{
 		what: "renews the lease of whoever has it", kind: conditionRemoved, module: "renew_orchestration_item_lock",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND locked_until > @now;",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now\n    OPTION", new: "      AND locked_until > @now\n    OPTION",
 	},
 	{
 		what: "adds events without the inbox's lock", kind: lockRemoved, module: "append_with_execution",

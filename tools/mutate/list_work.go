@@ -4,7 +4,7 @@ package main
 var workMutants = []mutant{
 	{
 		what: "takes an activity that somebody else has taken", kind: conditionRemoved, module: "fetch_work_item",
-		old: "        WHERE id = @id\n          AND ready = 1;", new: "        WHERE id = @id;",
+		old: "        WHERE id = @id\n          AND ready = 1\n        OPTION", new: "        WHERE id = @id\n        OPTION",
 	},
 	{
 		what: "commits before it claims the session", kind: commitMoved, module: "fetch_work_item",
@@ -33,7 +33,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "claims a session of somebody else", kind: conditionRemoved, module: "claim_session",
-		old: "WHERE session_id = @session_id\n  AND locked_until <= @now;", new: "WHERE session_id = @session_id;",
+		old: "WHERE session_id = @session_id\n  AND locked_until <= @now\nOPTION", new: "WHERE session_id = @session_id\nOPTION",
 	},
 	{
 		what: "takes anybody for the owner", kind: conditionRemoved, module: "claim_session",
@@ -93,7 +93,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "revives a lease that has ended", kind: conditionRemoved, module: "renew_work_item_lock",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+		old: "      AND lock_token = @lock_token\n      AND locked_until > @now\n    OPTION", new: "      AND lock_token = @lock_token\n    OPTION",
 	},
 	{
 		what: "stamps the session before it locks the activity", kind: orderSwapped, module: "renew_work_item_lock",
@@ -105,11 +105,11 @@ var workMutants = []mutant{
 	},
 	{
 		what: "makes ready what is not due", kind: conditionRemoved, module: "ready_due_work",
-		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE q.ready = 0;",
+		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now\n    OPTION", new: "    WHERE q.ready = 0\n    OPTION",
 	},
 	{
 		what: "writes what it has found without a look", kind: conditionRemoved, module: "ready_due_work",
-		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now;", new: "    WHERE 1 = 1;",
+		old: "    WHERE q.ready = 0\n      AND q.wake_at <= @now\n    OPTION", new: "    WHERE 1 = 1\n    OPTION",
 	},
 	{
 		what: "renews sessions of others", kind: conditionRemoved, module: "renew_session_lock",
@@ -117,7 +117,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "renews sessions that were idle", kind: conditionRemoved, module: "renew_session_lock",
-		old: "      AND s.locked_until > @now\n      AND s.last_activity_at > @now - @idle_ms;", new: "      AND s.locked_until > @now;",
+		old: "      AND s.locked_until > @now\n      AND s.last_activity_at > @now - @idle_ms\n    OPTION", new: "      AND s.locked_until > @now\n    OPTION",
 	},
 	{
 		what: "renews sessions by the index of their ends", kind: orderSwapped, module: "renew_session_lock",

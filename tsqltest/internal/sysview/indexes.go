@@ -187,10 +187,13 @@ func indexViews() []*View {
 			column_store_order_ordinal tinyint = 0`, listIndexColumns, indexColumnRow),
 		relation("sys.stats", `
 			object_id int, name nvarchar(128)?, stats_id int, auto_created bit? = 0, user_created bit? = 0
-			no_recompute bit? = 0, has_filter bit?, filter_definition nvarchar(max)?, is_temporary bit? = 0
+			no_recompute bit?, has_filter bit?, filter_definition nvarchar(max)?, is_temporary bit? = 0
 			is_incremental bit? = 0, has_persisted_sample bit? = 0, stats_generation_method int = 0
 			stats_generation_method_desc varchar(80) = 'Sort based statistics', auto_drop bit? = 0`,
-			listStats, indexRow, getters[index]{"stats_id": indexRow["index_id"]}),
+			listStats, indexRow, getters[index]{
+				"stats_id":     indexRow["index_id"],
+				"no_recompute": func(i index) Value { return flag(option(i.Options, "STATISTICS_NORECOMPUTE") == "ON") },
+			}),
 		relation("sys.stats_columns", "object_id int, stats_id int, stats_column_id int?, column_id int?",
 			listIndexColumns, indexColumnRow),
 		relation("sys.partitions", `
