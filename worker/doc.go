@@ -18,13 +18,15 @@
 // long, comes near a limit, or is lost; and a store that is away when it goes, ever more
 // rarely, and when it is back.
 //
-// Files: worker.go (life cycle), options.go, options_check.go; for turns orchestrator.go
-// (the loops), turn.go (what one batch needs), cache.go (functions between their turns),
-// ack.go (committing), children.go, collision.go (ids that are taken), poison.go and misuse.go
-// (functions that break the rules); for activities activities.go (the loops),
-// attach.go (those whose lease ends while they run), cancellation.go, session.go, syscall.go
-// (built-in ones); for both settle.go and kept.go
-// (what is finished and not yet in the store), lease.go (renewal), outage.go (a store that
-// is away), known.go (the code this worker has), unknown.go and unknown_watch.go (work whose
-// code nobody has), unserved.go (tags and sessions without results), recent.go.
+// Files: worker.go (life cycle), options.go, options_check.go; dispatcher.go, slots.go and
+// taking.go (how work is found in a store that is a [provider.Taker]); for turns
+// orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go
+// (functions between their turns), ack.go (committing), children.go, collision.go (ids that
+// are taken), poison.go and misuse.go (functions that break the rules); for activities
+// activities.go (the loops), attach.go (those whose lease ends while they run),
+// cancellation.go, session.go, syscall.go (built-in ones); for both settle.go and kept.go
+// (what is finished and not yet in the store), lease.go and renewals.go (renewal), outage.go
+// (a store that is away), known.go (the code this worker has), unknown.go and
+// unknown_watch.go (work whose code nobody has), unserved.go (tags and sessions without
+// results), recent.go.
 package worker

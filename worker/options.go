@@ -41,7 +41,8 @@ type Options struct {
 	// the store may be away at the least before another worker can take a running activity.
 	ActivityRenewalBuffer time.Duration
 
-	// PollTimeout is how long a fetch may wait inside the store, default 30 s.
+	// PollTimeout is how long a fetch may wait inside the store, default 30 s. A store that is
+	// a [provider.Taker] says when to look, and neither this nor the next option is used.
 	PollTimeout time.Duration
 	// MinPollInterval is the least time between two fetches that found nothing,
 	// for stores that do not wait. Default 100 ms.
