@@ -15,8 +15,9 @@
 //
 // The tables and procedures are in sql/schema and sql/procedures, as they can be run in
 // any SQL tool; package gen/mssqldb is generated from them, and this package composes
-// those calls. A call of the contract is one round trip: the procedure is the whole
-// transaction. `duroxide migrate up` makes the schema, or [Config.AutoMigrate].
+// those calls. A call of the contract is one round trip: a remote call of the procedure,
+// which is the whole transaction, with lists as table-valued parameters (form.go says
+// when not). `duroxide migrate up` makes the schema, or [Config.AutoMigrate].
 //
 // A fetch that finds nothing holds no connection. It waits until another call of this
 // process has made something fetchable, until a delay that this process set has passed,
