@@ -147,7 +147,11 @@ type AckOrchestrationItemResult struct {
 // queued before any are cancelled: one that is scheduled and cancelled in the same
 // turn must be gone in the end (pitfall P11). History is only ever added to, never
 // read, so that an instance whose history is damaged can still be failed (pitfall
-// P10).
+// P10). How many statements there are does not depend on how many messages, activities and
+// events there are.
+//
+// Transaction: its own. Names of code and versions of the framework are added before it
+// begins, so that nobody waits for the turn to read them.
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
 // [ErrDuplicateEvent].

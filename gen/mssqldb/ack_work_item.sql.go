@@ -23,7 +23,11 @@ type AckWorkItemParams struct {
 }
 
 // AckWorkItem ends an activity and sends its completion, if there is one, to its instance
-// (§5.11): it is never both queued and completed, nor neither.
+// (§5.11): it is never both queued and completed, nor neither. Completions of one
+// instance's activities are committed beside each other, except for one that finds the
+// instance idle.
+//
+// Transaction: its own.
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {

@@ -21,38 +21,47 @@ SELECT w.[position],
 FROM OPENJSON(@list_json) WITH (
     [position] int '$.c0', [id] nvarchar(800) '$.c1'
 ) AS w;
-EXEC [duroxide].[delete_instance_bulk] @listed = @listed, @list = @list, @completed_before = @completed_before, @max_roots = @max_roots, @budget_ms = @budget_ms`,
+EXEC [duroxide].[delete_instance_bulk] @listed = @listed, @list = @list, @completed_before = @completed_before, @max_roots = @max_roots, @budget_ms = @budget_ms, @after_completed_at = @after_completed_at, @after_instance_id = @after_instance_id, @after_execution_id = @after_execution_id`,
 		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
 		batch:   true,
-		decls:   "@listed bit, @list_json nvarchar(max), @completed_before bigint, @max_roots bigint, @budget_ms bigint",
+		decls:   "@listed bit, @list_json nvarchar(max), @completed_before bigint, @max_roots bigint, @budget_ms bigint, @after_completed_at bigint, @after_instance_id nvarchar(400), @after_execution_id bigint",
 	},
 	sets: [][]string{
-		{"roots", "instances", "executions", "events", "messages", "more"},
+		{
+			"roots", "instances", "executions", "events", "messages", "more", "after_completed_at",
+			"after_instance_id", "after_execution_id",
+		},
 		{"instance_id"},
 	},
 }
 
 // DeleteInstanceBulkParams holds the arguments of [Queries.DeleteInstanceBulk].
 type DeleteInstanceBulkParams struct {
-	Listed          bool
-	List            []IDListV1Row
-	CompletedBefore *int64
-	MaxRoots        int64
-	BudgetMs        int64
+	Listed           bool
+	List             []IDListV1Row
+	CompletedBefore  *int64
+	MaxRoots         int64
+	BudgetMs         int64
+	AfterCompletedAt *int64
+	AfterInstanceID  *string
+	AfterExecutionID *int64
 }
 
 // DeleteInstanceBulkCountsRow is a row that [Queries.DeleteInstanceBulk] returns.
 type DeleteInstanceBulkCountsRow struct {
-	Roots      int64
-	Instances  int64
-	Executions int64
-	Events     int64
-	Messages   int64
-	More       bool
+	Roots            int64
+	Instances        int64
+	Executions       int64
+	Events           int64
+	Messages         int64
+	More             bool
+	AfterCompletedAt int64
+	AfterInstanceID  string
+	AfterExecutionID int64
 }
 
 func scanDeleteInstanceBulkCountsRow(rows *sql.Rows, r *DeleteInstanceBulkCountsRow) error {
-	return rows.Scan(&r.Roots, &r.Instances, &r.Executions, &r.Events, &r.Messages, &r.More)
+	return rows.Scan(&r.Roots, &r.Instances, &r.Executions, &r.Events, &r.Messages, &r.More, &r.AfterCompletedAt, &r.AfterInstanceID, &r.AfterExecutionID)
 }
 
 // DeleteInstanceBulkDeletedRow is a row that [Queries.DeleteInstanceBulk] returns.
@@ -73,19 +82,27 @@ type DeleteInstanceBulkResult struct {
 // DeleteInstanceBulk deletes finished root instances with their descendants, those first that finished
 // first (§6.17). Descendants go even if they run.
 //
-// Each root with its descendants is a transaction of its own: all of a tree or nothing
-// of it. After each the call ends if it has taken @budget_ms milliseconds, and so it
-// does at the first error, provided that something was done before it: the next call
-// goes on, or meets the error again and reports it. So the counts are never lost.
+// Executions that have ended are looked at 1,000 at a time, those of roots are chosen from
+// them, and each root with its descendants is a transaction of its own: all of a tree or
+// nothing of it. After each root and each 1,000 the call ends if it has taken @budget_ms
+// milliseconds, and so it does at the first error, provided that something was done before it:
+// the next call goes on, or meets the error again and reports it. So the counts are never
+// lost, and a call is never longer because there is much that it may not delete.
+//
+// It has more than 150 lines since the look for roots, the lock of a tree and its deletion are
+// loops in each other, and a helper can't fill the caller's table variables.
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
-	a := newArgs(5)
+	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)
 	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
 	nullable(&a, "completed_before", sqlBigInt{}, p.CompletedBefore)
 	required(&a, "max_roots", sqlBigInt{}, p.MaxRoots)
 	required(&a, "budget_ms", sqlBigInt{}, p.BudgetMs)
+	nullable(&a, "after_completed_at", sqlBigInt{}, p.AfterCompletedAt)
+	nullable(&a, "after_instance_id", sqlNVarChar(400), p.AfterInstanceID)
+	nullable(&a, "after_execution_id", sqlBigInt{}, p.AfterExecutionID)
 	var r DeleteInstanceBulkResult
 	err := q.call(ctx, &stmtDeleteInstanceBulk, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

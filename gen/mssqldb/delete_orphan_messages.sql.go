@@ -13,7 +13,7 @@ var stmtDeleteOrphanMessages = statement{
 	text:    "[duroxide].[delete_orphan_messages]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"instances", "messages", "more"},
+		{"instances", "messages", "after_instance_id"},
 	},
 }
 
@@ -21,17 +21,18 @@ var stmtDeleteOrphanMessages = statement{
 type DeleteOrphanMessagesParams struct {
 	OlderThanMs int64
 	BudgetMs    int64
+	After       *string
 }
 
 // DeleteOrphanMessagesOrphansRow is a row that [Queries.DeleteOrphanMessages] returns.
 type DeleteOrphanMessagesOrphansRow struct {
-	Instances int64
-	Messages  int64
-	More      bool
+	Instances       int64
+	Messages        int64
+	AfterInstanceID *string
 }
 
 func scanDeleteOrphanMessagesOrphansRow(rows *sql.Rows, r *DeleteOrphanMessagesOrphansRow) error {
-	return rows.Scan(&r.Instances, &r.Messages, &r.More)
+	return rows.Scan(&r.Instances, &r.Messages, &r.AfterInstanceID)
 }
 
 // DeleteOrphanMessagesResult is what [Queries.DeleteOrphanMessages] returns.
@@ -42,15 +43,17 @@ type DeleteOrphanMessagesResult struct {
 // DeleteOrphanMessages deletes messages for instances that never began, as count_orphan_messages counts them.
 // Nobody fetches them, so without this they stay for ever.
 //
-// The ids are found a hundred at a time, in order, by the index of the queue, and each is
-// a transaction of its own. After each the call ends if it has taken @budget_ms
-// milliseconds: the next goes on.
+// The ids that have messages are looked at a hundred at a time, in order, and each that
+// never began is a transaction of its own. After each id and each hundred the call ends if it
+// has taken @budget_ms milliseconds, and so it does at the first error, provided that something
+// was deleted before it: the next goes on.
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteOrphanMessages(ctx context.Context, p DeleteOrphanMessagesParams) (DeleteOrphanMessagesResult, error) {
-	a := newArgs(2)
+	a := newArgs(3)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)
 	required(&a, "budget_ms", sqlBigInt{}, p.BudgetMs)
+	nullable(&a, "after", sqlNVarChar(400), p.After)
 	var r DeleteOrphanMessagesResult
 	err := q.call(ctx, &stmtDeleteOrphanMessages, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Orphans, err = readOne(rows, scanDeleteOrphanMessagesOrphansRow)

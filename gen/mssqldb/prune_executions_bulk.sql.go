@@ -21,13 +21,13 @@ SELECT w.[position],
 FROM OPENJSON(@list_json) WITH (
     [position] int '$.c0', [id] nvarchar(800) '$.c1'
 ) AS w;
-EXEC [duroxide].[prune_executions_bulk] @listed = @listed, @list = @list, @finished_before = @finished_before, @from = @from, @max_instances = @max_instances, @keep_last = @keep_last, @completed_before = @completed_before, @budget_ms = @budget_ms`,
+EXEC [duroxide].[prune_executions_bulk] @listed = @listed, @list = @list, @finished_before = @finished_before, @after = @after, @max_instances = @max_instances, @keep_last = @keep_last, @completed_before = @completed_before, @budget_ms = @budget_ms`,
 		schemas: []schemaAt{{33, 43, "duroxide"}, {487, 497, "duroxide"}},
 		batch:   true,
-		decls:   "@listed bit, @list_json nvarchar(max), @finished_before bigint, @from nvarchar(400), @max_instances bigint, @keep_last bigint, @completed_before bigint, @budget_ms bigint",
+		decls:   "@listed bit, @list_json nvarchar(max), @finished_before bigint, @after nvarchar(400), @max_instances bigint, @keep_last bigint, @completed_before bigint, @budget_ms bigint",
 	},
 	sets: [][]string{
-		{"instances", "executions", "events", "next_instance_id"},
+		{"instances", "executions", "events", "after_instance_id"},
 	},
 }
 
@@ -36,7 +36,7 @@ type PruneExecutionsBulkParams struct {
 	Listed          bool
 	List            []IDListV1Row
 	FinishedBefore  *int64
-	From            *string
+	After           *string
 	MaxInstances    int64
 	KeepLast        int64
 	CompletedBefore *int64
@@ -45,14 +45,14 @@ type PruneExecutionsBulkParams struct {
 
 // PruneExecutionsBulkCountsRow is a row that [Queries.PruneExecutionsBulk] returns.
 type PruneExecutionsBulkCountsRow struct {
-	Instances      int64
-	Executions     int64
-	Events         int64
-	NextInstanceID *string
+	Instances       int64
+	Executions      int64
+	Events          int64
+	AfterInstanceID *string
 }
 
 func scanPruneExecutionsBulkCountsRow(rows *sql.Rows, r *PruneExecutionsBulkCountsRow) error {
-	return rows.Scan(&r.Instances, &r.Executions, &r.Events, &r.NextInstanceID)
+	return rows.Scan(&r.Instances, &r.Executions, &r.Events, &r.AfterInstanceID)
 }
 
 // PruneExecutionsBulkResult is what [Queries.PruneExecutionsBulk] returns.
@@ -63,10 +63,12 @@ type PruneExecutionsBulkResult struct {
 // PruneExecutionsBulk deletes old executions of many instances, running ones and sub-orchestrations
 // included, in the order of their ids (§6.19).
 //
-// Each instance is a transaction of its own. After each the call ends if it has taken
-// @budget_ms milliseconds, and so it does at the first error, provided that something
+// Instances are looked at 1,000 at a time, those that match are chosen from them, and each of
+// these is a transaction of its own. After each instance and each 1,000 the call ends if it has
+// taken @budget_ms milliseconds, and so it does at the first error, provided that something
 // was done before it: the next call goes on where this one stopped, or meets the error
-// again and reports it. So the counts are never lost.
+// again and reports it. So the counts are never lost, and a call is never longer because there
+// is much that doesn't match.
 //
 // Errors: [ErrWrongIsolationLevel].
 func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulkParams) (PruneExecutionsBulkResult, error) {
@@ -74,7 +76,7 @@ func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulk
 	required(&a, "listed", sqlBit{}, p.Listed)
 	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)
 	nullable(&a, "finished_before", sqlBigInt{}, p.FinishedBefore)
-	nullable(&a, "from", sqlNVarChar(400), p.From)
+	nullable(&a, "after", sqlNVarChar(400), p.After)
 	required(&a, "max_instances", sqlBigInt{}, p.MaxInstances)
 	required(&a, "keep_last", sqlBigInt{}, p.KeepLast)
 	nullable(&a, "completed_before", sqlBigInt{}, p.CompletedBefore)

@@ -108,7 +108,7 @@ func idList(ids []string) []mssqldb.IDListV1Row {
 // result counts what was deleted before it.
 //
 // It is one call of the procedure, or several if there are more than a thousand roots
-// or if it takes long. An error that the server reports between two roots is met again
+// or if it takes long: each goes on where the last one ended. An error that the server reports between two roots is met again
 // by the next call, which reports it if it is still there.
 func (s *Store) DeleteInstanceBulk(
 	ctx context.Context, filter provider.InstanceFilter,
@@ -116,13 +116,14 @@ func (s *Store) DeleteInstanceBulk(
 	const operation = "delete_instance_bulk"
 	var sum deleteCounts
 	selection := newSelection(filter)
+	params := mssqldb.DeleteInstanceBulkParams{
+		Listed: selection.listed, List: selection.list, CompletedBefore: selection.completedBefore, BudgetMs: s.bulkBudget(),
+	}
 	for more := true; more && selection.left > 0; {
+		params.MaxRoots = selection.portion()
 		var result mssqldb.DeleteInstanceBulkResult
 		err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-			result, err = q.DeleteInstanceBulk(ctx, mssqldb.DeleteInstanceBulkParams{
-				Listed: selection.listed, List: selection.list, CompletedBefore: selection.completedBefore,
-				MaxRoots: selection.portion(), BudgetMs: s.bulkBudget(),
-			})
+			result, err = q.DeleteInstanceBulk(ctx, params)
 			return err
 		})
 		if err != nil {
@@ -136,6 +137,7 @@ func (s *Store) DeleteInstanceBulk(
 		sum.Messages += c.Messages
 		selection.left -= c.Roots
 		more = c.More
+		params.AfterCompletedAt, params.AfterInstanceID, params.AfterExecutionID = &c.AfterCompletedAt, &c.AfterInstanceID, &c.AfterExecutionID
 	}
 	return sum.result(), nil
 }

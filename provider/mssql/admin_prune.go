@@ -57,7 +57,7 @@ func (s *Store) PruneExecutionsBulk(
 		Listed: selection.listed, List: selection.list, FinishedBefore: selection.completedBefore,
 		KeepLast: keepLast(options), CompletedBefore: columns.Millis(options.CompletedBefore), BudgetMs: s.bulkBudget(),
 	}
-	for more := true; more && selection.left > 0; more = params.From != nil {
+	for more := true; more && selection.left > 0; more = params.After != nil {
 		params.MaxInstances = selection.portion()
 		var result mssqldb.PruneExecutionsBulkResult
 		err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
@@ -72,7 +72,7 @@ func (s *Store) PruneExecutionsBulk(
 		sum.ExecutionsDeleted += uint64(c.Executions)
 		sum.EventsDeleted += uint64(c.Events)
 		selection.left -= c.Instances
-		params.From = c.NextInstanceID
+		params.After = c.AfterInstanceID
 	}
 	return sum, nil
 }

@@ -87,10 +87,11 @@ func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duratio
 	if err != nil {
 		return sum, err
 	}
-	for more := true; more; {
+	params := mssqldb.DeleteOrphanMessagesParams{OlderThanMs: age, BudgetMs: s.bulkBudget()}
+	for more := true; more; more = params.After != nil {
 		var result mssqldb.DeleteOrphanMessagesResult
 		err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-			result, err = q.DeleteOrphanMessages(ctx, mssqldb.DeleteOrphanMessagesParams{OlderThanMs: age, BudgetMs: s.bulkBudget()})
+			result, err = q.DeleteOrphanMessages(ctx, params)
 			return err
 		})
 		if err != nil {
@@ -98,7 +99,7 @@ func (s *Store) DeleteOrphanMessages(ctx context.Context, olderThan time.Duratio
 		}
 		sum.Instances += uint64(result.Orphans.Instances)
 		sum.Messages += uint64(result.Orphans.Messages)
-		more = result.Orphans.More
+		params.After = result.Orphans.AfterInstanceID
 	}
 	return sum, nil
 }

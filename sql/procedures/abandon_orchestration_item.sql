@@ -5,7 +5,10 @@
 -- Parameters: @delay_ms hides the messages for so many milliseconds; with 0 they
 -- stay as visible as they are. @give_back = 1 takes the fetch's attempt back.
 --
--- Locks: inboxes, orchestrator_queue.
+-- Locks: inboxes, orchestrator_queue; each row by its primary key.
+-- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
+-- it by the token's index would lock that first and the row after it, and everybody else
+-- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -25,24 +28,28 @@ BEGIN TRY
     BEGIN TRANSACTION;
 
     SELECT @instance_id = b.instance_id
-    FROM duroxide.inboxes AS b
-    WHERE b.lock_token = @lock_token;
+    FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+    -- The second condition is the filter of the index.
+    WHERE b.lock_token = @lock_token
+      AND b.lock_token IS NOT NULL;
 
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
-    UPDATE duroxide.inboxes
+    UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
-    WHERE instance_id = @instance_id
-      AND lock_token = @lock_token;
+    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+    WHERE b.instance_id = @instance_id
+      AND b.lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 
     -- vet:allow Q3: the inbox has just been taken from the same token
-    UPDATE duroxide.orchestrator_queue
+    UPDATE q
     SET lock_token = NULL,
-        visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE visible_at END,
-        attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
-    WHERE instance_id = @instance_id
-      AND lock_token = @lock_token;
+        visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,
+        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

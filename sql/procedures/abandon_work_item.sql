@@ -4,7 +4,10 @@
 --
 -- Parameters: @give_back = 1 takes the fetch's attempt back.
 --
--- Locks: worker_queue.
+-- Locks: worker_queue, by the primary key.
+-- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
+-- it by the token's index would lock that first and the row after it, and everybody else
+-- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -23,18 +26,19 @@ BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
-    -- Found by the token, written by the id: whoever writes the row locks it first and
-    -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
-    FROM duroxide.worker_queue AS q
-    WHERE q.lock_token = @lock_token;
+    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+    -- The second condition is the filter of the index.
+    WHERE q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL;
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
-    UPDATE duroxide.worker_queue
+    UPDATE q
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
         ready = CASE WHEN @delay_ms > 0 THEN 0 ELSE 1 END,
-        attempt_count = CASE WHEN @give_back = 1 AND attempt_count > 0 THEN attempt_count - 1 ELSE attempt_count END
-    WHERE id = @id
-      AND lock_token = @lock_token;
+        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
+    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
+    WHERE q.id = @id
+      AND q.lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 

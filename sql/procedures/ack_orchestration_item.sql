@@ -4,31 +4,48 @@
 -- queued before any are cancelled: one that is scheduled and cancelled in the same
 -- turn must be gone in the end (pitfall P11). History is only ever added to, never
 -- read, so that an instance whose history is damaged can still be failed (pitfall
--- P10).
+-- P10). How many statements there are does not depend on how many messages, activities and
+-- events there are.
 --
--- Parameters: the instance's row is made or renamed if both @name and @version are
--- given; NULL leaves a fact as it is. @output counts with @status only. @custom_status
--- is stored if @set_custom_status = 1, NULL being a reset. @clear_values = 1 clears
--- all keys before the changes in @changes are made. @drop_timers = 1 deletes what is
--- hidden and starts nothing, before the messages in @messages are added.
+-- Transaction: its own. Names of code and versions of the framework are added before it
+-- begins, so that nobody waits for the turn to read them.
+--
+-- Parameters:
+--   @lock_token          the turn's lease
+--   @execution_id        the execution that the turn belongs to, from 1
+--   @name, @version      the instance's row is made or renamed if both are given; NULL leaves
+--                        them as they are
+--   @code_name, @code_version  the code by which the execution's turns are selected, once @name
+--                        and @version are given; NULL for any worker's
+--   @parent_instance_id  of a new instance; NULL for a root
+--   @major, @minor, @patch  the version of the framework that the execution is pinned to; NULL
+--                        leaves it as it is
+--   @status, @output     the execution's; NULL leaves both as they are
+--   @set_custom_status   1 stores @custom_status, NULL being a reset
+--   @clear_values        1 clears all keys before the changes in @changes are made
+--   @drop_timers         1 deletes what is hidden and starts nothing, before the messages in
+--                        @messages are added
+--   @events              new events of the history
+--   @changes             changes of the key-value map
+--   @messages            messages to instances, with delays in milliseconds
+--   @activities          activities to queue
+--   @cancelled           activities to delete
+--
+-- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
 --
 -- Result sets:
 --   1 Turn: the instance, and in how many milliseconds it may be fetchable again; NULL
 --     for not before something arrives
 --
--- @code_name and @code_version are the code by which the execution's turns are selected,
--- once @name and @version are given; NULL for any worker's.
---
--- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
---
 -- Locks: code_names, framework_versions, inboxes (of all instances concerned, in the order of
 -- their ids, so that instances that write to each other do not deadlock),
--- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue.
--- Names of code are added before the transaction begins.
--- Hints: LOOP and INDEX keep the cancellation from reading the whole queue, and waiting
--- for each row that somebody holds, when the plan was made for an empty one (rule Q9).
--- LOOP seeks each new event in the history, instead of reading all of the history in
--- each turn.
+-- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue; each
+-- row by its primary key, except for hidden timers.
+-- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to it
+-- by another index would lock that first and the row after it, and everybody else comes the
+-- other way. LOOP seeks each new event and each cancelled activity, instead of reading all of
+-- the history or the queue, and waiting for each row that somebody holds, when the plan was
+-- made for an empty one (rule Q9). ROWLOCK keeps the locks to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -64,9 +81,10 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @instance_id NVARCHAR(400), @next NVARCHAR(400), @version_id INT, @code_id INT;
+DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT;
 DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
-DECLARE @targets TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END;
+DECLARE @targets duroxide.id_list_v1;
 DECLARE @codes duroxide.code_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 BEGIN TRY
@@ -91,38 +109,38 @@ BEGIN TRY
     );
     IF @@ROWCOUNT > 0
         EXEC duroxide.add_codes @codes = @codes;
-    BEGIN TRANSACTION;
-
     IF @major IS NOT NULL
         EXEC duroxide.get_framework_version @major = @major, @minor = @minor, @patch = @patch, @version_id = @version_id OUTPUT;
 
-    -- Found without a lock, and tested again under it.
+    BEGIN TRANSACTION;
+
+    -- The lease. It is found without a lock, and tested again under it.
     SELECT @instance_id = b.instance_id
-    FROM duroxide.inboxes AS b
-    WHERE b.lock_token = @lock_token;
+    FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
+    -- The second condition is the filter of the index.
+    WHERE b.lock_token = @lock_token
+      AND b.lock_token IS NOT NULL;
     IF @instance_id IS NULL
         THROW 50010, N'Invalid lock token.', 1;
 
-    INSERT INTO @targets (instance_id)
-    SELECT @instance_id
-    UNION
-    SELECT m.instance_id
-    FROM @messages AS m;
-    SELECT @next = MIN(t.instance_id) FROM @targets AS t;
-    WHILE @next IS NOT NULL
-    BEGIN
-        EXEC duroxide.lock_inbox @instance_id = @next;
-        SELECT @next = MIN(t.instance_id) FROM @targets AS t WHERE t.instance_id > @next;
-    END;
-
-    UPDATE duroxide.inboxes
+    INSERT INTO @targets (position, id)
+    SELECT ROW_NUMBER() OVER (ORDER BY n.instance_id), n.instance_id
+    FROM (
+        SELECT @instance_id AS instance_id
+        UNION
+        SELECT m.instance_id
+        FROM @messages AS m
+    ) AS n;
+    EXEC duroxide.lock_inboxes @instances = @targets;
+    UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
-    WHERE instance_id = @instance_id
-      AND lock_token = @lock_token
-      AND locked_until > @now;
+    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+    WHERE b.instance_id = @instance_id
+      AND b.lock_token = @lock_token
+      AND b.locked_until > @now;
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) WHERE b.instance_id = @instance_id AND b.lock_token = @lock_token)
             THROW 50011, N'Instance lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;
@@ -130,90 +148,87 @@ BEGIN TRY
     IF @execution_id < 1
         THROW 50012, N'The execution id must be set: the first is 1.', 1;
 
+    -- Messages: those of the turn go, new ones come.
     -- vet:allow Q3: the lease has just been ended under the same token
-    DELETE FROM duroxide.orchestrator_queue
-    WHERE instance_id = @instance_id
-      AND lock_token = @lock_token;
+    DELETE q
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    WHERE q.instance_id = @instance_id
+      AND q.lock_token = @lock_token;
     IF @drop_timers = 1
-        DELETE FROM duroxide.orchestrator_queue
-        WHERE instance_id = @instance_id
-          AND kind = 3
-          AND visible_at > @now;
+        DELETE q
+        FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_kind))
+        WHERE q.instance_id = @instance_id
+          AND q.kind = 3
+          AND q.visible_at > @now;
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
     SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m
     LEFT LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
     ORDER BY m.position;
 
-    -- vet:allow Q10: the inbox is locked, so nobody else makes the row
-    UPDATE duroxide.instances
-    SET current_execution_id = CASE WHEN current_execution_id < @execution_id THEN @execution_id ELSE current_execution_id END,
+    -- The instance. The inbox is locked, so nobody else makes its row, nor that of the execution.
+    -- vet:allow Q10: see above
+    UPDATE i
+    SET current_execution_id = CASE WHEN i.current_execution_id < @execution_id THEN @execution_id ELSE i.current_execution_id END,
         updated_at = @now
-    WHERE instance_id = @instance_id;
-    IF @@ROWCOUNT = 0 AND @name IS NOT NULL AND @version IS NOT NULL
+    FROM duroxide.instances AS i WITH (ROWLOCK, INDEX (pk_instances))
+    WHERE i.instance_id = @instance_id;
+    IF @@ROWCOUNT = 0 AND @named = 1
         INSERT INTO duroxide.instances
             (instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at)
         VALUES (@instance_id, @name, @version, @execution_id, @parent_instance_id, @now, @now);
-    ELSE IF @name IS NOT NULL AND @version IS NOT NULL
+    ELSE IF @named = 1
         -- On its own, since only the first turn of an execution says it.
-        UPDATE duroxide.instances
+        UPDATE i
         SET orchestration_name = @name, orchestration_version = @version
-        WHERE instance_id = @instance_id;
+        FROM duroxide.instances AS i WITH (ROWLOCK, INDEX (pk_instances))
+        WHERE i.instance_id = @instance_id;
     IF @set_custom_status = 1
-        UPDATE duroxide.instances
-        SET custom_status = @custom_status, custom_status_version = custom_status_version + 1
-        WHERE instance_id = @instance_id;
+        UPDATE i
+        SET custom_status = @custom_status, custom_status_version = i.custom_status_version + 1
+        FROM duroxide.instances AS i WITH (ROWLOCK, INDEX (pk_instances))
+        WHERE i.instance_id = @instance_id;
 
-    IF NOT EXISTS (
-        SELECT 1
-        -- vet:allow Q10: the inbox is locked, so nobody else makes the row
-        FROM duroxide.executions AS e
-        WHERE e.instance_id = @instance_id
-          AND e.execution_id = @execution_id
-    )
+    -- The execution.
+    -- vet:allow Q10: see above
+    UPDATE e
+    SET status = COALESCE(@status, e.status),
+        output = CASE WHEN @status IS NULL THEN e.output ELSE @output END,
+        version_id = COALESCE(@version_id, e.version_id),
+        code_id = CASE WHEN @named = 1 THEN @code_id ELSE e.code_id END,
+        completed_at = CASE WHEN @status IS NULL THEN e.completed_at WHEN @finished = 1 THEN @now END
+    FROM duroxide.executions AS e WITH (ROWLOCK, INDEX (pk_executions))
+    WHERE e.instance_id = @instance_id
+      AND e.execution_id = @execution_id;
+    IF @@ROWCOUNT = 0
         INSERT INTO duroxide.executions (instance_id, execution_id, status, output, version_id, code_id, started_at, completed_at)
         VALUES (
             @instance_id, @execution_id, COALESCE(@status, N'Running'), CASE WHEN @status IS NULL THEN NULL ELSE @output END,
-            COALESCE(@version_id, 0), CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN @code_id ELSE 0 END, @now, CASE WHEN @finished = 1 THEN @now END
+            COALESCE(@version_id, 0), CASE WHEN @named = 1 THEN @code_id ELSE 0 END, @now, CASE WHEN @finished = 1 THEN @now END
         );
-    ELSE
-    BEGIN
-        IF @version_id IS NOT NULL
-            UPDATE duroxide.executions
-            SET version_id = @version_id
-            WHERE instance_id = @instance_id
-              AND execution_id = @execution_id;
-        IF @name IS NOT NULL AND @version IS NOT NULL
-            UPDATE duroxide.executions
-            SET code_id = @code_id
-            WHERE instance_id = @instance_id
-              AND execution_id = @execution_id;
-        IF @status IS NOT NULL
-            UPDATE duroxide.executions
-            SET status = @status, output = @output, completed_at = CASE WHEN @finished = 1 THEN @now END
-            WHERE instance_id = @instance_id
-              AND execution_id = @execution_id;
-    END;
 
+    -- History.
     IF EXISTS (
         SELECT 1
         FROM @events AS e
         -- vet:allow Q10: the inbox is locked, so nobody else adds events
-        INNER LOOP JOIN duroxide.history AS h
+        INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history))
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )
         THROW 50013, N'The execution already has an event with one of the ids.', 1;
     IF EXISTS (SELECT 1 FROM @events AS e GROUP BY e.event_id HAVING COUNT(*) > 1)
         THROW 50013, N'Two of the events have the same id.', 1;
-    INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+    INSERT INTO duroxide.history WITH (ROWLOCK) (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
     SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
     FROM @events AS e;
 
+    -- Values.
     IF @clear_values = 1 OR EXISTS (SELECT 1 FROM @changes AS c)
         EXEC duroxide.change_values @instance_id = @instance_id, @now = @now, @clear = @clear_values, @changes = @changes;
     IF @finished = 1
         EXEC duroxide.merge_values @instance_id = @instance_id;
 
+    -- Activities.
     INSERT INTO duroxide.worker_queue
         (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, wake_at, created_at)
     SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, COALESCE(c.id, 0), a.work_item, @now, @now, @now
@@ -232,19 +247,14 @@ BEGIN TRY
             ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;
         DELETE w
         FROM @work AS k
-        INNER LOOP JOIN duroxide.worker_queue AS w ON w.id = k.id;
+        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;
     END;
 
-    SELECT @next = MIN(t.instance_id) FROM @targets AS t;
-    WHILE @next IS NOT NULL
-    BEGIN
-        EXEC duroxide.refresh_inbox @instance_id = @next, @now = @now;
-        SELECT @next = MIN(t.instance_id) FROM @targets AS t WHERE t.instance_id > @next;
-    END;
+    EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
 
     -- gen:result Turn :one
     SELECT b.instance_id, CASE WHEN b.head_id IS NULL THEN b.wake_at - @now ELSE 0 END AS ready_in_ms
-    FROM duroxide.inboxes AS b
+    FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id;
 
     COMMIT TRANSACTION;

@@ -1,11 +1,21 @@
 -- Ends an activity and sends its completion, if there is one, to its instance
--- (§5.11): it is never both queued and completed, nor neither.
+-- (§5.11): it is never both queued and completed, nor neither. Completions of one
+-- instance's activities are committed beside each other, except for one that finds the
+-- instance idle.
 --
--- Parameters: @instance_id and @work_item are the completion; NULL for none.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @lock_token               the activity's lease
+--   @instance_id, @work_item  the completion; NULL for none
 --
 -- gen:null @instance_id @work_item
 --
--- Locks: inboxes, orchestrator_queue, worker_queue, sessions.
+-- Locks: inboxes (shared if the instance is not idle), instances, orchestrator_queue, worker_queue,
+-- sessions; each row by its primary key.
+-- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
+-- it by the token's index would lock that first and the row after it, and everybody else
+-- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -20,34 +30,42 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @id BIGINT, @session_id NVARCHAR(400);
+DECLARE @id BIGINT, @session_id NVARCHAR(400), @shared BIT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     IF @instance_id IS NOT NULL
     BEGIN
-        EXEC duroxide.lock_inbox @instance_id = @instance_id;
+        EXEC duroxide.share_inbox @instance_id = @instance_id, @now = @now, @shared = @shared OUTPUT;
+        IF @shared = 0
+        BEGIN
+            COMMIT TRANSACTION;
+            BEGIN TRANSACTION;
+            EXEC duroxide.lock_inbox @instance_id = @instance_id;
+        END;
         INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at)
         VALUES (@instance_id, 3, @work_item, @now, @now);
-        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
+        IF @shared = 0
+            EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END;
 
-    -- Found by the token, written by the id: whoever writes the row locks it first and
-    -- its keys in the indexes after it, so nobody may come the other way.
+    -- The second condition is the filter of the index.
     SELECT @id = q.id
-    FROM duroxide.worker_queue AS q
-    WHERE q.lock_token = @lock_token;
+    FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+    WHERE q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL;
     SELECT @session_id = q.session_id
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     WHERE q.id = @id;
-    DELETE FROM duroxide.worker_queue
-    WHERE id = @id
-      AND lock_token = @lock_token
-      AND locked_until > @now;
+    DELETE q
+    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
+    WHERE q.id = @id
+      AND q.lock_token = @lock_token
+      AND q.locked_until > @now;
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WHERE q.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) WHERE q.id = @id AND q.lock_token = @lock_token)
             THROW 50011, N'Activity lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;

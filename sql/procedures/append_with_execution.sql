@@ -2,8 +2,8 @@
 -- creates no instance. All events are appended, or none.
 --
 -- Locks: inboxes, history.
--- Hints: LOOP seeks each new event in the history, instead of reading all of the history
--- (rule Q9).
+-- Hints: LOOP and INDEX seek each new event in the history, instead of reading all of the history
+-- (rule Q9). ROWLOCK keeps the locks to rows.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -29,14 +29,14 @@ BEGIN TRY
         SELECT 1
         FROM @events AS e
         -- vet:allow Q10: the inbox is locked, so nobody else adds events
-        INNER LOOP JOIN duroxide.history AS h
+        INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history))
             ON h.instance_id = @instance_id AND h.execution_id = @execution_id AND h.event_id = e.event_id
     )
         THROW 50013, N'The execution already has an event with one of the ids.', 1;
     IF EXISTS (SELECT 1 FROM @events AS e GROUP BY e.event_id HAVING COUNT(*) > 1)
         THROW 50013, N'Two of the events have the same id.', 1;
 
-    INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+    INSERT INTO duroxide.history WITH (ROWLOCK) (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
     SELECT @instance_id, @execution_id, e.event_id, e.event_type, e.event_data, e.data_bytes, @now
     FROM @events AS e;
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;

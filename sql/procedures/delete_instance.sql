@@ -14,7 +14,9 @@
 -- Locks: inboxes (in the order of their ids, but for a child that was created while the
 -- rest was locked), orchestrator_queue, instances, executions, history, kv_store,
 -- kv_delta, worker_queue.
--- Hints: see lock_inbox, which this calls.
+-- Hints: LOOP and INDEX come to the rows of the list by seeks, and to an execution by its
+-- instance, even if the plan was made for other lists (rule Q9). See also lock_inbox, which
+-- this calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -53,15 +55,16 @@ BEGIN TRY
         FROM duroxide.instance_tree(@instance_id) AS t;
     END;
 
-    IF NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = @instance_id)
+    IF NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = @instance_id)
         THROW 50020, N'Instance not found.', 1;
-    IF EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = @instance_id AND i.parent_instance_id IS NOT NULL)
+    IF EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = @instance_id AND i.parent_instance_id IS NOT NULL)
         THROW 50023, N'Cannot delete a sub-orchestration directly. Delete the root instance instead.', 1;
     IF @force = 0
         SELECT TOP (1) @running = i.instance_id
         FROM @tree AS t
-        INNER JOIN duroxide.instances AS i ON i.instance_id = t.id
-        INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+        INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = t.id
+        INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+            ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
         WHERE e.status = N'Running'
         ORDER BY t.position;
 

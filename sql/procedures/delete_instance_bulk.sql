@@ -1,36 +1,51 @@
 -- Deletes finished root instances with their descendants, those first that finished
 -- first (§6.17). Descendants go even if they run.
 --
--- Each root with its descendants is a transaction of its own: all of a tree or nothing
--- of it. After each the call ends if it has taken @budget_ms milliseconds, and so it
--- does at the first error, provided that something was done before it: the next call
--- goes on, or meets the error again and reports it. So the counts are never lost.
+-- Executions that have ended are looked at 1,000 at a time, those of roots are chosen from
+-- them, and each root with its descendants is a transaction of its own: all of a tree or
+-- nothing of it. After each root and each 1,000 the call ends if it has taken @budget_ms
+-- milliseconds, and so it does at the first error, provided that something was done before it:
+-- the next call goes on, or meets the error again and reports it. So the counts are never
+-- lost, and a call is never longer because there is much that it may not delete.
 --
--- Parameters: with @listed = 1 only instances in @list are deleted. @completed_before
--- is a time in milliseconds, NULL for no restriction. @max_roots is the largest number
--- of roots, at most 1,000 are sensible.
+-- It has more than 150 lines since the look for roots, the lock of a tree and its deletion are
+-- loops in each other, and a helper can't fill the caller's table variables.
 --
--- gen:null @completed_before
+-- Parameters:
+--   @listed, @list     with @listed = 1 only instances in @list are deleted
+--   @completed_before  a time in milliseconds, NULL for no restriction
+--   @max_roots         the largest number of roots; at most 1,000 are sensible
+--   @budget_ms         milliseconds after which nothing new is begun
+--   @after_completed_at, @after_instance_id, @after_execution_id
+--                      where the last call ended, which this goes on from; NULL for the
+--                      beginning
+--
+-- gen:null @completed_before @after_completed_at @after_instance_id @after_execution_id
 --
 -- Result sets:
---   1 Counts: what was deleted, after how many roots, and whether there are more;
---     messages are those of both queues
+--   1 Counts: what was deleted, after how many roots, whether there may be more, and where
+--     to go on; messages are those of both queues
 --   2 Deleted: the ids of the instances
 --
 -- Locks: inboxes (in the order of their ids, but for a child that was created while the
 -- rest was locked), orchestrator_queue, instances, executions, history, kv_store,
--- kv_delta, worker_queue.
--- Hints: see lock_inbox, which this calls.
+-- kv_delta, worker_queue. While it looks for roots no lock is held that a writer waits for.
+-- Hints: INDEX and LOOP read a page of executions by an index and nothing else, and each
+-- instance by a seek, whatever the statistics say (rule Q9). See also lock_inbox, which this
+-- calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.delete_instance_bulk
-    @listed           BIT,
-    @list             duroxide.id_list_v1 READONLY,
-    @completed_before BIGINT,
-    @max_roots        BIGINT,
-    @budget_ms        BIGINT
+    @listed             BIT,
+    @list               duroxide.id_list_v1 READONLY,
+    @completed_before   BIGINT,
+    @max_roots          BIGINT,
+    @budget_ms          BIGINT,
+    @after_completed_at BIGINT,
+    @after_instance_id  NVARCHAR(400),
+    @after_execution_id BIGINT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -38,96 +53,119 @@ SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- No time is later, so that there is one shape of the query, with or without it.
 DECLARE @before BIGINT = COALESCE(@completed_before, 9223372036854775807);
-DECLARE @roots TABLE (position BIGINT NOT NULL PRIMARY KEY, instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
+DECLARE @ended TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL,
+    completed_at BIGINT        NOT NULL,
+    root         BIT           NOT NULL
+);
 DECLARE @tree duroxide.id_list_v1;
 DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @deleted TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
-DECLARE @found BIGINT, @done BIGINT = 0, @root NVARCHAR(400), @in_time BIT = 1, @still BIT;
+DECLARE @count INT = 1000, @position INT, @next INT, @root NVARCHAR(400), @done BIGINT = 0, @in_time BIT = 1;
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
 DECLARE @of_instances BIGINT, @of_executions BIGINT, @of_events BIGINT, @of_messages BIGINT;
+SELECT @after_completed_at = COALESCE(@after_completed_at, -1), @after_instance_id = COALESCE(@after_instance_id, N''),
+    @after_execution_id = COALESCE(@after_execution_id, 0);
 BEGIN TRY
     EXEC duroxide.require_read_committed;
 
-    -- One more than may be deleted, to tell whether there are more.
-    IF @listed = 1
-        INSERT INTO @roots (position, instance_id)
-        SELECT TOP (@max_roots + 1) ROW_NUMBER() OVER (ORDER BY e.completed_at, i.instance_id), i.instance_id
-        FROM duroxide.instances AS i
-        INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-        WHERE i.instance_id IN (SELECT l.id FROM @list AS l)
-          AND i.parent_instance_id IS NULL
-          AND e.status IN (N'Completed', N'Failed', N'ContinuedAsNew')
-          AND e.completed_at < @before
-        ORDER BY e.completed_at, i.instance_id;
-    ELSE
-        INSERT INTO @roots (position, instance_id)
-        SELECT TOP (@max_roots + 1) ROW_NUMBER() OVER (ORDER BY e.completed_at, e.instance_id), e.instance_id
-        FROM duroxide.executions AS e
-        INNER JOIN duroxide.instances AS i ON i.instance_id = e.instance_id AND i.current_execution_id = e.execution_id
-        WHERE e.completed_at IS NOT NULL
-          AND e.completed_at < @before
-          AND e.status IN (N'Completed', N'Failed', N'ContinuedAsNew')
-          AND i.parent_instance_id IS NULL
-        ORDER BY e.completed_at, e.instance_id;
-    SET @found = @@ROWCOUNT;
-
-    WHILE @done < @found AND @done < @max_roots AND @in_time = 1
+    WHILE @count = 1000 AND @done < @max_roots AND @in_time = 1
     BEGIN
-        SELECT @root = r.instance_id FROM @roots AS r WHERE r.position = @done + 1;
-        DELETE FROM @tree;
-        DELETE FROM @locked;
-
-        BEGIN TRANSACTION;
-        -- As in delete_instance.
-        INSERT INTO @tree (position, id)
-        SELECT t.position, t.instance_id
-        FROM duroxide.instance_tree(@root) AS t;
-        WHILE EXISTS (SELECT 1 FROM @tree AS t WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id))
-        BEGIN
-            EXEC duroxide.lock_inboxes @instances = @tree;
-            INSERT INTO @locked (instance_id)
-            SELECT t.id
-            FROM @tree AS t
-            WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id);
-            DELETE FROM @tree;
-            INSERT INTO @tree (position, id)
-            SELECT t.position, t.instance_id
-            FROM duroxide.instance_tree(@root) AS t;
-        END;
-
-        -- Since it was found the instance may have been deleted and created anew.
-        IF EXISTS (
-            SELECT 1
-            FROM duroxide.instances AS i
-            INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-            WHERE i.instance_id = @root
-              AND i.parent_instance_id IS NULL
-              AND e.status IN (N'Completed', N'Failed', N'ContinuedAsNew')
-              AND e.completed_at < @before
-        )
-        BEGIN
-            EXEC duroxide.delete_list @list = @tree, @instances = @of_instances OUTPUT, @executions = @of_executions OUTPUT,
-                @events = @of_events OUTPUT, @messages = @of_messages OUTPUT;
-            SET @still = 1;
-        END
+        -- A page of executions, and which of them are the last ones of roots.
+        DELETE FROM @ended;
+        IF @listed = 1
+            INSERT INTO @ended (position, instance_id, execution_id, completed_at, root)
+            SELECT TOP (1000) ROW_NUMBER() OVER (ORDER BY e.completed_at, e.instance_id, e.execution_id),
+                e.instance_id, e.execution_id, e.completed_at, 0
+            FROM (SELECT DISTINCT l.id FROM @list AS l) AS l
+            INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = l.id
+            INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+                ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+            WHERE e.completed_at < @before
+              AND (e.completed_at > @after_completed_at OR (e.completed_at = @after_completed_at AND e.instance_id > @after_instance_id))
+            ORDER BY e.completed_at, e.instance_id, e.execution_id;
         ELSE
-            SET @still = 0;
-        COMMIT TRANSACTION;
+            INSERT INTO @ended (position, instance_id, execution_id, completed_at, root)
+            SELECT TOP (1000) ROW_NUMBER() OVER (ORDER BY e.completed_at, e.instance_id, e.execution_id),
+                e.instance_id, e.execution_id, e.completed_at, 0
+            FROM duroxide.executions AS e WITH (INDEX (ix_executions_completed))
+            WHERE e.completed_at IS NOT NULL
+              AND e.completed_at < @before
+              AND e.completed_at >= @after_completed_at
+              AND (e.completed_at > @after_completed_at OR e.instance_id > @after_instance_id
+                   OR (e.instance_id = @after_instance_id AND e.execution_id > @after_execution_id))
+            ORDER BY e.completed_at, e.instance_id, e.execution_id;
+        SET @count = @@ROWCOUNT;
+        UPDATE p
+        SET root = 1
+        FROM @ended AS p
+        INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances))
+            ON i.instance_id = p.instance_id AND i.current_execution_id = p.execution_id
+        WHERE i.parent_instance_id IS NULL;
 
-        IF @still = 1
+        SET @position = 0;
+        WHILE @position < @count AND @done < @max_roots AND @in_time = 1
         BEGIN
-            SET @instances = @instances + @of_instances;
-            SET @executions = @executions + @of_executions;
-            SET @events = @events + @of_events;
-            SET @messages = @messages + @of_messages;
-            INSERT INTO @deleted (instance_id)
-            SELECT t.id
-            FROM @tree AS t;
+            SELECT @next = MIN(p.position) FROM @ended AS p WHERE p.position > @position AND p.root = 1;
+            IF @next IS NOT NULL
+            BEGIN
+                SELECT @root = p.instance_id FROM @ended AS p WHERE p.position = @next;
+                DELETE FROM @tree;
+                DELETE FROM @locked;
+
+                BEGIN TRANSACTION;
+                -- As in delete_instance.
+                INSERT INTO @tree (position, id)
+                SELECT t.position, t.instance_id
+                FROM duroxide.instance_tree(@root) AS t;
+                WHILE EXISTS (SELECT 1 FROM @tree AS t WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id))
+                BEGIN
+                    EXEC duroxide.lock_inboxes @instances = @tree;
+                    INSERT INTO @locked (instance_id)
+                    SELECT t.id
+                    FROM @tree AS t
+                    WHERE NOT EXISTS (SELECT 1 FROM @locked AS l WHERE l.instance_id = t.id);
+                    DELETE FROM @tree;
+                    INSERT INTO @tree (position, id)
+                    SELECT t.position, t.instance_id
+                    FROM duroxide.instance_tree(@root) AS t;
+                END;
+
+                -- Since it was found the instance may have been deleted, and created anew.
+                IF EXISTS (
+                    SELECT 1
+                    FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+                    INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+                        ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+                    WHERE i.instance_id = @root
+                      AND i.parent_instance_id IS NULL
+                      AND e.completed_at < @before
+                )
+                BEGIN
+                    EXEC duroxide.delete_list @list = @tree, @instances = @of_instances OUTPUT, @executions = @of_executions OUTPUT,
+                        @events = @of_events OUTPUT, @messages = @of_messages OUTPUT;
+                    COMMIT TRANSACTION;
+                    SELECT @instances = @instances + @of_instances, @executions = @executions + @of_executions,
+                        @events = @events + @of_events, @messages = @messages + @of_messages;
+                    INSERT INTO @deleted (instance_id)
+                    SELECT t.id
+                    FROM @tree AS t;
+                END
+                ELSE
+                    -- With the inbox that the lock may have added.
+                    ROLLBACK TRANSACTION;
+                SET @done = @done + 1;
+            END;
+            SET @position = COALESCE(@next, @count);
+            SELECT @after_completed_at = p.completed_at, @after_instance_id = p.instance_id, @after_execution_id = p.execution_id
+            FROM @ended AS p
+            WHERE p.position = @position;
+            -- How long the call has taken so far.
+            IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
+                SET @in_time = 0;
         END;
-        SET @done = @done + 1;
-        -- How long the call has taken so far.
-        IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
-            SET @in_time = 0;
     END;
 END TRY
 BEGIN CATCH
@@ -135,13 +173,16 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     IF @done = 0
         THROW;
+    SET @in_time = 0;
 END CATCH;
 
 -- gen:result Counts
 /* gen:columns (roots bigint not null, instances bigint not null, executions bigint not null, events bigint not null,
-    messages bigint not null, more bit not null) */
+    messages bigint not null, more bit not null, after_completed_at bigint not null, after_instance_id nvarchar(400) not null,
+    after_execution_id bigint not null) */
 SELECT @done AS roots, @instances AS instances, @executions AS executions, @events AS events, @messages AS messages,
-    CAST(CASE WHEN @done < @found THEN 1 ELSE 0 END AS BIT) AS more;
+    CAST(CASE WHEN @in_time = 0 OR @count = 1000 OR @position < @count THEN 1 ELSE 0 END AS BIT) AS more,
+    @after_completed_at AS after_completed_at, @after_instance_id AS after_instance_id, @after_execution_id AS after_execution_id;
 
 -- gen:result Deleted
 SELECT d.instance_id

@@ -12,7 +12,9 @@
 --
 -- Locks: inboxes (in the order of their ids), orchestrator_queue, instances,
 -- executions, history, kv_store, kv_delta, worker_queue.
--- Hints: see lock_inbox, which this calls.
+-- Hints: LOOP and INDEX come to the rows of the list by seeks, and to an execution by its
+-- instance, even if the plan was made for other lists (rule Q9). See also lock_inbox, which
+-- this calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -34,15 +36,16 @@ BEGIN TRY
     IF @force = 0
         SELECT TOP (1) @conflict = i.instance_id
         FROM @list AS l
-        INNER JOIN duroxide.instances AS i ON i.instance_id = l.id
-        INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+        INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = l.id
+        INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+            ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
         WHERE e.status = N'Running'
         ORDER BY i.sequence;
 
     IF @conflict IS NULL
         SELECT TOP (1) @conflict = i.instance_id, @parent = i.parent_instance_id
         FROM @list AS l
-        INNER JOIN duroxide.instances AS i ON i.parent_instance_id = l.id
+        INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (ix_instances_parent)) ON i.parent_instance_id = l.id
         -- The first condition is the filter of ix_instances_parent.
         WHERE i.parent_instance_id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM @list AS k WHERE k.id = i.instance_id)

@@ -8,12 +8,17 @@
 --
 -- Each statement deletes at most 1,000 rows, so that the server never takes a whole
 -- table instead of rows (rule Q7). The transaction as a whole may be long: half a tree
--- would be worse.
+-- would be worse. The time is linear in the rows: see delete_events.
+--
+-- Parameters:
+--   @list  the ids of the instances
+--   @instances, @executions, @events, @messages  how many rows were deleted; messages are
+--          those of both queues
 --
 -- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store,
 -- kv_delta, worker_queue.
 -- Hints: LOOP and INDEX find each instance's rows by a seek, even if the plan was made
--- for empty tables (rule Q9).
+-- for empty tables (rule Q9). ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.delete_list
     @list       duroxide.id_list_v1 READONLY,
     @instances  BIGINT OUTPUT,
@@ -24,74 +29,106 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
--- An id may be in the list twice, and a row that is met twice would count twice towards
--- a portion.
-DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+-- An id may be in the list twice.
+DECLARE @ids TABLE (
+    position    INT           NOT NULL PRIMARY KEY,
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    -- All messages up to this one are deleted.
+    after       BIGINT        NOT NULL
+);
+DECLARE @runs duroxide.execution_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
-DECLARE @portion INT;
+DECLARE @gone TABLE (position INT NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (position, id));
+DECLARE @count INT, @position INT, @after BIGINT, @portion INT, @more BIT;
 SET @instances = 0;
 SET @executions = 0;
-SET @events = 0;
 SET @messages = 0;
-INSERT INTO @ids (instance_id)
-SELECT DISTINCT l.id
-FROM @list AS l;
+INSERT INTO @ids (position, instance_id, after)
+SELECT ROW_NUMBER() OVER (ORDER BY d.id), d.id, 0
+FROM (SELECT DISTINCT l.id FROM @list AS l) AS d;
+SET @count = @@ROWCOUNT;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+SET @position = 1;
+WHILE @position <= @count
 BEGIN
     DELETE TOP (1000) b
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = n.instance_id;
-    SET @portion = @@ROWCOUNT;
+    INNER LOOP JOIN duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = n.instance_id
+    WHERE n.position BETWEEN @position AND @position + 999;
+    SET @position = @position + 1000;
 END;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+-- Portion by portion as in delete_events.
+SELECT @position = 0, @after = 0, @more = 1;
+WHILE @more = 1
 BEGIN
+    DELETE FROM @gone;
     DELETE TOP (1000) q
+    OUTPUT n.position, deleted.id INTO @gone (position, id)
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = n.instance_id;
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+        ON q.instance_id = n.instance_id AND q.id > n.after
+    WHERE n.position >= @position;
     SET @portion = @@ROWCOUNT;
     SET @messages = @messages + @portion;
+    IF @portion < 1000 AND @position = 0
+        SET @more = 0;
+    UPDATE @ids
+    SET after = 0
+    WHERE position = @position;
+    SET @position = 0;
+    IF @portion = 1000
+        SELECT TOP (1) @position = g.position, @after = g.id
+        FROM @gone AS g
+        ORDER BY g.position DESC, g.id DESC;
+    UPDATE @ids
+    SET after = @after
+    WHERE position = @position;
 END;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+SET @position = 1;
+WHILE @position <= @count
 BEGIN
     DELETE TOP (1000) i
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.instances AS i ON i.instance_id = n.instance_id;
-    SET @portion = @@ROWCOUNT;
-    SET @instances = @instances + @portion;
+    INNER LOOP JOIN duroxide.instances AS i WITH (ROWLOCK, INDEX (pk_instances)) ON i.instance_id = n.instance_id
+    WHERE n.position BETWEEN @position AND @position + 999;
+    SET @instances = @instances + @@ROWCOUNT;
+    SET @position = @position + 1000;
 END;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+-- A history may have events of an execution that has no row, and the other way round.
+INSERT INTO @runs (position, instance_id, execution_id)
+SELECT ROW_NUMBER() OVER (ORDER BY r.position, r.execution_id), r.instance_id, r.execution_id
+FROM (
+    SELECT n.position, n.instance_id, e.execution_id
+    FROM @ids AS n
+    INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions)) ON e.instance_id = n.instance_id
+    UNION
+    SELECT n.position, n.instance_id, h.execution_id
+    FROM @ids AS n
+    INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history)) ON h.instance_id = n.instance_id
+) AS r;
+SET @count = @@ROWCOUNT;
+SET @position = 1;
+WHILE @position <= @count
 BEGIN
     DELETE TOP (1000) e
-    FROM @ids AS n
-    INNER LOOP JOIN duroxide.executions AS e ON e.instance_id = n.instance_id;
-    SET @portion = @@ROWCOUNT;
-    SET @executions = @executions + @portion;
+    FROM @runs AS r
+    INNER LOOP JOIN duroxide.executions AS e WITH (ROWLOCK, INDEX (pk_executions))
+        ON e.instance_id = r.instance_id AND e.execution_id = r.execution_id
+    WHERE r.position BETWEEN @position AND @position + 999;
+    SET @executions = @executions + @@ROWCOUNT;
+    SET @position = @position + 1000;
 END;
-
-SET @portion = 1000;
-WHILE @portion = 1000
-BEGIN
-    DELETE TOP (1000) h
-    FROM @ids AS n
-    INNER LOOP JOIN duroxide.history AS h ON h.instance_id = n.instance_id;
-    SET @portion = @@ROWCOUNT;
-    SET @events = @events + @portion;
-END;
+EXEC duroxide.delete_events @runs = @runs, @events = @events OUTPUT;
 
 SET @portion = 1000;
 WHILE @portion = 1000
 BEGIN
     DELETE TOP (1000) s
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.kv_store AS s ON s.instance_id = n.instance_id;
+    INNER LOOP JOIN duroxide.kv_store AS s WITH (ROWLOCK, INDEX (ix_kv_store_instance)) ON s.instance_id = n.instance_id;
     SET @portion = @@ROWCOUNT;
 END;
 
@@ -100,7 +137,7 @@ WHILE @portion = 1000
 BEGIN
     DELETE TOP (1000) d
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.kv_delta AS d ON d.instance_id = n.instance_id;
+    INNER LOOP JOIN duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (ix_kv_delta_instance)) ON d.instance_id = n.instance_id;
     SET @portion = @@ROWCOUNT;
 END;
 
@@ -117,6 +154,6 @@ BEGIN
     SET @portion = @@ROWCOUNT;
     DELETE TOP (1000) w
     FROM @work AS k
-    INNER LOOP JOIN duroxide.worker_queue AS w ON w.id = k.id;
+    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;
     SET @messages = @messages + @@ROWCOUNT;
 END;

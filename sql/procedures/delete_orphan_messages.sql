@@ -1,59 +1,73 @@
 -- Deletes messages for instances that never began, as count_orphan_messages counts them.
 -- Nobody fetches them, so without this they stay for ever.
 --
--- The ids are found a hundred at a time, in order, by the index of the queue, and each is
--- a transaction of its own. After each the call ends if it has taken @budget_ms
--- milliseconds: the next goes on.
+-- The ids that have messages are looked at a hundred at a time, in order, and each that
+-- never began is a transaction of its own. After each id and each hundred the call ends if it
+-- has taken @budget_ms milliseconds, and so it does at the first error, provided that something
+-- was deleted before it: the next goes on.
+--
+-- Parameters:
+--   @older_than_ms  only messages that have been visible for so many milliseconds
+--   @budget_ms      milliseconds after which nothing new is begun
+--   @after          the id after which to begin, NULL for the first
+--
+-- gen:null @after
 --
 -- Result sets:
 --   1 Orphans: how many instance ids the deleted messages named, how many messages were
---     deleted, and whether there may be more
+--     deleted, and the id after which to go on; it is NULL if there are no more
 --
--- Locks: inboxes, orchestrator_queue.
--- Hints: see lock_inbox, which this calls.
+-- Locks: inboxes, orchestrator_queue. While it looks for ids no lock is held that a writer
+-- waits for.
+-- Hints: INDEX reads a page of ids, and the rows of one, by an index and nothing else, whatever
+-- the statistics say (rule Q9). ROWLOCK keeps the locks to rows. See also lock_inbox, which
+-- this calls.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.delete_orphan_messages
     @older_than_ms BIGINT,
-    @budget_ms     BIGINT
+    @budget_ms     BIGINT,
+    @after         NVARCHAR(400)
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @before BIGINT = @now - @older_than_ms;
-DECLARE @ids TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @ids TABLE (
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY,
+    -- It has messages to delete, and no start.
+    orphan      BIT           NOT NULL
+);
 -- No id is empty, so the first is behind this.
-DECLARE @id NVARCHAR(400) = N'', @last NVARCHAR(400) = N'';
+DECLARE @last NVARCHAR(400) = COALESCE(@after, N''), @page NVARCHAR(400), @id NVARCHAR(400);
 DECLARE @found INT = 100, @portion INT, @of_id BIGINT;
 DECLARE @instances BIGINT = 0, @messages BIGINT = 0, @in_time BIT = 1;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     WHILE @found = 100 AND @in_time = 1
     BEGIN
+        -- A page of ids, and which of them never began.
         DELETE FROM @ids;
-        INSERT INTO @ids (instance_id)
-        SELECT TOP (100) q.instance_id
-        FROM duroxide.orchestrator_queue AS q
+        INSERT INTO @ids (instance_id, orphan)
+        SELECT TOP (100) q.instance_id,
+            MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) * MAX(CASE WHEN q.kind IN (0, 3) AND q.visible_at <= @before THEN 1 ELSE 0 END)
+        FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
         WHERE q.instance_id > @last
-          AND q.kind IN (0, 3)
-          AND q.visible_at <= @before
-          AND NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = q.instance_id)
-          AND NOT EXISTS (SELECT 1 FROM duroxide.history AS h WHERE h.instance_id = q.instance_id)
-          AND NOT EXISTS (
-              SELECT 1
-              FROM duroxide.orchestrator_queue AS s
-              WHERE s.instance_id = q.instance_id
-                AND s.kind IN (1, 2)
-          )
         GROUP BY q.instance_id
         ORDER BY q.instance_id;
         SET @found = @@ROWCOUNT;
-        SELECT @last = MAX(k.instance_id) FROM @ids AS k;
+        SELECT @page = MAX(k.instance_id) FROM @ids AS k;
+        UPDATE k
+        SET orphan = 0
+        FROM @ids AS k
+        WHERE k.orphan = 1
+          AND (EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = k.instance_id)
+              OR EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = k.instance_id));
 
-        SELECT @id = MIN(k.instance_id) FROM @ids AS k;
+        SELECT @id = MIN(k.instance_id) FROM @ids AS k WHERE k.orphan = 1;
         WHILE @id IS NOT NULL AND @in_time = 1
         BEGIN
             SET @of_id = 0;
@@ -61,29 +75,32 @@ BEGIN TRY
             EXEC duroxide.lock_inbox @instance_id = @id;
             -- Since it was found it may have been started; from here on it cannot be.
             IF NOT EXISTS (
-                SELECT 1 FROM duroxide.instances AS i WHERE i.instance_id = @id
+                SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = @id
             )
             AND NOT EXISTS (
-                SELECT 1 FROM duroxide.orchestrator_queue AS s WHERE s.instance_id = @id AND s.kind IN (1, 2)
+                SELECT 1 FROM duroxide.orchestrator_queue AS s WITH (INDEX (ix_orchestrator_queue_kind))
+                WHERE s.instance_id = @id AND s.kind IN (1, 2)
             )
             BEGIN
                 SET @portion = 1000;
                 WHILE @portion = 1000
                 BEGIN
-                    DELETE TOP (1000) FROM duroxide.orchestrator_queue
-                    WHERE instance_id = @id
-                      AND kind IN (0, 3)
-                      AND visible_at <= @before;
+                    DELETE TOP (1000) q
+                    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+                    WHERE q.instance_id = @id
+                      AND q.kind IN (0, 3)
+                      AND q.visible_at <= @before;
                     SET @portion = @@ROWCOUNT;
                     SET @of_id = @of_id + @portion;
                 END;
                 IF NOT EXISTS (
-                    SELECT 1 FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = @id
+                    SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = @id
                 )
                     -- vet:allow Q6-order: lock_inbox has locked the row before
-                    DELETE FROM duroxide.inboxes
-                    WHERE instance_id = @id
-                      AND (lock_token IS NULL OR locked_until <= @now);
+                    DELETE b
+                    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+                    WHERE b.instance_id = @id
+                      AND (b.lock_token IS NULL OR b.locked_until <= @now);
             END;
             EXEC duroxide.refresh_inbox @instance_id = @id, @now = @now;
             COMMIT TRANSACTION;
@@ -94,8 +111,13 @@ BEGIN TRY
             -- How long the call has taken so far.
             IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
                 SET @in_time = 0;
-            SELECT @id = MIN(k.instance_id) FROM @ids AS k WHERE k.instance_id > @id;
+            SET @last = @id;
+            SELECT @id = MIN(k.instance_id) FROM @ids AS k WHERE k.instance_id > @last AND k.orphan = 1;
         END;
+        IF @id IS NULL AND @found > 0
+            SET @last = @page;
+        IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
+            SET @in_time = 0;
     END;
 END TRY
 BEGIN CATCH
@@ -107,5 +129,5 @@ BEGIN CATCH
 END CATCH;
 
 -- gen:result Orphans
-/* gen:columns (instances bigint not null, messages bigint not null, more bit not null) */
-SELECT @instances AS instances, @messages AS messages, CAST(CASE WHEN @in_time = 1 THEN 0 ELSE 1 END AS BIT) AS more;
+/* gen:columns (instances bigint not null, messages bigint not null, after_instance_id nvarchar(400)) */
+SELECT @instances AS instances, @messages AS messages, CASE WHEN @in_time = 0 THEN @last END AS after_instance_id;

@@ -1,4 +1,6 @@
--- Finds the number of a version of the framework, and gives it one if it has none.
+-- Finds the number of a version of the framework, and gives it one if it has none. It is
+-- called before the caller's transaction begins, so that no fetch waits for a new version
+-- longer than it takes to add it.
 --
 -- Locks: framework_versions.
 -- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
@@ -20,15 +22,15 @@ WHERE f.major = @major
   AND f.patch = @patch;
 IF @version_id IS NOT NULL
     RETURN;
-IF NOT EXISTS (
+INSERT INTO duroxide.framework_versions (major, minor, patch)
+SELECT @major, @minor, @patch
+WHERE NOT EXISTS (
     SELECT 1
     FROM duroxide.framework_versions AS f WITH (UPDLOCK, HOLDLOCK)
     WHERE f.major = @major
       AND f.minor = @minor
       AND f.patch = @patch
-)
-    INSERT INTO duroxide.framework_versions (major, minor, patch)
-    VALUES (@major, @minor, @patch);
+);
 SELECT @version_id = f.id
 FROM duroxide.framework_versions AS f
 WHERE f.major = @major

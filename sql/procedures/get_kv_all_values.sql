@@ -5,6 +5,7 @@
 --   1 Values: keys and values, in no order
 --
 -- Locks: see hold_instance, which this calls.
+-- Hints: INDEX reads the instance's rows and no others, whatever the statistics say.
 CREATE OR ALTER PROCEDURE duroxide.get_kv_all_values
     @instance_id NVARCHAR(400)
 AS
@@ -18,17 +19,17 @@ BEGIN TRY
     SELECT x.kv_key, x.value
     FROM (
         SELECT s.kv_key, s.value
-        FROM duroxide.kv_store AS s
+        FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))
         WHERE s.instance_id = @instance_id
           AND NOT EXISTS (
               SELECT 1
-              FROM duroxide.kv_delta AS t
+              FROM duroxide.kv_delta AS t WITH (INDEX (pk_kv_delta))
               WHERE t.instance_id = s.instance_id
                 AND t.kv_key = s.kv_key
           )
         UNION ALL
         SELECT d.kv_key, d.value
-        FROM duroxide.kv_delta AS d
+        FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
         WHERE d.instance_id = @instance_id
     ) AS x
     WHERE x.value IS NOT NULL;

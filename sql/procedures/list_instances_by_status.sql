@@ -3,13 +3,17 @@
 --
 -- Result sets:
 --   1 Instances: their ids
+--
+-- Hints: LOOP and INDEX come to an execution by its instance, as everybody does who writes
+-- both.
 CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS
 SET NOCOUNT ON;
 -- gen:result Instances
 SELECT i.instance_id
-FROM duroxide.instances AS i
-INNER JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+    ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE e.status = @status
 ORDER BY i.created_at DESC, i.sequence DESC;

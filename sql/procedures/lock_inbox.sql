@@ -8,20 +8,20 @@
 -- (HOLDLOCK) would make all new instances whose ids are neighbours wait for each
 -- other, which happens all the time rather than once in a while.
 --
--- Locks: inboxes.
--- Hints: READCOMMITTEDLOCK waits for an inbox that somebody is adding, also where writes
--- look at committed versions first (optimized locking): without it both would add it.
--- FORCESEEK locks the row by its key before its keys in the indexes, and ROWLOCK keeps to
--- rows.
+-- Locks: inboxes, by the primary key.
+-- Hints: INDEX finds the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits
+-- for a row that somebody is adding where updates look at the last version first (optimized
+-- locking). ROWLOCK keeps the lock to the row.
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 -- vet:allow Q10: see above
-UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
-SET version_id = version_id
-WHERE instance_id = @instance_id;
+UPDATE b
+SET version_id = b.version_id
+FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
+WHERE b.instance_id = @instance_id;
 IF @@ROWCOUNT = 0
     -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.inboxes (instance_id)

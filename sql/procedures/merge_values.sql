@@ -3,23 +3,25 @@
 -- is inside a transaction.
 --
 -- Locks: kv_store, kv_delta.
+-- Hints: INDEX, LOOP and ROWLOCK are there for the reasons that change_values gives.
 CREATE OR ALTER PROCEDURE duroxide.merge_values
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-IF NOT EXISTS (SELECT 1 FROM duroxide.kv_delta AS d WHERE d.instance_id = @instance_id)
+IF NOT EXISTS (SELECT 1 FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance)) WHERE d.instance_id = @instance_id)
     RETURN;
 DELETE s
-FROM duroxide.kv_store AS s
-INNER JOIN duroxide.kv_delta AS d ON d.instance_id = s.instance_id AND d.kv_key = s.kv_key
-WHERE s.instance_id = @instance_id;
+FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
+INNER LOOP JOIN duroxide.kv_store AS s WITH (ROWLOCK, INDEX (pk_kv_store)) ON s.instance_id = @instance_id AND s.kv_key = d.kv_key
+WHERE d.instance_id = @instance_id;
 -- vet:allow P1-atomic: in the caller's transaction
-INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
+INSERT INTO duroxide.kv_store WITH (ROWLOCK) (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT d.instance_id, d.kv_key, d.value, d.value_bytes, d.last_updated_at_ms
-FROM duroxide.kv_delta AS d
+FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
 WHERE d.instance_id = @instance_id
   AND d.value IS NOT NULL;
 -- vet:allow P1-atomic: in the caller's transaction
-DELETE FROM duroxide.kv_delta
-WHERE instance_id = @instance_id;
+DELETE d
+FROM duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (ix_kv_delta_instance))
+WHERE d.instance_id = @instance_id;

@@ -1,24 +1,32 @@
 -- Deletes old executions of many instances, running ones and sub-orchestrations
 -- included, in the order of their ids (§6.19).
 --
--- Each instance is a transaction of its own. After each the call ends if it has taken
--- @budget_ms milliseconds, and so it does at the first error, provided that something
+-- Instances are looked at 1,000 at a time, those that match are chosen from them, and each of
+-- these is a transaction of its own. After each instance and each 1,000 the call ends if it has
+-- taken @budget_ms milliseconds, and so it does at the first error, provided that something
 -- was done before it: the next call goes on where this one stopped, or meets the error
--- again and reports it. So the counts are never lost.
+-- again and reports it. So the counts are never lost, and a call is never longer because there
+-- is much that doesn't match.
 --
--- Parameters: with @listed = 1 only instances in @list are looked at, and if
--- @finished_before is not NULL only those whose current execution ended before it.
--- @from is the id to begin at, NULL for the first, and @max_instances the largest
--- number of them, at most 1,000 are sensible. @keep_last and @completed_before are
--- those of prune_executions. Times are in milliseconds.
+-- Parameters:
+--   @listed, @list     with @listed = 1 only instances in @list are looked at
+--   @finished_before   if it is not NULL only those whose current execution ended before it,
+--                      in milliseconds
+--   @after             the id after which to begin, NULL for the first
+--   @max_instances     the largest number of instances; at most 1,000 are sensible
+--   @keep_last, @completed_before  those of prune_executions
+--   @budget_ms         milliseconds after which nothing new is begun
 --
--- gen:null @finished_before @completed_before @from
+-- gen:null @finished_before @completed_before @after
 --
 -- Result sets:
---   1 Counts: how many instances were looked at, what was deleted, and where to go on;
---     the id is NULL if there are no more
+--   1 Counts: how many instances were pruned, what was deleted, and the id after which to go
+--     on; it is NULL if there are no more
 --
--- Locks: executions, history.
+-- Locks: instances and executions, shared; executions, history. While it looks for instances
+-- no lock is held that a writer waits for.
+-- Hints: INDEX and LOOP read a page of instances by the key and nothing else, and each
+-- execution by a seek, whatever the statistics say (rule Q9).
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -27,7 +35,7 @@ CREATE OR ALTER PROCEDURE duroxide.prune_executions_bulk
     @listed           BIT,
     @list             duroxide.id_list_v1 READONLY,
     @finished_before  BIGINT,
-    @from             NVARCHAR(400),
+    @after            NVARCHAR(400),
     @max_instances    BIGINT,
     @keep_last        BIGINT,
     @completed_before BIGINT,
@@ -37,52 +45,65 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @chosen TABLE (position BIGINT NOT NULL PRIMARY KEY, instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL);
-DECLARE @count BIGINT, @done BIGINT = 0, @instance_id NVARCHAR(400), @in_time BIT = 1;
+DECLARE @page TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL,
+    matches      BIT           NOT NULL
+);
+DECLARE @count INT = 1000, @position INT = 0, @next INT, @instance_id NVARCHAR(400), @done BIGINT = 0, @in_time BIT = 1;
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
 DECLARE @found BIT, @of_executions BIGINT, @of_events BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
 
-    IF @from IS NULL
-        SELECT @from = MIN(i.instance_id)
-        FROM duroxide.instances AS i;
-
-    -- One more than may be looked at, to tell where to go on.
-    IF @listed = 1
-        INSERT INTO @chosen (position, instance_id)
-        SELECT TOP (@max_instances + 1) ROW_NUMBER() OVER (ORDER BY i.instance_id), i.instance_id
-        FROM duroxide.instances AS i
-        LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-        WHERE i.instance_id >= @from
-          AND i.instance_id IN (SELECT l.id FROM @list AS l)
-          AND (@finished_before IS NULL OR e.completed_at < @finished_before)
-        ORDER BY i.instance_id;
-    ELSE
-        INSERT INTO @chosen (position, instance_id)
-        SELECT TOP (@max_instances + 1) ROW_NUMBER() OVER (ORDER BY i.instance_id), i.instance_id
-        FROM duroxide.instances AS i
-        LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
-        WHERE i.instance_id >= @from
-          AND (@finished_before IS NULL OR e.completed_at < @finished_before)
-        ORDER BY i.instance_id;
-    SET @count = @@ROWCOUNT;
-
-    WHILE @done < @count AND @done < @max_instances AND @in_time = 1
+    -- No id is empty, so the first is behind this.
+    SET @after = COALESCE(@after, N'');
+    WHILE @count = 1000 AND @done < @max_instances AND @in_time = 1
     BEGIN
-        SELECT @instance_id = c.instance_id FROM @chosen AS c WHERE c.position = @done + 1;
-        BEGIN TRANSACTION;
-        EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
-            @found = @found OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
-        COMMIT TRANSACTION;
-        -- It may have been deleted since it was chosen.
-        SET @instances = @instances + @found;
-        SET @executions = @executions + @of_executions;
-        SET @events = @events + @of_events;
-        SET @done = @done + 1;
-        -- How long the call has taken so far.
-        IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
-            SET @in_time = 0;
+        -- A page of instances, and which of them match.
+        DELETE FROM @page;
+        IF @listed = 1
+            INSERT INTO @page (position, instance_id, execution_id, matches)
+            SELECT TOP (1000) ROW_NUMBER() OVER (ORDER BY i.instance_id), i.instance_id, i.current_execution_id, 1
+            FROM (SELECT DISTINCT l.id FROM @list AS l WHERE l.id > @after) AS l
+            INNER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = l.id
+            ORDER BY i.instance_id;
+        ELSE
+            INSERT INTO @page (position, instance_id, execution_id, matches)
+            SELECT TOP (1000) ROW_NUMBER() OVER (ORDER BY i.instance_id), i.instance_id, i.current_execution_id, 1
+            FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+            WHERE i.instance_id > @after
+            ORDER BY i.instance_id;
+        SET @count = @@ROWCOUNT;
+        IF @finished_before IS NOT NULL
+            UPDATE p
+            SET matches = CASE WHEN e.completed_at < @finished_before THEN 1 ELSE 0 END
+            FROM @page AS p
+            LEFT LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+                ON e.instance_id = p.instance_id AND e.execution_id = p.execution_id;
+
+        SET @position = 0;
+        WHILE @position < @count AND @done < @max_instances AND @in_time = 1
+        BEGIN
+            SELECT @next = MIN(p.position) FROM @page AS p WHERE p.position > @position AND p.matches = 1;
+            IF @next IS NOT NULL
+            BEGIN
+                SELECT @instance_id = p.instance_id FROM @page AS p WHERE p.position = @next;
+                BEGIN TRANSACTION;
+                EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
+                    @found = @found OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
+                COMMIT TRANSACTION;
+                -- It may have been deleted since it was chosen.
+                SELECT @instances = @instances + @found, @executions = @executions + @of_executions, @events = @events + @of_events,
+                    @done = @done + 1;
+            END;
+            SET @position = COALESCE(@next, @count);
+            SELECT @after = p.instance_id FROM @page AS p WHERE p.position = @position;
+            -- How long the call has taken so far.
+            IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
+                SET @in_time = 0;
+        END;
     END;
 END TRY
 BEGIN CATCH
@@ -90,9 +111,10 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     IF @done = 0
         THROW;
+    SET @in_time = 0;
 END CATCH;
 
 -- gen:result Counts
--- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, next_instance_id nvarchar(400))
+-- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, after_instance_id nvarchar(400))
 SELECT @instances AS instances, @executions AS executions, @events AS events,
-    (SELECT c.instance_id FROM @chosen AS c WHERE c.position = @done + 1) AS next_instance_id;
+    CASE WHEN @in_time = 0 OR @count = 1000 OR @position < @count THEN @after END AS after_instance_id;

@@ -9,9 +9,10 @@
 -- not ended before @completed_before, a time in milliseconds, if that is not NULL.
 -- @found tells whether there is such an instance.
 --
--- Locks: executions, history.
--- Hints: LOOP finds what is to go by a seek, so that rows of the current execution,
--- which a turn may hold, are not read.
+-- Locks: instances and executions, shared; executions, history; each row by its primary key.
+-- Hints: LOOP comes to an execution by its instance, as everybody does who writes both, and INDEX
+-- by a seek, so that rows of the current execution, which a turn may hold, are not deleted.
+-- ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,
@@ -23,8 +24,8 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
-DECLARE @old TABLE (execution_id BIGINT NOT NULL PRIMARY KEY);
-DECLARE @current BIGINT, @first_kept BIGINT, @portion INT;
+DECLARE @old duroxide.execution_list_v1;
+DECLARE @current BIGINT, @first_kept BIGINT, @count INT, @position INT = 1;
 SET @executions = 0;
 SET @events = 0;
 SET @found = 0;
@@ -45,34 +46,28 @@ FROM (
 IF @first_kept IS NULL OR @first_kept > @current
     SET @first_kept = @current;
 
-INSERT INTO @old (execution_id)
-SELECT e.execution_id
-FROM duroxide.executions AS e
+INSERT INTO @old (position, instance_id, execution_id)
+SELECT ROW_NUMBER() OVER (ORDER BY e.execution_id), e.instance_id, e.execution_id
 -- The instance may have been deleted and begun anew meanwhile.
-INNER JOIN duroxide.instances AS i ON i.instance_id = e.instance_id AND i.current_execution_id > e.execution_id
-WHERE e.instance_id = @instance_id
+FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+    ON e.instance_id = i.instance_id AND e.execution_id < i.current_execution_id
+WHERE i.instance_id = @instance_id
   AND e.execution_id < @first_kept
   AND e.status <> N'Running'
   AND (@completed_before IS NULL OR e.completed_at < @completed_before);
-IF @@ROWCOUNT = 0
-    RETURN;
+SET @count = @@ROWCOUNT;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+-- At most 1,000 rows each, so that the server never takes the whole table (rule Q7).
+WHILE @position <= @count
 BEGIN
     DELETE TOP (1000) e
     FROM @old AS o
-    INNER LOOP JOIN duroxide.executions AS e ON e.instance_id = @instance_id AND e.execution_id = o.execution_id;
-    SET @portion = @@ROWCOUNT;
-    SET @executions = @executions + @portion;
+    INNER LOOP JOIN duroxide.executions AS e WITH (ROWLOCK, INDEX (pk_executions))
+        ON e.instance_id = o.instance_id AND e.execution_id = o.execution_id
+    WHERE o.position BETWEEN @position AND @position + 999;
+    SET @executions = @executions + @@ROWCOUNT;
+    SET @position = @position + 1000;
 END;
-
-SET @portion = 1000;
-WHILE @portion = 1000
-BEGIN
-    DELETE TOP (1000) h
-    FROM @old AS o
-    INNER LOOP JOIN duroxide.history AS h ON h.instance_id = @instance_id AND h.execution_id = o.execution_id;
-    SET @portion = @@ROWCOUNT;
-    SET @events = @events + @portion;
-END;
+IF @count > 0
+    EXEC duroxide.delete_events @runs = @old, @events = @events OUTPUT;

@@ -46,8 +46,9 @@ WHERE wake_at IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For the guard of acknowledge, abandon and renew.
-CREATE UNIQUE INDEX uq_inboxes_token ON duroxide.inboxes (lock_token)
+-- For the guard of acknowledge, abandon and renew. What it includes is for
+-- recommended_workers, and changes when the token does.
+CREATE UNIQUE INDEX uq_inboxes_token ON duroxide.inboxes (lock_token) INCLUDE (head_id)
 WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
@@ -139,8 +140,9 @@ WHERE ready = 0
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For the guard of acknowledge, abandon and renew.
-CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token)
+-- For the guard of acknowledge, abandon and renew. What it includes is for
+-- recommended_workers, and changes when the token does.
+CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token) INCLUDE (ready)
 WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO

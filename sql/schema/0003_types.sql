@@ -87,6 +87,14 @@ CREATE TYPE duroxide.id_list_v1 AS TABLE (
 );
 GO
 
+-- Executions, for one procedure from another. The position is from 1 on, without gaps.
+CREATE TYPE duroxide.execution_list_v1 AS TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL
+);
+GO
+
 -- Tokens of leases.
 CREATE TYPE duroxide.token_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,

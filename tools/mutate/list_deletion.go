@@ -20,31 +20,35 @@ var deletionMutants = []mutant{
 	},
 	{
 		what: "does not look again whether an instance has ended", kind: conditionRemoved, module: "delete_instance_bulk",
-		old: "              AND e.status IN (N'Completed', N'Failed', N'ContinuedAsNew')\n              AND e.completed_at < @before\n        )\n", new: "        )\n",
+		old: "                      AND i.parent_instance_id IS NULL\n                      AND e.completed_at < @before\n", new: "",
 	},
 	{
 		what: "ends the locks before it deletes", kind: commitMoved, module: "delete_instance_bulk",
-		old: "            EXEC duroxide.delete_list", new: "            " + again + "            EXEC duroxide.delete_list",
+		old: "                    EXEC duroxide.delete_list", new: "            " + again + "            EXEC duroxide.delete_list",
 	},
 	{
 		what: "has no budget", kind: clockEarlier, module: "delete_instance_bulk",
-		old: "        IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms", new: "        IF @now - @now > @budget_ms",
+		old: "            IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms", new: "            IF @now - @now > @budget_ms",
 	},
 	{
 		what: "has no budget", kind: clockEarlier, module: "prune_executions_bulk",
-		old: "        IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms", new: "        IF @now - @now > @budget_ms",
+		old: "            IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms", new: "            IF @now - @now > @budget_ms",
+	},
+	{
+		what: "keeps the inbox that its lock has added", kind: commitMoved, module: "delete_instance_bulk",
+		old: "                    ROLLBACK TRANSACTION;\n", new: "                    COMMIT TRANSACTION;\n",
 	},
 	{
 		what: "deletes the activities first", kind: orderSwapped, module: "delete_list", nth: 1,
-		old: "SET @portion = 1000;\n", new: "DELETE w\nFROM @ids AS n\nINNER LOOP JOIN duroxide.worker_queue AS w ON w.instance_id = n.instance_id;\nSET @portion = 1000;\n",
+		old: "SET @position = 1;\n", new: "DELETE w\nFROM @ids AS n\nINNER LOOP JOIN duroxide.worker_queue AS w ON w.instance_id = n.instance_id;\nSET @position = 1;\n",
 	},
 	{
-		what: "deletes histories before the instances", kind: orderSwapped, module: "delete_list", nth: 3,
-		old: "SET @portion = 1000;\n", new: "DELETE h\nFROM @ids AS n\nINNER LOOP JOIN duroxide.history AS h ON h.instance_id = n.instance_id;\nSET @portion = 1000;\n",
+		what: "deletes histories before the instances", kind: orderSwapped, module: "delete_list", nth: 2,
+		old: "SET @position = 1;\n", new: "DELETE h\nFROM @ids AS n\nINNER LOOP JOIN duroxide.history AS h ON h.instance_id = n.instance_id;\nSET @position = 1;\n",
 	},
 	{
 		what: "deletes activities by their index", kind: orderSwapped, module: "delete_list",
-		old: "    DELETE TOP (1000) w\n    FROM @work AS k\n    INNER LOOP JOIN duroxide.worker_queue AS w ON w.id = k.id;",
+		old: "    DELETE TOP (1000) w\n    FROM @work AS k\n    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;",
 		new: "    DELETE TOP (1000) w\n    FROM @ids AS n\n    INNER LOOP JOIN duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_activity)) ON w.instance_id = n.instance_id;",
 	},
 	{
@@ -56,8 +60,8 @@ var deletionMutants = []mutant{
 		old: "  AND e.status <> N'Running'\n", new: "",
 	},
 	{
-		what: "deletes histories before the executions", kind: orderSwapped, module: "prune_instance", nth: 1,
-		old: "SET @portion = 1000;\n", new: "DELETE h\nFROM @old AS o\nINNER LOOP JOIN duroxide.history AS h ON h.instance_id = @instance_id AND h.execution_id = o.execution_id AND h.event_id > 1;\nSET @portion = 1000;\n",
+		what: "deletes histories before the executions", kind: orderSwapped, module: "prune_instance",
+		old: "-- At most 1,000 rows each", new: "DELETE h\nFROM @old AS o\nINNER LOOP JOIN duroxide.history AS h ON h.instance_id = @instance_id AND h.execution_id = o.execution_id AND h.event_id > 1;\n-- At most 1,000 rows each",
 	},
 	{
 		what: "ends the lock of the inbox before it deletes the messages", kind: commitMoved, module: "delete_orphan_messages",
@@ -65,11 +69,11 @@ var deletionMutants = []mutant{
 	},
 	{
 		what: "does not look again whether it was started", kind: conditionRemoved, module: "delete_orphan_messages",
-		old: "                SELECT 1 FROM duroxide.orchestrator_queue AS s WHERE s.instance_id = @id AND s.kind IN (1, 2)\n", new: "                SELECT 1 FROM duroxide.orchestrator_queue AS s WHERE s.instance_id = @id AND s.kind > 3\n",
+		old: "                WHERE s.instance_id = @id AND s.kind IN (1, 2)\n", new: "                WHERE s.instance_id = @id AND s.kind > 3\n",
 	},
 	{
 		what: "deletes an inbox that still has messages", kind: conditionRemoved, module: "delete_orphan_messages",
-		old: "                    SELECT 1 FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = @id\n", new: "                    SELECT 1 FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = @id AND q.kind > 3\n",
+		old: "WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = @id\n", new: "WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = @id AND q.kind > 3\n",
 	},
 	{
 		what: "deletes an inbox that still has messages", kind: conditionRemoved, module: "fetch_orchestration_item",
@@ -77,6 +81,6 @@ var deletionMutants = []mutant{
 	},
 	{
 		what: "forgets values that were deleted before the others", kind: orderSwapped, module: "merge_values",
-		old: "DELETE s\nFROM duroxide.kv_store AS s", new: "UPDATE duroxide.kv_delta SET value_bytes = value_bytes WHERE instance_id = @instance_id;\nDELETE s\nFROM duroxide.kv_store AS s",
+		old: "DELETE s\n", new: "UPDATE duroxide.kv_delta SET value_bytes = value_bytes WHERE instance_id = @instance_id;\nDELETE s\n",
 	},
 }

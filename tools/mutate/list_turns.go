@@ -72,11 +72,11 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "computes the head of an instance with a lease", kind: conditionRemoved, module: "refresh_inbox",
-		old: "WHERE b.instance_id = @instance_id\n  AND (b.lock_token IS NULL OR b.locked_until <= @now);", new: "WHERE b.instance_id = @instance_id;",
+		old: "\n  AND (b.lock_token IS NULL OR b.locked_until <= @now)\n", new: "\n",
 	},
 	{
 		what: "takes a lease that has ended for a live one", kind: comparedWrong, module: "refresh_inbox",
-		old: "  AND (b.lock_token IS NULL OR b.locked_until <= @now);", new: "  AND b.lock_token IS NULL;",
+		old: "  AND (b.lock_token IS NULL OR b.locked_until <= @now)\n", new: "  AND b.lock_token IS NULL\n",
 	},
 	{
 		what: "keeps an old head when something has come due", kind: conditionRemoved, module: "refresh_inbox",
@@ -88,7 +88,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "only looks at the inbox instead of locking it", kind: lockRemoved, module: "lock_inbox",
-		old: "UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\nSET version_id = version_id\nWHERE instance_id = @instance_id;\nIF @@ROWCOUNT = 0\n",
+		old: "UPDATE b\nSET version_id = b.version_id\nFROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))\nWHERE b.instance_id = @instance_id;\nIF @@ROWCOUNT = 0\n",
 		new: "IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n",
 	},
 	{
@@ -115,29 +115,45 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "locks from the last id to the first", kind: orderSwapped, module: "lock_inboxes",
-		old: "SELECT @next = MIN(o.instance_id) FROM @ordered AS o;\nWHILE @next IS NOT NULL\nBEGIN\n    EXEC duroxide.lock_inbox @instance_id = @next;\n    SELECT @next = MIN(o.instance_id) FROM @ordered AS o WHERE o.instance_id > @next;",
-		new: "SELECT @next = MAX(o.instance_id) FROM @ordered AS o;\nWHILE @next IS NOT NULL\nBEGIN\n    EXEC duroxide.lock_inbox @instance_id = @next;\n    SELECT @next = MAX(o.instance_id) FROM @ordered AS o WHERE o.instance_id < @next;",
+		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id;",
+		new: "    DECLARE @next NVARCHAR(400) = (SELECT MAX(o.instance_id) FROM @ordered AS o);\n    WHILE @next IS NOT NULL\n    BEGIN\n        UPDATE duroxide.inboxes SET version_id = version_id WHERE instance_id = @next;\n        SELECT @next = MAX(o.instance_id) FROM @ordered AS o WHERE o.instance_id < @next;\n    END;\n    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
 	},
 	{
-		what: "locks its targets from the last to the first", kind: orderSwapped, module: "ack_orchestration_item", nth: 1,
-		old: "    SELECT @next = MIN(t.instance_id) FROM @targets AS t;\n    WHILE @next IS NOT NULL\n    BEGIN\n        EXEC duroxide.lock_inbox @instance_id = @next;\n        SELECT @next = MIN(t.instance_id) FROM @targets AS t WHERE t.instance_id > @next;",
-		new: "    SELECT @next = MAX(t.instance_id) FROM @targets AS t;\n    WHILE @next IS NOT NULL\n    BEGIN\n        EXEC duroxide.lock_inbox @instance_id = @next;\n        SELECT @next = MAX(t.instance_id) FROM @targets AS t WHERE t.instance_id < @next;",
+		what: "only looks at the inboxes that are there", kind: lockRemoved, module: "lock_inboxes",
+		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id;",
+		new: "    DECLARE @seen TABLE (instance_id NVARCHAR(400));\n    INSERT INTO @seen SELECT b.instance_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
+	},
+	{
+		what: "takes those that somebody has added for its own", kind: lockRemoved, module: "lock_inboxes",
+		old: "        SET @missing = @missing - @@ROWCOUNT;\n", new: "        SET @missing = 0;\n",
+	},
+	{
+		what: "shares an inbox without a lock", kind: lockRemoved, module: "share_inbox",
+		old: "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;\n", new: "",
+	},
+	{
+		what: "shares the inbox of an instance that is idle", kind: conditionRemoved, module: "share_inbox",
+		old: "  AND (b.head_id IS NOT NULL OR b.locked_until > @now)\n", new: "",
+	},
+	{
+		what: "takes a lease that has ended for a live one", kind: comparedWrong, module: "share_inbox",
+		old: "OR b.locked_until > @now)", new: "OR b.locked_until IS NOT NULL)",
 	},
 	{
 		what: "locks its own instance before the others", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "    INSERT INTO @targets (instance_id)\n", new: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    INSERT INTO @targets (instance_id)\n",
+		old: "    INSERT INTO @targets (position, id)\n", new: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    INSERT INTO @targets (position, id)\n",
 	},
 	{
-		what: "locks each target only when it computes its head", kind: lockRemoved, module: "ack_orchestration_item",
-		old: "        EXEC duroxide.lock_inbox @instance_id = @next;\n", new: "        IF @next = @instance_id EXEC duroxide.lock_inbox @instance_id = @next;\n",
+		what: "locks its own instance only", kind: lockRemoved, module: "ack_orchestration_item",
+		old: "    EXEC duroxide.lock_inboxes @instances = @targets;\n", new: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n",
 	},
 	{
 		what: "ends a lease that has ended by itself", kind: conditionRemoved, module: "ack_orchestration_item",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now;", new: "      AND b.lock_token = @lock_token;",
 	},
 	{
 		what: "ends the lease of whoever has it", kind: conditionRemoved, module: "ack_orchestration_item",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND locked_until > @now;",
+		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now;", new: "      AND b.locked_until > @now;",
 	},
 	{
 		what: "commits when the lease has ended", kind: commitMoved, module: "ack_orchestration_item",
@@ -152,21 +168,21 @@ var turnMutants = []mutant{
 		old: "    INSERT INTO duroxide.worker_queue\n", new: "    " + again + "    INSERT INTO duroxide.worker_queue\n",
 	},
 	{
-		what: "commits before the heads are computed", kind: commitMoved, module: "ack_orchestration_item", nth: 2,
-		old: "    SELECT @next = MIN(t.instance_id) FROM @targets AS t;\n", new: "    " + again + "    SELECT @next = MIN(t.instance_id) FROM @targets AS t;\n",
+		what: "commits before the heads are computed", kind: commitMoved, module: "ack_orchestration_item",
+		old: "    EXEC duroxide.refresh_inboxes", new: "    " + again + "    EXEC duroxide.refresh_inboxes",
 	},
 	{
 		what: "queues the activities before the instance", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "    INSERT INTO @targets (instance_id)\n", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    INSERT INTO @targets (instance_id)\n",
+		old: "    INSERT INTO @targets (position, id)\n", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    INSERT INTO @targets (position, id)\n",
 	},
 	{
 		what: "deletes cancelled activities by their index", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "        DELETE w\n        FROM @work AS k\n        INNER LOOP JOIN duroxide.worker_queue AS w ON w.id = k.id;",
+		old: "        DELETE w\n        FROM @work AS k\n        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;",
 		new: "        DELETE q\n        FROM @cancelled AS c\n        INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))\n            ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;",
 	},
 	{
 		what: "sets the execution back", kind: conditionRemoved, module: "ack_orchestration_item",
-		old: "CASE WHEN current_execution_id < @execution_id THEN @execution_id ELSE current_execution_id END", new: "@execution_id",
+		old: "CASE WHEN i.current_execution_id < @execution_id THEN @execution_id ELSE i.current_execution_id END", new: "@execution_id",
 	},
 	{
 		what: "does not look for events of the same id", kind: conditionRemoved, module: "ack_orchestration_item",
@@ -174,7 +190,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "gives back a lease that somebody else has now", kind: conditionRemoved, module: "abandon_orchestration_item",
-		old: "    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT", new: "    WHERE instance_id = @instance_id;\n    IF @@ROWCOUNT",
+		old: "    WHERE b.instance_id = @instance_id\n      AND b.lock_token = @lock_token;\n    IF @@ROWCOUNT", new: "    WHERE b.instance_id = @instance_id;\n    IF @@ROWCOUNT",
 	},
 	{
 		what: "gives back messages before the instance", kind: orderSwapped, module: "abandon_orchestration_item",

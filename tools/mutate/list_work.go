@@ -45,15 +45,15 @@ var workMutants = []mutant{
 	},
 	{
 		what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND lock_token = @lock_token;",
+		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now;", new: "      AND q.lock_token = @lock_token;",
 	},
 	{
 		what: "ends the activity of whoever has it", kind: conditionRemoved, module: "ack_work_item",
-		old: "      AND lock_token = @lock_token\n      AND locked_until > @now;", new: "      AND locked_until > @now;",
+		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now;", new: "      AND q.locked_until > @now;",
 	},
 	{
 		what: "commits the completion before the activity's end", kind: commitMoved, module: "ack_work_item",
-		old: "    -- Found by the token", new: "    " + again + "    -- Found by the token",
+		old: "    -- The second condition", new: "    " + again + "    -- The second condition",
 	},
 	{
 		what: "commits before the session hears of it", kind: commitMoved, module: "ack_work_item",
@@ -65,7 +65,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "commits before the inbox hears of the completion", kind: commitMoved, module: "ack_work_item",
-		old: "        EXEC duroxide.refresh_inbox", new: "        " + again + "        EXEC duroxide.refresh_inbox",
+		old: "            EXEC duroxide.refresh_inbox", new: "        BEGIN " + again + "            EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;\n        END;\n        IF 1 = 0\n            EXEC duroxide.refresh_inbox",
 	},
 	{
 		what: "locks the activity before the inbox", kind: orderSwapped, module: "ack_work_item",
@@ -73,19 +73,19 @@ var workMutants = []mutant{
 	},
 	{
 		what: "adds the completion without the inbox's lock", kind: lockRemoved, module: "ack_work_item",
-		old: "        EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "        IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n            INSERT INTO duroxide.inboxes (instance_id) VALUES (@instance_id);\n",
+		old: "            EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "            IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n                INSERT INTO duroxide.inboxes (instance_id) VALUES (@instance_id);\n",
 	},
 	{
 		what: "deletes the activity by its token", kind: orderSwapped, module: "ack_work_item",
-		old: "    DELETE FROM duroxide.worker_queue\n    WHERE id = @id\n      AND lock_token", new: "    DELETE FROM duroxide.worker_queue\n    WHERE lock_token",
+		old: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
 	},
 	{
 		what: "gives up what somebody else has now", kind: conditionRemoved, module: "abandon_work_item",
-		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
+		old: "    WHERE q.id = @id\n      AND q.lock_token = @lock_token;", new: "    WHERE q.id = @id;",
 	},
 	{
 		what: "gives the activity up by its token", kind: orderSwapped, module: "abandon_work_item",
-		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE lock_token = @lock_token;",
+		old: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))\n    WHERE q.id = @id\n", new: "    FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (uq_worker_queue_token))\n    WHERE q.lock_token IS NOT NULL\n",
 	},
 	{
 		what: "is ready before its delay is over", kind: comparedWrong, module: "abandon_work_item",
@@ -125,7 +125,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
-		old: "WHERE session_id = @session_id\n  AND locked_until > @now;", new: "WHERE session_id = @session_id;",
+		old: "WHERE s.session_id = @session_id\n  AND s.locked_until > @now;", new: "WHERE s.session_id = @session_id;",
 	},
 	{
 		what: "deletes sessions that have work", kind: conditionRemoved, module: "cleanup_orphaned_sessions",

@@ -191,13 +191,13 @@ func admin() []operation {
 			return withList(n, fmt.Sprintf("(1, N'%s'), (2, N'%s.c'), (3, N'e')", id, id), "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n")
 		}},
 		{name: "delete in bulk", batch: func(_ string, n int) string {
-			return withList(n, "(1, N'e')", "EXEC duroxide.delete_instance_bulk @listed = 0, @list = @l%d, @completed_before = NULL, @max_roots = 10, @budget_ms = 60000;\n")
+			return withList(n, "(1, N'e')", "EXEC duroxide.delete_instance_bulk @listed = 0, @list = @l%d, @completed_before = NULL, @max_roots = 10, @budget_ms = 60000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL;\n")
 		}, anywhere: true, portions: true},
 		{name: "prune", batch: on("EXEC duroxide.prune_executions @instance_id = N'%s', @keep_last = 1, @completed_before = NULL;\n")},
 		{name: "prune in bulk", batch: func(_ string, n int) string {
-			return withList(n, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = NULL, @from = NULL, @max_instances = 10, @keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")
+			return withList(n, "(1, N'a')", "EXEC duroxide.prune_executions_bulk @listed = 0, @list = @l%d, @finished_before = NULL, @after = NULL, @max_instances = 10, @keep_last = 1, @completed_before = NULL, @budget_ms = 60000;\n")
 		}, anywhere: true, portions: true},
-		{name: "delete orphan messages", batch: always("EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000;\n"), anywhere: true, portions: true},
+		{name: "delete orphan messages", batch: always("EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000, @after = NULL;\n"), anywhere: true, portions: true},
 		{name: "enqueue for an orphan", batch: always(enqueueTurn("o", 3)), anywhere: true},
 		{name: "start an orphan", batch: always(start("o")), anywhere: true},
 	}

@@ -29,7 +29,7 @@ RETURN (
         CASE
             WHEN t.status = N'Running' THEN t.code_id
             WHEN t.has_row = 1 AND t.status <> N'ContinuedAsNew' THEN 0
-            WHEN t.has_row = 0 AND EXISTS (SELECT 1 FROM duroxide.history AS h WHERE h.instance_id = t.instance_id) THEN 0
+            WHEN t.last_execution IS NOT NULL THEN 0
             ELSE COALESCE((
                 SELECT TOP (1) n.code_id
                 FROM (VALUES (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT))) AS k (kind)
@@ -49,7 +49,14 @@ RETURN (
         CASE
             WHEN t.has_row = 1 AND t.status = N'ContinuedAsNew' AND t.last_continue > @now THEN NULL
             WHEN t.has_row = 0 AND (t.last_continue > @now OR t.last_start > @now) THEN NULL
-            WHEN t.has_row = 0 AND t.last_continue IS NULL AND t.last_start IS NULL AND t.others = 1 AND t.started = 0 THEN NULL
+            WHEN t.has_row = 0 AND t.last_continue IS NULL AND t.last_start IS NULL AND t.others = 1
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM duroxide.history AS h WITH (INDEX (pk_history))
+                    WHERE h.instance_id = t.instance_id
+                      AND h.execution_id = t.last_execution
+                      AND h.event_type = N'OrchestrationStarted'
+                ) THEN NULL
             WHEN @head_id IS NOT NULL THEN @head_id
             ELSE (
                 SELECT MIN(v.id)
@@ -102,22 +109,16 @@ RETURN (
                 ) THEN 1
                 ELSE 0
             END AS others,
-            CASE
-                WHEN i.instance_id IS NULL AND EXISTS (
-                    SELECT 1
-                    FROM duroxide.history AS h
-                    WHERE h.instance_id = n.instance_id
-                      AND h.event_type = N'OrchestrationStarted'
-                      AND h.execution_id = (
-                          SELECT MAX(l.execution_id)
-                          FROM duroxide.history AS l
-                          WHERE l.instance_id = n.instance_id
-                      )
-                ) THEN 1
-                ELSE 0
-            END AS started
-        FROM (SELECT @instance_id AS instance_id) AS n
-        LEFT JOIN duroxide.instances AS i ON i.instance_id = n.instance_id
-        LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+            -- Of an instance without a row.
+            CASE WHEN i.instance_id IS NULL THEN (
+                SELECT TOP (1) h.execution_id
+                FROM duroxide.history AS h WITH (INDEX (pk_history))
+                WHERE h.instance_id = n.instance_id
+                ORDER BY h.execution_id DESC
+            ) END AS last_execution
+        FROM (SELECT @instance_id COLLATE Latin1_General_100_BIN2 AS instance_id) AS n
+        LEFT JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.instance_id
+        LEFT JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+            ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
     ) AS t
 );

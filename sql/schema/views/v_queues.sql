@@ -50,7 +50,8 @@ FROM (
         n.now
     FROM duroxide.orchestrator_queue AS q
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
-    LEFT JOIN duroxide.inboxes AS b ON b.instance_id = q.instance_id AND b.lock_token = q.lock_token
+    -- By the instance: whoever writes the row locks it first and its token's key after it.
+    LEFT JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.lock_token = q.lock_token
     UNION ALL
     SELECT
         CAST(N'worker' AS NVARCHAR(16)) AS queue,

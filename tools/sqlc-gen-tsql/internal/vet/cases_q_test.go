@@ -157,6 +157,7 @@ func TestTables(t *testing.T) {
 	check(t, "Q5", vet.Options{QueueTables: []string{"orders"}}, []ruleCase{
 		{"a look that waits", "SELECT id FROM dbo.orders WITH (READCOMMITTEDLOCK);", []string{"1 Q5-locks"}},
 		{"a look that sees versions", "SELECT id FROM dbo.orders WITH (READPAST,\nROWLOCK);", []string{"1 Q5-locks"}},
+		{"a write by its key", "UPDATE o SET state = 1 FROM dbo.orders AS o WITH (ROWLOCK) WHERE o.id = 1;", nil},
 		{"both are missing", "UPDATE dbo.orders WITH (UPDLOCK) SET state = 1 WHERE id = 1;", []string{"1 Q5-locks", "1 Q5-locks"}},
 		{"REPEATABLEREAD locks anyway", "SELECT id FROM dbo.orders WITH (REPEATABLEREAD, ROWLOCK);", nil},
 		{"HOLDLOCK is for ranges", "SELECT id FROM dbo.orders WITH (UPDLOCK, HOLDLOCK);", nil},

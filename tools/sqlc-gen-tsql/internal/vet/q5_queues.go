@@ -25,7 +25,8 @@ var queueRules = []Rule{
 		ID:    "Q5-locks",
 		Title: "What locks rows of a queue table, or passes over locked ones, names READCOMMITTEDLOCK and ROWLOCK",
 		Reason: "Where READ COMMITTED reads versions, a look without READCOMMITTEDLOCK sees no locks that it could wait for or " +
-			"pass over; without ROWLOCK the server may begin with a lock of the whole table.",
+			"pass over; without ROWLOCK the server may begin with a lock of the whole table. A write with no more than ROWLOCK " +
+			"locks anyway.",
 		Bad:     "SELECT COUNT(*) AS waiting FROM dbo.jobs AS j WITH (READPAST, ROWLOCK) WHERE j.taken = 0;",
 		Good:    "SELECT COUNT(*) AS waiting FROM dbo.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK) WHERE j.taken = 0;",
 		Needs:   "queue_tables",
@@ -62,10 +63,11 @@ func (p *pass) statements(f func(u *unit, s syntax.Stmt)) {
 	}
 }
 
-// checkQueueLocks looks at all hints about locks. REPEATABLEREAD locks where versions are read, too.
+// checkQueueLocks looks at all hints about locks. REPEATABLEREAD locks where versions are read, too, and so does a write.
 func checkQueueLocks(p *pass) {
-	p.queueReads(func(u *unit, _ syntax.Stmt, t *syntax.TableRef, queue catalog.Name) {
-		if !hinted(t, "READCOMMITTEDLOCK", "REPEATABLEREAD") {
+	p.queueReads(func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name) {
+		writes := (is[*syntax.Update](s) || is[*syntax.Delete](s)) && !hinted(t, "READPAST", "UPDLOCK", "XLOCK")
+		if !writes && !hinted(t, "READCOMMITTEDLOCK", "REPEATABLEREAD") {
 			p.report(u, t.Span, "add READCOMMITTEDLOCK", "the locks of the queue %s are not looked at where READ COMMITTED reads versions", queue)
 		}
 		if !hinted(t, "ROWLOCK") {

@@ -1,0 +1,34 @@
+package interleave
+
+import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// mended are scenarios that failed once, and hold.
+func mended() []Scenario {
+	return []Scenario{
+		{
+			Name: "the values of two instances are merged",
+			Prepare: heldTurn + fetchTurnOf(8) + "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) " +
+				"VALUES (N'a', N'k', N'1', 1, 1), (N'b', N'k', N'1', 1, 1);",
+			Sessions: []tsqltest.Session{does("one", setsValue(8, "Completed")), does("two", setsValue(9, "Completed"))},
+		},
+		{
+			Name:     "a list of instances by status",
+			Prepare:  heldTurn + call{"execution": "1"}.named("Order").ack(9) + enqueueTurn("a", 3) + fetchTurnOf(7) + fetchTurnOf(8),
+			Sessions: []tsqltest.Session{does("list", "EXEC duroxide.list_instances_by_status @status = N'Running';"), does("ack", strings.Replace(ackTurnOf(8), "Running", "Completed", 1))},
+		},
+		{
+			Name:     "a reader of the queues' lengths",
+			Prepare:  heldTurn,
+			Sessions: []tsqltest.Session{does("read", queueDepths), does("ack", ackTurnOf(9))},
+		},
+		{
+			Name:     "a reader of a value that is merged",
+			Prepare:  heldTurn + "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);",
+			Sessions: []tsqltest.Session{does("get", getValue), does("ack", setsValue(9, "Completed"))},
+		},
+	}
+}

@@ -1,0 +1,125 @@
+package mssql_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// eventsVariable says how many events are deleted. The default costs a second or two. What has to hold is 500000.
+const eventsVariable = "DUROXIDE_TEST_MSSQL_EVENTS"
+
+func manyEvents(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv(eventsVariable)
+	if text == "" {
+		return 8000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 8000 {
+		t.Fatalf("%s is %q and has to be a number from 8000 on", eventsVariable, text)
+	}
+	return n
+}
+
+// A deletion takes time in proportion to what it deletes, however that is spread over executions: what is deleted stays in the
+// index until the end, and no portion passes over what the portions before it have deleted.
+func TestDeletionsTouchKeysInProportion(t *testing.T) {
+	t.Parallel()
+	const most = 6 // keys for an event
+	for _, tt := range []struct {
+		name   string
+		events int // of an execution; 0 for all
+		delete func(c *crowd) (uint64, error)
+	}{
+		{"delete one long execution", 0, func(c *crowd) (uint64, error) {
+			r, err := c.Admin().DeleteInstance(c.t.Context(), "a", true)
+			return r.EventsDeleted, err
+		}},
+		{"delete many executions", 7, func(c *crowd) (uint64, error) {
+			r, err := c.Admin().DeleteInstance(c.t.Context(), "a", true)
+			return r.EventsDeleted, err
+		}},
+		{"prune one long execution", 0, func(c *crowd) (uint64, error) {
+			r, err := c.Admin().PruneExecutions(c.t.Context(), "a", provider.PruneOptions{})
+			return r.EventsDeleted, err
+		}},
+		{"prune many executions", 7, func(c *crowd) (uint64, error) {
+			r, err := c.Admin().PruneExecutions(c.t.Context(), "a", provider.PruneOptions{})
+			return r.EventsDeleted, err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if os.Getenv(eventsVariable) == "" {
+				t.Parallel()
+			}
+			c := newCrowd(t, true)
+			n := manyEvents(t)
+			events := tt.events
+			if events == 0 {
+				events = n
+			}
+			c.grow(n, fmt.Sprintf(`
+				INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+				VALUES (N'a', 1 + (@n - 1) / %[1]d, 1 + (@n - 1) %% %[1]d, N'TimerCreated', N'{}', 2, 1);
+				IF (@n - 1) %% %[1]d = 0
+					INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at)
+					VALUES (N'a', 1 + (@n - 1) / %[1]d, N'ContinuedAsNew', 1, 2);`, events))
+			_, err := c.conn.Exec(t.Context(), `INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at) VALUES (N'a', 1000000, N'Running', 1);
+				INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (N'a', N'Order', 1000000, 1, 1);
+				INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at) VALUES (N'a', 3, N'{}', 1, 1);`)
+			ok(t, err)
+			var deleted uint64
+			keys := c.server.CountKeys(func() { deleted, err = tt.delete(c) })
+			ok(t, err)
+			t.Logf("%d keys for %d events", keys.Total(), n)
+			if deleted != uint64(n) {
+				t.Errorf("%d events are deleted, want %d", deleted, n)
+			}
+			if keys.Total() > most*n {
+				t.Errorf("%d keys are touched for %d events, want at most %d for each:\n%v", keys.Total(), n, most, keys)
+			}
+		})
+	}
+}
+
+// A call in bulk looks at a bounded number of keys beside what it deletes, and the store goes on from there: what may not be
+// deleted costs each look once.
+func TestBulkSelectionGoesOn(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, true)
+	n := 6000
+	c.grow(n, `
+		SET @id = CONCAT(N'r', @n);
+		INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, parent_instance_id, created_at, updated_at)
+		VALUES (@id, N'Order', 1, CASE WHEN @n % 1500 <> 0 THEN N'p' END, 1, 1);
+		INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at) VALUES (@id, 1, N'Completed', 1, 1 + @n / 10);`)
+	limit := uint32(2)
+	var result provider.DeleteInstanceResult
+	var err error
+	keys := c.server.CountKeys(func() {
+		result, err = c.Admin().DeleteInstanceBulk(t.Context(), provider.InstanceFilter{Limit: &limit})
+	})
+	ok(t, err)
+	if result.InstancesDeleted != 2 {
+		t.Errorf("%d instances are deleted, want 2", result.InstancesDeleted)
+	}
+	if most := 3*3000 + 500; keys.Total() > most {
+		t.Errorf("%d keys are touched, want at most %d:\n%v", keys.Total(), most, keys)
+	}
+	result, err = c.Admin().DeleteInstanceBulk(t.Context(), provider.InstanceFilter{})
+	ok(t, err)
+	if result.InstancesDeleted != 2 {
+		t.Errorf("then %d instances are deleted, want the other 2", result.InstancesDeleted)
+	}
+	before := time.UnixMilli(100)
+	pruned, err := c.Admin().PruneExecutionsBulk(t.Context(), provider.InstanceFilter{CompletedBefore: &before}, provider.PruneOptions{})
+	ok(t, err)
+	if pruned.InstancesProcessed != 989 {
+		t.Errorf("%d instances are pruned, want the 989 that ended before", pruned.InstancesProcessed)
+	}
+}

@@ -1,0 +1,62 @@
+-- Deletes the histories of executions, 1,000 events at a time, so that the server never takes
+-- the whole table instead of rows (rule Q7). Each portion begins where the last one ended: what
+-- is deleted stays in the index until the transaction ends, and to pass over all of it once in
+-- each portion would take time with the square of the events.
+--
+-- That a portion deletes the first events is what the join's order makes likely, and nothing
+-- depends on it: the end is when all executions were looked at from the beginning, and fewer
+-- than 1,000 events were there.
+--
+-- Parameters:
+--   @runs    the executions
+--   @events  how many events were deleted
+--
+-- Locks: history, by the primary key.
+-- Hints: LOOP and INDEX find each execution's events by a seek, in order, even if the plan was
+-- made for empty tables (rule Q9). ROWLOCK keeps the locks to rows.
+CREATE OR ALTER PROCEDURE duroxide.delete_events
+    @runs   duroxide.execution_list_v1 READONLY,
+    @events BIGINT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET DEADLOCK_PRIORITY LOW;
+DECLARE @left TABLE (
+    position     INT           NOT NULL PRIMARY KEY,
+    instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    execution_id BIGINT        NOT NULL,
+    -- All up to this event are deleted.
+    after        BIGINT        NOT NULL
+);
+DECLARE @gone TABLE (position INT NOT NULL, event_id BIGINT NOT NULL, PRIMARY KEY (position, event_id));
+DECLARE @position INT = 0, @after BIGINT = 0, @portion INT, @more BIT = 1;
+SET @events = 0;
+INSERT INTO @left (position, instance_id, execution_id, after)
+SELECT r.position, r.instance_id, r.execution_id, -9223372036854775808
+FROM @runs AS r;
+WHILE @more = 1
+BEGIN
+    DELETE FROM @gone;
+    DELETE TOP (1000) h
+    OUTPUT r.position, deleted.event_id INTO @gone (position, event_id)
+    FROM @left AS r
+    INNER LOOP JOIN duroxide.history AS h WITH (ROWLOCK, INDEX (pk_history))
+        ON h.instance_id = r.instance_id AND h.execution_id = r.execution_id AND h.event_id > r.after
+    WHERE r.position >= @position;
+    SET @portion = @@ROWCOUNT;
+    SET @events = @events + @portion;
+    IF @portion < 1000 AND @position = 0
+        SET @more = 0;
+    -- Where the next portion begins: behind the last event, or at the beginning once more.
+    UPDATE @left
+    SET after = -9223372036854775808
+    WHERE position = @position;
+    SET @position = 0;
+    IF @portion = 1000
+        SELECT TOP (1) @position = g.position, @after = g.event_id
+        FROM @gone AS g
+        ORDER BY g.position DESC, g.event_id DESC;
+    UPDATE @left
+    SET after = @after
+    WHERE position = @position;
+END;
