@@ -29,6 +29,8 @@ type KeyCount struct {
 	// Keys is how many were touched; one that is touched twice counts twice. Of them, Waited had to be waited for, Skipped were
 	// left out by READPAST, and Ghosts had no row for the statement: it is deleted, or not committed in the version read.
 	Keys, Waited, Skipped, Ghosts int
+	// Times is how often the statement was executed and touched some of them.
+	Times int
 }
 
 // Keys are counts in the order in which the statements first touched something. Table variables and temporary tables of one
@@ -71,6 +73,24 @@ func (k Keys) Total() int {
 	n := 0
 	for _, c := range k {
 		n += c.Keys
+	}
+	return n
+}
+
+// Executions is how many statements were executed, one in a loop as often as it was, without those that touched nothing.
+func (k Keys) Executions() int {
+	type place struct {
+		module string
+		line   int
+	}
+	times := map[place]int{}
+	for _, c := range k {
+		at := place{c.Module, c.Line}
+		times[at] = max(times[at], c.Times)
+	}
+	n := 0
+	for _, t := range times {
+		n += t
 	}
 	return n
 }
@@ -126,13 +146,14 @@ func (k Keys) plus(others Keys) Keys {
 		k[i].Waited += c.Waited
 		k[i].Skipped += c.Skipped
 		k[i].Ghosts += c.Ghosts
+		k[i].Times += c.Times
 	}
 	return k
 }
 
 // kind is the count without its numbers.
 func (c KeyCount) kind() KeyCount {
-	c.Keys, c.Waited, c.Skipped, c.Ghosts = 0, 0, 0, 0
+	c.Keys, c.Waited, c.Skipped, c.Ghosts, c.Times = 0, 0, 0, 0, 0
 	return c
 }
 
@@ -146,7 +167,7 @@ func keysOf(list []session.Touch) Keys {
 		place := t.Place()
 		c := KeyCount{
 			Module: place.Module, Line: place.Line, Statement: place.Text, Table: t.Table, Index: t.Index, Access: accesses[t.Way],
-			Keys: t.Granted + t.Waited + t.Skipped, Waited: t.Waited, Skipped: t.Skipped, Ghosts: t.Ghosts,
+			Keys: t.Granted + t.Waited + t.Skipped, Waited: t.Waited, Skipped: t.Skipped, Ghosts: t.Ghosts, Times: t.Times,
 		}
 		if t.Mode != lock.NL {
 			c.Mode = t.Mode.String()

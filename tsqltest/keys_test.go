@@ -113,6 +113,9 @@ func TestCountKeys(t *testing.T) {
 	if got, want := listed(keys), ":1 dbo.jobs.pk_jobs seek S 3 0 0 0"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	if n := keys.Executions(); n != 3 {
+		t.Errorf("%d statements are counted, want 3", n)
+	}
 	if keys := server.CountKeys(func() {}); len(keys) > 0 {
 		t.Errorf("nothing was executed, and this is counted: %v", keys)
 	}

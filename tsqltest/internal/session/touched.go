@@ -13,6 +13,7 @@ type Touch struct {
 	Way                              store.Way
 	Mode                             lock.Mode
 	Granted, Waited, Skipped, Ghosts int // as in store.Count
+	Times                            int // that the statement was executed and touched some
 	Table, Index                     string
 
 	unit *unit
@@ -44,6 +45,7 @@ func (t *touches) add(u *unit, at syntax.Stmt, counts []store.Count) {
 		if to.unit == nil {
 			*to = Touch{Way: c.Way, Mode: c.Mode, Table: c.Index.Table.Name, Index: c.Index.Name, unit: u, at: at}
 		}
+		to.Times++
 		to.Granted += c.Granted
 		to.Waited += c.Waited
 		to.Skipped += c.Skipped
