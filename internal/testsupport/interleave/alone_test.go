@@ -154,13 +154,13 @@ func selectedWork(other, knows string) []deed {
 func administered() []deed {
 	bulk := func(listed int, before string, roots, budget int) string {
 		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; ", before) +
-			withList(1, "(1, N'e'), (2, N'a')", fmt.Sprintf("EXEC duroxide.delete_instance_bulk @listed = %d, @list = @l%%d, @completed_before = @before, @max_roots = %d, @budget_ms = %d;\n", listed, roots, budget))
+			withList(1, "(1, N'e'), (2, N'a')", fmt.Sprintf("EXEC duroxide.delete_instance_bulk @listed = %d, @list = @l%%d, @completed_before = @before, @max_roots = %d, @budget_ms = %d, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL;\n", listed, roots, budget))
 	}
 	prune := func(keep int, before string) string {
 		return fmt.Sprintf("DECLARE @before BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - %s; EXEC duroxide.prune_executions @instance_id = N'a', @keep_last = %d, @completed_before = @before;\n", before, keep)
 	}
 	pruneBulk := func(listed int, from string, most, budget int) string {
-		return withList(1, "(1, N'a'), (2, N'b')", fmt.Sprintf("EXEC duroxide.prune_executions_bulk @listed = %d, @list = @l%%d, @finished_before = NULL, @from = %s, @max_instances = %d, @keep_last = 1, @completed_before = NULL, @budget_ms = %d;\n", listed, from, most, budget))
+		return withList(1, "(1, N'a'), (2, N'b')", fmt.Sprintf("EXEC duroxide.prune_executions_bulk @listed = %d, @list = @l%%d, @finished_before = NULL, @after = %s, @max_instances = %d, @keep_last = 1, @completed_before = NULL, @budget_ms = %d;\n", listed, from, most, budget))
 	}
 	const olderFirst = "UPDATE duroxide.executions SET completed_at = completed_at - 5000 WHERE execution_id = 1;"
 	return []deed{
@@ -182,13 +182,13 @@ func administered() []deed {
 		{"prune what is old", "UPDATE duroxide.executions SET completed_at = completed_at - 5000 WHERE execution_id = 1;", within, prune(1, "12000")},
 		{"prune what runs", "UPDATE duroxide.executions SET status = N'Running', completed_at = NULL WHERE instance_id = N'a' AND execution_id = 1;", within, prune(1, "NULL")},
 		{"prune in bulk what is listed", "", within, pruneBulk(1, "NULL", 10, 60_000)},
-		{"prune in bulk from the second", "", within, pruneBulk(0, "N'b'", 10, 60_000)},
+		{"prune in bulk from the second", "", within, pruneBulk(0, "N'a.c'", 10, 60_000)},
 		{"prune in bulk at most one", "", within, pruneBulk(0, "NULL", 1, 60_000)},
 		{"prune in bulk without time", "", within, pruneBulk(0, "NULL", 10, 0)},
-		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 9500, @budget_ms = 60000;\n"},
-		{"delete orphan messages that are older", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 10500, @budget_ms = 60000;\n"},
-		{"delete orphan messages without time", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 0;\n"},
-		{"delete orphan messages, one is hidden", strings.Replace(enqueueTurn("o", 3), "@delay_ms = 0", "@delay_ms = 60000", 1), within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000;\n"},
+		{"delete orphan messages that are old", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 9500, @budget_ms = 60000, @after = NULL;\n"},
+		{"delete orphan messages that are older", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 10500, @budget_ms = 60000, @after = NULL;\n"},
+		{"delete orphan messages without time", "", within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 0, @after = NULL;\n"},
+		{"delete orphan messages, one is hidden", strings.Replace(enqueueTurn("o", 3), "@delay_ms = 0", "@delay_ms = 60000", 1), within, "EXEC duroxide.delete_orphan_messages @older_than_ms = 0, @budget_ms = 60000, @after = NULL;\n"},
 		{"get depths of unknown code", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 9500;\n"},
 		{"get depths of code that has been unknown for long", "", within, "EXEC duroxide.get_queue_depths @unknown_ms = 10500;\n"},
 	}
