@@ -5,7 +5,8 @@
 -- Parameters: @delay_ms hides the messages for so many milliseconds; with 0 they
 -- stay as visible as they are. @give_back = 1 takes the fetch's attempt back.
 --
--- Locks: inboxes, orchestrator_queue; each row by its primary key.
+-- Locks: inboxes, by the primary key; orchestrator_queue, by the token's index: whoever writes
+-- messages holds the inbox.
 -- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
 -- it by the token's index would lock that first and the row after it, and everybody else
 -- comes the other way. ROWLOCK keeps the locks to rows.
@@ -47,9 +48,10 @@ BEGIN TRY
     SET lock_token = NULL,
         visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,
         attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
-    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL;
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

@@ -40,7 +40,8 @@
 -- Locks: code_names, framework_versions, inboxes (of all instances concerned, in the order of
 -- their ids, so that instances that write to each other do not deadlock),
 -- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue; each
--- row by its primary key, except for hidden timers.
+-- row by its primary key, except for messages, by the token's index and the kind's: whoever
+-- writes them holds the inbox.
 -- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to it
 -- by another index would lock that first and the row after it, and everybody else comes the
 -- other way. LOOP seeks each new event and each cancelled activity, instead of reading all of
@@ -151,9 +152,10 @@ BEGIN TRY
     -- Messages: those of the turn go, new ones come.
     -- vet:allow Q3: the lease has just been ended under the same token
     DELETE q
-    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+      AND q.lock_token IS NOT NULL;
     IF @drop_timers = 1
         DELETE q
         FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_kind))
