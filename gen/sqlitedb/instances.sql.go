@@ -562,14 +562,20 @@ func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadPro
 	return items, nil
 }
 
-const TouchInstance = `-- name: TouchInstance :exec
+const TouchInstance = `-- name: TouchInstance :one
 UPDATE instances
 SET
     current_execution_id = max(current_execution_id, CAST(?1 AS INTEGER)),
     custom_status = CASE WHEN CAST(?2 AS INTEGER) = 1 THEN ?3 ELSE custom_status END,
     custom_status_version = custom_status_version + CAST(?2 AS INTEGER),
     updated_at = ?4
-WHERE instance_id = ?5
+WHERE instances.instance_id = ?5
+RETURNING EXISTS (
+    SELECT 1
+    FROM executions AS e
+    WHERE e.instance_id = ?5
+      AND e.execution_id = ?1
+) AS execution_exists
 `
 
 type TouchInstanceParams struct {
@@ -581,14 +587,17 @@ type TouchInstanceParams struct {
 }
 
 // What every turn changes. The status is replaced, and its version counted up by
-// one, if set_status is 1.
-func (q *Queries) TouchInstance(ctx context.Context, arg TouchInstanceParams) error {
-	_, err := q.exec(ctx, q.touchInstanceStmt, TouchInstance,
+// one, if set_status is 1. Returned is whether the execution exists; no row for an unknown
+// instance.
+func (q *Queries) TouchInstance(ctx context.Context, arg TouchInstanceParams) (bool, error) {
+	row := q.queryRow(ctx, q.touchInstanceStmt, TouchInstance,
 		arg.ExecutionID,
 		arg.SetStatus,
 		arg.CustomStatus,
 		arg.Now,
 		arg.InstanceID,
 	)
-	return err
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }

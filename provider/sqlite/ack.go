@@ -3,7 +3,9 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -129,25 +131,39 @@ func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
-	code, err := t.codeID(ctx, r.Code)
+	exists, err := r.touch(ctx, t)
 	if err != nil {
 		return err
 	}
-	if err := t.StartExecution(ctx, sqlitedb.StartExecutionParams{
-		InstanceID: r.instance, ExecutionID: r.Execution, CodeID: code, Now: t.now,
-	}); err != nil {
-		return err
-	}
-	if v := m.PinnedDuroxideVersion; v != nil {
-		if err := t.pin(ctx, r.instance, r.Execution, *v); err != nil {
+	if !exists || r.Code != nil {
+		code, err := t.codeID(ctx, r.Code)
+		if err != nil {
+			return err
+		}
+		if err := t.StartExecution(ctx, sqlitedb.StartExecutionParams{
+			InstanceID: r.instance, ExecutionID: r.Execution, CodeID: code, Now: t.now,
+		}); err != nil {
 			return err
 		}
 	}
+	if v := m.PinnedDuroxideVersion; v != nil {
+		return t.pin(ctx, r.instance, r.Execution, *v)
+	}
+	return nil
+}
+
+// touch changes what every turn changes, if there is an instance, and returns whether the
+// execution exists.
+func (r *turnResult) touch(ctx context.Context, t *tx) (executionExists bool, err error) {
 	touch := sqlitedb.TouchInstanceParams{ExecutionID: r.Execution, Now: t.now, InstanceID: r.instance}
 	if r.CustomStatus != nil {
 		touch.SetStatus, touch.CustomStatus = 1, r.CustomStatus.Status
 	}
-	return t.TouchInstance(ctx, touch)
+	executionExists, err = t.TouchInstance(ctx, touch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return executionExists, err
 }
 
 // pin binds an execution to a framework version, whatever it was bound to before

@@ -11,16 +11,23 @@ ON CONFLICT (instance_id) DO UPDATE SET
     orchestration_version = excluded.orchestration_version;
 
 -- What every turn changes. The status is replaced, and its version counted up by
--- one, if set_status is 1.
+-- one, if set_status is 1. Returned is whether the execution exists; no row for an unknown
+-- instance.
 --
--- name: TouchInstance :exec
+-- name: TouchInstance :one
 UPDATE instances
 SET
     current_execution_id = max(current_execution_id, CAST(@execution_id AS INTEGER)),
     custom_status = CASE WHEN CAST(@set_status AS INTEGER) = 1 THEN sqlc.narg(custom_status) ELSE custom_status END,
     custom_status_version = custom_status_version + CAST(@set_status AS INTEGER),
     updated_at = @now
-WHERE instance_id = @instance_id;
+WHERE instances.instance_id = @instance_id
+RETURNING EXISTS (
+    SELECT 1
+    FROM executions AS e
+    WHERE e.instance_id = @instance_id
+      AND e.execution_id = @execution_id
+) AS execution_exists;
 
 -- What a fetch tells about an instance.
 --
