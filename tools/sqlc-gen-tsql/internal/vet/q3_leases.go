@@ -37,12 +37,11 @@ IF @@ROWCOUNT = 0 THROW 50010, N'the lease is lost', 1;`,
 	},
 	{
 		ID:    "Q3-wait",
-		Title: "A write to one leased row waits for it",
+		Title: "A write to one row, or to rows that belong to somebody, waits for them",
 		Reason: "With READPAST, a row that somebody is looking at is passed over, and the lease counts as lost though it is held. A sweep " +
 			"of leases that have ended, token IS NULL OR end <= now, may do so: it comes again.",
 		Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY, lock_token int, locked_until int);\nGO\nDELETE FROM dbo.jobs WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) WHERE id = @id AND lock_token = @token AND locked_until > @now;",
 		Good:    "CREATE TABLE dbo.jobs (id int NOT NULL PRIMARY KEY, lock_token int, locked_until int);\nGO\nDELETE FROM dbo.jobs WHERE id = @id AND lock_token = @token AND locked_until > @now;",
-		Needs:   "lock_tokens and locked_until",
 		Example: leaseExample,
 		check:   checkWaits,
 	},
@@ -164,15 +163,25 @@ func checkPreconditions(p *pass) {
 	})
 }
 
-// checkWaits looks at writes that name their row by its key.
+// checkWaits looks at writes that name their row by its key. Those that come to it from another table may be sweeps.
 func checkWaits(p *pass) {
-	p.leased(func(u *unit, s syntax.Stmt, l lease) {
-		for t := range syntax.All[*syntax.TableRef](s) {
-			if !l.free && hinted(t, "READPAST") && u.reachedByKey(s, t) {
-				p.report(u, t.Span, "leave READPAST out", "this write does not wait for its row")
+	for _, u := range p.units {
+		for s := range syntax.All[syntax.Stmt](u.node) {
+			written, node := u.target(s)
+			_, from := conditionsOf(s)
+			l := p.Options.leaseOf(s)
+			if written == nil || is[*syntax.Insert](s) || l.free || !l.touches && len(from) > 0 {
+				continue
+			}
+			at := written.ref
+			if at == nil {
+				at, _ = node.(*syntax.TableRef)
+			}
+			if at != nil && hinted(at, "READPAST") && u.reachedByKey(s, at) {
+				p.report(u, at.Span, "leave READPAST out", "this write does not wait for its row")
 			}
 		}
-	})
+	}
 }
 
 // checkLeaseCounts looks at the statement directly behind, because almost every other statement sets @@ROWCOUNT anew,

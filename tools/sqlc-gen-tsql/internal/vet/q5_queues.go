@@ -40,8 +40,8 @@ var lockHints = []string{"READCOMMITTEDLOCK", "READPAST", "ROWLOCK", "UPDLOCK", 
 
 // queueReads calls f for every table reference with hints about locks that is a queue. HOLDLOCK locks ranges on purpose.
 func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, queue catalog.Name)) {
-	p.statements(func(u *unit, s syntax.Stmt) {
-		for t := range syntax.All[*syntax.TableRef](s) {
+	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
+		for t := range syntax.All[*syntax.TableRef](n) {
 			if !hinted(t, lockHints...) || hinted(t, "HOLDLOCK", "SERIALIZABLE", "TABLOCK", "TABLOCKX") {
 				continue
 			}
@@ -52,12 +52,18 @@ func (p *pass) queueReads(f func(u *unit, s syntax.Stmt, t *syntax.TableRef, que
 	})
 }
 
-// statements calls f for every statement that reads or writes tables, once: those in a block, a loop or a branch come by themselves.
-func (p *pass) statements(f func(u *unit, s syntax.Stmt)) {
+// statements calls f for every statement that reads or writes tables, and with what it reads and writes: all of it, or the condition
+// of a branch or a loop, since the statements there come by themselves.
+func (p *pass) statements(f func(u *unit, s syntax.Stmt, n syntax.Node)) {
 	for _, u := range p.units {
 		for s := range syntax.All[syntax.Stmt](u.node) {
-			if is[*syntax.SelectStmt](s) || is[*syntax.Insert](s) || is[*syntax.Update](s) || is[*syntax.Delete](s) {
-				f(u, s)
+			switch s := s.(type) {
+			case *syntax.SelectStmt, *syntax.Insert, *syntax.Update, *syntax.Delete:
+				f(u, s, s)
+			case *syntax.If:
+				f(u, s, s.Cond)
+			case *syntax.While:
+				f(u, s, s.Cond)
 			}
 		}
 	}

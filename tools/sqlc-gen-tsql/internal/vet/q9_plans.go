@@ -67,7 +67,7 @@ var planRules = []Rule{{
 
 // checkWrites looks at tables that are updated and deleted from. Their own reference is in FROM, if there is one.
 func checkWrites(p *pass) {
-	p.statements(func(u *unit, s syntax.Stmt) {
+	p.statements(func(u *unit, s syntax.Stmt, _ syntax.Node) {
 		written, node := u.target(s)
 		if written == nil || written.table == nil || written.kind != objectSource || is[*syntax.Insert](s) ||
 			len(written.table.Indexes) < 2 || !among(p.Options.HotTables, written.tableName()) {
@@ -83,22 +83,21 @@ func checkWrites(p *pass) {
 	})
 }
 
-// checkKeys looks at hot tables that are asked for one row by a unique index. One with a filter holds rows of one state, and is
-// chosen for that.
+// checkKeys looks at hot tables that are asked for one row by a unique index.
 func checkKeys(p *pass) {
-	p.statements(func(u *unit, s syntax.Stmt) {
-		for t := range syntax.All[*syntax.TableRef](s) {
+	p.statements(func(u *unit, _ syntax.Stmt, n syntax.Node) {
+		for t := range syntax.All[*syntax.TableRef](n) {
 			source := u.sources[t]
 			if source == nil || source.table == nil || source.kind != objectSource || !among(p.Options.HotTables, source.tableName()) || hinted(t, "INDEX", "FORCESEEK") {
 				continue
 			}
-			fixed, unique, clustered := u.fixed(source, syntax.All[*syntax.Compare](s)), "", false
+			fixed, unique, clustered := u.fixed(source, syntax.All[*syntax.Compare](n)), "", false
 			for _, ix := range source.table.Indexes {
 				switch {
 				case !covers(fixed, ix.Columns):
 				case ix.Clustered:
 					clustered = true
-				case ix.Unique && !ix.Filtered:
+				case ix.Unique:
 					unique = ix.Name
 				}
 			}
@@ -111,8 +110,8 @@ func checkKeys(p *pass) {
 
 // checkJoins looks at joins. APPLY is a loop by itself.
 func checkJoins(p *pass) {
-	p.statements(func(u *unit, s syntax.Stmt) {
-		for j := range syntax.All[*syntax.Join](s) {
+	p.statements(func(u *unit, _ syntax.Stmt, n syntax.Node) {
+		for j := range syntax.All[*syntax.Join](n) {
 			if j.Hint == "LOOP" || j.On == nil {
 				continue
 			}
