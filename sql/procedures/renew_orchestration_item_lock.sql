@@ -40,7 +40,7 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token)) WHERE b.lock_token = @lock_token)
             THROW 50011, N'Instance lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;

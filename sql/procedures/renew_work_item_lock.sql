@@ -40,7 +40,7 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
-        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WHERE q.lock_token = @lock_token)
+        IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token)) WHERE q.lock_token = @lock_token)
             THROW 50011, N'Activity lock expired.', 1;
         THROW 50010, N'Invalid lock token.', 1;
     END;

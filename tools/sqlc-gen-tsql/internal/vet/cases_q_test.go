@@ -190,6 +190,7 @@ func TestTables(t *testing.T) {
 		{"a table variable", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t\nINNER JOIN dbo.names AS n ON n.id = t.id;", []string{"2 Q9-loop"}},
 		{"on the other side", "DECLARE @t TABLE (id int);\nSELECT n.id FROM dbo.names AS n\nLEFT HASH JOIN @t AS t ON n.id = t.id;", []string{"2 Q9-loop"}},
 		{"LOOP", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER LOOP JOIN dbo.names AS n ON n.id = t.id;", nil},
+		{"LOOP JOIN for all", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER JOIN dbo.names AS n ON n.id = t.id OPTION (LOOP JOIN);", nil},
 		{"APPLY", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t CROSS APPLY (SELECT m.id FROM dbo.names AS m WHERE m.id = t.id) AS n;", nil},
 		{"two table variables", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER JOIN @t AS n ON n.id = t.id;", nil},
 		{"a write", names + "UPDATE dbo.names SET token = 1 WHERE id = 1;\nDELETE FROM dbo.names WHERE id = 1;", []string{"4 Q9-write", "5 Q9-write"}},

@@ -111,6 +111,11 @@ func checkKeys(p *pass) {
 // checkJoins looks at joins. APPLY is a loop by itself.
 func checkJoins(p *pass) {
 	p.statements(func(u *unit, _ syntax.Stmt, n syntax.Node) {
+		for o := range syntax.All[*syntax.Option](n) {
+			if o.Name == "LOOP JOIN" {
+				return
+			}
+		}
 		for j := range syntax.All[*syntax.Join](n) {
 			if j.Hint == "LOOP" || j.On == nil {
 				continue
