@@ -9,7 +9,7 @@
 -- Locks: known_code.
 --
 -- Hints: INDEX keeps a plan that was made for an empty table from reading the whole of it
--- later, and FORCESEEK writes by the key (rule Q9).
+-- later, FORCESEEK writes by the key (rule Q9), and ROWLOCK locks no more.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -34,7 +34,7 @@ IF @known_id IS NULL
     THROW 50014, N'The set of names has to be registered first.', 1;
 IF @always = 0 AND @seen_at > @now - 20000
     RETURN;
-UPDATE duroxide.known_code WITH (FORCESEEK (pk_known_code (id)))
+UPDATE duroxide.known_code WITH (ROWLOCK, FORCESEEK (pk_known_code (id)))
 SET seen_at = @now
 WHERE id = @known_id
   AND (@always = 1 OR seen_at <= @now - 20000);

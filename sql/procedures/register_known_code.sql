@@ -8,7 +8,7 @@
 -- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
 -- whole call is safe to repeat. INDEX keeps a plan that was made for empty tables from
 -- reading the whole of them later (rule Q9), LOOP finds each name by a seek, and
--- FORCESEEK writes by the key.
+-- FORCESEEK and ROWLOCK write by the key.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -56,7 +56,7 @@ BEGIN TRY
 
         DELETE k
         FROM @old AS o
-        INNER LOOP JOIN duroxide.known_code AS k WITH (FORCESEEK (pk_known_code (id))) ON k.id = o.id
+        INNER LOOP JOIN duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK (pk_known_code (id))) ON k.id = o.id
         WHERE k.seen_at < @now - 86400000;
         DELETE kn
         FROM @old AS o

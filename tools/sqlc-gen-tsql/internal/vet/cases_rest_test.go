@@ -170,7 +170,7 @@ func TestQueue(t *testing.T) {
 		{"-- Hints: UPDLOCK and HOLDLOCK", "-- Hints: UPDLOCK", "P6-hints"},
 		{"j.visible_at <= @now", "j.Visible_at <= @now", "P8"},
 		{"READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK,", "READPAST, UPDLOCK, ROWLOCK,", "Q1"},
-		{"DELETE shop.jobs WITH (INDEX (pk_jobs))", "DELETE shop.jobs", "Q9-write"},
+		{"DELETE shop.jobs WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_jobs))", "DELETE shop.jobs", "Q9-write"},
 		{"        AND locked_until > @now;", "        ;", "Q3"},
 		{"    IF @@ROWCOUNT = 0\n    BEGIN\n        -- Answered", "    IF @now = 0\n    BEGIN\n        -- Answered", "Q3-rowcount"},
 		{"CONSTRAINT pk_jobs PRIMARY KEY CLUSTERED (job_id) WITH (ALLOW_PAGE_LOCKS = OFF)", "CONSTRAINT pk_jobs PRIMARY KEY CLUSTERED (job_id)", "Q5"},

@@ -55,11 +55,11 @@ var planRules = []Rule{{
 	check:   checkJoins,
 }, {
 	ID:    "Q9-write",
-	Title: "A write to a hot table that has several indexes names the one by which it comes to its rows",
+	Title: "A write to a hot table that has several indexes says ROWLOCK, and names the one by which it comes to its rows",
 	Reason: "Who comes by another index locks its key first and the row after it. Who writes the row locks it first and then the keys: " +
-		"the two deadlock.",
+		"the two deadlock. Without ROWLOCK the server may begin with a lock of a page or of the table.",
 	Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs SET token = 2 WHERE id = @id AND token = @token;",
-	Good:    "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs WITH (INDEX (pk_jobs)) SET token = 2 WHERE id = @id AND token = @token;",
+	Good:    "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs WITH (ROWLOCK, INDEX (pk_jobs)) SET token = 2 WHERE id = @id AND token = @token;",
 	Needs:   "hot_tables",
 	Example: Options{HotTables: []string{"jobs"}},
 	check:   checkWrites,
@@ -77,8 +77,12 @@ func checkWrites(p *pass) {
 		if at == nil {
 			at, _ = node.(*syntax.TableRef)
 		}
-		if at != nil && !hinted(at, "INDEX", "FORCESEEK") {
+		switch {
+		case at == nil:
+		case !hinted(at, "INDEX", "FORCESEEK"):
 			p.report(u, at.Span, "add INDEX or FORCESEEK", "the plan is free to come to %s by any index", written.tableName())
+		case !hinted(at, "ROWLOCK"):
+			p.report(u, at.Span, "add ROWLOCK", "this write may begin with a lock of all of %s", written.tableName())
 		}
 	})
 }

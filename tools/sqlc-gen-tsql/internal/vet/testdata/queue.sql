@@ -119,7 +119,7 @@ SELECT t.job_id, t.owner_id, t.payload FROM @taken AS t;
 GO
 -- Finishes a job whose lease the caller still holds.
 -- Locks: jobs, done.
--- Hints: INDEX comes to the job by its key.
+-- Hints: INDEX comes to the job by its key, READCOMMITTEDLOCK and ROWLOCK lock it alone.
 -- Errors:
 --   50010 lock_lost: the lease has ended, or belongs to another
 CREATE OR ALTER PROCEDURE shop.finish_job
@@ -131,7 +131,7 @@ SET XACT_ABORT ON;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
     BEGIN TRANSACTION;
-    DELETE shop.jobs WITH (INDEX (pk_jobs))
+    DELETE shop.jobs WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_jobs))
     WHERE job_id = @job_id
         AND lock_token = @token
         AND locked_until > @now;
