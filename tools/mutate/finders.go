@@ -155,6 +155,9 @@ func (f finder) ask(ctx context.Context, l *lab, t *trial) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if t.before.Finder != f.name {
+		t.before.Finding = ""
+	}
 	finding, err := f.find(ctx, l, t, dir)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
