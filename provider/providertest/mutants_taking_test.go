@@ -100,10 +100,11 @@ func takingMutants() []mutant {
 			"tells of a failed acknowledgement as of a failed taking", "§5.23 atomicity",
 			[]string{"more taking/failed_ack_takes_nothing"},
 			commitWith(func(ack func() error, take func() (provider.Taken, error)) (provider.Taken, error) {
-				if err := ack(); err != nil {
-					return provider.Taken{Err: err}, nil
+				failed := ack()
+				if failed == nil {
+					return take()
 				}
-				return take()
+				return provider.Taken{Err: failed}, nil
 			}),
 		},
 		{

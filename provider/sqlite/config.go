@@ -39,8 +39,8 @@ type Config struct {
 	// memory has none of its own.
 	MaxReaders int
 
-	// PollInterval is how often a waiting fetch checks whether another process
-	// has written. Default 100 ms. Writes of the same process, and delays and
+	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady],
+	// checks whether another process has written. Default 100 ms. Writes of the same process, and delays and
 	// leases that end, are noticed at once, whatever the interval; -1 never checks,
 	// for a file that no other process opens.
 	PollInterval time.Duration

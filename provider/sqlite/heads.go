@@ -15,7 +15,8 @@ import (
 //
 // So the writer remembers, for each name that has ready rows, an id that none of them
 // lies below, and a fetch seeks in the order of these bounds until the next bound is not
-// below what it has found. Usually that takes a seek or two.
+// below what it has found. Usually that takes one seek, which sees the row after the one
+// it takes as well.
 //
 // A bound too low costs a seek, which corrects it; a bound too high would hide a row.
 // Therefore whatever makes a row ready lowers its name's bound at once, and all bounds
@@ -27,7 +28,7 @@ type heads[K comparable] struct {
 	// read says that there is a bound for every ready row.
 	read   bool
 	bounds map[K]map[int64]int64
-	// order is what oldest sorts, kept for the next call.
+	// order is what take sorts, kept for the next call.
 	order []head[K]
 }
 

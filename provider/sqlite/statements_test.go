@@ -48,7 +48,14 @@ func (c *counter) take() (counts map[string]int, sum int) {
 // carries out: the store prepares all that it uses more than once.
 const countingDriver = "counted sqlite"
 
-func init() { sql.Register(countingDriver, countingSQLite{&sqlite.Driver{}}) }
+var registerCounting = sync.OnceFunc(func() { sql.Register(countingDriver, countingSQLite{&sqlite.Driver{}}) })
+
+// openCounted opens a store whose statements are counted.
+func openCounted(t *testing.T) *Store {
+	t.Helper()
+	registerCounting()
+	return openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{PollInterval: -1, driver: countingDriver})
+}
 
 type countingSQLite struct{ driver.Driver }
 
@@ -110,7 +117,7 @@ func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue)
 // today: a change that raises it has to be worth it.
 func TestStatementsOfAnOrchestration(t *testing.T) { //nolint:paralleltest // all statements are counted
 	const wantStatements, wantTransactions = 132, 13
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{PollInterval: -1, driver: countingDriver})
+	s := openCounted(t)
 	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}, provider.CodeName{Name: "Charge"})}
 	worker.orchestrate("first")
 	statements.take()
@@ -124,7 +131,7 @@ func TestStatementsOfAnOrchestration(t *testing.T) { //nolint:paralleltest // al
 // A process that is alone with its file asks the database neither what has come due nor
 // whether another process has written, until it is time.
 func TestNothingIsAskedThatIsKnown(t *testing.T) { //nolint:paralleltest // all statements are counted
-	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{PollInterval: -1, driver: countingDriver})
+	s := openCounted(t)
 	looks := func() map[string]int {
 		statements.take()
 		taken, err := s.Take(t.Context(), everything())

@@ -437,20 +437,23 @@ func (w *writer) runCall(ctx context.Context, j *job, do doStep) error {
 }
 
 // runThen does what follows the call, as runCall.
-func (w *writer) runThen(ctx context.Context, j *job, do doStep) (err error) {
+func (w *writer) runThen(ctx context.Context, j *job, do doStep) error {
 	if len(j.then) > 0 {
 		j.tx.now = w.clock() // not before what the other calls have made
 	}
 	for _, step := range j.then {
-		if j.err != nil || j.thenErr != nil || err != nil {
+		if j.err != nil || j.thenErr != nil {
 			break
 		}
-		var failed error
-		if failed, err = do(ctx, j.tx, step); failed != nil {
+		failed, err := do(ctx, j.tx, step)
+		if failed != nil {
 			j.thenErr = classify(j.operation, failed)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // unguarded does a step whose failure is the transaction's.
