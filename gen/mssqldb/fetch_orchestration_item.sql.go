@@ -37,6 +37,7 @@ type FetchOrchestrationItemParams struct {
 	Known        []byte
 	UnknownMs    int64
 	HistoryLimit *int64
+	Hasty        *bool // nil: the default, 0
 }
 
 // FetchOrchestrationItemDroppedRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -111,7 +112,7 @@ type FetchOrchestrationItemResult struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(12)
+	a := newArgs(13)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -124,6 +125,7 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "hasty", sqlBit{}, p.Hasty)
 	var r FetchOrchestrationItemResult
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -60,6 +60,8 @@ type FetchWorkItemResult struct {
 //
 // A lost race means the next candidate, never an empty answer (rule Q4).
 //
+// The parameters are those of lock_work_item. @lock_token is new and becomes the lease's.
+//
 // Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {
 	a := newArgs(14)

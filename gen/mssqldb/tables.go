@@ -84,6 +84,16 @@ func columnNull[T any, K jsonKind[T]](t *table, name string, k K, v *T) {
 	column(t, name, k, *v)
 }
 
+// columnNullBytes adds a value to the row; nil is NULL.
+func columnNullBytes[K jsonKind[[]byte]](t *table, name string, k K, v []byte) {
+	if v == nil {
+		t.next()
+		t.doc = append(t.doc, "null"...)
+		return
+	}
+	column(t, name, k, v)
+}
+
 // appendJSONText writes a string. Not every server undoes the escapes of JSON, so the T-SQL that reads the document does
 // it: behind a tilde stands a digit for a quote, a backslash, a line end, a tab or the tilde itself. Other control
 // characters are escaped as JSON does.
@@ -175,4 +185,12 @@ func tvpNull[W, T any, K outKind[T]](t *tvpRow, name string, k K, v *T) W {
 	dest, _ := k.out(v)
 	w, _ := dest.(*W)
 	return *w
+}
+
+// tvpBytes returns what the driver takes for a binary value, of which nil is NULL.
+func tvpBytes[W ~[]byte, K kind[[]byte]](t *tvpRow, name string, k K, v []byte) W {
+	if v == nil {
+		return nil
+	}
+	return tvpColumn[W](t, name, k, v)
 }

@@ -215,6 +215,48 @@ func (r *KVListV1Row) tvp(t *tvpRow) tvpKVListV1Row {
 	}
 }
 
+// LeaseListV1Row is a row of the table type duroxide.lease_list_v1.
+//
+// Leases to renew, of turns and of activities.
+type LeaseListV1Row struct {
+	Position  int32
+	LockToken mssql.UniqueIdentifier
+	Turn      bool
+	ExtendMs  int64
+}
+
+// put adds the row to a table argument.
+func (r *LeaseListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
+	column(t, "turn", sqlBit{}, r.Turn)
+	column(t, "extend_ms", sqlBigInt{}, r.ExtendMs)
+}
+
+var typeLeaseListV1 = statement{
+	name:    "duroxide.lease_list_v1",
+	text:    "[duroxide].[lease_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpLeaseListV1Row is what the driver makes a table of.
+type tvpLeaseListV1Row struct {
+	Position  int32
+	LockToken mssql.UniqueIdentifier
+	Turn      bool
+	ExtendMs  int64
+}
+
+// tvp returns the row as the driver takes it.
+func (r *LeaseListV1Row) tvp(t *tvpRow) tvpLeaseListV1Row {
+	return tvpLeaseListV1Row{
+		Position:  r.Position,
+		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+		Turn:      r.Turn,
+		ExtendMs:  r.ExtendMs,
+	}
+}
+
 // LetterListV1Row is a row of the table type duroxide.letter_list_v1.
 //
 // Rows of a queue that could not be decoded.
@@ -304,6 +346,93 @@ func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
 		Version:    tvpText(t, "version", sqlNVarChar(401), r.Version),
 		WorkItem:   tvpText(t, "work_item", sqlNVarChar(maxLength), &r.WorkItem),
 		DelayMs:    r.DelayMs,
+	}
+}
+
+// TakeListV1Row is a row of the table type duroxide.take_list_v1.
+//
+// What takes activities: one of them at most for each row. Rows of the same selection differ in
+// nothing but the token and the owner of sessions.
+type TakeListV1Row struct {
+	Position  int32
+	Selection int32
+	LockToken mssql.UniqueIdentifier
+	LockMs    int64
+	Sessions  bool
+	Owner     *string
+	SessionMs int64
+	AnyTag    bool
+	Untagged  bool
+	Tag1      *string
+	Tag2      *string
+	Tag3      *string
+	Tag4      *string
+	Tag5      *string
+	Known     []byte
+}
+
+// put adds the row to a table argument.
+func (r *TakeListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "selection", sqlInt{}, r.Selection)
+	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
+	column(t, "lock_ms", sqlBigInt{}, r.LockMs)
+	column(t, "sessions", sqlBit{}, r.Sessions)
+	columnNull(t, "owner", sqlNVarChar(400), r.Owner)
+	column(t, "session_ms", sqlBigInt{}, r.SessionMs)
+	column(t, "any_tag", sqlBit{}, r.AnyTag)
+	column(t, "untagged", sqlBit{}, r.Untagged)
+	columnNull(t, "tag1", sqlNVarChar(400), r.Tag1)
+	columnNull(t, "tag2", sqlNVarChar(400), r.Tag2)
+	columnNull(t, "tag3", sqlNVarChar(400), r.Tag3)
+	columnNull(t, "tag4", sqlNVarChar(400), r.Tag4)
+	columnNull(t, "tag5", sqlNVarChar(400), r.Tag5)
+	columnNullBytes(t, "known", sqlVarBinary(32), r.Known)
+}
+
+var typeTakeListV1 = statement{
+	name:    "duroxide.take_list_v1",
+	text:    "[duroxide].[take_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpTakeListV1Row is what the driver makes a table of.
+type tvpTakeListV1Row struct {
+	Position  int32
+	Selection int32
+	LockToken mssql.UniqueIdentifier
+	LockMs    int64
+	Sessions  bool
+	Owner     sql.NullString
+	SessionMs int64
+	AnyTag    bool
+	Untagged  bool
+	Tag1      sql.NullString
+	Tag2      sql.NullString
+	Tag3      sql.NullString
+	Tag4      sql.NullString
+	Tag5      sql.NullString
+	Known     []byte
+}
+
+// tvp returns the row as the driver takes it.
+func (r *TakeListV1Row) tvp(t *tvpRow) tvpTakeListV1Row {
+	return tvpTakeListV1Row{
+		Position:  r.Position,
+		Selection: r.Selection,
+		LockToken: tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+		LockMs:    r.LockMs,
+		Sessions:  r.Sessions,
+		Owner:     tvpText(t, "owner", sqlNVarChar(400), r.Owner),
+		SessionMs: r.SessionMs,
+		AnyTag:    r.AnyTag,
+		Untagged:  r.Untagged,
+		Tag1:      tvpText(t, "tag1", sqlNVarChar(400), r.Tag1),
+		Tag2:      tvpText(t, "tag2", sqlNVarChar(400), r.Tag2),
+		Tag3:      tvpText(t, "tag3", sqlNVarChar(400), r.Tag3),
+		Tag4:      tvpText(t, "tag4", sqlNVarChar(400), r.Tag4),
+		Tag5:      tvpText(t, "tag5", sqlNVarChar(400), r.Tag5),
+		Known:     tvpBytes[[]byte](t, "known", sqlVarBinary(32), r.Known),
 	}
 }
 

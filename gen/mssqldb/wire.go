@@ -94,6 +94,13 @@ func nullableBytes[K kind[[]byte]](a *args, name string, k K, v []byte) {
 	required(a, name, k, v)
 }
 
+// optional adds an argument unless it is nil, which leaves the parameter to its default.
+func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
+	if v != nil {
+		required(a, name, k, *v)
+	}
+}
+
 // output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
 // has it only when all rows have been read. What v points to is never changed.
 func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {

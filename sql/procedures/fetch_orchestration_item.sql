@@ -63,7 +63,8 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @max_patch     BIGINT,
     @known         VARBINARY(32),
     @unknown_ms    BIGINT,
-    @history_limit BIGINT
+    @history_limit BIGINT,
+    @hasty         BIT = 0
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -136,7 +137,7 @@ BEGIN TRY
                 CONTINUE;
             END;
             -- The last look may time out, and nobody would hear of what was dropped.
-            IF @patient = 1 OR @seeking = 1 OR EXISTS (SELECT 1 FROM @dropped AS d)
+            IF @patient = 1 OR @seeking = 1 OR @hasty = 1 OR EXISTS (SELECT 1 FROM @dropped AS d)
                 BREAK;
             SET @patient = 1;
             SET LOCK_TIMEOUT 150;

@@ -102,6 +102,36 @@ CREATE TYPE duroxide.token_list_v1 AS TABLE (
 );
 GO
 
+-- What takes activities: one of them at most for each row. Rows of the same selection differ in
+-- nothing but the token and the owner of sessions.
+CREATE TYPE duroxide.take_list_v1 AS TABLE (
+    position   INT              NOT NULL PRIMARY KEY,
+    selection  INT              NOT NULL,
+    lock_token UNIQUEIDENTIFIER NOT NULL,
+    lock_ms    BIGINT           NOT NULL,
+    sessions   BIT              NOT NULL,
+    owner      NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    session_ms BIGINT           NOT NULL,
+    any_tag    BIT              NOT NULL,
+    untagged   BIT              NOT NULL,
+    tag1       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag2       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag3       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag4       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    tag5       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    known      VARBINARY(32)    NULL
+);
+GO
+
+-- Leases to renew, of turns and of activities.
+CREATE TYPE duroxide.lease_list_v1 AS TABLE (
+    position   INT              NOT NULL PRIMARY KEY,
+    lock_token UNIQUEIDENTIFIER NOT NULL,
+    turn       BIT              NOT NULL,
+    extend_ms  BIGINT           NOT NULL
+);
+GO
+
 -- Rows of a queue that could not be decoded.
 CREATE TYPE duroxide.letter_list_v1 AS TABLE (
     position INT           NOT NULL PRIMARY KEY,

@@ -148,21 +148,28 @@ func (b *builder) sentinels(numbers []analyze.ErrorNumber) {
 // methodsOf builds all methods and puts them into the files of their scripts.
 func (b *builder) methodsOf(p *analyze.Program) {
 	bySource := map[string][]*Method{}
-	add := func(at catalog.Place, before int, m *Method) {
-		if len(b.found) == before { // without findings of its own, since before
-			bySource[sourceName(at)] = append(bySource[sourceName(at)], m)
+	add := func(at catalog.Place, before int, m *Method) bool {
+		if len(b.found) > before { // findings of its own, since before
+			return false
 		}
+		bySource[sourceName(at)] = append(bySource[sourceName(at)], m)
+		return true
 	}
 	shared := sharedNames(p.Procedures)
-	for _, proc := range p.Procedures {
+	methods := make([]*Method, len(p.Procedures))
+	for i, proc := range p.Procedures {
 		before := len(b.found)
 		goName := b.name(proc.Place, proc.Name.Schema, proc.Name.Name)
 		// A name that was chosen for this procedure is left as it is.
 		if _, renamed := b.rename[proc.Name.Key()]; !renamed && (b.options.SchemaInNames || shared[catalog.Fold(proc.Name.Name)]) {
 			goName = GoName(proc.Name.Schema) + goName
 		}
-		add(proc.Place, before, b.procedure(proc, goName))
+		m := b.procedure(proc, goName)
+		if add(proc.Place, before, m) {
+			methods[i] = m
+		}
 	}
+	b.share(p.Procedures, methods)
 	for _, query := range p.Queries {
 		before := len(b.found)
 		add(query.Place, before, b.query(query, b.name(query.Place, "queries", query.Name)))

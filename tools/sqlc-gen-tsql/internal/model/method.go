@@ -176,7 +176,7 @@ func unused(args []Arg, name string) string {
 func (b *builder) set(m *Method, p *analyze.Procedure, i int, results scope) Set {
 	r := p.Results[i]
 	at := catalog.Place{File: r.File, Span: r.Span}
-	s := Set{Rows: r.Rows, Maybe: r.Maybe}
+	s := Set{Rows: r.Rows, Maybe: r.Maybe, place: at}
 	infix := ""
 	switch {
 	case r.Name != "":
@@ -253,8 +253,7 @@ func (b *builder) result(m *Method, at catalog.Place, fields scope) {
 	s := &Struct{Name: m.Name + "Result", Doc: "is what [Queries." + m.Name + "] returns."}
 	for i, set := range m.Sets {
 		if i != m.Stream {
-			goType := map[analyze.Cardinality]string{analyze.Many: "[]", analyze.Optional: "*"}[set.Rows] + set.Type
-			s.Fields = append(s.Fields, Field{Name: set.Field, Type: goType})
+			s.Fields = append(s.Fields, Field{Name: set.Field, Type: set.goType()})
 		}
 		if set.Maybe {
 			s.Fields = append(s.Fields, Field{Name: set.Returned, Type: "bool", Doc: "false: the call yielded no " + set.Field})
@@ -274,6 +273,11 @@ func (b *builder) result(m *Method, at catalog.Place, fields scope) {
 		b.claim(b.exported, at, s.Name, "the result of "+m.SQLName)
 		m.Result = s
 	}
+}
+
+// goType is the type of its field in the result struct.
+func (s Set) goType() string {
+	return map[analyze.Cardinality]string{analyze.Many: "[]", analyze.Optional: "*"}[s.Rows] + s.Type
 }
 
 // flow keeps the order of the result sets unless it is that of the text: most procedures yield the same sets each time,

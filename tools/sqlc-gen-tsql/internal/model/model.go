@@ -9,6 +9,7 @@
 //	files.go      names of the Go files
 //	build.go      from an analyzed program to a package; names that clash
 //	method.go     from a procedure or a query to a method
+//	shared.go     rows that several methods return
 //	table.go      from a table type to a struct
 //	statement.go  the T-SQL that a method sends
 //	json.go       the T-SQL that turns a document into rows
@@ -22,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
+	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
 )
 
 // Options say how T-SQL becomes Go. The configuration sets them; their zero values are the defaults, but for the name.
@@ -155,8 +157,11 @@ type Set struct {
 	Returned string   // the field that says whether it came; empty unless Maybe
 	Columns  []string // as the client sees them
 	Type     string   // of a row
-	Row      *Struct  // nil if a row is a single value
+	Row      *Struct  // nil if a row is a single value, or another method has its type
+	Shared   bool     // another method has the row's type
 	Values   []Value
+
+	place catalog.Place // of the statement that yields it
 }
 
 // A Value is a column of a row.

@@ -182,7 +182,7 @@ func newView(m *model.Package, method *model.Method) view {
 	}
 	for i, s := range method.Sets {
 		set := setView{Set: s, Scan: "scan" + s.Type}
-		if s.Row == nil {
+		if s.Row == nil && !s.Shared {
 			set.Scan = "scan" + method.Name + "Value"
 		}
 		for j, value := range s.Values {

@@ -271,11 +271,13 @@ func outText(v *string) (any, func() *string) {
 // sqlNVarChar is nvarchar by its length; ntext and xml are sent like nvarchar(max).
 type sqlNVarChar int
 
+func (k sqlNVarChar) check(v string) error { return checkText(v, "nvarchar", int(k)) }
+
 func (k sqlNVarChar) wire(v string) (any, error) {
 	if k == maxLength { // by its type, rather than by how long the value happens to be
-		return mssql.NVarCharMax(v), checkText(v, "nvarchar", maxLength)
+		return mssql.NVarCharMax(v), k.check(v)
 	}
-	return v, checkText(v, "nvarchar", int(k))
+	return v, k.check(v)
 }
 
 func (sqlNVarChar) null() any { return sql.NullString{} }
@@ -283,14 +285,16 @@ func (sqlNVarChar) null() any { return sql.NullString{} }
 func (sqlNVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlNVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "nvarchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlVarChar is varchar by its length; text is sent like varchar(max).
 type sqlVarChar int
 
+func (k sqlVarChar) check(v string) error { return checkText(v, "varchar", int(k)) }
+
 func (k sqlVarChar) wire(v string) (any, error) {
-	return codePageText(v), checkText(v, "varchar", int(k))
+	return codePageText(v), k.check(v)
 }
 
 func (sqlVarChar) null() any { return sql.NullString{} }
@@ -298,7 +302,7 @@ func (sqlVarChar) null() any { return sql.NullString{} }
 func (sqlVarChar) out(v *string) (any, func() *string) { return outText(v) }
 
 func (k sqlVarChar) json(dst []byte, v string) ([]byte, error) {
-	return appendJSONText(dst, v), checkText(v, "varchar", int(k))
+	return appendJSONText(dst, v), k.check(v)
 }
 
 // sqlUniqueIdentifier is uniqueidentifier. The driver can't send its NULL; that of varbinary does as well.

@@ -1,0 +1,70 @@
+-- Commits one turn, and then takes the next one and activities: the call of ack_orchestration_item and
+-- that of take in one (§5.23). Whether something is taken changes nothing about the commit, and
+-- nothing is taken if that fails.
+--
+-- The parameters are those of the two procedures; @turn_token and what follows belong to take, which
+-- waits for nobody who writes.
+--
+-- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
+-- gen:null @turn_token @turn_known @history_limit
+--
+-- Result sets:
+--   1 Turn: that of ack_orchestration_item
+--   2 to 8: those of take
+--
+-- Locks: those of ack_orchestration_item, and after its commit those of take.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+--   50011 lock_expired: the token's lease has ended
+--   50012 invalid_execution_id: the first execution is 1
+--   50013 duplicate_event: the execution already has an event with one of the ids, or
+--         @events has an id twice
+CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
+    @lock_token         UNIQUEIDENTIFIER,
+    @execution_id       BIGINT,
+    @name               NVARCHAR(MAX),
+    @version            NVARCHAR(MAX),
+    @code_name          NVARCHAR(401),
+    @code_version       NVARCHAR(401),
+    @parent_instance_id NVARCHAR(400),
+    @major              BIGINT,
+    @minor              BIGINT,
+    @patch              BIGINT,
+    @status             NVARCHAR(32),
+    @output             NVARCHAR(MAX),
+    @set_custom_status  BIT,
+    @custom_status      NVARCHAR(MAX),
+    @clear_values       BIT,
+    @drop_timers        BIT,
+    @events             duroxide.event_list_v1 READONLY,
+    @changes            duroxide.kv_list_v1 READONLY,
+    @messages           duroxide.message_list_v1 READONLY,
+    @activities         duroxide.work_list_v1 READONLY,
+    @cancelled          duroxide.activity_list_v1 READONLY,
+    @turn_token         UNIQUEIDENTIFIER,
+    @turn_ms            BIGINT,
+    @filtered           BIT,
+    @min_major          BIGINT,
+    @min_minor          BIGINT,
+    @min_patch          BIGINT,
+    @max_major          BIGINT,
+    @max_minor          BIGINT,
+    @max_patch          BIGINT,
+    @turn_known         VARBINARY(32),
+    @history_limit      BIGINT,
+    @work               duroxide.take_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+EXEC duroxide.ack_orchestration_item @lock_token = @lock_token, @execution_id = @execution_id, @name = @name,
+    @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id,
+    @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output,
+    @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values,
+    @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities,
+    @cancelled = @cancelled;
+EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
+    @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
+    @max_patch = @max_patch, @known = @turn_known, @history_limit = @history_limit, @work = @work, @hasty = 1;

@@ -1,0 +1,41 @@
+-- Ends an activity, and then takes a turn and the next activities: the call of ack_work_item and that
+-- of take in one (§5.23). Whether something is taken changes nothing about the end, and nothing is
+-- taken if that fails.
+--
+-- The parameters are those of the two procedures; @turn_token and what follows belong to take, which
+-- waits for nobody who writes.
+--
+-- gen:null @instance_id @work_item @turn_token @turn_known @history_limit
+--
+-- Result sets: those of take.
+--
+-- Locks: those of ack_work_item, and after its commit those of take.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50010 invalid_lock_token: nobody holds the token
+--   50011 lock_expired: the token's lease has ended
+CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
+    @lock_token    UNIQUEIDENTIFIER,
+    @instance_id   NVARCHAR(400),
+    @work_item     NVARCHAR(MAX),
+    @turn_token    UNIQUEIDENTIFIER,
+    @turn_ms       BIGINT,
+    @filtered      BIT,
+    @min_major     BIGINT,
+    @min_minor     BIGINT,
+    @min_patch     BIGINT,
+    @max_major     BIGINT,
+    @max_minor     BIGINT,
+    @max_patch     BIGINT,
+    @turn_known    VARBINARY(32),
+    @history_limit BIGINT,
+    @work          duroxide.take_list_v1 READONLY
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
+EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
+    @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
+    @max_patch = @max_patch, @known = @turn_known, @history_limit = @history_limit, @work = @work, @hasty = 1;

@@ -1,0 +1,206 @@
+-- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is none.
+-- It commits by itself; whoever calls it has begun no transaction.
+--
+-- A lost race means the next candidate, never an empty answer (rule Q4).
+--
+-- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
+-- milliseconds. With @sessions = 1 activities of sessions are taken too, if @owner
+-- holds the session or nobody does; it then has the session for @session_ms. Tags:
+-- @untagged = 1 takes activities without one, @tag1 to @tag5 those with one of these,
+-- and @any_tag = 1 all. @known is the digest of the activities that the worker knows,
+-- NULL for all. If @unknown_ms is positive, @known counts as seen and restricts nothing:
+-- what is taken, with whatever tag and whoever owns its session, has been ready for so
+-- many milliseconds, and nobody has known its code for as long. @hasty = 1 waits for nobody who
+-- writes: what he writes may be missed. @locked is the id of the activity, NULL for none, and
+-- @fresh = 1 says that the owner did not have its session before.
+--
+-- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
+--
+-- The clock is read again just before the update that takes the activity, so that the
+-- lease lasts from then, whatever came before (rule T2).
+--
+-- Locks: known_code, worker_queue, sessions. Each try is a transaction of its own: what
+-- one has looked at is free while the next goes on.
+-- Hints: find_work and find_session_work choose the activity. The last look waits instead
+-- of passing over, so that "nothing" means nothing; LOCK_TIMEOUT bounds that wait, and the
+-- one for the row; 1222 then says that there is nothing to fetch now. FORCESEEK locks the
+-- row by its key, and its keys in other indexes after it: two fetches cannot come to them
+-- from both sides. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows,
+-- and UPDLOCK waits for those that are about to be made fetchable. INDEX reads what is due and
+-- nothing else (rule Q9). No hint is needed for correctness: the update that takes the activity
+-- repeats the condition (rule Q3). Two claims of a session that is not there yet: one of them
+-- fails with 2627, and the whole call is safe to repeat.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--
+-- Errors:
+--   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
+--         an isolation level on the connections that the store uses
+--   50014 unregistered_code: the set of names has to be registered first
+CREATE OR ALTER PROCEDURE duroxide.lock_work_item
+    @lock_token UNIQUEIDENTIFIER,
+    @lock_ms    BIGINT,
+    @sessions   BIT,
+    @owner      NVARCHAR(400),
+    @session_ms BIGINT,
+    @any_tag    BIT,
+    @untagged   BIT,
+    @tag1       NVARCHAR(400),
+    @tag2       NVARCHAR(400),
+    @tag3       NVARCHAR(400),
+    @tag4       NVARCHAR(400),
+    @tag5       NVARCHAR(400),
+    @known      VARBINARY(32),
+    @unknown_ms BIGINT,
+    @hasty      BIT,
+    @locked     BIGINT OUTPUT,
+    @fresh      BIT OUTPUT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @tags duroxide.id_list_v1;
+-- The codes of which something may be taken, as far as this call knows.
+DECLARE @codes duroxide.code_id_list_v1;
+DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
+DECLARE @unknown_since BIGINT = @now - @unknown_ms;
+DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT;
+DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT;
+SET @locked = NULL;
+SET @fresh = 0;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
+    EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+
+    IF @any_tag = 0
+        INSERT INTO @tags (position, id)
+        SELECT MIN(t.position), t.tag COLLATE Latin1_General_100_BIN2
+        FROM (VALUES (1, @tag1), (2, @tag2), (3, @tag3), (4, @tag4), (5, @tag5)) AS t (position, tag)
+        WHERE t.tag IS NOT NULL
+        GROUP BY t.tag COLLATE Latin1_General_100_BIN2;
+
+    IF @known_id IS NOT NULL AND @seeking = 0
+        INSERT INTO @codes (code_id)
+        SELECT 0
+        UNION ALL
+        SELECT k.code_id
+        FROM duroxide.known_code_names AS k
+        WHERE k.known_id = @known_id;
+
+    WHILE @found = 0 AND @tries < 1000
+    BEGIN
+        SET @tries = @tries + 1;
+        SET @session_work = NULL;
+        SET @session_id = NULL;
+
+        -- What may be taken: tags and codes of which something is ready, if any will do.
+        IF @any_tag = 1
+        BEGIN
+            DELETE FROM @tags;
+            SET @position = 0;
+            SET @tag = NULL;
+            EXEC duroxide.next_ready_tag @patient = @patient, @tag = @tag OUTPUT;
+            WHILE @tag IS NOT NULL
+            BEGIN
+                SET @position = @position + 1;
+                INSERT INTO @tags (position, id)
+                VALUES (@position, @tag);
+                EXEC duroxide.next_ready_tag @patient = @patient, @tag = @tag OUTPUT;
+            END;
+        END;
+        IF @known_id IS NULL OR @seeking = 1
+        BEGIN
+            DELETE FROM @codes;
+            SET @code_id = -1;
+            EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
+            WHILE @code_id IS NOT NULL
+            BEGIN
+                INSERT INTO @codes (code_id)
+                VALUES (@code_id);
+                EXEC duroxide.next_ready_work_code @untagged = @untagged, @tags = @tags, @patient = @patient, @code = @code_id OUTPUT;
+            END;
+        END;
+
+        -- Choose.
+        BEGIN TRANSACTION;
+        IF @seeking = 1
+        BEGIN
+            DELETE FROM @codes
+            WHERE code_id NOT IN (SELECT k.code_id FROM duroxide.unknown_codes(1, @unknown_since) AS k);
+            EXEC duroxide.find_unknown_work @tags = @tags, @codes = @codes, @since = @unknown_since, @id = @id OUTPUT;
+        END;
+        ELSE
+            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @patient = @patient, @id = @id OUTPUT;
+        IF @sessions = 1
+            EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @codes = @codes,
+                @patient = @patient, @before = @id, @id = @session_work OUTPUT;
+        IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
+            SET @id = @session_work;
+        IF @id IS NULL
+        BEGIN
+            COMMIT TRANSACTION;
+            IF @more = 1
+            BEGIN
+                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+                CONTINUE;
+            END;
+            IF @patient = 1 OR @seeking = 1 OR @hasty = 1
+                BREAK;
+            SET @patient = 1;
+            SET LOCK_TIMEOUT 150;
+            -- Others may be about to make fetchable what is due.
+            WHILE @tries < 1000 AND EXISTS (
+                SELECT 1
+                FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
+                WHERE q.ready = 0
+                  AND q.wake_at <= @now
+                  AND COALESCE(q.locked_until, 0) >= 0
+            )
+            BEGIN
+                SET @tries = @tries + 1;
+                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+            END;
+            CONTINUE;
+        END;
+
+        -- Take it.
+        IF @seeking = 1
+            SET LOCK_TIMEOUT 150;
+        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        -- vet:allow Q3: an activity is ready only as long as nobody holds it
+        UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+        SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
+            ready = 0, wake_at = @now + @lock_ms
+        WHERE id = @id
+          AND ready = 1
+        OPTION (KEEPFIXED PLAN);
+        SET @found = @@ROWCOUNT;
+        SET LOCK_TIMEOUT -1;
+        SET @patient = 0;
+
+        -- Take its session. Who only seeks what nobody knows has no use for it.
+        IF @found = 1 AND @seeking = 0
+            SELECT @session_id = q.session_id
+            FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
+            WHERE q.id = @id
+            OPTION (KEEPFIXED PLAN);
+        IF @session_id IS NOT NULL
+            EXEC duroxide.claim_session @session_id = @session_id, @owner = @owner, @now = @now, @session_ms = @session_ms,
+                @claimed = @found OUTPUT, @fresh = @fresh OUTPUT;
+        -- Somebody else has the session now: as if the activity had not been taken.
+        IF @session_id IS NOT NULL AND @found = 0
+            -- vet:allow Q3: locked by this very transaction
+            UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+            SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
+            WHERE id = @id
+              AND lock_token = @lock_token
+            OPTION (KEEPFIXED PLAN);
+        COMMIT TRANSACTION;
+    END;
+    SET LOCK_TIMEOUT -1;
+    SET @locked = CASE WHEN @found = 1 THEN @id END;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;

@@ -1,0 +1,99 @@
+-- Locks the next turn, and activities for the rows of @work, and returns them (§5.23). Each lock is
+-- a transaction of its own. Whoever calls it has begun none.
+--
+-- An error does not reach the caller, who may have committed something before: it is the last result
+-- set, and what was locked before it stays locked.
+--
+-- Parameters: with @turn_token a turn is taken, as fetch_orchestration_item takes it under the lock
+-- token @turn_token for @turn_ms; NULL takes none. Each row of @work takes an activity as
+-- lock_work_item does. @hasty = 1 waits for nobody who writes.
+--
+-- gen:null @turn_token @known @history_limit
+--
+-- Result sets:
+--   1 to 5: those of fetch_orchestration_item, if a turn is to be taken
+--   6 Work: the locked activities, with the rows they were locked for
+--   7 Failure: the error, none if there was none
+--
+-- Locks: those of fetch_orchestration_item and of lock_work_item, one after the other.
+-- Hints: READPAST and ROWLOCK look without waiting whether a session has something ready, and
+-- READCOMMITTEDLOCK makes them mean that under row versioning too; INDEX and LOOP find rows by a seek
+-- (rule Q9).
+CREATE OR ALTER PROCEDURE duroxide.take
+    @turn_token    UNIQUEIDENTIFIER,
+    @turn_ms       BIGINT,
+    @filtered      BIT,
+    @min_major     BIGINT,
+    @min_minor     BIGINT,
+    @min_patch     BIGINT,
+    @max_major     BIGINT,
+    @max_minor     BIGINT,
+    @max_patch     BIGINT,
+    @known         VARBINARY(32),
+    @history_limit BIGINT,
+    @work          duroxide.take_list_v1 READONLY,
+    @hasty         BIT
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL);
+-- The selections of which nothing is ready.
+DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
+DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT;
+DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400);
+DECLARE @work_known VARBINARY(32), @id BIGINT, @fresh BIT;
+BEGIN TRY
+    EXEC duroxide.require_read_committed;
+    IF @turn_token IS NOT NULL
+        EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
+            @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
+            @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
+            @known = @known, @unknown_ms = 0, @history_limit = @history_limit, @hasty = @hasty;
+
+    WHILE @position IS NOT NULL
+    BEGIN
+        SELECT @position = MIN(w.position)
+        FROM @work AS w
+        WHERE w.position > @position
+          AND w.selection NOT IN (SELECT e.selection FROM @empty AS e);
+        IF @position IS NULL
+            BREAK;
+        SELECT @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms, @sessions = w.sessions, @owner = w.owner,
+            @session_ms = w.session_ms, @any_tag = w.any_tag, @untagged = w.untagged,
+            @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5, @work_known = w.known
+        FROM @work AS w
+        WHERE w.position = @position;
+        EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
+            @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
+            @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = 0, @hasty = @hasty,
+            @locked = @id OUTPUT, @fresh = @fresh OUTPUT;
+        IF @id IS NOT NULL
+            INSERT INTO @taken (position, id, fresh)
+            VALUES (@position, @id, @fresh);
+        -- Another owner could take what belongs to a session of his, and nothing else.
+        ELSE IF @sessions = 0 OR NOT EXISTS (
+            SELECT 1
+            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+            WHERE q.ready = 1
+              AND q.session_id IS NOT NULL
+        )
+            INSERT INTO @empty (selection)
+            VALUES (@selection);
+    END;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    SET LOCK_TIMEOUT -1;
+    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null) */
+    -- gen:result Failure
+    SELECT ERROR_NUMBER() AS error_number, ERROR_MESSAGE() AS error_message;
+END CATCH;
+
+-- An activity that was cancelled meanwhile is missing.
+-- gen:result Work
+SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session
+FROM @taken AS t
+INNER JOIN @work AS w ON w.position = t.position
+INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
+ORDER BY t.position;
