@@ -18,7 +18,7 @@ var stmtAckWorkAndTake = statement{
 		text: `SET XACT_ABORT ON;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known])
+    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms])
 SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[session_ms], w.[any_tag], w.[untagged],
@@ -27,17 +27,18 @@ SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1)
+    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms]
 FROM OPENJSON(@work_json) WITH (
     [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
     [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
     [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
-    [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14'
+    [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
+    [unknown_ms] bigint '$.c15'
 ) AS w;
-EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @history_limit = @history_limit, @work = @work`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {2560, 2570, "duroxide"}},
+EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @work = @work`,
+		schemas: []schemaAt{{33, 43, "duroxide"}, {2623, 2633, "duroxide"}},
 		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @instance_id nvarchar(400), @work_item nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @history_limit bigint, @work_json nvarchar(max)",
+		decls:   "@lock_token uniqueidentifier, @instance_id nvarchar(400), @work_item nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @work_json nvarchar(max)",
 	},
 	sets: [][]string{
 		{"error_number", "error_message"},
@@ -75,6 +76,7 @@ type AckWorkAndTakeParams struct {
 	MaxMinor     int64
 	MaxPatch     int64
 	TurnKnown    []byte
+	UnknownMs    int64
 	HistoryLimit *int64
 	Work         []TakeListV1Row
 }
@@ -106,7 +108,7 @@ type AckWorkAndTakeResult struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(15)
+	a := newArgs(16)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	nullable(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
@@ -120,6 +122,7 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	required(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
 	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
 	nullableBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
+	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}

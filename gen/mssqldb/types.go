@@ -369,6 +369,7 @@ type TakeListV1Row struct {
 	Tag4      *string
 	Tag5      *string
 	Known     []byte
+	UnknownMs int64
 }
 
 // put adds the row to a table argument.
@@ -388,6 +389,7 @@ func (r *TakeListV1Row) put(t *table) {
 	columnNull(t, "tag4", sqlNVarChar(400), r.Tag4)
 	columnNull(t, "tag5", sqlNVarChar(400), r.Tag5)
 	columnNullBytes(t, "known", sqlVarBinary(32), r.Known)
+	column(t, "unknown_ms", sqlBigInt{}, r.UnknownMs)
 }
 
 var typeTakeListV1 = statement{
@@ -413,6 +415,7 @@ type tvpTakeListV1Row struct {
 	Tag4      sql.NullString
 	Tag5      sql.NullString
 	Known     []byte
+	UnknownMs int64
 }
 
 // tvp returns the row as the driver takes it.
@@ -433,6 +436,7 @@ func (r *TakeListV1Row) tvp(t *tvpRow) tvpTakeListV1Row {
 		Tag4:      tvpText(t, "tag4", sqlNVarChar(400), r.Tag4),
 		Tag5:      tvpText(t, "tag5", sqlNVarChar(400), r.Tag5),
 		Known:     tvpBytes[[]byte](t, "known", sqlVarBinary(32), r.Known),
+		UnknownMs: r.UnknownMs,
 	}
 }
 

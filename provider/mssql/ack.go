@@ -23,31 +23,52 @@ const opAckOrchestration = "ack_orchestration_item"
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the
 // lock is still held.
 func (s *Store) AckOrchestrationItem(ctx context.Context, params provider.AckOrchestrationParams) error {
-	token, ok := parseToken(params.LockToken)
-	if !ok {
-		return unknownToken(opAckOrchestration)
+	ack, err := newTurnAck(params)
+	if err != nil {
+		return err
 	}
-	ack, refusal := newAck(params)
-	if refusal != nil {
-		// The procedure refuses execution 0 as well, once it has looked for the token: a
-		// lost lock is what the caller must hear of first.
-		ack = mssqldb.AckOrchestrationItemParams{}
-	}
-	ack.LockToken = token
 	var turn mssqldb.AckOrchestrationItemTurnRow
-	err := s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		result, err := q.AckOrchestrationItem(ctx, ack)
+	err = s.call(ctx, opAckOrchestration, once, func(ctx context.Context, q *mssqldb.Queries) error {
+		result, err := q.AckOrchestrationItem(ctx, ack.AckOrchestrationItemParams)
 		turn = result.Turn
 		return err
 	})
-	switch {
-	case refusal != nil && errors.Is(err, provider.ErrInvalidArgument):
-		return refusal
-	case err != nil:
-		return err
+	if err != nil {
+		return ack.explained(err)
 	}
-	s.published(ack, turn)
+	s.published(ack.AckOrchestrationItemParams, turn, provider.Taken{})
 	return nil
+}
+
+// turnAck is an acknowledgement, as the procedure takes it.
+type turnAck struct {
+	mssqldb.AckOrchestrationItemParams
+
+	// refusal is what is wrong with the turn.
+	refusal error
+}
+
+// newTurnAck makes an acknowledgement. Error: [provider.ErrInvalidLockToken].
+func newTurnAck(params provider.AckOrchestrationParams) (ack turnAck, err error) {
+	token, ok := parseToken(params.LockToken)
+	if !ok {
+		return ack, unknownToken(opAckOrchestration)
+	}
+	if ack.AckOrchestrationItemParams, ack.refusal = newAck(params); ack.refusal != nil {
+		// The procedure refuses execution 0 as well, once it has looked for the token: a
+		// lost lock is what the caller must hear of first.
+		ack.AckOrchestrationItemParams = mssqldb.AckOrchestrationItemParams{}
+	}
+	ack.LockToken = token
+	return ack, nil
+}
+
+// explained is the acknowledgement's error, or what was wrong before it was sent.
+func (a turnAck) explained(err error) error {
+	if a.refusal != nil && errors.Is(err, provider.ErrInvalidArgument) {
+		return a.refusal
+	}
+	return err
 }
 
 // newAck makes the procedure's arguments of a turn's result. Error:
@@ -177,12 +198,17 @@ func putWork(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) (er
 	return nil
 }
 
-// published wakes whom a turn that was committed concerns.
-func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow) {
-	ready := 0
-	if turn.ReadyInMs != nil {
+// published wakes whom a turn that was committed concerns, except for what the same call
+// has taken.
+func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.AckOrchestrationItemTurnRow, taken provider.Taken) {
+	ready, instance := 0, restored(turn.InstanceID)
+	if ms := turn.ReadyInMs; ms != nil {
 		// Because of what arrived while it was locked, or what the turn sent to itself.
-		s.sent(*turn.ReadyInMs)
+		if *ms > 0 {
+			s.sent(*ms)
+		} else {
+			ready++
+		}
 	}
 	for _, m := range ack.Messages {
 		switch {
@@ -192,11 +218,14 @@ func (s *Store) published(ack mssqldb.AckOrchestrationItemParams, turn mssqldb.A
 			ready++
 		}
 	}
+	if taken.Turn != nil {
+		ready--
+	}
 	s.signalInstances(ready)
-	s.signalActivities(len(ack.Activities))
+	s.signalActivities(len(ack.Activities) - len(taken.Work))
 	if ack.Status != nil && provider.Status(*ack.Status).Ended() {
-		s.announceEnd(restored(turn.InstanceID))
+		s.announceEnd(instance)
 	} else {
-		s.changes.Announce(restored(turn.InstanceID))
+		s.changes.Announce(instance)
 	}
 }

@@ -53,12 +53,17 @@ func (s codeSelection) fetch(ctx context.Context, q *mssqldb.Queries, fetch func
 	if !errors.Is(err, mssqldb.ErrUnregisteredCode) {
 		return err
 	}
-	if err := q.RegisterKnownCode(ctx, mssqldb.RegisterKnownCodeParams{
-		Digest: s.digest, Activity: s.activity, Codes: codeRows(s.known),
-	}); err != nil {
+	if err := s.register(ctx, q); err != nil {
 		return err
 	}
 	return fetch()
+}
+
+// register makes the names of the set known.
+func (s codeSelection) register(ctx context.Context, q *mssqldb.Queries) error {
+	return q.RegisterKnownCode(ctx, mssqldb.RegisterKnownCodeParams{
+		Digest: s.digest, Activity: s.activity, Codes: codeRows(s.known),
+	})
 }
 
 // codeRows makes a table argument of a set.

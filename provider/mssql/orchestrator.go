@@ -34,49 +34,57 @@ const opFetchOrchestration = "fetch_orchestration_item"
 func (s *Store) FetchOrchestrationItem(
 	ctx context.Context, params provider.FetchOrchestrationParams,
 ) (*provider.FetchedOrchestration, error) {
-	lockFor, err := columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout)
-	if err != nil {
+	f, possible, err := newTurnFetch(params)
+	if err != nil || !possible {
 		return nil, err
 	}
-	code, err := newCodeSelection(opFetchOrchestration, params.Known, false, params.UnknownFor)
-	if err != nil {
-		return nil, err
+	if f.code.unknownMs > 0 {
+		return s.lockTurn(ctx, f)
 	}
-	fetch := mssqldb.FetchOrchestrationItemParams{LockMs: lockFor, Known: code.digest, UnknownMs: code.unknownMs}
-	caller := holder{held: params.Held, lease: params.LockTimeout}
-	fetch.HistoryLimit = caller.limit()
-	if params.Filter != nil {
-		versions, ok := params.Filter.Range()
-		if !ok {
-			return nil, nil
-		}
-		fetch.Filtered = true
-		fetch.MinMajor, fetch.MaxMajor = columns.Clamp(versions.Min.Major), columns.Clamp(versions.Max.Major)
-		fetch.MinMinor, fetch.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
-		fetch.MinPatch, fetch.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
+	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+f.code.kind(), params.PollTimeout,
+		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, f) })
+}
+
+// turnFetch is what a fetch is looking for, checked and encoded.
+type turnFetch struct {
+	params mssqldb.FetchOrchestrationItemParams
+	code   codeSelection
+	caller holder
+}
+
+// newTurnFetch reports possible as false for a filter that admits nothing. Error:
+// [provider.ErrInvalidArgument].
+func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possible bool, err error) {
+	if f.params.LockMs, err = columns.Lease(opFetchOrchestration, "LockTimeout", params.LockTimeout); err != nil {
+		return f, false, err
 	}
-	if code.unknownMs > 0 {
-		return s.lockTurn(ctx, code, fetch, caller)
+	if f.code, err = newCodeSelection(opFetchOrchestration, params.Known, false, params.UnknownFor); err != nil {
+		return f, false, err
 	}
-	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+code.kind(), params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedOrchestration, error) {
-			return s.lockTurn(ctx, code, fetch, caller)
-		})
+	f.caller = holder{held: params.Held, lease: params.LockTimeout}
+	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
+	if params.Filter == nil {
+		return f, true, nil
+	}
+	versions, possible := params.Filter.Range()
+	f.params.Filtered = true
+	f.params.MinMajor, f.params.MaxMajor = columns.Clamp(versions.Min.Major), columns.Clamp(versions.Max.Major)
+	f.params.MinMinor, f.params.MaxMinor = columns.Clamp(versions.Min.Minor), columns.Clamp(versions.Max.Minor)
+	f.params.MinPatch, f.params.MaxPatch = columns.Clamp(versions.Min.Patch), columns.Clamp(versions.Max.Patch)
+	return f, possible, nil
 }
 
 // lockTurn is one try of a fetch. A turn whose messages can all not be decoded is over
 // at once, and the next one's is tried; so it is if the turn was lost while a message
 // was being set aside, or its history read. What cannot be set aside now is given back: nothing stays locked
 // by a fetch that failed.
-func (s *Store) lockTurn(
-	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams, caller holder,
-) (*provider.FetchedOrchestration, error) {
+func (s *Store) lockTurn(ctx context.Context, f turnFetch) (*provider.FetchedOrchestration, error) {
 	if err := s.enter(opFetchOrchestration); err != nil {
 		return nil, err
 	}
 	defer s.leave()
 	for {
-		locked, err := s.lockInstance(ctx, code, params)
+		locked, err := s.lockInstance(ctx, f)
 		switch {
 		case err != nil:
 			return nil, err
@@ -85,7 +93,7 @@ func (s *Store) lockTurn(
 		case locked.Item == nil:
 			return nil, nil
 		}
-		found, err := s.openTurn(ctx, locked, caller)
+		found, err := s.openTurn(ctx, locked, f.caller)
 		switch {
 		case errors.Is(err, provider.ErrLockLost):
 			continue
@@ -108,25 +116,27 @@ type lockedTurn struct {
 
 // lockInstance calls the procedure, with a token of its own for each try. There is no
 // Item when there is nothing to fetch.
-func (s *Store) lockInstance(
-	ctx context.Context, code codeSelection, params mssqldb.FetchOrchestrationItemParams,
-) (*lockedTurn, error) {
+func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, error) {
 	var locked lockedTurn
 	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-		locked.token, params.LockToken = token, token
-		return code.fetch(ctx, q, func() (err error) {
-			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, params)
+		locked.token, f.params.LockToken = token, token
+		return f.code.fetch(ctx, q, func() (err error) {
+			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, f.params)
 			return err
 		})
 	}, s.giveTurnBack)
 	if err != nil {
 		return nil, err
 	}
-	for _, orphan := range locked.Dropped {
+	s.tellDropped(ctx, locked.Dropped)
+	return &locked, nil
+}
+
+func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.FetchOrchestrationItemDroppedRow) {
+	for _, orphan := range dropped {
 		s.log.WarnContext(ctx, "dropped queue messages of an instance that does not exist",
 			"instance_id", restored(orphan.InstanceID), "count", orphan.Messages)
 	}
-	return &locked, nil
 }
 
 // giveTurnBack is a claimCall: it puts back what a fetch has locked whose answer nobody got.

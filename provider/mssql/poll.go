@@ -185,7 +185,7 @@ func (q *queue) round(now time.Time) (nap time.Duration, ok bool) {
 // poll reports whether it is time to look for what other processes have done, and
 // chooses the next such time. The caller holds the lock.
 func (q *queue) poll(now time.Time) bool {
-	if q.longest <= 0 || q.waiting.Len() == 0 {
+	if q.longest <= 0 || !q.waiting.Watched() {
 		q.next = time.Time{}
 		return false
 	}

@@ -24,46 +24,51 @@ const opFetchWork = "fetch_work_item"
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session
 // owner without a name, or an UnknownFor that is negative, and trouble with the database.
 func (s *Store) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
-	fetch, err := newWorkFetch(params)
+	f, err := newWorkFetch(params)
 	if err != nil {
 		return nil, err
 	}
-	code, err := newCodeSelection(opFetchWork, params.Known, true, params.UnknownFor)
-	if err != nil {
-		return nil, err
-	}
-	fetch.Known, fetch.UnknownMs = code.digest, code.unknownMs
-	if code.unknownMs > 0 {
-		// Of any tag and any session, which stays its owner's.
-		fetch.AnyTag, fetch.Untagged, fetch.Sessions = true, true, false
-		return s.lockWork(ctx, code, fetch)
+	if f.code.unknownMs > 0 {
+		return s.lockWork(ctx, f)
 	}
 	if params.Tags.Mode() == provider.TagNone {
 		return nil, nil
 	}
-	kind := fmt.Sprintf("%t %d %q %s", fetch.Sessions, params.Tags.Mode(), params.Tags.Tags(), code.kind())
-	return poll(ctx, s, s.activities, opFetchWork, kind, params.PollTimeout,
-		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, code, fetch) })
+	return poll(ctx, s, s.activities, opFetchWork, f.kind, params.PollTimeout,
+		func(ctx context.Context) (*provider.FetchedWorkItem, error) { return s.lockWork(ctx, f) })
+}
+
+// workFetch is what a fetch is looking for, checked and encoded.
+type workFetch struct {
+	params mssqldb.FetchWorkItemParams
+	code   codeSelection
+	// kind is the same for fetches that would find the same, but for the owner of sessions.
+	kind string
 }
 
 // newWorkFetch checks and encodes what a fetch is looking for. A tag that is too long
 // for the column, or that cannot be stored at all, is on no activity, so it is left out.
-func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemParams, err error) {
+func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
+	fetch := &f.params
 	if fetch.LockMs, err = columns.Lease(opFetchWork, "LockTimeout", params.LockTimeout); err != nil {
-		return fetch, err
+		return f, err
 	}
 	if params.Session != nil {
 		fetch.Sessions = true
 		if err := columns.CheckID(opFetchWork, "session owner", params.Session.OwnerID); err != nil {
-			return fetch, err
+			return f, err
 		}
 		if fetch.Owner, err = storedOptional(opFetchWork, "session owner", &params.Session.OwnerID); err != nil {
-			return fetch, err
+			return f, err
 		}
 		if fetch.SessionMs, err = columns.Lease(opFetchWork, "Session.LockTimeout", params.Session.LockTimeout); err != nil {
-			return fetch, err
+			return f, err
 		}
 	}
+	if f.code, err = newCodeSelection(opFetchWork, params.Known, true, params.UnknownFor); err != nil {
+		return f, err
+	}
+	fetch.Known, fetch.UnknownMs = f.code.digest, f.code.unknownMs
 	mode := params.Tags.Mode()
 	fetch.AnyTag = mode == provider.TagAny
 	fetch.Untagged = mode != provider.TagSet
@@ -74,13 +79,18 @@ func newWorkFetch(params provider.FetchWorkParams) (fetch mssqldb.FetchWorkItemP
 			to = to[1:]
 		}
 	}
-	return fetch, nil
+	f.kind = fmt.Sprintf("%t %d %q %s", fetch.Sessions, mode, params.Tags.Tags(), f.code.kind())
+	if f.code.unknownMs > 0 {
+		// Of any tag and any session, which stays its owner's.
+		fetch.AnyTag, fetch.Untagged, fetch.Sessions = true, true, false
+	}
+	return f, nil
 }
 
 // lockWork is one try of a fetch. An activity that cannot be decoded is set aside and
 // the next one's turn: it would block the head of the queue for ever (§5.10). If it
 // cannot be set aside now it is given back: nothing stays locked by a fetch that failed.
-func (s *Store) lockWork(ctx context.Context, code codeSelection, params mssqldb.FetchWorkItemParams) (*provider.FetchedWorkItem, error) {
+func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWorkItem, error) {
 	if err := s.enter(opFetchWork); err != nil {
 		return nil, err
 	}
@@ -88,9 +98,9 @@ func (s *Store) lockWork(ctx context.Context, code codeSelection, params mssqldb
 	for {
 		var row *mssqldb.FetchWorkItemItemRow
 		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
-			params.LockToken = token
-			return code.fetch(ctx, q, func() error {
-				result, err := q.FetchWorkItem(ctx, params)
+			f.params.LockToken = token
+			return f.code.fetch(ctx, q, func() error {
+				result, err := q.FetchWorkItem(ctx, f.params)
 				row = result.Item
 				return err
 			})
@@ -98,19 +108,28 @@ func (s *Store) lockWork(ctx context.Context, code codeSelection, params mssqldb
 		if err != nil || row == nil {
 			return nil, err
 		}
-		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
-		if err == nil {
-			return &provider.FetchedWorkItem{
-				Item: item, LockToken: tokenText(params.LockToken), AttemptCount: uint32(row.AttemptCount),
-			}, nil
-		}
-		err = s.setWorkAside(ctx, params.LockToken, row, err)
-		if err != nil && !errors.Is(err, provider.ErrLockLost) {
-			//nolint:contextcheck // this context may be what ended the call
-			s.unclaim(params.LockToken, s.giveWorkBack)
-			return nil, err
+		if item, err := s.openWork(ctx, f.params.LockToken, row); item != nil || err != nil {
+			return item, err
 		}
 	}
+}
+
+// openWork makes of a locked activity what the runtime works on, nil for one that was set
+// aside.
+func (s *Store) openWork(
+	ctx context.Context, token mssqldriver.UniqueIdentifier, row *mssqldb.FetchWorkItemItemRow,
+) (*provider.FetchedWorkItem, error) {
+	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
+	if err == nil {
+		return &provider.FetchedWorkItem{Item: item, LockToken: tokenText(token), AttemptCount: uint32(row.AttemptCount)}, nil
+	}
+	err = s.setWorkAside(ctx, token, row, err)
+	if err != nil && !errors.Is(err, provider.ErrLockLost) {
+		//nolint:contextcheck // this context may be what ended the call
+		s.unclaim(token, s.giveWorkBack)
+		return nil, err
+	}
+	return nil, nil
 }
 
 // giveWorkBack is a claimCall, as giveTurnBack.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
@@ -17,30 +19,39 @@ import (
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] for a completion that is none.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
-	const operation = "ack_work_item"
-	m, err := columns.NewCompletion(operation, completion)
+	ack, err := newWorkAck(lockToken, completion)
 	if err != nil {
 		return err
 	}
-	var ack mssqldb.AckWorkItemParams
+	err = s.call(ctx, opAckWork, once, func(ctx context.Context, q *mssqldb.Queries) error { return q.AckWorkItem(ctx, ack) })
+	if err == nil && completion != nil {
+		s.signalInstances(1)
+	}
+	return err
+}
+
+// opAckWork labels the acknowledgement's errors.
+const opAckWork = "ack_work_item"
+
+// newWorkAck makes the procedure's arguments. Errors: [provider.ErrInvalidArgument],
+// [provider.ErrInvalidLockToken].
+func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.AckWorkItemParams, err error) {
+	m, err := columns.NewCompletion(opAckWork, completion)
+	if err != nil {
+		return ack, err
+	}
 	if completion != nil {
-		id, err := storedID(operation, m.Instance)
+		id, err := storedID(opAckWork, m.Instance)
 		if err != nil {
-			return err
+			return ack, err
 		}
 		ack.InstanceID, ack.WorkItem = &id, &m.Body
 	}
 	var ok bool
 	if ack.LockToken, ok = parseToken(lockToken); !ok {
-		return unknownToken(operation)
+		return ack, unknownToken(opAckWork)
 	}
-	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.AckWorkItem(ctx, ack)
-	})
-	if err == nil && completion != nil {
-		s.signalInstances(1)
-	}
-	return err
+	return ack, nil
 }
 
 // RenewWorkItemLock implements [provider.Provider] (§5.12).
@@ -122,4 +133,41 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]strin
 		}
 	}
 	return lost, nil
+}
+
+var _ provider.LockRenewer = (*Store)(nil)
+
+// RenewLocks implements [provider.LockRenewer] (§5.24). It is repeated when the connection
+// was lost before the answer: renewing again does no harm.
+func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
+	const operation = "renew_locks"
+	outcomes := make([]error, len(locks))
+	var list []mssqldb.LeaseListV1Row
+	for i, lock := range locks {
+		extendMs, err := columns.Lease(operation, "ExtendFor", lock.ExtendFor)
+		if err != nil {
+			return nil, err
+		}
+		token, ok := parseToken(lock.LockToken)
+		if !ok {
+			outcomes[i] = unknownToken(operation)
+			continue
+		}
+		list = append(list, mssqldb.LeaseListV1Row{Position: int32(i), LockToken: token, Turn: lock.Turn, ExtendMs: extendMs})
+	}
+	if len(list) == 0 {
+		return outcomes, nil
+	}
+	var result mssqldb.RenewLocksResult
+	err := s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		result, err = q.RenewLocks(ctx, mssqldb.RenewLocksParams{Locks: list})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range result.Lost {
+		outcomes[row.Position] = classify(operation, mssqldriver.Error{Number: row.ErrorNumber})
+	}
+	return outcomes, nil
 }

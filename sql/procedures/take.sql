@@ -30,6 +30,7 @@ CREATE OR ALTER PROCEDURE duroxide.take
     @max_minor     BIGINT,
     @max_patch     BIGINT,
     @known         VARBINARY(32),
+    @unknown_ms    BIGINT,
     @history_limit BIGINT,
     @work          duroxide.take_list_v1 READONLY,
     @hasty         BIT
@@ -41,14 +42,14 @@ DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fre
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
 DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT;
 DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400);
-DECLARE @work_known VARBINARY(32), @id BIGINT, @fresh BIT;
+DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @id BIGINT, @fresh BIT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     IF @turn_token IS NOT NULL
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
             @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
-            @known = @known, @unknown_ms = 0, @history_limit = @history_limit, @hasty = @hasty;
+            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @hasty = @hasty;
 
     WHILE @position IS NOT NULL
     BEGIN
@@ -60,12 +61,13 @@ BEGIN TRY
             BREAK;
         SELECT @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms, @sessions = w.sessions, @owner = w.owner,
             @session_ms = w.session_ms, @any_tag = w.any_tag, @untagged = w.untagged,
-            @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5, @work_known = w.known
+            @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5, @work_known = w.known,
+            @work_unknown_ms = w.unknown_ms
         FROM @work AS w
         WHERE w.position = @position;
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
-            @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = 0, @hasty = @hasty,
+            @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,
             @locked = @id OUTPUT, @fresh = @fresh OUTPUT;
         IF @id IS NOT NULL
             INSERT INTO @taken (position, id, fresh)

@@ -119,7 +119,8 @@ CREATE TYPE duroxide.take_list_v1 AS TABLE (
     tag3       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag4       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag5       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
-    known      VARBINARY(32)    NULL
+    known      VARBINARY(32)    NULL,
+    unknown_ms BIGINT           NOT NULL
 );
 GO
 

@@ -188,6 +188,13 @@ func (l *List) ProbeKind(kind string, n int) {
 	}
 }
 
+// Watched reports whether anybody waits or subscribes.
+func (l *List) Watched() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.watched()
+}
+
 // Len is the number of fetches that wait.
 func (l *List) Len() int {
 	l.mu.Lock()

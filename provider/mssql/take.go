@@ -1,0 +1,330 @@
+package mssql
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	mssqldriver "github.com/microsoft/go-mssqldb"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/wakeup"
+)
+
+var _ provider.Taker = (*Store)(nil)
+
+// opTake labels errors of the taking that are neither fetch's.
+const opTake = "take"
+
+// Take implements [provider.Taker] (§5.23): one remote call, whatever is taken. What was
+// locked by a call whose answer nobody got is given back, as
+// [Store.FetchOrchestrationItem] does it.
+func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	k, err := newTaking(params)
+	if err != nil || k.nothing() {
+		return provider.Taken{}, err
+	}
+	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
+		p := k.params(token)
+		p.Hasty = false
+		return q.Take(ctx, p)
+	})
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	if taken.Turn == nil && len(taken.Work) == 0 {
+		return taken, taken.Err
+	}
+	return taken, nil
+}
+
+// AckTurnAndTake implements [provider.Taker] (§5.23), as one remote call. It waits for nobody
+// who writes: what it misses so comes with a notice of [Store.WorkReady].
+func (s *Store) AckTurnAndTake(
+	ctx context.Context, params provider.AckOrchestrationParams, take provider.TakeParams,
+) (provider.Taken, error) {
+	k, err := newTaking(take)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	ack, err := newTurnAck(params)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	var turn mssqldb.AckOrchestrationItemTurnRow
+	taken, err := s.takeWith(ctx, opAckOrchestration, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
+		r, err := q.AckTurnAndTake(ctx, ack.andTake(k.params(token)))
+		turn = r.Turn
+		return mssqldb.TakeResult{
+			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
+			Work: r.Work, Failure: r.Failure, FailureReturned: r.FailureReturned,
+		}, err
+	})
+	if err != nil {
+		return provider.Taken{}, ack.explained(err)
+	}
+	s.published(ack.AckOrchestrationItemParams, turn, taken)
+	return taken, nil
+}
+
+// AckWorkAndTake implements [provider.Taker] (§5.23), as [Store.AckTurnAndTake] does.
+func (s *Store) AckWorkAndTake(
+	ctx context.Context, lockToken string, completion provider.WorkItem, take provider.TakeParams,
+) (provider.Taken, error) {
+	k, err := newTaking(take)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	ack, err := newWorkAck(lockToken, completion)
+	if err != nil {
+		return provider.Taken{}, err
+	}
+	taken, err := s.takeWith(ctx, opAckWork, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
+		p := k.params(token)
+		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{
+			LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
+			TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
+			MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
+			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Work: p.Work,
+		})
+		return mssqldb.TakeResult{
+			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
+			Work: r.Work, Failure: r.Failure, FailureReturned: r.FailureReturned,
+		}, err
+	})
+	if err == nil && completion != nil && taken.Turn == nil {
+		s.signalInstances(1)
+	}
+	return taken, err
+}
+
+// andTake joins the parameters of the two parts.
+func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
+	return mssqldb.AckTurnAndTakeParams{
+		LockToken: a.LockToken, ExecutionID: a.ExecutionID, Name: a.Name, Version: a.Version, CodeName: a.CodeName, CodeVersion: a.CodeVersion,
+		ParentInstanceID: a.ParentInstanceID, Major: a.Major, Minor: a.Minor, Patch: a.Patch, Status: a.Status, Output: a.Output,
+		SetCustomStatus: a.SetCustomStatus, CustomStatus: a.CustomStatus, ClearValues: a.ClearValues, DropTimers: a.DropTimers,
+		Events: a.Events, Changes: a.Changes, Messages: a.Messages, Activities: a.Activities, Cancelled: a.Cancelled,
+		TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
+		MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
+		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Work: p.Work,
+	}
+}
+
+// WorkReady implements [provider.Taker] (§5.23). What other processes have done is noticed
+// as by a waiting fetch, see [Config.MinPollInterval].
+func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
+	turns, stopTurns := s.instances.waiting.Subscribe()
+	activities, stopActivities := s.activities.waiting.Subscribe()
+	return turns, activities, sync.OnceFunc(func() {
+		stopTurns()
+		stopActivities()
+	})
+}
+
+// taking is what a combined call takes, checked and encoded.
+type taking struct {
+	// turn is nil for none.
+	turn *turnFetch
+	work []workFetch
+	// places are the entries of the parameters that work was made of.
+	places []int
+}
+
+// newTaking leaves out what finds nothing. Error: [provider.ErrInvalidArgument].
+func newTaking(params provider.TakeParams) (k taking, err error) {
+	if params.Turn != nil {
+		f, possible, err := newTurnFetch(*params.Turn)
+		if err != nil {
+			return k, err
+		}
+		if possible {
+			k.turn = &f
+		}
+	}
+	for i, entry := range params.Work {
+		f, err := newWorkFetch(entry)
+		if err != nil {
+			return k, err
+		}
+		if entry.Tags.Mode() != provider.TagNone || f.code.unknownMs > 0 {
+			k.work, k.places = append(k.work, f), append(k.places, i)
+		}
+	}
+	return k, nil
+}
+
+func (k taking) nothing() bool { return k.turn == nil && len(k.work) == 0 }
+
+// tokenAt is the lock token of the i-th activity of a call, which token belongs to. Tokens are
+// random, so that no other call's are near.
+func tokenAt(token mssqldriver.UniqueIdentifier, i int) mssqldriver.UniqueIdentifier {
+	n := uint32(token[12])<<24 | uint32(token[13])<<16 | uint32(token[14])<<8 | uint32(token[15])
+	n += uint32(i) + 1
+	token[12], token[13], token[14], token[15] = byte(n>>24), byte(n>>16), byte(n>>8), byte(n)
+	return token
+}
+
+// params are those of a call under the token.
+func (k taking) params(token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
+	var p mssqldb.TakeParams
+	if k.turn != nil {
+		f := k.turn.params
+		p = mssqldb.TakeParams{
+			TurnToken: &token, TurnMs: f.LockMs, Filtered: f.Filtered,
+			MinMajor: f.MinMajor, MinMinor: f.MinMinor, MinPatch: f.MinPatch, MaxMajor: f.MaxMajor, MaxMinor: f.MaxMinor, MaxPatch: f.MaxPatch,
+			Known: f.Known, UnknownMs: f.UnknownMs, HistoryLimit: f.HistoryLimit,
+		}
+	}
+	selections := map[string]int32{}
+	for i, w := range k.work {
+		if _, known := selections[w.kind]; !known {
+			selections[w.kind] = int32(len(selections))
+		}
+		f := w.params
+		p.Work = append(p.Work, mssqldb.TakeListV1Row{
+			Position: int32(i), Selection: selections[w.kind], LockToken: tokenAt(token, i), LockMs: f.LockMs,
+			Sessions: f.Sessions, Owner: f.Owner, SessionMs: f.SessionMs, AnyTag: f.AnyTag, Untagged: f.Untagged,
+			Tag1: f.Tag1, Tag2: f.Tag2, Tag3: f.Tag3, Tag4: f.Tag4, Tag5: f.Tag5, Known: f.Known, UnknownMs: f.UnknownMs,
+		})
+	}
+	p.Hasty = true
+	return p
+}
+
+// giveBack is a claimCall: it puts back all that a call has locked whose answer nobody got.
+func (s *Store) giveTakenBack(k taking) claimCall {
+	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
+		if k.turn != nil {
+			err = s.giveTurnBack(ctx, q, token)
+		}
+		for i := range k.work {
+			if e := s.giveWorkBack(ctx, q, tokenAt(token, i)); err == nil || e != nil && !isRefused(e) {
+				err = e
+			}
+		}
+		return err
+	}
+}
+
+// takeWith makes a combined call and opens what it has taken. Error: that of the
+// acknowledgement, or of a call that takes nothing else.
+func (s *Store) takeWith(
+	ctx context.Context, operation string, k taking,
+	call func(context.Context, *mssqldb.Queries, mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error),
+) (provider.Taken, error) {
+	if err := s.enter(operation); err != nil {
+		return provider.Taken{}, err
+	}
+	defer s.leave()
+	var rows mssqldb.TakeResult
+	var token mssqldriver.UniqueIdentifier
+	var tried <-chan struct{} // nil if there is nothing to give back
+	err := s.retries.do(ctx, operation, once, func(ctx context.Context) error {
+		used := newToken()
+		token = used
+		err := s.try(ctx, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+			rows, err = call(ctx, q, used)
+			return err
+		})
+		if mayHold(ctx, err) && !k.nothing() {
+			//nolint:contextcheck // this context may be what ended the call
+			tried = s.release(isOver(ctx, err), func(ctx context.Context, q *mssqldb.Queries) error { return s.giveTakenBack(k)(ctx, q, used) })
+		}
+		return err
+	})
+	if err != nil {
+		if tried != nil {
+			awaitRelease(tried)
+		}
+		return provider.Taken{}, err
+	}
+	taken := s.opened(ctx, k, rows, token)
+	if taken.Turn != nil {
+		s.instances.found("", wakeup.Arrived)
+	}
+	if len(taken.Work) > 0 {
+		s.activities.found("", wakeup.Arrived)
+	}
+	if taken.Err == nil && rows.FailureReturned {
+		taken.Err = s.unlessTakenAgain(ctx, k, &taken, rows.Failure)
+	}
+	return taken, nil
+}
+
+// opened makes of what was locked what the runtime works on. What cannot be opened is given
+// back, and the error is the result's.
+func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Taken) {
+	s.tellDropped(ctx, rows.Dropped)
+	if rows.Item != nil {
+		locked := &lockedTurn{token: token, FetchOrchestrationItemResult: mssqldb.FetchOrchestrationItemResult{
+			Item: rows.Item, History: rows.History, Values: rows.Values, Messages: rows.Messages,
+		}}
+		var err error
+		if taken.Turn, err = s.openTurn(ctx, locked, k.turn.caller); err != nil && !errors.Is(err, provider.ErrLockLost) {
+			//nolint:contextcheck // this context may be what ended the call
+			s.unclaim(token, s.giveTurnBack)
+			taken.Turn, taken.Err = nil, err
+		}
+	}
+	for _, row := range rows.Work {
+		item, err := s.openWork(ctx, tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
+			ID: row.ID, InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: row.AttemptCount, FreshSession: row.FreshSession,
+		})
+		switch {
+		case err != nil:
+			taken.Err = errors.Join(taken.Err, err)
+		case item != nil:
+			taken.Work = append(taken.Work, provider.TakenWork{FetchedWorkItem: item, For: k.places[row.Position]})
+		}
+	}
+	return taken
+}
+
+// errUnregisteredCode is the number of the error by which a fetch asks for the names of its
+// set.
+const errUnregisteredCode = 50014
+
+// unlessTakenAgain returns why no more was taken, nil if that was because somebody holds it.
+// A set of names that the database does not have is registered, and if nothing has been
+// taken, it is tried once more.
+func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.Taken, failure mssqldb.TakeFailureRow) error {
+	cause := mssqldriver.Error{Number: failure.ErrorNumber, Message: failure.ErrorMessage}
+	if isLockTimeout(cause) {
+		return nil
+	}
+	if failure.ErrorNumber != errUnregisteredCode {
+		return classify(opTake, cause)
+	}
+	if err := s.register(ctx, k); err != nil || taken.Turn != nil || len(taken.Work) > 0 {
+		return err
+	}
+	again, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
+		return q.Take(ctx, k.params(token))
+	})
+	*taken = again
+	return errors.Join(err, again.Err)
+}
+
+// register makes the sets of names known that the parts ask for.
+func (s *Store) register(ctx context.Context, k taking) error {
+	sets := map[string]codeSelection{}
+	if k.turn != nil {
+		sets["turn"] = k.turn.code
+	}
+	for _, w := range k.work {
+		sets[w.kind] = w.code
+	}
+	return s.call(ctx, opTake, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
+		for _, code := range sets {
+			if code.known == nil {
+				continue
+			}
+			if err := code.register(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
