@@ -3,32 +3,32 @@ package main
 // workMutants are of the procedures of activities and of sessions.
 var workMutants = []mutant{
 	{
-		what: "takes an activity that somebody else has taken", kind: conditionRemoved, module: "fetch_work_item",
+		what: "takes an activity that somebody else has taken", kind: conditionRemoved, module: "lock_work_item",
 		old: "        WHERE id = @id\n          AND ready = 1\n        OPTION", new: "        WHERE id = @id\n        OPTION",
 	},
 	{
-		what: "commits before it claims the session", kind: commitMoved, module: "fetch_work_item",
+		what: "commits before it claims the session", kind: commitMoved, module: "lock_work_item",
 		old: "        -- Take its session.", new: "        " + again + "        -- Take its session.",
 	},
 	{
-		what: "commits before it gives back what it may not take", kind: commitMoved, module: "fetch_work_item",
+		what: "commits before it gives back what it may not take", kind: commitMoved, module: "lock_work_item",
 		old: "        -- Somebody else has the session now: as if", new: "        " + again + "        -- Somebody else has the session now: as if",
 	},
 	{
-		what: "keeps an activity whose session somebody else has", kind: conditionRemoved, module: "fetch_work_item",
+		what: "keeps an activity whose session somebody else has", kind: conditionRemoved, module: "lock_work_item",
 		old: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n", new: "        SET @found = @@ROWCOUNT;\n        SET LOCK_TIMEOUT -1;\n        SET @patient = 0;\n        SET @owner = COALESCE((SELECT s.worker_id FROM duroxide.worker_queue AS q INNER JOIN duroxide.sessions AS s ON s.session_id = q.session_id WHERE q.id = @id), @owner);\n",
 	},
 	{
-		what: "claims the session before the activity", kind: orderSwapped, module: "fetch_work_item",
+		what: "claims the session before the activity", kind: orderSwapped, module: "lock_work_item",
 		old: "        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
 		new: "        UPDATE duroxide.sessions SET last_activity_at = @now\n        WHERE session_id = (SELECT q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id) AND locked_until > @now;\n        -- vet:allow Q3: an activity is ready only as long as nobody holds it\n",
 	},
 	{
-		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_work_item",
+		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "lock_work_item",
 		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        -- vet:allow Q3", new: "        -- vet:allow Q3",
 	},
 	{
-		what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "fetch_work_item",
+		what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "lock_work_item",
 		old: "            SET @patient = 1;\n            SET LOCK_TIMEOUT 150;\n", new: "            SET @patient = 1;\n",
 	},
 	{
