@@ -109,21 +109,25 @@ func (s *Store) newTaking(params provider.TakeParams) (*taking, error) {
 
 func (k *taking) nothing() bool { return k.turn == nil && len(k.work) == 0 }
 
-// steps are what there is to do in the transaction, one for each lock.
+// steps are what there is to do in the transaction, one for each lock. Errors are those of
+// the fetches.
 func (k *taking) steps() []func(context.Context, *tx) error {
 	var steps []func(context.Context, *tx) error
 	if k.turn != nil {
-		steps = append(steps, k.takeTurn)
+		steps = append(steps, func(ctx context.Context, t *tx) error {
+			return classify(opFetchOrchestration, k.takeTurn(ctx, t))
+		})
 	}
 	for i := range k.work {
-		steps = append(steps, func(ctx context.Context, t *tx) error { return k.takeWork(ctx, t, i) })
+		steps = append(steps, func(ctx context.Context, t *tx) error {
+			return classify(opFetchWork, k.takeWork(ctx, t, i))
+		})
 	}
 	return steps
 }
 
 // takeTurn locks a turn, and notes when the next may become ready by itself.
 func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
-	k.foundTurn = nil
 	found, err := t.dueOrNextTurn(ctx, k.store.log, *k.turn)
 	if err != nil {
 		return err
@@ -140,9 +144,6 @@ func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
 // takeWork locks an activity for entry i. The last notes when the next may become ready
 // by itself.
 func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
-	if i == 0 {
-		k.foundWork = nil
-	}
 	entry := k.work[i]
 	found, err := t.dueOrNextWork(ctx, k.store.log, entry.workFetch)
 	if err != nil {
@@ -186,6 +187,11 @@ func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken
 		return provider.Taken{}, err
 	}
 	defer s.leave()
+	run := j.run
+	j.run = func(ctx context.Context, t *tx) error {
+		k.foundTurn, k.foundWork = nil, nil // this may not be the first try
+		return run(ctx, t)
+	}
 	j.undo = k.giveBack
 	if err := s.writer.do(ctx, j); err != nil {
 		return provider.Taken{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -74,6 +75,35 @@ func TestTakingFailsAfterTheAck(t *testing.T) {
 				t.Errorf("fetched %v; want the activity at its first attempt", work)
 			}
 		})
+	}
+}
+
+// A transaction that is done again tells nothing of what the first try had taken.
+func TestNothingIsKeptOfTheFirstTry(t *testing.T) {
+	t.Parallel()
+	var looks atomic.Int64
+	s := openMemory(t, &Config{now: func() int64 { return 1_000_000 + looks.Load() }})
+	for id := range uint64(3) {
+		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 2 + id}))
+	}
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+	work, err := s.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
+	must(t, err)
+	// The first try takes the turn and one activity, and fails with the other. By the time
+	// of the second, the turn cannot be locked.
+	must(t, s.bare(t, func(ctx context.Context) error {
+		_, err := s.writer.conn.ExecContext(ctx, `
+			CREATE TRIGGER second BEFORE UPDATE OF attempt_count ON worker_queue WHEN new.activity_id = 4
+			BEGIN SELECT raise(ABORT, 'the first try'); END;
+			CREATE TRIGGER late BEFORE UPDATE OF lock_token ON inboxes WHEN new.locked_at > 1000000
+			BEGIN SELECT raise(ABORT, 'the second try'); END`)
+		return err
+	}))
+	s.writer.clock = func() int64 { return 1_000_000 + max(0, looks.Add(1)-2) }
+	taken, err := s.AckWorkAndTake(t.Context(), work.LockToken, nil, everything())
+	must(t, err)
+	if taken.Turn != nil || len(taken.Work) != 0 || taken.Err == nil || !strings.HasPrefix(taken.Err.Error(), opFetchOrchestration) || !strings.Contains(taken.Err.Error(), "the second try") {
+		t.Errorf("took %v and %v, error %v; want nothing because of the second try", taken.Turn, taken.Work, taken.Err)
 	}
 }
 
