@@ -9,6 +9,9 @@
 --
 -- Locks: sessions.
 --
+-- Hints: LOOP, FORCESEEK and ROWLOCK delete each by its key, whatever number of them the
+-- plan was made for (rule Q9).
+--
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
 --         an isolation level on the connections that the store uses
@@ -37,8 +40,8 @@ BEGIN
       );
     SET @portion = @@ROWCOUNT;
     DELETE s
-    FROM duroxide.sessions AS s
-    INNER JOIN @orphaned AS o ON o.session_id = s.session_id
+    FROM @orphaned AS o
+    INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = o.session_id
     WHERE s.locked_until < @now;
     SET @deleted = @deleted + @@ROWCOUNT;
 END;

@@ -29,16 +29,18 @@ type finder struct {
 // finders are all of them, the cheapest first.
 var finders = []finder{
 	{"rules", rules},
+	{"effects", tests("./internal/testsupport/interleave", alone)},
 	{"explorer", tests("./provider/mssql", explored)},
-	{"matrix", tests("./internal/testsupport/interleave", "^TestAmended$")},
+	{"matrix", tests("./internal/testsupport/interleave", "^TestAmended$", alone)},
 	{"linear", tests("./internal/testsupport/interleave", "^TestExploredSchedulesAreLinearizable$")},
 	{"keys", tests("./provider/mssql", touched)},
 	{"kit", tests("./provider/mssql", kit)},
 	{"store", tests("./provider/mssql", ".", explored, touched, kit)}, // the other tests of the store
 }
 
-// The tests of the store that are finders by themselves.
+// The tests that are finders by themselves.
 const (
+	alone    = "^TestAmended$/^alone$"
 	explored = "^TestExplore"
 	touched  = "TouchFewKeys$"
 	kit      = "^TestConformance$"

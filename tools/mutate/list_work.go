@@ -133,7 +133,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "deletes sessions that were renewed meanwhile", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
-		old: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id\n    WHERE s.locked_until < @now;", new: "    INNER JOIN @orphaned AS o ON o.session_id = s.session_id;",
+		old: "ON s.session_id = o.session_id\n    WHERE s.locked_until < @now;", new: "ON s.session_id = o.session_id;",
 	},
 	{
 		what: "commits before the letter is there", kind: commitMoved, module: "set_work_aside",

@@ -226,7 +226,7 @@ func TestVerdict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |\n", "| `explained` | nobody can tell |\n"} {
+	for _, want := range []string{"| commit moved | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 | 1 |\n", "| `explained` | nobody can tell |\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
