@@ -89,6 +89,10 @@ func (c *Client) listenForEnd(instance string) *notices {
 		return n
 	}
 	ended, stop := notifier.InstanceEnded(instance)
+	if ended == nil { // a decorator of a store that does not tell
+		stop()
+		return n
+	}
 	return &notices{look: ended, alive: n.look, stop: func() { n.stop(); stop() }}
 }
 

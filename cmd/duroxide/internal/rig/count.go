@@ -43,10 +43,13 @@ func (c *Counter) Writes() int64 { return c.writes.Load() }
 func (c *Counter) EmptyFetches() int64 { return c.emptyFetches.Load() }
 
 var (
-	_ provider.Provider       = (*Counter)(nil)
-	_ provider.ChangeNotifier = (*Counter)(nil)
-	_ provider.Taker          = (*Counter)(nil)
-	_ provider.LockRenewer    = (*Counter)(nil)
+	_ provider.Provider        = (*Counter)(nil)
+	_ provider.ChangeNotifier  = (*Counter)(nil)
+	_ provider.EndNotifier     = (*Counter)(nil)
+	_ provider.InstanceStarter = (*Counter)(nil)
+	_ provider.ProgressReader  = (*Counter)(nil)
+	_ provider.Taker           = (*Counter)(nil)
+	_ provider.LockRenewer     = (*Counter)(nil)
 )
 
 // MethodTime is how often a method was called, and how long a call took on average.
@@ -143,6 +146,35 @@ func (c *Counter) InstanceChanged(instance string) (changed <-chan struct{}, sto
 		return notifier.InstanceChanged(instance)
 	}
 	return nil, func() {}
+}
+
+// InstanceEnded implements [provider.EndNotifier]. For a store that does not tell of ends the
+// channel is nil.
+func (c *Counter) InstanceEnded(instance string) (ended <-chan struct{}, stop func()) {
+	if notifier, ok := c.store.(provider.EndNotifier); ok {
+		return notifier.InstanceEnded(instance)
+	}
+	return nil, func() {}
+}
+
+// ReadProgress implements [provider.ProgressReader].
+func (c *Counter) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
+	defer c.begin("ReadProgress").end(false)
+	return provider.ReadProgress(ctx, c.store, instances)
+}
+
+// StartInstance implements [provider.InstanceStarter].
+func (c *Counter) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+	call := c.begin("StartInstance")
+	use, err := provider.StartInstance(ctx, c.store, start)
+	call.end(err == nil && use == nil)
+	return use, err
+}
+
+// FindInstance implements [provider.InstanceStarter].
+func (c *Counter) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
+	defer c.begin("FindInstance").end(false)
+	return provider.FindInstance(ctx, c.store, instance)
 }
 
 // FetchOrchestrationItem implements [provider.Provider].
