@@ -119,7 +119,10 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 		{"instance_id", "ready_in_ms"},
 		{"error_number", "error_message"},
 		{"instance_id", "messages"},
-		{"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},

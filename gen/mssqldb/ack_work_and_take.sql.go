@@ -43,7 +43,10 @@ EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @i
 	sets: [][]string{
 		{"error_number", "error_message"},
 		{"instance_id", "messages"},
-		{"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},

@@ -16,7 +16,10 @@ var stmtFetchOrchestrationItem = statement{
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
 		{"instance_id", "messages"},
-		{"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
@@ -37,7 +40,9 @@ type FetchOrchestrationItemParams struct {
 	Known        []byte
 	UnknownMs    int64
 	HistoryLimit *int64
-	Hasty        *bool // nil: the default, 0
+	Hasty        *bool  // nil: the default, 0
+	FromHead     *int64 // nil: the default, 0
+	DueFrom      *int64 // nil: the default, 0
 }
 
 // FetchOrchestrationItemDroppedRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -57,10 +62,12 @@ type FetchOrchestrationItemItemRow struct {
 	OrchestrationVersion *string
 	ExecutionID          int64
 	AttemptCount         int32
+	DueUntil             int64
+	LookedMs             int64
 }
 
 func scanFetchOrchestrationItemItemRow(rows *sql.Rows, r *FetchOrchestrationItemItemRow) error {
-	return rows.Scan(&r.InstanceID, &r.OrchestrationName, &r.OrchestrationVersion, &r.ExecutionID, &r.AttemptCount)
+	return rows.Scan(&r.InstanceID, &r.OrchestrationName, &r.OrchestrationVersion, &r.ExecutionID, &r.AttemptCount, &r.DueUntil, &r.LookedMs)
 }
 
 // FetchOrchestrationItemHistoryRow is a row that [Queries.FetchOrchestrationItem] returns.
@@ -112,7 +119,7 @@ type FetchOrchestrationItemResult struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
-	a := newArgs(13)
+	a := newArgs(15)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "lock_ms", sqlBigInt{}, p.LockMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -126,6 +133,8 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	optional(&a, "hasty", sqlBit{}, p.Hasty)
+	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
+	optional(&a, "due_from", sqlBigInt{}, p.DueFrom)
 	var r FetchOrchestrationItemResult
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

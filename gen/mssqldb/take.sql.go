@@ -42,7 +42,10 @@ EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered
 	},
 	sets: [][]string{
 		{"instance_id", "messages"},
-		{"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count"},
+		{
+			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
+			"due_until", "looked_ms",
+		},
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},

@@ -28,6 +28,8 @@ type codeSelection struct {
 	digest []byte
 	// unknownMs is positive for a fetch of what nobody knows.
 	unknownMs int64
+	// fetches is the same for fetches that would find the same; empty for one that seeks what nobody knows.
+	fetches string
 }
 
 // newCodeSelection checks what a fetch asks for. Error: [provider.ErrInvalidArgument] for a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"time"
 
 	mssqldriver "github.com/microsoft/go-mssqldb"
 
@@ -41,7 +42,7 @@ func (s *Store) FetchOrchestrationItem(
 	if f.code.unknownMs > 0 {
 		return s.lockTurn(ctx, f)
 	}
-	return poll(ctx, s, s.instances, opFetchOrchestration, filterKind(params.Filter)+f.code.kind(), params.PollTimeout,
+	return poll(ctx, s, s.instances, opFetchOrchestration, f.code.fetches, params.PollTimeout,
 		func(ctx context.Context) (*provider.FetchedOrchestration, error) { return s.lockTurn(ctx, f) })
 }
 
@@ -61,6 +62,7 @@ func newTurnFetch(params provider.FetchOrchestrationParams) (f turnFetch, possib
 	if f.code, err = newCodeSelection(opFetchOrchestration, params.Known, false, params.UnknownFor); err != nil {
 		return f, false, err
 	}
+	f.code.fetches = "turns " + filterKind(params.Filter) + f.code.kind()
 	f.caller = holder{held: params.Held, lease: params.LockTimeout}
 	f.params.Known, f.params.UnknownMs, f.params.HistoryLimit = f.code.digest, f.code.unknownMs, f.caller.limit()
 	if params.Filter == nil {
@@ -120,6 +122,7 @@ func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, err
 	var locked lockedTurn
 	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 		locked.token, f.params.LockToken = token, token
+		f.params.FromHead, f.params.DueFrom = s.instances.marks.from(f.code.fetches, time.Now())
 		return f.code.fetch(ctx, q, func() (err error) {
 			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, f.params)
 			return err
@@ -127,6 +130,9 @@ func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, err
 	}, s.giveTurnBack)
 	if err != nil {
 		return nil, err
+	}
+	if item := locked.Item; item != nil && len(locked.Messages) > 0 {
+		s.instances.marks.found(f.code.fetches, time.Now(), locked.Messages[0].ID, item.DueUntil, time.Duration(item.LookedMs)*time.Millisecond)
 	}
 	s.tellDropped(ctx, locked.Dropped)
 	return &locked, nil

@@ -47,6 +47,8 @@ const mostNotes = 100_000
 // look for what other processes have done. While nobody waits it asks nothing.
 type queue struct {
 	waiting *wakeup.List
+	// marks are from where fetches look in the database.
+	marks marks
 	// shortest and longest bound the time between two such looks; see
 	// [Config.MinPollInterval].
 	shortest, longest time.Duration

@@ -14,6 +14,11 @@
 -- above @history_limit only the last event comes, as a worker may know the others; NULL
 -- sends all.
 --
+-- @from_head and @due_from leave out the beginning of the indexes, which a reader of old
+-- versions keeps full of rows that are gone: the first look takes instances whose head is from @from_head on
+-- only, and makes ready only what is due since @due_from; 0 for all. A look that finds
+-- nothing is repeated from the beginning.
+--
 -- gen:null @known @history_limit
 --
 -- Result sets:
@@ -21,7 +26,8 @@
 --     them and all they had were queue messages. If there are some but no item, the
 --     last look has not been taken: fetch again
 --   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
---     instance without a row: it is in the history or in the message that starts it
+--     instance without a row: it is in the history or in the message that starts it.
+--     due_until: what was due by then is ready. looked_ms: how long choosing took
 --   3 History: the events of the execution, or the last
 --   4 Values: the key-value map as of the start of the execution
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was
@@ -64,7 +70,9 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @known         VARBINARY(32),
     @unknown_ms    BIGINT,
     @history_limit BIGINT,
-    @hasty         BIT = 0
+    @hasty         BIT = 0,
+    @from_head     BIGINT = 0,
+    @due_from      BIGINT = 0
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -76,13 +84,15 @@ DECLARE @codes duroxide.code_id_list_v1;
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
 DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @more BIT;
+DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now, @looked_ms BIGINT;
 DECLARE @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
 
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
-    EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+    EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
+    IF @more = 0
+        SET @due_from = @now;
 
     INSERT INTO @versions (version_id)
     SELECT 0
@@ -126,14 +136,19 @@ BEGIN TRY
             EXEC duroxide.find_unknown_turn @versions = @versions, @codes = @codes, @since = @unknown_since,
                 @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
         ELSE
-            EXEC duroxide.find_turn @versions = @versions, @codes = @codes, @patient = @patient,
+            EXEC duroxide.find_turn @versions = @versions, @codes = @codes, @from_head = @from_head, @patient = @patient,
                 @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
         IF @candidate IS NULL
         BEGIN
             COMMIT TRANSACTION;
+            IF @from_head > 0
+            BEGIN
+                SET @from_head = 0;
+                CONTINUE;
+            END;
             IF @more = 1
             BEGIN
-                EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+                EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
                 CONTINUE;
             END;
             -- The last look may time out, and nobody would hear of what was dropped.
@@ -150,7 +165,7 @@ BEGIN TRY
             )
             BEGIN
                 SET @tries = @tries + 1;
-                EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
+                EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
             END;
             CONTINUE;
         END;
@@ -159,6 +174,7 @@ BEGIN TRY
         IF @seeking = 1
             SET LOCK_TIMEOUT 150;
         SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
         -- vet:allow Q3: there is a head only as long as nobody holds the instance
         UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
@@ -268,7 +284,8 @@ BEGIN TRY
 
     -- gen:result Item
     SELECT @instance_id AS instance_id, @name AS orchestration_name, @version AS orchestration_version,
-        COALESCE(@execution_id, 1) AS execution_id, COALESCE(@attempt_count, 0) AS attempt_count
+        COALESCE(@execution_id, 1) AS execution_id, COALESCE(@attempt_count, 0) AS attempt_count,
+        COALESCE(@due_from, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
     WHERE @instance_id IS NOT NULL;
 
     -- gen:result History

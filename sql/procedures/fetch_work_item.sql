@@ -5,10 +5,16 @@
 --
 -- The parameters are those of lock_work_item. @lock_token is new and becomes the lease's.
 --
+-- @from_id and @due_from leave out the beginning of the indexes, which a reader of old
+-- versions keeps full of rows that are gone: the first look takes activities from @from_id
+-- on only, and makes ready only what is due since @due_from; 0 for all. A look that finds
+-- nothing is repeated from the beginning.
+--
 -- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
 --
 -- Result sets:
---   1 Item: the locked activity, and whether the owner did not have its session before
+--   1 Item: the locked activity, and whether the owner did not have its session before.
+--     due_until: what was due by then is ready. looked_ms: how long choosing took
 --
 -- Locks: those of lock_work_item.
 --
@@ -30,20 +36,24 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @tag4       NVARCHAR(400),
     @tag5       NVARCHAR(400),
     @known      VARBINARY(32),
-    @unknown_ms BIGINT
+    @unknown_ms BIGINT,
+    @from_id    BIGINT = 0,
+    @due_from   BIGINT = 0
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-DECLARE @id BIGINT, @fresh BIT;
+DECLARE @id BIGINT, @fresh BIT, @due_until BIGINT, @looked_ms BIGINT;
 EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
     @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
     @tag4 = @tag4, @tag5 = @tag5, @known = @known, @unknown_ms = @unknown_ms, @hasty = 0,
-    @locked = @id OUTPUT, @fresh = @fresh OUTPUT;
+    @from_id = @from_id, @due_from = @due_from, @locked = @id OUTPUT, @fresh = @fresh OUTPUT,
+    @due_until = @due_until OUTPUT, @looked_ms = @looked_ms OUTPUT;
 
 -- From here on the lease protects the activity. It is missing if it was cancelled
 -- meanwhile.
 -- gen:result Item
-SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session
+SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session,
+    COALESCE(@due_until, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
 FROM duroxide.worker_queue AS q
 WHERE q.id = @id
   AND q.lock_token = @lock_token;

@@ -5,8 +5,8 @@
 -- work. Nothing is looked for that is not older than what the caller has found without
 -- sessions (@before, NULL for nothing).
 --
--- With @patient = 1 it waits for activities that somebody is taking, to see whether they
--- are really taken.
+-- Ids less than @from_id are not among the first few. With @patient = 1 all are, and it waits
+-- for activities that somebody is taking, to see whether they are really taken.
 --
 -- Locks: worker_queue, sessions.
 -- Hints: READPAST passes over activities that another call is writing,
@@ -22,6 +22,7 @@ CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
     @codes    duroxide.code_id_list_v1 READONLY,
+    @from_id  BIGINT,
     @patient  BIT,
     @before   BIGINT,
     @id       BIGINT OUTPUT
@@ -77,6 +78,7 @@ ELSE
           AND q.tag IS NULL
           AND q.code_id = c.code_id
           AND @untagged = 1
+          AND q.id >= @from_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS u
@@ -92,6 +94,7 @@ ELSE
           AND q.session_id IS NOT NULL
           AND q.tag = t.id
           AND q.code_id = c.code_id
+          AND q.id >= @from_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
     ) AS n

@@ -3,8 +3,9 @@
 -- anything locked, and then an instance of those, which it locks. If others are taking
 -- all there is of a version and a code, the next is looked at.
 --
--- With @patient = 1 it waits for instances that somebody is taking, to see whether they
--- are really taken, and locks nothing.
+-- Heads less than @from_head are left out. With @patient = 1 none is, and it waits for
+-- instances that somebody is taking, to see whether they are really taken; it locks nothing
+-- then.
 --
 -- Locks: inboxes.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another call is
@@ -20,6 +21,7 @@
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,
+    @from_head   BIGINT,
     @patient     BIT,
     @instance_id NVARCHAR(400) OUTPUT,
     @version_id  INT OUTPUT,
@@ -60,6 +62,7 @@ BEGIN
         WHERE b.code_id = c.code_id
           AND b.version_id = v.version_id
           AND b.head_id IS NOT NULL
+          AND b.head_id >= @from_head
           AND COALESCE(b.locked_until, 0) >= 0
         ORDER BY b.head_id
     ) AS h
@@ -73,6 +76,7 @@ BEGIN
         WHERE b.code_id = @code_id
           AND b.version_id = @version_id
           AND b.head_id IS NOT NULL
+          AND b.head_id >= @from_head
           AND COALESCE(b.locked_until, 0) >= 0
         ORDER BY b.head_id
         OPTION (KEEPFIXED PLAN);

@@ -2,8 +2,8 @@
 -- for each code among untagged ones, and among those of each tag. First it finds the tag
 -- and the code that have the oldest, without keeping anything locked, and then locks one
 -- activity of those. If others are taking all there is of them, the next tag and code are
--- looked at. With @patient = 1 it waits for activities that somebody is taking, to
--- see whether they are really taken.
+-- looked at. Ids less than @from_id are left out. With @patient = 1 none is, and it waits
+-- for activities that somebody is taking, to see whether they are really taken.
 --
 -- Locks: worker_queue.
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
@@ -21,6 +21,7 @@ CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
     @codes    duroxide.code_id_list_v1 READONLY,
+    @from_id  BIGINT,
     @patient  BIT,
     @id       BIGINT OUTPUT
 AS
@@ -76,6 +77,7 @@ BEGIN
               AND q.tag IS NULL
               AND q.code_id = c.code_id
               AND @untagged = 1
+              AND q.id >= @from_id
               AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
         ) AS u
@@ -91,6 +93,7 @@ BEGIN
               AND q.session_id IS NULL
               AND q.tag = t.id
               AND q.code_id = c.code_id
+              AND q.id >= @from_id
               AND COALESCE(q.locked_until, 0) >= 0
             ORDER BY q.id
         ) AS u
@@ -111,6 +114,7 @@ BEGIN
           AND q.session_id IS NULL
           AND q.tag IS NULL
           AND q.code_id = @code_id
+          AND q.id >= @from_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
         OPTION (KEEPFIXED PLAN);
@@ -122,6 +126,7 @@ BEGIN
           AND q.session_id IS NULL
           AND q.tag = @tag
           AND q.code_id = @code_id
+          AND q.id >= @from_id
           AND COALESCE(q.locked_until, 0) >= 0
         ORDER BY q.id
         OPTION (KEEPFIXED PLAN);

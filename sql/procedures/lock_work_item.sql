@@ -52,8 +52,12 @@ CREATE OR ALTER PROCEDURE duroxide.lock_work_item
     @known      VARBINARY(32),
     @unknown_ms BIGINT,
     @hasty      BIT,
+    @from_id    BIGINT,
+    @due_from   BIGINT,
     @locked     BIGINT OUTPUT,
-    @fresh      BIT OUTPUT
+    @fresh      BIT OUTPUT,
+    @due_until  BIGINT OUTPUT,
+    @looked_ms  BIGINT OUTPUT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -64,13 +68,16 @@ DECLARE @codes duroxide.code_id_list_v1;
 DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
 DECLARE @unknown_since BIGINT = @now - @unknown_ms;
 DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT;
-DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT;
+DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now;
 SET @locked = NULL;
 SET @fresh = 0;
+SET @due_until = 0;
+SET @looked_ms = 0;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
-    EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+    EXEC duroxide.ready_due_work @now = @now, @due_from = @due_from, @more = @more OUTPUT;
+    SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
 
     IF @any_tag = 0
         INSERT INTO @tags (position, id)
@@ -130,18 +137,23 @@ BEGIN TRY
             EXEC duroxide.find_unknown_work @tags = @tags, @codes = @codes, @since = @unknown_since, @id = @id OUTPUT;
         END;
         ELSE
-            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @patient = @patient, @id = @id OUTPUT;
+            EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @from_id = @from_id, @patient = @patient, @id = @id OUTPUT;
         IF @sessions = 1
             EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @codes = @codes,
-                @patient = @patient, @before = @id, @id = @session_work OUTPUT;
+                @from_id = @from_id, @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
             SET @id = @session_work;
         IF @id IS NULL
         BEGIN
             COMMIT TRANSACTION;
+            IF @from_id > 0
+            BEGIN
+                SET @from_id = 0;
+                CONTINUE;
+            END;
             IF @more = 1
             BEGIN
-                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+                EXEC duroxide.ready_due_work @now = @now, @due_from = 0, @more = @more OUTPUT;
                 CONTINUE;
             END;
             IF @patient = 1 OR @seeking = 1 OR @hasty = 1
@@ -158,7 +170,7 @@ BEGIN TRY
             )
             BEGIN
                 SET @tries = @tries + 1;
-                EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+                EXEC duroxide.ready_due_work @now = @now, @due_from = 0, @more = @more OUTPUT;
             END;
             CONTINUE;
         END;
@@ -167,6 +179,7 @@ BEGIN TRY
         IF @seeking = 1
             SET LOCK_TIMEOUT 150;
         SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+        SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
         -- vet:allow Q3: an activity is ready only as long as nobody holds it
         UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,

@@ -1,5 +1,6 @@
 -- Makes up to 64 instances fetchable whose lease has ended or of which a message has
--- become visible. @more = 1 says that there may be others whose time has come.
+-- become visible, at @due_from or later. @more = 1 says that there may be others whose time
+-- has come since then.
 --
 -- It says nothing that was not true before, so it is no part of the claim that calls it:
 -- it commits by itself, so that others see at once what may be fetched.
@@ -19,8 +20,9 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
-    @now  BIGINT,
-    @more BIT OUTPUT
+    @now      BIGINT,
+    @due_from BIGINT,
+    @more     BIT OUTPUT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -32,7 +34,8 @@ DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2
 INSERT INTO @due (instance_id)
 SELECT TOP (64) b.instance_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
-WHERE b.wake_at <= @now
+WHERE b.wake_at >= @due_from
+  AND b.wake_at <= @now
   AND b.version_id >= 0
 ORDER BY b.wake_at
 OPTION (KEEPFIXED PLAN);

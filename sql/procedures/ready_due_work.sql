@@ -1,5 +1,5 @@
--- Makes up to 64 activities fetchable whose delay or lease has ended. @more = 1 says that
--- there may be others whose time has come. It says nothing that was not true before, so
+-- Makes up to 64 activities fetchable whose delay or lease has ended, at @due_from or later.
+-- @more = 1 says that there may be others whose time has come since then. It says nothing that was not true before, so
 -- it is no part of the claim that calls it. The lease's token stays until the next fetch:
 -- an abandon may still present it.
 --
@@ -15,8 +15,9 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 -- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
-    @now  BIGINT,
-    @more BIT OUTPUT
+    @now      BIGINT,
+    @due_from BIGINT,
+    @more     BIT OUTPUT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -27,6 +28,7 @@ INSERT INTO @due (id)
 SELECT TOP (64) q.id
 FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_wake))
 WHERE q.ready = 0
+  AND q.wake_at >= @due_from
   AND q.wake_at <= @now
   AND COALESCE(q.locked_until, 0) >= 0
 ORDER BY q.wake_at

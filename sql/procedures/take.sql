@@ -42,7 +42,7 @@ DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fre
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
 DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT;
 DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400);
-DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @id BIGINT, @fresh BIT;
+DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT, @looked_ms BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     IF @turn_token IS NOT NULL
@@ -68,7 +68,8 @@ BEGIN TRY
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
             @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,
-            @locked = @id OUTPUT, @fresh = @fresh OUTPUT;
+            @from_id = 0, @due_from = 0, @locked = @id OUTPUT, @fresh = @fresh OUTPUT,
+            @due_until = @due_until OUTPUT, @looked_ms = @looked_ms OUTPUT;
         IF @id IS NOT NULL
             INSERT INTO @taken (position, id, fresh)
             VALUES (@position, @id, @fresh);

@@ -48,7 +48,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_orchestration_item",
-		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        -- vet:allow Q3", new: "        -- vet:allow Q3",
+		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        SET @looked_ms", new: "        SET @looked_ms",
 	},
 	{
 		what: "waits for instances that somebody is writing at the last look without a bound", kind: hintRemoved, module: "fetch_orchestration_item",

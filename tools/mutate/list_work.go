@@ -25,7 +25,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "lock_work_item",
-		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        -- vet:allow Q3", new: "        -- vet:allow Q3",
+		old: "        SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n        SET @looked_ms", new: "        SET @looked_ms",
 	},
 	{
 		what: "waits for activities that somebody is writing without a bound", kind: hintRemoved, module: "lock_work_item",

@@ -117,7 +117,7 @@ func due() []Scenario {
 
 // slow makes a procedure take 40 seconds, which does nothing else.
 func slow(procedure string) string {
-	return "\nGO\nCREATE OR ALTER PROCEDURE duroxide." + procedure + " @now BIGINT, @more BIT OUTPUT AS SET @more = 0; WAITFOR DELAY '00:00:40';\nGO\n"
+	return "\nGO\nCREATE OR ALTER PROCEDURE duroxide." + procedure + " @now BIGINT, @due_from BIGINT, @more BIT OUTPUT AS SET @more = 0; WAITFOR DELAY '00:00:40';\nGO\n"
 }
 
 // wholeLease says that what is held is held for 30 seconds from now.

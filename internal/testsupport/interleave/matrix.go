@@ -105,8 +105,8 @@ IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS w WHERE w.lock_token = %[1]s)
 DELETE FROM duroxide.sessions WHERE worker_id = N'claimant';
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @more BIT;
-EXEC duroxide.ready_due_inboxes @now = @now, @more = @more OUTPUT;
-EXEC duroxide.ready_due_work @now = @now, @more = @more OUTPUT;
+EXEC duroxide.ready_due_inboxes @now = @now, @due_from = 0, @more = @more OUTPUT;
+EXEC duroxide.ready_due_work @now = @now, @due_from = 0, @more = @more OUTPUT;
 `
 
 // settle is the digest of an end without what claims do.

@@ -1,0 +1,83 @@
+package mssql_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+// Rule Q8: behind a reader that keeps old versions of rows, fetches that are told from where to look touch as few keys as without it.
+// What has been taken and acknowledged meanwhile they do not walk past.
+func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
+	t.Parallel()
+	const taken = 200
+	c := newCrowd(t, true)
+	c.grow(400, fmt.Sprintf(`
+		SET @id = CONCAT(N'r', @n); SET @item = %s;
+		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = N'Order', @version = N'', @work_item = @item, @delay_ms = 0;
+		SET @item = %s;
+		EXEC duroxide.enqueue_for_worker @instance_id = @id, @execution_id = 1, @activity_id = 2, @session_id = NULL, @tag = NULL, @name = N'Pay', @work_item = @item;`,
+		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay"))))
+	reader, err := c.server.Connect(t.Context())
+	ok(t, err)
+	defer reader.Close()
+	for _, batch := range []string{
+		"ALTER DATABASE CURRENT SET ALLOW_SNAPSHOT_ISOLATION ON", "SET TRANSACTION ISOLATION LEVEL SNAPSHOT",
+		"BEGIN TRANSACTION; SELECT COUNT(*) FROM duroxide.inboxes",
+	} {
+		_, err = reader.Exec(t.Context(), batch)
+		ok(t, err)
+	}
+	turns, works := fetchesTurn(known("Order")), fetchesWork(provider.FetchWorkParams{Known: known("Pay")})
+	for range taken {
+		ok(t, turns(c))
+		ok(t, c.AckOrchestrationItem(t.Context(), provider.AckOrchestrationParams{LockToken: c.turn.LockToken, ExecutionID: 1, Metadata: running()}))
+		ok(t, works(c))
+		ok(t, c.AckWorkItem(t.Context(), c.work.LockToken, nil))
+	}
+	// All leases would have ended by now: the beginning of what is due is full of what is gone, too.
+	c.clock.Advance(lease + time.Second)
+	last := func(query string) any {
+		t.Helper()
+		r, err := c.conn.Exec(t.Context(), query)
+		ok(t, err)
+		return r.Sets[0].Rows[0][0]
+	}
+	head, work := last("SELECT MIN(b.head_id) FROM duroxide.inboxes AS b"), last("SELECT MIN(q.id) FROM duroxide.worker_queue AS q WHERE q.ready = 1")
+	now := c.clock.Now().UnixMilli()
+	for _, call := range []struct {
+		name, batch string
+		most        int
+	}{
+		{"fetch turn", `EXEC duroxide.fetch_orchestration_item @lock_token = '00000000-0000-0000-0000-00000000000%d', @lock_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0,
+			@min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0, @known = %s, @unknown_ms = 0, @history_limit = NULL` + fmt.Sprintf(", @from_head = {%d}, @due_from = {%d}", head, now), 40},
+		{"fetch work", `EXEC duroxide.fetch_work_item @lock_token = '00000000-0000-0000-0000-00000000000%d', @lock_ms = 30000, @sessions = 0, @owner = NULL, @session_ms = 0,
+			@any_tag = 0, @untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = %s, @unknown_ms = 0` + fmt.Sprintf(", @from_id = {%d}, @due_from = {%d}", work, now), 30},
+	} {
+		activity := 0
+		if call.name == "fetch work" {
+			activity = 1
+		}
+		digest := fmt.Sprintf("0x%X", last(fmt.Sprintf("SELECT k.digest FROM duroxide.known_code AS k WHERE k.activity = %d", activity)))
+		marked := strings.NewReplacer("{", "", "}", "").Replace(call.batch)
+		unmarked := call.batch[:strings.Index(call.batch, ", @from")]
+		var few, many tsqltest.Keys
+		for i, batch := range []string{marked, unmarked} {
+			r, err := c.conn.Exec(t.Context(), fmt.Sprintf(batch, i+1, digest))
+			ok(t, err)
+			if few, many = many, r.Keys(); i == 0 {
+				few = many
+			}
+		}
+		if n := few.Total(); n > call.most {
+			t.Errorf("%s touches %d keys, %d are in order:\n%v", call.name, n, call.most, few)
+		}
+		if n := many.Total(); n < 2*taken {
+			t.Errorf("%s without marks touches only %d keys: nothing is kept for the reader\n%v", call.name, n, many)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package mssql
+
+import (
+	"sync"
+	"time"
+)
+
+// While somebody reads old versions of rows, in a report that runs for minutes, the server keeps what has been taken from a queue since,
+// and each fetch walks past it. A fetch that notices it by its time tells the next ones of this process from where they may look.
+const (
+	// slowLook is how long choosing takes at least when it walks past a great many rows that are gone; it is a few milliseconds otherwise.
+	slowLook = 50 * time.Millisecond
+	// markedFor is how long marks are used since the last slow look.
+	markedFor = 10 * time.Second
+	// lookBack is how long a fetch may miss what has been put before the mark, such as what was given back: then one looks from the
+	// beginning again.
+	lookBack = time.Second
+)
+
+// marks are from where fetches of each kind look.
+type marks struct {
+	mu    sync.Mutex
+	kinds map[string]*mark
+}
+
+type mark struct {
+	from, due int64     // what was taken last, and until when all that was due has been made ready
+	until     time.Time // from when on the mark is not used; zero if it never was
+	next      time.Time // of the next look from the beginning
+}
+
+// from returns from where to look now; nil, nil is from the beginning.
+func (m *marks) from(kind string, now time.Time) (from, due *int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.kinds[kind] // of a fetch without a kind there is none
+	if k == nil || !now.Before(k.until) {
+		delete(m.kinds, kind)
+		return nil, nil
+	}
+	if !now.Before(k.next) {
+		k.next = now.Add(lookBack)
+		return nil, nil
+	}
+	return new(k.from), new(k.due)
+}
+
+// found is told what a fetch has taken, until when all that was due is ready, and how long choosing it took.
+func (m *marks) found(kind string, now time.Time, taken, due int64, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.kinds[kind]
+	if took >= slowLook && kind != "" {
+		if k == nil {
+			if m.kinds == nil {
+				m.kinds = map[string]*mark{}
+			}
+			k = &mark{next: now.Add(lookBack)}
+			m.kinds[kind] = k
+		}
+		k.until = now.Add(markedFor)
+	}
+	if k != nil {
+		k.from, k.due = max(k.from, taken), max(k.due, due)
+	}
+}
