@@ -28,7 +28,7 @@ type codeSelection struct {
 	digest []byte
 	// unknownMs is positive for a fetch of what nobody knows.
 	unknownMs int64
-	// fetches is the same for fetches that would find the same; empty for one that seeks what nobody knows.
+	// fetches is the same for fetches of turns that would find the same; empty for others.
 	fetches string
 }
 
