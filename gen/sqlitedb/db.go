@@ -136,6 +136,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.enqueueMessageStmt, err = db.PrepareContext(ctx, EnqueueMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueMessage: %w", err)
 	}
+	if q.enqueueTakenWorkStmt, err = db.PrepareContext(ctx, EnqueueTakenWork); err != nil {
+		return nil, fmt.Errorf("error preparing query EnqueueTakenWork: %w", err)
+	}
 	if q.enqueueWorkStmt, err = db.PrepareContext(ctx, EnqueueWork); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueWork: %w", err)
 	}
@@ -566,6 +569,11 @@ func (q *Queries) Close() error {
 	if q.enqueueMessageStmt != nil {
 		if cerr := q.enqueueMessageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing enqueueMessageStmt: %w", cerr)
+		}
+	}
+	if q.enqueueTakenWorkStmt != nil {
+		if cerr := q.enqueueTakenWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing enqueueTakenWorkStmt: %w", cerr)
 		}
 	}
 	if q.enqueueWorkStmt != nil {
@@ -1040,6 +1048,7 @@ type Queries struct {
 	deleteWorkStmt                *sql.Stmt
 	deleteWorkOfStmt              *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
+	enqueueTakenWorkStmt          *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
 	findOrphanStmt                *sql.Stmt
 	findRunningStmt               *sql.Stmt
@@ -1163,6 +1172,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteWorkStmt:                q.deleteWorkStmt,
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
+		enqueueTakenWorkStmt:          q.enqueueTakenWorkStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
 		findOrphanStmt:                q.findOrphanStmt,
 		findRunningStmt:               q.findRunningStmt,

@@ -205,6 +205,11 @@ func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 // in the same turn must end up absent (steps 12 and 13).
 func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
 	for _, w := range r.Work {
+		if taken, err := r.handOn(ctx, t, w); err != nil {
+			return err
+		} else if taken {
+			continue
+		}
 		if err := t.queue(ctx, w); err != nil {
 			return err
 		}
@@ -213,6 +218,15 @@ func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
 		return nil
 	}
 	return t.CancelWork(ctx, r.cancelled)
+}
+
+// handOn queues an activity that the call itself takes, if there is one. What may be
+// cancelled by the same turn is not handed out.
+func (r *turnResult) handOn(ctx context.Context, t *tx, w columns.Work) (taken bool, err error) {
+	if t.taking == nil || r.cancelled != "" {
+		return false, nil
+	}
+	return t.taking.queueTaken(ctx, t, w)
 }
 
 // storeMessages sends what the turn has to say (step 14) and refreshes each inbox it

@@ -76,6 +76,17 @@ func (c *codes) remember(e effects) {
 	maps.Copy(c.sets, e.sets)
 }
 
+// seen returns the set that a fetch asks for if it was seen a moment ago: then there is
+// nothing to write.
+func (c *codes) seen(s codeSelection, now int64) (set seenSet, ok bool) {
+	if s.known == nil {
+		return seenSet{}, true
+	}
+	set, ok = c.sets[codeSet{kind: s.kind, digest: s.known.Digest()}]
+	age := now - set.seenAt
+	return set, ok && age >= 0 && age < seenEvery
+}
+
 // codeID is the id of the code, which is added if it is new; 0 for nil, which is any.
 func (t *tx) codeID(ctx context.Context, code *provider.CodeName) (int64, error) {
 	if code == nil {
@@ -126,12 +137,12 @@ func (t *tx) see(ctx context.Context, s codeSelection) (seenSet, error) {
 	if s.known == nil {
 		return seenSet{}, nil
 	}
+	if seen, ok := t.known.seen(s, t.now); ok && s.unknownFor == 0 {
+		return seen, nil
+	}
 	set := codeSet{kind: s.kind, digest: s.known.Digest()}
 	seen, registered := t.known.sets[set]
 	if registered {
-		if age := t.now - seen.seenAt; s.unknownFor == 0 && age >= 0 && age < seenEvery {
-			return seen, nil
-		}
 		rows, err := t.SeeKnownCode(ctx, t.now, seen.id)
 		if err != nil {
 			return seenSet{}, err

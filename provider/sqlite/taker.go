@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
@@ -78,6 +79,8 @@ type taking struct {
 
 	foundTurn *turn
 	foundWork []provider.TakenWork
+	// served are the entries for which the turn itself has queued something.
+	served map[int]bool
 }
 
 // workTaking is one entry of the parameters.
@@ -145,9 +148,12 @@ func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
 // by itself.
 func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
 	entry := k.work[i]
-	found, err := t.dueOrNextWork(ctx, k.store.log, entry.workFetch)
-	if err != nil {
-		return err
+	var found *provider.FetchedWorkItem
+	if !k.served[entry.place] {
+		var err error
+		if found, err = t.dueOrNextWork(ctx, k.store.log, entry.workFetch); err != nil {
+			return err
+		}
 	}
 	if i == len(k.work)-1 {
 		sessions := slices.ContainsFunc(k.work, func(w workTaking) bool { return w.sessions })
@@ -161,6 +167,64 @@ func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
 		k.foundWork = append(k.foundWork, provider.TakenWork{FetchedWorkItem: found, For: entry.place})
 	}
 	return nil
+}
+
+// queueTaken queues an activity locked, for the first entry that it fits, and reports
+// whether there is one. That spares the row its way through the index of ready ones. What
+// is older comes first: then the activity has to be queued like any other.
+func (k *taking) queueTaken(ctx context.Context, t *tx, w columns.Work) (bool, error) {
+	if w.Session != nil || !t.useBounds() || !t.ready.activities.read || t.ready.nextActivity.past(t.now) {
+		return false, nil
+	}
+	code, err := t.codeID(ctx, w.Code)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(k.work, func(e workTaking) bool { return !k.served[e.place] && e.wouldTakeNext(t, w.Tag, code) })
+	if i < 0 {
+		return false, nil
+	}
+	item, err := provider.DecodeWorkItem([]byte(w.Body))
+	if err != nil {
+		return false, err
+	}
+	secret, until := newSecret(), t.now+k.work[i].lockFor
+	id, err := t.EnqueueTakenWork(ctx, sqlitedb.EnqueueTakenWorkParams{
+		InstanceID: w.Instance, ExecutionID: w.ExecutionID, ActivityID: w.Activity,
+		Tag: w.Tag, CodeID: code, WorkItem: w.Body, Now: t.now, LockToken: &secret, LockedUntil: &until,
+	})
+	if err != nil {
+		return false, err
+	}
+	t.wakeActivity(until)
+	if k.served == nil {
+		k.served = map[int]bool{}
+	}
+	k.served[k.work[i].place] = true
+	k.foundWork = append(k.foundWork, provider.TakenWork{
+		FetchedWorkItem: &provider.FetchedWorkItem{Item: item, LockToken: workToken(secret, id), AttemptCount: 1}, For: k.work[i].place,
+	})
+	return true, nil
+}
+
+// wouldTakeNext reports whether the entry takes an activity of the tag and code, and
+// nothing that is ready already.
+func (e workTaking) wouldTakeNext(t *tx, tag *string, code int64) bool {
+	known, seen := t.known.seen(e.codeSelection, t.now)
+	if !seen || e.unknownFor > 0 || !known.admits(code) || !e.tags.Matches(tag) {
+		return false
+	}
+	for key, bounds := range t.ready.activities.bounds {
+		if (key.inSession && !e.sessions) || !e.tags.Matches(key.tagOf()) {
+			continue
+		}
+		for ready := range bounds {
+			if known.admits(ready) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // giveBack puts what was taken back, with the attempt. What somebody has cancelled or
@@ -189,7 +253,8 @@ func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken
 	defer s.leave()
 	run := j.run
 	j.run = func(ctx context.Context, t *tx) error {
-		k.foundTurn, k.foundWork = nil, nil // this may not be the first try
+		k.foundTurn, k.foundWork, k.served = nil, nil, nil // this may not be the first try
+		t.taking = k
 		return run(ctx, t)
 	}
 	j.undo = k.giveBack

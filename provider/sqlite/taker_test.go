@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -228,5 +230,103 @@ func TestTakingSeesTheWholeGroup(t *testing.T) {
 	must(t, err)
 	if len(turns) != 0 {
 		t.Error("a notice of what was taken")
+	}
+}
+
+// What a turn queues goes to the entries of its own call that it fits, at its first
+// attempt, and behind what is older.
+func TestTurnHandsOnByTheEntriesTerms(t *testing.T) {
+	t.Parallel()
+	gpu, err := provider.Tags("gpu")
+	must(t, err)
+	item := func(id uint64, tag, session *string) provider.WorkItem {
+		return provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: id, Tag: tag, SessionID: session}
+	}
+	plain := provider.FetchWorkParams{LockTimeout: time.Hour}
+	owner := provider.FetchWorkParams{LockTimeout: time.Hour, Session: &provider.SessionFetchConfig{OwnerID: "me", LockTimeout: time.Hour}}
+	for name, c := range map[string]struct {
+		older, queued []provider.WorkItem
+		cancelled     []provider.ActivityRef
+		entries       []provider.FetchWorkParams
+		// want are the activities taken, by their entry, and left those that are not.
+		want map[int]uint64
+		left []uint64
+	}{
+		"by tag": {
+			queued:  []provider.WorkItem{item(2, nil, nil), item(3, new("gpu"), nil), item(4, nil, nil), item(5, nil, nil)},
+			entries: []provider.FetchWorkParams{{LockTimeout: time.Hour, Tags: gpu}, plain, plain},
+			want:    map[int]uint64{0: 3, 1: 2, 2: 4}, left: []uint64{5},
+		},
+		"in the order of the queue": {
+			queued:  []provider.WorkItem{item(2, nil, new("s")), item(3, nil, nil)},
+			entries: []provider.FetchWorkParams{owner}, want: map[int]uint64{0: 2}, left: []uint64{3},
+		},
+		"no sessions for those who want none": {
+			queued:  []provider.WorkItem{item(2, nil, new("s")), item(3, nil, nil)},
+			entries: []provider.FetchWorkParams{plain}, want: map[int]uint64{0: 3},
+		},
+		"what is older first": {
+			older: []provider.WorkItem{item(9, nil, nil)}, queued: []provider.WorkItem{item(2, nil, nil)},
+			entries: []provider.FetchWorkParams{plain}, want: map[int]uint64{0: 9}, left: []uint64{2},
+		},
+		"nothing that the turn cancels": {
+			queued:    []provider.WorkItem{item(2, nil, nil), item(3, nil, nil)},
+			cancelled: []provider.ActivityRef{{Instance: "i", ExecutionID: 1, ActivityID: 2}},
+			entries:   []provider.FetchWorkParams{plain, plain}, want: map[int]uint64{0: 3},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openMemory(t, nil)
+			must(t, s.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+			turn := fetch(t, s)
+			_, err := s.Take(t.Context(), provider.TakeParams{Work: c.entries}) // so that the store knows the queue
+			must(t, err)
+			for _, w := range c.older {
+				must(t, s.EnqueueForWorker(t.Context(), w))
+			}
+			taken, err := s.AckTurnAndTake(t.Context(), provider.AckOrchestrationParams{
+				LockToken: turn.LockToken, ExecutionID: 1, WorkerItems: c.queued, CancelledActivities: c.cancelled,
+			}, provider.TakeParams{Work: c.entries})
+			must(t, err)
+			must(t, taken.Err)
+			got := map[int]uint64{}
+			for _, work := range taken.Work {
+				activity, _ := work.Item.(provider.ActivityExecuteItem)
+				got[work.For] = activity.ID
+				if work.AttemptCount != 1 {
+					t.Errorf("activity %d is at attempt %d", activity.ID, work.AttemptCount)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("taken by entry (-want +got):\n%s", diff)
+			}
+			var left []uint64
+			for {
+				work, err := s.FetchWorkItem(t.Context(), plain)
+				must(t, err)
+				if work == nil {
+					break
+				}
+				activity, _ := work.Item.(provider.ActivityExecuteItem)
+				left = append(left, activity.ID)
+			}
+			if diff := cmp.Diff(c.left, left); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+			for _, work := range taken.Work {
+				must(t, s.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: work.LockToken}))
+			}
+			again, err := s.Take(t.Context(), provider.TakeParams{Work: c.entries})
+			must(t, err)
+			for _, work := range again.Work {
+				if work.AttemptCount != 2 {
+					t.Errorf("%v is at attempt %d after it was given up; want 2", work.Item, work.AttemptCount)
+				}
+			}
+			if len(again.Work) != len(c.want) {
+				t.Errorf("took %d again, want %d", len(again.Work), len(c.want))
+			}
+		})
 	}
 }

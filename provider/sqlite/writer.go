@@ -108,6 +108,8 @@ type tx struct {
 	// known are looked up already.
 	known *codes
 	ready *readyRows
+	// taking is what a combined call takes, nil for others.
+	taking *taking
 	effects
 }
 

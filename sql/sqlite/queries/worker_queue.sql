@@ -2,6 +2,18 @@
 INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
 VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now);
 
+-- Adds an activity that the call which queues it takes as well.
+--
+-- name: EnqueueTakenWork :execlastid
+INSERT INTO worker_queue (
+    instance_id, execution_id, activity_id, tag, code_id, work_item, visible_at, created_at,
+    ready, lock_token, locked_until, attempt_count
+)
+VALUES (
+    @instance_id, @execution_id, @activity_id, @tag, @code_id, @work_item, @now, @now,
+    0, @lock_token, @locked_until, 1
+);
+
 -- Makes activities fetchable whose delay or lease has ended: those that have
 -- waited longest, if there are many. The lease's token stays until the next fetch:
 -- an abandon may still present it. As for the limit, see ResetDueInboxes.
