@@ -102,12 +102,12 @@ var graphs = []struct {
 	},
 	{
 		name: "two statements that go through other indexes",
-		ada:  []string{"UPDATE dbo.items WITH (INDEX (pk_items)) SET n = 1"},
-		bob:  []string{"UPDATE dbo.items WITH (INDEX (ix_kind)) SET n = 2"},
+		ada:  []string{"UPDATE i SET n = 1 FROM dbo.items AS i WITH (INDEX (pk_items))"},
+		bob:  []string{"UPDATE i SET n = 2 FROM dbo.items AS i WITH (INDEX (ix_kind))"},
 	},
 	{
 		name: "one through the index and one that changes it",
-		ada:  []string{"UPDATE dbo.items WITH (INDEX (ix_kind)) SET n = 1 WHERE kind = 20"},
+		ada:  []string{"UPDATE i SET n = 1 FROM dbo.items AS i WITH (INDEX (ix_kind)) WHERE i.kind = 20"},
 		bob:  []string{"UPDATE dbo.items SET kind = 30 WHERE id = 1"},
 	},
 	{

@@ -104,7 +104,7 @@ func TestExploreScans(t *testing.T) {
 			t.Parallel()
 			s := tsqltest.Scenario{
 				Setup:    script(fmt.Sprintf(shelves, "ON")),
-				Sessions: steps([]string{"UPDATE dbo.a " + tt.hint + " SET n = 1 WHERE id = 1"}, nil),
+				Sessions: steps([]string{"UPDATE a SET n = 1 FROM dbo.a AS a " + tt.hint + " WHERE a.id = 1"}, nil),
 				Check: func(e *tsqltest.End) error {
 					if scans := e.Keys("ada").Where(func(k tsqltest.KeyCount) bool { return k.Access == "scan" }); len(scans) > 0 {
 						return fmt.Errorf("scanned: %v", scans)

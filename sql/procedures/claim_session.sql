@@ -23,8 +23,9 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET @fresh = 0;
 -- vet:allow Q3: a session's lease has an owner instead of a token
-UPDATE duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+UPDATE s
 SET locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
+FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
 WHERE session_id = @session_id
   AND worker_id = @owner
   AND locked_until > @now
@@ -35,8 +36,9 @@ IF @claimed = 1
 SET @fresh = 1;
 -- vet:allow Q3: a session's lease has an owner instead of a token
 -- vet:allow P1-atomic: in the caller's transaction
-UPDATE duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+UPDATE s
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
+FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
 WHERE session_id = @session_id
   AND locked_until <= @now
 OPTION (KEEPFIXED PLAN);

@@ -176,8 +176,9 @@ BEGIN TRY
         SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
         -- vet:allow Q3: there is a head only as long as nobody holds the instance
-        UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+        UPDATE b
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         WHERE instance_id = @candidate
           AND version_id = @version_id
           AND code_id = @code_id
@@ -226,14 +227,16 @@ BEGIN TRY
                 BEGIN
                     -- Kept, they would be fetched again and again (pitfall P3).
                     -- vet:allow Q3: locked by this very transaction
-                    DELETE FROM duroxide.orchestrator_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
+                    DELETE q
+                    FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token
                     OPTION (KEEPFIXED PLAN);
                     INSERT INTO @dropped (instance_id, messages)
                     VALUES (@candidate, @@ROWCOUNT);
                     -- vet:allow Q3: locked by this very transaction
-                    DELETE FROM duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+                    DELETE b
+                    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token
                       AND NOT EXISTS (
@@ -249,8 +252,9 @@ BEGIN TRY
             IF @instance_id IS NULL
             BEGIN
                 -- vet:allow Q3: locked by this very transaction
-                UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+                UPDATE b
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                 WHERE instance_id = @candidate
                   AND lock_token = @lock_token
                 OPTION (KEEPFIXED PLAN);

@@ -34,8 +34,9 @@ IF @known_id IS NULL
     THROW 50014, N'The set of names has to be registered first.', 1;
 IF @always = 0 AND @seen_at > @now - 20000
     RETURN;
-UPDATE duroxide.known_code WITH (ROWLOCK, FORCESEEK (pk_known_code (id)))
+UPDATE k
 SET seen_at = @now
+FROM duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK (pk_known_code (id)))
 WHERE id = @known_id
   AND (@always = 1 OR seen_at <= @now - 20000);
 -- It may be removed at this moment.

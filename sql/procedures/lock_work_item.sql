@@ -181,9 +181,10 @@ BEGIN TRY
         SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
         -- vet:allow Q3: an activity is ready only as long as nobody holds it
-        UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+        UPDATE q
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
             ready = 0, wake_at = @now + @lock_ms
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
         WHERE id = @id
           AND ready = 1
         OPTION (KEEPFIXED PLAN);
@@ -203,8 +204,9 @@ BEGIN TRY
         -- Somebody else has the session now: as if the activity had not been taken.
         IF @session_id IS NOT NULL AND @found = 0
             -- vet:allow Q3: locked by this very transaction
-            UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+            UPDATE q
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
             WHERE id = @id
               AND lock_token = @lock_token
             OPTION (KEEPFIXED PLAN);

@@ -32,8 +32,9 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     -- Without a head, as under any lease: there would be one if the clock was set back
     -- after the lease had seemed to end.
-    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+    UPDATE b
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token
       AND locked_until > @now

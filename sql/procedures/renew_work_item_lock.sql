@@ -32,8 +32,9 @@ BEGIN TRY
     OPTION (KEEPFIXED PLAN);
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
-    UPDATE duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+    UPDATE q
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     WHERE id = @id
       AND lock_token = @lock_token
       AND locked_until > @now

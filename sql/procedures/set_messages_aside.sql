@@ -30,8 +30,9 @@ BEGIN TRY
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     WHERE b.lock_token = @lock_token;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
-    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+    UPDATE b
     SET lock_token = @lock_token
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
@@ -58,8 +59,9 @@ BEGIN TRY
           AND q.lock_token = @lock_token
     )
         -- vet:allow Q3: locked since the beginning of the transaction
-        UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+        UPDATE b
         SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         WHERE instance_id = @instance_id
           AND lock_token = @lock_token;
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;

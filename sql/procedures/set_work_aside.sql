@@ -51,12 +51,14 @@ BEGIN TRY
         FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
         WHERE s.session_id = @session_id;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
-    DELETE FROM duroxide.worker_queue WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+    DELETE q
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     WHERE id = @id
       AND lock_token = @lock_token;
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
-    DELETE FROM duroxide.sessions WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+    DELETE s
+    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
     WHERE session_id = @session_id
       AND claims = @claims;
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)

@@ -227,7 +227,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "does not lock the inbox", kind: lockRemoved, module: "set_messages_aside",
-		old: "    UPDATE duroxide.inboxes WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\n    SET lock_token = @lock_token\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT = 0\n",
+		old: "    UPDATE b\n    SET lock_token = @lock_token\n    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT = 0\n",
 		new: "    IF @instance_id IS NULL\n",
 	},
 	{

@@ -41,7 +41,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "keeps a session that it does not get", kind: hintRemoved, module: "claim_session",
-		old: "AS s WITH (READCOMMITTEDLOCK, ", new: "AS s WITH (UPDLOCK, HOLDLOCK, ",
+		old: "    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ", new: "    FROM duroxide.sessions AS s WITH (UPDLOCK, HOLDLOCK, ",
 	},
 	{
 		what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",

@@ -23,9 +23,9 @@ func TestHintsInAnyPlan(t *testing.T) {
 		{query: "SELECT id FROM dbo.jobs WITH (FORCESEEK (ix_kind (kind, at))) WHERE kind = 3 AND at > '2024-01-05'", every: "seek ix_kind of jobs (kind =, at >)"},
 		{query: "SELECT id FROM dbo.jobs WITH (FORCESCAN) WHERE id = 7", every: "scan", none: "seek"},
 		{query: "SELECT id FROM dbo.jobs WITH (INDEX (ix_kind)) WHERE kind = 1", every: "ix_kind", some: "seek;scan", none: "PK"},
-		{query: "UPDATE dbo.jobs WITH (INDEX (1)) SET total = 1 WHERE id = 7", every: "PK", some: "seek;scan"},
+		{query: "UPDATE j SET total = 1 FROM dbo.jobs AS j WITH (INDEX (1)) WHERE j.id = 7", every: "PK", some: "seek;scan"},
 		{query: "UPDATE dbo.jobs SET total = 1 WHERE id = 7 AND code = 'c7'", some: "seek PK;seek ix_code;scan PK;scan ix_code"},
-		{query: "DELETE FROM dbo.jobs WITH (FORCESEEK) WHERE id = 7", every: "seek PK"},
+		{query: "DELETE j FROM dbo.jobs AS j WITH (FORCESEEK) WHERE j.id = 7", every: "seek PK"},
 		{query: "SELECT a.id FROM dbo.jobs AS a JOIN dbo.jobs AS b ON b.id = a.kind", some: "loop join;hash join;merge join"},
 		{query: "SELECT a.id FROM dbo.jobs AS a INNER LOOP JOIN dbo.jobs AS b ON b.id = a.kind", every: "loop join", none: "hash join;merge join"},
 		{query: "SELECT a.id FROM dbo.jobs AS a INNER MERGE JOIN dbo.jobs AS b ON b.id = a.kind", every: "merge join"},
@@ -101,5 +101,21 @@ func TestImpossibleHints(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHintsOfTargets checks that hints about the way to rows stand in FROM, and not behind the name of what is changed.
+func TestHintsOfTargets(t *testing.T) {
+	t.Parallel()
+	for _, query := range []string{
+		"UPDATE dbo.jobs WITH (INDEX (1)) SET total = 1 WHERE id = 7",
+		"UPDATE dbo.jobs WITH (ROWLOCK, FORCESEEK (PK (id))) SET total = 1 WHERE id = 7",
+		"DELETE FROM dbo.jobs WITH (FORCESEEK) WHERE id = 7",
+		"DELETE FROM dbo.jobs WITH (FORCESCAN) WHERE id = 7",
+	} {
+		_, err := newQueue(t).compile(query)
+		if e, ok := fault.As(err); !ok || e.Number != 1069 {
+			t.Errorf("%s: %v, want error 1069", query, err)
+		}
 	}
 }

@@ -36,11 +36,15 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	return h, nil
 }
 
-// writingHints reads the hints behind the name of a table that is changed.
+// writingHints reads the hints behind the name of a table that is changed. Those about the way to rows stand in FROM only.
 func (b *binder) writingHints(ref *syntax.TableRef) (execute.Hints, error) {
 	h, err := b.hints(ref.Hints)
-	if err == nil && h.Level == execute.AsReadUncommitted {
+	switch {
+	case err != nil:
+	case h.Level == execute.AsReadUncommitted:
 		err = fault.New(1065)
+	case h.Index != "" || h.ForceSeek || h.ForceScan:
+		err = fault.New(1069)
 	}
 	return h, err
 }

@@ -195,8 +195,8 @@ func TestTables(t *testing.T) {
 		{"two table variables", "DECLARE @t TABLE (id int);\nSELECT n.id FROM @t AS t INNER JOIN @t AS n ON n.id = t.id;", nil},
 		{"a write", names + "UPDATE dbo.names SET token = 1 WHERE id = 1;\nDELETE FROM dbo.names WHERE id = 1;", []string{"4 Q9-write", "5 Q9-write"}},
 		{"a write through an alias", names + "UPDATE n SET token = 1\nFROM dbo.names AS n WHERE n.id = 1;", []string{"5 Q9-write"}},
-		{"a write by an index", names + "UPDATE n SET token = 1 FROM dbo.names AS n WITH (ROWLOCK, FORCESEEK (pk (id))) WHERE n.id = 1;\nDELETE FROM dbo.names WITH (ROWLOCK, INDEX (pk)) WHERE id = 1;", nil},
-		{"a write that may lock more", names + "DELETE FROM dbo.names WITH (INDEX (pk)) WHERE id = 1;", []string{"4 Q9-write"}},
+		{"a write by an index", names + "UPDATE n SET token = 1 FROM dbo.names AS n WITH (ROWLOCK, FORCESEEK (pk (id))) WHERE n.id = 1;\nDELETE n FROM dbo.names AS n WITH (ROWLOCK, INDEX (pk)) WHERE n.id = 1;", nil},
+		{"a write that may lock more", names + "DELETE n FROM dbo.names AS n WITH (INDEX (pk)) WHERE n.id = 1;", []string{"4 Q9-write"}},
 		{"an insert, and a write to a table with one index", names + "INSERT INTO dbo.names (id) VALUES (1);\nDELETE FROM dbo.orders WHERE id = 1;", nil},
 		{"two tables", "SELECT n.id FROM dbo.names AS n INNER JOIN dbo.orders AS o ON n.id = o.id;", nil},
 	})

@@ -59,7 +59,7 @@ var planRules = []Rule{{
 	Reason: "Who comes by another index locks its key first and the row after it. Who writes the row locks it first and then the keys: " +
 		"the two deadlock. Without ROWLOCK the server may begin with a lock of a page or of the table.",
 	Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs SET token = 2 WHERE id = @id AND token = @token;",
-	Good:    "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs WITH (ROWLOCK, INDEX (pk_jobs)) SET token = 2 WHERE id = @id AND token = @token;",
+	Good:    "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE j SET token = 2 FROM dbo.jobs AS j WITH (ROWLOCK, INDEX (pk_jobs)) WHERE j.id = @id AND j.token = @token;",
 	Needs:   "hot_tables",
 	Example: Options{HotTables: []string{"jobs"}},
 	check:   checkWrites,
