@@ -41,10 +41,10 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 	}
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
-		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) })
+		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts
 	}
 	if len(activities) > 0 {
-		w.loops.Go(func() { d.look(opFetchWork, d.activitiesAwaited) })
+		w.loops.Go(func() { d.look(opFetchWork, d.activitiesAwaited) }) //nolint:contextcheck // as above
 	}
 	return stop, true
 }
@@ -95,7 +95,7 @@ func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchest
 			d.runTurn(o, fetched)
 			return
 		}
-		d.handBack("a turn", fetched.LockToken, d.worker.store.AbandonOrchestrationItem)
+		d.handBack(anOrchestration, fetched.LockToken, d.worker.store.AbandonOrchestrationItem)
 		if o != nil {
 			d.turns.put(false, o)
 		}
@@ -137,7 +137,7 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 			d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}})
 			return
 		}
-		d.handBack("an activity", fetched.LockToken, d.worker.store.AbandonWorkItem)
+		d.handBack(anActivity, fetched.LockToken, d.worker.store.AbandonWorkItem)
 		if a != nil {
 			d.activities.put(false, a)
 		}
@@ -145,12 +145,12 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 }
 
 // handBack gives back what nobody has tried.
-func (d *dispatcher) handBack(what, token string, abandon func(context.Context, provider.AbandonParams) error) {
+func (d *dispatcher) handBack(kind, token string, abandon func(context.Context, provider.AbandonParams) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.work), settleGrace)
 	defer cancel()
 	err := abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		d.worker.options.Logger.WarnContext(ctx, what+" could not be handed back, it returns when its lease ends", "error", err)
+		d.worker.options.Logger.WarnContext(ctx, "work could not be handed back, it returns when its lease ends", "kind", kind, "error", err)
 	}
 }
 

@@ -282,7 +282,8 @@ func TestRunningActivitiesAreRenewedTogether(t *testing.T) {
 	})
 	runWorker(t, store, worker.Options{ActivityConcurrency: n, ActivityLockTimeout: 2 * time.Second}, def, wait)
 	run := start(t, store.Store, def, "")
-	for receive(t, "a renewal", store.together) < n {
+	for locks := 0; locks < n; {
+		locks = receive(t, "a renewal", store.together)
 	}
 	close(finish)
 	if got := result(t, run); got != "done" {
