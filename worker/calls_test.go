@@ -96,12 +96,13 @@ var (
 	})
 )
 
-// cheapest are the calls that an orchestration costs an idle worker at the least, by a measure. A
-// look for the work of other processes may come in between, so one orchestration says little.
-func cheapest(t *testing.T, store *callCounter, def orchestration.Definition[string, string], measure func(calls []string) int) (cheapest []string) {
+// expectCalls runs orchestrations on an idle worker until one costs no more than that many calls,
+// by a measure. A look for the work of other processes may come in between, and on a busy
+// machine a turn that was found may be slow, so one orchestration says little.
+func expectCalls(t *testing.T, store *callCounter, def orchestration.Definition[string, string], want int, measure func(calls []string) int) {
 	t.Helper()
-	least := math.MaxInt
-	for i := range 10 {
+	least, cheapest := math.MaxInt, []string(nil)
+	for i := 0; least > want && i < 100; i++ {
 		store.reset()
 		run, err := client.Start(t.Context(), client.New(store), def, fmt.Sprintf("%s-%d", t.Name(), i), "")
 		if err != nil {
@@ -113,7 +114,9 @@ func cheapest(t *testing.T, store *callCounter, def orchestration.Definition[str
 			least, cheapest = n, calls
 		}
 	}
-	return cheapest
+	if least > want {
+		t.Errorf("%d calls, want %d: %v", least, want, cheapest)
+	}
 }
 
 // Work comes with the acknowledgement of other work: of a sequence of five activities only the
@@ -126,9 +129,7 @@ func TestSequenceMakesTwelveCalls(t *testing.T) {
 			store := &callCounter{Store: openStore(t)}
 			runWorker(t, store, worker.Options{OrchestrationConcurrency: slots, ActivityConcurrency: slots}, echo, sequenceOfFive)
 			all := func(calls []string) int { return len(calls) }
-			if calls := cheapest(t, store, sequenceOfFive, all); len(calls) > 12 {
-				t.Errorf("%d calls: %v", len(calls), calls)
-			}
+			expectCalls(t, store, sequenceOfFive, 12, all)
 		})
 	}
 }
@@ -140,8 +141,6 @@ func TestFanOutMakesEightCalls(t *testing.T) {
 	t.Parallel()
 	store := &callCounter{Store: openStore(t)}
 	runWorker(t, store, worker.Options{OrchestrationConcurrency: 16, ActivityConcurrency: 16}, echo, fanOutOfFive)
-	other := func(calls []string) int { return len(calls) - countOf(calls, "ack turn and take") }
-	if calls := cheapest(t, store, fanOutOfFive, other); other(calls) > 6 {
-		t.Errorf("%d calls beside the commits of turns: %v", other(calls), calls)
-	}
+	besideCommits := func(calls []string) int { return len(calls) - countOf(calls, "ack turn and take") }
+	expectCalls(t, store, fanOutOfFive, 6, besideCommits)
 }

@@ -7,8 +7,9 @@ import (
 )
 
 // lookAgain is how long a dispatcher leaves it to the turn that it has found to find the
-// next one, with its commit, before it looks for more by itself.
-const lookAgain = 5 * time.Millisecond
+// next one, with its commit, before it looks for more by itself. It is longer than a turn and
+// its commit take, but for a function that blocks.
+const lookAgain = 50 * time.Millisecond
 
 // slots are the free slots of one kind, and whether it is worthwhile to look for work.
 type slots[S any] struct {
