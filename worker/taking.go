@@ -76,12 +76,17 @@ func (k *taking) ask() provider.TakeParams {
 	return k.asked
 }
 
-// answered notes what the call has brought: nothing if it failed.
+// answered notes what the call has brought: nothing if it failed. After a failure that may pass
+// there is a look, which tells whether the store is away, and when it is back.
 func (k *taking) answered(taken provider.Taken, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err != nil {
 		k.putBack()
+		if d := k.dispatcher; provider.IsRetryable(err) {
+			d.turns.notice()
+			d.activities.notice()
+		}
 		return
 	}
 	k.succeeded, k.taken = true, taken
