@@ -315,7 +315,7 @@ func renewingMutants() []mutant {
 				return outcomes, err
 			}
 		}},
-		{"says that it renews", "§5.", []string{
+		{"says that it renews", "§5.24 result", []string{
 			"more renewing together/leases_count_from_now", "more renewing together/sessions_are_extended",
 		}, func(c *calls, _ calls) {
 			c.RenewLocks = func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {

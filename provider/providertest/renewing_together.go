@@ -86,7 +86,8 @@ func renewsFromNow(e *env) {
 	}
 	e.fetchNone(ruleRenewsEach)
 	e.expire()
-	e.fetchInstance("B", held)
+	got := e.tryFetch(held)
+	e.check(got != nil && got.Item.Instance == "B", ruleRenewsEach, "fetched %s, want B, whose lease was made shorter", render(got))
 	e.fetchNone(ruleRenewsEach)
 	e.fetchNoWork(noSession(), ruleRenewsEach)
 	e.ackWork(work)

@@ -100,6 +100,9 @@ type job struct {
 	tx *tx
 }
 
+// failed reports whether the job's call has failed, or what follows it.
+func (j *job) failed() bool { return j.err != nil || j.thenErr != nil }
+
 // tx is what a call sees of the transaction it runs in.
 type tx struct {
 	*sqlitedb.Queries
@@ -373,7 +376,7 @@ func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job,
 		for _, j := range group {
 			if err := part(ctx, j, do); err != nil {
 				w.rollback(ctx)
-				if j.err != nil || j.thenErr != nil {
+				if j.failed() {
 					failed = j
 				}
 				return failed, err
@@ -443,11 +446,8 @@ func (w *writer) runThen(ctx context.Context, j *job, do doStep) error {
 	if len(j.then) > 0 {
 		j.tx.now = w.clock() // not before what the other calls have made
 	}
-	for _, step := range j.then {
-		if j.err != nil || j.thenErr != nil {
-			break
-		}
-		failed, err := do(ctx, j.tx, step)
+	for i := 0; i < len(j.then) && !j.failed(); i++ {
+		failed, err := do(ctx, j.tx, j.then[i])
 		if failed != nil {
 			j.thenErr = classify(j.operation, failed)
 		}
