@@ -38,6 +38,28 @@ func TestQueueIndexes(t *testing.T) {
 	}
 }
 
+// Indexes that grow at one end let writers in one by one where the server can (0005_storage_sqlserver.sql), and tables that nobody
+// claims from may be reorganized, which takes page locks.
+func TestStorage(t *testing.T) {
+	t.Parallel()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("PostgreSQL has neither")
+	}
+	db, schema := mssqltest.Pooled(t)
+	if one[int](t, db, schema, "SELECT CAST(SERVERPROPERTY(N'ProductMajorVersion') AS INT) -- %s") >= 15 {
+		if n := one[int](t, db, schema, `SELECT COUNT(*) FROM sys.indexes AS i
+			WHERE i.object_id IN (OBJECT_ID(N'%[1]s.inboxes'), OBJECT_ID(N'%[1]s.worker_queue')) AND i.optimize_for_sequential_key = 1`); n != 5 {
+			t.Errorf("%d indexes are optimized for sequential keys, want 5", n)
+		}
+	}
+	for _, table := range []string{"instances", "executions", "history", "kv_store", "kv_delta"} {
+		if n := one[int](t, db, schema, `SELECT COUNT(*) FROM sys.indexes AS i
+			WHERE i.object_id = OBJECT_ID(N'%s.' + @p1) AND i.allow_page_locks = 0`, table); n != 0 {
+			t.Errorf("%d indexes of %s can't be reorganized", n, table)
+		}
+	}
+}
+
 // Rule P7: what a filtered index needs is frozen into a procedure when it is created, so it is looked up there.
 func TestModulesAreCreatedWithTheRightOptions(t *testing.T) {
 	t.Parallel()
