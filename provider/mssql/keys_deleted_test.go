@@ -28,7 +28,7 @@ func manyEvents(t *testing.T) int {
 
 // A deletion takes time in proportion to what it deletes, however that is spread over executions: what is deleted stays in the
 // index until the end, and no portion passes over what the portions before it have deleted.
-func TestDeletionsTouchKeysInProportion(t *testing.T) {
+func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // with many events the subtests come one after the other
 	t.Parallel()
 	const most = 6 // keys for an event
 	for _, tt := range []struct {

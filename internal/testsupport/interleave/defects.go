@@ -1,14 +1,9 @@
 package interleave
 
-import (
-	"github.com/duroxide/duroxide-go/tsqltest"
-)
+import "github.com/duroxide/duroxide-go/tsqltest"
 
-// What finds defects: all orders with a few interruptions, or some orders by each of many choices of plans, which seek where they can and lock rows at first.
-var (
-	everyOrder = tsqltest.Exploration{}
-	anyPlan    = tsqltest.Exploration{Random: true, Plans: 200, RowLocks: true, Seeks: true, Schedules: 20_000}
-)
+// anyPlan finds defects: some orders by each of many choices of plans, which seek where they can and lock rows at first.
+var anyPlan = tsqltest.Exploration{Random: true, Plans: 200, RowLocks: true, Seeks: true, Schedules: 20_000}
 
 // defects are what is known to fail. Whoever mends one takes its Known away.
 func defects() []Scenario {
@@ -39,12 +34,4 @@ func workByOtherPlans() []Scenario {
 			},
 		},
 	}
-}
-
-// known is two operations of the table that are known to fail in some order.
-func known(name, one, two string, k Known) Scenario {
-	s := among([]string{one, two})
-	k.Exploration = everyOrder
-	s.Name, s.Known = name, &k
-	return s
 }
