@@ -64,7 +64,7 @@ func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 		}
 		digest := fmt.Sprintf("0x%X", last(fmt.Sprintf("SELECT k.digest FROM duroxide.known_code AS k WHERE k.activity = %d", activity)))
 		marked := strings.NewReplacer("{", "", "}", "").Replace(call.batch)
-		unmarked := call.batch[:strings.Index(call.batch, ", @from")]
+		unmarked, _, _ := strings.Cut(call.batch, ", @from")
 		var few, many tsqltest.Keys
 		for i, batch := range []string{marked, unmarked} {
 			r, err := c.conn.Exec(t.Context(), fmt.Sprintf(batch, i+1, digest))

@@ -9,7 +9,7 @@ import (
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2024, time.May, 1, 12, 0, 0, 0, time.UTC)
-	at := func(d time.Duration) time.Time { return start.Add(d) }
+	at := start.Add
 	var m marks
 	beginning := func(after time.Duration, kind string) {
 		t.Helper()

@@ -44,11 +44,11 @@
 -- case it is in somebody's long transaction; 1222 then says that there is nothing to fetch
 -- now. READPAST does not wait for a version of the framework that is being added: nobody
 -- can be pinned to it yet. READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK
--- keeps to rows, UPDLOCK waits for those that are about to be made fetchable. FORCESEEK locks the
--- row by its key, and its keys in other indexes after it, so that two fetches cannot come
--- to them from both sides; and it reads no rows of other instances, which might be locked by
--- somebody who waits for this one. INDEX reads what is due, and the
--- messages of the turn, and nothing of what is hidden (rule Q9).
+-- keeps to rows; UPDLOCK waits for those that are about to be made fetchable. FORCESEEK
+-- locks the row by its key, and its keys in other indexes after it, so that two fetches
+-- cannot come to them from both sides; and it reads no rows of other instances, which might be
+-- locked by somebody who waits for this one. INDEX reads what is due, and the messages of the
+-- turn, and nothing of what is hidden (rule Q9).
 -- No hint is needed for correctness: the update that takes the instance repeats the
 -- condition (rule Q3).
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.

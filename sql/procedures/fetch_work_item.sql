@@ -17,6 +17,8 @@
 --     due_until: what was due by then is ready. looked_ms: how long choosing took
 --
 -- Locks: those of lock_work_item.
+-- Hints: FORCESEEK reads the activity by its key, and waits for nobody who writes another one.
+-- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
@@ -54,6 +56,7 @@ EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @se
 -- gen:result Item
 SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session,
     COALESCE(@due_until, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
-FROM duroxide.worker_queue AS q
+FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
 WHERE q.id = @id
-  AND q.lock_token = @lock_token;
+  AND q.lock_token = @lock_token
+OPTION (KEEPFIXED PLAN);
