@@ -216,7 +216,7 @@ func rare() []operation {
 		{name: "claim the session of a", batch: always(claims("new owner", "sa")), anywhere: true},
 		{name: "fetch work of the session of a", batch: func(_ string, n int) string {
 			return strings.NewReplacer("@untagged = 1", "@untagged = 0", "@tag1 = NULL", "@tag1 = N'gpu'", "@session_ms = 30000", "@session_ms = 60000").Replace(fetchWorkOf(n, "wa"))
-		}, anywhere: true},
+		}, anywhere: true, portions: true},
 		{name: "start an orphan by its history", batch: func(_ string, n int) string {
 			return fmt.Sprintf("DECLARE @e%d duroxide.event_list_v1; INSERT INTO @e%[1]d VALUES %s; EXEC duroxide.append_with_execution @instance_id = N'o', @execution_id = 1, @events = @e%[1]d;\n", n, events(1))
 		}, anywhere: true},
