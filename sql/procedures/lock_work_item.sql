@@ -138,7 +138,8 @@ BEGIN TRY
         END;
         ELSE
             EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @from_id = @from_id, @patient = @patient, @id = @id OUTPUT;
-        IF @sessions = 1
+        -- Not for who seeks: what has been ready for long is found, that of sessions too.
+        IF @sessions = 1 AND @seeking = 0
             EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @codes = @codes,
                 @from_id = @from_id, @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)
