@@ -40,5 +40,5 @@ FROM duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK (pk_known_code (id)))
 WHERE id = @known_id
   AND (@always = 1 OR seen_at <= @now - 20000);
 -- It may be removed at this moment.
-IF @@ROWCOUNT = 0 AND NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WHERE k.id = @known_id)
+IF @@ROWCOUNT = 0 AND NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (pk_known_code)) WHERE k.id = @known_id)
     THROW 50014, N'The set of names has to be registered first.', 1;

@@ -30,7 +30,7 @@ SET @executions = 0;
 SET @events = 0;
 SET @found = 0;
 SELECT @current = i.current_execution_id, @found = 1
-FROM duroxide.instances AS i
+FROM duroxide.instances AS i WITH (INDEX (pk_instances))
 WHERE i.instance_id = @instance_id;
 IF @found = 0
     RETURN;
@@ -39,7 +39,7 @@ IF @found = 0
 SELECT @first_kept = MIN(k.execution_id)
 FROM (
     SELECT TOP (@keep_last) e.execution_id
-    FROM duroxide.executions AS e
+    FROM duroxide.executions AS e WITH (INDEX (pk_executions))
     WHERE e.instance_id = @instance_id
     ORDER BY e.execution_id DESC
 ) AS k;

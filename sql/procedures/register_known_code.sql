@@ -30,7 +30,7 @@ BEGIN TRY
     -- transaction, since two that have added a set would wait for each other here.
     INSERT INTO @old (id)
     SELECT TOP (100) k.id
-    FROM duroxide.known_code AS k
+    FROM duroxide.known_code AS k WITH (INDEX (pk_known_code))
     WHERE k.seen_at < @now - 86400000
     ORDER BY k.id;
     BEGIN TRANSACTION;
@@ -61,7 +61,7 @@ BEGIN TRY
         DELETE kn
         FROM @old AS o
         INNER LOOP JOIN duroxide.known_code_names AS kn ON kn.known_id = o.id
-        WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WHERE k.id = o.id);
+        WHERE NOT EXISTS (SELECT 1 FROM duroxide.known_code AS k WITH (INDEX (pk_known_code)) WHERE k.id = o.id);
     END;
 
     COMMIT TRANSACTION;

@@ -47,7 +47,7 @@ BEGIN TRY
     END;
 
     SELECT @session_id = q.session_id
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
     WHERE q.id = @id;
     IF @session_id IS NOT NULL
         EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;

@@ -84,6 +84,9 @@ func (s *script) hints(i int) {
 	for _, at := range hintList.FindAllStringSubmatchIndex(line, -1) {
 		list := oneHint.FindAllString(line[at[2]:at[3]], -1)
 		for j, hint := range list {
+			if hint == "READCOMMITTEDLOCK" && !strings.Contains(line[at[0]:at[1]], "READPAST") && !strings.Contains(line[at[0]:at[1]], "UPDLOCK") && strings.Contains(line[at[0]:at[1]], "ROWLOCK") {
+				continue // of a row that is written: it is locked whatever READ COMMITTED reads
+			}
 			var rest []string
 			rest = append(append(rest, list[:j]...), list[j+1:]...)
 			with := "WITH (" + strings.Join(rest, ", ") + ")"
@@ -114,8 +117,8 @@ func (s *script) write(i int) {
 			line[:at[1]]+" WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK)"+line[at[1]:])
 	}
 	m := condition.FindStringSubmatch(line)
-	if m == nil || strings.Count(line, "(") != strings.Count(line, ")") {
-		return
+	if m == nil || strings.Count(line, "(") != strings.Count(line, ")") || strings.HasSuffix(m[3], "lock_token IS NOT NULL") {
+		return // the filter of an index, which the comparison of the token implies
 	}
 	what, next := "without its condition "+m[3], ""
 	if i+1 < len(s.lines) {

@@ -63,7 +63,50 @@ var planRules = []Rule{{
 	Needs:   "hot_tables",
 	Example: Options{HotTables: []string{"jobs"}},
 	check:   checkWrites,
+}, {
+	ID:    "Q9-same",
+	Title: "If a procedure names an index of a hot table that has several, it names one wherever it reads or writes rows of it",
+	Reason: "One reference that is free to come by any index brings back what the others prevent: another order of locks, and a plan " +
+		"that reads the whole table.",
+	Bad: "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, owner int NOT NULL);\nCREATE INDEX ix_owner ON dbo.jobs (owner);\nGO\n" +
+		"CREATE PROCEDURE dbo.find @id int AS\nSELECT j.id FROM dbo.jobs AS j WITH (INDEX (ix_owner)) WHERE j.owner = @id;\nSELECT j.owner FROM dbo.jobs AS j WHERE j.id = @id;",
+	Good: "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, owner int NOT NULL);\nCREATE INDEX ix_owner ON dbo.jobs (owner);\nGO\n" +
+		"CREATE PROCEDURE dbo.find @id int AS\nSELECT j.id FROM dbo.jobs AS j WITH (INDEX (ix_owner)) WHERE j.owner = @id;\nSELECT j.owner FROM dbo.jobs AS j WITH (INDEX (pk_jobs)) WHERE j.id = @id;",
+	Needs:    "hot_tables",
+	Optional: true,
+	Example:  Options{HotTables: []string{"jobs"}},
+	check:    checkSame,
 }}
+
+// checkSame looks at all references to a hot table in a procedure, but those that say only what an INSERT, an UPDATE or a DELETE is about.
+func checkSame(p *pass) {
+	for _, u := range p.units {
+		targets := map[*syntax.TableRef]bool{}
+		for s := range syntax.All[syntax.Stmt](u.node) {
+			written, node := u.target(s)
+			if ref, ok := node.(*syntax.TableRef); ok && (is[*syntax.Insert](s) || written != nil && written.ref != nil && written.ref != ref) {
+				targets[ref] = true
+			}
+		}
+		named, free := map[string]bool{}, []*syntax.TableRef{}
+		for t := range syntax.All[*syntax.TableRef](u.node) {
+			s := u.sources[t]
+			switch {
+			case s == nil || s.table == nil || s.kind != objectSource || targets[t]:
+			case len(s.table.Indexes) < 2 || !among(p.Options.HotTables, s.tableName()):
+			case hinted(t, "INDEX", "FORCESEEK"):
+				named[s.tableName().Key()] = true
+			default:
+				free = append(free, t)
+			}
+		}
+		for _, t := range free {
+			if name := u.sources[t].tableName(); named[name.Key()] {
+				p.report(u, t.Span, "add INDEX or FORCESEEK", "%s is reached by a named index elsewhere, and by any here", name)
+			}
+		}
+	}
+}
 
 // checkWrites looks at tables that are updated and deleted from. Their own reference is in FROM, if there is one.
 func checkWrites(p *pass) {

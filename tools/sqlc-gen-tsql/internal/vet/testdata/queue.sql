@@ -97,7 +97,7 @@ BEGIN
     SET @tries += 1;
     SET @candidate = NULL;
     SELECT TOP (1) @candidate = j.job_id
-    FROM shop.jobs AS j
+    FROM shop.jobs AS j WITH (INDEX (ix_jobs_visible))
     WHERE j.visible_at <= @now
         AND (j.lock_token IS NULL OR j.locked_until <= @now)
     ORDER BY j.visible_at, j.job_id;
