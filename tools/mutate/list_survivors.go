@@ -1,4 +1,27 @@
 package main
 
+const (
+	otherPlan = "only a plan of other statistics is another one: it reads more, and answers the same"
+	sameToken = "a token belongs to one instance"
+	endedDead = "a crash between the two leaves a lease that ends by itself, as a crash right after a fetch does"
+	otherHint = "the hint beside it and LOOP JOIN leave the same plans"
+)
+
 // survivors are mutants that nothing finds, by name, and why.
-var survivors = map[string]string{}
+var survivors = map[string]string{
+	"fetch_orchestration_item: commits before it releases what it has not taken": endedDead,
+	"lock_work_item: commits before it gives back what it may not take":          endedDead,
+
+	"abandon_orchestration_item: without its condition q.instance_id = @instance_id": sameToken,
+	"ack_orchestration_item: without its condition q.instance_id = @instance_id":     sameToken,
+
+	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                otherPlan,
+	"get_kv_all_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                            otherPlan,
+	"get_kv_value: without INDEX (pk_kv_store): FROM duroxide.kv_store AS s WITH (INDEX (pk_kv_store))":                                                                   otherPlan,
+	"list_known_versions: without INDEX (uq_code_names): FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))":                                                      otherPlan,
+	"read_progress: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                                     otherPlan,
+	"delete_orphan_messages: without INDEX (pk_history): OR EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = k.instance_id));": otherPlan,
+	"refresh_inboxes: without FORCESEEK: INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id":                          otherHint,
+	"refresh_inboxes: without INDEX (pk_inboxes): INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = n.id":                 otherHint,
+	"find_session_work: without READCOMMITTEDLOCK: FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, FORCESEEK (pk_sessions (session_id)))":                            "it is a look: claim_session asks again and locks",
+}
