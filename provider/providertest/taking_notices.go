@@ -137,15 +137,12 @@ func noticesOfDelays(e *env) {
 	e.nothingYet(r)
 	e.enqueueLater(raised("A", "later"), e.lease)
 	due := time.Now().Add(e.lease)
-	e.nothingYet(r)
 	taken := e.noticed(r.turns, aTurn())
 	e.gotTurn(taken, "A", ruleReady)
 	e.notBefore(due.Add(-e.lease/10), ruleDelay)
 	e.abandonWork(work, e.lease, true)
-	e.nothingYet(r)
 	e.gotWork(e.noticed(r.activities, someWork(noSession())), ruleReady, "0:2")
 	e.abandon(taken.Turn, e.lease, true)
-	e.nothingYet(r)
 	e.gotTurn(e.noticed(r.turns, aTurn()), "A", ruleReady)
 }
 
