@@ -25,13 +25,10 @@ func newSessionTracker(limit int) *sessionTracker {
 }
 
 // full reports whether no further session may begin.
-func (s *sessionTracker) full() bool { return s.room() == 0 }
-
-// room is how many further sessions may begin.
-func (s *sessionTracker) room() int {
+func (s *sessionTracker) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(0, s.limit-len(s.active))
+	return len(s.active) >= s.limit
 }
 
 // used reports whether this worker has ever had a session.

@@ -65,13 +65,8 @@ func (k *taking) ask() provider.TakeParams {
 		turn := w.fetchTurn()
 		k.asked.Turn = &turn
 	}
-	room := w.sessions.room()
-	for i, slot := range k.activities {
-		params := w.fetchWork(slot.id)
-		if i >= room {
-			params.Session = nil
-		}
-		k.asked.Work = append(k.asked.Work, params)
+	for _, slot := range k.activities {
+		k.asked.Work = append(k.asked.Work, w.fetchWork(slot.id))
 	}
 	return k.asked
 }
@@ -114,22 +109,11 @@ func (k *taking) noteTurn() {
 // noteActivities notes whether there may be more activities.
 func (k *taking) noteActivities() {
 	d, asked, found := k.dispatcher, len(k.asked.Work), len(k.taken.Work)
-	if found > 0 && found < asked && !k.sessionsSeen() || found < asked && k.taken.Err != nil {
+	if found < asked && k.taken.Err != nil {
 		d.activities.notice()
 		return
 	}
 	d.activities.looked(k.activitiesSeen, asked, found)
-}
-
-// sessionsSeen reports whether a slot that may begin a session has found nothing, so that
-// nothing was left in any session.
-func (k *taking) sessionsSeen() bool {
-	for i, params := range k.asked.Work {
-		if params.Session != nil && !slices.ContainsFunc(k.taken.Work, func(w provider.TakenWork) bool { return w.For == i }) {
-			return true
-		}
-	}
-	return false
 }
 
 // observe tells the outage how the looks beside an acknowledgement went.
