@@ -1,0 +1,185 @@
+package scripts_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	scripts "github.com/duroxide/duroxide-go/sql"
+	"github.com/duroxide/duroxide-go/tsqltest"
+)
+
+var update = flag.Bool("update", false, "write the tables of README.md anew")
+
+// The tables of the README are made of the scripts: go test ./sql -update.
+func TestTablesOfTheReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(text)
+	modules := readModules(t)
+	for name, table := range map[string]string{"indexes": indexTable(t, modules), "procedures": procedureTable(modules)} {
+		begin, end := "<!-- "+name+": go test ./sql -update -->\n", "<!-- /"+name+" -->"
+		before, rest, ok := strings.Cut(want, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			t.Fatalf("the README has no place for %s", name)
+		}
+		want = before + begin + table + end + after
+	}
+	if *update {
+		if err := os.WriteFile("README.md", []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(text) {
+		t.Error("the tables of README.md are not what the scripts say: run go test ./sql -update")
+	}
+}
+
+// module is a procedure, function or view.
+type module struct {
+	name, kind, header, body string
+}
+
+func readModules(t *testing.T) []module {
+	t.Helper()
+	var modules []module
+	for _, dir := range []string{"procedures", "schema/functions", "schema/views"} {
+		names, err := fs.Glob(scripts.MSSQLScripts(), dir+"/*.sql")
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", dir, names, err)
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(scripts.MSSQLScripts(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header, body, ok := strings.Cut(string(text), "CREATE OR ALTER")
+			if !ok {
+				t.Fatalf("%s makes nothing", name)
+			}
+			modules = append(modules, module{strings.TrimSuffix(path.Base(name), ".sql"), path.Base(dir), header, body})
+		}
+	}
+	return modules
+}
+
+// procedureTable says of each procedure what its header says.
+func procedureTable(modules []module) string {
+	var table strings.Builder
+	table.WriteString("\n| Procedure | Purpose | Locks |\n|---|---|---|\n")
+	for _, m := range modules {
+		if m.kind == "procedures" {
+			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", m.name, firstSentence(m.header), cell(section(m.header, "Locks:")))
+		}
+	}
+	return table.String() + "\n"
+}
+
+// firstSentence is what a header begins with.
+func firstSentence(header string) string {
+	text := section(header, "")
+	if i := strings.Index(text, ". "); i > 0 {
+		text = text[:i+1]
+	}
+	return cell(text)
+}
+
+// section is a paragraph of a header that begins with a word, as one line.
+func section(header, begin string) string {
+	var words []string
+	for line := range strings.Lines(header) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "--"))
+		heading := regexp.MustCompile(`^[A-Z][a-z ]+:`).MatchString(line)
+		if len(words) > 0 && (line == "" || heading) {
+			break
+		}
+		if rest, ok := strings.CutPrefix(line, begin); ok && len(words) == 0 && (begin != "" || !heading) {
+			line, words = rest, append(words, strings.TrimSpace(rest))
+			continue
+		}
+		if len(words) > 0 {
+			words = append(words, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+func cell(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return strings.ReplaceAll(text, "|", `\|`)
+}
+
+// indexTable says of each index which modules name it.
+func indexTable(t *testing.T, modules []module) string {
+	t.Helper()
+	var table strings.Builder
+	table.WriteString("\n| Index | On | Named by |\n|---|---|---|\n")
+	index := regexp.MustCompile(`(?m)^CREATE (?:UNIQUE |CLUSTERED )*INDEX (\w+) ON duroxide\.(\w+ \([^)]*\))|CONSTRAINT ((?:pk|uq)_\w+) (?:PRIMARY KEY|UNIQUE)(?: NON)?(?: ?CLUSTERED)? (\([^)]*\))`)
+	for _, script := range []string{"schema/0001_instances.sql", "schema/0002_queues.sql"} {
+		text, err := fs.ReadFile(scripts.MSSQLScripts(), script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range index.FindAllStringSubmatch(string(text), -1) {
+			name, on := match[1]+match[3], match[2]
+			if on == "" {
+				on = strings.TrimPrefix(strings.TrimPrefix(match[3], "pk_"), "uq_") + " " + match[4]
+			}
+			var by []string
+			for _, m := range modules {
+				if regexp.MustCompile(`\b` + name + `\b`).MatchString(m.body) {
+					by = append(by, "`"+m.name+"`")
+				}
+			}
+			fmt.Fprintf(&table, "| `%s` | %s | %s |\n", name, on, cell(strings.Join(by, ", ")))
+		}
+	}
+	return table.String() + "\n"
+}
+
+// The batches of the README run one after the other.
+func TestBatchesOfTheReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := tsqltest.New(t, tsqltest.Options{})
+	if _, err := (&migrate.Migration{DB: s.DB()}).Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		rows, err := s.DB().QueryContext(t.Context(), block[1])
+		if err != nil {
+			t.Fatalf("%v\n%s", err, block[1])
+		}
+		returned := 0
+		for more := true; more; more = rows.NextResultSet() {
+			for rows.Next() {
+				returned++
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatalf("%v\n%s", err, block[1])
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if fetches := regexp.MustCompile(`fetch_|duroxide\.take |v_instances`); fetches.MatchString(block[1]) && returned == 0 {
+			t.Errorf("nothing came of\n%s", block[1])
+		}
+	}
+}
