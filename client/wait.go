@@ -101,7 +101,7 @@ func (c *Client) listenForEnd(instance string) *notices {
 func (c *Client) waitUntil(ctx context.Context, what waiting) (Status, error) {
 	l := c.newLook(ctx, what.instance)
 	defer l.end()
-	heard, interval := c.begin(what, l)
+	heard, interval := c.begin(what, l) //nolint:contextcheck // one call looks for all who wait
 	defer func() { heard.stop() }()
 	for {
 		select {
@@ -120,9 +120,9 @@ func (c *Client) waitUntil(ctx context.Context, what waiting) (Status, error) {
 			heard.stop()
 			heard, interval = *what.listen(what.instance), maxPoll
 			c.toldAt.Store(time.Now().UnixNano())
-			l.ask(false)
+			l.ask(false) //nolint:contextcheck // as above
 		case <-l.timer.C:
-			l.ask(interval == maxPoll)
+			l.ask(interval == maxPoll) //nolint:contextcheck // as above
 		case <-ctx.Done():
 			select {
 			case a := <-l.answers:

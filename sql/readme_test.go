@@ -105,7 +105,7 @@ func section(header, begin string) string {
 			break
 		}
 		if rest, ok := strings.CutPrefix(line, begin); ok && len(words) == 0 && (begin != "" || !heading) {
-			line, words = rest, append(words, strings.TrimSpace(rest))
+			words = append(words, strings.TrimSpace(rest))
 			continue
 		}
 		if len(words) > 0 {

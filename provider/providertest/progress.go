@@ -60,8 +60,11 @@ func tellsEachState(e *env) {
 	e.enqueue(startItem("waits"))
 	list := e.progress("nobody", "waits", "runs", "completed", "failed")
 	for i, want := range []*provider.IDUse{
-		nil, {Name: "Order"}, {Name: "Order", Status: provider.StatusRunning},
-		{Name: "Order", Status: provider.StatusCompleted}, {Name: "Order", Status: provider.StatusFailed},
+		nil,
+		{Name: "Order"},
+		{Name: "Order", Status: provider.StatusRunning},
+		{Name: "Order", Status: provider.StatusCompleted},
+		{Name: "Order", Status: provider.StatusFailed},
 	} {
 		e.sameValue(list[i].Use, want, ruleUse, "who uses the id")
 	}

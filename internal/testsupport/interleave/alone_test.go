@@ -120,8 +120,10 @@ func selectedWork(other, knows string) []deed {
 	const anyTag, untagged, gpu = "@any_tag = 1, @untagged = 1, @tag1 = NULL", "@any_tag = 0, @untagged = 1, @tag1 = NULL", "@any_tag = 0, @untagged = 0, @tag1 = N'gpu'"
 	var all []deed
 	for _, of := range []struct{ name, session, tag, options string }{
-		{"work", "NULL", "NULL", untagged}, {"work of a session", "N's1'", "NULL", untagged},
-		{"work with a tag", "NULL", "N'gpu'", gpu}, {"work of a session with a tag", "N's1'", "N'gpu'", gpu},
+		{"work", "NULL", "NULL", untagged},
+		{"work of a session", "N's1'", "NULL", untagged},
+		{"work with a tag", "NULL", "N'gpu'", gpu},
+		{"work of a session with a tag", "N's1'", "N'gpu'", gpu},
 	} {
 		only := "DELETE FROM duroxide.worker_queue;\n" + strings.Replace(enqueueWorkOf("a", 20, of.session, of.tag), "@name = NULL", "@name = N'Pay'", 1)
 		leased := "UPDATE duroxide.worker_queue SET locked_until = visible_at, visible_at = visible_at - 60000;\n"

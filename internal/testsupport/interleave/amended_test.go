@@ -28,7 +28,7 @@ func TestAmended(t *testing.T) { //nolint:tparallel // the scenarios share a ser
 	callers := callersOf(t, module[1])
 	lab := NewLab(t, Variant{Amend: text})
 	parts := written(t)
-	for i, d := range deeds() { //nolint:paralleltest // they share a server
+	for i, d := range deeds() {
 		if calls(d.batch, callers) {
 			t.Run("alone/"+d.name, func(t *testing.T) {
 				if diff := compare(d.effect(t, lab), parts[i]); diff != "" {

@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -115,7 +116,7 @@ var tables = []string{
 func rows(p *tsqltest.Player) ([]string, error) {
 	var lines []string
 	for _, table := range tables {
-		r, err := p.Exec("SELECT * FROM duroxide." + table + ";")
+		r, err := p.Exec("SELECT * FROM duroxide." + table + ";") //nolint:unqueryvet // whatever columns there are
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +140,7 @@ func line(p *tsqltest.Player, columns []string, row []any) string {
 				value = fmt.Sprintf("%+dms", ms)
 			}
 		case []byte:
-			value = fmt.Sprintf("%x", v)
+			value = hex.EncodeToString(v)
 		case string:
 			value = strings.TrimPrefix(v, "00000000-0000-0000-0000-")
 		}

@@ -200,17 +200,25 @@ func (l *Lab) serializable(s Scenario, found ends) func(e *tsqltest.End) error {
 			return nil
 		}
 		got, err := s.settle(e)
-		if err != nil || found[got] != "" {
+		if err != nil {
 			return err
 		}
-		nearest := ""
-		for want := range found {
-			if d := compare(got, want); nearest == "" || len(d) < len(nearest) {
-				nearest = d
-			}
-		}
-		return fmt.Errorf("the end is that of no order of the operations one after the other:%s", nearest)
+		return found.explain(got)
 	}
+}
+
+// explain returns how an end differs from the nearest of those that are expected, nil if it is one of them.
+func (f ends) explain(got string) error {
+	if f[got] != "" {
+		return nil
+	}
+	nearest := ""
+	for want := range f {
+		if d := compare(got, want); nearest == "" || len(d) < len(nearest) {
+			nearest = d
+		}
+	}
+	return fmt.Errorf("the end is that of no order of the operations one after the other:%s", nearest)
 }
 
 // kept checks that nobody has lost the activity that a fetch has given to him, by what somebody else does whose lease had ended.
