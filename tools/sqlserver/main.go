@@ -75,7 +75,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		flags.Usage()
 		return exitFailed
 	}
-	do := func(url string) (int, error) { return a.execute(ctx, *dir, url, flags.Args()) }
+	do := func(dsn string) (int, error) { return a.execute(ctx, *dir, dsn, flags.Args()) }
 	var code int
 	var err error
 	if *server != "" {
@@ -93,7 +93,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 }
 
 // onServer calls do with the URL of a database on a server that somebody else runs.
-func (a *app) onServer(ctx context.Context, server string, rowVersions bool, do func(url string) (int, error)) (code int, err error) {
+func (a *app) onServer(ctx context.Context, server string, rowVersions bool, do func(dsn string) (int, error)) (code int, err error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme != "sqlserver" {
 		return 0, errors.New("-server wants a URL such as sqlserver://sa:password@localhost:1433")
@@ -106,7 +106,7 @@ func (a *app) onServer(ctx context.Context, server string, rowVersions bool, do 
 }
 
 // inContainer calls do with the URL of a database and removes the server afterwards.
-func (a *app) inContainer(ctx context.Context, version string, rowVersions bool, do func(url string) (int, error)) (code int, err error) {
+func (a *app) inContainer(ctx context.Context, version string, rowVersions bool, do func(dsn string) (int, error)) (code int, err error) {
 	pinging, cancel := context.WithTimeout(ctx, pingPatience)
 	defer cancel()
 	e, err := a.engine(pinging)
@@ -124,10 +124,10 @@ func (a *app) inContainer(ctx context.Context, version string, rowVersions bool,
 
 // execute runs the command and returns its exit code. An interrupt is passed on, so that the command can clean up on the
 // server that is still there.
-func (a *app) execute(ctx context.Context, dir, url string, args []string) (int, error) {
+func (a *app) execute(ctx context.Context, dir, dsn string, args []string) (int, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), urlVariable+"="+url)
+	cmd.Env = append(os.Environ(), urlVariable+"="+dsn)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.stdout, a.stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = endPatience
