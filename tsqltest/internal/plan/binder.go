@@ -31,6 +31,8 @@ type binder struct {
 	*statement
 
 	env *Env
+	// inMerge is set while the target of a MERGE is bound.
+	inMerge bool
 	// depth counts views within views.
 	depth int
 	// params are the arguments of an inline function, by folded name.

@@ -107,7 +107,9 @@ func (b *binder) mergeTarget(outer *scope, s *syntax.Merge) (*target, error) {
 	if len(s.Actions) > 0 {
 		permission = s.Actions[0].Action
 	}
+	b.inMerge = true
 	t, err := b.namedTarget(outer, s.Target, permission)
+	b.inMerge = false
 	if err != nil {
 		return nil, err
 	}

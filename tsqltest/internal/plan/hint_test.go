@@ -118,4 +118,8 @@ func TestHintsOfTargets(t *testing.T) {
 			t.Errorf("%s: %v, want error 1069", query, err)
 		}
 	}
+	const merge = "MERGE dbo.jobs WITH (INDEX (1)) AS j USING (VALUES (7)) AS s (id) ON j.id = s.id WHEN MATCHED THEN UPDATE SET total = 1;"
+	if _, err := newQueue(t).compile(merge); err != nil {
+		t.Errorf("%s: %v", merge, err)
+	}
 }

@@ -36,14 +36,15 @@ func (b *binder) hints(list []syntax.Option) (execute.Hints, error) {
 	return h, nil
 }
 
-// writingHints reads the hints behind the name of a table that is changed. Those about the way to rows stand in FROM only.
+// writingHints reads the hints behind the name of a table that is changed. Those about the way to rows stand in FROM only,
+// but for MERGE, whose target may have an index.
 func (b *binder) writingHints(ref *syntax.TableRef) (execute.Hints, error) {
 	h, err := b.hints(ref.Hints)
 	switch {
 	case err != nil:
 	case h.Level == execute.AsReadUncommitted:
 		err = fault.New(1065)
-	case h.Index != "" || h.ForceSeek || h.ForceScan:
+	case h.Index != "" && !b.inMerge, h.ForceSeek, h.ForceScan:
 		err = fault.New(1069)
 	}
 	return h, err
