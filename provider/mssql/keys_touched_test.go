@@ -165,7 +165,7 @@ func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 			}
 			return err
 		}, 0},
-		{"fetch when timers are due", 700, "as without, and a portion of 64 instances", later(fetchesTurn(nil)), 0},
+		{"fetch when timers are due", 2800, "as without, and a portion of 256 instances", later(fetchesTurn(nil)), 0},
 	}, fmt.Sprintf(`
 		SET @id = CONCAT(N'r', @n); SET @name = CONCAT(N'Order', @n %% 4); SET @item = %s;
 		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = @name, @version = N'', @work_item = @item, @delay_ms = 0;

@@ -1,4 +1,4 @@
--- Makes up to 64 instances fetchable whose lease has ended or of which a message has
+-- Makes up to 256 instances fetchable whose lease has ended or of which a message has
 -- become visible, at @due_from or later. @more = 1 says that there may be others whose time
 -- has come since then.
 --
@@ -32,14 +32,14 @@ DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2
 -- The version is no condition. It is not in the index, so that asking for it makes the
 -- hints look at the row itself, and not only at its key in the index.
 INSERT INTO @due (instance_id)
-SELECT TOP (64) b.instance_id
+SELECT TOP (256) b.instance_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_wake))
 WHERE b.wake_at >= @due_from
   AND b.wake_at <= @now
   AND b.version_id >= 0
 ORDER BY b.wake_at
 OPTION (KEEPFIXED PLAN);
-SET @more = CASE @@ROWCOUNT WHEN 64 THEN 1 ELSE 0 END;
+SET @more = CASE @@ROWCOUNT WHEN 256 THEN 1 ELSE 0 END;
 IF NOT EXISTS (SELECT 1 FROM @due AS d)
     RETURN;
 

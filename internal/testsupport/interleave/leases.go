@@ -88,7 +88,7 @@ func due() []Scenario {
 				return err
 			}}},
 			Check: func(e *tsqltest.End) error {
-				if n, ok := e.Value("SELECT COUNT(*) FROM duroxide.inboxes WHERE head_id IS NOT NULL").(int64); !ok || n > 64 {
+				if n, ok := e.Value("SELECT COUNT(*) FROM duroxide.inboxes WHERE head_id IS NOT NULL").(int64); !ok || n > 256 {
 					return fmt.Errorf("one fetch has moved %d instances", n+1)
 				}
 				return nil
