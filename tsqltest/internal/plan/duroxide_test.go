@@ -188,7 +188,7 @@ func TestDuroxidePlans(t *testing.T) {
 		{"find_session_work", "AND q.session_id > @session_id", "seek ix_worker_queue_session of worker_queue q (ready =, session_id >)\n;first row"},
 		{"find_session_work", "MIN(q.id)", "seek ix_worker_queue_session of worker_queue q (ready =, session_id =) where 2\n"},
 		{"next_ready_tag", "q.tag > @after", "seek ix_worker_queue_ready of worker_queue q (tag >)\n;seek ix_worker_queue_ready_session of worker_queue q (tag >)\n;first row"},
-		{"ready_due_inboxes", "TOP (64)", "seek ix_inboxes_wake of inboxes b (wake_at >=, wake_at <=) lookup where 1"},
+		{"ready_due_inboxes", "TOP (256)", "seek ix_inboxes_wake of inboxes b (wake_at >=, wake_at <=) lookup where 1"},
 		{"ready_due_work", "TOP (64)", "seek ix_worker_queue_wake of worker_queue q (wake_at >=, wake_at <=) lookup where 1"},
 		{"ack_orchestration_item", "b.lock_token IS NOT NULL", "seek uq_inboxes_token of inboxes b (lock_token =)"},
 		{"ack_orchestration_item", "INNER LOOP JOIN duroxide.history", "inner loop join;seek pk_history of history h (instance_id =, execution_id =, event_id =)\n"},
