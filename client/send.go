@@ -80,7 +80,7 @@ func (c *Client) mustListen(ctx context.Context, instance string) error {
 		return err
 	case use == nil:
 		return ErrNoInstance
-	case finished(use):
+	case use.Status.Ended():
 		return fmt.Errorf("%w (%s, %s)", ErrEnded, use.Name, use.Status)
 	}
 	return nil

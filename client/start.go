@@ -75,7 +75,7 @@ func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definitio
 	}
 	run := &Run[O]{client: c, instance: instance, started: true, since: since}
 	if since != nil {
-		runtime.AddCleanup(run, (*notices).end, since)
+		runtime.AddCleanup(run, func(n *notices) { n.stop() }, since)
 	}
 	return run, nil
 }
@@ -108,7 +108,7 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
 	}
 	use, err := provider.StartInstance(ctx, c.store, item)
-	if err == nil && use != nil && o.replacing && finished(use) {
+	if err == nil && use != nil && o.replacing && use.Status.Ended() {
 		if err := c.remove(ctx, instance); err != nil {
 			return false, err
 		}
@@ -131,11 +131,4 @@ func (c *Client) remove(ctx context.Context, instance string) error {
 		return fmt.Errorf("replacing the finished instance: %w", err)
 	}
 	return nil
-}
-
-// finished reports whether the instance that uses an id has ended. One between two
-// executions has not.
-func finished(use *provider.IDUse) bool {
-	state := stateOf(use)
-	return state == Completed || state == Failed
 }

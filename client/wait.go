@@ -68,9 +68,6 @@ type notices struct {
 	stop        func()
 }
 
-// end is stop, for who does not call it.
-func (n *notices) end() { n.stop() }
-
 // listenForChange is told of each change, if the store tells.
 func (c *Client) listenForChange(instance string) *notices {
 	notifier, ok := c.store.(provider.ChangeNotifier)

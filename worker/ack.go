@@ -137,7 +137,7 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 // tryAck is ack without the log.
 func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
 	status := params.Metadata.Status
-	params.DropTimers = params.DropTimers || status != nil && (*status == provider.StatusCompleted || *status == provider.StatusFailed)
+	params.DropTimers = params.DropTimers || status != nil && status.Ended()
 	return t.settling.acknowledge(len(params.WorkerItems), func(ctx context.Context) error {
 		return t.worker.store.AckOrchestrationItem(ctx, params)
 	}, func(ctx context.Context, taker provider.Taker, take provider.TakeParams) (provider.Taken, error) {

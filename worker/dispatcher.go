@@ -82,24 +82,10 @@ func (d *dispatcher) activitiesAwaited() *taking {
 	return &taking{dispatcher: d, activities: free, activitiesSeen: seen}
 }
 
-// startTurn runs a turn that was taken for a slot, nil if it waits no longer. What there is no
-// slot for, or comes when the worker has to stop, is given back at once.
+// startTurn runs a turn that was taken for a slot, nil if it waits no longer.
 func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
-	if o == nil {
-		if free, _ := d.turns.reserve(1); len(free) > 0 {
-			o = free[0]
-		}
-	}
-	d.worker.loops.Go(func() {
-		if o != nil && d.ctx.Err() == nil {
-			d.runTurn(o, fetched)
-			return
-		}
-		d.handBack(anOrchestration, fetched.LockToken, d.worker.store.AbandonOrchestrationItem)
-		if o != nil {
-			d.turns.put(false, o)
-		}
-	})
+	start(d, d.turns, o, func(o *orchestrator) { d.runTurn(o, fetched) },
+		func() { d.handBack(anOrchestration, fetched.LockToken, d.worker.store.AbandonOrchestrationItem) })
 }
 
 // runTurn runs a turn on a slot that is free afterwards.
@@ -126,20 +112,28 @@ func (d *dispatcher) lend(o *orchestrator) bool {
 
 // startActivity is as startTurn.
 func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkItem) {
-	if a == nil {
-		if free, _ := d.activities.reserve(1); len(free) > 0 {
-			a = free[0]
+	start(d, d.activities, a, func(a *activities) {
+		settle := a.process(d.work, fetched)
+		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}})
+	}, func() { d.handBack(anActivity, fetched.LockToken, d.worker.store.AbandonWorkItem) })
+}
+
+// start runs what was taken for a slot, or on another free one if that waits no longer. What
+// there is no slot for, or comes when the worker has to stop, is given back at once.
+func start[S any](d *dispatcher, all *slots[*S], slot *S, run func(*S), handBack func()) {
+	if slot == nil {
+		if free, _ := all.reserve(1); len(free) > 0 {
+			slot = free[0]
 		}
 	}
 	d.worker.loops.Go(func() {
-		if a != nil && d.ctx.Err() == nil {
-			settle := a.process(d.work, fetched)
-			d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}})
+		if slot != nil && d.ctx.Err() == nil {
+			run(slot)
 			return
 		}
-		d.handBack(anActivity, fetched.LockToken, d.worker.store.AbandonWorkItem)
-		if a != nil {
-			d.activities.put(false, a)
+		handBack()
+		if slot != nil {
+			all.put(false, slot)
 		}
 	})
 }

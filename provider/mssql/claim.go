@@ -32,13 +32,22 @@ var releasePauses = retries{first: 50 * time.Millisecond, longest: time.Second}
 // A claimCall is a call that locks something under the token, or that gives up what the token holds.
 type claimCall func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error
 
-// claim runs a call that locks something, each time under a new token. Such a call is
+// claim is lockUnder for a call that only locks. What somebody's transaction keeps locked is
+// nothing to fetch now: that is no error.
+func (s *Store) claim(ctx context.Context, operation string, try, giveBack claimCall) error {
+	return s.lockUnder(ctx, operation, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
+		if err := try(ctx, q, token); !isLockTimeout(err) {
+			return err
+		}
+		return nil
+	}, giveBack)
+}
+
+// lockUnder runs a call that locks something, each time under a new token. Such a call is
 // not repeated when its outcome is unknown: it might hold one thing and lock another.
 // What it may hold is given back instead, so that nothing lies locked until a lease ends
-// with nobody at work on it.
-//
-// What somebody's transaction keeps locked is nothing to fetch now: that is no error.
-func (s *Store) claim(ctx context.Context, operation string, try, giveBack claimCall) error {
+// with nobody at work on it; giveBack is nil for a call that locks nothing.
+func (s *Store) lockUnder(ctx context.Context, operation string, try, giveBack claimCall) error {
 	if err := s.enter(operation); err != nil {
 		return err
 	}
@@ -47,10 +56,7 @@ func (s *Store) claim(ctx context.Context, operation string, try, giveBack claim
 	err := s.retries.do(ctx, operation, once, func(ctx context.Context) error {
 		token := newToken()
 		err := s.try(ctx, func(ctx context.Context, q *mssqldb.Queries) error { return try(ctx, q, token) })
-		switch {
-		case isLockTimeout(err):
-			return nil
-		case mayHold(ctx, err):
+		if giveBack != nil && mayHold(ctx, err) {
 			//nolint:contextcheck // this context may be what ended the call
 			tried = s.release(isOver(ctx, err), func(ctx context.Context, q *mssqldb.Queries) error { return giveBack(ctx, q, token) })
 		}

@@ -193,8 +193,12 @@ func (k taking) params(token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
 	return p
 }
 
-// giveBack is a claimCall: it puts back all that a call has locked whose answer nobody got.
+// giveTakenBack returns a claimCall that puts back all that a call has locked whose answer nobody got, nil
+// if it takes nothing.
 func (s *Store) giveTakenBack(k taking) claimCall {
+	if k.nothing() {
+		return nil
+	}
 	return func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (err error) {
 		if k.turn != nil {
 			err = s.giveTurnBack(ctx, q, token)
@@ -220,24 +224,12 @@ func (s *Store) takeWith(
 	defer s.leave()
 	var rows mssqldb.TakeResult
 	var token mssqldriver.UniqueIdentifier
-	var tried <-chan struct{} // nil if there is nothing to give back
-	err := s.retries.do(ctx, operation, once, func(ctx context.Context) error {
-		used := newToken()
+	err := s.lockUnder(ctx, operation, func(ctx context.Context, q *mssqldb.Queries, used mssqldriver.UniqueIdentifier) (err error) {
 		token = used
-		err := s.try(ctx, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-			rows, err = call(ctx, q, used)
-			return err
-		})
-		if mayHold(ctx, err) && !k.nothing() {
-			//nolint:contextcheck // this context may be what ended the call
-			tried = s.release(isOver(ctx, err), func(ctx context.Context, q *mssqldb.Queries) error { return s.giveTakenBack(k)(ctx, q, used) })
-		}
+		rows, err = call(ctx, q, used)
 		return err
-	})
+	}, s.giveTakenBack(k))
 	if err != nil {
-		if tried != nil {
-			awaitRelease(tried)
-		}
 		return provider.Taken{}, err
 	}
 	taken := s.opened(ctx, k, rows, token)

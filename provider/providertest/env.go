@@ -66,6 +66,17 @@ func optional[T any](e *env) T {
 	return s
 }
 
+// needing makes scenarios be skipped, before they do anything, for a store that is no T.
+func needing[T any](scenarios []scenario) []scenario {
+	for i, s := range scenarios {
+		scenarios[i].run = func(e *env) {
+			optional[T](e)
+			s.run(e)
+		}
+	}
+	return scenarios
+}
+
 // corrupt replaces the stored JSON of one event; without the hook the scenario
 // is skipped.
 func (e *env) corrupt(instance string, execution, id uint64, data string) {

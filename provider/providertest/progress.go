@@ -9,13 +9,12 @@ import (
 // progressReading checks what a store promises that tells how far many instances are, and
 // when one has ended (§5.25). Another store skips the scenarios.
 func progressReading() category {
-	return category{"more progress", []scenario{
+	return category{"more progress", append(needing[provider.ProgressReader]([]scenario{
 		{"progress_of_each_state", tellsEachState},
 		{"progress_in_the_order_asked_for", tellsInOrder},
 		{"progress_of_the_current_execution", tellsCurrentExecution},
 		{"progress_of_a_damaged_instance_hides_no_other", tellsAroundDamage},
-		{"end_is_told_and_nothing_else", noticesEnds},
-	}}
+	}), scenario{"end_is_told_and_nothing_else", noticesEnds})}
 }
 
 const (
@@ -50,7 +49,6 @@ func (e *env) outcome(got provider.Progress, all []provider.Event) {
 
 // Nobody, a start that waits, one that runs, and those that have ended.
 func tellsEachState(e *env) {
-	optional[provider.ProgressReader](e)
 	e.createWith("runs", provider.AckOrchestrationParams{
 		HistoryDelta: []provider.Event{event("runs", 1, 2, provider.CustomStatusUpdated{Status: new("half")})},
 		Metadata:     created(),
@@ -95,7 +93,6 @@ func (e *env) setStatusAndEnd(instance string, status provider.Status, custom *s
 }
 
 func tellsInOrder(e *env) {
-	optional[provider.ProgressReader](e)
 	e.sameValue(len(e.progress()), 0, ruleProgress, "answers about none")
 	for _, id := range lookalikes {
 		e.setStatusAndEnd(id, provider.StatusCompleted, new(id))
@@ -113,7 +110,6 @@ func tellsInOrder(e *env) {
 
 // What an earlier execution ended with is not the instance's end.
 func tellsCurrentExecution(e *env) {
-	optional[provider.ProgressReader](e)
 	e.create("A")
 	e.finish("A", provider.StatusContinuedAsNew, "next")
 	p := e.progress("A")[0]
@@ -127,7 +123,6 @@ func tellsCurrentExecution(e *env) {
 }
 
 func tellsAroundDamage(e *env) {
-	optional[provider.ProgressReader](e)
 	e.createEnded("A", provider.StatusCompleted)
 	e.createEnded("B", provider.StatusCompleted)
 	e.corrupt("A", 1, 1, "{")

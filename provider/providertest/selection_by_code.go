@@ -39,13 +39,7 @@ func selectionByCode() category {
 	}
 	scenarios = append(scenarios, unknownCode()...)
 	scenarios = append(scenarios, selectionWaiting()...)
-	for i, s := range scenarios {
-		scenarios[i].run = func(e *env) {
-			e.selector()
-			s.run(e)
-		}
-	}
-	return category{"more selection by code", scenarios}
+	return category{"more selection by code", needing[provider.CodeSelector](scenarios)}
 }
 
 const (

@@ -31,13 +31,7 @@ func taking() category {
 		{"nothing_is_taken_twice", takesOnce},
 	}
 	scenarios = append(scenarios, takingNotices()...)
-	for i, s := range scenarios {
-		scenarios[i].run = func(e *env) {
-			e.taker()
-			s.run(e)
-		}
-	}
-	return category{"more taking", scenarios}
+	return category{"more taking", needing[provider.Taker](scenarios)}
 }
 
 const (

@@ -109,7 +109,7 @@ func (s session) mustListen(ctx context.Context, instance string, force bool) er
 		return err
 	case use == nil && !force:
 		return noInstance(instance)
-	case use != nil && (use.Status == provider.StatusCompleted || use.Status == provider.StatusFailed):
+	case use != nil && use.Status.Ended():
 		return fmt.Errorf("instance %q has ended (%s) and would ignore it", instance, use.Status)
 	}
 	return nil
