@@ -39,10 +39,14 @@ func (s *Store) abandonTurn(
 			LockToken: token, DelayMs: hideFor, GiveBack: ignoreAttempt,
 		})
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case hideFor > 0:
+		s.sent(hideFor)
+	default:
+		s.instances.putBack()
 	}
-	s.sent(hideFor)
 	return nil
 }
 

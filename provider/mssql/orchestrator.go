@@ -149,7 +149,7 @@ func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.FetchOrchestr
 func (s *Store) giveTurnBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 	err := q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{LockToken: token, GiveBack: true})
 	if err == nil {
-		s.signalInstances(1)
+		s.instances.putBack()
 	}
 	return err
 }

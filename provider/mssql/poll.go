@@ -105,6 +105,12 @@ func (q *queue) signal(n int) {
 	}
 }
 
+// putBack wakes a fetch that finds what a call has made fetchable again, however old it is.
+func (q *queue) putBack() {
+	q.marks.putBack()
+	q.signal(1)
+}
+
 // note wakes a fetch after the delay.
 func (q *queue) note(delay time.Duration) {
 	if q.deaf {

@@ -139,7 +139,7 @@ func (s *Store) openWork(
 func (s *Store) giveWorkBack(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 	err := q.AbandonWorkItem(ctx, mssqldb.AbandonWorkItemParams{LockToken: token, GiveBack: true})
 	if err == nil {
-		s.signalActivities(1)
+		s.activities.putBack()
 	}
 	return err
 }

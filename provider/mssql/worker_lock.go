@@ -100,7 +100,7 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	case hideFor > 0:
 		s.noteActivityWake(time.Duration(hideFor) * time.Millisecond)
 	default:
-		s.signalActivities(1)
+		s.activities.putBack()
 	}
 	return nil
 }
