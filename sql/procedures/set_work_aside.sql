@@ -36,9 +36,13 @@ BEGIN TRY
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     WHERE q.id = @id;
     -- Asked before anything is locked: a claim locks the activity first and the session
-    -- after it. That nobody has claimed the session since, its own row tells: whoever
+    -- after it. Who claims the session later changes its number of claims, and who has
+    -- claimed it before that was read is seen by the question that follows: whoever
     -- renews it does not count.
-    IF @free_session = 1 AND @session_id IS NOT NULL AND NOT EXISTS (
+    SELECT @claims = s.claims
+    FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
+    WHERE s.session_id = @session_id;
+    IF @free_session = 0 OR EXISTS (
         SELECT 1
         FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
         WHERE q.ready = 0
@@ -47,9 +51,7 @@ BEGIN TRY
           AND q.id <> @id
           AND q.locked_until > @now
     )
-        SELECT @claims = s.claims
-        FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
-        WHERE s.session_id = @session_id;
+        SET @claims = NULL;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     DELETE q
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))

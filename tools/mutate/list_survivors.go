@@ -4,6 +4,7 @@ const (
 	otherPlan = "only a plan of other statistics is another one: it reads more, and answers the same"
 	sameToken = "a token belongs to one instance"
 	endedDead = "a crash between the two leaves a lease that ends by itself, as a crash right after a fetch does"
+	noStart   = "under the inbox's lock the condition before it has just seen that there is no start, so all messages are of these kinds"
 	otherHint = "the hint beside it and LOOP JOIN leave the same plans"
 )
 
@@ -14,6 +15,8 @@ var survivors = map[string]string{
 
 	"abandon_orchestration_item: without its condition q.instance_id = @instance_id": sameToken,
 	"ack_orchestration_item: without its condition q.instance_id = @instance_id":     sameToken,
+
+	"delete_orphan_messages: without its condition q.kind IN (0, 3)": noStart,
 
 	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                otherPlan,
 	"get_kv_all_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                            otherPlan,

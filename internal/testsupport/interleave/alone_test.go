@@ -64,6 +64,11 @@ func claimed() []deed {
 		{"set work aside, the session is in use", "UPDATE duroxide.worker_queue SET lock_token = " + tokenOf(502) + ", locked_until = wake_at + 60000, ready = 0 WHERE instance_id = N'a' AND activity_id = 4;", within, aside(1)},
 		{"set work aside, the session stays", "", within, aside(0)},
 		{"abandon turn for a while", "", within, strings.Replace(abandonTurnOf(105), "@delay_ms = 0, @give_back = 0", "@delay_ms = 20000, @give_back = 1", 1)},
+		{
+			// The clock was set back: the message was taken by a turn before, and is not visible now.
+			"abandon turn beside a message of an earlier turn", "UPDATE duroxide.orchestrator_queue SET lock_token = " + tokenOf(502) + " WHERE id = (SELECT MIN(q.id) FROM duroxide.orchestrator_queue AS q WHERE q.instance_id = N'a' AND q.lock_token IS NULL);", within,
+			strings.Replace(abandonTurnOf(105), "@delay_ms = 0", "@delay_ms = 20000", 1),
+		},
 		{"abandon work for a while", "", within, strings.Replace(abandonWorkOf(111), "@delay_ms = 0, @give_back = 0", "@delay_ms = 20000, @give_back = 1", 1)},
 		{"ack turn of an earlier execution", "", within, call{"execution": "2", "events": events(3)}.ack(105)},
 		{

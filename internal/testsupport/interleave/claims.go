@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -26,12 +27,42 @@ func Claims() []Scenario {
 			Name: "a fetch and the end of a turn", Prepare: heldTurn + enqueueTurn("a", 3),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)+fetchTurnOf(2), 1), does("ack", ackTurnOf(9))},
 		},
+		oneAtATime(),
 	}
 	for i := range list {
 		// There is nothing to fetch now; victims of deadlocks and those who add the same row repeat the call.
 		list[i].Allow = []int32{1205, 1222, 2627}
 	}
 	return list
+}
+
+// oneAtATime are transactions that lock the inbox of an instance which is not there yet. Each counts what it does under the lock, and
+// takes a moment for it.
+func oneAtATime() Scenario {
+	counting := func(lock string) func(p *tsqltest.Player) error {
+		return func(p *tsqltest.Player) error {
+			_, err := p.Exec("SET XACT_ABORT ON; BEGIN TRANSACTION; " + lock +
+				"DECLARE @n INT = (SELECT c.n FROM dbo.counter AS c); WAITFOR DELAY '00:00:00.010'; UPDATE dbo.counter SET n = @n + 1; COMMIT;")
+			if err == nil {
+				p.Note(lock + fmt.Sprint(p.Now()))
+			}
+			return err
+		}
+	}
+	single, list := counting("EXEC duroxide.lock_inbox @instance_id = N'a';\n"), counting(withList(1, "(1, N'a')", "EXEC duroxide.lock_inboxes @instances = @l%d;\n"))
+	return Scenario{
+		Name: "one at a time has an inbox, also when it has just been added", Prepare: "CREATE TABLE dbo.counter (n INT NOT NULL); INSERT INTO dbo.counter (n) VALUES (0);",
+		Sessions: []tsqltest.Session{
+			{Name: "list", Run: list},
+			{Name: "single", Run: func(p *tsqltest.Player) error { return errors.Join(single(p), single(p)) }},
+		},
+		Check: func(e *tsqltest.End) error {
+			if n := e.Value("SELECT c.n FROM dbo.counter AS c"); n != int64(len(e.Notes())) {
+				return fmt.Errorf("%d have counted to %v", len(e.Notes()), n)
+			}
+			return nil
+		},
+	}
 }
 
 // oneOwner says that activities of one session are with one owner: who has none of it may take none.

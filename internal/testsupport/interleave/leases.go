@@ -31,6 +31,8 @@ func Leases() []Scenario {
 		pausedWhileChoosing(),
 		onlyOfItsTag(),
 		twoSlots(),
+		besideAnOpenTransaction(),
+		whileItsUpdateWaits(),
 	)
 }
 
@@ -48,6 +50,7 @@ func byAnyPlan() []Scenario {
 				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
 				fetches("fetch", fetchWorkOf(2, "w1"), 0),
 			},
+			Check: heldWithItsSession,
 		},
 		{
 			Name: "fetch work, cancel it", Prepare: heldTurn + enqueueWork("a", "NULL"),
@@ -207,5 +210,60 @@ func twoSlots() Scenario {
 		Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w1"), 0)},
 		Allow:    []int32{1222, 2627},
 		Check:    bothFetched,
+	}
+}
+
+// heldWithItsSession says that who holds an activity of a session has the session too: whoever gave it up meanwhile has left it.
+func heldWithItsSession(e *tsqltest.End) error {
+	const without = `
+		SELECT COUNT(*)
+		FROM duroxide.worker_queue AS q
+		LEFT JOIN duroxide.sessions AS s ON s.session_id = q.session_id
+		WHERE q.session_id IS NOT NULL
+		  AND q.lock_token IS NOT NULL
+		  AND s.session_id IS NULL`
+	if n := e.Value(without); n != int64(0) {
+		return fmt.Errorf("%v activities are held without their session", n)
+	}
+	return nil
+}
+
+// besideAnOpenTransaction is a fetch when two instances are due, and somebody writes to one of them in a transaction that may stay open for
+// long: a wait for it would be an error.
+func besideAnOpenTransaction() Scenario {
+	return Scenario{
+		Name:    "a fetch that makes ready what is due does not wait for a transaction that stays open",
+		Prepare: twoTurns + allTurnsDue,
+		Sessions: []tsqltest.Session{
+			fetches("fetch", "SET LOCK_TIMEOUT 0; "+fetchTurnOf(1), 1),
+			does("open", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+"COMMIT;"),
+		},
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 {
+				return errors.New("it says that there is nothing")
+			}
+			return nil
+		},
+	}
+}
+
+// whileItsUpdateWaits is a fetch that looks a second time and waits for the only instance, of which somebody ends one turn and wants the next
+// one in the same transaction: there is something to fetch all the time.
+func whileItsUpdateWaits() Scenario {
+	return Scenario{
+		Name:    "a fetch takes what has come while it waited for the row",
+		Prepare: start("a"),
+		Sessions: []tsqltest.Session{
+			does("other", "BEGIN TRANSACTION; EXEC duroxide.lock_inbox @instance_id = N'a'; COMMIT;\n"+
+				"SET XACT_ABORT ON; BEGIN TRANSACTION;\n"+fetchTurnOf(9)+ackTurnOf(9)+"WAITFOR DELAY '00:00:00.010';\n"+enqueueTurn("a", 3)+"COMMIT;"),
+			fetches("fetch", fetchTurnOf(1), 1),
+		},
+		Allow: []int32{1222, 50_010}, // of the other one: the fetch was there before
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 && e.Err("fetch") == nil {
+				return errors.New("it says that there is nothing")
+			}
+			return nil
+		},
 	}
 }
