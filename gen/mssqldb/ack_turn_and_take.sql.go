@@ -93,7 +93,7 @@ FROM OPENJSON(@cancelled_json) WITH (
 ) AS w;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms])
+    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
 SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[session_ms], w.[any_tag], w.[untagged],
@@ -102,18 +102,18 @@ SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms]
+    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
 FROM OPENJSON(@work_json) WITH (
     [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
     [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
     [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15'
+    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @work = @work`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6732, 6742, "duroxide"}, {9322, 9332, "duroxide"}},
+EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
+		schemas: []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6732, 6742, "duroxide"}, {9425, 9435, "duroxide"}},
 		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @work_json nvarchar(max)",
+		decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
 	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
@@ -126,7 +126,10 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session"},
+		{
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms",
+		},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},
@@ -176,6 +179,8 @@ type AckTurnAndTakeParams struct {
 	TurnKnown        []byte
 	UnknownMs        int64
 	HistoryLimit     *int64
+	FromHead         int64
+	TurnDueFrom      int64
 	Work             []TakeListV1Row
 }
 
@@ -208,7 +213,7 @@ type AckTurnAndTakeResult struct {
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
 // [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {
-	a := newArgs(34)
+	a := newArgs(36)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
 	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
@@ -242,6 +247,8 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	nullableBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	required(&a, "from_head", sqlBigInt{}, p.FromHead)
+	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
 	err := q.call(ctx, &stmtAckTurnAndTake, &a, func(set int, rows *sql.Rows) (err error) {

@@ -18,7 +18,7 @@ var stmtAckWorkAndTake = statement{
 		text: `SET XACT_ABORT ON;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms])
+    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
 SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[session_ms], w.[any_tag], w.[untagged],
@@ -27,18 +27,18 @@ SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms]
+    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
 FROM OPENJSON(@work_json) WITH (
     [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
     [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
     [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15'
+    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @work = @work`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {2623, 2633, "duroxide"}},
+EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
+		schemas: []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
 		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @instance_id nvarchar(400), @work_item nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @work_json nvarchar(max)",
+		decls:   "@lock_token uniqueidentifier, @instance_id nvarchar(400), @work_item nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
 	},
 	sets: [][]string{
 		{"error_number", "error_message"},
@@ -50,7 +50,10 @@ EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @i
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session"},
+		{
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms",
+		},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {6, 3}}},
@@ -81,6 +84,8 @@ type AckWorkAndTakeParams struct {
 	TurnKnown    []byte
 	UnknownMs    int64
 	HistoryLimit *int64
+	FromHead     int64
+	TurnDueFrom  int64
 	Work         []TakeListV1Row
 }
 
@@ -111,7 +116,7 @@ type AckWorkAndTakeResult struct {
 //
 // Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(16)
+	a := newArgs(18)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
 	nullable(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
@@ -127,6 +132,8 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	nullableBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	required(&a, "from_head", sqlBigInt{}, p.FromHead)
+	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {

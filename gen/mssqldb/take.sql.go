@@ -18,7 +18,7 @@ var stmtTake = statement{
 		text: `SET XACT_ABORT ON;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
-    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms])
+    [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
 SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[owner] COLLATE Latin1_General_BIN2) = 0 THEN w.[owner] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[owner] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     w.[session_ms], w.[any_tag], w.[untagged],
@@ -27,18 +27,18 @@ SELECT w.[position], w.[selection], w.[lock_token], w.[lock_ms], w.[sessions],
     CASE WHEN CHARINDEX(N'~', w.[tag3] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag3] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag3] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag4] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag4] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag4] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
     CASE WHEN CHARINDEX(N'~', w.[tag5] COLLATE Latin1_General_BIN2) = 0 THEN w.[tag5] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[tag5] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
-    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms]
+    CONVERT(varbinary(32), w.[known], 1), w.[unknown_ms], w.[from_id], w.[due_from]
 FROM OPENJSON(@work_json) WITH (
     [position] int '$.c0', [selection] int '$.c1', [lock_token] uniqueidentifier '$.c2', [lock_ms] bigint '$.c3',
     [sessions] bit '$.c4', [owner] nvarchar(800) '$.c5', [session_ms] bigint '$.c6', [any_tag] bit '$.c7',
     [untagged] bit '$.c8', [tag1] nvarchar(800) '$.c9', [tag2] nvarchar(800) '$.c10', [tag3] nvarchar(800) '$.c11',
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
-    [unknown_ms] bigint '$.c15'
+    [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @work = @work, @hasty = @hasty`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {2623, 2633, "duroxide"}},
+EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = @hasty`,
+		schemas: []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
 		batch:   true,
-		decls:   "@turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @known varbinary(32), @unknown_ms bigint, @history_limit bigint, @work_json nvarchar(max), @hasty bit",
+		decls:   "@turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max), @hasty bit",
 	},
 	sets: [][]string{
 		{"instance_id", "messages"},
@@ -50,7 +50,10 @@ EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
 		{"error_number", "error_message"},
-		{"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session"},
+		{
+			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
+			"looked_ms",
+		},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {5, 2}, {6, 3}}},
@@ -78,6 +81,8 @@ type TakeParams struct {
 	Known        []byte
 	UnknownMs    int64
 	HistoryLimit *int64
+	FromHead     int64
+	TurnDueFrom  int64
 	Work         []TakeListV1Row
 	Hasty        bool
 }
@@ -100,10 +105,12 @@ type TakeWorkRow struct {
 	WorkItem     string
 	AttemptCount int32
 	FreshSession bool
+	DueUntil     int64
+	LookedMs     int64
 }
 
 func scanTakeWorkRow(rows *sql.Rows, r *TakeWorkRow) error {
-	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession)
+	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs)
 }
 
 // TakeResult is what [Queries.Take] returns.
@@ -129,7 +136,7 @@ type TakeResult struct {
 // An error does not reach the caller, who may have committed something before: it is the last result
 // set, and what was locked before it stays locked.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
-	a := newArgs(14)
+	a := newArgs(16)
 	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	required(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -142,6 +149,8 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
 	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	required(&a, "from_head", sqlBigInt{}, p.FromHead)
+	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	required(&a, "hasty", sqlBit{}, p.Hasty)
 	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}

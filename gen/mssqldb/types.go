@@ -352,7 +352,7 @@ func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
 // TakeListV1Row is a row of the table type duroxide.take_list_v1.
 //
 // What takes activities: one of them at most for each row. Rows of the same selection differ in
-// nothing but the token and the owner of sessions.
+// nothing but the token and the owner of sessions. from_id and due_from: see fetch_work_item.
 type TakeListV1Row struct {
 	Position  int32
 	Selection int32
@@ -370,6 +370,8 @@ type TakeListV1Row struct {
 	Tag5      *string
 	Known     []byte
 	UnknownMs int64
+	FromID    int64
+	DueFrom   int64
 }
 
 // put adds the row to a table argument.
@@ -390,6 +392,8 @@ func (r *TakeListV1Row) put(t *table) {
 	columnNull(t, "tag5", sqlNVarChar(400), r.Tag5)
 	columnNullBytes(t, "known", sqlVarBinary(32), r.Known)
 	column(t, "unknown_ms", sqlBigInt{}, r.UnknownMs)
+	column(t, "from_id", sqlBigInt{}, r.FromID)
+	column(t, "due_from", sqlBigInt{}, r.DueFrom)
 }
 
 var typeTakeListV1 = statement{
@@ -416,6 +420,8 @@ type tvpTakeListV1Row struct {
 	Tag5      sql.NullString
 	Known     []byte
 	UnknownMs int64
+	FromID    int64
+	DueFrom   int64
 }
 
 // tvp returns the row as the driver takes it.
@@ -437,6 +443,8 @@ func (r *TakeListV1Row) tvp(t *tvpRow) tvpTakeListV1Row {
 		Tag5:      tvpText(t, "tag5", sqlNVarChar(400), r.Tag5),
 		Known:     tvpBytes[[]byte](t, "known", sqlVarBinary(32), r.Known),
 		UnknownMs: r.UnknownMs,
+		FromID:    r.FromID,
+		DueFrom:   r.DueFrom,
 	}
 }
 

@@ -49,30 +49,41 @@ func TestFetchesBehindAReaderTouchFewKeys(t *testing.T) {
 	}
 	head, work := last("SELECT MIN(b.head_id) FROM duroxide.inboxes AS b"), last("SELECT MIN(q.id) FROM duroxide.worker_queue AS q WHERE q.ready = 1")
 	now := c.clock.Now().UnixMilli()
-	for _, call := range []struct {
+	names := func(activity int) string {
+		return fmt.Sprintf("0x%X", last(fmt.Sprintf("SELECT k.digest FROM duroxide.known_code AS k WHERE k.activity = %d", activity)))
+	}
+	values := strings.NewReplacer("{orders}", names(0), "{payments}", names(1))
+	marks := strings.NewReplacer("{head}", fmt.Sprint(head), "{work}", fmt.Sprint(work), "{due}", fmt.Sprint(now))
+	none := strings.NewReplacer("{head}", "0", "{work}", "0", "{due}", "0")
+	const turn = `_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0, @min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0,
+		@known = {orders}, @unknown_ms = 0, @history_limit = NULL, @from_head = {head}, `
+	const row = `, 30000, 0, 0, 0, 1, {payments}, 0, {work}, {due})`
+	for n, call := range []struct {
 		name, batch string
 		most        int
 	}{
-		{"fetch turn", `EXEC duroxide.fetch_orchestration_item @lock_token = '00000000-0000-0000-0000-00000000000%d', @lock_ms = 30000, @filtered = 0, @min_major = 0, @min_minor = 0,
-			@min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0, @known = %s, @unknown_ms = 0, @history_limit = NULL` + fmt.Sprintf(", @from_head = {%d}, @due_from = {%d}", head, now), 40},
-		{"fetch work", `EXEC duroxide.fetch_work_item @lock_token = '00000000-0000-0000-0000-00000000000%d', @lock_ms = 30000, @sessions = 0, @owner = NULL, @session_ms = 0,
-			@any_tag = 0, @untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = %s, @unknown_ms = 0` + fmt.Sprintf(", @from_id = {%d}, @due_from = {%d}", work, now), 30},
+		{"fetch turn", "EXEC duroxide.fetch_orchestration_item @lock_token = {token}0', @lock" + turn + "@due_from = {due}", 40},
+		{"fetch work", `EXEC duroxide.fetch_work_item @lock_token = {token}0', @lock_ms = 30000, @sessions = 0, @owner = NULL, @session_ms = 0, @any_tag = 0,
+			@untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = {payments}, @unknown_ms = 0,
+			@from_id = {work}, @due_from = {due}`, 30},
+		{"take", `DECLARE @work duroxide.take_list_v1;
+			INSERT INTO @work (position, selection, lock_token, lock_ms, sessions, session_ms, any_tag, untagged, known, unknown_ms, from_id, due_from)
+			VALUES (0, 0, {token}1'` + row + ", (1, 0, {token}2'" + row + `;
+			EXEC duroxide.take @turn_token = {token}0', @turn` + turn + "@turn_due_from = {due}, @work = @work, @hasty = 1", 100},
 	} {
-		activity := 0
-		if call.name == "fetch work" {
-			activity = 1
-		}
-		digest := fmt.Sprintf("0x%X", last(fmt.Sprintf("SELECT k.digest FROM duroxide.known_code AS k WHERE k.activity = %d", activity)))
-		marked := strings.NewReplacer("{", "", "}", "").Replace(call.batch)
-		unmarked, _, _ := strings.Cut(call.batch, ", @from")
 		var few, many tsqltest.Keys
-		for i, batch := range []string{marked, unmarked} {
-			r, err := c.conn.Exec(t.Context(), fmt.Sprintf(batch, i+1, digest))
+		for i, from := range []*strings.Replacer{marks, none} {
+			token := fmt.Sprintf("'00000000-0000-0000-%04d-00000000000", 2*n+i)
+			r, err := c.conn.Exec(t.Context(), strings.ReplaceAll(from.Replace(values.Replace(call.batch)), "{token}", token))
 			ok(t, err)
+			if work := r.Sets[len(r.Sets)-1].Rows; call.name == "take" && len(work) != 2 {
+				t.Fatalf("%d activities are taken, want 2: %v", len(work), r.Sets)
+			}
 			if few, many = many, r.Keys(); i == 0 {
 				few = many
 			}
 		}
+		t.Logf("%s: %d keys with marks, %d without", call.name, few.Total(), many.Total())
 		if n := few.Total(); n > call.most {
 			t.Errorf("%s touches %d keys, %d are in order:\n%v", call.name, n, call.most, few)
 		}

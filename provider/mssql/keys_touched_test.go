@@ -209,11 +209,16 @@ func fetchesTurn(set *provider.KnownCode) func(c *crowd) error {
 }
 
 func acksTurn(c *crowd) error {
-	return c.AckOrchestrationItem(c.t.Context(), provider.AckOrchestrationParams{
+	return c.AckOrchestrationItem(c.t.Context(), anAck(c))
+}
+
+// anAck ends the turn that the crowd holds.
+func anAck(c *crowd) provider.AckOrchestrationParams {
+	return provider.AckOrchestrationParams{
 		LockToken: c.turn.LockToken, ExecutionID: 1, Metadata: running(),
 		WorkerItems:       []provider.WorkItem{activityOf(c.turn.Item.Instance, "Pay")},
-		OrchestratorItems: []provider.WorkItem{provider.ExternalRaisedItem{Instance: "r7", Name: "paid"}},
-	})
+		OrchestratorItems: []provider.WorkItem{provider.ExternalRaisedItem{Instance: "r300", Name: "paid"}},
+	}
 }
 
 // later makes a call when all that waits has come due.
@@ -258,6 +263,58 @@ func TestActivitiesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls 
 		IF @n %% 10 = 5
 			UPDATE duroxide.worker_queue SET ready = 0, visible_at = visible_at + 86400000, wake_at = wake_at + 86400000 WHERE instance_id = @id;`,
 		quoted(activityOf("@id", "Pay"))))
+}
+
+// Rules Q8 and Q9: the same for the calls that take turns and activities, and acknowledge before they do.
+func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
+	t.Parallel()
+	growing(t, []counted{
+		{"take", 120, "what a fetch of a turn touches, and twice what one of an activity does", takes(taking), 0},
+		{"end a turn and take", 150, "the acknowledgement, and as before", takes(
+			func(c *crowd, params provider.TakeParams) (provider.Taken, error) {
+				return c.AckTurnAndTake(c.t.Context(), anAck(c), params)
+			}), 0},
+		{"end an activity and take", 140, "the acknowledgement, and as before", takes(
+			func(c *crowd, params provider.TakeParams) (provider.Taken, error) {
+				held := provider.ActivityCompletedItem{Instance: c.turn.Item.Instance, ExecutionID: 1, ID: 2}
+				return c.AckWorkAndTake(c.t.Context(), c.work.LockToken, held, params)
+			}), 0},
+	}, fmt.Sprintf(`
+		SET @id = CONCAT(N'r', @n); SET @name = CONCAT(N'Order', @n %% 4); SET @item = %s;
+		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = @name, @version = N'', @work_item = @item, @delay_ms = 0;
+		SET @name = CONCAT(N'Pay', @n %% 4); SET @item = %s;
+		EXEC duroxide.enqueue_for_worker @instance_id = @id, @execution_id = 1, @activity_id = 2, @session_id = NULL, @tag = NULL, @name = @name, @work_item = @item;
+		IF @n %% 10 = 5
+			UPDATE duroxide.worker_queue SET ready = 0, visible_at = visible_at + 86400000, wake_at = wake_at + 86400000 WHERE instance_id = @id;
+		IF @n %% 10 = 0 BEGIN
+			SET @id = CONCAT(N't', @n); SET @item = %s;
+			EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 3, @name = NULL, @version = NULL, @work_item = @item, @delay_ms = 86400000;
+		END;`,
+		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
+}
+
+func taking(c *crowd, params provider.TakeParams) (provider.Taken, error) {
+	return c.Take(c.t.Context(), params)
+}
+
+// takes makes a call that takes a turn and two activities by the names that there are.
+func takes(call func(*crowd, provider.TakeParams) (provider.Taken, error)) func(c *crowd) error {
+	pay := provider.FetchWorkParams{LockTimeout: lease, Known: known("Pay0", "Pay1", "Pay2", "Pay3")}
+	params := provider.TakeParams{
+		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Order0", "Order1", "Order2", "Order3")},
+		Work: []provider.FetchWorkParams{pay, pay},
+	}
+	return func(c *crowd) error {
+		taken, err := call(c, params)
+		if err = errors.Join(err, taken.Err); err != nil {
+			return err
+		}
+		if taken.Turn == nil || len(taken.Work) != 2 {
+			return fmt.Errorf("turn %v and %d activities are taken, want one and 2", taken.Turn, len(taken.Work))
+		}
+		c.turn, c.work = taken.Turn, taken.Work[0].FetchedWorkItem
+		return nil
+	}
 }
 
 func fetchesWork(p provider.FetchWorkParams) func(c *crowd) error {

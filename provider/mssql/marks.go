@@ -32,27 +32,28 @@ type mark struct {
 	next      time.Time // of the next look from the beginning
 }
 
-// from returns from where to look now; nil, nil is from the beginning.
-func (m *marks) from(kind string, now time.Time) (from, due *int64) {
+// from returns from where to look now; 0, 0 is from the beginning.
+func (m *marks) from(kind string, now time.Time) (from, due int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.kinds[kind] // of a fetch without a kind there is none
 	if k == nil || k.slow < slowLooks {
-		return nil, nil
+		return 0, 0
 	}
 	if !now.Before(k.until) {
 		delete(m.kinds, kind)
-		return nil, nil
+		return 0, 0
 	}
 	if !now.Before(k.next) {
 		k.next = now.Add(lookBack)
-		return nil, nil
+		return 0, 0
 	}
-	return new(k.from), new(k.due)
+	return k.from, k.due
 }
 
-// found is told what a fetch has taken, until when all that was due is ready, and how long choosing it took.
-func (m *marks) found(kind string, now time.Time, taken, due int64, took time.Duration) {
+// found is told what a fetch has taken, until when all that was due is ready, and how many milliseconds choosing it took.
+func (m *marks) found(kind string, now time.Time, taken, due, ms int64) {
+	took := time.Duration(ms) * time.Millisecond
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.kinds[kind]

@@ -122,7 +122,8 @@ func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, err
 	var locked lockedTurn
 	err := s.claim(ctx, opFetchOrchestration, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 		locked.token, f.params.LockToken = token, token
-		f.params.FromHead, f.params.DueFrom = s.instances.marks.from(f.code.fetches, time.Now())
+		head, due := s.instances.marks.from(f.code.fetches, time.Now())
+		f.params.FromHead, f.params.DueFrom = &head, &due
 		return f.code.fetch(ctx, q, func() (err error) {
 			locked.FetchOrchestrationItemResult, err = q.FetchOrchestrationItem(ctx, f.params)
 			return err
@@ -131,11 +132,16 @@ func (s *Store) lockInstance(ctx context.Context, f turnFetch) (*lockedTurn, err
 	if err != nil {
 		return nil, err
 	}
-	if item := locked.Item; item != nil && len(locked.Messages) > 0 {
-		s.instances.marks.found(f.code.fetches, time.Now(), locked.Messages[0].ID, item.DueUntil, time.Duration(item.LookedMs)*time.Millisecond)
-	}
+	s.markTurn(f, &locked)
 	s.tellDropped(ctx, locked.Dropped)
 	return &locked, nil
+}
+
+// markTurn tells the next fetches where this one has found something.
+func (s *Store) markTurn(f turnFetch, locked *lockedTurn) {
+	if item := locked.Item; item != nil && len(locked.Messages) > 0 {
+		s.instances.marks.found(f.code.fetches, time.Now(), locked.Messages[0].ID, item.DueUntil, item.LookedMs)
+	}
 }
 
 func (s *Store) tellDropped(ctx context.Context, dropped []mssqldb.FetchOrchestrationItemDroppedRow) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	mssqldriver "github.com/microsoft/go-mssqldb"
 
@@ -26,7 +27,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 		return provider.Taken{}, err
 	}
 	taken, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		p := k.params(token)
+		p := s.takeParams(k, token)
 		p.Hasty = false
 		return q.Take(ctx, p)
 	})
@@ -54,7 +55,7 @@ func (s *Store) AckTurnAndTake(
 	}
 	var turn mssqldb.AckOrchestrationItemTurnRow
 	taken, err := s.takeWith(ctx, opAckOrchestration, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		r, err := q.AckTurnAndTake(ctx, ack.andTake(k.params(token)))
+		r, err := q.AckTurnAndTake(ctx, ack.andTake(s.takeParams(k, token)))
 		turn = r.Turn
 		return mssqldb.TakeResult{
 			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
@@ -81,12 +82,13 @@ func (s *Store) AckWorkAndTake(
 		return provider.Taken{}, err
 	}
 	taken, err := s.takeWith(ctx, opAckWork, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		p := k.params(token)
+		p := s.takeParams(k, token)
 		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{
 			LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
 			TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
 			MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Work: p.Work,
+			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit,
+			FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
 		})
 		return mssqldb.TakeResult{
 			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
@@ -108,7 +110,8 @@ func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
 		Events: a.Events, Changes: a.Changes, Messages: a.Messages, Activities: a.Activities, Cancelled: a.Cancelled,
 		TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
 		MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
-		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit, Work: p.Work,
+		TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit,
+		FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
 	}
 }
 
@@ -166,15 +169,17 @@ func tokenAt(token mssqldriver.UniqueIdentifier, i int) mssqldriver.UniqueIdenti
 	return token
 }
 
-// params are those of a call under the token.
-func (k taking) params(token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
+// takeParams are those of a call under the token. It looks from the marks, as fetches do.
+func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
 	var p mssqldb.TakeParams
 	if k.turn != nil {
 		f := k.turn.params
+		head, due := s.instances.marks.from(k.turn.code.fetches, time.Now())
 		p = mssqldb.TakeParams{
 			TurnToken: &token, TurnMs: f.LockMs, Filtered: f.Filtered,
 			MinMajor: f.MinMajor, MinMinor: f.MinMinor, MinPatch: f.MinPatch, MaxMajor: f.MaxMajor, MaxMinor: f.MaxMinor, MaxPatch: f.MaxPatch,
 			Known: f.Known, UnknownMs: f.UnknownMs, HistoryLimit: f.HistoryLimit,
+			FromHead: head, TurnDueFrom: due,
 		}
 	}
 	selections := map[string]int32{}
@@ -183,10 +188,12 @@ func (k taking) params(token mssqldriver.UniqueIdentifier) mssqldb.TakeParams {
 			selections[w.kind] = int32(len(selections))
 		}
 		f := w.params
+		id, due := s.activities.marks.from(w.kind, time.Now())
 		p.Work = append(p.Work, mssqldb.TakeListV1Row{
 			Position: int32(i), Selection: selections[w.kind], LockToken: tokenAt(token, i), LockMs: f.LockMs,
 			Sessions: f.Sessions, Owner: f.Owner, SessionMs: f.SessionMs, AnyTag: f.AnyTag, Untagged: f.Untagged,
 			Tag1: f.Tag1, Tag2: f.Tag2, Tag3: f.Tag3, Tag4: f.Tag4, Tag5: f.Tag5, Known: f.Known, UnknownMs: f.UnknownMs,
+			FromID: id, DueFrom: due,
 		})
 	}
 	p.Hasty = true
@@ -253,6 +260,7 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 		locked := &lockedTurn{token: token, FetchOrchestrationItemResult: mssqldb.FetchOrchestrationItemResult{
 			Item: rows.Item, History: rows.History, Values: rows.Values, Messages: rows.Messages,
 		}}
+		s.markTurn(*k.turn, locked)
 		var err error
 		if taken.Turn, err = s.openTurn(ctx, locked, k.turn.caller); err != nil && !errors.Is(err, provider.ErrLockLost) {
 			//nolint:contextcheck // this context may be what ended the call
@@ -260,7 +268,12 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 			taken.Turn, taken.Err = nil, err
 		}
 	}
+	told := map[string]bool{}
 	for _, row := range rows.Work {
+		if kind := k.work[row.Position].kind; !told[kind] { // a call is one look, slow or not
+			told[kind] = true
+			s.activities.marks.found(kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
+		}
 		item, err := s.openWork(ctx, tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
 			ID: row.ID, InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: row.AttemptCount, FreshSession: row.FreshSession,
 		})
@@ -293,7 +306,7 @@ func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.
 		return err
 	}
 	again, err := s.takeWith(ctx, opTake, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
-		return q.Take(ctx, k.params(token))
+		return q.Take(ctx, s.takeParams(k, token))
 	})
 	*taken = again
 	return errors.Join(err, again.Err)

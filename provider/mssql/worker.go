@@ -100,7 +100,8 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 		var row *mssqldb.FetchWorkItemItemRow
 		err := s.claim(ctx, opFetchWork, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) error {
 			f.params.LockToken = token
-			f.params.FromID, f.params.DueFrom = s.activities.marks.from(f.kind, time.Now())
+			id, due := s.activities.marks.from(f.kind, time.Now())
+			f.params.FromID, f.params.DueFrom = &id, &due
 			return f.code.fetch(ctx, q, func() error {
 				result, err := q.FetchWorkItem(ctx, f.params)
 				row = result.Item
@@ -110,7 +111,7 @@ func (s *Store) lockWork(ctx context.Context, f workFetch) (*provider.FetchedWor
 		if err != nil || row == nil {
 			return nil, err
 		}
-		s.activities.marks.found(f.kind, time.Now(), row.ID, row.DueUntil, time.Duration(row.LookedMs)*time.Millisecond)
+		s.activities.marks.found(f.kind, time.Now(), row.ID, row.DueUntil, row.LookedMs)
 		if item, err := s.openWork(ctx, f.params.LockToken, row); item != nil || err != nil {
 			return item, err
 		}

@@ -56,6 +56,8 @@ CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @turn_known         VARBINARY(32),
     @unknown_ms         BIGINT,
     @history_limit      BIGINT,
+    @from_head          BIGINT,
+    @turn_due_from      BIGINT,
     @work               duroxide.take_list_v1 READONLY
 AS
 SET NOCOUNT ON;
@@ -68,4 +70,5 @@ EXEC duroxide.ack_orchestration_item @lock_token = @lock_token, @execution_id = 
     @cancelled = @cancelled;
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
-    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @work = @work, @hasty = 1;
+    @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit,
+    @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;

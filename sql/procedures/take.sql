@@ -6,13 +6,15 @@
 --
 -- Parameters: with @turn_token a turn is taken, as fetch_orchestration_item takes it under the lock
 -- token @turn_token for @turn_ms; NULL takes none. Each row of @work takes an activity as
--- lock_work_item does. @hasty = 1 waits for nobody who writes.
+-- lock_work_item does. @hasty = 1 waits for nobody who writes. @from_head and @turn_due_from are
+-- @from_head and @due_from of fetch_orchestration_item.
 --
 -- gen:null @turn_token @known @history_limit
 --
 -- Result sets:
 --   1 to 5: those of fetch_orchestration_item, if a turn is to be taken
---   6 Work: the locked activities, with the rows they were locked for
+--   6 Work: the locked activities, with the rows they were locked for; due_until and looked_ms: see
+--     fetch_work_item
 --   7 Failure: the error, none if there was none
 --
 -- Locks: those of fetch_orchestration_item and of lock_work_item, one after the other.
@@ -32,24 +34,28 @@ CREATE OR ALTER PROCEDURE duroxide.take
     @known         VARBINARY(32),
     @unknown_ms    BIGINT,
     @history_limit BIGINT,
+    @from_head     BIGINT,
+    @turn_due_from BIGINT,
     @work          duroxide.take_list_v1 READONLY,
     @hasty         BIT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL);
+DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 -- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
 DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT;
 DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400);
-DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT, @looked_ms BIGINT;
+DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT;
+DECLARE @due_until BIGINT = 0, @looked_ms BIGINT;
 BEGIN TRY
     EXEC duroxide.require_read_committed;
     IF @turn_token IS NOT NULL
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
             @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
-            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @hasty = @hasty;
+            @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @hasty = @hasty,
+            @from_head = @from_head, @due_from = @turn_due_from;
 
     WHILE @position IS NOT NULL
     BEGIN
@@ -62,17 +68,19 @@ BEGIN TRY
         SELECT @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms, @sessions = w.sessions, @owner = w.owner,
             @session_ms = w.session_ms, @any_tag = w.any_tag, @untagged = w.untagged,
             @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5, @work_known = w.known,
-            @work_unknown_ms = w.unknown_ms
+            @work_unknown_ms = w.unknown_ms, @from_id = w.from_id,
+            -- What was due when a row before this one was taken is ready.
+            @due_from = CASE WHEN w.due_from > @due_until THEN w.due_from ELSE @due_until END
         FROM @work AS w
         WHERE w.position = @position;
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
             @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,
-            @from_id = 0, @due_from = 0, @locked = @id OUTPUT, @fresh = @fresh OUTPUT,
+            @from_id = @from_id, @due_from = @due_from, @locked = @id OUTPUT, @fresh = @fresh OUTPUT,
             @due_until = @due_until OUTPUT, @looked_ms = @looked_ms OUTPUT;
         IF @id IS NOT NULL
-            INSERT INTO @taken (position, id, fresh)
-            VALUES (@position, @id, @fresh);
+            INSERT INTO @taken (position, id, fresh, due_until, looked_ms)
+            VALUES (@position, @id, @fresh, @due_until, @looked_ms);
         -- Another owner could take what belongs to a session of his, and nothing else.
         ELSE IF @sessions = 0 OR NOT EXISTS (
             SELECT 1
@@ -95,7 +103,7 @@ END CATCH;
 
 -- An activity that was cancelled meanwhile is missing.
 -- gen:result Work
-SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session
+SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms
 FROM @taken AS t
 INNER JOIN @work AS w ON w.position = t.position
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token

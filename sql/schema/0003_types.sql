@@ -103,7 +103,7 @@ CREATE TYPE duroxide.token_list_v1 AS TABLE (
 GO
 
 -- What takes activities: one of them at most for each row. Rows of the same selection differ in
--- nothing but the token and the owner of sessions.
+-- nothing but the token and the owner of sessions. from_id and due_from: see fetch_work_item.
 CREATE TYPE duroxide.take_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,
     selection  INT              NOT NULL,
@@ -120,7 +120,9 @@ CREATE TYPE duroxide.take_list_v1 AS TABLE (
     tag4       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     tag5       NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
     known      VARBINARY(32)    NULL,
-    unknown_ms BIGINT           NOT NULL
+    unknown_ms BIGINT           NOT NULL,
+    from_id    BIGINT           NOT NULL,
+    due_from   BIGINT           NOT NULL
 );
 GO
 
