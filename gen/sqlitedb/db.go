@@ -133,11 +133,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteWorkOfStmt, err = db.PrepareContext(ctx, DeleteWorkOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteWorkOf: %w", err)
 	}
+	if q.endLockStmt, err = db.PrepareContext(ctx, EndLock); err != nil {
+		return nil, fmt.Errorf("error preparing query EndLock: %w", err)
+	}
 	if q.enqueueMessageStmt, err = db.PrepareContext(ctx, EnqueueMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueMessage: %w", err)
-	}
-	if q.enqueueTakenWorkStmt, err = db.PrepareContext(ctx, EnqueueTakenWork); err != nil {
-		return nil, fmt.Errorf("error preparing query EnqueueTakenWork: %w", err)
 	}
 	if q.enqueueWorkStmt, err = db.PrepareContext(ctx, EnqueueWork); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueWork: %w", err)
@@ -163,6 +163,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.getExecutionStmt, err = db.PrepareContext(ctx, GetExecution); err != nil {
 		return nil, fmt.Errorf("error preparing query GetExecution: %w", err)
 	}
+	if q.getFrameworkVersionStmt, err = db.PrepareContext(ctx, GetFrameworkVersion); err != nil {
+		return nil, fmt.Errorf("error preparing query GetFrameworkVersion: %w", err)
+	}
 	if q.getHistoryStatsStmt, err = db.PrepareContext(ctx, GetHistoryStats); err != nil {
 		return nil, fmt.Errorf("error preparing query GetHistoryStats: %w", err)
 	}
@@ -183,9 +186,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.getValueStatsStmt, err = db.PrepareContext(ctx, GetValueStats); err != nil {
 		return nil, fmt.Errorf("error preparing query GetValueStats: %w", err)
-	}
-	if q.hasDeltaStmt, err = db.PrepareContext(ctx, HasDelta); err != nil {
-		return nil, fmt.Errorf("error preparing query HasDelta: %w", err)
 	}
 	if q.instanceExistsStmt, err = db.PrepareContext(ctx, InstanceExists); err != nil {
 		return nil, fmt.Errorf("error preparing query InstanceExists: %w", err)
@@ -288,9 +288,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.oldestPlainWorkStmt, err = db.PrepareContext(ctx, OldestPlainWork); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestPlainWork: %w", err)
-	}
-	if q.pinExecutionStmt, err = db.PrepareContext(ctx, PinExecution); err != nil {
-		return nil, fmt.Errorf("error preparing query PinExecution: %w", err)
 	}
 	if q.putInstanceStmt, err = db.PrepareContext(ctx, PutInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query PutInstance: %w", err)
@@ -566,14 +563,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteWorkOfStmt: %w", cerr)
 		}
 	}
+	if q.endLockStmt != nil {
+		if cerr := q.endLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endLockStmt: %w", cerr)
+		}
+	}
 	if q.enqueueMessageStmt != nil {
 		if cerr := q.enqueueMessageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing enqueueMessageStmt: %w", cerr)
-		}
-	}
-	if q.enqueueTakenWorkStmt != nil {
-		if cerr := q.enqueueTakenWorkStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing enqueueTakenWorkStmt: %w", cerr)
 		}
 	}
 	if q.enqueueWorkStmt != nil {
@@ -616,6 +613,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing getExecutionStmt: %w", cerr)
 		}
 	}
+	if q.getFrameworkVersionStmt != nil {
+		if cerr := q.getFrameworkVersionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing getFrameworkVersionStmt: %w", cerr)
+		}
+	}
 	if q.getHistoryStatsStmt != nil {
 		if cerr := q.getHistoryStatsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getHistoryStatsStmt: %w", cerr)
@@ -649,11 +651,6 @@ func (q *Queries) Close() error {
 	if q.getValueStatsStmt != nil {
 		if cerr := q.getValueStatsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing getValueStatsStmt: %w", cerr)
-		}
-	}
-	if q.hasDeltaStmt != nil {
-		if cerr := q.hasDeltaStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing hasDeltaStmt: %w", cerr)
 		}
 	}
 	if q.instanceExistsStmt != nil {
@@ -824,11 +821,6 @@ func (q *Queries) Close() error {
 	if q.oldestPlainWorkStmt != nil {
 		if cerr := q.oldestPlainWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing oldestPlainWorkStmt: %w", cerr)
-		}
-	}
-	if q.pinExecutionStmt != nil {
-		if cerr := q.pinExecutionStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing pinExecutionStmt: %w", cerr)
 		}
 	}
 	if q.putInstanceStmt != nil {
@@ -1047,8 +1039,8 @@ type Queries struct {
 	deleteTimersStmt              *sql.Stmt
 	deleteWorkStmt                *sql.Stmt
 	deleteWorkOfStmt              *sql.Stmt
+	endLockStmt                   *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
-	enqueueTakenWorkStmt          *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
 	findOrphanStmt                *sql.Stmt
 	findRunningStmt               *sql.Stmt
@@ -1057,6 +1049,7 @@ type Queries struct {
 	getCodeStmt                   *sql.Stmt
 	getCustomStatusStmt           *sql.Stmt
 	getExecutionStmt              *sql.Stmt
+	getFrameworkVersionStmt       *sql.Stmt
 	getHistoryStatsStmt           *sql.Stmt
 	getInstanceContextStmt        *sql.Stmt
 	getInstanceInfoStmt           *sql.Stmt
@@ -1064,7 +1057,6 @@ type Queries struct {
 	getParentStmt                 *sql.Stmt
 	getValueStmt                  *sql.Stmt
 	getValueStatsStmt             *sql.Stmt
-	hasDeltaStmt                  *sql.Stmt
 	instanceExistsStmt            *sql.Stmt
 	isFinishedRootStmt            *sql.Stmt
 	latestExecutionStmt           *sql.Stmt
@@ -1099,7 +1091,6 @@ type Queries struct {
 	nextWorkWakeStmt              *sql.Stmt
 	oldestInstancesStmt           *sql.Stmt
 	oldestPlainWorkStmt           *sql.Stmt
-	pinExecutionStmt              *sql.Stmt
 	putInstanceStmt               *sql.Stmt
 	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
@@ -1171,8 +1162,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteTimersStmt:              q.deleteTimersStmt,
 		deleteWorkStmt:                q.deleteWorkStmt,
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
+		endLockStmt:                   q.endLockStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
-		enqueueTakenWorkStmt:          q.enqueueTakenWorkStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
 		findOrphanStmt:                q.findOrphanStmt,
 		findRunningStmt:               q.findRunningStmt,
@@ -1181,6 +1172,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		getCodeStmt:                   q.getCodeStmt,
 		getCustomStatusStmt:           q.getCustomStatusStmt,
 		getExecutionStmt:              q.getExecutionStmt,
+		getFrameworkVersionStmt:       q.getFrameworkVersionStmt,
 		getHistoryStatsStmt:           q.getHistoryStatsStmt,
 		getInstanceContextStmt:        q.getInstanceContextStmt,
 		getInstanceInfoStmt:           q.getInstanceInfoStmt,
@@ -1188,7 +1180,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		getParentStmt:                 q.getParentStmt,
 		getValueStmt:                  q.getValueStmt,
 		getValueStatsStmt:             q.getValueStatsStmt,
-		hasDeltaStmt:                  q.hasDeltaStmt,
 		instanceExistsStmt:            q.instanceExistsStmt,
 		isFinishedRootStmt:            q.isFinishedRootStmt,
 		latestExecutionStmt:           q.latestExecutionStmt,
@@ -1223,7 +1214,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
 		oldestInstancesStmt:           q.oldestInstancesStmt,
 		oldestPlainWorkStmt:           q.oldestPlainWorkStmt,
-		pinExecutionStmt:              q.pinExecutionStmt,
 		putInstanceStmt:               q.putInstanceStmt,
 		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,

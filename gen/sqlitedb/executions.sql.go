@@ -98,6 +98,21 @@ func (q *Queries) GetExecution(ctx context.Context, instanceID string, execution
 	return i, err
 }
 
+const GetFrameworkVersion = `-- name: GetFrameworkVersion :one
+SELECT id
+FROM framework_versions
+WHERE major = ?1
+  AND minor = ?2
+  AND patch = ?3
+`
+
+func (q *Queries) GetFrameworkVersion(ctx context.Context, major int64, minor int64, patch int64) (int64, error) {
+	row := q.queryRow(ctx, q.getFrameworkVersionStmt, GetFrameworkVersion, major, minor, patch)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const ListExecutions = `-- name: ListExecutions :many
 SELECT execution_id
 FROM executions
@@ -205,44 +220,12 @@ func (q *Queries) ListPrunableExecutions(ctx context.Context, instanceID string,
 	return items, nil
 }
 
-const PinExecution = `-- name: PinExecution :exec
-UPDATE executions
-SET version_id = (
-    SELECT v.id
-    FROM framework_versions AS v
-    WHERE v.major = ?1
-      AND v.minor = ?2
-      AND v.patch = ?3
-)
-WHERE instance_id = ?4
-  AND execution_id = ?5
-`
-
-type PinExecutionParams struct {
-	Major       int64
-	Minor       int64
-	Patch       int64
-	InstanceID  string
-	ExecutionID int64
-}
-
-// Pins the execution to a version that AddFrameworkVersion has made sure of.
-func (q *Queries) PinExecution(ctx context.Context, arg PinExecutionParams) error {
-	_, err := q.exec(ctx, q.pinExecutionStmt, PinExecution,
-		arg.Major,
-		arg.Minor,
-		arg.Patch,
-		arg.InstanceID,
-		arg.ExecutionID,
-	)
-	return err
-}
-
-const SetExecutionStatus = `-- name: SetExecutionStatus :exec
+const SetExecutionStatus = `-- name: SetExecutionStatus :one
 UPDATE executions
 SET status = ?1, output = ?2, completed_at = ?3
-WHERE instance_id = ?4
-  AND execution_id = ?5
+WHERE executions.instance_id = ?4
+  AND executions.execution_id = ?5
+RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = ?4) AS has_delta
 `
 
 type SetExecutionStatusParams struct {
@@ -253,38 +236,43 @@ type SetExecutionStatusParams struct {
 	ExecutionID int64
 }
 
-func (q *Queries) SetExecutionStatus(ctx context.Context, arg SetExecutionStatusParams) error {
-	_, err := q.exec(ctx, q.setExecutionStatusStmt, SetExecutionStatus,
+// Returns whether the instance has values to be merged (MergeValues).
+func (q *Queries) SetExecutionStatus(ctx context.Context, arg SetExecutionStatusParams) (bool, error) {
+	row := q.queryRow(ctx, q.setExecutionStatusStmt, SetExecutionStatus,
 		arg.Status,
 		arg.Output,
 		arg.CompletedAt,
 		arg.InstanceID,
 		arg.ExecutionID,
 	)
-	return err
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const StartExecution = `-- name: StartExecution :exec
-INSERT INTO executions (instance_id, execution_id, status, code_id, started_at)
-VALUES (?1, ?2, 'Running', ?3, ?4)
+INSERT INTO executions (instance_id, execution_id, status, version_id, code_id, started_at)
+VALUES (?1, ?2, 'Running', ?3, ?4, ?5)
 ON CONFLICT (instance_id, execution_id) DO UPDATE SET
-    code_id = excluded.code_id
-WHERE excluded.code_id > 0
+    version_id = CASE WHEN excluded.version_id > 0 THEN excluded.version_id ELSE version_id END,
+    code_id = CASE WHEN excluded.code_id > 0 THEN excluded.code_id ELSE code_id END
 `
 
 type StartExecutionParams struct {
 	InstanceID  string
 	ExecutionID int64
+	VersionID   int64
 	CodeID      int64
 	Now         int64
 }
 
-// Creates the execution. What exists stays as it is, but for its code, if it is given
-// one.
+// Creates the execution. What exists stays as it is, but for its code and the version it is
+// pinned to, if it is given one.
 func (q *Queries) StartExecution(ctx context.Context, arg StartExecutionParams) error {
 	_, err := q.exec(ctx, q.startExecutionStmt, StartExecution,
 		arg.InstanceID,
 		arg.ExecutionID,
+		arg.VersionID,
 		arg.CodeID,
 		arg.Now,
 	)

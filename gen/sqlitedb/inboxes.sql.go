@@ -62,6 +62,30 @@ func (q *Queries) DeleteInboxesOf(ctx context.Context, instances string) error {
 	return err
 }
 
+const EndLock = `-- name: EndLock :one
+DELETE FROM inboxes
+WHERE inboxes.instance_id = ?1
+  AND inboxes.lock_token = ?2
+  AND inboxes.locked_until > ?3
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS q
+      WHERE q.instance_id = inboxes.instance_id
+        AND q.lock_token IS NOT inboxes.lock_token
+  )
+RETURNING locked_at
+`
+
+// Ends a live lease whose turn has all messages of the instance, which is how most turns end,
+// and returns when it began. The caller deletes the messages. No row if there are others, or
+// no such lease.
+func (q *Queries) EndLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (*int64, error) {
+	row := q.queryRow(ctx, q.endLockStmt, EndLock, instanceID, lockToken, now)
+	var locked_at *int64
+	err := row.Scan(&locked_at)
+	return locked_at, err
+}
+
 const GetLock = `-- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes

@@ -141,19 +141,22 @@ SELECT
     i.orchestration_name,
     i.orchestration_version,
     i.current_execution_id,
-    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = i.instance_id) AS has_values
-FROM instances AS i
-WHERE i.instance_id = ?1
+    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id) AS has_values,
+    CAST(i.id IS NULL AND EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id) AS INTEGER) AS has_history
+FROM (SELECT CAST(?1 AS TEXT) AS instance_id) AS n
+LEFT JOIN instances AS i ON i.instance_id = n.instance_id
 `
 
 type GetInstanceContextRow struct {
-	OrchestrationName    string
+	OrchestrationName    *string
 	OrchestrationVersion *string
-	CurrentExecutionID   int64
+	CurrentExecutionID   *int64
 	HasValues            bool
+	HasHistory           int64
 }
 
-// What a fetch tells about an instance.
+// What a fetch tells about an instance: its row, if it has one, whether there are values, and
+// for an instance without a row whether there is a history.
 func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (GetInstanceContextRow, error) {
 	row := q.queryRow(ctx, q.getInstanceContextStmt, GetInstanceContext, instanceID)
 	var i GetInstanceContextRow
@@ -162,6 +165,7 @@ func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (Ge
 		&i.OrchestrationVersion,
 		&i.CurrentExecutionID,
 		&i.HasValues,
+		&i.HasHistory,
 	)
 	return i, err
 }
@@ -453,14 +457,28 @@ func (q *Queries) ListTree(ctx context.Context, root string) ([]string, error) {
 	return items, nil
 }
 
-const PutInstance = `-- name: PutInstance :exec
+const PutInstance = `-- name: PutInstance :one
 INSERT INTO instances (
-    instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at
+    instance_id, orchestration_name, orchestration_version, current_execution_id, custom_status, custom_status_version,
+    parent_instance_id, created_at, updated_at
 )
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+VALUES (
+    ?1, ?2, ?3, ?4, ?5, ?6,
+    ?7, ?8, ?8
+)
 ON CONFLICT (instance_id) DO UPDATE SET
     orchestration_name = excluded.orchestration_name,
-    orchestration_version = excluded.orchestration_version
+    orchestration_version = excluded.orchestration_version,
+    current_execution_id = max(current_execution_id, excluded.current_execution_id),
+    custom_status = CASE WHEN excluded.custom_status_version = 1 THEN excluded.custom_status ELSE custom_status END,
+    custom_status_version = custom_status_version + excluded.custom_status_version,
+    updated_at = excluded.updated_at
+RETURNING EXISTS (
+    SELECT 1
+    FROM executions AS e
+    WHERE e.instance_id = ?1
+      AND e.execution_id = ?4
+) AS execution_exists
 `
 
 type PutInstanceParams struct {
@@ -468,22 +486,28 @@ type PutInstanceParams struct {
 	OrchestrationName    string
 	OrchestrationVersion *string
 	ExecutionID          int64
+	CustomStatus         *string
+	SetStatus            int64
 	ParentInstanceID     *string
 	Now                  int64
 }
 
-// Creates the instance, or gives it its name and version. The parent of an
-// existing row stays as it is.
-func (q *Queries) PutInstance(ctx context.Context, arg PutInstanceParams) error {
-	_, err := q.exec(ctx, q.putInstanceStmt, PutInstance,
+// Creates the instance, or gives it its name and version, and does what TouchInstance does.
+// The parent of an existing row stays as it is.
+func (q *Queries) PutInstance(ctx context.Context, arg PutInstanceParams) (bool, error) {
+	row := q.queryRow(ctx, q.putInstanceStmt, PutInstance,
 		arg.InstanceID,
 		arg.OrchestrationName,
 		arg.OrchestrationVersion,
 		arg.ExecutionID,
+		arg.CustomStatus,
+		arg.SetStatus,
 		arg.ParentInstanceID,
 		arg.Now,
 	)
-	return err
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const ReadProgress = `-- name: ReadProgress :many

@@ -88,17 +88,6 @@ func (q *Queries) GetValue(ctx context.Context, instanceID string, key string) (
 	return value, err
 }
 
-const HasDelta = `-- name: HasDelta :one
-SELECT EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = ?1) AS found
-`
-
-func (q *Queries) HasDelta(ctx context.Context, instanceID string) (bool, error) {
-	row := q.queryRow(ctx, q.hasDeltaStmt, HasDelta, instanceID)
-	var found bool
-	err := row.Scan(&found)
-	return found, err
-}
-
 const MergeTombstones = `-- name: MergeTombstones :exec
 DELETE FROM kv_store
 WHERE kv_store.instance_id = ?1

@@ -95,64 +95,33 @@ func (q *Queries) DeleteWorkOf(ctx context.Context, instances string) (int64, er
 	return result.RowsAffected()
 }
 
-const EnqueueTakenWork = `-- name: EnqueueTakenWork :execlastid
+const EnqueueWork = `-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
-    instance_id, execution_id, activity_id, tag, code_id, work_item, visible_at, created_at,
+    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
     ready, lock_token, locked_until, attempt_count
 )
 VALUES (
-    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7,
-    0, ?8, ?9, 1
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8,
+    ?9, ?10, ?11, ?12
 )
 `
 
-type EnqueueTakenWorkParams struct {
-	InstanceID  string
-	ExecutionID int64
-	ActivityID  int64
-	Tag         *string
-	CodeID      int64
-	WorkItem    string
-	Now         int64
-	LockToken   *string
-	LockedUntil *int64
-}
-
-// Adds an activity that the call which queues it takes as well.
-func (q *Queries) EnqueueTakenWork(ctx context.Context, arg EnqueueTakenWorkParams) (int64, error) {
-	result, err := q.exec(ctx, q.enqueueTakenWorkStmt, EnqueueTakenWork,
-		arg.InstanceID,
-		arg.ExecutionID,
-		arg.ActivityID,
-		arg.Tag,
-		arg.CodeID,
-		arg.WorkItem,
-		arg.Now,
-		arg.LockToken,
-		arg.LockedUntil,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.LastInsertId()
-}
-
-const EnqueueWork = `-- name: EnqueueWork :execlastid
-INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
-`
-
 type EnqueueWorkParams struct {
-	InstanceID  string
-	ExecutionID int64
-	ActivityID  int64
-	SessionID   *string
-	Tag         *string
-	CodeID      int64
-	WorkItem    string
-	Now         int64
+	InstanceID   string
+	ExecutionID  int64
+	ActivityID   int64
+	SessionID    *string
+	Tag          *string
+	CodeID       int64
+	WorkItem     string
+	Now          int64
+	Ready        int64
+	LockToken    *string
+	LockedUntil  *int64
+	AttemptCount int64
 }
 
+// Adds an activity: ready, or locked for the first time by the call that adds it.
 func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64, error) {
 	result, err := q.exec(ctx, q.enqueueWorkStmt, EnqueueWork,
 		arg.InstanceID,
@@ -163,6 +132,10 @@ func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64
 		arg.CodeID,
 		arg.WorkItem,
 		arg.Now,
+		arg.Ready,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.AttemptCount,
 	)
 	if err != nil {
 		return 0, err

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -47,6 +48,9 @@ type turnResult struct {
 	instance string
 	// cancelled is the JSON list that CancelWork takes, "" for none.
 	cancelled string
+	// hasDelta says that the instance had values to be merged before the turn, as far as
+	// storeStatus has asked.
+	hasDelta bool
 }
 
 // newTurnResult checks and encodes what a turn hands in. Error:
@@ -85,7 +89,7 @@ func jsonList[T any](operation string, list []T) (string, error) {
 // the caller names (step 1). The order is that of §5.2 except that what touches the
 // same row is done at once.
 func (r *turnResult) store(ctx context.Context, t *tx) error {
-	held, err := t.liveLock(ctx, opAckOrchestration, r.Token)
+	held, ended, err := t.endLock(ctx, opAckOrchestration, r.Token)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if err := t.DeleteBatch(ctx, held.instance, held.since, &held.secret); err != nil {
 		return err
 	}
-	if r.DropTimers {
+	if r.DropTimers && !ended {
 		if err := t.DeleteTimers(ctx, held.instance, t.now); err != nil {
 			return err
 		}
@@ -112,70 +116,63 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if status := r.Metadata.Status; status != nil && status.Ended() {
 		t.ended = append(t.ended, held.instance)
 	}
-	return t.unlock(ctx, held.instance)
+	switch {
+	case !ended:
+		return t.unlock(ctx, held.instance)
+	case slices.ContainsFunc(r.Messages, func(m columns.Message) bool { return m.Instance == r.instance }):
+		return t.refresh(ctx, held.instance)
+	}
+	return nil
 }
 
 // storeInstance brings the instance and execution rows up to date (steps 3 to 6,
 // 9 and 16). Without a name and version it creates no instance; an execution, always.
 func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
+	exists, err := r.touch(ctx, t)
+	pinned := r.Metadata.PinnedDuroxideVersion
+	if err != nil || (exists && r.Code == nil && pinned == nil) {
+		return err
+	}
+	start := sqlitedb.StartExecutionParams{InstanceID: r.instance, ExecutionID: r.Execution, Now: t.now}
+	if start.CodeID, err = t.codeID(ctx, r.Code); err != nil {
+		return err
+	}
+	if pinned != nil {
+		if start.VersionID, err = t.versionID(ctx, *pinned); err != nil {
+			return err
+		}
+	}
+	return t.StartExecution(ctx, start)
+}
+
+// touch changes what every turn changes, if there is an instance or the turn creates it, and
+// returns whether the execution exists.
+func (r *turnResult) touch(ctx context.Context, t *tx) (executionExists bool, err error) {
 	m := r.Metadata
+	var setStatus int64
+	var customStatus *string
+	if r.CustomStatus != nil {
+		setStatus, customStatus = 1, r.CustomStatus.Status
+	}
 	if m.OrchestrationName != nil && m.OrchestrationVersion != nil {
-		if err := t.PutInstance(ctx, sqlitedb.PutInstanceParams{
+		return t.PutInstance(ctx, sqlitedb.PutInstanceParams{
 			InstanceID:           r.instance,
 			OrchestrationName:    *m.OrchestrationName,
 			OrchestrationVersion: m.OrchestrationVersion,
 			ExecutionID:          r.Execution,
+			CustomStatus:         customStatus,
+			SetStatus:            setStatus,
 			ParentInstanceID:     m.ParentInstanceID,
 			Now:                  t.now,
-		}); err != nil {
-			return err
-		}
+		})
 	}
-	exists, err := r.touch(ctx, t)
-	if err != nil {
-		return err
-	}
-	if !exists || r.Code != nil {
-		code, err := t.codeID(ctx, r.Code)
-		if err != nil {
-			return err
-		}
-		if err := t.StartExecution(ctx, sqlitedb.StartExecutionParams{
-			InstanceID: r.instance, ExecutionID: r.Execution, CodeID: code, Now: t.now,
-		}); err != nil {
-			return err
-		}
-	}
-	if v := m.PinnedDuroxideVersion; v != nil {
-		return t.pin(ctx, r.instance, r.Execution, *v)
-	}
-	return nil
-}
-
-// touch changes what every turn changes, if there is an instance, and returns whether the
-// execution exists.
-func (r *turnResult) touch(ctx context.Context, t *tx) (executionExists bool, err error) {
-	touch := sqlitedb.TouchInstanceParams{ExecutionID: r.Execution, Now: t.now, InstanceID: r.instance}
-	if r.CustomStatus != nil {
-		touch.SetStatus, touch.CustomStatus = 1, r.CustomStatus.Status
-	}
-	executionExists, err = t.TouchInstance(ctx, touch)
+	executionExists, err = t.TouchInstance(ctx, sqlitedb.TouchInstanceParams{
+		ExecutionID: r.Execution, SetStatus: setStatus, CustomStatus: customStatus, Now: t.now, InstanceID: r.instance,
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return executionExists, err
-}
-
-// pin binds an execution to a framework version, whatever it was bound to before
-// (step 5).
-func (t *tx) pin(ctx context.Context, instance string, execution int64, v provider.Version) error {
-	major, minor, patch := int64(v.Major), int64(v.Minor), int64(v.Patch)
-	if err := t.AddFrameworkVersion(ctx, major, minor, patch); err != nil {
-		return err
-	}
-	return t.PinExecution(ctx, sqlitedb.PinExecutionParams{
-		Major: major, Minor: minor, Patch: patch, InstanceID: instance, ExecutionID: execution,
-	})
 }
 
 // storeHistory appends (step 7). It reads no event: a damaged history must still
@@ -195,38 +192,22 @@ func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 	if status.Terminal() {
 		completedAt = &t.now
 	}
-	return t.SetExecutionStatus(ctx, sqlitedb.SetExecutionStatusParams{
+	var err error
+	r.hasDelta, err = t.SetExecutionStatus(ctx, sqlitedb.SetExecutionStatusParams{
 		Status: string(*status), Output: r.Metadata.Output, CompletedAt: completedAt,
 		InstanceID: r.instance, ExecutionID: r.Execution,
 	})
+	return err
 }
 
 // storeWork queues activities, then cancels: one that was scheduled and cancelled
 // in the same turn must end up absent (steps 12 and 13).
 func (r *turnResult) storeWork(ctx context.Context, t *tx) error {
-	for _, w := range r.Work {
-		if taken, err := r.handOn(ctx, t, w); err != nil {
-			return err
-		} else if taken {
-			continue
-		}
-		if err := t.queue(ctx, w); err != nil {
-			return err
-		}
-	}
-	if r.cancelled == "" {
-		return nil
+	// What may be cancelled by the same turn is not handed out.
+	if err := t.queue(ctx, r.Work, r.cancelled == ""); err != nil || r.cancelled == "" {
+		return err
 	}
 	return t.CancelWork(ctx, r.cancelled)
-}
-
-// handOn queues an activity that the call itself takes, if there is one. What may be
-// cancelled by the same turn is not handed out.
-func (r *turnResult) handOn(ctx context.Context, t *tx, w columns.Work) (taken bool, err error) {
-	if t.taking == nil || r.cancelled != "" {
-		return false, nil
-	}
-	return t.taking.queueTaken(ctx, t, w)
 }
 
 // storeMessages sends what the turn has to say (step 14) and refreshes each inbox it
@@ -235,11 +216,12 @@ func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 	// The inboxes that got one message, by the message, and those that got more.
 	first := map[string]func() error{}
 	var others []string
-	for _, m := range r.Messages {
-		id, err := t.send(ctx, m, 0)
-		if err != nil {
-			return err
-		}
+	id, err := t.send(ctx, r.Messages, 0)
+	if err != nil {
+		return err
+	}
+	for i, m := range r.Messages {
+		id := id + int64(i)
 		switch _, again := first[m.Instance]; {
 		case m.Instance == r.instance:
 		case again:

@@ -37,6 +37,8 @@ const (
 type codes struct {
 	ids  map[provider.CodeName]int64
 	sets map[codeSet]seenSet
+	// versions are the ids of framework versions. There are a handful.
+	versions map[provider.Version]int64
 }
 
 // codeSet identifies a set.
@@ -74,6 +76,7 @@ func (c *codes) remember(e effects) {
 	}
 	maps.Copy(c.ids, e.codes)
 	maps.Copy(c.sets, e.sets)
+	c.versions = merged(c.versions, e.versions)
 }
 
 // seen returns the set that a fetch asks for if it was seen a moment ago: then there is
@@ -112,6 +115,26 @@ func (t *tx) codeID(ctx context.Context, code *provider.CodeName) (int64, error)
 		t.codes = map[provider.CodeName]int64{}
 	}
 	t.codes[*code] = id
+	return id, nil
+}
+
+// versionID is the id of a framework version, which is added if it is new.
+func (t *tx) versionID(ctx context.Context, v provider.Version) (int64, error) {
+	if id := t.known.versions[v]; id != 0 {
+		return id, nil
+	}
+	major, minor, patch := int64(v.Major), int64(v.Minor), int64(v.Patch)
+	if err := t.AddFrameworkVersion(ctx, major, minor, patch); err != nil {
+		return 0, err
+	}
+	id, err := t.GetFrameworkVersion(ctx, major, minor, patch)
+	if err != nil {
+		return 0, err
+	}
+	if t.versions == nil {
+		t.versions = map[provider.Version]int64{}
+	}
+	t.versions[v] = id
 	return id, nil
 }
 

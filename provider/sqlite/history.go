@@ -95,22 +95,28 @@ func (s *Store) AppendWithExecution(
 
 // appendEvents inserts. It never replaces, and reads nothing back (pitfall P10).
 func (t *tx) appendEvents(
-	ctx context.Context, operation, instance string, execution int64, rows []columns.Event,
+	ctx context.Context, operation, instance string, execution int64, events []columns.Event,
 ) error {
-	for _, row := range rows {
-		err := t.AppendEvent(ctx, sqlitedb.AppendEventParams{
-			InstanceID: instance, ExecutionID: execution, EventID: row.ID, EventType: row.Type, EventData: row.Data, CreatedAt: t.now,
-		})
-		if isDuplicateKey(err) {
-			return provider.Permanent(operation, fmt.Sprintf(
-				"duplicate event: execution %d of instance %s already has event %d", execution, instance, row.ID),
-				provider.ErrDuplicateEvent)
-		}
-		if err != nil {
-			return err
+	rows := make([]sqlitedb.AppendEventParams, len(events))
+	for i, e := range events {
+		rows[i] = sqlitedb.AppendEventParams{
+			InstanceID: instance, ExecutionID: execution, EventID: e.ID, EventType: e.Type, EventData: e.Data, CreatedAt: t.now,
 		}
 	}
-	return nil
+	_, err := addRows(ctx, t, appendEvents, rows, func(ctx context.Context, row sqlitedb.AppendEventParams) (int64, error) {
+		return 0, duplicateEvent(operation, row, t.AppendEvent(ctx, row))
+	})
+	return err
+}
+
+// duplicateEvent turns the error of an insert into the contract's.
+func duplicateEvent(operation string, row sqlitedb.AppendEventParams, err error) error {
+	if !isDuplicateKey(err) {
+		return err
+	}
+	return provider.Permanent(operation, fmt.Sprintf(
+		"duplicate event: execution %d of instance %s already has event %d", row.ExecutionID, row.InstanceID, row.EventID),
+		provider.ErrDuplicateEvent)
 }
 
 // storedEvents are rows as the codec takes them.

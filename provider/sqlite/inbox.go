@@ -17,31 +17,36 @@ import (
 
 // deliver stores a message, as send does, and refreshes the inbox.
 func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error {
-	id, err := t.send(ctx, m, delay)
+	id, err := t.send(ctx, []columns.Message{m}, delay)
 	if err != nil {
 		return err
 	}
 	return t.receive(ctx, m, id, delay)
 }
 
-// send stores a message, visible after delay and not before its own time, and returns its
-// id. The caller refreshes the inbox, once for all messages of an instance.
+// send stores messages, each visible after delay and not before its own time, and returns the
+// first one's id: the others' follow one by one. The caller refreshes the inboxes, each once
+// for all messages of an instance.
 //
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
-func (t *tx) send(ctx context.Context, m columns.Message, delay int64) (int64, error) {
-	code, err := t.codeID(ctx, m.Code)
-	if err != nil {
-		return 0, err
+func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) (first int64, err error) {
+	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
+	for i, m := range messages {
+		code, err := t.codeID(ctx, m.Code)
+		if err != nil {
+			return 0, err
+		}
+		rows[i] = sqlitedb.EnqueueMessageParams{
+			InstanceID: m.Instance,
+			Kind:       m.Kind,
+			CodeID:     code,
+			WorkItem:   m.Body,
+			VisibleAt:  max(m.NotBefore, t.now+delay),
+			CreatedAt:  t.now,
+		}
 	}
-	return t.EnqueueMessage(ctx, sqlitedb.EnqueueMessageParams{
-		InstanceID: m.Instance,
-		Kind:       m.Kind,
-		CodeID:     code,
-		WorkItem:   m.Body,
-		VisibleAt:  max(m.NotBefore, t.now+delay),
-		CreatedAt:  t.now,
-	})
+	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)
 }
 
 // receive refreshes the inbox that a message was sent to, at little cost where it can.

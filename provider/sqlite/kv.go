@@ -19,12 +19,8 @@ func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
 			return err
 		}
 	}
-	if r.Metadata.Status == nil || !r.Metadata.Status.Terminal() {
+	if r.Metadata.Status == nil || !r.Metadata.Status.Terminal() || (!r.hasDelta && len(r.Values) == 0) {
 		return nil
-	}
-	changed, err := t.HasDelta(ctx, r.instance)
-	if err != nil || !changed {
-		return err
 	}
 	if err := t.MergeValues(ctx, r.instance); err != nil {
 		return err

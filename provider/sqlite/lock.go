@@ -43,6 +43,22 @@ func (t *tx) liveLock(ctx context.Context, operation, token string) (lock, error
 	return held, err
 }
 
+// endLock ends a live lease that the token opens, for a turn that is committed: at once if the
+// turn has all messages of the instance. If not, ended is false, and the caller unlocks when
+// everything else is done. Errors: as liveLock's.
+func (t *tx) endLock(ctx context.Context, operation, token string) (held lock, ended bool, err error) {
+	secret, instance := cutTurnToken(token)
+	since, err := t.EndLock(ctx, instance, &secret, &t.now)
+	if errors.Is(err, sql.ErrNoRows) {
+		held, err = t.liveLock(ctx, operation, token)
+		return held, false, err
+	}
+	if err != nil {
+		return lock{}, false, err
+	}
+	return lock{secret: secret, instance: instance, since: *since}, true, nil
+}
+
 // unlock ends the instance's lease, whoever has it.
 func (t *tx) unlock(ctx context.Context, instance string) error {
 	// Most turns leave no message behind, and then there is nothing to compute.

@@ -187,6 +187,7 @@ func (w *writer) open(ctx context.Context, file bool) (err error) {
 	if err := migrate(ctx, w.conn, file); err != nil {
 		return err
 	}
+	w.rows.conn = w.conn
 	if w.queries, err = sqlitedb.Prepare(ctx, w.conn); err != nil {
 		return err
 	}

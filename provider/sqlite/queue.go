@@ -40,23 +40,44 @@ func (s *Store) EnqueueForWorker(ctx context.Context, item provider.WorkItem) er
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		return t.queue(ctx, work)
+		return t.queue(ctx, []columns.Work{work}, false)
 	})
 }
 
-// queue stores an activity that becomes visible now.
-func (t *tx) queue(ctx context.Context, work columns.Work) error {
-	code, err := t.codeID(ctx, work.Code)
+// queue stores activities that become visible now. With handOn, those that the call itself
+// takes are locked at once.
+func (t *tx) queue(ctx context.Context, list []columns.Work, handOn bool) error {
+	rows := make([]sqlitedb.EnqueueWorkParams, len(list))
+	handed := make([]*handedWork, len(list))
+	var left []sqlitedb.EnqueueWorkParams
+	for i, w := range list {
+		code, err := t.codeID(ctx, w.Code)
+		if err != nil {
+			return err
+		}
+		rows[i] = sqlitedb.EnqueueWorkParams{
+			InstanceID: w.Instance, ExecutionID: w.ExecutionID, ActivityID: w.Activity,
+			SessionID: w.Session, Tag: w.Tag, CodeID: code, WorkItem: w.Body, Now: t.now, Ready: 1,
+		}
+		if handOn && t.taking != nil {
+			if handed[i], err = t.taking.handOn(t, &rows[i], left); err != nil {
+				return err
+			}
+		}
+		if handed[i] == nil {
+			left = append(left, rows[i])
+		}
+	}
+	id, err := addRows(ctx, t, enqueueWorks, rows, t.EnqueueWork)
 	if err != nil {
 		return err
 	}
-	id, err := t.EnqueueWork(ctx, sqlitedb.EnqueueWorkParams{
-		InstanceID: work.Instance, ExecutionID: work.ExecutionID, ActivityID: work.Activity,
-		SessionID: work.Session, Tag: work.Tag, CodeID: code, WorkItem: work.Body, Now: t.now,
-	})
-	if err != nil {
-		return err
+	for i, row := range rows {
+		if handed[i] != nil {
+			t.taking.handedOn(t, handed[i], id+int64(i))
+		} else {
+			t.workReady(row.Tag, row.SessionID, row.CodeID, id+int64(i))
+		}
 	}
-	t.workReady(work.Tag, work.Session, code, id)
 	return nil
 }

@@ -169,62 +169,77 @@ func (k *taking) takeWork(ctx context.Context, t *tx, i int) error {
 	return nil
 }
 
-// queueTaken queues an activity locked, for the first entry that it fits, and reports
-// whether there is one. That spares the row its way through the index of ready ones. What
-// is older comes first: then the activity has to be queued like any other.
-func (k *taking) queueTaken(ctx context.Context, t *tx, w columns.Work) (bool, error) {
-	if w.Session != nil || !t.useBounds() || !t.ready.activities.read || t.ready.nextActivity.past(t.now) {
-		return false, nil
+// handedWork is an activity that is queued locked, for an entry.
+type handedWork struct {
+	place  int
+	secret string
+	until  int64
+	item   provider.WorkItem
+}
+
+// handOn makes an activity that is about to be queued a locked one, for the first entry that
+// it fits; nil if there is none. That spares the row its way through the index of ready ones.
+// What is older comes first, and left are those before it in the same call: then the activity
+// has to be queued like any other.
+func (k *taking) handOn(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) (*handedWork, error) {
+	if row.SessionID != nil || !t.useBounds() || !t.ready.activities.read || t.ready.nextActivity.past(t.now) {
+		return nil, nil
 	}
-	code, err := t.codeID(ctx, w.Code)
-	if err != nil {
-		return false, err
-	}
-	i := slices.IndexFunc(k.work, func(e workTaking) bool { return !k.served[e.place] && e.wouldTakeNext(t, w.Tag, code) })
+	i := slices.IndexFunc(k.work, func(e workTaking) bool { return !k.served[e.place] && e.wouldTakeNext(t, row, left) })
 	if i < 0 {
-		return false, nil
+		return nil, nil
 	}
-	item, err := provider.DecodeWorkItem([]byte(w.Body))
+	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	secret, until := newSecret(), t.now+k.work[i].lockFor
-	id, err := t.EnqueueTakenWork(ctx, sqlitedb.EnqueueTakenWorkParams{
-		InstanceID: w.Instance, ExecutionID: w.ExecutionID, ActivityID: w.Activity,
-		Tag: w.Tag, CodeID: code, WorkItem: w.Body, Now: t.now, LockToken: &secret, LockedUntil: &until,
-	})
-	if err != nil {
-		return false, err
-	}
-	t.wakeActivity(until)
+	h := &handedWork{place: k.work[i].place, secret: newSecret(), until: t.now + k.work[i].lockFor, item: item}
+	row.Ready, row.LockToken, row.LockedUntil, row.AttemptCount = 0, &h.secret, &h.until, 1
 	if k.served == nil {
 		k.served = map[int]bool{}
 	}
-	k.served[k.work[i].place] = true
-	k.foundWork = append(k.foundWork, provider.TakenWork{
-		FetchedWorkItem: &provider.FetchedWorkItem{Item: item, LockToken: workToken(secret, id), AttemptCount: 1}, For: k.work[i].place,
-	})
-	return true, nil
+	k.served[h.place] = true
+	return h, nil
 }
 
-// wouldTakeNext reports whether the entry takes an activity of the tag and code, and
-// nothing that is ready already.
-func (e workTaking) wouldTakeNext(t *tx, tag *string, code int64) bool {
+// handedOn notes the id under which an activity was queued that handOn has locked.
+func (k *taking) handedOn(t *tx, h *handedWork, id int64) {
+	t.wakeActivity(h.until)
+	k.foundWork = append(k.foundWork, provider.TakenWork{
+		FetchedWorkItem: &provider.FetchedWorkItem{Item: h.item, LockToken: workToken(h.secret, id), AttemptCount: 1}, For: h.place,
+	})
+}
+
+// wouldTakeNext reports whether the entry takes the activity, and nothing that is ready
+// already or left over.
+func (e workTaking) wouldTakeNext(t *tx, row *sqlitedb.EnqueueWorkParams, left []sqlitedb.EnqueueWorkParams) bool {
 	known, seen := t.known.seen(e.codeSelection, t.now)
-	if !seen || e.unknownFor > 0 || !known.admits(code) || !e.tags.Matches(tag) {
+	if !seen || e.unknownFor > 0 || !e.admits(known, newWorkKey(row.Tag, false), row.CodeID) {
 		return false
 	}
-	for key, bounds := range t.ready.activities.bounds {
-		if (key.inSession && !e.sessions) || !e.tags.Matches(key.tagOf()) {
-			continue
+	for _, older := range left {
+		if e.admits(known, newWorkKey(older.Tag, older.SessionID != nil), older.CodeID) {
+			return false
 		}
-		for ready := range bounds {
-			if known.admits(ready) {
-				return false
+	}
+	return !e.findsAny(t, known)
+}
+
+// admits reports whether the fetch takes activities of a key and code.
+func (f *workFetch) admits(known seenSet, key workKey, code int64) bool {
+	return (f.sessions || !key.inSession) && f.tags.Matches(key.tagOf()) && known.admits(code)
+}
+
+// findsAny reports whether there may be something ready that the fetch takes.
+func (f *workFetch) findsAny(t *tx, known seenSet) bool {
+	for key, bounds := range t.ready.activities.bounds {
+		for code := range bounds {
+			if f.admits(known, key, code) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // giveBack puts what was taken back, with the attempt. What somebody has cancelled or

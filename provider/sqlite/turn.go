@@ -39,17 +39,17 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instan
 		return nil, t.unlock(ctx, instance)
 	}
 	row, err := t.GetInstanceContext(ctx, instance)
-	if errors.Is(err, sql.ErrNoRows) {
-		return t.openUnknown(ctx, log, found)
-	}
 	if err != nil {
 		return nil, err
 	}
+	if row.OrchestrationName == nil {
+		return t.openUnknown(ctx, log, found, row.HasHistory == 1, row.HasValues)
+	}
 	// The row's word is final: a start among the messages is a duplicate, and a
 	// ContinueAsNew belongs to the execution that the runtime is about to begin.
-	found.Item.OrchestrationName = row.OrchestrationName
+	found.Item.OrchestrationName = *row.OrchestrationName
 	found.Item.Version = columns.OrUnknown(row.OrchestrationVersion)
-	found.Item.ExecutionID = uint64(row.CurrentExecutionID)
+	found.Item.ExecutionID = uint64(*row.CurrentExecutionID)
 	return found, t.loadState(ctx, found, row.HasValues)
 }
 
@@ -60,25 +60,31 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instan
 // Anything else is put back as if it had not been fetched. The rules of the inbox
 // keep such instances from being fetched at all; it takes a start that could not be
 // decoded to get here.
-func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn) (*turn, error) {
+func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, history, values bool) (*turn, error) {
 	item := &found.Item
 	found.held = nil // the names are in the first event
 	item.Version = provider.UnknownVersion
 	item.ExecutionID = 1
 	starts := columns.NameFromStart(item)
-	execution, err := t.LatestStartedExecution(ctx, item.Instance)
-	switch {
-	case err == nil:
-		item.ExecutionID = uint64(execution)
-		if err := t.loadState(ctx, found, true); err != nil {
+	if history {
+		execution, err := t.LatestStartedExecution(ctx, item.Instance)
+		if err == nil {
+			item.ExecutionID = uint64(execution)
+			if err := t.loadState(ctx, found, values); err != nil {
+				return nil, err
+			}
+			columns.NameFromHistory(item, found.history)
+			return found, nil
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
-		columns.NameFromHistory(item, found.history)
-		return found, nil
-	case !errors.Is(err, sql.ErrNoRows):
-		return nil, err
-	case starts:
+	}
+	switch {
+	case starts && values:
 		return found, t.loadSnapshot(ctx, found)
+	case starts:
+		return found, nil
 	case columns.OnlyQueueMessages(item.Messages):
 		return nil, t.dropOrphans(ctx, log, found)
 	}

@@ -29,6 +29,7 @@ type writer struct {
 	db      *sql.DB
 	conn    *sql.Conn
 	queries *sqlitedb.Queries
+	rows    rowStatements
 	control control
 	clock   func() int64
 	// patience is how long to wait for another process that writes.
@@ -111,6 +112,7 @@ type tx struct {
 	// known are looked up already.
 	known *codes
 	ready *readyRows
+	rows  *rowStatements
 	// taking is what a combined call takes, nil for others.
 	taking *taking
 	effects
@@ -129,9 +131,10 @@ type effects struct {
 	// instanceWake and activityWake are the earliest times at which something
 	// will, 0 for unknown.
 	instanceWake, activityWake int64
-	// codes and sets have been looked up or added.
-	codes map[provider.CodeName]int64
-	sets  map[codeSet]seenSet
+	// codes, sets and versions have been looked up or added.
+	codes    map[provider.CodeName]int64
+	sets     map[codeSet]seenSet
+	versions map[provider.Version]int64
 	// changed are the instances whose turn was committed, or that were deleted.
 	changed []string
 	// ended are those of them that have ended or were deleted.
@@ -151,6 +154,9 @@ func (e *effects) add(other effects) {
 	e.activityWake = earlier(e.activityWake, other.activityWake)
 	if other.codes != nil || other.sets != nil {
 		e.codes, e.sets = merged(e.codes, other.codes), merged(e.sets, other.sets)
+	}
+	if other.versions != nil {
+		e.versions = merged(e.versions, other.versions)
 	}
 	e.changed = append(e.changed, other.changed...)
 	e.ended = append(e.ended, other.ended...)
@@ -465,7 +471,7 @@ func unguarded(ctx context.Context, t *tx, step func(context.Context, *tx) error
 }
 
 func (w *writer) newTx() *tx {
-	return &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready}
+	return &tx{Queries: w.queries, now: w.clock(), known: &w.codes, ready: &w.ready, rows: &w.rows}
 }
 
 // apart does a step in a savepoint. One that has failed has changed nothing.
@@ -477,7 +483,7 @@ func (w *writer) apart(ctx context.Context, t *tx, step func(context.Context, *t
 	if failed = step(ctx, t); failed != nil {
 		t.effects = before
 		// The maps may have been changed in place. What they had will be looked up again.
-		t.codes, t.sets = nil, nil
+		t.codes, t.sets, t.versions = nil, nil, nil
 		w.ready.rolledBack()
 		// After a full disk or an I/O error SQLite may have rolled everything
 		// back already. Then there is no savepoint, and the group has failed for
@@ -509,7 +515,7 @@ func (w *writer) answer(group []*job) {
 		}
 		close(j.done)
 	}
-	if sum.codes != nil || sum.sets != nil {
+	if sum.codes != nil || sum.sets != nil || sum.versions != nil {
 		w.codes.remember(sum)
 	}
 	w.published(sum)
@@ -570,7 +576,7 @@ func (w *writer) closeAll() error {
 	if w.queries != nil {
 		errs = append(errs, w.queries.Close())
 	}
-	errs = append(errs, w.control.close())
+	errs = append(errs, w.rows.close(), w.control.close())
 	if w.conn != nil {
 		errs = append(errs, w.conn.Close())
 	}

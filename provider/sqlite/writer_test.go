@@ -255,7 +255,7 @@ func TestCallersContext(t *testing.T) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, err := t.send(ctx, m, 0)
+			_, err := t.send(ctx, []columns.Message{m}, 0)
 			return err
 		})
 		close(finish)

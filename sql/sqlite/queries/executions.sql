@@ -1,12 +1,12 @@
--- Creates the execution. What exists stays as it is, but for its code, if it is given
--- one.
+-- Creates the execution. What exists stays as it is, but for its code and the version it is
+-- pinned to, if it is given one.
 --
 -- name: StartExecution :exec
-INSERT INTO executions (instance_id, execution_id, status, code_id, started_at)
-VALUES (@instance_id, @execution_id, 'Running', @code_id, @now)
+INSERT INTO executions (instance_id, execution_id, status, version_id, code_id, started_at)
+VALUES (@instance_id, @execution_id, 'Running', @version_id, @code_id, @now)
 ON CONFLICT (instance_id, execution_id) DO UPDATE SET
-    code_id = excluded.code_id
-WHERE excluded.code_id > 0;
+    version_id = CASE WHEN excluded.version_id > 0 THEN excluded.version_id ELSE version_id END,
+    code_id = CASE WHEN excluded.code_id > 0 THEN excluded.code_id ELSE code_id END;
 
 -- name: AddFrameworkVersion :exec
 INSERT INTO framework_versions (major, minor, patch)
@@ -18,25 +18,21 @@ SELECT id, major, minor, patch
 FROM framework_versions
 ORDER BY id;
 
--- Pins the execution to a version that AddFrameworkVersion has made sure of.
---
--- name: PinExecution :exec
-UPDATE executions
-SET version_id = (
-    SELECT v.id
-    FROM framework_versions AS v
-    WHERE v.major = @major
-      AND v.minor = @minor
-      AND v.patch = @patch
-)
-WHERE instance_id = @instance_id
-  AND execution_id = @execution_id;
+-- name: GetFrameworkVersion :one
+SELECT id
+FROM framework_versions
+WHERE major = @major
+  AND minor = @minor
+  AND patch = @patch;
 
--- name: SetExecutionStatus :exec
+-- Returns whether the instance has values to be merged (MergeValues).
+--
+-- name: SetExecutionStatus :one
 UPDATE executions
 SET status = @status, output = @output, completed_at = @completed_at
-WHERE instance_id = @instance_id
-  AND execution_id = @execution_id;
+WHERE executions.instance_id = @instance_id
+  AND executions.execution_id = @execution_id
+RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = @instance_id) AS has_delta;
 
 -- name: ListExecutions :many
 SELECT execution_id

@@ -389,6 +389,23 @@ FROM inboxes
 WHERE instance_id = @instance_id
   AND lock_token = @lock_token;
 
+-- Ends a live lease whose turn has all messages of the instance, which is how most turns end,
+-- and returns when it began. The caller deletes the messages. No row if there are others, or
+-- no such lease.
+--
+-- name: EndLock :one
+DELETE FROM inboxes
+WHERE inboxes.instance_id = @instance_id
+  AND inboxes.lock_token = @lock_token
+  AND inboxes.locked_until > @now
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS q
+      WHERE q.instance_id = inboxes.instance_id
+        AND q.lock_token IS NOT inboxes.lock_token
+  )
+RETURNING locked_at;
+
 -- Without a head, as under any lease: there would be one if the clock was set back
 -- after the lease had seemed to end.
 --

@@ -1,14 +1,28 @@
--- Creates the instance, or gives it its name and version. The parent of an
--- existing row stays as it is.
+-- Creates the instance, or gives it its name and version, and does what TouchInstance does.
+-- The parent of an existing row stays as it is.
 --
--- name: PutInstance :exec
+-- name: PutInstance :one
 INSERT INTO instances (
-    instance_id, orchestration_name, orchestration_version, current_execution_id, parent_instance_id, created_at, updated_at
+    instance_id, orchestration_name, orchestration_version, current_execution_id, custom_status, custom_status_version,
+    parent_instance_id, created_at, updated_at
 )
-VALUES (@instance_id, @orchestration_name, @orchestration_version, @execution_id, @parent_instance_id, @now, @now)
+VALUES (
+    @instance_id, @orchestration_name, @orchestration_version, @execution_id, @custom_status, @set_status,
+    @parent_instance_id, @now, @now
+)
 ON CONFLICT (instance_id) DO UPDATE SET
     orchestration_name = excluded.orchestration_name,
-    orchestration_version = excluded.orchestration_version;
+    orchestration_version = excluded.orchestration_version,
+    current_execution_id = max(current_execution_id, excluded.current_execution_id),
+    custom_status = CASE WHEN excluded.custom_status_version = 1 THEN excluded.custom_status ELSE custom_status END,
+    custom_status_version = custom_status_version + excluded.custom_status_version,
+    updated_at = excluded.updated_at
+RETURNING EXISTS (
+    SELECT 1
+    FROM executions AS e
+    WHERE e.instance_id = @instance_id
+      AND e.execution_id = @execution_id
+) AS execution_exists;
 
 -- What every turn changes. The status is replaced, and its version counted up by
 -- one, if set_status is 1. Returned is whether the execution exists; no row for an unknown
@@ -29,16 +43,18 @@ RETURNING EXISTS (
       AND e.execution_id = @execution_id
 ) AS execution_exists;
 
--- What a fetch tells about an instance.
+-- What a fetch tells about an instance: its row, if it has one, whether there are values, and
+-- for an instance without a row whether there is a history.
 --
 -- name: GetInstanceContext :one
 SELECT
     i.orchestration_name,
     i.orchestration_version,
     i.current_execution_id,
-    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = i.instance_id) AS has_values
-FROM instances AS i
-WHERE i.instance_id = @instance_id;
+    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id) AS has_values,
+    CAST(i.id IS NULL AND EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id) AS INTEGER) AS has_history
+FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
+LEFT JOIN instances AS i ON i.instance_id = n.instance_id;
 
 -- name: GetCustomStatus :one
 SELECT custom_status, custom_status_version

@@ -55,9 +55,6 @@ WHERE kv_store.instance_id = @instance_id
 DELETE FROM kv_delta
 WHERE instance_id = @instance_id;
 
--- name: HasDelta :one
-SELECT EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = @instance_id) AS found;
-
 -- The map as of the start of the execution, for replay.
 --
 -- name: ReadSnapshot :many

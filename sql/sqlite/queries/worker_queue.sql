@@ -1,17 +1,13 @@
--- name: EnqueueWork :execlastid
-INSERT INTO worker_queue (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at)
-VALUES (@instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now);
-
--- Adds an activity that the call which queues it takes as well.
+-- Adds an activity: ready, or locked for the first time by the call that adds it.
 --
--- name: EnqueueTakenWork :execlastid
+-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
-    instance_id, execution_id, activity_id, tag, code_id, work_item, visible_at, created_at,
+    instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
     ready, lock_token, locked_until, attempt_count
 )
 VALUES (
-    @instance_id, @execution_id, @activity_id, @tag, @code_id, @work_item, @now, @now,
-    0, @lock_token, @locked_until, 1
+    @instance_id, @execution_id, @activity_id, @session_id, @tag, @code_id, @work_item, @now, @now,
+    @ready, @lock_token, @locked_until, @attempt_count
 );
 
 -- Makes activities fetchable whose delay or lease has ended: those that have
