@@ -156,18 +156,21 @@ type dumps struct {
 // dumpInterval is the least time between two dumps.
 const dumpInterval = 100 * time.Millisecond
 
-// of finds a function's stack by the address of its coroutine, which is the first
-// argument of its outermost call.
+// of finds the stack of the function, or of its branch that has control, by the address
+// that is the first argument of its outermost call.
 func (d *dumps) of(c *coroutine) (goroutine.Trace, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	mark := fmt.Sprintf("replay.(*coroutine).main(%p", c)
+	if b := c.branch.Load(); b != nil {
+		mark = fmt.Sprintf("replay.(*Branch).main(%p", b)
+	}
 	if time.Since(d.at) < dumpInterval {
 		if i := d.find(mark); i >= 0 {
 			return d.traces[i], true
 		}
 	}
-	d.traces, d.at = goroutine.Traces("replay.(*coroutine).main("), time.Now()
+	d.traces, d.at = goroutine.Traces(".main(0x"), time.Now()
 	if i := d.find(mark); i >= 0 {
 		return d.traces[i], true
 	}

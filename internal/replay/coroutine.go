@@ -31,6 +31,8 @@ type coroutine struct {
 	polls atomic.Uint64
 	// owner is the function's goroutine, 0 before and after its life.
 	owner   atomic.Uintptr
+	// branch is the branch that has control, nil for the function itself.
+	branch  atomic.Pointer[Branch]
 	foreign foreignUse
 	// watch is the present turn's.
 	watch *watch
@@ -47,6 +49,9 @@ type panicked struct {
 	value any
 	stack []byte
 }
+
+// exited is the panic of a function that ends its goroutine.
+const exited = "runtime.Goexit was called in an orchestration function"
 
 func (p *panicked) message() string { return fmt.Sprint(p.value) }
 
@@ -122,10 +127,11 @@ func (c *coroutine) main() {
 		value := recover()
 		switch {
 		case returned || c.stopped.Load(): // what deferred calls do after the turn counts for nothing
+		case c.panic != nil: // a branch's
 		case value != nil:
 			c.panic = &panicked{value: value, stack: debug.Stack()}
 		default:
-			c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function"}
+			c.panic = &panicked{value: exited}
 		}
 		c.owner.Store(0)
 		c.done = true
@@ -163,10 +169,11 @@ func (c *coroutine) mustOwn() {
 	}
 }
 
-// mustRun is mustOwn for what has an effect, and ends the function once its turn is over.
+// mustRun is mustOwn for what has an effect, and ends the function once its turn is over,
+// and a branch that was dropped.
 func (c *coroutine) mustRun() {
 	c.mustOwn()
-	if c.stopped.Load() {
+	if b := c.branch.Load(); c.stopped.Load() || (b != nil && b.stopped) {
 		unwind()
 	}
 }

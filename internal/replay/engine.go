@@ -87,7 +87,10 @@ func newEngine(turn Turn) *engine {
 	}
 	env := e.env
 	fn := turn.Func
-	env.coroutine = newCoroutine(func() (string, error) { return fn(env, e.started.Input) })
+	env.coroutine = newCoroutine(func() (string, error) {
+		defer env.stopBranches()
+		return fn(env, e.started.Input)
+	})
 	env.coroutine.begin(turn.UsedLate, turn.BlockedAfter, turn.Slow)
 	e.coroutine = env.coroutine
 	e.recorded = measure(e.events)
@@ -254,7 +257,7 @@ func (e *engine) failMisuse(at string) bool {
 	e.failure = provider.Application{
 		Kind: provider.AppOrchestrationFailed,
 		Message: "the orchestration context was used from another goroutine at " + at +
-			"; orchestrations must not start goroutines, use orchestration.Join and orchestration.Select",
+			"; orchestrations must not start goroutines, use orchestration.Go",
 	}
 	e.env = &Env{}
 	return true

@@ -25,6 +25,10 @@ type Env struct {
 	kv        map[string]provider.KVEntry
 	// dropped are the handles the function gave up, in that order.
 	dropped []*Handle
+	// branches are those that have not ended, in the order of their starts.
+	branches []*Branch
+	// halted means that nothing goes on.
+	halted bool
 }
 
 // Info identifies an execution.
@@ -88,6 +92,9 @@ func (v *Env) Emit(action Action) *Handle {
 	}
 	v.spend(action)
 	v.emitted = append(v.emitted, h)
+	if b := v.coroutine.branch.Load(); b != nil {
+		b.asks(h)
+	}
 	v.applyLocally(action)
 	return h
 }
@@ -106,21 +113,28 @@ func (v *Env) applyLocally(action Action) {
 	}
 }
 
-// WaitUntil blocks the function until ready returns true. ready looks at handles
-// only; it is called again after each result.
+// WaitUntil blocks the function, or the branch that calls it, until ready returns true.
+// ready looks at handles and branches only; it is called again after each result.
 func (v *Env) WaitUntil(ready func() bool) {
+	c := v.coroutine
 	for {
-		v.coroutine.mustRun()
-		if ready() {
+		c.mustRun()
+		if !v.halted && ready() {
 			return
 		}
-		v.coroutine.pause()
+		if b := c.branch.Load(); b != nil {
+			b.wait(ready)
+		} else if !v.runBranches() {
+			c.pause()
+		}
 	}
 }
 
-// Halt ends the function where it is; its deferred calls still run when the turn
-// ends.
+// Halt ends the function and its branches where they are; their deferred calls still run
+// when the turn ends.
 func (v *Env) Halt() {
+	v.coroutine.mustRun()
+	v.halted = true
 	v.WaitUntil(func() bool { return false })
 }
 
@@ -129,6 +143,10 @@ func (v *Env) Halt() {
 // that its result is never ready; dropping what was read has none at all.
 func (v *Env) Drop(h *Handle) {
 	v.coroutine.mustRun()
+	v.drop(h)
+}
+
+func (v *Env) drop(h *Handle) {
 	if h.read || h.dropped {
 		return
 	}

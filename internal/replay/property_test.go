@@ -84,7 +84,7 @@ type step struct {
 var stepKinds = []string{
 	"activity", "activity", "activity", "timer", "event", "event", "dequeue", "dequeue", "dequeue", "sub", "detach",
 	"await", "await", "join", "select", "select", "any", "race", "race", "race", "drop", "status", "set", "clear",
-	"skip", "skip", "continue", "return", "fail", "panic",
+	"skip", "skip", "go", "go", "branch", "branch", "give up", "continue", "return", "fail", "panic",
 }
 
 func drawStep(t *rapid.T) step {
@@ -109,6 +109,7 @@ func (p program) run(f flow, input string) (string, error) {
 		seen = fmt.Sprintf("%08x", h.Sum32())
 	}
 	var open []*replay.Handle
+	var branches []*branch
 	// some picks up to three different open handles, not in the order of asking.
 	some := func(s step) (picked []*replay.Handle) {
 		for i := range min(len(open), 2+s.B%2) {
@@ -170,6 +171,19 @@ func (p program) run(f flow, input string) (string, error) {
 			if len(open) > 0 {
 				f.Drop(open[s.A%len(open)])
 			}
+		case "go":
+			// The next steps are the branch's.
+			end := i + 1 + min(s.A+s.B, len(p)-i-1)
+			branches = append(branches, p[i+1:end].branch(f, seen))
+			i = end - 1
+		case "branch":
+			if len(branches) > 0 {
+				see("branch %s", branches[s.A%len(branches)].wait(f))
+			}
+		case "give up":
+			if len(branches) > 0 {
+				f.DropBranch(branches[s.A%len(branches)].Branch)
+			}
 		case "status":
 			f.status(seen)
 		case "set":
@@ -201,6 +215,31 @@ func (p program) run(f flow, input string) (string, error) {
 		}
 	}
 	return seen, nil
+}
+
+// branch is a branch that runs a program.
+type branch struct {
+	*replay.Branch
+
+	text string
+}
+
+func (p program) branch(f flow, input string) *branch {
+	b := &branch{}
+	b.Branch = f.Go(func() {
+		output, err := p.run(f, "in a branch: "+input)
+		b.text = fmt.Sprint(output, err)
+	})
+	return b
+}
+
+// wait returns what the branch returned.
+func (b *branch) wait(f flow) string {
+	f.WaitUntil(func() bool { return b.Ready() || b.Dropped() })
+	if !b.Ready() {
+		return "dropped"
+	}
+	return b.text
 }
 
 // simulator is a store, a worker and a client in one thread.

@@ -22,7 +22,7 @@ const (
 
 // Bytes estimates how much memory it holds, without what the function itself has made.
 func (s *Suspended) Bytes() int {
-	return entryBytes + eventBytes*len(s.engine.events) + s.engine.recorded.bytes()
+	return entryBytes*(1+len(s.engine.env.branches)) + eventBytes*len(s.engine.events) + s.engine.recorded.bytes()
 }
 
 // ExecutionID is the execution it belongs to.
