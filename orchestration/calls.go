@@ -15,30 +15,37 @@ func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, op
 	source := fmt.Sprintf("activity %q", def.Name())
 	var o activityOptions
 	for _, option := range options {
-		option(&o)
+		option.ofActivity(&o)
 	}
-	return newFuture[O](ctx, source, replay.CallActivity{
+	action := replay.CallActivity{
 		Name: def.Name(), Input: encode("input of "+source, input), SessionID: o.session, Tag: o.tag,
-	})
+	}
+	return attempts(ctx, "activity", source, o.retry, func(int) *Future[O] { return newFuture[O](ctx, source, action) })
 }
 
 // activityOptions are nil where nothing was asked for.
 type activityOptions struct {
 	session, tag *string
+	retry        *RetryPolicy
 }
 
-// ActivityOption changes how an activity is scheduled. See [InSession] and [WithTag].
-type ActivityOption func(*activityOptions)
+// ActivityOption changes how an activity is called. See [InSession], [WithTag] and
+// [CallOption].
+type ActivityOption interface{ ofActivity(o *activityOptions) }
+
+type activityOption func(*activityOptions)
+
+func (f activityOption) ofActivity(o *activityOptions) { f(o) }
 
 // InSession sends all activities of one session id to the same worker, as long
 // as that worker lives.
 func InSession(id string) ActivityOption {
-	return func(o *activityOptions) { o.session = &id }
+	return activityOption(func(o *activityOptions) { o.session = &id })
 }
 
 // WithTag sends the activity to workers that ask for that tag. At most 256 bytes.
 func WithTag(tag string) ActivityOption {
-	return func(o *activityOptions) { o.tag = &tag }
+	return activityOption(func(o *activityOptions) { o.tag = &tag })
 }
 
 // Timer is ready once the duration has passed, also across restarts. Zero and
@@ -53,9 +60,7 @@ func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
 			at++
 		}
 	}
-	f := newFuture[struct{}](ctx, "timer", replay.CreateTimer{FireAtMs: at})
-	f.decode = func(string) (struct{}, error) { return struct{}{}, nil }
-	return f
+	return newDecoded(ctx, "timer", replay.CreateTimer{FireAtMs: at}, func(string) (struct{}, error) { return struct{}{}, nil })
 }
 
 // Sleep waits for a [Timer].
@@ -82,25 +87,31 @@ func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 type subOptions struct {
 	instance string
 	version  *string
+	retry    *RetryPolicy
 }
 
-// SubOption changes how a sub-orchestration is started. See [WithInstanceID] and
-// [AtVersion].
-type SubOption func(*subOptions)
+// SubOption changes how a sub-orchestration is called. See [WithInstanceID], [AtVersion]
+// and [CallOption].
+type SubOption interface{ ofSub(o *subOptions) }
+
+type subOption func(*subOptions)
+
+func (f subOption) ofSub(o *subOptions) { f(o) }
 
 // WithInstanceID gives a sub-orchestration that instance id, which must not begin with
 // "sub::": the future then fails at once with a [*CallError], and nothing is started.
 // So does an id that is in use, by a running or a finished instance: that one stays as it
 // is, and the call fails with an error that matches [ErrInstanceTaken]. So does the id of the
 // orchestration that calls. Without
-// this option an id below the parent's is made, such as "order-7::sub::2".
+// this option an id below the parent's is made, such as "order-7::sub::2". With [WithRetry]
+// each attempt is an instance of its own: the second has "::attempt::2" behind its id.
 func WithInstanceID(id string) SubOption {
-	return func(o *subOptions) { o.instance = id }
+	return subOption(func(o *subOptions) { o.instance = id })
 }
 
 // AtVersion starts exactly that version instead of the one the worker chooses.
 func AtVersion(version string) SubOption {
-	return func(o *subOptions) { o.version = &version }
+	return subOption(func(o *subOptions) { o.version = &version })
 }
 
 // Sub starts a sub-orchestration, whose result comes back as a future. When this
@@ -109,10 +120,15 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
 	var o subOptions
 	for _, option := range options {
-		option(&o)
+		option.ofSub(&o)
 	}
-	return newFuture[O](ctx, source, replay.CallSub{
-		Name: def.Name(), Input: encode("input of "+source, input), Instance: o.instance, Version: o.version,
+	action := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input), Version: o.version}
+	return attempts(ctx, "sub-orchestration", source, o.retry, func(attempt int) *Future[O] {
+		action.Instance = o.instance
+		if o.instance != "" && attempt > 1 {
+			action.Instance = fmt.Sprintf("%s::attempt::%d", o.instance, attempt)
+		}
+		return newFuture[O](ctx, source, action)
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 // The body of an iterator that iter.Pull runs counts as another goroutine.
 type Context struct {
 	env *replay.Env
+	// retried counts the calls with a policy.
+	retried int
 }
 
 // Info identifies the running execution.

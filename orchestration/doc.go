@@ -27,7 +27,7 @@
 // the same answers. So it must not read the clock, random numbers, environment,
 // files or the network, start goroutines, block on channels, or iterate over a
 // map to decide what to do; it does such things in activities, or with
-// [NewGUID], [UTCNow], [Timer], [Join] and [Select]. Code that asks for something
+// [NewGUID], [UTCNow], [Timer], [Join], [Select], [Go] and [Map]. Code that asks for something
 // else than the record holds fails the orchestration with an error that says what
 // was expected and what came.
 //

@@ -143,6 +143,88 @@ func ExampleSelect() {
 	// Output: approved
 }
 
+// A provider that does not always answer is asked again: four times at most, and never for
+// longer than a minute in all.
+func ExampleWithRetry() {
+	tries := 0
+	ask := activity.New("Ask", func(context.Context, string) (string, error) {
+		if tries++; tries < 3 {
+			return "", errors.New("busy")
+		}
+		return fmt.Sprint("answered at attempt ", tries), nil
+	})
+	asking := orchestration.New("Asking", func(ctx *orchestration.Context, question string) (string, error) {
+		return orchestration.Activity(ctx, ask, question, orchestration.WithRetry(orchestration.RetryPolicy{
+			MaxAttempts:  4,
+			Backoff:      orchestration.Exponential(10*time.Millisecond, 2, time.Second),
+			Jitter:       0.2,
+			Timeout:      10 * time.Second,
+			TotalTimeout: time.Minute,
+		})).Await()
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, asking, "asking-1", "how much?")
+		if err != nil {
+			return err
+		}
+		answer, err := run.Wait(ctx)
+		fmt.Println(answer)
+		return err
+	}, asking, ask)
+	// Output: answered at attempt 3
+}
+
+// Each item is reserved and charged, two items at a time.
+func ExampleMap() {
+	buying := orchestration.New("Buying", func(ctx *orchestration.Context, items []string) ([]string, error) {
+		return orchestration.Map(ctx, items, 2, func(ctx *orchestration.Context, item string) (string, error) {
+			if _, err := orchestration.Activity(ctx, Reserve, item).Await(); err != nil {
+				return "", err
+			}
+			receipt, err := orchestration.Activity(ctx, Charge, 100*len(item)).Await()
+			return item + " " + receipt, err
+		})
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, buying, "buying-1", []string{"chair", "table", "lamp"})
+		if err != nil {
+			return err
+		}
+		bought, err := run.Wait(ctx)
+		fmt.Println(bought)
+		return err
+	}, buying, Reserve, Charge)
+	// Output: [chair charged 500 table charged 500 lamp charged 400]
+}
+
+// A reminder goes on beside the work, and ends with it.
+func ExampleGo() {
+	working := orchestration.New("Working", func(ctx *orchestration.Context, name string) (string, error) {
+		reminders := orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
+			for n := 1; ; n++ {
+				orchestration.Sleep(ctx, time.Hour)
+				ctx.SetCustomStatus(fmt.Sprintf("reminded %d times", n))
+			}
+		})
+		greeting := orchestration.Activity(ctx, Greet, name)
+		orchestration.Select(greeting, reminders)
+		return greeting.Await()
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, working, "working-1", "Oslo")
+		if err != nil {
+			return err
+		}
+		greeting, err := run.Wait(ctx)
+		fmt.Println(greeting)
+		return err
+	}, working, Greet)
+	// Output: Hello, Oslo!
+}
+
 // Errors are values: what was done is undone where the function says so.
 func ExampleActivity() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, cents int) (string, error) {

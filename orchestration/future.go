@@ -15,18 +15,27 @@ var ErrDropped = errors.New("the future was dropped by a select")
 // that runs or has ended, or by the parent itself. Nothing was started.
 var ErrInstanceTaken = errors.New("the instance id is taken")
 
+// ErrTimeout is an activity or a sub-orchestration that took longer than its [RetryPolicy]
+// or [WithTimeout] allows.
+var ErrTimeout = errors.New("timeout")
+
 // CallError is a failed activity or sub-orchestration, as its caller sees it.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
 	// Message is the failure's text.
 	Message string
-	// taken says that the failure is ErrInstanceTaken.
-	taken bool
+	// sort is ErrInstanceTaken, ErrTimeout or nil.
+	sort error
+	// last is how the last attempt failed, before there was no time for another.
+	last error
 }
 
-// Is matches [ErrInstanceTaken] when that is the failure.
-func (e *CallError) Is(target error) bool { return e.taken && target == ErrInstanceTaken }
+// Is matches [ErrInstanceTaken] and [ErrTimeout] when that is the failure.
+func (e *CallError) Is(target error) bool { return e.sort != nil && target == e.sort }
+
+// Unwrap returns the failure of the last attempt, if there was no time for another, else nil.
+func (e *CallError) Unwrap() error { return e.last }
 
 // Error returns the message alone, so that an orchestration that passes the
 // failure on fails with the same text.
@@ -35,46 +44,74 @@ func (e *CallError) Error() string { return e.Message }
 // Future is a result that will be there.
 type Future[T any] struct {
 	ctx    *Context
-	handle *replay.Handle
 	source string
-	decode func(text string) (T, error)
+	place  place
+	// value is called once the place is ready.
+	value func() (T, error)
+}
+
+// place is where a result appears.
+type place interface {
+	Ready() bool
+	Dropped() bool
 }
 
 // Awaitable is any [Future], for [Select], [Any] and [Join].
 type Awaitable interface {
 	// Ready reports whether the result is there.
 	Ready() bool
-	future() (*Context, *replay.Handle)
+	context() *Context
+	drop()
 }
 
+// newFuture asks for an action, whose result is a T.
 func newFuture[T any](ctx *Context, source string, action replay.Action) *Future[T] {
-	return &Future[T]{ctx: ctx, handle: ctx.env.Emit(action), source: source, decode: payload.Decode[T]}
+	return newDecoded(ctx, source, action, payload.Decode[T])
+}
+
+func newDecoded[T any](ctx *Context, source string, action replay.Action, decode func(text string) (T, error)) *Future[T] {
+	handle := ctx.env.Emit(action)
+	return &Future[T]{ctx: ctx, source: source, place: handle, value: func() (value T, err error) {
+		text, ok := handle.Result()
+		if !ok {
+			failure := &CallError{Source: source, Message: text}
+			if handle.InstanceTaken() {
+				failure.sort = ErrInstanceTaken
+			}
+			return value, failure
+		}
+		if value, err = decode(text); err != nil {
+			return value, fmt.Errorf("result of %s: %w", source, err)
+		}
+		return value, nil
+	}}
 }
 
 // Ready reports whether the result is there, so that Await would not block.
-func (f *Future[T]) Ready() bool { return f.handle.Ready() }
+func (f *Future[T]) Ready() bool { return f.place.Ready() }
 
-func (f *Future[T]) future() (*Context, *replay.Handle) { return f.ctx, f.handle }
+func (f *Future[T]) context() *Context { return f.ctx }
+
+func (f *Future[T]) drop() {
+	switch p := f.place.(type) {
+	case *replay.Handle:
+		f.ctx.env.Drop(p)
+	case *replay.Branch:
+		f.ctx.env.DropBranch(p)
+	}
+}
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
 // the activity or sub-orchestration failed, which matches [ErrInstanceTaken] when the
-// sub-orchestration's id is taken; [ErrDropped]; a result that does not
-// fit T.
+// sub-orchestration's id is taken, and [ErrTimeout] when it took too long; what the function
+// of [Go] returned; [ErrDropped]; a result that does not fit T.
 func (f *Future[T]) Await() (T, error) {
-	var none T
-	f.ctx.env.WaitUntil(func() bool { return f.handle.Ready() || f.handle.Dropped() })
-	if !f.handle.Ready() {
+	f.ctx.env.WaitUntil(func() bool { return f.place.Ready() || f.place.Dropped() })
+	if !f.place.Ready() {
+		var none T
 		return none, fmt.Errorf("%s: %w", f.source, ErrDropped)
 	}
-	text, ok := f.handle.Result()
-	if !ok {
-		return none, &CallError{Source: f.source, Message: text, taken: f.handle.InstanceTaken()}
-	}
-	value, err := f.decode(text)
-	if err != nil {
-		return none, fmt.Errorf("result of %s: %w", f.source, err)
-	}
-	return value, nil
+	return f.value()
 }
 
 // Join waits for all futures and returns their results in the order of the
@@ -95,16 +132,15 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 
 // Select waits for the first of the futures and returns its index; of several
 // that are ready at once, the lowest. The others are dropped, also those that are ready
-// as well: activities and sub-orchestrations are cancelled, waits are taken back, and to
-// await one is [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
+// as well: activities and sub-orchestrations are cancelled, waits are taken back, functions of
+// [Go] are ended, and to await one is [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
 // next one; an event that a dropped [WaitForEvent] had is lost. A future whose result was
 // seen before, by Await or Ready, keeps it. At least one future is needed.
 func Select(futures ...Awaitable) int {
 	winner := Any(futures...)
 	for i, f := range futures {
 		if i != winner {
-			ctx, handle := f.future()
-			ctx.env.Drop(handle)
+			f.drop()
 		}
 	}
 	return winner
@@ -116,8 +152,7 @@ func Any(futures ...Awaitable) int {
 		panic("orchestration.Select and orchestration.Any need at least one future")
 	}
 	winner := -1
-	ctx, _ := futures[0].future()
-	ctx.env.WaitUntil(func() bool {
+	futures[0].context().env.WaitUntil(func() bool {
 		for i, f := range futures {
 			if f.Ready() {
 				winner = i

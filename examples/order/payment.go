@@ -25,24 +25,17 @@ type answer struct {
 // charge is defined by [shop.activities], which knows the provider.
 var charge = activity.Named[bill, answer]("Charge")
 
-// attempts at a charge, with pauses of 200 ms, 400 ms and so on: 25 seconds in all.
-const (
-	attempts   = 8
-	firstPause = 200 * time.Millisecond
-)
-
-// payment charges through a provider that does not always answer. The pauses are timers:
-// no process waits for them, and they go on across restarts, as does the count.
+// payment charges through a provider that does not always answer: up to 8 times, with pauses
+// of 200 ms, 400 ms and so on. The pauses are timers: no process waits for them, and they go
+// on across restarts, as does the count.
 var payment = orchestration.New("Payment", func(ctx *orchestration.Context, cents int) (string, error) {
 	b := bill{Key: ctx.Info().Instance, Cents: cents}
-	for attempt, pause := 1, firstPause; ; attempt, pause = attempt+1, 2*pause {
-		a, err := orchestration.Activity(ctx, charge, b).Await()
-		if err == nil && a.Declined {
-			return "", errors.New("the card was declined")
-		}
-		if err == nil || attempt == attempts {
-			return a.Receipt, err
-		}
-		orchestration.Sleep(ctx, pause)
+	a, err := orchestration.Activity(ctx, charge, b, orchestration.WithRetry(orchestration.RetryPolicy{
+		MaxAttempts: 8,
+		Backoff:     orchestration.Exponential(200*time.Millisecond, 2, time.Minute),
+	})).Await()
+	if err == nil && a.Declined {
+		return "", errors.New("the card was declined")
 	}
+	return a.Receipt, err
 })

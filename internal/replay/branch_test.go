@@ -215,8 +215,7 @@ func TestDroppedAfterItsEnd(t *testing.T) {
 func TestBranchDropsItself(t *testing.T) {
 	t.Parallel()
 	result := run(t, newTurn(do(func(f flow, _ string) (string, error) {
-		var outer *branch
-		outer = &branch{}
+		outer := &branch{}
 		f.text(f.dequeue("q"))
 		later := f.branch(func() string {
 			outer.Branch = f.Go(func() {

@@ -30,7 +30,7 @@ type coroutine struct {
 	// polls counts how often control changed hands: odd while the function has it.
 	polls atomic.Uint64
 	// owner is the function's goroutine, 0 before and after its life.
-	owner   atomic.Uintptr
+	owner atomic.Uintptr
 	// branch is the branch that has control, nil for the function itself.
 	branch  atomic.Pointer[Branch]
 	foreign foreignUse

@@ -1,0 +1,234 @@
+package orchestration
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// RetryPolicy says how often an activity or a sub-orchestration is tried, and when. All of it
+// is recorded as ordinary activities and timers, so it goes on where it was after a restart.
+// The zero value tries three times, after 100 and 200 ms.
+type RetryPolicy struct {
+	// MaxAttempts includes the first. The default is 3; math.MaxInt has no end.
+	MaxAttempts int
+	// Backoff is the delay before the next attempt. The default is
+	// Exponential(100*time.Millisecond, 2, 30*time.Second).
+	Backoff Backoff
+	// Jitter, from 0 to 1, is the share of a delay that varies: 0.2 makes it between 80 and
+	// 100 percent. It is computed from the instance's id and the call, so that instances
+	// which fail together don't come back together. The default is 0.
+	Jitter float64
+	// Timeout bounds each attempt, from when it is scheduled. One that takes longer is cancelled
+	// and the call fails with [ErrTimeout]. The default, 0, has no bound.
+	Timeout time.Duration
+	// RetryTimeouts tries again after an attempt that took too long.
+	RetryTimeouts bool
+	// TotalTimeout bounds all attempts and delays together. Then the call fails with
+	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
+	TotalTimeout time.Duration
+	// Retryable reports whether another attempt may help. It must give the same answer for the
+	// same error. The default is for all errors but [ErrInstanceTaken], which is never retried.
+	Retryable func(err error) bool
+}
+
+// Backoff is the delay after an attempt that failed; the first is attempt 1. With a delay of 0
+// the next attempt follows at once.
+type Backoff func(attempt int) time.Duration
+
+// Constant is always the same delay.
+func Constant(delay time.Duration) Backoff {
+	return func(int) time.Duration { return delay }
+}
+
+// Linear grows by base with each attempt, up to most.
+func Linear(base, most time.Duration) Backoff {
+	return func(attempt int) time.Duration { return bounded(float64(base)*float64(attempt), most) }
+}
+
+// Exponential is base after the first attempt and factor times as much after each other, up to
+// most.
+func Exponential(base time.Duration, factor float64, most time.Duration) Backoff {
+	return func(attempt int) time.Duration {
+		return bounded(float64(base)*math.Pow(factor, float64(attempt-1)), most)
+	}
+}
+
+func bounded(delay float64, most time.Duration) time.Duration {
+	if delay >= float64(most) {
+		return most
+	}
+	return time.Duration(delay)
+}
+
+// CallOption changes how an activity or a sub-orchestration is called. See [WithRetry] and
+// [WithTimeout].
+type CallOption interface {
+	ActivityOption
+	SubOption
+}
+
+type callOption func(p **RetryPolicy)
+
+func (f callOption) ofActivity(o *activityOptions) { f(&o.retry) }
+func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
+
+// WithRetry tries again what fails. A sub-orchestration that is tried again is a new instance.
+// A policy that makes no sense panics.
+func WithRetry(policy RetryPolicy) CallOption {
+	policy.check()
+	return callOption(func(p **RetryPolicy) {
+		chosen := policy
+		if *p != nil && chosen.Timeout == 0 {
+			chosen.Timeout = (*p).Timeout
+		}
+		*p = &chosen
+	})
+}
+
+// WithTimeout bounds a call, and with [WithRetry] each attempt: it is [RetryPolicy].Timeout.
+func WithTimeout(d time.Duration) CallOption {
+	RetryPolicy{Timeout: d}.check()
+	return callOption(func(p **RetryPolicy) {
+		chosen := RetryPolicy{MaxAttempts: 1}
+		if *p != nil {
+			chosen = **p
+		}
+		chosen.Timeout = d
+		*p = &chosen
+	})
+}
+
+func (p RetryPolicy) check() {
+	switch {
+	case p.MaxAttempts < 0:
+		panic(fmt.Sprintf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for 3", p.MaxAttempts))
+	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
+		panic(fmt.Sprintf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter))
+	case p.Timeout < 0 || p.TotalTimeout < 0:
+		panic(fmt.Sprintf("orchestration.RetryPolicy: Timeout is %v and TotalTimeout %v; they must not be negative", p.Timeout, p.TotalTimeout))
+	}
+}
+
+// attempts makes a call by its policy. kind is what is called.
+func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, call func(attempt int) *Future[O]) *Future[O] {
+	if policy == nil {
+		return call(1)
+	}
+	ctx.retried++
+	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: ctx.retried}
+	if r.MaxAttempts == 0 {
+		r.MaxAttempts = 3
+	}
+	if r.Backoff == nil {
+		r.Backoff = Exponential(100*time.Millisecond, 2, 30*time.Second)
+	}
+	var value O
+	var err error
+	branch := ctx.env.Go(func() {
+		for attempt := 1; ; attempt++ {
+			f := call(attempt)
+			if err = r.wait(f); err == nil {
+				value, err = f.Await()
+			}
+			if err == nil || !r.again(attempt, err) {
+				break
+			}
+		}
+		err = r.result(source, err)
+	})
+	return branched(ctx, source, branch, func() (O, error) { return value, err })
+}
+
+// retry is a call that is tried.
+type retry struct {
+	RetryPolicy
+
+	ctx      *Context
+	timedOut string
+	// seed tells the calls of an execution apart.
+	seed int
+	// total ends all attempts. It begins behind the first.
+	total *Future[struct{}]
+	// late means that it has.
+	late bool
+	// failed is how the last attempt failed that did not time out.
+	failed error
+}
+
+// errAttemptTimedOut is an attempt that took too long.
+var errAttemptTimedOut = errors.New("the attempt timed out")
+
+// wait waits for an attempt. One that takes too long is dropped.
+func (r *retry) wait(attempt Awaitable) error {
+	among := []Awaitable{attempt}
+	if r.Timeout > 0 {
+		among = append(among, Timer(r.ctx, r.Timeout))
+	}
+	switch r.first(among...) {
+	case 0:
+		return nil
+	default:
+		attempt.drop()
+		return errAttemptTimedOut
+	}
+}
+
+// first waits for the first of the futures, and for the end of all attempts.
+func (r *retry) first(among ...Awaitable) int {
+	if r.total == nil && r.TotalTimeout > 0 {
+		r.total = Timer(r.ctx, r.TotalTimeout)
+	}
+	own := len(among)
+	if r.total != nil {
+		among = append(among, r.total)
+	}
+	winner := Any(among...)
+	r.late = winner == own
+	return winner
+}
+
+// again waits for the time of the next attempt, and reports whether there is one.
+func (r *retry) again(attempt int, err error) bool {
+	if !errors.Is(err, errAttemptTimedOut) {
+		r.failed = err
+	}
+	switch {
+	case r.late || attempt >= r.MaxAttempts || errors.Is(err, ErrInstanceTaken):
+		return false
+	case errors.Is(err, errAttemptTimedOut):
+		if !r.RetryTimeouts {
+			return false
+		}
+	case r.Retryable != nil && !r.Retryable(err):
+		return false
+	}
+	if delay := r.delay(attempt); delay > 0 {
+		return r.first(Timer(r.ctx, delay)) == 0
+	}
+	return true
+}
+
+// delay is the time from the end of an attempt to the next.
+func (r *retry) delay(attempt int) time.Duration {
+	info := r.ctx.Info()
+	hash := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d", info.Instance, info.ExecutionID, r.seed, attempt))
+	share := float64(binary.BigEndian.Uint64(hash[:])>>11) / (1 << 53)
+	delay := r.Backoff(attempt)
+	return delay - time.Duration(float64(delay)*r.Jitter*share)
+}
+
+// result is the error that the caller is told.
+func (r *retry) result(source string, err error) error {
+	if err == nil || !r.late && !errors.Is(err, errAttemptTimedOut) {
+		return err
+	}
+	failure := &CallError{Source: source, Message: r.timedOut, sort: ErrTimeout, last: r.failed}
+	if r.late && r.failed != nil {
+		failure.Message = fmt.Sprintf("%s; the last attempt failed: %v", r.timedOut, r.failed)
+	}
+	return failure
+}
