@@ -34,6 +34,70 @@ func (q *Queries) CountInstances(ctx context.Context) (r int64, err error) {
 	return r, err
 }
 
+var stmtGetAutoClose = statement{
+	name:    "GetAutoClose",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	schemas: []schemaAt{{65, 68, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"name", "value"},
+	},
+}
+
+// GetAutoCloseRow is a row that [Queries.GetAutoClose] returns.
+type GetAutoCloseRow struct {
+	Name  string
+	Value int64
+}
+
+func scanGetAutoCloseRow(rows *sql.Rows, r *GetAutoCloseRow) error {
+	return rows.Scan(&r.Name, &r.Value)
+}
+
+// GetAutoClose tells whether the server closes the database when nobody is connected (1).
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetAutoClose(ctx context.Context) (r GetAutoCloseRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetAutoClose, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetAutoCloseRow)
+		return err
+	})
+	return r, err
+}
+
+var stmtGetAutoShrink = statement{
+	name:    "GetAutoShrink",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	schemas: []schemaAt{{66, 69, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"name", "value"},
+	},
+}
+
+// GetAutoShrinkRow is a row that [Queries.GetAutoShrink] returns.
+type GetAutoShrinkRow struct {
+	Name  string
+	Value *int64
+}
+
+func scanGetAutoShrinkRow(rows *sql.Rows, r *GetAutoShrinkRow) error {
+	return rows.Scan(&r.Name, &r.Value)
+}
+
+// GetAutoShrink tells whether the server shrinks the files of the database (1).
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetAutoShrink(ctx context.Context) (r GetAutoShrinkRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetAutoShrink, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetAutoShrinkRow)
+		return err
+	})
+	return r, err
+}
+
 var stmtGetCompatibilityLevel = statement{
 	name:    "GetCompatibilityLevel",
 	text:    "SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
@@ -124,6 +188,42 @@ func (q *Queries) GetMaxConnections(ctx context.Context) (r int64, err error) {
 	return r, err
 }
 
+var stmtGetOptimizedLocking = statement{
+	name: "GetOptimizedLocking",
+	text: `SELECT d.name, CONVERT(BIGINT, DATABASEPROPERTYEX(d.name, 'IsOptimizedLockingOn')) AS value
+FROM sys.databases AS d
+WHERE d.database_id = DB_ID()`,
+	schemas: []schemaAt{{97, 100, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"name", "value"},
+	},
+}
+
+// GetOptimizedLockingRow is a row that [Queries.GetOptimizedLocking] returns.
+type GetOptimizedLockingRow struct {
+	Name  string
+	Value *int64
+}
+
+func scanGetOptimizedLockingRow(rows *sql.Rows, r *GetOptimizedLockingRow) error {
+	return rows.Scan(&r.Name, &r.Value)
+}
+
+// GetOptimizedLocking tells whether a transaction keeps one lock for all the rows it has changed (1); NULL from
+// a
+// server without it.
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetOptimizedLocking(ctx context.Context) (r GetOptimizedLockingRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetOptimizedLocking, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetOptimizedLockingRow)
+		return err
+	})
+	return r, err
+}
+
 var stmtGetPermissions = statement{
 	name: "GetPermissions",
 	text: `SELECT
@@ -171,6 +271,38 @@ func (q *Queries) GetPermissions(ctx context.Context, p GetPermissionsParams) (r
 	required(&a, "role", sqlNVarChar(128), p.Role)
 	err = q.call(ctx, &stmtGetPermissions, &a, func(_ int, rows *sql.Rows) (err error) {
 		r, err = readOne(rows, scanGetPermissionsRow)
+		return err
+	})
+	return r, err
+}
+
+var stmtGetQueryStore = statement{
+	name:    "GetQueryStore",
+	text:    "SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID()",
+	schemas: []schemaAt{{66, 69, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"name", "value"},
+	},
+}
+
+// GetQueryStoreRow is a row that [Queries.GetQueryStore] returns.
+type GetQueryStoreRow struct {
+	Name  string
+	Value *int64
+}
+
+func scanGetQueryStoreRow(rows *sql.Rows, r *GetQueryStoreRow) error {
+	return rows.Scan(&r.Name, &r.Value)
+}
+
+// GetQueryStore tells whether the server keeps what statements cost (1).
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetQueryStore(ctx context.Context) (r GetQueryStoreRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetQueryStore, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetQueryStoreRow)
 		return err
 	})
 	return r, err
@@ -303,6 +435,199 @@ func (q *Queries) HasInstances(ctx context.Context, p HasInstancesParams) (r int
 		return err
 	})
 	return r, err
+}
+
+var stmtListCompressedQueues = statement{
+	name: "ListCompressedQueues",
+	text: `SELECT t.name, COUNT(*) AS indexes, MIN(p.data_compression_desc) AS compression
+FROM sys.tables AS t
+INNER JOIN sys.partitions AS p ON p.object_id = t.object_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions')
+  AND p.data_compression <> 0
+GROUP BY t.name
+ORDER BY t.name`,
+	schemas: []schemaAt{{85, 88, "sys"}, {112, 115, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{"name", "indexes", "compression"},
+	},
+}
+
+// ListCompressedQueuesParams holds the arguments of [Queries.ListCompressedQueues].
+type ListCompressedQueuesParams struct {
+	Schema string
+}
+
+// ListCompressedQueuesRow is a row that [Queries.ListCompressedQueues] returns.
+type ListCompressedQueuesRow struct {
+	Name        string
+	Indexes     int32
+	Compression *string
+}
+
+func scanListCompressedQueuesRow(rows *sql.Rows, r *ListCompressedQueuesRow) error {
+	return rows.Scan(&r.Name, &r.Indexes, &r.Compression)
+}
+
+// ListCompressedQueues lists the queue tables that are compressed, with the number of their indexes that are,
+// and how.
+func (q *Queries) ListCompressedQueues(ctx context.Context, p ListCompressedQueuesParams) (list []ListCompressedQueuesRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListCompressedQueues, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListCompressedQueuesRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+var stmtListEscalatingTables = statement{
+	name: "ListEscalatingTables",
+	text: `SELECT t.name, t.lock_escalation_desc AS escalation
+FROM sys.tables AS t
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'history', N'kv_store', N'kv_delta')
+  AND t.lock_escalation_desc <> N'DISABLE'
+ORDER BY t.name`,
+	schemas: []schemaAt{{57, 60, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{"name", "escalation"},
+	},
+}
+
+// ListEscalatingTablesParams holds the arguments of [Queries.ListEscalatingTables].
+type ListEscalatingTablesParams struct {
+	Schema string
+}
+
+// ListEscalatingTablesRow is a row that [Queries.ListEscalatingTables] returns.
+type ListEscalatingTablesRow struct {
+	Name       string
+	Escalation *string
+}
+
+func scanListEscalatingTablesRow(rows *sql.Rows, r *ListEscalatingTablesRow) error {
+	return rows.Scan(&r.Name, &r.Escalation)
+}
+
+// ListEscalatingTables lists the tables of which one statement may lock thousands of rows, and which the server
+// would
+// then lock whole (0005_storage_sqlserver.sql).
+func (q *Queries) ListEscalatingTables(ctx context.Context, p ListEscalatingTablesParams) (list []ListEscalatingTablesRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListEscalatingTables, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListEscalatingTablesRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+var stmtListRecomputedQueues = statement{
+	name: "ListRecomputedQueues",
+	text: `SELECT t.name, COUNT(*) AS indexes
+FROM sys.tables AS t
+INNER JOIN sys.indexes AS i ON i.object_id = t.object_id
+INNER JOIN sys.stats AS s ON s.object_id = i.object_id AND s.stats_id = i.index_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions')
+  AND s.no_recompute = 0
+GROUP BY t.name
+ORDER BY t.name`,
+	schemas: []schemaAt{{40, 43, "sys"}, {67, 70, "sys"}, {124, 127, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{"name", "indexes"},
+	},
+}
+
+// ListRecomputedQueuesParams holds the arguments of [Queries.ListRecomputedQueues].
+type ListRecomputedQueuesParams struct {
+	Schema string
+}
+
+// ListRecomputedQueuesRow is a row that [Queries.ListRecomputedQueues] returns.
+type ListRecomputedQueuesRow struct {
+	Name    string
+	Indexes int32
+}
+
+func scanListRecomputedQueuesRow(rows *sql.Rows, r *ListRecomputedQueuesRow) error {
+	return rows.Scan(&r.Name, &r.Indexes)
+}
+
+// ListRecomputedQueues lists the queue tables of whose indexes the server renews the statistics
+// (0005_storage_sqlserver.sql), with the number of those indexes.
+func (q *Queries) ListRecomputedQueues(ctx context.Context, p ListRecomputedQueuesParams) (list []ListRecomputedQueuesRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListRecomputedQueues, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListRecomputedQueuesRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+var stmtListUnsequencedIndexes = statement{
+	name: "ListUnsequencedIndexes",
+	text: `SELECT t.name AS table_name, i.name AS index_name
+FROM sys.tables AS t
+INNER JOIN sys.indexes AS i ON i.object_id = t.object_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND i.name IN (N'pk_worker_queue', N'ix_worker_queue_ready', N'ix_worker_queue_wake', N'ix_inboxes_ready', N'ix_inboxes_wake')
+  AND i.name IS NOT NULL AND i.optimize_for_sequential_key = 0
+ORDER BY t.name, i.name`,
+	schemas: []schemaAt{{55, 58, "sys"}, {82, 85, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{"table_name", "index_name"},
+	},
+}
+
+// ListUnsequencedIndexesParams holds the arguments of [Queries.ListUnsequencedIndexes].
+type ListUnsequencedIndexesParams struct {
+	Schema string
+}
+
+// ListUnsequencedIndexesRow is a row that [Queries.ListUnsequencedIndexes] returns.
+type ListUnsequencedIndexesRow struct {
+	TableName string
+	IndexName string
+}
+
+func scanListUnsequencedIndexesRow(rows *sql.Rows, r *ListUnsequencedIndexesRow) error {
+	return rows.Scan(&r.TableName, &r.IndexName)
+}
+
+// ListUnsequencedIndexes lists the indexes whose rows arrive at one end, and whose writers the server does not
+// let in
+// one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
+func (q *Queries) ListUnsequencedIndexes(ctx context.Context, p ListUnsequencedIndexesParams) (list []ListUnsequencedIndexesRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListUnsequencedIndexes, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListUnsequencedIndexesRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 var stmtReadClock = statement{

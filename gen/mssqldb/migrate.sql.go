@@ -105,16 +105,16 @@ func (q *Queries) IsOwner(ctx context.Context) (r int32, err error) {
 
 var stmtListIndexesWithPageLocks = statement{
 	name: "ListIndexesWithPageLocks",
-	text: `SELECT i.name
+	text: `SELECT t.name AS table_name, i.name AS index_name
 FROM sys.indexes AS i
 INNER JOIN sys.tables AS t ON t.object_id = i.object_id
 WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.allow_page_locks = 1
 ORDER BY i.name`,
-	schemas: []schemaAt{{19, 22, "sys"}, {47, 50, "sys"}},
+	schemas: []schemaAt{{55, 58, "sys"}, {83, 86, "sys"}},
 	batch:   true,
 	decls:   "@schema nvarchar(128)",
 	sets: [][]string{
-		{"name"},
+		{"table_name", "index_name"},
 	},
 }
 
@@ -123,16 +123,22 @@ type ListIndexesWithPageLocksParams struct {
 	Schema string
 }
 
-func scanListIndexesWithPageLocksValue(rows *sql.Rows, r *string) error {
-	return rows.Scan(r)
+// ListIndexesWithPageLocksRow is a row that [Queries.ListIndexesWithPageLocks] returns.
+type ListIndexesWithPageLocksRow struct {
+	TableName string
+	IndexName string
+}
+
+func scanListIndexesWithPageLocksRow(rows *sql.Rows, r *ListIndexesWithPageLocksRow) error {
+	return rows.Scan(&r.TableName, &r.IndexName)
 }
 
 // ListIndexesWithPageLocks lists the indexes that allow page locks (rule Q5).
-func (q *Queries) ListIndexesWithPageLocks(ctx context.Context, p ListIndexesWithPageLocksParams) (list []string, err error) {
+func (q *Queries) ListIndexesWithPageLocks(ctx context.Context, p ListIndexesWithPageLocksParams) (list []ListIndexesWithPageLocksRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
 	err = q.call(ctx, &stmtListIndexesWithPageLocks, &a, func(_ int, rows *sql.Rows) (err error) {
-		list, err = readMany(rows, scanListIndexesWithPageLocksValue)
+		list, err = readMany(rows, scanListIndexesWithPageLocksRow)
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,70 @@ SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sy
 -- name: GetDelayedDurability :one
 SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
+-- GetAutoClose tells whether the server closes the database when nobody is connected (1).
+-- name: GetAutoClose :one
+SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+
+-- GetAutoShrink tells whether the server shrinks the files of the database (1).
+-- name: GetAutoShrink :one
+SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+
+-- GetQueryStore tells whether the server keeps what statements cost (1).
+-- name: GetQueryStore :one
+SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
+
+-- GetOptimizedLocking tells whether a transaction keeps one lock for all the rows it has changed (1); NULL from a
+-- server without it.
+-- name: GetOptimizedLocking :one
+SELECT d.name, CONVERT(BIGINT, DATABASEPROPERTYEX(d.name, 'IsOptimizedLockingOn')) AS value
+FROM sys.databases AS d
+WHERE d.database_id = DB_ID();
+
+-- ListRecomputedQueues lists the queue tables of whose indexes the server renews the statistics
+-- (0005_storage_sqlserver.sql), with the number of those indexes.
+-- name: ListRecomputedQueues :many
+SELECT t.name, COUNT(*) AS indexes
+FROM sys.tables AS t
+INNER JOIN sys.indexes AS i ON i.object_id = t.object_id
+INNER JOIN sys.stats AS s ON s.object_id = i.object_id AND s.stats_id = i.index_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions')
+  AND s.no_recompute = 0
+GROUP BY t.name
+ORDER BY t.name;
+
+-- ListUnsequencedIndexes lists the indexes whose rows arrive at one end, and whose writers the server does not let in
+-- one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
+-- name: ListUnsequencedIndexes :many
+SELECT t.name AS table_name, i.name AS index_name
+FROM sys.tables AS t
+INNER JOIN sys.indexes AS i ON i.object_id = t.object_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND i.name IN (N'pk_worker_queue', N'ix_worker_queue_ready', N'ix_worker_queue_wake', N'ix_inboxes_ready', N'ix_inboxes_wake')
+  AND i.name IS NOT NULL AND i.optimize_for_sequential_key = 0
+ORDER BY t.name, i.name;
+
+-- ListEscalatingTables lists the tables of which one statement may lock thousands of rows, and which the server would
+-- then lock whole (0005_storage_sqlserver.sql).
+-- name: ListEscalatingTables :many
+SELECT t.name, t.lock_escalation_desc AS escalation
+FROM sys.tables AS t
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'history', N'kv_store', N'kv_delta')
+  AND t.lock_escalation_desc <> N'DISABLE'
+ORDER BY t.name;
+
+-- ListCompressedQueues lists the queue tables that are compressed, with the number of their indexes that are, and how.
+-- name: ListCompressedQueues :many
+SELECT t.name, COUNT(*) AS indexes, MIN(p.data_compression_desc) AS compression
+FROM sys.tables AS t
+INNER JOIN sys.partitions AS p ON p.object_id = t.object_id
+WHERE t.schema_id = SCHEMA_ID(@schema)
+  AND t.name IN (N'inboxes', N'orchestrator_queue', N'worker_queue', N'sessions')
+  AND p.data_compression <> 0
+GROUP BY t.name
+ORDER BY t.name;
+
 -- GetUpdateability is READ_WRITE or READ_ONLY; NULL from a server that does not know.
 -- name: GetUpdateability :one
 SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability')) AS updateability;

@@ -33,7 +33,7 @@ WHERE o.schema_id = SCHEMA_ID(@schema);
 
 -- ListIndexesWithPageLocks lists the indexes that allow page locks (rule Q5).
 -- name: ListIndexesWithPageLocks :many
-SELECT i.name
+SELECT t.name AS table_name, i.name AS index_name
 FROM sys.indexes AS i
 INNER JOIN sys.tables AS t ON t.object_id = i.object_id
 WHERE t.schema_id = SCHEMA_ID(@schema) AND i.name IS NOT NULL AND i.allow_page_locks = 1

@@ -7,9 +7,9 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/sqltype"
 )
 
-// systemViews are the catalog views that scripts commonly ask, as documented for SQL Server 2016: a line names a view,
-// and the indented ones after it its columns with their types. A column with a question mark may be NULL. Columns that
-// are rarely asked for are left out.
+// systemViews are the catalog views that scripts commonly ask, as documented for SQL Server 2016, with
+// optimize_for_sequential_key of 2019: a line names a view, and the indented ones after it its columns with their types. A
+// column with a question mark may be NULL. Columns that are rarely asked for are left out.
 const systemViews = `
 sys.objects
 	name sysname, object_id int, principal_id int?, schema_id int, parent_object_id int, type char(2)?
@@ -54,7 +54,10 @@ sys.indexes
 	object_id int, name sysname?, index_id int, type tinyint, type_desc nvarchar(60)?, is_unique bit?
 	data_space_id int?, ignore_dup_key bit?, is_primary_key bit?, is_unique_constraint bit?, fill_factor tinyint
 	is_padded bit?, is_disabled bit?, is_hypothetical bit?, allow_row_locks bit?, allow_page_locks bit?
-	has_filter bit?, filter_definition nvarchar(max)?
+	has_filter bit?, filter_definition nvarchar(max)?, optimize_for_sequential_key bit?
+sys.stats
+	object_id int, name nvarchar(128)?, stats_id int, auto_created bit?, user_created bit?, no_recompute bit?
+	has_filter bit?, filter_definition nvarchar(max)?, is_temporary bit?, is_incremental bit?
 sys.index_columns
 	object_id int, index_id int, index_column_id int, column_id int, key_ordinal tinyint, partition_ordinal tinyint
 	is_descending_key bit?, is_included_column bit?
@@ -109,9 +112,10 @@ sys.partitions
 	data_compression tinyint, data_compression_desc nvarchar(60)?
 sys.databases
 	name sysname, database_id int, create_date datetime, compatibility_level tinyint, collation_name sysname?
-	user_access tinyint?, is_read_only bit?, state tinyint?, state_desc nvarchar(60)?, snapshot_isolation_state tinyint?
-	snapshot_isolation_state_desc nvarchar(60)?, is_read_committed_snapshot_on bit?, recovery_model tinyint?
-	recovery_model_desc nvarchar(60)?, delayed_durability int?, delayed_durability_desc nvarchar(60)?
+	user_access tinyint?, is_read_only bit?, is_auto_close_on bit, is_auto_shrink_on bit?, state tinyint?
+	state_desc nvarchar(60)?, snapshot_isolation_state tinyint?, snapshot_isolation_state_desc nvarchar(60)?
+	is_read_committed_snapshot_on bit?, recovery_model tinyint?, recovery_model_desc nvarchar(60)?
+	is_query_store_on bit?, delayed_durability int?, delayed_durability_desc nvarchar(60)?
 sys.database_principals
 	name sysname, principal_id int, type char(1), type_desc nvarchar(60)?, default_schema_name sysname?
 	create_date datetime, modify_date datetime, is_fixed_role bit

@@ -183,11 +183,11 @@ func (m *Migration) pageLocks(ctx context.Context, server server) ([]Problem, er
 		return nil, fmt.Errorf("reading the indexes of schema %s: %w", Quote(m.schema()), err)
 	}
 	var problems []Problem
-	for _, name := range allowed {
-		if m.release.pageLocksOff[name] {
-			problems = append(problems, Problem{
-				ProblemPageLocks, name, "allows page locks, which hide work from READPAST; ALTER INDEX … SET (ALLOW_PAGE_LOCKS = OFF)",
-			})
+	for _, index := range allowed {
+		if m.release.pageLocksOff[index.IndexName] {
+			problems = append(problems, Problem{ProblemPageLocks, index.IndexName, fmt.Sprintf(
+				"ALLOW_PAGE_LOCKS is ON and should be OFF: a lock on a page hides a page of work from READPAST; ALTER INDEX %s ON %s.%s SET (ALLOW_PAGE_LOCKS = OFF);",
+				Quote(index.IndexName), Quote(m.schema()), Quote(index.TableName))})
 		}
 	}
 	return problems, nil

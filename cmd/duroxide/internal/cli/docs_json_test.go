@@ -79,7 +79,7 @@ func TestManualShowsTextsOfTheProgram(t *testing.T) {
 		"reason": source(t, "provider/mssql/migrate/plan.go"),
 		"action": source(t, "provider/mssql/migrate/plan.go"),
 		"kind":   source(t, "provider/mssql/migrate/verify.go"),
-		"detail": source(t, "provider/mssql/migrate/verify.go") + source(t, "cmd/duroxide/internal/server/checks.go"),
+		"detail": source(t, "provider/mssql/migrate/verify.go") + source(t, "cmd/duroxide/internal/server/tables.go"),
 	}
 	found := map[string]int{}
 	for _, example := range examples(t) {

@@ -18,9 +18,10 @@ type doctorDocument struct {
 type findingDocument struct {
 	Check string       `json:"check"`
 	Level server.Level `json:"level"`
-	// Detail says what is the case, Advice what to do, null when all is well.
-	Detail string  `json:"detail"`
-	Advice *string `json:"advice"`
+	// Detail says what is the case, Advice what to do, and Statement is the T-SQL that does it; null when there is none.
+	Detail    string  `json:"detail"`
+	Advice    *string `json:"advice"`
+	Statement *string `json:"statement"`
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -28,10 +29,12 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check a SQL Server database, its schema, and the login",
 		Long: `Check a SQL Server database, its schema, and the login: the version and the settings
-that matter, procedures that are missing or were edited, what the login may do, and
-how far the server's clock is from this machine's. Nothing is changed.
+that matter, procedures that are missing or were edited, how tables and indexes are
+stored, what the login may do, and how far the server's clock is from this machine's.
+Nothing is changed.
 
-Each line is ok, a warning or a problem, with what to do about it. A problem keeps a
+Each line is ok, a warning or a problem, with what to do about it: for a setting, the
+T-SQL that mends it. A problem keeps a
 worker from working, or from working right, and is exit code 1.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,6 +62,10 @@ func (a *app) doctor(ctx context.Context, d *server.Database) error {
 		if f.Advice != "" {
 			one.Advice = &f.Advice
 			rows = append(rows, []string{"", "", "→ " + f.Advice})
+		}
+		if f.Statement != "" {
+			one.Statement = &f.Statement
+			rows = append(rows, []string{"", "", "→ " + f.Statement})
 		}
 		document.Findings = append(document.Findings, one)
 	}

@@ -25,8 +25,8 @@ func isBabelfish(banner string) bool { return strings.Contains(banner, "Babelfis
 func isAzure(engineEdition int64) bool { return engineEdition == 5 || engineEdition >= 8 }
 
 // judgeServer needs 2016 SP1 (13.0.4001), the first with CREATE OR ALTER.
-func judgeServer(edition, version string, f facts) Finding {
-	detail := strings.TrimSpace(edition + " " + version)
+func judgeServer(edition string, f facts) Finding {
+	detail := strings.TrimSpace(edition + " " + f.version)
 	switch {
 	case f.babelfish:
 		return Finding{
@@ -35,7 +35,7 @@ func judgeServer(edition, version string, f facts) Finding {
 				"also needs rights on the tables",
 			Advice: "use it to try and to test; what is promised under load is promised for SQL Server",
 		}
-	case f.azure || !olderThan(version, 13, 0, 4001):
+	case f.azure || !olderThan(f.version, 13, 0, 4001):
 		return Finding{Level: OK, Detail: "SQL Server, " + detail}
 	}
 	return Finding{Level: Problem, Detail: "SQL Server, " + detail + ", is too old", Advice: "upgrade to 2016 SP1 or later"}
@@ -72,37 +72,8 @@ func judgeCompatibility(level int64, database string, f facts) Finding {
 		return Finding{Level: OK, Detail: detail}
 	}
 	return Finding{
-		Level: Problem, Detail: detail + fmt.Sprintf(", and %d is needed", needed),
-		Advice: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d, or higher", quote(database), needed),
-	}
-}
-
-// judgeRowVersioning takes sys.databases.is_read_committed_snapshot_on. The change waits until
-// no other connection is active, so that without a clause it may never come in a busy
-// database; with the clause it hits others, who have to be asked.
-func judgeRowVersioning(on int64, database string) Finding {
-	if on != 0 {
-		return Finding{Level: OK, Detail: "READ_COMMITTED_SNAPSHOT is on"}
-	}
-	return Finding{
-		Level:  Warning,
-		Detail: "READ_COMMITTED_SNAPSHOT is off: those who look at a store and those who work on it wait for each other",
-		Advice: "ALTER DATABASE " + quote(database) + " SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE, once whoever else uses " +
-			"the database has agreed: it ends open transactions and changes what READ COMMITTED reads see",
-	}
-}
-
-// judgeDurability takes sys.databases.delayed_durability. Under FORCED, transactions are
-// confirmed before they are on disk: a turn that is lost after its acknowledgement is run
-// again, and its effects twice. ALLOWED is fine, because no procedure asks for it.
-func judgeDurability(mode int64, database string) Finding {
-	const forced = 2
-	if mode != forced {
-		return Finding{Level: OK, Detail: "a commit is on disk when it is confirmed"}
-	}
-	return Finding{
-		Level: Problem, Detail: "DELAYED_DURABILITY is FORCED: a crash of the server undoes what it has confirmed",
-		Advice: "ALTER DATABASE " + quote(database) + " SET DELAYED_DURABILITY = DISABLED",
+		Level: Problem, Detail: isNot("the level of database "+quote(database), strconv.FormatInt(level, 10), strconv.Itoa(needed)+" or higher", "the procedures do not compile"),
+		Statement: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d;", quote(database), needed),
 	}
 }
 
@@ -172,14 +143,14 @@ func inTwo(message string) (detail, advice string) {
 	return message, "see the other lines"
 }
 
-// checkModules compares procedures, functions, views and indexes with this release's.
+// checkModules compares procedures, functions and views with this release's.
 // Without the right to read them they would all seem to be missing.
 func (p *patient) checkModules(ctx context.Context) error {
 	if errors.Is(p.trouble, mssql.ErrMissingSchema) || errors.Is(p.trouble, mssql.ErrNewerSchema) {
 		return nil // said already, and there is nothing to compare
 	}
 	if !p.facts.seesModules {
-		p.note(Warning, "this login may not read the procedures, which is right for a worker",
+		p.note(Warning, "this login may not read the procedures, nor how tables and indexes are stored, which is right for a worker",
 			"run this command as an owner to compare them with this release")
 		return nil
 	}
@@ -192,11 +163,16 @@ func (p *patient) checkModules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.facts.comparable, p.facts.problems = true, problems
+	good := true
 	for _, problem := range problems {
-		p.findings = append(p.findings, judgeProblem(problem))
+		if problem.Kind != migrate.ProblemPageLocks { // another check's
+			good = false
+			p.findings = append(p.findings, judgeProblem(problem))
+		}
 	}
-	if len(problems) == 0 {
-		p.note(OK, "procedures, their SET options and the indexes' locks are this release's", "")
+	if good {
+		p.note(OK, "procedures, functions, views and their SET options are this release's", "")
 	}
 	return nil
 }

@@ -28,8 +28,9 @@ type Finding struct {
 	// Check names the check, such as "clock".
 	Check string
 	Level Level
-	// Detail says what is the case, and Advice, unless all is well, what to do.
-	Detail, Advice string
+	// Detail says what is the case, and Advice and Statement, unless all is well, what to do: Statement is T-SQL to be
+	// executed as it is, and Advice then what to think of before; either may be empty.
+	Detail, Advice, Statement string
 }
 
 // patient is a database that is examined.
@@ -46,8 +47,13 @@ type facts struct {
 	babelfish bool
 	// azure is Azure SQL Database, whose versions are not ours to judge.
 	azure bool
+	// version is the server's, such as 16.0.4135.4.
+	version string
 	// seesModules tells whether the login may read the text of procedures.
 	seesModules bool
+	// comparable tells that the schema could be compared with the scripts, with these problems.
+	comparable bool
+	problems   []migrate.Problem
 }
 
 // Examine checks the server, the database, the schema and the login. A check that the
@@ -55,22 +61,7 @@ type facts struct {
 // are the end of ctx.
 func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
 	p := &patient{Database: d}
-	for _, check := range []struct {
-		name string
-		run  func(*patient, context.Context) error
-	}{
-		{"server", (*patient).checkServer},
-		{"compatibility level", (*patient).checkCompatibility},
-		{"row versioning", (*patient).checkRowVersioning},
-		{"durability", (*patient).checkDurability},
-		{"writable", (*patient).checkWritable},
-		{"login", (*patient).checkLogin},
-		{"schema", (*patient).checkSchema},
-		{"modules", (*patient).checkModules},
-		{"code", (*patient).checkCode},
-		{"clock", (*patient).checkClock},
-		{"connections", (*patient).checkConnections},
-	} {
+	for _, check := range checks() {
 		before := len(p.findings)
 		err := check.run(p, ctx)
 		if ctx.Err() != nil {
@@ -86,6 +77,38 @@ func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
 	return p.findings, nil
 }
 
+// check is one thing that is looked at. Each has a name, which documents and programs know.
+type check struct {
+	name string
+	run  func(*patient, context.Context) error
+}
+
+// checks are all checks, in the order of the report. Those of tables and indexes stand behind that of the modules, which
+// finds out whether they can be seen.
+func checks() []check {
+	list := []check{
+		{"server", (*patient).checkServer},
+		{"compatibility level", (*patient).checkCompatibility},
+	}
+	for _, s := range databaseSettings() {
+		list = append(list, check{s.check, func(p *patient, ctx context.Context) error { return s.examine(ctx, p) }})
+	}
+	list = append(list,
+		check{"writable", (*patient).checkWritable},
+		check{"login", (*patient).checkLogin},
+		check{"schema", (*patient).checkSchema},
+		check{"modules", (*patient).checkModules},
+	)
+	for _, s := range tableSettings() {
+		list = append(list, check{s.check, func(p *patient, ctx context.Context) error { return s.examine(ctx, p) }})
+	}
+	return append(list,
+		check{"code", (*patient).checkCode},
+		check{"clock", (*patient).checkClock},
+		check{"connections", (*patient).checkConnections},
+	)
+}
+
 // note adds a finding of the current check.
 func (p *patient) note(level Level, detail, advice string) {
 	p.findings = append(p.findings, Finding{Level: level, Detail: detail, Advice: advice})
@@ -97,8 +120,8 @@ func (p *patient) checkServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.facts = facts{babelfish: isBabelfish(is.Banner), azure: isAzure(int64(orZero(is.EngineEdition)))}
-	p.findings = append(p.findings, judgeServer(orZero(is.Edition), orZero(is.ProductVersion), p.facts))
+	p.facts = facts{babelfish: isBabelfish(is.Banner), azure: isAzure(int64(orZero(is.EngineEdition))), version: orZero(is.ProductVersion)}
+	p.findings = append(p.findings, judgeServer(orZero(is.Edition), p.facts))
 	return nil
 }
 
@@ -116,24 +139,6 @@ func (p *patient) checkCompatibility(ctx context.Context) error {
 		return err
 	}
 	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name, p.facts))
-	return nil
-}
-
-func (p *patient) checkRowVersioning(ctx context.Context) error {
-	is, err := p.queries.GetRowVersioning(ctx)
-	if err != nil {
-		return err
-	}
-	p.findings = append(p.findings, judgeRowVersioning(orZero(is.Value), is.Name))
-	return nil
-}
-
-func (p *patient) checkDurability(ctx context.Context) error {
-	is, err := p.queries.GetDelayedDurability(ctx)
-	if err != nil {
-		return err
-	}
-	p.findings = append(p.findings, judgeDurability(orZero(is.Value), is.Name))
 	return nil
 }
 

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+)
+
+// setting is an option of the database of which one value is best for a store.
+type setting struct {
+	// check names the check, option the option in T-SQL.
+	check, option string
+	// ask reads the option's number, nil from a server without the option, and the database's name.
+	ask func(q *mssqldb.Queries, ctx context.Context) (value *int64, database string, err error)
+	// words are what T-SQL calls the numbers. wanted is the one to have, wrong the number that is found fault with.
+	words  []string
+	wanted string
+	wrong  int64
+	level  Level
+	// why says what the wrong value does, and beware what to think of before it is changed.
+	why, beware string
+	// mend are the statements that set the option, with %s for the name of the database.
+	mend string
+}
+
+// onOff are the words of most options.
+func onOff() []string { return []string{"OFF", "ON"} }
+
+// databaseSettings are the options, each a check of its own. [patient.checkCompatibility] is another one.
+func databaseSettings() []setting {
+	return []setting{
+		{
+			check: "row versioning", option: "READ_COMMITTED_SNAPSHOT", words: onOff(), wanted: "ON", wrong: 0, level: Warning,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetRowVersioning(ctx)
+				return is.Value, is.Name, err
+			},
+			why:    "those who look at a store and those who work on it wait for each other",
+			beware: "agree on it with whoever else uses the database: it ends open transactions and changes what READ COMMITTED reads see",
+			mend:   "ALTER DATABASE %s SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE;",
+		},
+		{
+			// ALLOWED is fine, because no procedure asks for it.
+			check: "durability", option: "DELAYED_DURABILITY", words: []string{"DISABLED", "ALLOWED", "FORCED"}, wanted: "DISABLED", wrong: 2, level: Problem,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetDelayedDurability(ctx)
+				return is.Value, is.Name, err
+			},
+			why:  "a crash of the server undoes what it has confirmed, so that a turn is run again and its effects come twice",
+			mend: "ALTER DATABASE %s SET DELAYED_DURABILITY = DISABLED;",
+		},
+		{
+			check: "auto close", option: "AUTO_CLOSE", words: onOff(), wanted: "OFF", wrong: 1, level: Warning,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetAutoClose(ctx)
+				return &is.Value, is.Name, err
+			},
+			why:  "the server closes the database when the last connection goes, and the next one waits until it is open and every plan is compiled again",
+			mend: "ALTER DATABASE %s SET AUTO_CLOSE OFF;",
+		},
+		{
+			check: "auto shrink", option: "AUTO_SHRINK", words: onOff(), wanted: "OFF", wrong: 1, level: Warning,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetAutoShrink(ctx)
+				return is.Value, is.Name, err
+			},
+			why:  "the server moves pages to the front of the file, which the queues have left and will need again in a moment",
+			mend: "ALTER DATABASE %s SET AUTO_SHRINK OFF;",
+		},
+		{
+			check: "query store", option: "QUERY_STORE", words: onOff(), wanted: "ON", wrong: 0, level: Warning,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetQueryStore(ctx)
+				return is.Value, is.Name, err
+			},
+			why:  "nobody can tell afterwards what a slow claim read and which plan it had (sql/operations/slow_statements.sql)",
+			mend: "ALTER DATABASE %s SET QUERY_STORE = ON;",
+		},
+		{
+			check: "optimized locking", option: "OPTIMIZED_LOCKING", words: onOff(), wanted: "ON", wrong: 0, level: Warning,
+			ask: func(q *mssqldb.Queries, ctx context.Context) (*int64, string, error) {
+				is, err := q.GetOptimizedLocking(ctx)
+				return is.Value, is.Name, err
+			},
+			why:    "a turn with a wide fan-out keeps a lock for each row that it writes, where this server could do with one",
+			beware: "do it when nobody works: it ends open transactions, and takes accelerated database recovery, which keeps row versions in the database itself",
+			mend: "ALTER DATABASE %[1]s SET ACCELERATED_DATABASE_RECOVERY = ON WITH ROLLBACK IMMEDIATE; " +
+				"ALTER DATABASE %[1]s SET OPTIMIZED_LOCKING = ON WITH ROLLBACK IMMEDIATE;",
+		},
+	}
+}
+
+// examine asks for the option and judges the answer.
+func (s setting) examine(ctx context.Context, p *patient) error {
+	if p.facts.babelfish {
+		p.note(OK, "Babelfish has no "+s.option+" of its own", "")
+		return nil
+	}
+	value, database, err := s.ask(p.queries, ctx)
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, s.judge(value, database))
+	return nil
+}
+
+// judge finds fault with the wrong value. Another one that is not wanted either does no harm.
+func (s setting) judge(value *int64, database string) Finding {
+	if value == nil || *value < 0 || *value >= int64(len(s.words)) {
+		return Finding{Level: OK, Detail: "this server has no " + s.option}
+	}
+	found := s.words[*value]
+	if *value != s.wrong {
+		return Finding{Level: OK, Detail: s.option + " is " + found}
+	}
+	return Finding{
+		Level: s.level, Detail: isNot(s.option, found, s.wanted, s.why),
+		Advice: s.beware, Statement: fmt.Sprintf(s.mend, quote(database)),
+	}
+}
+
+// isNot is the sentence about a setting that has the wrong value.
+func isNot(option, found, wanted, why string) string {
+	return fmt.Sprintf("%s is %s and should be %s: %s", option, found, wanted, why)
+}
