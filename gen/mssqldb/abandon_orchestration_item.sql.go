@@ -26,7 +26,7 @@ type AbandonOrchestrationItemParams struct {
 // that the token holds. That the lease may have ended by itself does not matter as
 // long as nobody else took the instance.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken].
+// Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {
 	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

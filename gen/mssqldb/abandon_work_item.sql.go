@@ -26,7 +26,7 @@ type AbandonWorkItemParams struct {
 // lease may have ended by itself does not matter as long as nobody else took the
 // activity. Its session and its tag stay, and the owner keeps the session.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken].
+// Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonWorkItem(ctx context.Context, p AbandonWorkItemParams) error {
 	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -153,8 +153,7 @@ type AckOrchestrationItemResult struct {
 // Transaction: its own. Names of code and versions of the framework are added before it
 // begins, so that nobody waits for the turn to read them.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
-// [ErrDuplicateEvent].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
 	a := newArgs(21)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -210,8 +210,7 @@ type AckTurnAndTakeResult struct {
 // The parameters are those of the two procedures; @turn_token and what follows belong to take, which
 // waits for nobody who writes.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID],
-// [ErrDuplicateEvent].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {
 	a := newArgs(36)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

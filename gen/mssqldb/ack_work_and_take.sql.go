@@ -114,7 +114,7 @@ type AckWorkAndTakeResult struct {
 // The parameters are those of the two procedures; @turn_token and what follows belong to take, which
 // waits for nobody who writes.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
 	a := newArgs(18)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

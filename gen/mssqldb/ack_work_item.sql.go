@@ -29,7 +29,7 @@ type AckWorkItemParams struct {
 //
 // Transaction: its own.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {
 	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -44,7 +44,7 @@ type AppendWithExecutionParams struct {
 // AppendWithExecution appends events outside a turn, for tests and tools (§5.7). It needs no lease and
 // creates no instance. All events are appended, or none.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrDuplicateEvent].
+// Errors: [ErrDuplicateEvent].
 func (q *Queries) AppendWithExecution(ctx context.Context, p AppendWithExecutionParams) error {
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -36,8 +36,6 @@ type CleanupOrphanedSessionsResult struct {
 // arrives between the look at the queue and the deletion, and no lock on the queue is
 // held while a session is locked. Each portion is a transaction of its own; what an
 // error leaves behind, the next call finds.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) CleanupOrphanedSessions(ctx context.Context) (CleanupOrphanedSessionsResult, error) {
 	a := newArgs(0)
 	var r CleanupOrphanedSessionsResult

@@ -70,7 +70,7 @@ type DeleteInstanceResult struct {
 // it that is not locked: a child may have been created in between. One that is created
 // later is as if it had been created after the deletion.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInstanceNotFound], [ErrSubOrchestration].
+// Errors: [ErrInstanceNotFound], [ErrSubOrchestration].
 func (q *Queries) DeleteInstance(ctx context.Context, p DeleteInstanceParams) (DeleteInstanceResult, error) {
 	a := newArgs(2)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -91,8 +91,6 @@ type DeleteInstanceBulkResult struct {
 //
 // It has more than 150 lines since the look for roots, the lock of a tree and its deletion are
 // loops in each other, and a helper can't fill the caller's table variables.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

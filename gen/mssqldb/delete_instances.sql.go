@@ -72,8 +72,6 @@ type DeleteInstancesResult struct {
 // instances runs. Nothing is deleted either, with or without it, while an instance
 // outside the list has its parent in it; one that is created later is as if it had
 // been created after the deletion.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
 	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)

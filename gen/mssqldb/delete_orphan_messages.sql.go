@@ -47,8 +47,6 @@ type DeleteOrphanMessagesResult struct {
 // never began is a transaction of its own. After each id and each hundred the call ends if it
 // has taken @budget_ms milliseconds, and so it does at the first error, provided that something
 // was deleted before it: the next goes on.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) DeleteOrphanMessages(ctx context.Context, p DeleteOrphanMessagesParams) (DeleteOrphanMessagesResult, error) {
 	a := newArgs(3)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)

@@ -29,7 +29,7 @@ type EnqueueForOrchestratorParams struct {
 // It may be called inside the caller's transaction and is then committed or rolled
 // back with it; if it fails, it rolls that transaction back.
 //
-// Errors: [ErrWrongIsolationLevel].
+// Errors: [ErrSnapshotTransaction].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {
 	a := newArgs(6)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -25,8 +25,6 @@ type EnqueueForWorkerParams struct {
 }
 
 // EnqueueForWorker adds one activity to the worker queue, visible at once (§5.8).
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) EnqueueForWorker(ctx context.Context, p EnqueueForWorkerParams) error {
 	a := newArgs(7)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -13,7 +13,7 @@ import (
 
 // sentinels are the errors that stand for the numbers of THROW.
 var sentinels = map[int32]error{
-	50001: ErrWrongIsolationLevel,
+	50001: ErrSnapshotTransaction,
 	50010: ErrInvalidLockToken,
 	50011: ErrLockExpired,
 	50012: ErrInvalidExecutionID,
@@ -23,8 +23,8 @@ var sentinels = map[int32]error{
 	50023: ErrSubOrchestration,
 }
 
-// ErrWrongIsolationLevel is error 50001: the session is not under READ COMMITTED; do not set an isolation level on the connections that the store uses.
-var ErrWrongIsolationLevel = errors.New(packageName + ": the session is not under READ COMMITTED; do not set an isolation level on the connections that the store uses")
+// ErrSnapshotTransaction is error 50001: the caller's transaction is under SNAPSHOT, to which the server may not let it return from this procedure (error 3951).
+var ErrSnapshotTransaction = errors.New(packageName + ": the caller's transaction is under SNAPSHOT, to which the server may not let it return from this procedure (error 3951)")
 
 // ErrInvalidLockToken is error 50010: nobody holds the token.
 var ErrInvalidLockToken = errors.New(packageName + ": nobody holds the token")

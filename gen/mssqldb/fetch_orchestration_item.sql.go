@@ -117,7 +117,7 @@ type FetchOrchestrationItemResult struct {
 // come in the order of their oldest visible message, over all versions that the filter
 // admits and all code that the worker knows. What is not admitted is not even looked at.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
+// Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {
 	a := newArgs(15)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

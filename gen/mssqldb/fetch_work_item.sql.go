@@ -71,7 +71,7 @@ type FetchWorkItemResult struct {
 // on only, and makes ready only what is due since @due_from; 0 for all. A look that finds
 // nothing is repeated from the beginning.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrUnregisteredCode].
+// Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {
 	a := newArgs(16)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -42,7 +42,7 @@ type PruneExecutionsResult struct {
 // PruneExecutions deletes old executions of one instance, never the current one nor a running one
 // (§6.18). All or none of them.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInstanceNotFound].
+// Errors: [ErrInstanceNotFound].
 func (q *Queries) PruneExecutions(ctx context.Context, p PruneExecutionsParams) (PruneExecutionsResult, error) {
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

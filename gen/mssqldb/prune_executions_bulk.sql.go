@@ -69,8 +69,6 @@ type PruneExecutionsBulkResult struct {
 // was done before it: the next call goes on where this one stopped, or meets the error
 // again and reports it. So the counts are never lost, and a call is never longer because there
 // is much that doesn't match.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulkParams) (PruneExecutionsBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

@@ -37,8 +37,6 @@ type RegisterKnownCodeParams struct {
 
 // RegisterKnownCode registers a set of names that a worker knows, so that its fetches can name it by the
 // digest, and removes sets that no fetch has named for a day.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodeParams) error {
 	a := newArgs(3)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)

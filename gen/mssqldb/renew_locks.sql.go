@@ -54,7 +54,7 @@ type RenewLocksResult struct {
 // renew_work_item_lock do (§5.24). Each is a transaction of its own, so that one that is lost keeps no
 // other from being renewed.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {
 	a := newArgs(1)
 	sendEither(&a, q, "locks", "locks_json", &typeLeaseListV1, p.Locks, (*LeaseListV1Row).tvp, (*LeaseListV1Row).put)

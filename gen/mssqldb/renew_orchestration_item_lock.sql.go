@@ -24,7 +24,7 @@ type RenewOrchestrationItemLockParams struct {
 // RenewOrchestrationItemLock moves the end of an instance's lease to @extend_ms milliseconds from now (§5.4). A
 // lease that has ended is never revived, even if nobody took the instance.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {
 	a := newArgs(2)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

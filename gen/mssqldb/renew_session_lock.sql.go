@@ -55,8 +55,6 @@ type RenewSessionLockResult struct {
 // RenewSessionLock moves the end of the owners' sessions to @extend_ms milliseconds from now (§5.14). A
 // session that has expired is not revived, and one that has had nothing to do for
 // @idle_ms milliseconds is left to expire.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) RenewSessionLock(ctx context.Context, p RenewSessionLockParams) (RenewSessionLockResult, error) {
 	a := newArgs(3)
 	sendEither(&a, q, "owners", "owners_json", &typeIDListV1, p.Owners, (*IDListV1Row).tvp, (*IDListV1Row).put)

@@ -24,7 +24,7 @@ type RenewWorkItemLockParams struct {
 // RenewWorkItemLock moves the end of an activity's lease to @extend_ms milliseconds from now (§5.12).
 // That it fails is how a worker learns that the activity was cancelled.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken], [ErrLockExpired].
+// Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewWorkItemLock(ctx context.Context, p RenewWorkItemLockParams) error {
 	a := newArgs(2)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -61,7 +61,7 @@ type SetMessagesAsideResult struct {
 // SetMessagesAside moves messages of a turn that could not be decoded out of the queue, for somebody
 // to look at (§5.1). If none is left the turn is over: the instance is released.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken].
+// Errors: [ErrInvalidLockToken].
 func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) (SetMessagesAsideResult, error) {
 	a := newArgs(2)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

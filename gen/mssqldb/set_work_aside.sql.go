@@ -25,7 +25,7 @@ type SetWorkAsideParams struct {
 // SetWorkAside moves a locked activity that could not be decoded out of the queue, whose head it
 // would block for ever (§5.10), for somebody to look at.
 //
-// Errors: [ErrWrongIsolationLevel], [ErrInvalidLockToken].
+// Errors: [ErrInvalidLockToken].
 func (q *Queries) SetWorkAside(ctx context.Context, p SetWorkAsideParams) error {
 	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)

@@ -45,8 +45,6 @@ type StartInstanceResult struct {
 
 // StartInstance queues a start unless the instance id is used, by an instance or by a start that waits
 // for its first turn. Of several that start one id at the same time, one does.
-//
-// Errors: [ErrWrongIsolationLevel].
 func (q *Queries) StartInstance(ctx context.Context, p StartInstanceParams) (StartInstanceResult, error) {
 	a := newArgs(5)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

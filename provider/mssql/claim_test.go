@@ -69,7 +69,7 @@ func TestClaimGivesBackWhatItMayHold(t *testing.T) {
 		"a session that was ended":        {reported(596), 1},
 		"a deadlock":                      {reported(1205), 1},
 		"a long wait":                     {reported(1222), 0},
-		"a procedure that says no":        {reported(50001), 0},
+		"a procedure that says no":        {reported(50010), 0},
 		"the end of the context":          {context.Canceled, 1},
 		"the end of it, with an error on": {errors.Join(context.Canceled, reported(3621)), 1},
 	} {

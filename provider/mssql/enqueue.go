@@ -38,8 +38,9 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 // is sent if that commits, and never was if it rolls back. So an orchestration starts,
 // or an event is raised, together with the business change that is the reason for it.
 //
-// The transaction must be one of the store's database, under READ COMMITTED. Until it
-// ends it holds the instance's lock, for which turns of that instance wait, and whoever
+// The transaction must be one of the store's database, under any isolation level but
+// SNAPSHOT ([errors.ErrUnsupported]); the message is sent under READ COMMITTED, and the
+// transaction's own level stays what it was. Until it ends it holds the instance's lock, for which turns of that instance wait, and whoever
 // else sends to it; with the first start ever of an orchestration in a version, also who
 // starts the same for the first time. So keep it short, and send to several instances in
 // the order of their ids. The call may have to wait for others itself: ctx bounds it, and

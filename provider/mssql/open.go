@@ -101,9 +101,9 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 // connects to nothing: trouble, such as a missing schema, shows with the first call,
 // which also asks the server what it is, in one round trip more.
 //
-// db must use the driver of go-mssqldb under its name "sqlserver", and give out sessions
-// under READ COMMITTED. What [Config] and the environment ([PoolEnv]) say about
-// connections has no effect.
+// db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under
+// any isolation level: each call runs under READ COMMITTED and leaves the level as it was.
+// What [Config] and the environment ([PoolEnv]) say about connections has no effect.
 //
 // Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
 func New(db *sql.DB, config *Config) (*Store, error) {

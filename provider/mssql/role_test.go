@@ -94,8 +94,7 @@ func forbidden(t *testing.T, owner *sql.DB, schema, other string) (statements []
 	return append(statements,
 		fmt.Sprintf("SELECT COUNT(*) FROM [%s].migrations", other),
 		fmt.Sprintf("EXEC [%s].list_instances", other),
-		fmt.Sprintf("EXEC [%s].get_system_metrics", other),
-		fmt.Sprintf("EXEC [%s].require_read_committed", other))
+		fmt.Sprintf("EXEC [%s].get_system_metrics", other))
 }
 
 func viewsOf(t *testing.T, db *sql.DB, schema string) (views []string) {

@@ -12,8 +12,6 @@
 -- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item
     @lock_token UNIQUEIDENTIFIER,
@@ -22,10 +20,10 @@ CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400);
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     SELECT @instance_id = b.instance_id

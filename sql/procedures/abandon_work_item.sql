@@ -10,8 +10,6 @@
 -- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.abandon_work_item
     @lock_token UNIQUEIDENTIFIER,
@@ -20,10 +18,10 @@ CREATE OR ALTER PROCEDURE duroxide.abandon_work_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     SELECT @id = q.id

@@ -49,8 +49,6 @@
 -- made for an empty one (rule Q9). ROWLOCK keeps the locks to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 --   50012 invalid_execution_id: the first execution is 1
@@ -81,6 +79,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT;
 DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
@@ -89,7 +88,6 @@ DECLARE @targets duroxide.id_list_v1;
 DECLARE @codes duroxide.code_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_code @name = @code_name, @version = @code_version, @code_id = @code_id OUTPUT;
     INSERT INTO @codes (position, name, version)
     SELECT ROW_NUMBER() OVER (ORDER BY n.name, n.version), n.name, n.version

@@ -15,8 +15,6 @@
 -- Locks: those of ack_orchestration_item, and after its commit those of take.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 --   50012 invalid_execution_id: the first execution is 1
@@ -62,6 +60,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 EXEC duroxide.ack_orchestration_item @lock_token = @lock_token, @execution_id = @execution_id, @name = @name,
     @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id,
     @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output,

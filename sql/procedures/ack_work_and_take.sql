@@ -12,8 +12,6 @@
 -- Locks: those of ack_work_item, and after its commit those of take.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
@@ -38,6 +36,7 @@ CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,

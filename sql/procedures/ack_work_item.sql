@@ -18,8 +18,6 @@
 -- comes the other way. ROWLOCK keeps the locks to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 CREATE OR ALTER PROCEDURE duroxide.ack_work_item
@@ -29,10 +27,10 @@ CREATE OR ALTER PROCEDURE duroxide.ack_work_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT, @session_id NVARCHAR(400), @shared BIT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     IF @instance_id IS NOT NULL

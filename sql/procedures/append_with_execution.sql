@@ -6,8 +6,6 @@
 -- (rule Q9). ROWLOCK keeps the locks to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50013 duplicate_event: the execution already has an event with one of the ids, or
 --         @events has an id twice
 CREATE OR ALTER PROCEDURE duroxide.append_with_execution
@@ -17,9 +15,9 @@ CREATE OR ALTER PROCEDURE duroxide.append_with_execution
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     -- A history that has a start makes an instance without a row fetchable.

@@ -11,19 +11,15 @@
 --
 -- Hints: LOOP, FORCESEEK and ROWLOCK delete each by its key, whatever number of them the
 -- plan was made for, and INDEX finds those that have ended (rule Q9).
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @orphaned TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @deleted BIGINT = 0, @portion INT = 1000;
-EXEC duroxide.require_read_committed;
 WHILE @portion = 1000
 BEGIN
     DELETE FROM @orphaned;

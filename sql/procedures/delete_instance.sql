@@ -19,8 +19,6 @@
 -- this calls.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50020 instance_not_found: there is no such instance
 --   50023 sub_orchestration: the instance has a parent and goes with it only, also with
 --         @force
@@ -30,13 +28,13 @@ CREATE OR ALTER PROCEDURE duroxide.delete_instance
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @tree duroxide.id_list_v1;
 DECLARE @locked TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @running NVARCHAR(400);
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     INSERT INTO @tree (position, id)

@@ -33,10 +33,6 @@
 -- Hints: INDEX and LOOP read a page of executions by an index and nothing else, and each
 -- instance by a seek, whatever the statistics say (rule Q9). See also lock_inbox, which this
 -- calls.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.delete_instance_bulk
     @listed             BIT,
     @list               duroxide.id_list_v1 READONLY,
@@ -49,6 +45,7 @@ CREATE OR ALTER PROCEDURE duroxide.delete_instance_bulk
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- No time is later, so that there is one shape of the query, with or without it.
@@ -69,7 +66,6 @@ DECLARE @of_instances BIGINT, @of_executions BIGINT, @of_events BIGINT, @of_mess
 SELECT @after_completed_at = COALESCE(@after_completed_at, -1), @after_instance_id = COALESCE(@after_instance_id, N''),
     @after_execution_id = COALESCE(@after_execution_id, 0);
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
 
     WHILE @count = 1000 AND @done < @max_roots AND @in_time = 1
     BEGIN

@@ -15,21 +15,17 @@
 -- Hints: LOOP and INDEX come to the rows of the list by seeks, and to an execution by its
 -- instance, even if the plan was made for other lists (rule Q9). See also lock_inbox, which
 -- this calls.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.delete_instances
     @list  duroxide.id_list_v1 READONLY,
     @force BIT
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @conflict NVARCHAR(400), @parent NVARCHAR(400);
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0, @messages BIGINT = 0;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
     EXEC duroxide.lock_inboxes @instances = @list;
 

@@ -22,10 +22,6 @@
 -- Hints: INDEX reads a page of ids, and the rows of one, by an index and nothing else, whatever
 -- the statistics say (rule Q9). ROWLOCK keeps the locks to rows. See also lock_inbox, which
 -- this calls.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.delete_orphan_messages
     @older_than_ms BIGINT,
     @budget_ms     BIGINT,
@@ -33,6 +29,7 @@ CREATE OR ALTER PROCEDURE duroxide.delete_orphan_messages
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @before BIGINT = @now - @older_than_ms;
@@ -46,7 +43,6 @@ DECLARE @last NVARCHAR(400) = COALESCE(@after, N''), @page NVARCHAR(400), @id NV
 DECLARE @found INT = 100, @portion INT, @of_id BIGINT;
 DECLARE @instances BIGINT = 0, @messages BIGINT = 0, @in_time BIT = 1;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     WHILE @found = 100 AND @in_time = 1
     BEGIN
         -- A page of ids, and which of them never began.

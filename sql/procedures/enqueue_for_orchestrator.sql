@@ -12,8 +12,8 @@
 -- Locks: code_names, inboxes, orchestrator_queue.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
+--   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the
+--         server may not let it return from this procedure (error 3951)
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
     @instance_id NVARCHAR(400),
     @kind        TINYINT,
@@ -24,10 +24,20 @@ CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+IF @@TRANCOUNT > 0
+BEGIN
+    IF EXISTS (
+        SELECT 1
+        FROM sys.dm_exec_sessions AS s
+        WHERE s.session_id = @@SPID
+          AND s.transaction_isolation_level = 5
+    )
+        THROW 50001, N'The transaction is under SNAPSHOT: begin it under READ COMMITTED, REPEATABLE READ or SERIALIZABLE.', 1;
+END;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @code_id INT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 

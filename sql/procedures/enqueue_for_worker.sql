@@ -5,10 +5,6 @@
 -- gen:null @session_id @tag @name
 --
 -- Locks: code_names, worker_queue.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,
@@ -20,10 +16,10 @@ CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @code_id INT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_code @name = @name, @version = N'', @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 

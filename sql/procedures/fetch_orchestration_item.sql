@@ -54,8 +54,6 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @lock_token    UNIQUEIDENTIFIER,
@@ -76,6 +74,7 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @versions duroxide.version_id_list_v1;
 -- The codes of which something may be taken, as far as this call knows.
@@ -88,7 +87,6 @@ DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BI
 DECLARE @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
 
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     IF @more = 0

@@ -21,8 +21,6 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @lock_token UNIQUEIDENTIFIER,
@@ -44,6 +42,7 @@ CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @id BIGINT, @fresh BIT, @due_until BIGINT, @looked_ms BIGINT;
 EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
     @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,

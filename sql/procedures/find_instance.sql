@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE duroxide.find_instance
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @used BIT, @name NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX);
 EXEC duroxide.id_use @instance_id = @instance_id, @used = @used OUTPUT, @name = @name OUTPUT,
     @status = @status OUTPUT, @start = @start OUTPUT;

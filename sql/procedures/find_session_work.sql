@@ -15,7 +15,6 @@
 -- and the end of the lease are there for the reasons that find_work gives. FORCESEEK looks at
 -- a session by its key alone.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
     @now      BIGINT,

@@ -17,7 +17,6 @@
 -- the index: an instance that another call is writing is passed over instead of waited
 -- for.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

@@ -5,7 +5,6 @@
 -- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of the look of find_turn;
 -- nothing is kept locked. LOOP finds the message of each instance by a seek.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

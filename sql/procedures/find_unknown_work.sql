@@ -8,7 +8,6 @@
 -- to rows; none is kept locked. INDEX is there for the reason that find_work gives, and
 -- LOOP for the same: it seeks each tag.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @tags  duroxide.id_list_v1 READONLY,
     @codes duroxide.code_id_list_v1 READONLY,

@@ -16,7 +16,6 @@
 -- column that a CHECK or NOT NULL says enough about would not do: the server knows then
 -- that it need not look.)
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_custom_status
     @last_seen   BIGINT
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Status
 SELECT i.custom_status, i.custom_status_version
 FROM duroxide.instances AS i

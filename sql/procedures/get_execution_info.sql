@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_execution_info
     @execution_id BIGINT
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Execution
 SELECT e.execution_id, e.status, e.output, e.started_at, e.completed_at,
     (

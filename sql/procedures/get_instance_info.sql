@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Instance
 SELECT i.instance_id, i.orchestration_name, i.orchestration_version, i.current_execution_id, e.status, e.output,
     i.created_at, i.updated_at, i.parent_instance_id

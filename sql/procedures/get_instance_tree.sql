@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_instance_tree
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Tree
 SELECT t.instance_id
 FROM duroxide.instance_tree(@instance_id) AS t

@@ -11,6 +11,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_kv_all_values
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 BEGIN TRY
     BEGIN TRANSACTION;
     EXEC duroxide.hold_instance @instance_id = @instance_id;

@@ -6,6 +6,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_parent_id
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Instance
 SELECT i.parent_instance_id
 FROM duroxide.instances AS i

@@ -15,6 +15,7 @@ CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- One row for all messages that nobody has taken, and one for each turn that took some.
 DECLARE @taken TABLE (

@@ -6,6 +6,7 @@
 CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Metrics
 SELECT c.instances, c.running, c.completed, c.failed,
     (SELECT COUNT_BIG(*) FROM duroxide.executions AS x) AS executions,

@@ -7,6 +7,7 @@ CREATE OR ALTER PROCEDURE duroxide.latest_execution_id
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Latest
 SELECT MAX(x.execution_id) AS execution_id
 FROM (

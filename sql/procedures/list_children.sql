@@ -6,6 +6,7 @@ CREATE OR ALTER PROCEDURE duroxide.list_children
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Children
 SELECT i.instance_id
 FROM duroxide.instances AS i

@@ -6,6 +6,7 @@ CREATE OR ALTER PROCEDURE duroxide.list_executions
     @instance_id NVARCHAR(400)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Executions
 SELECT e.execution_id
 FROM duroxide.executions AS e

@@ -5,6 +5,7 @@
 CREATE OR ALTER PROCEDURE duroxide.list_instances
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Instances
 SELECT i.instance_id
 FROM duroxide.instances AS i

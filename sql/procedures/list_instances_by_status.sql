@@ -10,6 +10,7 @@ CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Instances
 SELECT i.instance_id
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))

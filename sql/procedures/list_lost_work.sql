@@ -9,6 +9,7 @@ CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Lost
 SELECT t.position
 FROM @tokens AS t

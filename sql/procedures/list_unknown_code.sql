@@ -8,6 +8,7 @@ CREATE OR ALTER PROCEDURE duroxide.list_unknown_code
     @unknown_ms BIGINT
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- gen:result Codes
 SELECT u.activity, u.name, u.version, COUNT_BIG(*) AS waiting, MIN(u.visible_at) AS ready_at

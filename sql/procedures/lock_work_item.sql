@@ -33,8 +33,6 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50014 unregistered_code: the set of names has to be registered first
 CREATE OR ALTER PROCEDURE duroxide.lock_work_item
     @lock_token UNIQUEIDENTIFIER,
@@ -74,7 +72,6 @@ SET @fresh = 0;
 SET @due_until = 0;
 SET @looked_ms = 0;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     EXEC duroxide.ready_due_work @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;

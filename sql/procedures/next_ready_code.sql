@@ -6,7 +6,6 @@
 -- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
 -- that fetch_orchestration_item gives.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
     @code    INT OUTPUT

@@ -7,7 +7,6 @@
 -- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
 -- that find_work gives.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -12,8 +12,6 @@
 -- Locks: executions, history.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50020 instance_not_found: there is no such instance
 CREATE OR ALTER PROCEDURE duroxide.prune_executions
     @instance_id      NVARCHAR(400),
@@ -22,10 +20,10 @@ CREATE OR ALTER PROCEDURE duroxide.prune_executions
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @found BIT, @executions BIGINT, @events BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,

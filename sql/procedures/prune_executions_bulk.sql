@@ -27,10 +27,6 @@
 -- no lock is held that a writer waits for.
 -- Hints: INDEX and LOOP read a page of instances by the key and nothing else, and each
 -- execution by a seek, whatever the statistics say (rule Q9).
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.prune_executions_bulk
     @listed           BIT,
     @list             duroxide.id_list_v1 READONLY,
@@ -43,6 +39,7 @@ CREATE OR ALTER PROCEDURE duroxide.prune_executions_bulk
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @page TABLE (
@@ -55,7 +52,6 @@ DECLARE @count INT = 1000, @position INT = 0, @next INT, @instance_id NVARCHAR(4
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
 DECLARE @found BIT, @of_executions BIGINT, @of_events BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
 
     -- No id is empty, so the first is behind this.
     SET @after = COALESCE(@after, N'');

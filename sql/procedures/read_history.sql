@@ -14,6 +14,7 @@ CREATE OR ALTER PROCEDURE duroxide.read_history
     @first_event  BIGINT
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 IF @execution_id IS NULL
     SELECT @execution_id = MAX(x.execution_id)
     FROM (

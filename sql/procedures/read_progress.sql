@@ -16,6 +16,7 @@ CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS
 SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @starts TABLE (position INT NOT NULL PRIMARY KEY, work_item NVARCHAR(MAX) NOT NULL);
 INSERT INTO @starts (position, work_item)
 SELECT n.position, q.work_item

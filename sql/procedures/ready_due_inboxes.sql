@@ -18,7 +18,6 @@
 -- its keys in the other indexes: two writers cannot come to them from both sides. LOOP,
 -- LOOP JOIN and FORCE ORDER seek each that was found.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_orchestration_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

@@ -13,7 +13,6 @@
 -- FORCESEEK writes each row by its key, which is locked before its keys in the other
 -- indexes, and LOOP seeks it for each that was found.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
--- vet:allow Q12-guard: fetch_work_item has asked
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now      BIGINT,
     @due_from BIGINT,

@@ -9,10 +9,6 @@
 -- whole call is safe to repeat. INDEX keeps a plan that was made for empty tables from
 -- reading the whole of them later (rule Q9), LOOP finds each name by a seek, and
 -- FORCESEEK and ROWLOCK write by the key.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.register_known_code
     @digest   VARBINARY(32),
     @activity BIT,
@@ -20,11 +16,11 @@ CREATE OR ALTER PROCEDURE duroxide.register_known_code
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @known_id INT;
 DECLARE @old TABLE (id INT NOT NULL PRIMARY KEY);
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.add_codes @codes = @codes;
     -- A few at a time: the next registration takes the next. It comes before the
     -- transaction, since two that have added a set would wait for each other here.

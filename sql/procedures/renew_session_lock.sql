@@ -11,10 +11,6 @@
 -- keys in the indexes, whatever the plan was made for (rule Q9); READCOMMITTEDLOCK makes
 -- row versions no exception, and ROWLOCK keeps to rows.
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,
@@ -22,11 +18,11 @@ CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @mine TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
 DECLARE @renewed BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     -- Found by the owner, written by the id: whoever writes the row locks it first and its

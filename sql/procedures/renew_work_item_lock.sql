@@ -8,8 +8,6 @@
 -- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
 CREATE OR ALTER PROCEDURE duroxide.renew_work_item_lock
@@ -18,10 +16,10 @@ CREATE OR ALTER PROCEDURE duroxide.renew_work_item_lock
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT, @session_id NVARCHAR(400);
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     -- Found by the token, written by the id: whoever writes the row locks it first and

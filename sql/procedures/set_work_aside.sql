@@ -11,8 +11,6 @@
 -- ROWLOCK keeps to rows.
 --
 -- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 --   50010 invalid_lock_token: nobody holds the token
 CREATE OR ALTER PROCEDURE duroxide.set_work_aside
     @lock_token   UNIQUEIDENTIFIER,
@@ -21,10 +19,10 @@ CREATE OR ALTER PROCEDURE duroxide.set_work_aside
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @id BIGINT, @session_id NVARCHAR(400), @item NVARCHAR(MAX), @instance_id NVARCHAR(400), @claims BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     BEGIN TRANSACTION;
 
     -- Found by the token, written by the id: whoever writes the row locks it first and

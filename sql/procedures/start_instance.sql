@@ -7,10 +7,6 @@
 -- gen:null @name @version
 --
 -- Locks: code_names, inboxes, orchestrator_queue.
---
--- Errors:
---   50001 wrong_isolation_level: the session is not under READ COMMITTED; do not set
---         an isolation level on the connections that the store uses
 CREATE OR ALTER PROCEDURE duroxide.start_instance
     @instance_id NVARCHAR(400),
     @kind        TINYINT,
@@ -20,10 +16,10 @@ CREATE OR ALTER PROCEDURE duroxide.start_instance
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     EXEC duroxide.get_code @name = @name, @version = @version, @code_id = @code_id OUTPUT;
     BEGIN TRANSACTION;
 

@@ -41,6 +41,7 @@ CREATE OR ALTER PROCEDURE duroxide.take
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 -- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
@@ -49,7 +50,6 @@ DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @
 DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT;
 DECLARE @due_until BIGINT = 0, @looked_ms BIGINT;
 BEGIN TRY
-    EXEC duroxide.require_read_committed;
     IF @turn_token IS NOT NULL
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,

@@ -39,7 +39,6 @@ vet:
   hot_tables: [jobs]
   lock_order: [a, b]
   purge_prefixes: [purge_]
-  isolation_guard: guard
 `
 
 func TestReadUnderstandsEveryKey(t *testing.T) {
@@ -64,7 +63,7 @@ func TestReadUnderstandsEveryKey(t *testing.T) {
 			Schema: "shop", ErrorMin: 60000, ErrorMax: 60999,
 			LockTokens: []string{"token"}, LockedUntil: []string{"until"}, Payloads: []string{"body"},
 			QueueTables: []string{"jobs"}, HotTables: []string{"jobs"}, LockOrder: []string{"a", "b"},
-			PurgePrefixes: []string{"purge_"}, IsolationGuard: "guard",
+			PurgePrefixes: []string{"purge_"},
 		},
 	}
 	if d := cmp.Diff(want, c); d != "" {

@@ -88,8 +88,6 @@ var vetFields = []field{
 		func(v *vet.Options) *[]string { return &v.LockOrder }),
 	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
 		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
-	vetText("isolation_guard", "the procedure or function that refuses sessions under SNAPSHOT and SERIALIZABLE",
-		func(v *vet.Options) *string { return &v.IsolationGuard }),
 }
 
 // vetList, vetText and vetNumber spare each key of vet to say where the options of the rules are. Their values aren't

@@ -124,12 +124,14 @@ func Vet(sources []Source, c config.Config) diag.List {
 		if len(bad) > 0 {
 			program = nil
 		}
+		options := c.Vet
+		options.Helpers = c.Exclude
 		front.findings = vet.Run(vet.Input{
 			Scripts:    front.scripts,
 			Directives: front.directives,
 			Catalog:    front.catalog,
 			Program:    program,
-			Options:    c.Vet,
+			Options:    options,
 		})
 		front.findings = slices.DeleteFunc(front.findings, front.excluded.torn)
 	}

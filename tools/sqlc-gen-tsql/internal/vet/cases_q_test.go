@@ -260,12 +260,12 @@ func TestWrites(t *testing.T) {
 		{"a script that runs once", "IF NOT EXISTS (SELECT 1 FROM dbo.users) INSERT dbo.users (id) VALUES (1);", nil},
 		{"a table variable", proc("DECLARE @t TABLE (id int); IF NOT EXISTS (SELECT 1 FROM @t) INSERT @t (id) VALUES (1);"), nil},
 	})
-	check(t, "Q12", vet.Options{IsolationGuard: "dbo.guard"}, []ruleCase{
-		{"a claim with the guard", proc("EXEC dbo.guard; SELECT id FROM dbo.orders WITH (READPAST);"), nil},
-		{"a claim without", proc("SELECT id FROM dbo.orders WITH (READPAST);"), []string{"1 Q12-guard"}},
-		{"a claim that sets its level", proc("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SELECT id FROM dbo.orders WITH (READPAST);"), nil},
-		{"no claim", proc("SELECT id FROM dbo.orders;"), nil},
-		{"SNAPSHOT", proc("SET TRANSACTION ISOLATION LEVEL SNAPSHOT;"), []string{"2 Q12-level"}},
+	check(t, "Q12", vet.Options{Helpers: []string{"dbo.helper", "other"}}, []ruleCase{
+		{"a procedure that sets its level", proc("SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SELECT id FROM dbo.orders;"), nil},
+		{"one that does not", proc("SELECT id FROM dbo.orders;"), []string{"1 Q12-set"}},
+		{"a helper", "CREATE PROCEDURE dbo.helper AS SELECT id FROM dbo.orders;", nil},
+		{"a helper without its schema", "CREATE PROCEDURE dbo.other AS SELECT id FROM dbo.orders;", nil},
+		{"SNAPSHOT", proc("SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSET TRANSACTION ISOLATION LEVEL SNAPSHOT;"), []string{"3 Q12-level"}},
 	})
 }
 

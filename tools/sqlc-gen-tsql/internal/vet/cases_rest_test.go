@@ -151,13 +151,13 @@ func TestQueue(t *testing.T) {
 		Schema:     "shop",
 		LockTokens: []string{"lock_token"}, LockedUntil: []string{"locked_until"}, Payloads: []string{"payload"},
 		QueueTables: []string{"jobs"}, HotTables: []string{"jobs", "owners"}, LockOrder: []string{"owners", "jobs", "done"},
-		IsolationGuard: "shop.check_isolation",
+		Helpers: []string{"shop.helper"},
 	}
 	if found := vet.Run(input(t, text, options)); len(found) > 0 {
 		t.Errorf("correct procedures are reported:\n%s", found.Format())
 	}
 	for _, c := range []struct{ old, mutant, want string }{
-		{"SET XACT_ABORT ON;\nDECLARE @now bigint", "DECLARE @now bigint", "P1-settings"},
+		{"SET XACT_ABORT ON;\nSET TRANSACTION", "SET TRANSACTION", "P1-settings"},
 		{"IF XACT_STATE() <> 0\n        ROLLBACK TRANSACTION;\n    THROW", "THROW", "P1-catch"},
 		{"            COMMIT TRANSACTION;\n            RETURN;", "            RETURN;", "P1-open"},
 		{"FROM shop.done AS d WHERE d.job_id", "FROM done AS d WHERE d.job_id", "P3-schema"},
@@ -178,7 +178,7 @@ func TestQueue(t *testing.T) {
 		{"DELETE TOP (1000) d", "DELETE d", "Q7-top"},
 		{"SET DEADLOCK_PRIORITY LOW;\n", "", "Q7-priority"},
 		{"WITH (UPDLOCK, HOLDLOCK)", "", "Q10"},
-		{"EXEC shop.check_isolation;\n", "", "Q12-guard"},
+		{"SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n", "", "Q12-set"},
 		{"@owner_id nvarchar(200),", "@owner_id nvarchar(100),", "T1-length"},
 		{"    @job_id bigint,\n    @token  uniqueidentifier", "    @job_id int,\n    @token  uniqueidentifier", "T1-param"},
 		{"DATEDIFF_BIG", "DATEDIFF", "T2-overflow"},

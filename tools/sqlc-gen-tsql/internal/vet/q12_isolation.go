@@ -1,7 +1,8 @@
 package vet
 
 import (
-	"github.com/duroxide/duroxide-go/internal/tsql/catalog"
+	"slices"
+
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
@@ -26,45 +27,36 @@ var isolationRules = []Rule{
 		},
 	},
 	{
-		ID:    "Q12-guard",
-		Title: "A procedure that claims refuses SNAPSHOT and SERIALIZABLE sessions",
-		Reason: "The caller's level stays in force in a procedure. The option names the procedure or function that checks it; " +
-			"SET TRANSACTION ISOLATION LEVEL READ COMMITTED does as well.",
-		Bad: "CREATE PROCEDURE dbo.claim AS\nSET NOCOUNT ON; SET XACT_ABORT ON;\n" +
-			"UPDATE TOP (1) dbo.jobs WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET taken = 1 OUTPUT inserted.id WHERE taken = 0;",
-		Good: "CREATE PROCEDURE dbo.claim AS\nSET NOCOUNT ON; SET XACT_ABORT ON;\nEXEC dbo.check_isolation;\n" +
-			"UPDATE TOP (1) dbo.jobs WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) SET taken = 1 OUTPUT inserted.id WHERE taken = 0;",
-		Needs:   "isolation_guard",
-		Example: Options{IsolationGuard: "check_isolation"},
-		check:   checkIsolationGuard,
+		ID:    "Q12-set",
+		Title: "A procedure that is called from outside begins under READ COMMITTED",
+		Reason: "The caller's level stays in force in a procedure, and a pooled connection keeps the level that somebody else has " +
+			"set. SET TRANSACTION ISOLATION LEVEL costs nothing and ends with the procedure. Helpers run under what their callers set.",
+		Bad:      "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSELECT 1 AS one;",
+		Good:     "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSELECT 1 AS one;",
+		Needs:    "exclude",
+		Example:  Options{Helpers: []string{"two"}},
+		check: func(p *pass) {
+			if len(p.Options.Helpers) == 0 {
+				return
+			}
+			for _, u := range p.procedures() {
+				if !p.helper(u) && !setsReadCommitted(u) {
+					p.report(u, u.name.Span, "begin with SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
+						"%s runs under whatever level the session has", nameText(u.name))
+				}
+			}
+		},
 	},
 }
 
-// checkIsolationGuard takes READPAST as the mark of a claim: no other use of it is common.
-func checkIsolationGuard(p *pass) {
-	if p.Options.IsolationGuard == "" {
-		return
-	}
-	for _, u := range p.procedures() {
-		claims := false
-		for t := range syntax.All[*syntax.TableRef](u.node) {
-			claims = claims || hinted(t, "READPAST")
-		}
-		if claims && !p.guarded(u) {
-			p.report(u, u.name.Span, "begin with EXEC "+p.Options.IsolationGuard, "%s claims under whatever level the session has",
-				nameText(u.name))
-		}
-	}
+// helper says whether only other procedures call the unit's.
+func (p *pass) helper(u *unit) bool {
+	return slices.ContainsFunc(p.Options.Helpers, func(name string) bool {
+		return same(name, nameText(u.name)) || same(name, last(u.name).Value)
+	})
 }
 
-// guarded says whether a unit checks the isolation level, or sets it.
-func (p *pass) guarded(u *unit) bool {
-	// Both EXEC guard and a call of a function in an expression have the name as such.
-	for n := range syntax.All[*syntax.ObjectName](u.node) {
-		if among([]string{p.Options.IsolationGuard}, catalog.Name{Name: last(n).Value}) || same(nameText(n), p.Options.IsolationGuard) {
-			return true
-		}
-	}
+func setsReadCommitted(u *unit) bool {
 	for set := range syntax.All[*syntax.SetOption](u.node) {
 		if set.Name == "TRANSACTION ISOLATION LEVEL" && set.Value == "READ COMMITTED" {
 			return true

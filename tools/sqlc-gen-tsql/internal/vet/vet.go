@@ -77,8 +77,8 @@ type Options struct {
 	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An empty
 	// list that isn't nil stands for no procedure.
 	PurgePrefixes []string
-	// IsolationGuard is the procedure or function that refuses sessions under SNAPSHOT and SERIALIZABLE.
-	IsolationGuard string
+	// Helpers are the procedures that only other procedures call: those that the generator leaves out.
+	Helpers []string
 }
 
 // Babelfish is the value of Options.Portability for T-SQL on PostgreSQL.

@@ -35,17 +35,6 @@ CREATE TYPE shop.job_list_v1 AS TABLE
     payload nvarchar(max) NOT NULL
 );
 GO
--- Refuses to run under an isolation level that changes what hints mean.
--- Errors:
---   50020 wrong_isolation: the session is SNAPSHOT or SERIALIZABLE
-CREATE OR ALTER PROCEDURE shop.check_isolation
-AS
-SET NOCOUNT ON;
-DECLARE @level smallint;
-SELECT @level = s.transaction_isolation_level FROM sys.dm_exec_sessions AS s WHERE s.session_id = @@SPID;
-IF @level <> 2
-    THROW 50020, N'shop: READ COMMITTED is needed', 1;
-GO
 -- Adds jobs to the queue of an owner, which is made if there is none.
 -- Locks: owners, jobs.
 -- Hints: UPDLOCK and HOLDLOCK, since two callers may add the same owner.
@@ -55,6 +44,7 @@ CREATE OR ALTER PROCEDURE shop.add_jobs
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
     BEGIN TRANSACTION;
@@ -77,20 +67,17 @@ GO
 --   the job, if there is one
 -- Locks: jobs.
 -- Hints: READCOMMITTEDLOCK, READPAST, UPDLOCK and ROWLOCK, as every claim. INDEX comes to the job by its key.
--- Errors:
---   50020 wrong_isolation: the session is SNAPSHOT or SERIALIZABLE
 CREATE OR ALTER PROCEDURE shop.claim_job
     @token uniqueidentifier,
     @lease bigint
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tries int = 0;
 DECLARE @taken TABLE (job_id bigint NOT NULL PRIMARY KEY, owner_id nvarchar(200) NOT NULL, payload nvarchar(max) NOT NULL);
 DECLARE @candidate bigint;
-
-EXEC shop.check_isolation;
 
 WHILE @tries < 10
 BEGIN
@@ -128,6 +115,7 @@ CREATE OR ALTER PROCEDURE shop.finish_job
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 BEGIN TRY
     BEGIN TRANSACTION;
@@ -161,6 +149,7 @@ CREATE OR ALTER PROCEDURE shop.note_done
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now bigint = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @error int;
 BEGIN TRY
@@ -185,6 +174,7 @@ CREATE OR ALTER PROCEDURE shop.purge_done
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @end datetime2(3) = DATEADD(MILLISECOND, @budget, SYSUTCDATETIME());
 DECLARE @rows int = 1, @total bigint = 0;
