@@ -5,5 +5,7 @@
 // files, since what a test imports reaches no user. A rule, or the list of planned packages, that names a folder which
 // does not exist (or, for a planned one, does exist) fails too, so the table cannot outlive the tree it describes.
 //
+// T-SQL is in .sql files, but for the places that tsqltext_test.go names.
+//
 // The graph is that of the platform the test runs on; there are no platform-specific files whose imports it would miss.
 package archtest

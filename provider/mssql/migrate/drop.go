@@ -67,19 +67,19 @@ func (m *Migration) dropStep(st *state, members []string, foreign int) Step {
 	for _, kind := range []string{"VIEW", "TYPE", "TABLE", "SEQUENCE"} {
 		for _, one := range slices.Backward(objects) {
 			if one.kind == kind {
-				add("DROP %s IF EXISTS duroxide.%s;", kind, Quote(one.name))
+				add(dropObject, kind, Quote(one.name))
 			}
 		}
 	}
-	add("REVOKE EXECUTE ON SCHEMA::duroxide FROM duroxide_runtime;")
+	add(revokeRights)
 	for _, member := range members {
 		// Not rewritten: a member may be called duroxide.
-		text := fmt.Sprintf("ALTER ROLE %s DROP MEMBER %s;", Quote(RoleName(m.schema())), Quote(member))
+		text := fmt.Sprintf(dropMember, Quote(RoleName(m.schema())), Quote(member))
 		step.Batches = append(step.Batches, Batch{Text: text, Repeat: 1})
 	}
-	add("DROP ROLE duroxide_runtime;")
+	add(dropRole)
 	if foreign == 0 && m.schema() != "dbo" {
-		add("DROP SCHEMA duroxide;")
+		add(dropSchema)
 	}
 	return step
 }

@@ -230,11 +230,11 @@ func (p *planner) remove(name string) []Batch {
 }
 
 func (p *planner) forget(name string) Batch {
-	return p.statement("DELETE FROM duroxide.modules WHERE name = " + quoteText(name) + ";")
+	return p.statement(fmt.Sprintf(deleteModule, quoteText(name)))
 }
 
 func (p *planner) drop(kind moduleKind, name string) Batch {
-	return p.statement(fmt.Sprintf("DROP %s IF EXISTS duroxide.%s;", kind, Quote(name)))
+	return p.statement(fmt.Sprintf(dropObject, kind, Quote(name)))
 }
 
 // rewrite returns the batches for the planner's schema.

@@ -7,9 +7,6 @@ import (
 	scripts "github.com/duroxide/duroxide-go/sql"
 )
 
-// now is the server's clock, in milliseconds since the Unix epoch (rule T2).
-const now = "DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME())"
-
 // recordsFile makes the tables that record what was done, the view that shows them, and the
 // role. It belongs to the migrator and to no release: what it makes is never changed but by
 // a numbered script.
@@ -31,7 +28,7 @@ var foundationBatches = sync.OnceValue(func() []Batch {
 func (p *planner) foundation() Step {
 	var batches []Batch
 	if !p.state.exists {
-		batches = append(batches, p.statement("CREATE SCHEMA duroxide;"))
+		batches = append(batches, p.statement(createSchema))
 	}
 	batches = append(batches, p.rewrite(foundationBatches())...)
 	return Step{Name: "schema " + Quote(p.schema), Action: ActionCreate, Reason: reasonNew, Batches: batches}
@@ -39,27 +36,18 @@ func (p *planner) foundation() Step {
 
 // recordScript fails if another process has been faster, and the script with it.
 func (p *planner) recordScript(one script) Batch {
-	return p.statement(fmt.Sprintf(
-		"INSERT INTO duroxide.migrations (version, name, checksum, applied_at)\nVALUES (%d, %s, 0x%x, %s);",
-		one.version, quoteText(one.name), one.checksum, now))
+	return p.statement(fmt.Sprintf(insertScript, one.version, quoteText(one.name), one.checksum))
 }
 
 // recordModule notes the checksum of the definition just made. Servers store it in
 // their own words (SQL Server without OR ALTER), so it is asked for.
 func (p *planner) recordModule(one module) Batch {
-	return p.statement(fmt.Sprintf(`DELETE FROM duroxide.modules WHERE name = %[1]s;
-INSERT INTO duroxide.modules (name, kind, checksum, server_checksum, applied_at)
-SELECT o.name, N'%[2]s', 0x%[3]x, HASHBYTES('SHA2_256', m.definition), %[4]s
-FROM sys.sql_modules AS m
-INNER JOIN sys.objects AS o ON o.object_id = m.object_id
-WHERE o.schema_id = SCHEMA_ID(N'duroxide') AND o.name = %[1]s;`,
-		quoteText(one.name), one.kind, one.checksum, now))
+	return p.statement(fmt.Sprintf(insertModule, quoteText(one.name), one.kind, one.checksum))
 }
 
 // recordRevision tells everybody which release migrates, and whose programs may go on.
 func (p *planner) recordRevision() Step {
-	text := fmt.Sprintf("INSERT INTO duroxide.revisions (revision, oldest, complete, applied_at)\nVALUES (%d, %d, 0, %s);",
-		p.scripts.revision, p.scripts.oldest, now)
+	text := fmt.Sprintf(insertRevision, p.scripts.revision, p.scripts.oldest)
 	return Step{
 		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: ActionRecord,
 		Reason: reasonNew, Batches: []Batch{p.statement(text)},
@@ -69,7 +57,7 @@ func (p *planner) recordRevision() Step {
 // recordCompletion tells that all of a revision is there: a later one that stops halfway
 // has not taken it away.
 func (p *planner) recordCompletion() Step {
-	text := fmt.Sprintf("UPDATE duroxide.revisions SET complete = 1 WHERE revision = %d;", p.scripts.revision)
+	text := fmt.Sprintf(completeRevision, p.scripts.revision)
 	return Step{
 		Name: fmt.Sprintf("revision %d", p.scripts.revision), Action: ActionRecord,
 		Reason: reasonComplete, Batches: []Batch{p.statement(text)},

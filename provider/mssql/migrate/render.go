@@ -7,14 +7,6 @@ import (
 	"strings"
 )
 
-// stopScript keeps the rest of a script from running after an error or, worse, from
-// running outside of its transaction. Batches are still compiled then, not executed.
-const stopScript = `IF @@ERROR <> 0 OR @@TRANCOUNT = 0
-BEGIN
-    IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;
-    SET NOEXEC ON;
-END;`
-
 // WriteTo writes the plan as a script that does by hand what [Migration.Up] does: with
 // the same lock, transactions and records. It runs in sqlcmd or Management Studio, and
 // not twice: a second run stops at the first script that is there already.
@@ -32,31 +24,20 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 --     sqlcmd -b -x -i <this file>
 -- It was made for the state the schema was in; if it stops, make a new one.
 `, Quote(p.Schema), p.Server, len(p.Steps))
-	writeBatch(&out, p.takeLock())
+	writeBatch(&out, takeLockByHand(p.Schema))
 	writeBatch(&out, sessionOptions)
 	for i, step := range p.Steps {
 		fmt.Fprintf(&out, "-- %d of %d: %s %s (%s)\n", i+1, len(p.Steps), step.Action, step.Name, step.Reason)
-		writeBatch(&out, "BEGIN TRANSACTION;")
+		writeBatch(&out, beginStep)
 		for _, batch := range step.Batches {
 			writeRepeated(&out, batch)
 			writeBatch(&out, stopScript)
 		}
-		writeBatch(&out, "COMMIT TRANSACTION;")
+		writeBatch(&out, endStep)
 	}
-	writeBatch(&out, "SET NOEXEC OFF;")
-	writeBatch(&out, "EXEC sp_releaseapplock @Resource = "+quoteText(lockName(p.Schema))+", @LockOwner = N'Session';")
+	writeBatch(&out, goOn)
+	writeBatch(&out, releaseLockByHand(p.Schema))
 	return out.WriteTo(w)
-}
-
-// takeLock waits a minute for the lock.
-func (p *Plan) takeLock() string {
-	return `DECLARE @result INT;
-EXEC @result = sp_getapplock @Resource = ` + quoteText(lockName(p.Schema)) + `, @LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = 60000;
-IF @result < 0
-BEGIN
-    RAISERROR (N'Another process is migrating the schema. Nothing was changed.', 16, 1);
-    SET NOEXEC ON;
-END;`
 }
 
 // Export writes the whole schema of this release for SQL Server, as batches that end with
@@ -79,9 +60,9 @@ func (s *release) export(w io.Writer, schema string) error {
 	plan := makePlan(schema, s, &state{server: sqlServer, exists: true})
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "-- Creates schema %s: version %d, revision %d.\n", Quote(schema), s.version(), s.revision)
-	writeBatch(&out, "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;")
+	writeBatch(&out, moduleOptions)
 	// The only statement that must have a batch to itself and may have run before.
-	writeBatch(&out, fmt.Sprintf("IF SCHEMA_ID(%s) IS NULL EXEC (%s);", quoteText(schema), quoteText("CREATE SCHEMA "+Quote(schema)+";")))
+	writeBatch(&out, createSchemaOnce(schema))
 	for _, step := range plan.Steps {
 		fmt.Fprintf(&out, "-- %s\n", step.Name)
 		for _, batch := range step.Batches {

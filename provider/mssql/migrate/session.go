@@ -13,18 +13,6 @@ import (
 	"github.com/duroxide/duroxide-go/internal/clock"
 )
 
-// sessionOptions is sent once the lock is held. The first two are frozen into modules
-// and asked for by filtered indexes (rule P7); the third makes every error undo its
-// whole transaction. A step gives way to the workers: it is the one to be chosen in a
-// deadlock, and it waits 10 seconds at most for a lock, because whoever needs a table
-// that it waits for waits behind it.
-const sessionOptions = `SET QUOTED_IDENTIFIER ON;
-SET ANSI_NULLS ON;
-SET XACT_ABORT ON;
-SET NOCOUNT ON;
-SET DEADLOCK_PRIORITY LOW;
-SET LOCK_TIMEOUT 10000;`
-
 // maxAttempts is how often a step is tried that loses against workers.
 const maxAttempts = 5
 
@@ -98,11 +86,8 @@ func (m *Migration) tryWithLock(ctx context.Context, wait time.Duration, f func(
 // lock takes the application lock, unless it stays busy. The wait is short: a driver
 // whose call is cancelled waits for the server to notice.
 func (s *session) lock(ctx context.Context, wait time.Duration) (busy bool, err error) {
-	const query = `DECLARE @result INT;
-EXEC @result = sp_getapplock @Resource = @p1, @LockMode = N'Exclusive', @LockOwner = N'Session', @LockTimeout = @p2;
-SELECT @result;`
 	var result int
-	err = s.conn.QueryRowContext(ctx, query, lockName(s.schema), wait.Milliseconds()).Scan(&result)
+	err = s.conn.QueryRowContext(ctx, takeLock, lockName(s.schema), wait.Milliseconds()).Scan(&result)
 	switch {
 	case err != nil:
 		return false, withCause(ctx, err)

@@ -185,9 +185,8 @@ func (m *Migration) pageLocks(ctx context.Context, server server) ([]Problem, er
 	var problems []Problem
 	for _, index := range allowed {
 		if m.release.pageLocksOff[index.IndexName] {
-			problems = append(problems, Problem{ProblemPageLocks, index.IndexName, fmt.Sprintf(
-				"ALLOW_PAGE_LOCKS is ON and should be OFF: a lock on a page hides a page of work from READPAST; ALTER INDEX %s ON %s.%s SET (ALLOW_PAGE_LOCKS = OFF);",
-				Quote(index.IndexName), Quote(m.schema()), Quote(index.TableName))})
+			problems = append(problems, Problem{ProblemPageLocks, index.IndexName, "ALLOW_PAGE_LOCKS is ON and should be OFF: a lock on a page hides a page of work from READPAST; " +
+				fmt.Sprintf(turnPageLocksOff, Quote(index.IndexName), Quote(m.schema()), Quote(index.TableName))})
 		}
 	}
 	return problems, nil
