@@ -163,7 +163,7 @@ BEGIN TRY
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
     SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m
-    LEFT LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
+    LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
     ORDER BY m.position;
 
     -- The instance. The inbox is locked, so nobody else makes its row, nor that of the execution.
@@ -233,7 +233,7 @@ BEGIN TRY
         (instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, wake_at, created_at)
     SELECT a.instance_id, a.execution_id, a.activity_id, a.session_id, a.tag, COALESCE(c.id, 0), a.work_item, @now, @now, @now
     FROM @activities AS a
-    LEFT LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = a.name AND c.version = N''
+    LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = a.name AND c.version = N''
     ORDER BY a.position;
     -- Found by the activity, deleted by the id and in the order of ids: whoever writes the
     -- row locks it first and its keys in the indexes after it, so nobody may come the

@@ -38,8 +38,13 @@ DECLARE @ids TABLE (
 );
 DECLARE @runs duroxide.execution_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
-DECLARE @gone TABLE (position INT NOT NULL, id BIGINT NOT NULL, PRIMARY KEY (position, id));
-DECLARE @count INT, @position INT, @after BIGINT, @portion INT, @more BIT;
+-- As in delete_events.
+DECLARE @gone TABLE (
+    number      INT           NOT NULL IDENTITY (1, 1) PRIMARY KEY,
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    id          BIGINT        NOT NULL
+);
+DECLARE @count INT, @position INT, @instance_id NVARCHAR(400), @after BIGINT, @portion INT, @more BIT;
 SET @instances = 0;
 SET @executions = 0;
 SET @messages = 0;
@@ -64,7 +69,7 @@ WHILE @more = 1
 BEGIN
     DELETE FROM @gone;
     DELETE TOP (1000) q
-    OUTPUT n.position, deleted.id INTO @gone (position, id)
+    OUTPUT deleted.instance_id, deleted.id INTO @gone (instance_id, id)
     FROM @ids AS n
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
         ON q.instance_id = n.instance_id AND q.id > n.after
@@ -76,14 +81,22 @@ BEGIN
     UPDATE @ids
     SET after = 0
     WHERE position = @position;
-    SET @position = 0;
-    IF @portion = 1000
-        SELECT TOP (1) @position = g.position, @after = g.id
+    IF @portion < 1000
+        SET @position = 0;
+    ELSE
+    BEGIN
+        SELECT TOP (1) @instance_id = g.instance_id, @after = g.id
         FROM @gone AS g
-        ORDER BY g.position DESC, g.id DESC;
-    UPDATE @ids
-    SET after = @after
-    WHERE position = @position;
+        ORDER BY g.number DESC;
+        SELECT TOP (1) @position = n.position
+        FROM @ids AS n
+        WHERE n.position >= @position
+          AND n.instance_id = @instance_id
+        ORDER BY n.position;
+        UPDATE @ids
+        SET after = @after
+        WHERE position = @position;
+    END;
 END;
 
 SET @position = 1;

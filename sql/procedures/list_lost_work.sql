@@ -13,7 +13,7 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Lost
 SELECT t.position
 FROM @tokens AS t
-LEFT LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
+LEFT OUTER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     ON q.lock_token = t.lock_token
    -- The filter of uq_worker_queue_token.
    AND q.lock_token IS NOT NULL

@@ -76,7 +76,7 @@ BEGIN TRY
             UPDATE p
             SET matches = CASE WHEN e.completed_at < @finished_before THEN 1 ELSE 0 END
             FROM @page AS p
-            LEFT LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+            LEFT OUTER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
                 ON e.instance_id = p.instance_id AND e.execution_id = p.execution_id;
 
         SET @position = 0;

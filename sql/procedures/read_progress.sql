@@ -35,8 +35,8 @@ SELECT i.orchestration_name, i.current_execution_id AS execution_id, i.custom_st
     f.event_id AS first_id, f.event_data AS first_event, l.event_id AS last_id, l.event_data AS last_event
 FROM @ids AS n
 LEFT JOIN @starts AS s ON s.position = n.position
-LEFT LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.id
-LEFT LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
+LEFT OUTER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.id
+LEFT OUTER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
     ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 OUTER APPLY (
     SELECT TOP (1) h.event_id, h.event_data
