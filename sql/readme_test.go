@@ -100,7 +100,7 @@ func section(header, begin string) string {
 	var words []string
 	for line := range strings.Lines(header) {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "--"))
-		heading := regexp.MustCompile(`^[A-Z][a-z ]+:`).MatchString(line)
+		heading := regexp.MustCompile(`^(Called by|Helper of|Transaction|Parameters|Returns|Result sets|Locks|Hints|Errors|Length):`).MatchString(line)
 		if len(words) > 0 && (line == "" || heading) {
 			break
 		}

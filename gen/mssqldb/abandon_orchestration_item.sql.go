@@ -22,9 +22,9 @@ type AbandonOrchestrationItemParams struct {
 	GiveBack  bool
 }
 
-// AbandonOrchestrationItem gives a turn up without effects (§5.3): releases the instance and the messages
-// that the token holds. That the lease may have ended by itself does not matter as
-// long as nobody else took the instance.
+// AbandonOrchestrationItem gives a turn up without effects (§5.3): releases the instance and the messages that
+// the turn holds. A lease that has ended by itself may be given up as well, as long as nobody else has
+// taken the instance.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {

@@ -150,9 +150,6 @@ type AckOrchestrationItemResult struct {
 // P10). How many statements there are does not depend on how many messages, activities and
 // events there are.
 //
-// Transaction: its own. Names of code and versions of the framework are added before it
-// begins, so that nobody waits for the turn to read them.
-//
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {
 	a := newArgs(21)

@@ -203,9 +203,8 @@ type AckTurnAndTakeResult struct {
 }
 
 // AckTurnAndTake commits one turn, and then takes the next one and activities: the call of
-// ack_orchestration_item and
-// that of take in one (§5.23). Whether something is taken changes nothing about the commit, and
-// nothing is taken if that fails.
+// ack_orchestration_item and that of take in one (§5.23). Whether something is taken changes nothing about the
+// commit, and nothing is taken if that fails.
 //
 // The parameters are those of the two procedures; @turn_token and what follows belong to take, which
 // waits for nobody who writes.

@@ -107,8 +107,7 @@ type AckWorkAndTakeResult struct {
 }
 
 // AckWorkAndTake ends an activity, and then takes a turn and the next activities: the call of ack_work_item and
-// that
-// of take in one (§5.23). Whether something is taken changes nothing about the end, and nothing is
+// that of take in one (§5.23). Whether something is taken changes nothing about the end, and nothing is
 // taken if that fails.
 //
 // The parameters are those of the two procedures; @turn_token and what follows belong to take, which

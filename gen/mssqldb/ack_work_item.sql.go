@@ -27,8 +27,6 @@ type AckWorkItemParams struct {
 // instance's activities are committed beside each other, except for one that finds the
 // instance idle.
 //
-// Transaction: its own.
-//
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {
 	a := newArgs(3)

@@ -31,11 +31,9 @@ type CleanupOrphanedSessionsResult struct {
 	Deleted CleanupOrphanedSessionsDeletedRow
 }
 
-// CleanupOrphanedSessions deletes sessions that have expired and have no activities left (§5.15). One that is
-// needed again is made again by the next fetch: so it does not matter if an activity
-// arrives between the look at the queue and the deletion, and no lock on the queue is
-// held while a session is locked. Each portion is a transaction of its own; what an
-// error leaves behind, the next call finds.
+// CleanupOrphanedSessions deletes sessions whose lease has ended and that have no activities left (§5.15). A
+// session that is needed again is added again by the next fetch, so an activity may arrive between the
+// look at the queue and the deletion. What an error leaves behind, the next call finds.
 func (q *Queries) CleanupOrphanedSessions(ctx context.Context) (CleanupOrphanedSessionsResult, error) {
 	a := newArgs(0)
 	var r CleanupOrphanedSessionsResult

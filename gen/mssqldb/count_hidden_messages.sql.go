@@ -32,7 +32,7 @@ type CountHiddenMessagesResult struct {
 }
 
 // CountHiddenMessages counts the messages that are not visible yet: timers, and what was handed back with a
-// pause. They are no waiting work, though get_queue_depths counts them.
+// delay. They are not work that waits, though get_queue_depths counts them.
 func (q *Queries) CountHiddenMessages(ctx context.Context) (CountHiddenMessagesResult, error) {
 	a := newArgs(0)
 	var r CountHiddenMessagesResult

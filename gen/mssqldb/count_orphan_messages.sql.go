@@ -37,9 +37,8 @@ type CountOrphanMessagesResult struct {
 	Orphans CountOrphanMessagesOrphansRow
 }
 
-// CountOrphanMessages counts messages for instances that never began: there is neither an instance, nor a
-// history, nor a start that waits. Those count that have been visible for at least
-// @older_than_ms milliseconds.
+// CountOrphanMessages counts messages for instances that never began: there is no instance, no history, and no
+// start that waits.
 func (q *Queries) CountOrphanMessages(ctx context.Context, p CountOrphanMessagesParams) (CountOrphanMessagesResult, error) {
 	a := newArgs(1)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)

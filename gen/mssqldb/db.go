@@ -61,7 +61,6 @@ var statements = []*statement{
 	&stmtGetSystemMetrics,
 	&stmtGetUpdateability,
 	&stmtHasInstances,
-	&stmtIDUse,
 	&stmtIsOwner,
 	&stmtLatestExecutionID,
 	&stmtListChildren,

@@ -62,13 +62,12 @@ type DeleteInstanceResult struct {
 	Deleted []DeleteInstanceDeletedRow
 }
 
-// DeleteInstance deletes a root instance with its descendants, all or none (§6.15). Turns and
-// activities in progress lose their leases. Without @force nothing is deleted while
-// one of the instances runs.
+// DeleteInstance deletes a root instance with its descendants, all or none (§6.15). Turns and activities in
+// progress lose their leases.
 //
-// The tree is collected again once its inboxes are locked, until there is nothing in
-// it that is not locked: a child may have been created in between. One that is created
-// later is as if it had been created after the deletion.
+// The tree is read again once its inboxes are locked, until all of it is locked: a child may
+// have been created in between. A child that is created later counts as created after the
+// deletion.
 //
 // Errors: [ErrInstanceNotFound], [ErrSubOrchestration].
 func (q *Queries) DeleteInstance(ctx context.Context, p DeleteInstanceParams) (DeleteInstanceResult, error) {

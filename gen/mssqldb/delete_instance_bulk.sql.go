@@ -79,18 +79,14 @@ type DeleteInstanceBulkResult struct {
 	Deleted []DeleteInstanceBulkDeletedRow
 }
 
-// DeleteInstanceBulk deletes finished root instances with their descendants, those first that finished
+// DeleteInstanceBulk deletes finished root instances with their descendants, beginning with those that finished
 // first (§6.17). Descendants go even if they run.
 //
-// Executions that have ended are looked at 1,000 at a time, those of roots are chosen from
-// them, and each root with its descendants is a transaction of its own: all of a tree or
-// nothing of it. After each root and each 1,000 the call ends if it has taken @budget_ms
-// milliseconds, and so it does at the first error, provided that something was done before it:
-// the next call goes on, or meets the error again and reports it. So the counts are never
-// lost, and a call is never longer because there is much that it may not delete.
-//
-// It has more than 150 lines since the look for roots, the lock of a tree and its deletion are
-// loops in each other, and a helper can't fill the caller's table variables.
+// A page of 1,000 ended executions is read, the roots among them are chosen, and each root with
+// its descendants is a transaction of its own. The call ends when it has taken @budget_ms,
+// looked at after each root and each page, or at the first error if something was done before
+// it: the next call goes on, or meets the error again and reports it. So the counts are never
+// lost, and instances that may not be deleted do not make a call longer.
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

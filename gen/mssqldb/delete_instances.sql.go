@@ -66,12 +66,10 @@ type DeleteInstancesResult struct {
 	Counts   DeleteInstancesCountsRow
 }
 
-// DeleteInstances deletes a list of instances, all or none (§6.16). Ids that no instance has are
-// ignored, except that what is queued for them is deleted too. Turns and activities in
-// progress lose their leases. Without @force nothing is deleted while one of the
-// instances runs. Nothing is deleted either, with or without it, while an instance
-// outside the list has its parent in it; one that is created later is as if it had
-// been created after the deletion.
+// DeleteInstances deletes a list of instances, all or none (§6.16). Of an id that no instance has, messages and
+// activities that are queued for it are deleted. Turns and activities in progress lose their
+// leases. Nothing is deleted while an instance outside of the list has its parent in it; one
+// that is created later counts as created after the deletion.
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
 	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)

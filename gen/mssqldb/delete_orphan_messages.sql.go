@@ -41,12 +41,11 @@ type DeleteOrphanMessagesResult struct {
 }
 
 // DeleteOrphanMessages deletes messages for instances that never began, as count_orphan_messages counts them.
-// Nobody fetches them, so without this they stay for ever.
+// Nobody fetches such messages, so they would stay for ever.
 //
-// The ids that have messages are looked at a hundred at a time, in order, and each that
-// never began is a transaction of its own. After each id and each hundred the call ends if it
-// has taken @budget_ms milliseconds, and so it does at the first error, provided that something
-// was deleted before it: the next goes on.
+// A page of 100 ids that have messages is read, and each that never began is a transaction of
+// its own. The call ends when it has taken @budget_ms, looked at after each id and each page, or
+// at the first error if something was deleted before it: the next call goes on.
 func (q *Queries) DeleteOrphanMessages(ctx context.Context, p DeleteOrphanMessagesParams) (DeleteOrphanMessagesResult, error) {
 	a := newArgs(3)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)

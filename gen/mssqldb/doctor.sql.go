@@ -211,8 +211,7 @@ func scanGetOptimizedLockingRow(rows *sql.Rows, r *GetOptimizedLockingRow) error
 }
 
 // GetOptimizedLocking tells whether a transaction keeps one lock for all the rows it has changed (1); NULL from
-// a
-// server without it.
+// a server without it.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetOptimizedLocking(ctx context.Context) (r GetOptimizedLockingRow, err error) {
@@ -518,8 +517,7 @@ func scanListEscalatingTablesRow(rows *sql.Rows, r *ListEscalatingTablesRow) err
 }
 
 // ListEscalatingTables lists the tables of which one statement may lock thousands of rows, and which the server
-// would
-// then lock whole (0005_storage_sqlserver.sql).
+// would then lock whole (0005_storage_sqlserver.sql).
 func (q *Queries) ListEscalatingTables(ctx context.Context, p ListEscalatingTablesParams) (list []ListEscalatingTablesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -615,8 +613,7 @@ func scanListUnsequencedIndexesRow(rows *sql.Rows, r *ListUnsequencedIndexesRow)
 }
 
 // ListUnsequencedIndexes lists the indexes whose rows arrive at one end, and whose writers the server does not
-// let in
-// one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
+// let in one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
 func (q *Queries) ListUnsequencedIndexes(ctx context.Context, p ListUnsequencedIndexesParams) (list []ListUnsequencedIndexesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)

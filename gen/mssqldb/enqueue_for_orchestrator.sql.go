@@ -23,11 +23,8 @@ type EnqueueForOrchestratorParams struct {
 	DelayMs    int64
 }
 
-// EnqueueForOrchestrator adds one message for an instance, hidden for @delay_ms milliseconds (§5.9). It
-// neither needs nor creates the instance.
-//
-// It may be called inside the caller's transaction and is then committed or rolled
-// back with it; if it fails, it rolls that transaction back.
+// EnqueueForOrchestrator adds one message for an instance (§5.9). The instance need not exist, and is not
+// created.
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) EnqueueForOrchestrator(ctx context.Context, p EnqueueForOrchestratorParams) error {

@@ -38,8 +38,8 @@ type GetCustomStatusResult struct {
 	Status *GetCustomStatusStatusRow
 }
 
-// GetCustomStatus reads the custom status of an instance if it is newer than the version that the
-// caller has seen (§5.16). It is made to be polled: the same version costs one seek.
+// GetCustomStatus reads the custom status of an instance if it is newer than the version that the caller has
+// seen (§5.16). It is made to be polled: an unchanged version costs one seek.
 func (q *Queries) GetCustomStatus(ctx context.Context, p GetCustomStatusParams) (GetCustomStatusResult, error) {
 	a := newArgs(2)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -40,8 +40,8 @@ type GetInstanceStatsResult struct {
 	Stats *GetInstanceStatsStatsRow
 }
 
-// GetInstanceStats measures an instance (§5.19): its current execution's history, and its keys as
-// get_kv_all_values shows them (pitfall P30). Sizes are UTF-8 bytes.
+// GetInstanceStats measures an instance (§5.19): the history of its current execution, and its keys as
+// get_kv_all_values shows them. Sizes are bytes of UTF-8.
 func (q *Queries) GetInstanceStats(ctx context.Context, p GetInstanceStatsParams) (GetInstanceStatsResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

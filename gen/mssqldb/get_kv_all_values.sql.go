@@ -37,8 +37,8 @@ type GetKVAllValuesResult struct {
 	Values []GetKVAllValuesValuesRow
 }
 
-// GetKVAllValues reads all keys (§5.18): those that earlier executions left, except for what the
-// running one has touched, and those that it has set.
+// GetKVAllValues reads all keys of an instance (§5.18): those that earlier executions left and the current one
+// has not touched, and those that the current one has set.
 func (q *Queries) GetKVAllValues(ctx context.Context, p GetKVAllValuesParams) (GetKVAllValuesResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

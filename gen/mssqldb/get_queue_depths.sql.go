@@ -39,8 +39,8 @@ type GetQueueDepthsResult struct {
 	Depths GetQueueDepthsDepthsRow
 }
 
-// GetQueueDepths counts what no live lease holds (§6.11). Future timers and other messages that are
-// still hidden count.
+// GetQueueDepths counts messages and activities that no live lease holds (§6.11). Future timers and other
+// hidden messages count.
 func (q *Queries) GetQueueDepths(ctx context.Context, p GetQueueDepthsParams) (GetQueueDepthsResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

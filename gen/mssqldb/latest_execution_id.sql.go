@@ -36,8 +36,8 @@ type LatestExecutionIDResult struct {
 	Latest LatestExecutionIDLatestRow
 }
 
-// LatestExecutionID finds the highest execution id that is stored for an instance (§6.7). Events may
-// have been appended to an execution that has no row.
+// LatestExecutionID finds the highest execution id that is stored for an instance (§6.7). Events may have been
+// appended to an execution that has no row.
 func (q *Queries) LatestExecutionID(ctx context.Context, p LatestExecutionIDParams) (LatestExecutionIDResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -36,7 +36,7 @@ type ListInstancesByStatusResult struct {
 	Instances []ListInstancesByStatusInstancesRow
 }
 
-// ListInstancesByStatus lists the instances whose current execution has the status, newest first (§6.4).
+// ListInstancesByStatus lists the instances whose current execution has a status, newest first (§6.4).
 // Instances whose current execution has no row are not listed.
 func (q *Queries) ListInstancesByStatus(ctx context.Context, p ListInstancesByStatusParams) (ListInstancesByStatusResult, error) {
 	a := newArgs(1)

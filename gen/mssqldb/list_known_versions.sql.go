@@ -37,8 +37,7 @@ type ListKnownVersionsResult struct {
 	Versions []ListKnownVersionsVersionsRow
 }
 
-// ListKnownVersions: Lists in which versions workers have known an orchestration in the last @since_ms
-// milliseconds.
+// ListKnownVersions: Lists in which versions workers have known an orchestration since a time.
 func (q *Queries) ListKnownVersions(ctx context.Context, p ListKnownVersionsParams) (ListKnownVersionsResult, error) {
 	a := newArgs(2)
 	required(&a, "name", sqlNVarChar(401), p.Name)

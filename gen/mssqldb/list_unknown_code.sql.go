@@ -40,9 +40,8 @@ type ListUnknownCodeResult struct {
 	Codes []ListUnknownCodeCodesRow
 }
 
-// ListUnknownCode lists the code that work has waited for since @unknown_ms milliseconds or longer
-// without any worker that knows it. It reads all ready activities: call it every minute,
-// not every second.
+// ListUnknownCode lists the code that work waits for and no worker has known since a time. It reads all ready
+// activities: call it every minute, not every second.
 func (q *Queries) ListUnknownCode(ctx context.Context, p ListUnknownCodeParams) (ListUnknownCodeResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

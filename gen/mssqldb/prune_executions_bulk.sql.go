@@ -60,15 +60,14 @@ type PruneExecutionsBulkResult struct {
 	Counts PruneExecutionsBulkCountsRow
 }
 
-// PruneExecutionsBulk deletes old executions of many instances, running ones and sub-orchestrations
-// included, in the order of their ids (§6.19).
+// PruneExecutionsBulk deletes old executions of many instances, in the order of their ids, running instances and
+// sub-orchestrations included (§6.19).
 //
-// Instances are looked at 1,000 at a time, those that match are chosen from them, and each of
-// these is a transaction of its own. After each instance and each 1,000 the call ends if it has
-// taken @budget_ms milliseconds, and so it does at the first error, provided that something
-// was done before it: the next call goes on where this one stopped, or meets the error
-// again and reports it. So the counts are never lost, and a call is never longer because there
-// is much that doesn't match.
+// A page of 1,000 instances is read, those that match are chosen, and each of these is a
+// transaction of its own. The call ends when it has taken @budget_ms, looked at after each
+// instance and each page, or at the first error if something was done before it: the next call
+// goes on, or meets the error again and reports it. So the counts are never lost, and instances
+// that do not match do not make a call longer.
 func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulkParams) (PruneExecutionsBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

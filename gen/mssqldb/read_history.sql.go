@@ -50,10 +50,9 @@ type ReadHistoryResult struct {
 	Events    []ReadHistoryEventsRow
 }
 
-// ReadHistory reads the events of one execution (§5.6), or of the latest if @execution_id is NULL
-// (§5.5). The latest is the highest that is stored, which is not always the current
-// one of an instance: events may have been appended without the instance. Those before
-// @first_event are left out.
+// ReadHistory reads the events of one execution (§5.6), or of the latest (§5.5). The latest is the highest
+// that is stored, which is not always the current one: events may have been appended without the
+// instance.
 func (q *Queries) ReadHistory(ctx context.Context, p ReadHistoryParams) (ReadHistoryResult, error) {
 	a := newArgs(3)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

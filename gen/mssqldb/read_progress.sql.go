@@ -62,11 +62,9 @@ type ReadProgressResult struct {
 	Instances []ReadProgressInstancesRow
 }
 
-// ReadProgress tells how far many instances are (§5.25): who uses each id, and what an instance that has ended
-// has ended with.
-//
-// The queue is read before the instances: the first turn moves an id from the one to the
-// other, so in this order none is missed between the two.
+// ReadProgress tells how far many instances are (§5.25): who uses each id, and how an instance has ended. It
+// reads the queue before the instances: the first turn moves an id from the one to the other, so
+// none is missed between the two.
 func (q *Queries) ReadProgress(ctx context.Context, p ReadProgressParams) (ReadProgressResult, error) {
 	a := newArgs(1)
 	sendEither(&a, q, "ids", "ids_json", &typeIDListV1, p.IDs, (*IDListV1Row).tvp, (*IDListV1Row).put)

@@ -51,8 +51,7 @@ type RenewLocksResult struct {
 }
 
 // RenewLocks renews the leases of turns and activities, each as renew_orchestration_item_lock and
-// renew_work_item_lock do (§5.24). Each is a transaction of its own, so that one that is lost keeps no
-// other from being renewed.
+// renew_work_item_lock do (§5.24). A lease that is lost keeps no other from being renewed.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {

@@ -21,8 +21,8 @@ type RenewOrchestrationItemLockParams struct {
 	ExtendMs  int64
 }
 
-// RenewOrchestrationItemLock moves the end of an instance's lease to @extend_ms milliseconds from now (§5.4). A
-// lease that has ended is never revived, even if nobody took the instance.
+// RenewOrchestrationItemLock moves the end of a turn's lease to a time from now (§5.4). A lease that has ended
+// is never revived, even if nobody has taken the instance.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {

@@ -21,8 +21,8 @@ type RenewWorkItemLockParams struct {
 	ExtendMs  int64
 }
 
-// RenewWorkItemLock moves the end of an activity's lease to @extend_ms milliseconds from now (§5.12).
-// That it fails is how a worker learns that the activity was cancelled.
+// RenewWorkItemLock moves the end of an activity's lease to a time from now (§5.12). An error is how a worker
+// learns that the activity was cancelled.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewWorkItemLock(ctx context.Context, p RenewWorkItemLockParams) error {

@@ -22,8 +22,9 @@ type SetWorkAsideParams struct {
 	FreeSession bool
 }
 
-// SetWorkAside moves a locked activity that could not be decoded out of the queue, whose head it
-// would block for ever (§5.10), for somebody to look at.
+// SetWorkAside moves a locked activity that could not be decoded out of the queue, whose head it would block
+// for ever, for somebody to look at (§5.10). A lease that has ended by itself still counts, as
+// long as nobody else has taken the activity.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) SetWorkAside(ctx context.Context, p SetWorkAsideParams) error {

@@ -101,19 +101,6 @@ func optional[T any, K kind[T]](a *args, name string, k K, v *T) {
 	}
 }
 
-// output adds an argument that comes back changed; nil is NULL. The function tells the value after the call: the driver
-// has it only when all rows have been read. What v points to is never changed.
-func output[T any, K outKind[T]](a *args, name string, k K, v *T) func() *T {
-	if v != nil {
-		if _, err := k.wire(*v); err != nil {
-			a.fail(name, err)
-		}
-	}
-	dest, value := k.out(v)
-	a.send(name, sql.Out{Dest: dest})
-	return value
-}
-
 // sqlBit is bit.
 type sqlBit struct{}
 

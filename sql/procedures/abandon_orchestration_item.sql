@@ -1,15 +1,23 @@
--- Gives a turn up without effects (§5.3): releases the instance and the messages
--- that the token holds. That the lease may have ended by itself does not matter as
--- long as nobody else took the instance.
+-- Gives a turn up without effects (§5.3): releases the instance and the messages that the turn
+-- holds. A lease that has ended by itself may be given up as well, as long as nobody else has
+-- taken the instance.
 --
--- Parameters: @delay_ms hides the messages for so many milliseconds; with 0 they
--- stay as visible as they are. @give_back = 1 takes the fetch's attempt back.
+-- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Take,
+--   Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Transaction: its own.
 --
--- Locks: inboxes, by the primary key; orchestrator_queue, by the token's index: whoever writes
--- messages holds the inbox.
--- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
--- it by the token's index would lock that first and the row after it, and everybody else
--- comes the other way. ROWLOCK keeps the locks to rows.
+-- Parameters:
+--   @lock_token  the turn's lease
+--   @delay_ms    hides the messages for so many milliseconds; 0 leaves them as visible as they are
+--   @give_back   1 takes back the attempt that the fetch has counted
+--
+-- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages,
+--   by ix_orchestrator_queue_token: whoever writes messages holds the inbox).
+--
+-- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
+--   came by the token's index would lock the key there first and the row after it; all others
+--   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -30,14 +38,16 @@ BEGIN TRY
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     -- The second condition is the filter of the index.
     WHERE b.lock_token = @lock_token
-      AND b.lock_token IS NOT NULL;
+      AND b.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
 
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.3)
     UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
     FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
-      AND b.lock_token = @lock_token;
+      AND b.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 
@@ -49,7 +59,8 @@ BEGIN TRY
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL;
+      AND q.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     COMMIT TRANSACTION;

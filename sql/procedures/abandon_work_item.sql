@@ -1,13 +1,22 @@
--- Puts an activity back, visible @delay_ms milliseconds from now (§5.13). That the
--- lease may have ended by itself does not matter as long as nobody else took the
--- activity. Its session and its tag stay, and the owner keeps the session.
+-- Puts an activity back into the queue (§5.13). A lease that has ended by itself may be given up
+-- as well, as long as nobody else has taken the activity. Session and tag of the activity stay,
+-- and the owner keeps the session.
 --
--- Parameters: @give_back = 1 takes the fetch's attempt back.
+-- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake,
+--   Store.AckWorkAndTake.
+-- Transaction: its own.
 --
--- Locks: worker_queue, by the primary key.
--- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
--- it by the token's index would lock that first and the row after it, and everybody else
--- comes the other way. ROWLOCK keeps the locks to rows.
+-- Parameters:
+--   @lock_token  the activity's lease
+--   @delay_ms    hides the activity for so many milliseconds; 0 makes it ready at once
+--   @give_back   1 takes back the attempt that the fetch has counted
+--
+-- Locks: worker_queue (the activity's row, by pk_worker_queue).
+--
+-- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
+--   came by the token's index would lock the key there first and the row after it; all others
+--   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -28,7 +37,8 @@ BEGIN TRY
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     -- The second condition is the filter of the index.
     WHERE q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL;
+      AND q.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
     -- vet:allow Q3: a lease that has ended by itself may be given up (§5.13)
     UPDATE q
     SET lock_token = NULL, locked_until = NULL, visible_at = @now + @delay_ms, wake_at = @now + @delay_ms,
@@ -36,7 +46,8 @@ BEGIN TRY
         attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
     FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
     WHERE q.id = @id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 

@@ -1,9 +1,15 @@
--- Gives numbers to those names of code that have none. They are added one by one, each
--- in a transaction of its own, so that two callers with the same names in another order
--- do not deadlock.
+-- Gives a number to each name of code that has none. Names are added and committed one by one,
+-- so that two callers with the same names in another order do not deadlock.
 --
--- Locks: code_names.
--- Hints: INDEX is there for the reason that get_code gives.
+-- Helper of: ack_orchestration_item, register_known_code.
+-- Transaction: none. Each name commits by itself, before the caller's transaction begins.
+--
+-- Parameters:
+--   @codes  the names; those that have a number are passed over
+--
+-- Locks: code_names (read by uq_code_names; get_code locks the one that it adds).
+--
+-- Hints: INDEX seeks each name. A plan that was made for an empty table would read all of it.
 CREATE OR ALTER PROCEDURE duroxide.add_codes
     @codes duroxide.code_list_v1 READONLY
 AS

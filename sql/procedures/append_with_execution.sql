@@ -1,9 +1,18 @@
--- Appends events outside a turn, for tests and tools (§5.7). It needs no lease and
--- creates no instance. All events are appended, or none.
+-- Appends events to a history outside of a turn, for tests and tools (§5.7). It needs no lease
+-- and creates no instance. All events are appended, or none.
 --
--- Locks: inboxes, history.
--- Hints: LOOP and INDEX seek each new event in the history, instead of reading all of the history
--- (rule Q9). ROWLOCK keeps the locks to rows.
+-- Called by: Store.AppendWithExecution.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id   the instance; it need not exist
+--   @execution_id  the execution, from 1
+--   @events        the events
+--
+-- Locks: inboxes (the instance's row, by lock_inbox), history (the new events, by pk_history).
+--
+-- Hints: LOOP and INDEX seek each new event, instead of reading the whole history. ROWLOCK keeps
+--   the locks to rows.
 --
 -- Errors:
 --   50013 duplicate_event: the execution already has an event with one of the ids, or

@@ -1,14 +1,21 @@
--- Notes the key-value changes of a turn beside the state that the execution began
--- with: a replay makes them again, so they must not be in what it starts from
--- (pitfall P14). The caller holds the instance's lease and is inside a transaction.
+-- Notes the changes of a turn to the key-value map. They are kept in kv_delta, beside the values
+-- that the execution began with: a replay makes the changes again, so it must begin without
+-- them.
 --
--- Parameters: @clear = 1 first marks every key as cleared, with @now as the time of
--- the change.
+-- Helper of: ack_orchestration_item.
+-- Transaction: the caller's, which holds the instance's lease.
 --
--- Locks: kv_store, kv_delta.
--- Hints: INDEX finds the rows of the instance, and LOOP JOIN each changed key, by a seek, even if
--- the plan was made for other lists (rule Q9): a scan would wait for other instances' rows.
--- ROWLOCK keeps the locks to rows.
+-- Parameters:
+--   @instance_id  the instance
+--   @now          the time of the change, in milliseconds since 1970 UTC
+--   @clear        1 first marks every key as cleared
+--   @changes      keys with their new values; a NULL value clears the key
+--
+-- Locks: kv_store (read by ix_kv_store_instance), kv_delta (the instance's rows, by
+--   ix_kv_delta_instance and pk_kv_delta).
+--
+-- Hints: INDEX finds the instance's rows, and LOOP JOIN each changed key, by a seek. A scan
+--   would wait for rows of other instances. ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.change_values
     @instance_id NVARCHAR(400),
     @now         BIGINT,
@@ -23,7 +30,6 @@ BEGIN
     SET value = NULL, value_bytes = 0, last_updated_at_ms = @now
     FROM duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (ix_kv_delta_instance))
     WHERE d.instance_id = @instance_id;
-    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.kv_delta WITH (ROWLOCK) (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
     SELECT s.instance_id, s.kv_key, NULL, 0, @now
     FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))
@@ -37,12 +43,10 @@ BEGIN
       )
     OPTION (LOOP JOIN);
 END;
--- vet:allow P1-atomic: in the caller's transaction
 UPDATE d
 SET value = c.value, value_bytes = c.value_bytes, last_updated_at_ms = COALESCE(c.last_updated_at_ms, @now)
 FROM @changes AS c
 INNER LOOP JOIN duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (pk_kv_delta)) ON d.instance_id = @instance_id AND d.kv_key = c.kv_key;
--- vet:allow P1-atomic: in the caller's transaction
 INSERT INTO duroxide.kv_delta WITH (ROWLOCK) (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT @instance_id, c.kv_key, c.value, c.value_bytes, COALESCE(c.last_updated_at_ms, @now)
 FROM @changes AS c

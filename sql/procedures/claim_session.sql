@@ -1,16 +1,24 @@
--- Gives a session to an owner, if the owner has it or nobody does (§5.10 step 7).
--- @claimed tells whether it did, and @fresh whether the owner did not have it before.
--- What it does not get it does not keep locked.
+-- Gives a session to an owner, if the owner has it already or its lease has ended (§5.10). A
+-- session that the owner does not get is not kept locked. Of two owners that add the same
+-- session at the same time, one gets error 2627; its whole call is safe to repeat.
 --
--- Two owners that claim a session which is not there yet: one of them fails with 2627,
--- and its whole call is safe to repeat.
+-- Helper of: lock_work_item.
+-- Transaction: the caller's.
 --
--- Locks: sessions.
--- Hints: READCOMMITTEDLOCK waits for a claim that has not been committed, also where
--- versions of rows are read or writes look at them first (optimized locking): it may be
--- this very owner's. FORCESEEK locks the row by its key before its keys in the indexes,
--- and ROWLOCK keeps to rows.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @session_id  the session
+--   @owner       who claims it
+--   @now         the present time, in milliseconds since 1970 UTC
+--   @session_ms  how long the owner has it, in milliseconds
+--   @claimed     1 if the owner has it now
+--   @fresh       1 if the owner did not have it before
+--
+-- Locks: sessions (the session's row, by pk_sessions).
+--
+-- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this
+--   owner's, even where readers see row versions or writes look at them first (optimized
+--   locking). FORCESEEK locks the row before its keys in the indexes, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),
@@ -35,7 +43,6 @@ IF @claimed = 1
     RETURN;
 SET @fresh = 1;
 -- vet:allow Q3: a session's lease has an owner instead of a token
--- vet:allow P1-atomic: in the caller's transaction
 UPDATE s
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
 FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
@@ -50,7 +57,6 @@ IF @claimed = 0 AND NOT EXISTS (
     WHERE s.session_id = @session_id
 )
 BEGIN
-    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at, claims)
     VALUES (@session_id, @owner, @now + @session_ms, @now, 1);
     SET @claimed = 1;

@@ -1,16 +1,19 @@
--- Deletes sessions that have expired and have no activities left (§5.15). One that is
--- needed again is made again by the next fetch: so it does not matter if an activity
--- arrives between the look at the queue and the deletion, and no lock on the queue is
--- held while a session is locked. Each portion is a transaction of its own; what an
--- error leaves behind, the next call finds.
+-- Deletes sessions whose lease has ended and that have no activities left (§5.15). A session
+-- that is needed again is added again by the next fetch, so an activity may arrive between the
+-- look at the queue and the deletion. What an error leaves behind, the next call finds.
+--
+-- Called by: Store.CleanupOrphanedSessions.
+-- Transaction: none. Each portion of 1,000 sessions commits by itself.
 --
 -- Result sets:
 --   1 Deleted: how many sessions
 --
--- Locks: sessions.
+-- Locks: worker_queue (read, nothing is kept locked while a session is), sessions (by
+--   pk_sessions).
 --
--- Hints: LOOP, FORCESEEK and ROWLOCK delete each by its key, whatever number of them the
--- plan was made for, and INDEX finds those that have ended (rule Q9).
+-- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek; LOOP,
+--   FORCESEEK and ROWLOCK delete each session by its key, however many the plan was made for.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;
@@ -33,7 +36,8 @@ BEGIN
           WHERE q.ready IN (0, 1)
             AND q.session_id = s.session_id
             AND q.session_id IS NOT NULL
-      );
+      )
+    OPTION (KEEPFIXED PLAN);
     SET @portion = @@ROWCOUNT;
     DELETE s
     FROM @orphaned AS o

@@ -1,8 +1,15 @@
--- Counts the messages that are not visible yet: timers, and what was handed back with a
--- pause. They are no waiting work, though get_queue_depths counts them.
+-- Counts the messages that are not visible yet: timers, and what was handed back with a delay.
+-- They are not work that waits, though get_queue_depths counts them.
+--
+-- Called by: Store.CountHiddenMessages.
+-- Transaction: none.
 --
 -- Result sets:
---   1 Hidden: how many there are
+--   1 Hidden: how many messages
+--
+-- Locks: orchestrator_queue (shared, row by row, while it reads; none under row versioning).
+--
+-- Hints: KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_hidden_messages
 AS
 SET NOCOUNT ON;
@@ -11,4 +18,5 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 -- gen:result Hidden
 SELECT COUNT_BIG(*) AS messages
 FROM duroxide.orchestrator_queue AS q
-WHERE q.visible_at > @now;
+WHERE q.visible_at > @now
+OPTION (KEEPFIXED PLAN);

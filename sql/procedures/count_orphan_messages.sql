@@ -1,17 +1,21 @@
--- Counts messages for instances that never began: there is neither an instance, nor a
--- history, nor a start that waits. Those count that have been visible for at least
--- @older_than_ms milliseconds.
+-- Counts messages for instances that never began: there is no instance, no history, and no start
+-- that waits.
+--
+-- Called by: Store.CountOrphanMessages.
+-- Transaction: none.
 --
 -- Parameters:
---   @older_than_ms  in milliseconds
+--   @older_than_ms  only messages that have been visible for so many milliseconds count
 --
 -- Result sets:
---   1 Orphans: how many instance ids the messages name, and how many there are
+--   1 Orphans: how many instance ids the messages name, and how many messages there are
 --
--- Locks: the messages are counted first, by an index alone, and then the instances that they
--- name are looked at: in one query the count would wait for an instance with a message locked.
--- Hints: INDEX reads the messages by that index, and finds the others by seeks, whatever the
--- statistics say (rule Q9).
+-- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and
+--   history (shared, by the primary key). Two statements: one query would wait for an instance
+--   with a message locked.
+--
+-- Hints: INDEX reads the messages in the order of their instances, and seeks the instances.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_orphan_messages
     @older_than_ms BIGINT
 AS
@@ -23,7 +27,8 @@ INSERT INTO @named (instance_id, messages)
 SELECT q.instance_id, COUNT_BIG(CASE WHEN q.kind IN (0, 3) AND q.visible_at <= @before THEN 1 END)
 FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
 GROUP BY q.instance_id
-HAVING MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) = 1;
+HAVING MIN(CASE WHEN q.kind IN (1, 2) THEN 0 ELSE 1 END) = 1
+OPTION (KEEPFIXED PLAN);
 
 -- gen:result Orphans
 SELECT COUNT_BIG(*) AS instances, COALESCE(SUM(n.messages), 0) AS messages

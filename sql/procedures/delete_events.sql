@@ -1,19 +1,23 @@
--- Deletes the histories of executions, 1,000 events at a time, so that the server never takes
--- the whole table instead of rows (rule Q7). Each portion begins where the last one ended: what
--- is deleted stays in the index until the transaction ends, and to pass over all of it once in
+-- Deletes the histories of executions, 1,000 events at a time, so that the server never takes a
+-- lock of the whole table instead of rows. Each portion begins where the last one ended: a
+-- deleted row stays in the index until the transaction ends, and reading all of them again in
 -- each portion would take time with the square of the events.
 --
--- That a portion deletes the first events is what the join's order makes likely, and nothing
--- depends on it: the end is when all executions were looked at from the beginning, and fewer
--- than 1,000 events were there.
+-- The order of the join makes it likely that a portion holds the first events, and nothing
+-- depends on it: the procedure ends only when a look from the beginning finds fewer than 1,000
+-- events.
+--
+-- Helper of: delete_list, prune_instance.
+-- Transaction: the caller's.
 --
 -- Parameters:
 --   @runs    the executions
 --   @events  how many events were deleted
 --
--- Locks: history, by the primary key.
--- Hints: LOOP and INDEX find each execution's events by a seek, in order, even if the plan was
--- made for empty tables (rule Q9). ROWLOCK keeps the locks to rows.
+-- Locks: history (each event's row, by pk_history).
+--
+-- Hints: LOOP and INDEX seek each execution's events in order. A plan that was made for an empty
+--   table would read all of it. ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.delete_events
     @runs   duroxide.execution_list_v1 READONLY,
     @events BIGINT OUTPUT

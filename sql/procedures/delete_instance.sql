@@ -1,22 +1,28 @@
--- Deletes a root instance with its descendants, all or none (§6.15). Turns and
--- activities in progress lose their leases. Without @force nothing is deleted while
--- one of the instances runs.
+-- Deletes a root instance with its descendants, all or none (§6.15). Turns and activities in
+-- progress lose their leases.
 --
--- The tree is collected again once its inboxes are locked, until there is nothing in
--- it that is not locked: a child may have been created in between. One that is created
--- later is as if it had been created after the deletion.
+-- The tree is read again once its inboxes are locked, until all of it is locked: a child may
+-- have been created in between. A child that is created later counts as created after the
+-- deletion.
+--
+-- Called by: Store.DeleteInstance.
+-- Transaction: its own, rolled back if an instance of the tree runs.
+--
+-- Parameters:
+--   @instance_id  the root
+--   @force        1 also deletes instances that run; 0 deletes nothing while one does
 --
 -- Result sets:
---   1 Running: an instance that still runs, which is why nothing was deleted
---   2 Counts: what was deleted; messages are those of both queues
---   3 Deleted: the ids of the instances
+--   1 Running: an instance that runs, which is why nothing was deleted; else no row
+--   2 Counts: how many rows were deleted; messages are those of both queues
+--   3 Deleted: the ids of the deleted instances
 --
--- Locks: inboxes (in the order of their ids, but for a child that was created while the
--- rest was locked), orchestrator_queue, instances, executions, history, kv_store,
--- kv_delta, worker_queue.
--- Hints: LOOP and INDEX come to the rows of the list by seeks, and to an execution by its
--- instance, even if the plan was made for other lists (rule Q9). See also lock_inbox, which
--- this calls.
+-- Locks: inboxes (the whole tree in the order of ids, by lock_inboxes, and then children that
+--   were created meanwhile); then by delete_list orchestrator_queue, instances, executions,
+--   history, kv_store, kv_delta, worker_queue, each by its primary key.
+--
+-- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for
+--   other lists.
 --
 -- Errors:
 --   50020 instance_not_found: there is no such instance

@@ -1,38 +1,38 @@
--- Deletes finished root instances with their descendants, those first that finished
+-- Deletes finished root instances with their descendants, beginning with those that finished
 -- first (§6.17). Descendants go even if they run.
 --
--- Executions that have ended are looked at 1,000 at a time, those of roots are chosen from
--- them, and each root with its descendants is a transaction of its own: all of a tree or
--- nothing of it. After each root and each 1,000 the call ends if it has taken @budget_ms
--- milliseconds, and so it does at the first error, provided that something was done before it:
--- the next call goes on, or meets the error again and reports it. So the counts are never
--- lost, and a call is never longer because there is much that it may not delete.
+-- A page of 1,000 ended executions is read, the roots among them are chosen, and each root with
+-- its descendants is a transaction of its own. The call ends when it has taken @budget_ms,
+-- looked at after each root and each page, or at the first error if something was done before
+-- it: the next call goes on, or meets the error again and reports it. So the counts are never
+-- lost, and instances that may not be deleted do not make a call longer.
 --
--- It has more than 150 lines since the look for roots, the lock of a tree and its deletion are
--- loops in each other, and a helper can't fill the caller's table variables.
+-- Called by: Store.DeleteInstanceBulk.
+-- Transaction: its own, one for each root.
 --
 -- Parameters:
---   @listed, @list     with @listed = 1 only instances in @list are deleted
---   @completed_before  a time in milliseconds, NULL for no restriction
---   @max_roots         the largest number of roots; at most 1,000 are sensible
---   @budget_ms         milliseconds after which nothing new is begun
+--   @listed, @list      1 deletes only instances in @list; 0 ignores the list
+--   @completed_before   only roots that finished before this time, in milliseconds since 1970 UTC;
+--                       NULL for all
+--   @max_roots          the largest number of roots; at most 1,000 are sensible
+--   @budget_ms          the time in milliseconds after which no other root is begun
 --   @after_completed_at, @after_instance_id, @after_execution_id
---                      where the last call ended, which this goes on from; NULL for the
---                      beginning
---
--- gen:null @completed_before @after_completed_at @after_instance_id @after_execution_id
+--                       where the last call ended and this one goes on; NULL for the beginning
 --
 -- Result sets:
---   1 Counts: what was deleted, after how many roots, whether there may be more, and where
---     to go on; messages are those of both queues
---   2 Deleted: the ids of the instances
+--   1 Counts: how many roots, and how many rows of each table, were deleted; whether there may be more,
+--     and where the next call goes on. Messages are those of both queues
+--   2 Deleted: the ids of the deleted instances
 --
--- Locks: inboxes (in the order of their ids, but for a child that was created while the
--- rest was locked), orchestrator_queue, instances, executions, history, kv_store,
--- kv_delta, worker_queue. While it looks for roots no lock is held that a writer waits for.
--- Hints: INDEX and LOOP read a page of executions by an index and nothing else, and each
--- instance by a seek, whatever the statistics say (rule Q9). See also lock_inbox, which this
--- calls.
+-- Locks: instances, executions (shared, while it looks for roots); then for each root inboxes
+--   (the whole tree in the order of ids, by lock_inboxes, and children that were created
+--   meanwhile) and by delete_list orchestrator_queue, instances, executions, history, kv_store,
+--   kv_delta, worker_queue, each by its primary key.
+--
+-- Hints: INDEX and LOOP read a page of executions by ix_executions_completed alone, and seek
+--   each instance by its key.
+--
+-- gen:null @completed_before @after_completed_at @after_instance_id @after_execution_id
 CREATE OR ALTER PROCEDURE duroxide.delete_instance_bulk
     @listed             BIT,
     @list               duroxide.id_list_v1 READONLY,

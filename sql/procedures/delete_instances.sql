@@ -1,20 +1,26 @@
--- Deletes a list of instances, all or none (§6.16). Ids that no instance has are
--- ignored, except that what is queued for them is deleted too. Turns and activities in
--- progress lose their leases. Without @force nothing is deleted while one of the
--- instances runs. Nothing is deleted either, with or without it, while an instance
--- outside the list has its parent in it; one that is created later is as if it had
--- been created after the deletion.
+-- Deletes a list of instances, all or none (§6.16). Of an id that no instance has, messages and
+-- activities that are queued for it are deleted. Turns and activities in progress lose their
+-- leases. Nothing is deleted while an instance outside of the list has its parent in it; one
+-- that is created later counts as created after the deletion.
+--
+-- Called by: Store.DeleteInstancesAtomic.
+-- Transaction: its own, rolled back if there is a conflict.
+--
+-- Parameters:
+--   @list   the ids of the instances
+--   @force  1 also deletes instances that run; 0 deletes nothing while one does
 --
 -- Result sets:
---   1 Conflict: why nothing was deleted, none if it was. Without a parent: the instance
---     that still runs. With one: the instance outside the list whose parent is in it
---   2 Counts: what was deleted; messages are those of both queues
+--   1 Conflict: why nothing was deleted; no row if it was. Without a parent, the instance that runs;
+--     with one, the instance outside of the list whose parent is in it
+--   2 Counts: how many rows were deleted; messages are those of both queues
 --
--- Locks: inboxes (in the order of their ids), orchestrator_queue, instances,
--- executions, history, kv_store, kv_delta, worker_queue.
--- Hints: LOOP and INDEX come to the rows of the list by seeks, and to an execution by its
--- instance, even if the plan was made for other lists (rule Q9). See also lock_inbox, which
--- this calls.
+-- Locks: inboxes (in the order of ids, by lock_inboxes); instances, executions (shared, by the
+--   primary key and ix_instances_parent); then by delete_list orchestrator_queue, instances,
+--   executions, history, kv_store, kv_delta, worker_queue, each by its primary key.
+--
+-- Hints: LOOP and INDEX seek the rows of the listed instances, even if the plan was made for
+--   other lists.
 CREATE OR ALTER PROCEDURE duroxide.delete_instances
     @list  duroxide.id_list_v1 READONLY,
     @force BIT

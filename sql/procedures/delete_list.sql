@@ -1,24 +1,31 @@
--- Deletes instances with all they have. The caller has locked their inboxes
--- (lock_inboxes), is inside a transaction, and has made sure that they may go.
+-- Deletes instances with all they have. The caller has locked their inboxes (lock_inboxes) and
+-- made sure that they may go.
 --
--- With the inbox goes the lease: a turn in progress cannot bring the instance back
--- (pitfall P19). With the queues go messages and activities of the old life, which a
--- new instance of the same id must not get (pitfall P20). Sessions stay: they belong
--- to workers.
+-- The lease goes with the inbox, so that a turn in progress cannot bring the instance back.
+-- Messages and activities go with the queues: a new instance of the same id must not get them.
+-- Sessions belong to workers and stay.
 --
--- Each statement deletes at most 1,000 rows, so that the server never takes a whole
--- table instead of rows (rule Q7). The transaction as a whole may be long: half a tree
--- would be worse. The time is linear in the rows: see delete_events.
+-- Each statement deletes at most 1,000 rows, so that the server never takes a lock of the whole
+-- table instead of rows. The transaction may be long nevertheless, since half a tree would be
+-- worse. Its time is linear in the rows: see delete_events.
+--
+-- Helper of: delete_instance, delete_instance_bulk, delete_instances.
+-- Transaction: the caller's.
 --
 -- Parameters:
---   @list  the ids of the instances
---   @instances, @executions, @events, @messages  how many rows were deleted; messages are
---          those of both queues
+--   @list        the ids of the instances; an id may be there twice
+--   @instances   how many instances were deleted
+--   @executions  how many executions were deleted
+--   @events      how many events were deleted
+--   @messages    how many messages and activities were deleted
 --
--- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store,
--- kv_delta, worker_queue.
--- Hints: LOOP and INDEX find each instance's rows by a seek, even if the plan was made
--- for empty tables (rule Q9). ROWLOCK keeps the locks to rows.
+-- Locks: inboxes, orchestrator_queue, instances, executions, history, kv_store, kv_delta,
+--   worker_queue: each row by its primary key, those of the key-value map by the instance's
+--   index.
+--
+-- Hints: LOOP and INDEX seek each instance's rows. A plan that was made for an empty table would
+--   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN keeps the plan however many
+--   rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.delete_list
     @list       duroxide.id_list_v1 READONLY,
     @instances  BIGINT OUTPUT,
@@ -59,7 +66,8 @@ BEGIN
     DELETE TOP (1000) b
     FROM @ids AS n
     INNER LOOP JOIN duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = n.instance_id
-    WHERE n.position BETWEEN @position AND @position + 999;
+    WHERE n.position BETWEEN @position AND @position + 999
+    OPTION (KEEPFIXED PLAN);
     SET @position = @position + 1000;
 END;
 
@@ -73,7 +81,8 @@ BEGIN
     FROM @ids AS n
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
         ON q.instance_id = n.instance_id AND q.id > n.after
-    WHERE n.position >= @position;
+    WHERE n.position >= @position
+    OPTION (KEEPFIXED PLAN);
     SET @portion = @@ROWCOUNT;
     SET @messages = @messages + @portion;
     IF @portion < 1000 AND @position = 0
@@ -163,10 +172,12 @@ BEGIN
     INSERT INTO @work (id)
     SELECT TOP (1000) w.id
     FROM @ids AS n
-    INNER LOOP JOIN duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_activity)) ON w.instance_id = n.instance_id;
+    INNER LOOP JOIN duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_activity)) ON w.instance_id = n.instance_id
+    OPTION (KEEPFIXED PLAN);
     SET @portion = @@ROWCOUNT;
     DELETE TOP (1000) w
     FROM @work AS k
-    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;
+    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id
+    OPTION (KEEPFIXED PLAN);
     SET @messages = @messages + @@ROWCOUNT;
 END;

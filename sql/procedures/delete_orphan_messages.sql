@@ -1,27 +1,30 @@
--- Deletes messages for instances that never began, as count_orphan_messages counts them.
--- Nobody fetches them, so without this they stay for ever.
+-- Deletes messages for instances that never began, as count_orphan_messages counts them. Nobody
+-- fetches such messages, so they would stay for ever.
 --
--- The ids that have messages are looked at a hundred at a time, in order, and each that
--- never began is a transaction of its own. After each id and each hundred the call ends if it
--- has taken @budget_ms milliseconds, and so it does at the first error, provided that something
--- was deleted before it: the next goes on.
+-- A page of 100 ids that have messages is read, and each that never began is a transaction of
+-- its own. The call ends when it has taken @budget_ms, looked at after each id and each page, or
+-- at the first error if something was deleted before it: the next call goes on.
+--
+-- Called by: Store.DeleteOrphanMessages.
+-- Transaction: its own, one for each id.
 --
 -- Parameters:
 --   @older_than_ms  only messages that have been visible for so many milliseconds
---   @budget_ms      milliseconds after which nothing new is begun
---   @after          the id after which to begin, NULL for the first
---
--- gen:null @after
+--   @budget_ms      the time in milliseconds after which no other id is begun
+--   @after          the id behind which to begin; NULL for the first
 --
 -- Result sets:
---   1 Orphans: how many instance ids the deleted messages named, how many messages were
---     deleted, and the id after which to go on; it is NULL if there are no more
+--   1 Orphans: how many ids the deleted messages named, how many messages were deleted, and the id
+--     behind which to go on; NULL if there are no more
 --
--- Locks: inboxes, orchestrator_queue. While it looks for ids no lock is held that a writer
--- waits for.
--- Hints: INDEX reads a page of ids, and the rows of one, by an index and nothing else, whatever
--- the statistics say (rule Q9). ROWLOCK keeps the locks to rows. See also lock_inbox, which
--- this calls.
+-- Locks: orchestrator_queue, instances, history (shared, while it looks for ids); then for each
+--   id inboxes (by lock_inbox) and orchestrator_queue (by pk_orchestrator_queue).
+--
+-- Hints: INDEX reads a page of ids, and the messages of one, by one index each. ROWLOCK keeps
+--   the locks to rows. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
+--
+-- gen:null @after
 CREATE OR ALTER PROCEDURE duroxide.delete_orphan_messages
     @older_than_ms BIGINT,
     @budget_ms     BIGINT,
@@ -53,7 +56,8 @@ BEGIN TRY
         FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_kind))
         WHERE q.instance_id > @last
         GROUP BY q.instance_id
-        ORDER BY q.instance_id;
+        ORDER BY q.instance_id
+        OPTION (KEEPFIXED PLAN);
         SET @found = @@ROWCOUNT;
         SELECT @page = MAX(k.instance_id) FROM @ids AS k;
         UPDATE k
@@ -85,7 +89,8 @@ BEGIN TRY
                     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
                     WHERE q.instance_id = @id
                       AND q.kind IN (0, 3)
-                      AND q.visible_at <= @before;
+                      AND q.visible_at <= @before
+                    OPTION (KEEPFIXED PLAN);
                     SET @portion = @@ROWCOUNT;
                     SET @of_id = @of_id + @portion;
                 END;
@@ -96,7 +101,8 @@ BEGIN TRY
                     DELETE b
                     FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
                     WHERE b.instance_id = @id
-                      AND (b.lock_token IS NULL OR b.locked_until <= @now);
+                      AND (b.lock_token IS NULL OR b.locked_until <= @now)
+                    OPTION (KEEPFIXED PLAN);
             END;
             EXEC duroxide.refresh_inbox @instance_id = @id, @now = @now;
             COMMIT TRANSACTION;

@@ -1,19 +1,26 @@
--- Adds one message for an instance, hidden for @delay_ms milliseconds (§5.9). It
--- neither needs nor creates the instance.
+-- Adds one message for an instance (§5.9). The instance need not exist, and is not created.
 --
--- It may be called inside the caller's transaction and is then committed or rolled
--- back with it; if it fails, it rolls that transaction back.
+-- Called by: Store.EnqueueForOrchestrator.
+-- Transaction: its own, or the caller's if there is one: the message is then committed or rolled
+--   back with it. An error rolls the caller's transaction back.
 --
--- Parameters: @name and @version are the code that a start, or the start of the next
--- execution, asks for; NULL for other messages, and for what any worker may take.
+-- Parameters:
+--   @instance_id  the instance
+--   @kind         0 a queue message, 1 the start of the next execution, 2 a start, 3 any other message
+--   @name, @version
+--                 the code that a start asks for; NULL for other messages, and for what any worker may
+--                 take
+--   @work_item    the message
+--   @delay_ms     hides the message for so many milliseconds; 0 for none
 --
--- gen:null @name @version
---
--- Locks: code_names, inboxes, orchestrator_queue.
+-- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
+--   orchestrator_queue (the new row).
 --
 -- Errors:
 --   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the
 --         server may not let it return from this procedure (error 3951)
+--
+-- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
     @instance_id NVARCHAR(400),
     @kind        TINYINT,

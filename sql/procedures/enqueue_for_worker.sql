@@ -1,10 +1,19 @@
--- Adds one activity to the worker queue, visible at once (§5.8).
+-- Adds one activity to the worker queue, ready at once (§5.8).
 --
--- Parameters: @name is the activity's; NULL for what any worker may take.
+-- Called by: Store.EnqueueForWorker.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id, @execution_id, @activity_id
+--                which activity of which execution it is
+--   @session_id  the session it belongs to; NULL for none
+--   @tag         the tag that a worker must have asked for; NULL for none
+--   @name        the activity's name; NULL for what any worker may take
+--   @work_item   the activity's input
+--
+-- Locks: code_names (by get_code), worker_queue (the new row).
 --
 -- gen:null @session_id @tag @name
---
--- Locks: code_names, worker_queue.
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_worker
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,

@@ -1,8 +1,14 @@
 -- Tells who uses an instance id: an instance, or a start that waits for its first turn.
 --
+-- Called by: Store.FindInstance.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the id
+--
 -- Result sets:
---   1 Use: used = 0 if nobody does. The name and the status are the instance's and NULL
---     without one; start is the waiting start's work item.
+--   1 Use: one row. used is 0 if nobody uses the id. Name and status are the instance's, NULL without
+--     one; start_item is the message of a start that waits, NULL without one
 CREATE OR ALTER PROCEDURE duroxide.find_instance
     @instance_id NVARCHAR(400)
 AS

@@ -1,20 +1,31 @@
--- Finds the oldest ready activity of a session that the owner holds or may claim,
--- and that has one of the codes. Usually it is among the first few of each tag and code,
--- which are looked at one by one. If those all belong to sessions of others, of which one may have a very long
--- queue, each session is looked at once instead: a few seeks for each that has ready
--- work. Nothing is looked for that is not older than what the caller has found without
--- sessions (@before, NULL for nothing).
+-- Finds the oldest ready activity of a session that the owner has or may claim, and that has one
+-- of the codes. It looks at the first 20 activities of each tag and code. If all of those belong
+-- to sessions of other owners, one of which may have a very long queue, it then looks at each
+-- session once. It stops at activities that are not older than what the caller has found without
+-- sessions.
 --
--- Ids less than @from_id are not among the first few. With @patient = 1 all are, and it waits
--- for activities that somebody is taking, to see whether they are really taken.
+-- Helper of: lock_work_item.
+-- Transaction: the caller's.
 --
--- Locks: worker_queue, sessions.
--- Hints: READPAST passes over activities that another call is writing,
--- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
--- to rows; none is kept locked, since the first few are more than will be taken. INDEX
--- and the end of the lease are there for the reasons that find_work gives. FORCESEEK looks at
--- a session by its key alone.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @owner     who would have the session
+--   @now       the present time, in milliseconds since 1970 UTC
+--   @untagged  1 also looks at activities without a tag
+--   @tags      tags to look at
+--   @codes     codes to look at, as code_names.id; 0 is what any worker may take
+--   @from_id   leaves lower ids out of the first 20
+--   @patient   1 leaves out nothing, and waits for activities that others are taking, to see whether
+--              they are really taken
+--   @before    the id of what the caller has found; NULL for nothing
+--   @id        the activity; NULL for none
+--
+-- Locks: worker_queue (by ix_worker_queue_ready_session and ix_worker_queue_session), sessions
+--   (shared, by pk_sessions). Nothing stays locked.
+--
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
+--   hold under row versioning, and ROWLOCK keeps to rows. INDEX and the condition on
+--   locked_until are explained in find_work. FORCESEEK looks at a session by its key alone.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
     @now      BIGINT,

@@ -1,22 +1,30 @@
--- Finds the fetchable instance with the oldest head that has one of the versions and
--- one of the codes: first the version and the code with the oldest head, without keeping
--- anything locked, and then an instance of those, which it locks. If others are taking
--- all there is of a version and a code, the next is looked at.
+-- Finds the fetchable instance with the oldest head that has one of the versions and one of the
+-- codes. It first finds the version and the code with the oldest head, and then locks an
+-- instance of those. If others are taking all there is of them, it goes on with the next version
+-- and code.
 --
--- Heads less than @from_head are left out. With @patient = 1 none is, and it waits for
--- instances that somebody is taking, to see whether they are really taken; it locks nothing
--- then.
+-- Helper of: fetch_orchestration_item.
+-- Transaction: the caller's, which keeps the instance locked.
 --
--- Locks: inboxes.
--- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that another call is
--- writing, READCOMMITTEDLOCK makes them mean that under row versioning too; the caller's
--- transaction holds what is found (see fetch_orchestration_item). INDEX keeps a plan that
--- was made for an empty table from reading the whole of it later (rule Q9). The end of
--- the lease is no condition: who has a head has no lease. It is not in the index, so
--- that asking for it makes the hints look at the row itself, and not only at its key in
--- the index: an instance that another call is writing is passed over instead of waited
--- for.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @versions     versions of the framework to look at, as framework_versions.id; 0 is none
+--   @codes        codes to look at, as code_names.id; 0 is what any worker may take
+--   @from_head    leaves out heads with a lower id
+--   @patient      1 leaves out nothing, and waits for instances that others are taking, to see whether
+--                 they are really taken; nothing is locked then
+--   @instance_id  the instance; NULL for none
+--   @version_id   its version of the framework
+--   @code_id      its code
+--
+-- Locks: inboxes (the found row for update, by ix_inboxes_ready and then pk_inboxes).
+--
+-- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that others are writing, and
+--   READCOMMITTEDLOCK makes that hold under row versioning. INDEX seeks the oldest head. A plan
+--   that was made for an empty table would read all of it. The condition on locked_until is
+--   always true, as whoever has a head has no lease. The column is not in the index, so the
+--   hints are applied to the row and not only to its key in the index: an instance that another
+--   call is writing is passed over instead of waited for. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,
@@ -70,7 +78,6 @@ BEGIN
     OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL
         SELECT TOP (1) @instance_id = b.instance_id
-        -- vet:allow Q2: in the caller's transaction
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.code_id = @code_id
           AND b.version_id = @version_id

@@ -1,10 +1,24 @@
--- Finds the instance with the oldest head that has been fetchable since @since or longer
--- and whose code nobody has known for as long. What somebody is writing is left to them.
+-- Finds the fetchable instance with the oldest head whose code no worker has known since a time.
+-- What others are writing is passed over.
 --
--- Locks: inboxes.
--- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of the look of find_turn;
--- nothing is kept locked. LOOP finds the message of each instance by a seek.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: fetch_orchestration_item.
+-- Transaction: the caller's.
+--
+-- Parameters:
+--   @versions     versions of the framework to look at, as framework_versions.id
+--   @codes        codes to look at, as code_names.id
+--   @since        the time, in milliseconds since 1970 UTC; the instance has been fetchable since then
+--                 or longer
+--   @instance_id  the instance; NULL for none
+--   @version_id   its version of the framework
+--   @code_id      its code
+--
+-- Locks: inboxes (by ix_inboxes_ready), orchestrator_queue (shared, by pk_orchestrator_queue).
+--   Nothing stays locked.
+--
+-- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of find_turn. LOOP seeks the
+--   message of each instance. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

@@ -1,13 +1,23 @@
--- Finds the oldest activity that has one of the codes and has been ready since @since or
--- longer, that is neither hidden nor leased after it. Who owns its session does not
--- matter. What somebody is taking is left to them.
+-- Finds the oldest activity with one of the codes that has been ready since a time or longer:
+-- neither hidden nor leased after it. It does not matter who owns its session. What others are
+-- taking is passed over.
 --
--- Locks: worker_queue.
--- Hints: READPAST passes over activities that another call is writing,
--- READCOMMITTEDLOCK makes it mean that under row versioning too, and ROWLOCK keeps it
--- to rows; none is kept locked. INDEX is there for the reason that find_work gives, and
--- LOOP for the same: it seeks each tag.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: lock_work_item.
+-- Transaction: the caller's.
+--
+-- Parameters:
+--   @tags   tags to look at; activities without a tag are looked at in any case
+--   @codes  codes to look at, as code_names.id
+--   @since  the time, in milliseconds since 1970 UTC
+--   @id     the activity; NULL for none
+--
+-- Locks: worker_queue (by ix_worker_queue_ready and ix_worker_queue_ready_session). Nothing
+--   stays locked.
+--
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
+--   hold under row versioning, and ROWLOCK keeps to rows. INDEX and LOOP seek each tag and code.
+--   A plan that was made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan
+--   however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_work
     @tags  duroxide.id_list_v1 READONLY,
     @codes duroxide.code_id_list_v1 READONLY,

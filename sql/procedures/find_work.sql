@@ -1,21 +1,31 @@
--- Finds the oldest ready activity without a session that has one of the codes: one seek
--- for each code among untagged ones, and among those of each tag. First it finds the tag
--- and the code that have the oldest, without keeping anything locked, and then locks one
--- activity of those. If others are taking all there is of them, the next tag and code are
--- looked at. Ids less than @from_id are left out. With @patient = 1 none is, and it waits
--- for activities that somebody is taking, to see whether they are really taken.
+-- Finds the oldest ready activity without a session that has one of the codes. It first finds
+-- the tag and the code with the oldest activity, by one seek for each pair, and then locks an
+-- activity of those. If others are taking all there is of them, it goes on with the next tag and
+-- code.
 --
--- Locks: worker_queue.
--- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that another claim
--- is taking, READCOMMITTEDLOCK makes them mean that under row versioning too; the
--- caller's transaction holds what is found (see fetch_work_item). INDEX keeps a plan
--- that was made for an empty table from reading the whole of it later (rule Q9). The
--- end of the lease is no condition: what is ready has none that counts. It is not in the
--- index, so that asking for it makes the hints lock the row itself, and not only its key, and
--- an activity that another call is writing is passed over instead of waited for. (A
--- column that a CHECK or NOT NULL says enough about would not do: the server knows then
--- that it need not look.)
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: lock_work_item.
+-- Transaction: the caller's, which keeps the activity locked.
+--
+-- Parameters:
+--   @untagged  1 also looks at activities without a tag
+--   @tags      tags to look at
+--   @codes     codes to look at, as code_names.id; 0 is what any worker may take
+--   @from_id   leaves out lower ids
+--   @patient   1 leaves out nothing, and waits for activities that others are taking, to see whether
+--              they are really taken; nothing is locked then
+--   @id        the activity; NULL for none
+--
+-- Locks: worker_queue (the found row for update, by ix_worker_queue_ready and then
+--   pk_worker_queue).
+--
+-- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that others are writing, and
+--   READCOMMITTEDLOCK makes that hold under row versioning. INDEX seeks the oldest activity. A
+--   plan that was made for an empty table would read all of it. The condition on locked_until is
+--   always true, as what is ready has no lease that counts. The column is not in the index, so
+--   the hints are applied to the row and not only to its key in the index: an activity that
+--   another call is writing is passed over instead of waited for. A column about which a CHECK
+--   or NOT NULL says enough would not do, since the server would not read it. KEEPFIXED PLAN
+--   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
@@ -107,7 +117,6 @@ BEGIN
     OPTION (KEEPFIXED PLAN);
     IF @code_id IS NOT NULL AND @tag IS NULL
         SELECT TOP (1) @id = q.id
-        -- vet:allow Q2: in the caller's transaction
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
@@ -119,7 +128,6 @@ BEGIN
         OPTION (KEEPFIXED PLAN);
     ELSE IF @code_id IS NOT NULL
         SELECT TOP (1) @id = q.id
-        -- vet:allow Q2: in the caller's transaction
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL

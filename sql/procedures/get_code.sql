@@ -1,15 +1,24 @@
--- Finds the number of a name of code, and gives it one if it has none; 0 for NULL, which
--- any worker may take. It is called before the caller's transaction begins, so that
--- nobody waits for a name longer than it takes to add it. In a transaction of the
--- client's (enqueue_for_orchestrator) a new name is locked until that ends.
+-- Finds the number of a name of code, and gives it one if it has none. Of two callers that add a
+-- name at the same time where hints are ignored, one gets error 2627; its whole call is safe to
+-- repeat.
+--
+-- Helper of: ack_orchestration_item, add_codes, enqueue_for_orchestrator, enqueue_for_worker,
+--   start_instance.
+-- Transaction: none. It is called before the caller's transaction begins, so that nobody waits
+--   for a name longer than it takes to add it. In a transaction of the client's
+--   (enqueue_for_orchestrator) a new name is locked until that ends.
+--
+-- Parameters:
+--   @name     the name; NULL for what any worker may take
+--   @version  the version; NULL for what any worker may take
+--   @code_id  code_names.id; 0 if name or version is NULL
+--
+-- Locks: code_names (by uq_code_names; the key's range while a name is added).
+--
+-- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
+--   seeks the name. A plan that was made for an empty table would read all of it.
 --
 -- gen:null @name @version
---
--- Locks: code_names.
--- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
--- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
--- whole call is safe to repeat. INDEX keeps a plan that was made for an empty table from
--- reading the whole of it later (rule Q9).
 CREATE OR ALTER PROCEDURE duroxide.get_code
     @name    NVARCHAR(401),
     @version NVARCHAR(401),

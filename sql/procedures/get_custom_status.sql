@@ -1,8 +1,17 @@
--- Reads the custom status of an instance if it is newer than the version that the
--- caller has seen (§5.16). It is made to be polled: the same version costs one seek.
+-- Reads the custom status of an instance if it is newer than the version that the caller has
+-- seen (§5.16). It is made to be polled: an unchanged version costs one seek.
+--
+-- Called by: Store.GetCustomStatus.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
+--   @last_seen    the version that the caller has seen; 0 for none
 --
 -- Result sets:
---   1 Status: none if it is not newer; the status is NULL after a reset
+--   1 Status: no row if there is nothing newer; the status is NULL after a reset
+--
+-- Locks: instances (shared, by pk_instances, while it reads; none under row versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_custom_status
     @instance_id NVARCHAR(400),
     @last_seen   BIGINT

@@ -1,7 +1,17 @@
 -- Reads the facts about one execution (§6.9).
 --
+-- Called by: Store.GetExecutionInfo.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id   the instance
+--   @execution_id  the execution, from 1
+--
 -- Result sets:
---   1 Execution: none if there is no such execution
+--   1 Execution: no row if there is no such execution
+--
+-- Locks: executions, history (shared, by the primary key, while it reads; none under row
+--   versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_execution_info
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT

@@ -1,11 +1,18 @@
--- Finds the number of a version of the framework, and gives it one if it has none. It is
--- called before the caller's transaction begins, so that no fetch waits for a new version
--- longer than it takes to add it.
---
--- Locks: framework_versions.
--- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
--- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
+-- Finds the number of a version of the framework, and gives it one if it has none. Of two
+-- callers that add a version at the same time where hints are ignored, one gets error 2627; its
 -- whole call is safe to repeat.
+--
+-- Helper of: ack_orchestration_item.
+-- Transaction: none. It is called before the caller's transaction begins, so that no fetch waits
+--   for a new version longer than it takes to add it.
+--
+-- Parameters:
+--   @major, @minor, @patch  the version
+--   @version_id             framework_versions.id
+--
+-- Locks: framework_versions (by its unique key; the key's range while a version is added).
+--
+-- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert.
 CREATE OR ALTER PROCEDURE duroxide.get_framework_version
     @major      BIGINT,
     @minor      BIGINT,

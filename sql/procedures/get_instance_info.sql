@@ -1,8 +1,17 @@
 -- Reads the facts about an instance and its current execution (§6.8).
 --
+-- Called by: Store.GetInstanceInfo.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
 -- Result sets:
---   1 Instance: none if there is no such instance; the status is NULL if its current
---     execution has no row
+--   1 Instance: no row if there is no such instance; the status is NULL if its current execution has no
+--     row
+--
+-- Locks: instances, executions (shared, by the primary key, while it reads; none under row
+--   versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS

@@ -1,5 +1,11 @@
--- Lists an instance and its descendants, level by level (§6.14). The instance is
--- listed even if it does not exist.
+-- Lists an instance and its descendants, level by level (§6.14). The instance is listed even if
+-- it does not exist.
+--
+-- Called by: Store.GetInstanceTree.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
 --
 -- Result sets:
 --   1 Tree: the ids, the instance's own first

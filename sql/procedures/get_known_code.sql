@@ -1,18 +1,25 @@
--- Finds the number of a set of names that a worker knows, and notes that it was seen. As
--- a rule that is written every 20 seconds only, so that fetches do not queue for the row.
+-- Finds the number of a set of names that a worker knows, and notes that the set was seen. The
+-- note is written every 20 seconds, so that fetches do not queue for the row.
 --
--- Parameters: @activity = 1 is a set of activities, 0 one of orchestrations.
--- @always = 1 writes each time. @known_id is NULL if @digest is.
+-- Helper of: fetch_orchestration_item, lock_work_item.
+-- Transaction: none. The note commits by itself.
 --
--- gen:null @digest
+-- Parameters:
+--   @digest    the digest of the set; NULL for a worker that knows all names
+--   @activity  1 for a set of activities, 0 for one of orchestrations
+--   @always    1 writes the note each time
+--   @now       the present time, in milliseconds since 1970 UTC
+--   @known_id  known_code.id; NULL if @digest is NULL
 --
--- Locks: known_code.
+-- Locks: known_code (read by uq_known_code, written by pk_known_code).
 --
--- Hints: INDEX keeps a plan that was made for an empty table from reading the whole of it
--- later, FORCESEEK writes by the key (rule Q9), and ROWLOCK locks no more.
+-- Hints: INDEX seeks the set. A plan that was made for an empty table would read all of it.
+--   FORCESEEK writes the row by its key, and ROWLOCK locks no more.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
+--
+-- gen:null @digest
 CREATE OR ALTER PROCEDURE duroxide.get_known_code
     @digest   VARBINARY(32),
     @activity BIT,

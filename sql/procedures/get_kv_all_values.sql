@@ -1,10 +1,18 @@
--- Reads all keys (§5.18): those that earlier executions left, except for what the
--- running one has touched, and those that it has set.
+-- Reads all keys of an instance (§5.18): those that earlier executions left and the current one
+-- has not touched, and those that the current one has set.
+--
+-- Called by: Store.GetKVAllValues.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id  the instance
 --
 -- Result sets:
 --   1 Values: keys and values, in no order
 --
--- Locks: see hold_instance, which this calls.
+-- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then kv_store,
+--   kv_delta (shared, by the instance's index and the primary key).
+--
 -- Hints: INDEX reads the instance's rows and no others, whatever the statistics say.
 CREATE OR ALTER PROCEDURE duroxide.get_kv_all_values
     @instance_id NVARCHAR(400)

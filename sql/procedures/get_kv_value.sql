@@ -1,12 +1,21 @@
--- Reads a key (§5.17): what the running execution has made of it, else what earlier
--- ones left.
+-- Reads one key of an instance (§5.17): what the current execution has made of it, else what
+-- earlier executions left.
+--
+-- Called by: Store.GetKVValue.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id  the instance
+--   @kv_key       the key
 --
 -- Result sets:
---   1 Value: none for an unknown instance or key; NULL if the key was cleared
+--   1 Value: no row for an unknown instance or key; NULL if the key was cleared
 --
--- Locks: see hold_instance, which this calls: a reader comes to a row by its key in an index,
--- and whoever writes the row locks it first and its keys in the indexes after it.
--- Hints: INDEX finds the key by a seek, whatever the statistics say.
+-- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then kv_delta,
+--   kv_store (shared, by the primary key).
+--
+-- Hints: INDEX comes to the row by its key. A read that came by another index would hold the key
+--   there while it waits for a writer that locks the row first, and the two would deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_kv_value
     @instance_id NVARCHAR(400),
     @kv_key      NVARCHAR(400)

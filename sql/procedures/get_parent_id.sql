@@ -1,7 +1,15 @@
 -- Finds the parent of an instance (§6.13).
 --
+-- Called by: Store.GetParentID.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
 -- Result sets:
---   1 Instance: none if there is no such instance; the parent is NULL for a root
+--   1 Instance: no row if there is no such instance; the parent is NULL for a root
+--
+-- Locks: instances (shared, by pk_instances, while it reads; none under row versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_parent_id
     @instance_id NVARCHAR(400)
 AS

@@ -1,16 +1,25 @@
--- Counts what no live lease holds (§6.11). Future timers and other messages that are
--- still hidden count.
+-- Counts messages and activities that no live lease holds (§6.11). Future timers and other
+-- hidden messages count.
+--
+-- Called by: Store.GetQueueDepths.
+-- Transaction: none.
+--
+-- Parameters:
+--   @unknown_ms  how long work must have waited, in milliseconds, for code that nobody has known for as
+--                long, to be counted as unknown
 --
 -- Result sets:
---   1 Depths: the two counts, and how many instances and activities have been ready for
---     @unknown_ms milliseconds and wait for code that nobody has known for as long
+--   1 Depths: one row. How many messages and activities nobody holds, and how many instances and
+--     activities wait for unknown code
 --
--- Locks: the messages are counted first, and then the leases of those that have a token are
--- looked at: in one query the count would wait for a lease with a message locked, and whoever
--- ends the lease wants its messages next.
--- Hints: INDEX reads messages and activities by the key alone, without a key of another index
--- in hand, and finds a lease by the instance, whatever the statistics say. See also function
--- unknown_work.
+-- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by
+--   pk_inboxes) and worker_queue (shared, by pk_worker_queue), and what function unknown_work
+--   reads. Two statements: one query would wait for a lease with a message locked, and whoever
+--   ends the lease needs its messages next.
+--
+-- Hints: INDEX reads messages and activities by the primary key alone, without holding the key
+--   of another index, and seeks each lease. KEEPFIXED PLAN keeps the plan however many rows
+--   change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS
@@ -29,7 +38,8 @@ FROM (
     SELECT CASE WHEN q.lock_token IS NOT NULL THEN q.instance_id END AS instance_id, q.lock_token
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
 ) AS t
-GROUP BY t.instance_id, t.lock_token;
+GROUP BY t.instance_id, t.lock_token
+OPTION (KEEPFIXED PLAN);
 
 -- gen:result Depths
 SELECT
@@ -55,4 +65,5 @@ SELECT
 FROM (
     SELECT COUNT_BIG(CASE WHEN w.activity = 0 THEN 1 END) AS orchestrations, COUNT_BIG(CASE WHEN w.activity = 1 THEN 1 END) AS activities
     FROM duroxide.unknown_work(@now - @unknown_ms) AS w
-) AS u;
+) AS u
+OPTION (KEEPFIXED PLAN);

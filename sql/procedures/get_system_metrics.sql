@@ -1,8 +1,14 @@
--- Counts instances by the status of their current execution, executions and events
--- (§6.10). It reads all of them: call it every minute, not every second.
+-- Counts instances by the status of their current execution, executions and events (§6.10). It
+-- reads all of them: call it every minute, not every second.
+--
+-- Called by: Store.GetSystemMetrics.
+-- Transaction: none.
 --
 -- Result sets:
 --   1 Metrics: the counts; an instance between two executions counts in the total only
+--
+-- Locks: executions, history, instances (shared, row by row, while it reads; none under row
+--   versioning).
 CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
 AS
 SET NOCOUNT ON;

@@ -1,12 +1,21 @@
--- Finds out who uses an instance id: an instance, or a start that waits for its first
--- turn. @used = 0 if nobody does.
+-- Finds out who uses an instance id: an instance, or a start that waits for its first turn. It
+-- reads the queue before the instances: the first turn moves an id from the one to the other, so
+-- none is missed between the two.
 --
--- The queue is read before the instances: the first turn moves an id from the one to the
--- other, so in this order none is missed between the two. A caller that acts on the
--- answer holds the inbox's lock (lock_inbox), and then nothing changes any more.
+-- Helper of: find_instance, start_instance.
+-- Transaction: none. A caller that acts on the answer holds the inbox (lock_inbox) until it has.
 --
--- Parameters: @name and @status are those of the instance and NULL without one, @start is
--- the waiting start's work item.
+-- Parameters:
+--   @instance_id  the id
+--   @used         1 if somebody uses it, 0 if nobody does
+--   @name         the instance's name; NULL without an instance
+--   @status       the status of its current execution; NULL without an instance
+--   @start        the message of a start that waits; NULL without one
+--
+-- Locks: orchestrator_queue (shared, while it reads), instances, executions (shared, by the
+--   primary key, while it reads); none under row versioning.
+--
+-- Hints: KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
     @used        BIT OUTPUT,
@@ -25,7 +34,8 @@ SELECT TOP (1) @used = 1, @start = q.work_item
 FROM duroxide.orchestrator_queue AS q
 WHERE q.instance_id = @instance_id
   AND q.kind IN (1, 2)
-ORDER BY q.id;
+ORDER BY q.id
+OPTION (KEEPFIXED PLAN);
 SELECT @used = 1, @name = i.orchestration_name, @status = e.status
 FROM duroxide.instances AS i
 LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id

@@ -1,8 +1,17 @@
--- Finds the highest execution id that is stored for an instance (§6.7). Events may
--- have been appended to an execution that has no row.
+-- Finds the highest execution id that is stored for an instance (§6.7). Events may have been
+-- appended to an execution that has no row.
+--
+-- Called by: Store.LatestExecutionID.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
 --
 -- Result sets:
---   1 Latest: the id, NULL for an instance of which nothing is stored
+--   1 Latest: the id; NULL for an instance of which nothing is stored
+--
+-- Locks: executions, history (shared, by the primary key, while it reads; none under row
+--   versioning).
 CREATE OR ALTER PROCEDURE duroxide.latest_execution_id
     @instance_id NVARCHAR(400)
 AS

@@ -1,7 +1,15 @@
 -- Lists the executions of an instance, oldest first (§6.5).
 --
+-- Called by: Store.ListExecutions.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
 -- Result sets:
 --   1 Executions: their ids
+--
+-- Locks: executions (shared, by pk_executions, while it reads; none under row versioning).
 CREATE OR ALTER PROCEDURE duroxide.list_executions
     @instance_id NVARCHAR(400)
 AS

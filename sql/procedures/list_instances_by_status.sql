@@ -1,11 +1,20 @@
--- Lists the instances whose current execution has the status, newest first (§6.4).
--- Instances whose current execution has no row are not listed.
+-- Lists the instances whose current execution has a status, newest first (§6.4). Instances whose
+-- current execution has no row are not listed.
+--
+-- Called by: Store.ListInstancesByStatus.
+-- Transaction: none.
+--
+-- Parameters:
+--   @status  the status: Running, Completed, Failed or ContinuedAsNew
 --
 -- Result sets:
 --   1 Instances: their ids
 --
--- Hints: LOOP and INDEX come to an execution by its instance, as everybody does who writes
--- both.
+-- Locks: instances, executions (shared, by the primary key, while it reads; none under row
+--   versioning).
+--
+-- Hints: LOOP and INDEX come to an execution by its instance, in the order in which everybody
+--   does who writes both.
 CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS

@@ -1,10 +1,20 @@
--- Lists in which versions workers have known an orchestration in the last @since_ms
--- milliseconds.
+-- Lists in which versions workers have known an orchestration since a time.
+--
+-- Called by: Store.KnownVersions.
+-- Transaction: none.
+--
+-- Parameters:
+--   @name      the name of the orchestration
+--   @since_ms  how long ago the time is, in milliseconds
 --
 -- Result sets:
---   1 Versions: in the order of the text
+--   1 Versions: in the order of their text
 --
--- Hints: INDEX finds the sets that have a name by a seek (rule Q9).
+-- Locks: code_names, known_code_names, known_code (shared, while it reads; none under row
+--   versioning).
+--
+-- Hints: INDEX seeks the name, and the sets that have it. A plan that was made for an empty
+--   table would read all of it.
 CREATE OR ALTER PROCEDURE duroxide.list_known_versions
     @name     NVARCHAR(401),
     @since_ms BIGINT

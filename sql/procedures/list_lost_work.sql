@@ -1,10 +1,20 @@
--- Lists which of the leases on activities are gone (§5.21): the activity was cancelled,
--- acknowledged or abandoned, or somebody else has it.
+-- Lists which leases on activities are gone (§5.21): the activity was cancelled, acknowledged or
+-- given up, or somebody else has it.
+--
+-- Called by: Store.LostWorkItems.
+-- Transaction: none.
+--
+-- Parameters:
+--   @tokens  the leases
 --
 -- Result sets:
---   1 Lost: the places of their tokens in @tokens
+--   1 Lost: the positions in @tokens of those that are gone
 --
--- Hints: LOOP and INDEX find each token by its key, whatever the plan was made for (rule Q9).
+-- Locks: worker_queue (shared, by uq_worker_queue_token, while it reads; none under row
+--   versioning).
+--
+-- Hints: LOOP and INDEX seek each token, however many the plan was made for. KEEPFIXED PLAN
+--   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS
@@ -18,4 +28,5 @@ LEFT OUTER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_tok
    -- The filter of uq_worker_queue_token.
    AND q.lock_token IS NOT NULL
 WHERE q.lock_token IS NULL
-ORDER BY t.position;
+ORDER BY t.position
+OPTION (KEEPFIXED PLAN);

@@ -1,9 +1,15 @@
--- Lists the code that work has waited for since @unknown_ms milliseconds or longer
--- without any worker that knows it. It reads all ready activities: call it every minute,
--- not every second.
+-- Lists the code that work waits for and no worker has known since a time. It reads all ready
+-- activities: call it every minute, not every second.
+--
+-- Called by: Store.UnknownCode.
+-- Transaction: none.
+--
+-- Parameters:
+--   @unknown_ms  how long the work has waited and nobody has known its code, in milliseconds
 --
 -- Result sets:
---   1 Codes: the code, how many wait for it, and since when the oldest has been ready
+--   1 Codes: the code, how many wait for it, and since when the oldest has been ready, in milliseconds
+--     since 1970 UTC
 CREATE OR ALTER PROCEDURE duroxide.list_unknown_code
     @unknown_ms BIGINT
 AS

@@ -1,17 +1,24 @@
--- Locks the inbox of an instance for the rest of the transaction, and adds it if it
--- is missing. Whoever adds or removes an instance's messages, or changes its current
--- execution, calls this first, in the order of instance ids if there are several. The
--- lock is a write, because not every server takes one for a hint (rule Q3).
+-- Locks the inbox of an instance, and adds it if it is missing. Whoever adds or removes messages
+-- of an instance, or changes its current execution, calls this first. The lock is a write that
+-- changes nothing (version_id = version_id), as not every server takes a lock for a hint.
 --
--- Two callers that add the inbox of one instance at the same time: one of them fails
--- with 2627, and its whole call is safe to repeat. Locking the gap in the index instead
--- (HOLDLOCK) would make all new instances whose ids are neighbours wait for each
--- other, which happens all the time rather than once in a while.
+-- Of two callers that add the same inbox at the same time, one gets error 2627; its whole call
+-- is safe to repeat. A lock of the gap in the index (HOLDLOCK) would avoid that, and make all
+-- new instances with neighbouring ids wait for each other.
 --
--- Locks: inboxes, by the primary key.
--- Hints: INDEX finds the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits
--- for a row that somebody is adding where updates look at the last version first (optimized
--- locking). ROWLOCK keeps the lock to the row.
+-- Helper of: ack_work_item, append_with_execution, delete_orphan_messages,
+--   enqueue_for_orchestrator, start_instance.
+-- Transaction: the caller's, which keeps the lock.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
+-- Locks: inboxes (the instance's row, exclusive, by pk_inboxes).
+--
+-- Hints: INDEX comes to the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits
+--   for a row that somebody is adding, even where writes look at the last committed version
+--   first (optimized locking). ROWLOCK keeps the lock to the row. KEEPFIXED PLAN keeps the plan
+--   however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @instance_id NVARCHAR(400)
 AS
@@ -21,8 +28,8 @@ SET XACT_ABORT ON;
 UPDATE b
 SET version_id = b.version_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))
-WHERE b.instance_id = @instance_id;
+WHERE b.instance_id = @instance_id
+OPTION (KEEPFIXED PLAN);
 IF @@ROWCOUNT = 0
-    -- vet:allow P1-atomic: in the caller's transaction
     INSERT INTO duroxide.inboxes (instance_id)
     VALUES (@instance_id);

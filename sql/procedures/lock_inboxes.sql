@@ -1,15 +1,22 @@
--- Locks the inboxes of instances for the rest of the transaction, and adds those that are
--- missing: see lock_inbox. The number of statements does not depend on the number of
--- instances.
+-- Locks the inboxes of instances, and adds those that are missing: lock_inbox for many. The
+-- number of statements does not depend on the number of instances.
 --
--- Those that are there are locked in the order of their ids, so that two callers do not
--- deadlock, and then those that are missing are added in that order. Only if somebody has
--- added one of them meanwhile, it is done again.
+-- Rows that exist are locked in the order of their ids, so that two callers do not deadlock, and
+-- then missing ones are added in that order. The procedure repeats this only if somebody else
+-- has added one of them meanwhile.
 --
--- Locks: inboxes, by the primary key.
--- Hints: LOOP takes the rows in the order of the list, whose key is the id, and INDEX each by
--- a seek. READCOMMITTEDLOCK, ROWLOCK: see lock_inbox. UPDLOCK keeps a row that somebody has
--- just added until it is locked.
+-- Helper of: ack_orchestration_item, delete_instance, delete_instance_bulk, delete_instances.
+-- Transaction: the caller's, which keeps the locks.
+--
+-- Parameters:
+--   @instances  the instances; an id may be there twice
+--
+-- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
+--
+-- Hints: LOOP takes the rows in the order of the list, whose key is the id, and INDEX each by a
+--   seek. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that
+--   somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however many rows
+--   change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS
@@ -26,11 +33,11 @@ BEGIN
     UPDATE b
     SET version_id = b.version_id
     FROM @ordered AS o
-    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id;
+    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id
+    OPTION (KEEPFIXED PLAN);
     SET @missing = @count - @@ROWCOUNT;
     IF @missing > 0
     BEGIN
-        -- vet:allow P1-atomic: in the caller's transaction
         INSERT INTO duroxide.inboxes (instance_id)
         SELECT o.instance_id
         FROM @ordered AS o
@@ -40,7 +47,8 @@ BEGIN
             FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
             WHERE b.instance_id = o.instance_id
         )
-        ORDER BY o.instance_id;
+        ORDER BY o.instance_id
+        OPTION (KEEPFIXED PLAN);
         SET @missing = @missing - @@ROWCOUNT;
     END;
 END;

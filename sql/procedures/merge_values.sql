@@ -1,9 +1,16 @@
--- Makes the key-value changes of an execution that has ended part of the state that
--- the next one begins with (§5.2 step 11). The caller holds the instance's lease and
--- is inside a transaction.
+-- Makes the key-value changes of an execution that has ended part of the values that the next
+-- execution begins with (§5.2 step 11).
 --
--- Locks: kv_store, kv_delta.
--- Hints: INDEX, LOOP and ROWLOCK are there for the reasons that change_values gives.
+-- Helper of: ack_orchestration_item.
+-- Transaction: the caller's, which holds the instance's lease.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
+-- Locks: kv_store (the changed keys, by pk_kv_store), kv_delta (the instance's rows, by
+--   ix_kv_delta_instance).
+--
+-- Hints: INDEX, LOOP and ROWLOCK are explained in change_values.
 CREATE OR ALTER PROCEDURE duroxide.merge_values
     @instance_id NVARCHAR(400)
 AS
@@ -15,13 +22,11 @@ DELETE s
 FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
 INNER LOOP JOIN duroxide.kv_store AS s WITH (ROWLOCK, INDEX (pk_kv_store)) ON s.instance_id = @instance_id AND s.kv_key = d.kv_key
 WHERE d.instance_id = @instance_id;
--- vet:allow P1-atomic: in the caller's transaction
 INSERT INTO duroxide.kv_store WITH (ROWLOCK) (instance_id, kv_key, value, value_bytes, last_updated_at_ms)
 SELECT d.instance_id, d.kv_key, d.value, d.value_bytes, d.last_updated_at_ms
 FROM duroxide.kv_delta AS d WITH (INDEX (ix_kv_delta_instance))
 WHERE d.instance_id = @instance_id
   AND d.value IS NOT NULL;
--- vet:allow P1-atomic: in the caller's transaction
 DELETE d
 FROM duroxide.kv_delta AS d WITH (ROWLOCK, INDEX (ix_kv_delta_instance))
 WHERE d.instance_id = @instance_id;

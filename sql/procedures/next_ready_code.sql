@@ -1,11 +1,20 @@
--- Finds the least code greater than @code for which an instance is ready: one seek. A
--- fetch that takes any code lists them with it. NULL is the end.
+-- Finds the next code for which an instance is ready, in the order of code_names.id: one seek. A
+-- fetch that takes any code lists them with it.
 --
--- Hints: READPAST does not wait for instances that somebody is taking: with @patient = 1
--- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
--- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
--- that fetch_orchestration_item gives.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: fetch_orchestration_item.
+-- Transaction: none. It is called before the one in which the instance is locked.
+--
+-- Parameters:
+--   @patient  1 waits for instances that others are taking, to see whether they are really taken; 0
+--             passes over them
+--   @code     the code behind which to look, -1 for the first; returns the next, NULL for none
+--
+-- Locks: inboxes (by ix_inboxes_ready). Nothing stays locked.
+--
+-- Hints: READPAST passes over instances that others are writing, READCOMMITTEDLOCK makes that
+--   hold under row versioning, and ROWLOCK keeps to rows. INDEX seeks the code. A plan that was
+--   made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan however many
+--   rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
     @code    INT OUTPUT

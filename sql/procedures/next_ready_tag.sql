@@ -1,12 +1,22 @@
--- Finds the least tag of a ready activity that is greater than @tag, or the least of
--- all if @tag is NULL: one seek in the index of either kind of activity. A worker that
--- takes any tag lists them with it. NULL is the end.
+-- Finds the next tag of which an activity is ready, in the order of the tags: one seek in the
+-- index of each kind of activity, with and without a session. A fetch that takes any tag lists
+-- them with it.
 --
--- Hints: READPAST does not wait for activities that somebody is taking: with @patient = 1
--- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
--- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
--- that find_work gives.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: lock_work_item.
+-- Transaction: none. It is called before the one in which the activity is locked.
+--
+-- Parameters:
+--   @patient  1 waits for activities that others are taking, to see whether they are really taken; 0
+--             passes over them
+--   @tag      the tag behind which to look, NULL for the first; returns the next, NULL for none
+--
+-- Locks: worker_queue (by ix_worker_queue_ready and ix_worker_queue_ready_session). Nothing
+--   stays locked.
+--
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
+--   hold under row versioning, and ROWLOCK keeps to rows. INDEX seeks the tag. A plan that was
+--   made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan however many
+--   rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_tag
     @patient BIT,
     @tag     NVARCHAR(400) OUTPUT

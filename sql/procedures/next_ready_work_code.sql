@@ -1,12 +1,24 @@
--- Finds the least code greater than @code for which an activity with one of the tags is
--- ready: one seek for each tag, and one for untagged ones, in the index of either kind
--- of activity. A fetch that takes any code lists them with it. NULL is the end.
+-- Finds the next code for which an activity with one of the tags is ready, in the order of
+-- code_names.id: one seek for each tag in the index of each kind of activity, with and without a
+-- session. A fetch that takes any code lists them with it.
 --
--- Hints: READPAST does not wait for activities that somebody is taking; with @patient = 1
--- it does, to see whether they are really taken. READCOMMITTEDLOCK makes it mean that
--- under row versioning too, and ROWLOCK keeps it to rows; INDEX is there for the reason
--- that find_work gives.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Helper of: lock_work_item.
+-- Transaction: none. It is called before the one in which the activity is locked.
+--
+-- Parameters:
+--   @untagged  1 also looks at activities without a tag
+--   @tags      tags to look at
+--   @patient   1 waits for activities that others are taking, to see whether they are really taken; 0
+--              passes over them
+--   @code      the code behind which to look, -1 for the first; returns the next, NULL for none
+--
+-- Locks: worker_queue (by ix_worker_queue_ready and ix_worker_queue_ready_session). Nothing
+--   stays locked.
+--
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
+--   hold under row versioning, and ROWLOCK keeps to rows. INDEX seeks the code of each tag. A
+--   plan that was made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan
+--   however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -1,18 +1,25 @@
--- Deletes old executions of one instance, never the current one nor a running one
--- (§6.18). All or none of them.
+-- Deletes old executions of one instance, all of them or none (§6.18). The current execution and
+-- running ones are never deleted.
 --
--- Parameters: of the @keep_last newest executions none is deleted, nor one that has
--- not ended before @completed_before, a time in milliseconds, if that is not NULL.
+-- Called by: Store.PruneExecutions.
+-- Transaction: its own.
 --
--- gen:null @completed_before
+-- Parameters:
+--   @instance_id       the instance
+--   @keep_last         keeps so many of the newest executions
+--   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
+--                      NULL for all
 --
 -- Result sets:
---   1 Counts: what was deleted
+--   1 Counts: how many rows were deleted
 --
--- Locks: executions, history.
+-- Locks: by prune_instance, instances and executions (shared), then executions and history, each
+--   row by its primary key.
 --
 -- Errors:
 --   50020 instance_not_found: there is no such instance
+--
+-- gen:null @completed_before
 CREATE OR ALTER PROCEDURE duroxide.prune_executions
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,

@@ -1,32 +1,38 @@
--- Deletes old executions of many instances, running ones and sub-orchestrations
--- included, in the order of their ids (§6.19).
+-- Deletes old executions of many instances, in the order of their ids, running instances and
+-- sub-orchestrations included (§6.19).
 --
--- Instances are looked at 1,000 at a time, those that match are chosen from them, and each of
--- these is a transaction of its own. After each instance and each 1,000 the call ends if it has
--- taken @budget_ms milliseconds, and so it does at the first error, provided that something
--- was done before it: the next call goes on where this one stopped, or meets the error
--- again and reports it. So the counts are never lost, and a call is never longer because there
--- is much that doesn't match.
+-- A page of 1,000 instances is read, those that match are chosen, and each of these is a
+-- transaction of its own. The call ends when it has taken @budget_ms, looked at after each
+-- instance and each page, or at the first error if something was done before it: the next call
+-- goes on, or meets the error again and reports it. So the counts are never lost, and instances
+-- that do not match do not make a call longer.
+--
+-- Called by: Store.PruneExecutionsBulk.
+-- Transaction: its own, one for each instance.
 --
 -- Parameters:
---   @listed, @list     with @listed = 1 only instances in @list are looked at
---   @finished_before   if it is not NULL only those whose current execution ended before it,
---                      in milliseconds
---   @after             the id after which to begin, NULL for the first
+--   @listed, @list     1 looks only at instances in @list; 0 ignores the list
+--   @finished_before   only instances whose current execution ended before this time, in milliseconds
+--                      since 1970 UTC; NULL for all
+--   @after             the id behind which to begin; NULL for the first
 --   @max_instances     the largest number of instances; at most 1,000 are sensible
---   @keep_last, @completed_before  those of prune_executions
---   @budget_ms         milliseconds after which nothing new is begun
---
--- gen:null @finished_before @completed_before @after
+--   @keep_last         keeps so many of the newest executions of each
+--   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
+--                      NULL for all
+--   @budget_ms         the time in milliseconds after which no other instance is begun
 --
 -- Result sets:
---   1 Counts: how many instances were pruned, what was deleted, and the id after which to go
---     on; it is NULL if there are no more
+--   1 Counts: how many instances were pruned, how many rows were deleted, and the id behind which to go
+--     on; NULL if there are no more
 --
--- Locks: instances and executions, shared; executions, history. While it looks for instances
--- no lock is held that a writer waits for.
--- Hints: INDEX and LOOP read a page of instances by the key and nothing else, and each
--- execution by a seek, whatever the statistics say (rule Q9).
+-- Locks: instances, executions (shared, while it looks for instances); then for each instance,
+--   by prune_instance, instances and executions (shared), executions and history, each row by
+--   its primary key.
+--
+-- Hints: INDEX and LOOP read a page of instances by the primary key alone, and seek each
+--   execution.
+--
+-- gen:null @finished_before @completed_before @after
 CREATE OR ALTER PROCEDURE duroxide.prune_executions_bulk
     @listed           BIT,
     @list             duroxide.id_list_v1 READONLY,

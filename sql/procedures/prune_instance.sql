@@ -1,18 +1,25 @@
--- Deletes old executions of one instance with their histories (§6.18), and nothing
--- else of it: the key-value map belongs to the instance, not to the execution that
--- wrote it (pitfall P15). The caller is inside a transaction.
+-- Deletes old executions of one instance with their histories (§6.18). The key-value map stays:
+-- it belongs to the instance, and not to the execution that wrote it. No turn waits for the
+-- locks, as an execution that has ended and is not the current one never changes.
 --
--- It takes no lock that a turn could wait for: an execution that is over and is not
--- the current one never changes any more.
+-- Helper of: prune_executions, prune_executions_bulk.
+-- Transaction: the caller's.
 --
--- Parameters: of the @keep_last newest executions none is deleted, nor one that has
--- not ended before @completed_before, a time in milliseconds, if that is not NULL.
--- @found tells whether there is such an instance.
+-- Parameters:
+--   @instance_id       the instance
+--   @keep_last         keeps so many of the newest executions
+--   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
+--                      NULL for all
+--   @found             1 if there is such an instance
+--   @executions        how many executions were deleted
+--   @events            how many events were deleted
 --
--- Locks: instances and executions, shared; executions, history; each row by its primary key.
--- Hints: LOOP comes to an execution by its instance, as everybody does who writes both, and INDEX
--- by a seek, so that rows of the current execution, which a turn may hold, are not deleted.
--- ROWLOCK keeps the locks to rows.
+-- Locks: instances, executions (shared, by the primary key), then executions and, by
+--   delete_events, history (each row by the primary key).
+--
+-- Hints: LOOP comes to an execution by its instance, as everybody does who writes both. INDEX
+--   seeks it, so that the current execution, which a turn may hold, is not touched. ROWLOCK
+--   keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,

@@ -1,13 +1,25 @@
--- Reads the events of one execution (§5.6), or of the latest if @execution_id is NULL
--- (§5.5). The latest is the highest that is stored, which is not always the current
--- one of an instance: events may have been appended without the instance. Those before
--- @first_event are left out.
+-- Reads the events of one execution (§5.6), or of the latest (§5.5). The latest is the highest
+-- that is stored, which is not always the current one: events may have been appended without the
+-- instance.
 --
--- gen:null @execution_id
+-- Called by: Store.Read, Store.ReadWithExecution, Store.ReadHistory,
+--   Store.ReadHistoryWithExecutionID, Store.FetchOrchestrationItem, Store.Take,
+--   Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id   the instance
+--   @execution_id  the execution, from 1; NULL for the latest
+--   @first_event   leaves out events with a lower id
 --
 -- Result sets:
---   1 Execution: which one was read, NULL for an instance of which nothing is stored
+--   1 Execution: which execution was read; NULL for an instance of which nothing is stored
 --   2 Events: its events in order
+--
+-- Locks: executions, history (shared, by the primary key, while it reads; none under row
+--   versioning).
+--
+-- gen:null @execution_id
 CREATE OR ALTER PROCEDURE duroxide.read_history
     @instance_id  NVARCHAR(400),
     @execution_id BIGINT,

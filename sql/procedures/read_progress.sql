@@ -1,17 +1,24 @@
--- Tells how far many instances are (§5.25): who uses each id, and what an instance that has ended
--- has ended with.
+-- Tells how far many instances are (§5.25): who uses each id, and how an instance has ended. It
+-- reads the queue before the instances: the first turn moves an id from the one to the other, so
+-- none is missed between the two.
 --
--- The queue is read before the instances: the first turn moves an id from the one to the
--- other, so in this order none is missed between the two.
+-- Called by: Store.ReadProgress.
+-- Transaction: none.
+--
+-- Parameters:
+--   @ids  the instances
 --
 -- Result sets:
---   1 Instances: one for each of @ids, in their order. The name, the status, the execution and the
---     version of the custom status are NULL without an instance; start_item is the work item of a
---     start that waits. The custom status, and the first and the last event of the current execution,
---     are NULL unless that has completed or failed.
+--   1 Instances: one row for each of @ids, in their order. Name, status, execution and version of the
+--     custom status are NULL without an instance. start_item is the message of a start that waits. The
+--     custom status, and the first and the last event of the current execution, are NULL unless that
+--     has completed or failed
 --
--- Locks: orchestrator_queue, instances, executions, history.
--- Hints: LOOP and INDEX find each row by its key, whatever the plan was made for (rule Q9).
+-- Locks: orchestrator_queue, then instances, executions, history (shared, by the primary key,
+--   while it reads; none under row versioning).
+--
+-- Hints: LOOP and INDEX seek each row, however many the plan was made for. KEEPFIXED PLAN keeps
+--   the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS
@@ -27,7 +34,8 @@ CROSS APPLY (
     WHERE s.instance_id = n.id
       AND s.kind IN (1, 2)
     ORDER BY s.id
-) AS q;
+) AS q
+OPTION (KEEPFIXED PLAN);
 
 -- gen:result Instances
 SELECT i.orchestration_name, i.current_execution_id AS execution_id, i.custom_status_version, e.status, s.work_item AS start_item,

@@ -1,23 +1,31 @@
--- Makes up to 256 instances fetchable whose lease has ended or of which a message has
--- become visible, at @due_from or later. @more = 1 says that there may be others whose time
--- has come since then.
+-- Makes up to 256 instances fetchable whose lease has ended or of which a message has become
+-- visible. The lease's token stays until the next fetch.
 --
--- It says nothing that was not true before, so it is no part of the claim that calls it:
--- it commits by itself, so that others see at once what may be fetched.
+-- There are three statements: one finds the instances and keeps no lock, one locks them by a
+-- write that repeats the condition, and one computes their state. What is computed in the
+-- statement that locks a row may be older than the row.
 --
--- Three statements: which instances, found without keeping a lock; their locks, by a
--- write that repeats the condition; and their state. What is computed in the statement
--- that locks a row may be older than the row.
+-- Helper of: fetch_orchestration_item.
+-- Transaction: its own. It is no part of the claim that calls it, so that others see at once
+--   what may be fetched.
 --
--- Locks: inboxes.
--- Hints: READPAST leaves out what somebody else is writing right now, also in the write:
--- a transaction that has locked it in between may be a long one, and its end asks again;
--- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
--- keep to rows. INDEX reads what is due and nothing else, also by a plan that was made for
--- an empty table (rule Q9). FORCESEEK writes each row by its key, which is locked before
--- its keys in the other indexes: two writers cannot come to them from both sides. LOOP,
--- LOOP JOIN and FORCE ORDER seek each that was found.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @now       the present time, in milliseconds since 1970 UTC
+--   @due_from  only those whose time came at this time or later, in milliseconds since 1970 UTC; 0 for
+--              all
+--   @more      1 if there may be others
+--
+-- Locks: inboxes (the found rows, exclusive, by ix_inboxes_wake and then pk_inboxes), and what
+--   function inbox_state reads.
+--
+-- Hints: READPAST leaves out what others are writing, also in the write: a transaction that has
+--   locked a row in between may be a long one, and its end computes the state as well.
+--   READCOMMITTEDLOCK makes that hold under row versioning; UPDLOCK and ROWLOCK keep to rows.
+--   INDEX reads what is due and nothing else. A plan that was made for an empty table would read
+--   all of it. FORCESEEK locks each row before its keys in the other indexes, so that two
+--   writers cannot come to them from both sides. LOOP, LOOP JOIN and FORCE ORDER seek each row
+--   that was found. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

@@ -1,18 +1,25 @@
--- Makes up to 64 activities fetchable whose delay or lease has ended, at @due_from or later.
--- @more = 1 says that there may be others whose time has come since then. It says nothing that was not true before, so
--- it is no part of the claim that calls it. The lease's token stays until the next fetch:
--- an abandon may still present it.
+-- Makes up to 64 activities ready whose delay or lease has ended. The lease's token stays until
+-- the next fetch: an abandon may still present it. The write repeats the condition, as not every
+-- server tests it again for rows of a TOP that it has waited for.
 --
--- The write repeats the condition: not every server tests it again for the rows of a TOP
--- after it has waited for them (rule Q3).
+-- Helper of: lock_work_item.
+-- Transaction: none. The write commits by itself. It is no part of the claim that calls it, so
+--   that others see at once what may be fetched.
 --
--- Locks: worker_queue.
--- Hints: READPAST leaves out what somebody else is writing right now, also in the write;
--- READCOMMITTEDLOCK makes it mean that under row versioning too; UPDLOCK and ROWLOCK
--- keep to the rows that are written. INDEX is there for the reason that find_work gives.
--- FORCESEEK writes each row by its key, which is locked before its keys in the other
--- indexes, and LOOP seeks it for each that was found.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @now       the present time, in milliseconds since 1970 UTC
+--   @due_from  only those whose time came at this time or later, in milliseconds since 1970 UTC; 0 for
+--              all
+--   @more      1 if there may be others
+--
+-- Locks: worker_queue (the found rows, exclusive, by ix_worker_queue_wake and then
+--   pk_worker_queue).
+--
+-- Hints: READPAST leaves out what others are writing, also in the write; READCOMMITTEDLOCK makes
+--   that hold under row versioning; UPDLOCK and ROWLOCK keep to rows. INDEX reads what is due
+--   and nothing else. A plan that was made for an empty table would read all of it. FORCESEEK
+--   locks each row before its keys in the other indexes, and LOOP seeks each row that was found.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now      BIGINT,
     @due_from BIGINT,

@@ -1,12 +1,22 @@
--- Computes anew whether an instance may be fetched. The caller holds the inbox's lock
--- (lock_inbox) and has made its changes.
+-- Computes anew whether an instance may be fetched (function inbox_state), after the caller has
+-- made its changes. Under a live lease nothing changes: the end of the turn computes it. The
+-- head is kept if there is one and no hidden message has become visible.
 --
--- Under a live lease nothing changes: the end of the turn asks again. The head is kept
--- when there is one and nothing has come due.
+-- Helper of: abandon_orchestration_item, ack_work_item, append_with_execution,
+--   delete_orphan_messages, enqueue_for_orchestrator, fetch_orchestration_item,
+--   set_messages_aside, start_instance.
+-- Transaction: the caller's, which holds the inbox (lock_inbox).
 --
--- Locks: inboxes, which the caller has locked; by the primary key.
--- Hints: INDEX finds the row by its key and LOOP JOIN its state by seeks, whatever the
--- statistics say (rule Q9). ROWLOCK keeps the lock to the row.
+-- Parameters:
+--   @instance_id  the instance
+--   @now          the present time, in milliseconds since 1970 UTC
+--
+-- Locks: inboxes (the instance's row, which the caller has locked, by pk_inboxes), and what
+--   function inbox_state reads.
+--
+-- Hints: INDEX comes to the row by its key, and LOOP JOIN to its state by seeks, whatever the
+--   statistics say. ROWLOCK keeps the lock to the row. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT
@@ -19,4 +29,4 @@ FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s
 WHERE b.instance_id = @instance_id
   AND (b.lock_token IS NULL OR b.locked_until <= @now)
-OPTION (LOOP JOIN);
+OPTION (LOOP JOIN, KEEPFIXED PLAN);

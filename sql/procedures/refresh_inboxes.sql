@@ -1,9 +1,18 @@
--- Computes anew which of the instances may be fetched: refresh_inbox for many, in one
--- statement. No id is in the list twice.
+-- Computes anew which of many instances may be fetched: refresh_inbox in one statement.
 --
--- Locks: inboxes, which the caller has locked; each by the primary key.
--- Hints: FORCESEEK and INDEX find each row by its key, and LOOP JOIN its state by seeks, even
--- if the plan was made for a list of thousands (rule Q9). ROWLOCK keeps the locks to rows.
+-- Helper of: ack_orchestration_item.
+-- Transaction: the caller's, which holds the inboxes (lock_inboxes).
+--
+-- Parameters:
+--   @instances  the instances; no id is there twice
+--   @now        the present time, in milliseconds since 1970 UTC
+--
+-- Locks: inboxes (the instances' rows, which the caller has locked, by pk_inboxes), and what
+--   function inbox_state reads.
+--
+-- Hints: FORCESEEK and INDEX come to each row by its key, and LOOP JOIN to its state by seeks,
+--   even if the plan was made for a list of thousands. ROWLOCK keeps the locks to rows.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @instances duroxide.id_list_v1 READONLY,
     @now       BIGINT
@@ -17,4 +26,4 @@ INNER JOIN duroxide.inboxes AS b WITH (ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) O
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, CASE WHEN b.wake_at <= @now THEN NULL ELSE b.head_id END) AS s
 WHERE b.lock_token IS NULL
    OR b.locked_until <= @now
-OPTION (LOOP JOIN);
+OPTION (LOOP JOIN, KEEPFIXED PLAN);

@@ -1,14 +1,23 @@
--- Registers a set of names that a worker knows, so that its fetches can name it by the
--- digest, and removes sets that no fetch has named for a day.
+-- Registers a set of names that a worker knows, so that its fetches can name the set by its
+-- digest, and removes sets that no fetch has named for a day. Of two callers that register one
+-- set at the same time where hints are ignored, one gets error 2627; its whole call is safe to
+-- repeat.
 --
--- Parameters: @activity = 1 is a set of activities, 0 one of orchestrations.
+-- Called by: Store.FetchOrchestrationItem, Store.FetchWorkItem, Store.Take,
+--   Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Transaction: its own. Names are added before it begins.
 --
--- Locks: code_names, known_code, known_code_names.
--- Hints: UPDLOCK, HOLDLOCK keep a second caller waiting between the test and the
--- insert (rule Q10). Where hints are ignored one of the two fails with 2627, and the
--- whole call is safe to repeat. INDEX keeps a plan that was made for empty tables from
--- reading the whole of them later (rule Q9), LOOP finds each name by a seek, and
--- FORCESEEK and ROWLOCK write by the key.
+-- Parameters:
+--   @digest    the digest of the set
+--   @activity  1 for a set of activities, 0 for one of orchestrations
+--   @codes     the names in the set
+--
+-- Locks: code_names (by add_codes), known_code (the key's range of the digest, and the removed
+--   sets), known_code_names (the new and the removed rows).
+--
+-- Hints: UPDLOCK with HOLDLOCK makes a second caller wait between the test and the insert. INDEX
+--   and LOOP seek each set and each name. A plan that was made for an empty table would read all
+--   of it. FORCESEEK and ROWLOCK write a set by its key.
 CREATE OR ALTER PROCEDURE duroxide.register_known_code
     @digest   VARBINARY(32),
     @activity BIT,

@@ -1,12 +1,19 @@
 -- Renews the leases of turns and activities, each as renew_orchestration_item_lock and
--- renew_work_item_lock do (§5.24). Each is a transaction of its own, so that one that is lost keeps no
--- other from being renewed.
+-- renew_work_item_lock do (§5.24). A lease that is lost keeps no other from being renewed.
+--
+-- Called by: Store.RenewLocks.
+-- Transaction: none. Each renewal commits by itself.
+--
+-- Parameters:
+--   @locks  the leases, and for how long each is renewed, in milliseconds
 --
 -- Result sets:
---   1 Lost: those that were not renewed, with the number of the error
+--   1 Lost: the positions in @locks of those that were not renewed, each with the number of the error
 --
 -- Locks: those of the two procedures, one lease after the other.
--- vet:allow P6-errors: what it throws is no error of its own
+--
+-- Errors:
+--   none
 CREATE OR ALTER PROCEDURE duroxide.renew_locks
     @locks duroxide.lease_list_v1 READONLY
 AS

@@ -1,11 +1,19 @@
--- Moves the end of an instance's lease to @extend_ms milliseconds from now (§5.4). A
--- lease that has ended is never revived, even if nobody took the instance.
+-- Moves the end of a turn's lease to a time from now (§5.4). A lease that has ended is never
+-- revived, even if nobody has taken the instance.
 --
--- Locks: inboxes.
--- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
--- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
--- no exception, and ROWLOCK keeps to rows.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Called by: Store.RenewOrchestrationItemLock, renew_locks.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @lock_token  the turn's lease
+--   @extend_ms   how long it lasts from now on, in milliseconds
+--
+-- Locks: inboxes (the instance's row, exclusive, by pk_inboxes; it is found by uq_inboxes_token
+--   without a lock).
+--
+-- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
+--   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -1,16 +1,24 @@
--- Moves the end of the owners' sessions to @extend_ms milliseconds from now (§5.14). A
--- session that has expired is not revived, and one that has had nothing to do for
--- @idle_ms milliseconds is left to expire.
+-- Moves the end of all live sessions of owners to a time from now (§5.14). A session that has
+-- ended is not revived, and one that has been idle for too long is left to end.
+--
+-- Called by: Store.RenewSessionLock.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @owners     the owners
+--   @extend_ms  how long the sessions last from now on, in milliseconds
+--   @idle_ms    leaves out sessions in which nothing has happened for so many milliseconds
 --
 -- Result sets:
 --   1 Renewed: how many sessions
 --
--- Locks: sessions.
--- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without looking
--- at their rows or at sessions of others, and FORCESEEK locks each row by its key before its
--- keys in the indexes, whatever the plan was made for (rule Q9); READCOMMITTEDLOCK makes
--- row versions no exception, and ROWLOCK keeps to rows.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Locks: sessions (the owners' rows, exclusive, by pk_sessions in the order of ids; they are
+--   found by ix_sessions_owner alone, without a lock).
+--
+-- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without the rows and
+--   without sessions of others. FORCESEEK locks each row before its keys in the indexes;
+--   READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows. KEEPFIXED PLAN
+--   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,

@@ -1,11 +1,19 @@
--- Moves the end of an activity's lease to @extend_ms milliseconds from now (§5.12).
--- That it fails is how a worker learns that the activity was cancelled.
+-- Moves the end of an activity's lease to a time from now (§5.12). An error is how a worker
+-- learns that the activity was cancelled.
 --
--- Locks: worker_queue, sessions.
--- Hints: INDEX finds the token by a seek (rule Q9). FORCESEEK locks the row by its key, and
--- its keys in the indexes after it, as everybody does; READCOMMITTEDLOCK makes row versions
--- no exception, and ROWLOCK keeps to rows.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Called by: Store.RenewWorkItemLock, renew_locks.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @lock_token  the activity's lease
+--   @extend_ms   how long it lasts from now on, in milliseconds
+--
+-- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue; it is found by
+--   uq_worker_queue_token without a lock), sessions (by stamp_session).
+--
+-- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
+--   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -46,7 +54,8 @@ BEGIN TRY
 
     SELECT @session_id = q.session_id
     FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
-    WHERE q.id = @id;
+    WHERE q.id = @id
+    OPTION (KEEPFIXED PLAN);
     IF @session_id IS NOT NULL
         EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;
 

@@ -1,14 +1,25 @@
--- Moves messages of a turn that could not be decoded out of the queue, for somebody
--- to look at (§5.1). If none is left the turn is over: the instance is released.
+-- Moves messages of a turn that could not be decoded out of the queue, for somebody to look at
+-- (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended
+-- by itself still counts, as long as nobody else has taken the instance.
+--
+-- Called by: Store.FetchOrchestrationItem, Store.Take, Store.AckTurnAndTake,
+--   Store.AckWorkAndTake.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @lock_token  the turn's lease
+--   @letters     the messages, by their ids in orchestrator_queue, with the error of each
 --
 -- Result sets:
 --   1 Rest: how many messages the turn still has
 --
--- Locks: inboxes, orchestrator_queue, dead_letters.
--- Hints: INDEX finds the token by a seek, and the messages of the turn without those that
--- are hidden (rule Q9). FORCESEEK locks rows by their keys, and their keys in the indexes
--- after them, as everybody does, and LOOP seeks each message; READCOMMITTEDLOCK makes row
--- versions no exception, and ROWLOCK keeps to rows.
+-- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the messages, by
+--   pk_orchestrator_queue), dead_letters (the new rows).
+--
+-- Hints: INDEX seeks the token, and the messages of the turn without hidden ones. FORCESEEK
+--   locks rows before their keys in the indexes, as all others do, and LOOP seeks each message;
+--   READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows. KEEPFIXED PLAN
+--   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -26,13 +37,15 @@ BEGIN TRY
 
     SELECT @instance_id = b.instance_id
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
-    WHERE b.lock_token = @lock_token;
+    WHERE b.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     UPDATE b
     SET lock_token = @lock_token
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
     WHERE instance_id = @instance_id
-      AND lock_token = @lock_token;
+      AND lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 
@@ -41,14 +54,16 @@ BEGIN TRY
     FROM @letters AS l
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
         ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
-    ORDER BY l.position;
+    ORDER BY l.position
+    OPTION (KEEPFIXED PLAN);
     -- vet:allow Q3: the inbox is locked and has the token
     -- vet:allow Q6-order: the rows are locked through the inbox since before
     DELETE q
     FROM @letters AS l
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = l.queue_id
     WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
 
     IF NOT EXISTS (
         SELECT 1
@@ -61,14 +76,16 @@ BEGIN TRY
         SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
         WHERE instance_id = @instance_id
-          AND lock_token = @lock_token;
+          AND lock_token = @lock_token
+        OPTION (KEEPFIXED PLAN);
     EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     -- gen:result Rest
     SELECT COUNT_BIG(*) AS messages
     FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token;
+      AND q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
 
     COMMIT TRANSACTION;
 END TRY

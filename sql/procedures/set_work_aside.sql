@@ -1,14 +1,23 @@
--- Moves a locked activity that could not be decoded out of the queue, whose head it
--- would block for ever (§5.10), for somebody to look at.
+-- Moves a locked activity that could not be decoded out of the queue, whose head it would block
+-- for ever, for somebody to look at (§5.10). A lease that has ended by itself still counts, as
+-- long as nobody else has taken the activity.
 --
--- Parameters: with @free_session = 1 the session goes with it, unless somebody is at
--- work on another activity of it: it was claimed for this one only.
+-- Called by: Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake.
+-- Transaction: its own.
 --
--- Locks: worker_queue, sessions, dead_letters.
--- Hints: INDEX keeps a plan that was made for an empty table from reading the whole of
--- it later (rule Q9). FORCESEEK locks rows by their keys, and their keys in the indexes
--- after them, as everybody does; READCOMMITTEDLOCK makes row versions no exception, and
--- ROWLOCK keeps to rows.
+-- Parameters:
+--   @lock_token    the activity's lease
+--   @error         why it could not be decoded
+--   @free_session  1 also deletes the session, which was claimed for this activity only, unless somebody
+--                  has claimed it meanwhile or is at work on another activity of it
+--
+-- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
+--   pk_sessions), dead_letters (the new row).
+--
+-- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty
+--   table would read all of it. FORCESEEK locks rows before their keys in the indexes, as all
+--   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -29,10 +38,12 @@ BEGIN TRY
     -- its keys in the indexes after it, so nobody may come the other way.
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
-    WHERE q.lock_token = @lock_token;
+    WHERE q.lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     SELECT @session_id = q.session_id, @instance_id = q.instance_id, @item = q.work_item
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
-    WHERE q.id = @id;
+    WHERE q.id = @id
+    OPTION (KEEPFIXED PLAN);
     -- Asked before anything is locked: a claim locks the activity first and the session
     -- after it. Who claims the session later changes its number of claims, and who has
     -- claimed it before that was read is seen by the question that follows: whoever
@@ -54,7 +65,8 @@ BEGIN TRY
     DELETE q
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     WHERE id = @id
-      AND lock_token = @lock_token;
+      AND lock_token = @lock_token
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
     DELETE s

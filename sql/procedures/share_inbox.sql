@@ -1,18 +1,28 @@
--- Keeps the inbox of an instance as it is for the rest of the transaction, together with
--- others that do so, if one more message changes nothing about it: the instance is
--- fetchable already, or a turn holds it, whose end asks again. Otherwise @shared is 0, and
--- the caller ends the transaction, in which it has done nothing yet, and locks the inbox
--- (lock_inbox): who locks what it shares waits for the others that share it.
---
--- So messages to one instance are committed beside each other. Whoever changes the answer
--- waits for them, and then sees their messages: every change locks the row by a write
--- first, and asks for the messages in a later statement.
+-- Keeps the inbox of an instance as it is, together with others that do so, if one more message
+-- changes nothing about it: the instance is fetchable already, or a turn holds it, whose end
+-- computes the state anew. So messages to one instance are committed beside each other. Whoever
+-- changes the state locks the row by a write first, waits for all who share it, and sees their
+-- messages in a later statement.
 --
 -- An instance without a row is never shared, as a message can make it unfetchable (function
 -- inbox_state). Nor is one on Babelfish, where reads lock nothing.
 --
--- Locks: inboxes, shared, by the primary key; instances, shared.
--- Hints: INDEX finds the row by its key, whatever the statistics say.
+-- Helper of: ack_work_item.
+-- Transaction: the caller's. If @shared is 0, the caller ends it, having done nothing in it, and
+--   locks the inbox in a new one (lock_inbox): whoever locks a row that it shares waits for the
+--   others.
+--
+-- Parameters:
+--   @instance_id  the instance
+--   @now          the present time, in milliseconds since 1970 UTC
+--   @shared       1 if the inbox is shared until the end of the transaction
+--
+-- Locks: inboxes (the instance's row, shared, by pk_inboxes), instances (the instance's row,
+--   shared, by pk_instances); both are kept, by isolation level REPEATABLE READ, which ends with
+--   the procedure.
+--
+-- Hints: INDEX comes to the row by its key, whatever the statistics say. KEEPFIXED PLAN keeps
+--   the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.share_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,
@@ -28,4 +38,5 @@ SELECT @shared = 1
 FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
 WHERE b.instance_id = @instance_id
   AND (b.head_id IS NOT NULL OR b.locked_until > @now)
-  AND EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = b.instance_id);
+  AND EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = b.instance_id)
+OPTION (KEEPFIXED PLAN);

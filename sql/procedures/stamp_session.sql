@@ -1,7 +1,16 @@
 -- Notes that a session is in use, if its lease is live (§5.11, §5.12).
 --
--- Locks: sessions, by the primary key.
--- Hints: ROWLOCK, INDEX: see ack_work_item, which calls this.
+-- Helper of: ack_work_item, renew_work_item_lock.
+-- Transaction: the caller's.
+--
+-- Parameters:
+--   @session_id  the session
+--   @now         the present time, in milliseconds since 1970 UTC
+--
+-- Locks: sessions (the session's row, by pk_sessions).
+--
+-- Hints: INDEX comes to the row by its key, and ROWLOCK keeps the lock to the row. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.stamp_session
     @session_id NVARCHAR(400),
     @now        BIGINT

@@ -1,12 +1,22 @@
--- Queues a start unless the instance id is used, by an instance or by a start that waits
--- for its first turn. Of several that start one id at the same time, one does.
+-- Queues a start unless the instance id is used, by an instance or by a start that waits for its
+-- first turn. Of several callers that start one id at the same time, one does.
+--
+-- Called by: Store.StartInstance.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id     the instance
+--   @kind            2, the kind of a start
+--   @name, @version  the code that the start asks for; NULL for what any worker may take
+--   @work_item       the start
 --
 -- Result sets:
---   1 Use: used = 0 if the start was queued; else who uses the id, as in find_instance
+--   1 Use: one row. used is 0 if the start was queued; else the row is that of find_instance
+--
+-- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
+--   orchestrator_queue (the new row), instances, executions (shared, by id_use).
 --
 -- gen:null @name @version
---
--- Locks: code_names, inboxes, orchestrator_queue.
 CREATE OR ALTER PROCEDURE duroxide.start_instance
     @instance_id NVARCHAR(400),
     @kind        TINYINT,

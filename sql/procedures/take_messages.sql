@@ -1,14 +1,23 @@
--- Marks the messages of an instance that are visible at @now with the token of the turn
--- that has locked it, and counts the attempt. @taken is how many they are.
+-- Marks the visible messages of an instance with the token of the turn that has locked it, and
+-- counts the attempt. Messages are found by the time at which they became visible and written by
+-- their key, so that hidden ones are not read, however many there are.
 --
--- Found by the time at which they became visible and written by the key, so that what is
--- hidden, however much, is not read.
+-- Helper of: fetch_orchestration_item.
+-- Transaction: the caller's, which has locked the instance.
 --
--- Locks: orchestrator_queue.
--- Hints: FORCESEEK and LOOP seek what is visible of each kind, and then the rows of those,
--- also by a plan that was made for an empty table (rule Q9). ROWLOCK keeps to rows,
--- and READCOMMITTEDLOCK makes row versions no exception.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Parameters:
+--   @instance_id  the instance
+--   @lock_token   the turn's lease
+--   @now          the present time, in milliseconds since 1970 UTC
+--   @taken        how many messages were taken
+--
+-- Locks: orchestrator_queue (the visible messages, by ix_orchestrator_queue_kind and then
+--   pk_orchestrator_queue).
+--
+-- Hints: FORCESEEK and LOOP seek what is visible of each kind, and then the rows of those. A
+--   plan that was made for an empty table would read all of it. ROWLOCK keeps to rows, and
+--   READCOMMITTEDLOCK makes row versions no exception. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.take_messages
     @instance_id NVARCHAR(400),
     @lock_token  UNIQUEIDENTIFIER,

@@ -48,7 +48,7 @@ var deletionMutants = []mutant{
 	},
 	{
 		what: "deletes activities by their index", kind: orderSwapped, module: "delete_list",
-		old: "    DELETE TOP (1000) w\n    FROM @work AS k\n    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;",
+		old: "    DELETE TOP (1000) w\n    FROM @work AS k\n    INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id\n    OPTION (KEEPFIXED PLAN);",
 		new: "    DELETE TOP (1000) w\n    FROM @ids AS n\n    INNER LOOP JOIN duroxide.worker_queue AS w WITH (INDEX (ix_worker_queue_activity)) ON w.instance_id = n.instance_id;",
 	},
 	{

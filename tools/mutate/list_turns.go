@@ -88,7 +88,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "only looks at the inbox instead of locking it", kind: lockRemoved, module: "lock_inbox",
-		old: "UPDATE b\nSET version_id = b.version_id\nFROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))\nWHERE b.instance_id = @instance_id;\nIF @@ROWCOUNT = 0\n",
+		old: "UPDATE b\nSET version_id = b.version_id\nFROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))\nWHERE b.instance_id = @instance_id\nOPTION (KEEPFIXED PLAN);\nIF @@ROWCOUNT = 0\n",
 		new: "IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n",
 	},
 	{
@@ -115,12 +115,12 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "locks from the last id to the first", kind: orderSwapped, module: "lock_inboxes",
-		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id;",
+		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n    OPTION (KEEPFIXED PLAN);",
 		new: "    DECLARE @next NVARCHAR(400) = (SELECT MAX(o.instance_id) FROM @ordered AS o);\n    WHILE @next IS NOT NULL\n    BEGIN\n        UPDATE duroxide.inboxes SET version_id = version_id WHERE instance_id = @next;\n        SELECT @next = MAX(o.instance_id) FROM @ordered AS o WHERE o.instance_id < @next;\n    END;\n    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
 	},
 	{
 		what: "only looks at the inboxes that are there", kind: lockRemoved, module: "lock_inboxes",
-		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id;",
+		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n    OPTION (KEEPFIXED PLAN);",
 		new: "    DECLARE @seen TABLE (instance_id NVARCHAR(400));\n    INSERT INTO @seen SELECT b.instance_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
 	},
 	{
@@ -190,7 +190,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "gives back a lease that somebody else has now", kind: conditionRemoved, module: "abandon_orchestration_item",
-		old: "    WHERE b.instance_id = @instance_id\n      AND b.lock_token = @lock_token;\n    IF @@ROWCOUNT", new: "    WHERE b.instance_id = @instance_id;\n    IF @@ROWCOUNT",
+		old: "    WHERE b.instance_id = @instance_id\n      AND b.lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);\n    IF @@ROWCOUNT", new: "    WHERE b.instance_id = @instance_id;\n    IF @@ROWCOUNT",
 	},
 	{
 		what: "gives back messages before the instance", kind: orderSwapped, module: "abandon_orchestration_item",
@@ -227,7 +227,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "does not lock the inbox", kind: lockRemoved, module: "set_messages_aside",
-		old: "    UPDATE b\n    SET lock_token = @lock_token\n    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token;\n    IF @@ROWCOUNT = 0\n",
+		old: "    UPDATE b\n    SET lock_token = @lock_token\n    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))\n    WHERE instance_id = @instance_id\n      AND lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);\n    IF @@ROWCOUNT = 0\n",
 		new: "    IF @instance_id IS NULL\n",
 	},
 	{

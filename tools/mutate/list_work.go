@@ -81,7 +81,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "gives up what somebody else has now", kind: conditionRemoved, module: "abandon_work_item",
-		old: "    WHERE q.id = @id\n      AND q.lock_token = @lock_token;", new: "    WHERE q.id = @id;",
+		old: "    WHERE q.id = @id\n      AND q.lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);", new: "    WHERE q.id = @id;",
 	},
 	{
 		what: "gives the activity up by its token", kind: orderSwapped, module: "abandon_work_item",
@@ -141,7 +141,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "sets aside what somebody else has now", kind: conditionRemoved, module: "set_work_aside",
-		old: "    WHERE id = @id\n      AND lock_token = @lock_token;", new: "    WHERE id = @id;",
+		old: "    WHERE id = @id\n      AND lock_token = @lock_token\n    OPTION (KEEPFIXED PLAN);", new: "    WHERE id = @id;",
 	},
 	{
 		what: "frees a session that somebody has claimed since", kind: conditionRemoved, module: "set_work_aside",

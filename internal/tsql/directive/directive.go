@@ -63,9 +63,15 @@ type Header struct {
 	Text   string // everything, directives left out
 	Doc    string // the part before the first section ("Errors:", "Results:", …): it becomes the Go doc comment
 	Errors []ErrorName
-	// Sections holds the titles of the sections, folded to lower case without the colon: "errors", "result sets",
-	// "locks".
-	Sections []string
+	// Sections are in the order of the text.
+	Sections []Section
+}
+
+// A Section is a part of a header below a title such as "Result sets:".
+type Section struct {
+	diag.Span        // of the line with the title
+	Title     string // folded to lower case, without the colon: "errors", "result sets", "locks"
+	Text      string // in one line
 }
 
 // An ErrorName is one line "50010 lock_lost: text" of the section Errors.

@@ -333,6 +333,11 @@ func TestHeader(t *testing.T) {
 			"50010 lock_lost: the lock is gone; 50011 not_found: ; 50012 late: too late.",
 		},
 		{"an error on the line of the title", "-- Gets.\n-- ERRORS: 50010 lock_lost: gone" + body, "Gets.", "errors", "50010 lock_lost: gone"},
+		{
+			"who calls it, in which transaction, and why it is long",
+			"-- Gets.\n-- Helper of: a, b.\n-- Transaction: the caller's.\n-- Length: one loop." + body,
+			"Gets.", "helper of, transaction, length", "",
+		},
 		{"no errors", "-- Gets.\n-- Errors: none." + body, "Gets.", "errors", ""},
 		{"no text before", "-- Errors:\n-- 50010 a: b" + body, "", "errors", "50010 a: b"},
 	}
@@ -354,7 +359,11 @@ func TestHeader(t *testing.T) {
 			if header.Doc != test.doc {
 				t.Errorf("doc %q, want %q", header.Doc, test.doc)
 			}
-			if got := strings.Join(header.Sections, ", "); got != test.sections {
+			var titles []string
+			for _, s := range header.Sections {
+				titles = append(titles, s.Title)
+			}
+			if got := strings.Join(titles, ", "); got != test.sections {
 				t.Errorf("sections %s, want %s", got, test.sections)
 			}
 			if got := strings.Join(errors, "; "); got != test.errors {

@@ -29,8 +29,8 @@ var (
 	// placeholder is a field of SSMS's template that nobody has filled in: "<Description,,>".
 	placeholder = regexp.MustCompile(`^<[^<>]*,[^<>]*>$`)
 	// section begins a section. Only these titles do, so that a sentence may end with a colon.
-	section = regexp.MustCompile(`(?i)^(errors|results?|result sets?|locks|lock order|hints|parameters|arguments|returns|` +
-		`notes?|remarks|examples?|see also|permissions|history|change history|changes)\s*:\s*(.*)$`)
+	section = regexp.MustCompile(`(?i)^(errors|results?|result sets?|called by|helper of|transaction|locks|lock order|hints|parameters|` +
+		`arguments|returns|length|notes?|remarks|examples?|see also|permissions|history|change history|changes)\s*:\s*(.*)$`)
 	// errorLine is one element of the section Errors.
 	errorLine = regexp.MustCompile(`^[-*•]?\s*(\d+)\s+([A-Za-z_][A-Za-z0-9_]*)\s*(?::\s*(.*))?$`)
 	// numbered is a line that was meant to be one: it begins with a number.
@@ -58,6 +58,17 @@ func HeaderOf(script *syntax.Script, proc *syntax.CreateProcedure) (Header, diag
 	if join(prose(all)) == "" {
 		all = lines(script, inner)
 	}
+	return headerOf(script, all)
+}
+
+// HeaderAbove reads the header comment of a function, a view or a trigger: the comment block directly above it.
+func HeaderAbove(script *syntax.Script, at diag.Span) Header {
+	header, _ := headerOf(script, lines(script, above(script, at)))
+	return header
+}
+
+// headerOf reads the lines of a header: its documentation, and then its sections.
+func headerOf(script *syntax.Script, all []line) (Header, diag.List) {
 	header := Header{Text: join(all)}
 	rest := prose(all)
 	first := slices.IndexFunc(rest, func(l line) bool { return section.MatchString(l.text) })
@@ -78,11 +89,13 @@ func (h *Header) sections(file *diag.File, rest []line, found *diag.List) {
 	for _, l := range rest {
 		if m := section.FindStringSubmatch(l.text); m != nil {
 			title := strings.ToLower(m[1])
-			h.Sections = append(h.Sections, title)
+			h.Sections = append(h.Sections, Section{Span: l.Span, Title: title})
 			inside = title == "errors"
 			// Text behind the title is the section's first line.
 			l.text, l.From = m[2], l.To-diag.Pos(len(m[2]))
 		}
+		last := &h.Sections[len(h.Sections)-1]
+		last.Text = strings.TrimSpace(last.Text + " " + l.text)
 		if inside {
 			errors.read(l)
 		}

@@ -38,6 +38,8 @@ vet:
   queue_tables: [jobs]
   hot_tables: [jobs]
   lock_order: [a, b]
+  header: [locks, errors]
+  max_lines: 200
   purge_prefixes: [purge_]
 `
 
@@ -63,6 +65,7 @@ func TestReadUnderstandsEveryKey(t *testing.T) {
 			Schema: "shop", ErrorMin: 60000, ErrorMax: 60999,
 			LockTokens: []string{"token"}, LockedUntil: []string{"until"}, Payloads: []string{"body"},
 			QueueTables: []string{"jobs"}, HotTables: []string{"jobs"}, LockOrder: []string{"a", "b"},
+			Header: []string{"locks", "errors"}, MaxLines: 200,
 			PurgePrefixes: []string{"purge_"},
 		},
 	}

@@ -86,6 +86,10 @@ var vetFields = []field{
 	vetList("hot_tables", "tables that must not have foreign keys", func(v *vet.Options) *[]string { return &v.HotTables }),
 	vetList("lock_order", "the order in which tables are locked, everywhere",
 		func(v *vet.Options) *[]string { return &v.LockOrder }),
+	vetList("header", "titles of the sections of a header, in their order: called by, transaction, parameters, result sets, locks, hints, errors, length",
+		func(v *vet.Options) *[]string { return &v.Header }),
+	vetNumber("max_lines", "how many lines a procedure may have without saying why; 150 if not set",
+		func(v *vet.Options) *int64 { return &v.MaxLines }),
 	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
 		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
 }

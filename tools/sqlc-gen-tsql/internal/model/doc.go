@@ -80,10 +80,34 @@ func first(goName, sqlName, text string) []string {
 		text = goName + ": " + text
 	}
 	var lines []string
+	over := "" // what did not fit on the line before
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, wrap(strings.TrimRight(line, " \t\r"))...)
+		line = strings.TrimRight(line, " \t\r")
+		switch {
+		case over == "":
+		case continues(line):
+			line = over + " " + line
+		default:
+			lines = append(lines, over)
+		}
+		wrapped := wrap(line)
+		over = ""
+		if n := len(wrapped); n > 1 && continues(wrapped[n-1]) {
+			over = wrapped[n-1]
+			wrapped = wrapped[:n-1]
+		}
+		lines = append(lines, wrapped...)
+	}
+	if over != "" {
+		lines = append(lines, over)
 	}
 	return lines
+}
+
+// continues says whether a line goes on with the paragraph before it: it is neither blank nor indented nor an element of
+// a list.
+func continues(line string) bool {
+	return line != "" && !strings.ContainsRune(" \t-*•0123456789", []rune(line)[0])
 }
 
 // nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names that

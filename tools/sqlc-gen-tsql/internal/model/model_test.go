@@ -129,6 +129,7 @@ func TestNames(t *testing.T) {
 
 func TestDoc(t *testing.T) {
 	t.Parallel()
+	long := strings.Repeat("word ", 17) + "word"
 	for doc, want := range map[string]string{
 		"":                              "GetOrder calls procedure dbo.get_order.",
 		"Returns an order.":             "GetOrder returns an order.",
@@ -136,6 +137,10 @@ func TestDoc(t *testing.T) {
 		"The order with its lines.":     "GetOrder: The order with its lines.",
 		"Lines of an order.":            "GetOrder: Lines of an order.",
 		"Returns it.\n\nResult sets:\n": "GetOrder returns it.||Result sets:",
+		// What does not fit goes on with the next line, unless that begins something else.
+		"Returns " + long + " too long\nfor a line.":   "GetOrder returns " + long + "|too long for a line.",
+		"Returns " + long + " too long:\n- for a line": "GetOrder returns " + long + "|too long:|- for a line",
+		"Returns " + long + " too long":                "GetOrder returns " + long + "|too long",
 	} {
 		p := procedure("dbo", "get_order")
 		p.Doc = doc

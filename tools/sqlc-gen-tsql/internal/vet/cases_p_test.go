@@ -35,7 +35,7 @@ func proc(body string) string {
 func check(t *testing.T, family string, options vet.Options, cases []ruleCase) {
 	t.Helper()
 	options.Enable = []string{"all"}
-	for _, f := range []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "Q1", "Q2", "Q3", "Q5", "Q6", "Q7", "Q9", "Q10", "Q12", "T1", "T2", "T3", "T4", "T5", "T6"} {
+	for _, f := range []string{"D1", "D2", "D3", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "Q1", "Q2", "Q3", "Q5", "Q6", "Q7", "Q9", "Q10", "Q12", "T1", "T2", "T3", "T4", "T5", "T6"} {
 		if f != family {
 			options.Disable = append(options.Disable, f)
 		}

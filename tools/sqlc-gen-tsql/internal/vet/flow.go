@@ -18,7 +18,7 @@ const (
 	txDoomed                    // the same after an error: it can only be rolled back
 	txOuter                     // one that the caller began
 
-	txEntry = txClosed | txOuter  // a body doesn't know whether its caller has one
+	txEntry = txClosed | txOuter  // a body doesn't know whether its caller has one, unless its header says so
 	txOwn   = txActive | txDoomed // what the body must end
 	txAny   = txOwn | txOuter     // what @@TRANCOUNT <> 0 means
 )
@@ -87,7 +87,11 @@ func followTransactions(u *unit) *txFlow {
 		return f
 	}
 	f.joinsCaller = beginsConditionally(u.node)
-	if out := f.run(u.body, txEntry); out&txOwn != 0 {
+	entry := txEntry
+	if u.inCallers() {
+		entry = txOuter
+	}
+	if out := f.run(u.body, entry); out&txOwn != 0 {
 		f.event(leftOpen, f.begun)
 	}
 	return f

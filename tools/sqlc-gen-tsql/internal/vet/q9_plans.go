@@ -76,7 +76,41 @@ var planRules = []Rule{{
 	Optional: true,
 	Example:  Options{HotTables: []string{"jobs"}},
 	check:    checkSame,
+}, {
+	ID:    "Q9-fixed",
+	Title: "A statement that reads a queue table says KEEPFIXED PLAN",
+	Reason: "A queue's rows are replaced thousands of times a second, which makes statistics old and compiles every statement anew, " +
+		"about once a second. Hints have fixed the plan already. A condition of IF or WHILE can't have options, and VALUES needs no plan.",
+	Bad:      "SELECT j.id FROM dbo.jobs AS j WHERE j.taken = 0;",
+	Good:     "SELECT j.id FROM dbo.jobs AS j WHERE j.taken = 0 OPTION (KEEPFIXED PLAN);",
+	Needs:    "queue_tables",
+	Optional: true,
+	Example:  Options{QueueTables: []string{"jobs"}},
+	check:    checkFixedPlans,
 }}
+
+// checkFixedPlans looks at procedures and other batches. A view and an inline function are part of other statements.
+func checkFixedPlans(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
+		if n != syntax.Node(s) { // the condition of a branch or a loop
+			return
+		}
+		queue := ""
+		for t := range syntax.All[*syntax.TableRef](n) {
+			_, target := u.target(s)
+			if source := u.sources[t]; (!is[*syntax.Insert](s) || target != syntax.Node(t)) && among(p.Options.QueueTables, source.tableName()) {
+				queue = source.tableName().Name
+			}
+		}
+		fixed := false
+		for o := range syntax.All[*syntax.Option](n) {
+			fixed = fixed || o.Name == "KEEPFIXED PLAN"
+		}
+		if queue != "" && !fixed {
+			p.report(u, head(u, s), "add OPTION (KEEPFIXED PLAN)", "this statement is compiled anew whenever the statistics of %s are", queue)
+		}
+	})
+}
 
 // checkSame looks at all references to a hot table in a procedure, but those that say only what an INSERT, an UPDATE or a DELETE is about.
 func checkSame(p *pass) {

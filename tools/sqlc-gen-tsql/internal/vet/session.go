@@ -34,8 +34,7 @@ type unit struct {
 	body []syntax.Stmt
 	// name is the module's; nil for a batch, which has none.
 	name *syntax.ObjectName
-	// proc is the module if it is a procedure, nil otherwise; header is the comment above it, empty without one. Only
-	// that of a procedure has sections.
+	// proc is the module if it is a procedure, nil otherwise; header is the comment above it, empty without one.
 	proc   *syntax.CreateProcedure
 	header directive.Header
 	// flow says how transactions run through the body.
@@ -80,13 +79,13 @@ func newUnits(c *catalog.Catalog, script *syntax.Script, batch *syntax.Batch) []
 			u.header, _ = directive.HeaderOf(script, m) // its findings are the generator's
 		case *syntax.CreateFunction:
 			u.name, u.body = m.Name, m.Body
-			u.header.Text = directive.Doc(script, m.Span)
+			u.header = directive.HeaderAbove(script, m.Span)
 		case *syntax.CreateTrigger:
 			u.name, u.body = m.Name, m.Body
-			u.header.Text = directive.Doc(script, m.Span)
+			u.header = directive.HeaderAbove(script, m.Span)
 		case *syntax.CreateView:
 			u.name = m.Name
-			u.header.Text = directive.Doc(script, m.Span)
+			u.header = directive.HeaderAbove(script, m.Span)
 		default:
 			rest.Stmts = append(rest.Stmts, stmt)
 			continue
@@ -178,8 +177,8 @@ func (s *session) anyEnabled(id string) bool {
 // hasSection says whether a header has one of the sections. Titles are given in lower case, as the directive package
 // keeps them.
 func (u *unit) hasSection(titles ...string) bool {
-	return slices.ContainsFunc(u.header.Sections, func(s string) bool {
-		return slices.Contains(titles, strings.TrimSpace(s))
+	return slices.ContainsFunc(u.header.Sections, func(s directive.Section) bool {
+		return slices.Contains(titles, s.Title)
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 // order of the text, so that the first one near is found by halving; scripts with thousands of hints are generated
 // ones, and they exist.
 func (u *unit) explained(at diag.Span, word string) bool {
-	if containsWord(u.header.Text, word) {
+	if containsWord(strings.ReplaceAll(u.header.Text, "\n", " "), word) { // "KEEPFIXED PLAN" may be broken
 		return true
 	}
 	line := func(p diag.Pos) int {
@@ -35,16 +35,19 @@ func (u *unit) explained(at diag.Span, word string) bool {
 
 // containsWord looks for a word without regard to case. A word ends where an identifier ends, and an identifier of
 // T-SQL may hold @ and #: @lock is not the word lock.
-func containsWord(text, word string) bool {
+func containsWord(text, word string) bool { return wordIndex(text, word) >= 0 }
+
+// wordIndex returns where a word begins for the first time, -1 if it isn't there.
+func wordIndex(text, word string) int {
 	text, word = strings.ToLower(text), strings.ToLower(word)
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
+		if i < 0 || word == "" {
+			return -1
 		}
 		from, to := at+i, at+i+len(word)
 		if (from == 0 || !isWordByte(text[from-1])) && (to == len(text) || !isWordByte(text[to])) {
-			return true
+			return from
 		}
 		at = to
 	}

@@ -74,6 +74,11 @@ type Options struct {
 	// LockOrder is the order in which every transaction locks tables. A table that isn't in it may be locked at any time.
 	LockOrder []string
 
+	// Header holds the titles of the sections that a header has, in their order: "called by", "transaction", "locks".
+	Header []string
+	// MaxLines is how many lines a procedure may have without saying why; 150 if zero.
+	MaxLines int64
+
 	// PurgePrefixes is how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if nil. An empty
 	// list that isn't nil stands for no procedure.
 	PurgePrefixes []string
@@ -94,6 +99,9 @@ func (o Options) defaults() Options {
 	}
 	if o.ErrorMax == 0 {
 		o.ErrorMax = math.MaxInt32
+	}
+	if o.MaxLines == 0 {
+		o.MaxLines = 150
 	}
 	if o.PurgePrefixes == nil {
 		o.PurgePrefixes = []string{"purge_", "prune_", "delete_"}
@@ -127,7 +135,7 @@ type Rule struct {
 var families = [][]Rule{
 	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules,
 	claimRules, leaseRules, queueRules, orderRules, purgeRules, planRules, upsertRules, isolationRules,
-	typeRules, timeRules, keyRules, payloadRules, versionRules, babelfishRules,
+	typeRules, timeRules, keyRules, payloadRules, versionRules, babelfishRules, formRules, agreementRules,
 }
 
 // Rules returns every rule in the order of their ids. The slice is the caller's, the rules in it are shared.

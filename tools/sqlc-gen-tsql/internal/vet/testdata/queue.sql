@@ -36,6 +36,11 @@ CREATE TYPE shop.job_list_v1 AS TABLE
 );
 GO
 -- Adds jobs to the queue of an owner, which is made if there is none.
+-- Called by: the web site.
+-- Transaction: its own.
+-- Parameters:
+--   @owner_id  the owner
+--   @jobs      what to do; job_id gives the order
 -- Locks: owners, jobs.
 -- Hints: UPDLOCK and HOLDLOCK, since two callers may add the same owner.
 CREATE OR ALTER PROCEDURE shop.add_jobs
@@ -63,10 +68,16 @@ BEGIN CATCH
 END CATCH;
 GO
 -- Claims the next job that is due.
+-- Called by: the workers.
+-- Transaction: none.
+-- Parameters:
+--   @token  the lease's token
+--   @lease  how long it lasts, in milliseconds
 -- Result sets:
 --   the job, if there is one
 -- Locks: jobs.
 -- Hints: READCOMMITTEDLOCK, READPAST, UPDLOCK and ROWLOCK, as every claim. INDEX comes to the job by its key.
+--   KEEPFIXED PLAN keeps the plan however many jobs come.
 CREATE OR ALTER PROCEDURE shop.claim_job
     @token uniqueidentifier,
     @lease bigint
@@ -87,7 +98,8 @@ BEGIN
     FROM shop.jobs AS j WITH (INDEX (ix_jobs_visible))
     WHERE j.visible_at <= @now
         AND (j.lock_token IS NULL OR j.locked_until <= @now)
-    ORDER BY j.visible_at, j.job_id;
+    ORDER BY j.visible_at, j.job_id
+    OPTION (KEEPFIXED PLAN);
     IF @candidate IS NULL
         BREAK;
 
@@ -97,7 +109,8 @@ BEGIN
     OUTPUT inserted.job_id, inserted.owner_id, inserted.payload INTO @taken (job_id, owner_id, payload)
     FROM shop.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, INDEX (pk_jobs))
     WHERE j.job_id = @candidate
-        AND (j.lock_token IS NULL OR j.locked_until <= @now);
+        AND (j.lock_token IS NULL OR j.locked_until <= @now)
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 1
         BREAK;
 END;
@@ -105,8 +118,14 @@ END;
 SELECT t.job_id, t.owner_id, t.payload FROM @taken AS t;
 GO
 -- Finishes a job whose lease the caller still holds.
+-- Called by: the workers.
+-- Transaction: its own.
+-- Parameters:
+--   @job_id  the job
+--   @token   the lease's token
 -- Locks: jobs, done.
--- Hints: INDEX comes to the job by its key, READCOMMITTEDLOCK and ROWLOCK lock it alone.
+-- Hints: INDEX comes to the job by its key, READCOMMITTEDLOCK and ROWLOCK lock it alone. KEEPFIXED PLAN keeps
+--   the plan however many jobs come.
 -- Errors:
 --   50010 lock_lost: the lease has ended, or belongs to another
 CREATE OR ALTER PROCEDURE shop.finish_job
@@ -122,7 +141,8 @@ BEGIN TRY
     DELETE shop.jobs WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_jobs))
     WHERE job_id = @job_id
         AND lock_token = @token
-        AND locked_until > @now;
+        AND locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
         -- Answered already: the same call again is no error.
@@ -143,6 +163,10 @@ BEGIN CATCH
 END CATCH;
 GO
 -- Notes that a job is done; a second note is no error.
+-- Called by: the web site.
+-- Transaction: none.
+-- Parameters:
+--   @job_id  the job
 -- Locks: done.
 CREATE OR ALTER PROCEDURE shop.note_done
     @job_id bigint
@@ -165,9 +189,15 @@ BEGIN CATCH
         THROW;
 END CATCH;
 GO
--- Forgets jobs that were done before a time, a batch at a time, until its budget of milliseconds is spent.
+-- Forgets jobs that were done before a time, a batch at a time, until its budget is spent.
+-- Called by: the clock, every night.
+-- Transaction: none.
+-- Parameters:
+--   @before  a time in milliseconds
+--   @budget  how long it may take, in milliseconds
 -- Result sets:
 --   how many were forgotten
+-- Locks: done.
 CREATE OR ALTER PROCEDURE shop.purge_done
     @before bigint,
     @budget int
@@ -197,4 +227,5 @@ GO
 SELECT j.job_id, (SELECT COUNT(*) FROM shop.done AS d WHERE d.job_id < j.job_id) AS done_before
 FROM shop.jobs AS j
 WHERE j.owner_id = @owner_id
-ORDER BY done_before;
+ORDER BY done_before
+OPTION (KEEPFIXED PLAN); -- as above
