@@ -31,10 +31,10 @@ var isolationRules = []Rule{
 		Title: "A procedure that is called from outside begins under READ COMMITTED",
 		Reason: "The caller's level stays in force in a procedure, and a pooled connection keeps the level that somebody else has " +
 			"set. SET TRANSACTION ISOLATION LEVEL costs nothing and ends with the procedure. Helpers run under what their callers set.",
-		Bad:      "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSELECT 1 AS one;",
-		Good:     "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSELECT 1 AS one;",
-		Needs:    "exclude",
-		Example:  Options{Helpers: []string{"two"}},
+		Bad:     "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSELECT 1 AS one;",
+		Good:    "CREATE PROCEDURE dbo.one AS\nSET NOCOUNT ON;\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED;\nSELECT 1 AS one;",
+		Needs:   "exclude",
+		Example: Options{Helpers: []string{"two"}},
 		check: func(p *pass) {
 			if len(p.Options.Helpers) == 0 {
 				return
