@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -66,6 +68,18 @@ type FailedError struct {
 
 // Error returns the failure's display message.
 func (e *FailedError) Error() string { return e.Details.DisplayMessage() }
+
+// Unwrap returns the [failure.Error] that the orchestration returned, or
+// [orchestration.ErrCancelled] for one that was cancelled.
+func (e *FailedError) Unwrap() error {
+	if e.Cancelled() {
+		return orchestration.ErrCancelled
+	}
+	if f := details.Failure(e.Details); f != nil {
+		return f
+	}
+	return nil
+}
 
 // Cancelled reports whether the orchestration was cancelled.
 func (e *FailedError) Cancelled() bool {

@@ -117,7 +117,7 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := failure(t, run); got != want {
+		if got := failureText(t, run); got != want {
 			t.Errorf("%s\n got %s\nwant %s", from, got, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `result of "says": payload of 6 bytes is no int: invalid JSON at byte 1`
-	if got := failure(t, client.Attach[int](e.client, "says")); got != want {
+	if got := failureText(t, client.Attach[int](e.client, "says")); got != want {
 		t.Errorf("client\n got %s\nwant %s", got, want)
 	}
 }

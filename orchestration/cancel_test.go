@@ -40,7 +40,7 @@ func TestCancellation(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for _, id := range []string{"child", "middle", "grandchild"} {
-		if got := failure(t, client.Attach[string](e.client, id)); got != "canceled: parent canceled" {
+		if got := failureText(t, client.Attach[string](e.client, id)); got != "canceled: parent canceled" {
 			t.Errorf("%s: %s", id, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestCancellation(t *testing.T) {
 	if err := e.client.Cancel(t.Context(), run.Instance(), "again"); err != nil {
 		t.Fatal(err)
 	}
-	if got := failure(t, run); got != "canceled: changed my mind" {
+	if got := failureText(t, run); got != "canceled: changed my mind" {
 		t.Errorf("cancelled again: %s", got)
 	}
 }
@@ -68,7 +68,7 @@ func TestCancelledBeforeItsFirstTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.work(def, greet)
-	if got := failure(t, run); got != "canceled: too late" {
+	if got := failureText(t, run); got != "canceled: too late" {
 		t.Errorf("failure = %s", got)
 	}
 }

@@ -84,7 +84,7 @@ func TestSelectOfNothing(t *testing.T) {
 	})
 	e := newEngine(t, def)
 	want := "orchestration panicked: orchestration.Select and orchestration.Any need at least one future"
-	if got := failure(t, start(e, def, "")); got != want {
+	if got := failureText(t, start(e, def, "")); got != want {
 		t.Errorf("failure = %q, want %q", got, want)
 	}
 }
@@ -119,7 +119,7 @@ func TestValuesWithoutJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := failure(t, run); got != want {
+		if got := failureText(t, run); got != want {
 			t.Errorf("%s: %q, want %q", where, got, want)
 		}
 	}

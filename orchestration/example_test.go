@@ -9,6 +9,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
@@ -141,6 +142,32 @@ func ExampleSelect() {
 		return err
 	}, approval)
 	// Output: approved
+}
+
+// ErrCardDeclined is what a charge fails with that another attempt does not help.
+var ErrCardDeclined = failure.NewKind[int]("CardDeclined")
+
+// A failure keeps its kind and its details on its way to the orchestration and the client.
+func ExampleCallError() {
+	refuse := activity.New("Refuse", func(context.Context, int) (string, error) {
+		return "", failure.Final(ErrCardDeclined.New(51, "the card was declined"))
+	})
+	paying := orchestration.New("Paying", func(ctx *orchestration.Context, cents int) (string, error) {
+		receipt, err := orchestration.Activity(ctx, refuse, cents, orchestration.WithRetry(orchestration.RetryPolicy{})).Await()
+		return receipt, err
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, paying, "paying-1", 100)
+		if err != nil {
+			return err
+		}
+		_, err = run.Wait(ctx)
+		code, _ := ErrCardDeclined.Details(err)
+		fmt.Println(errors.Is(err, ErrCardDeclined), code, err)
+		return nil
+	}, paying, refuse)
+	// Output: true 51 the card was declined
 }
 
 // A provider that does not always answer is asked again: four times at most, and never for

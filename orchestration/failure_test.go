@@ -47,7 +47,7 @@ func TestCompensation(t *testing.T) {
 		return "", nil
 	})
 	e := newEngine(t, def, greet, refuse)
-	if got := failure(t, start(e, def, "")); got != "no stock" {
+	if got := failureText(t, start(e, def, "")); got != "no stock" {
 		t.Errorf("failure = %q", got)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/failure"
+	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // ErrDropped is the result of a future that lost a [Select].
@@ -16,26 +19,28 @@ var ErrDropped = errors.New("the future was dropped by a select")
 var ErrInstanceTaken = errors.New("the instance id is taken")
 
 // ErrTimeout is an activity or a sub-orchestration that took longer than its [RetryPolicy]
-// or [WithTimeout] allows.
-var ErrTimeout = errors.New("timeout")
+// or [WithTimeout] allows. A parent or a client whose orchestration failed with it sees it too.
+var ErrTimeout error = failure.NewKind[struct{}](timeout)
 
-// CallError is a failed activity or sub-orchestration, as its caller sees it.
+// timeout is the name of ErrTimeout's kind.
+const timeout = "duroxide.Timeout"
+
+// ErrCancelled is a sub-orchestration that was cancelled, and for a client an orchestration.
+var ErrCancelled = errors.New("the orchestration was cancelled")
+
+// CallError is a failed activity or sub-orchestration, as its caller sees it. It matches
+// [ErrInstanceTaken], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
+// [failure.Error] that the activity or the sub-orchestration has returned.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
 	// Message is the failure's text.
 	Message string
-	// sort is ErrInstanceTaken, ErrTimeout or nil.
-	sort error
-	// last is how the last attempt failed, before there was no time for another.
-	last error
+	causes  []error
 }
 
-// Is matches [ErrInstanceTaken] and [ErrTimeout] when that is the failure.
-func (e *CallError) Is(target error) bool { return e.sort != nil && target == e.sort }
-
-// Unwrap returns the failure of the last attempt, if there was no time for another, else nil.
-func (e *CallError) Unwrap() error { return e.last }
+// Unwrap returns what the failure is, and after a timeout how the last attempt failed.
+func (e *CallError) Unwrap() []error { return e.causes }
 
 // Error returns the message alone, so that an orchestration that passes the
 // failure on fails with the same text.
@@ -74,17 +79,28 @@ func newDecoded[T any](ctx *Context, source string, action replay.Action, decode
 	return &Future[T]{ctx: ctx, source: source, place: handle, value: func() (value T, err error) {
 		text, ok := handle.Result()
 		if !ok {
-			failure := &CallError{Source: source, Message: text}
-			if handle.InstanceTaken() {
-				failure.sort = ErrInstanceTaken
-			}
-			return value, failure
+			return value, &CallError{Source: source, Message: text, causes: causes(handle)}
 		}
 		if value, err = decode(text); err != nil {
 			return value, fmt.Errorf("result of %s: %w", source, err)
 		}
 		return value, nil
 	}}
+}
+
+// causes are what a failed call is beside its text.
+func causes(handle *replay.Handle) []error {
+	if handle.InstanceTaken() {
+		return []error{ErrInstanceTaken}
+	}
+	recorded := handle.Details()
+	if f := details.Failure(recorded); f != nil {
+		return []error{f}
+	}
+	if d, ok := recorded.(provider.Application); ok && d.Kind == provider.AppCancelled {
+		return []error{ErrCancelled}
+	}
+	return nil
 }
 
 // Ready reports whether the result is there, so that Await would not block.
@@ -102,9 +118,7 @@ func (f *Future[T]) drop() {
 }
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
-// the activity or sub-orchestration failed, which matches [ErrInstanceTaken] when the
-// sub-orchestration's id is taken, and [ErrTimeout] when it took too long; what the function
-// of [Go] returned; [ErrDropped]; a result that does not fit T.
+// the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped]; a result that does not fit T.
 func (f *Future[T]) Await() (T, error) {
 	f.ctx.env.WaitUntil(func() bool { return f.place.Ready() || f.place.Dropped() })
 	if !f.place.Ready() {

@@ -54,7 +54,7 @@ func TestOversizedValue(t *testing.T) {
 	if got := result(t, small); got != "kept" {
 		t.Errorf("output = %q", got)
 	}
-	if got, want := failure(t, start(e, def, 64<<10-1)), `the value of key "big" has 65537 bytes, the limit is 65536`; got != want {
+	if got, want := failureText(t, start(e, def, 64<<10-1)), `the value of key "big" has 65537 bytes, the limit is 65536`; got != want {
 		t.Errorf("failure = %q, want %q", got, want)
 	}
 }

@@ -118,8 +118,8 @@ func result[O any](t *testing.T, run *client.Run[O]) O {
 	return output
 }
 
-// failure waits for a failure and returns its text.
-func failure[O any](t *testing.T, run *client.Run[O]) string {
+// failureText waits for a failure and returns its text.
+func failureText[O any](t *testing.T, run *client.Run[O]) string {
 	t.Helper()
 	output, err := run.Wait(deadline(t))
 	if err == nil {

@@ -115,7 +115,7 @@ func TestChangedCode(t *testing.T) {
 	}
 	want := `nondeterministic: history has event 2, activity "Greet" with 4 bytes, ` +
 		`where the code asks for activity "Greet" with 4 bytes; the payloads differ from byte 0 on`
-	if got := failure(t, run); got != want {
+	if got := failureText(t, run); got != want {
 		t.Errorf("failure\n got %s\nwant %s", got, want)
 	}
 }

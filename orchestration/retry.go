@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/duroxide/duroxide-go/failure"
 )
 
 // RetryPolicy says how often an activity or a sub-orchestration is tried, and when. All of it
@@ -31,7 +33,8 @@ type RetryPolicy struct {
 	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
 	TotalTimeout time.Duration
 	// Retryable reports whether another attempt may help. It must give the same answer for the
-	// same error. The default is for all errors but [ErrInstanceTaken], which is never retried.
+	// same error, and is not asked for [ErrInstanceTaken] and for what [failure.Final] has
+	// marked, which are never retried. The default retries all others.
 	Retryable func(err error) bool
 }
 
@@ -197,7 +200,7 @@ func (r *retry) again(attempt int, err error) bool {
 		r.failed = err
 	}
 	switch {
-	case r.late || attempt >= r.MaxAttempts || errors.Is(err, ErrInstanceTaken):
+	case r.late || attempt >= r.MaxAttempts || errors.Is(err, ErrInstanceTaken) || failure.IsFinal(err):
 		return false
 	case errors.Is(err, errAttemptTimedOut):
 		if !r.RetryTimeouts {
@@ -226,9 +229,13 @@ func (r *retry) result(source string, err error) error {
 	if err == nil || !r.late && !errors.Is(err, errAttemptTimedOut) {
 		return err
 	}
-	failure := &CallError{Source: source, Message: r.timedOut, sort: ErrTimeout, last: r.failed}
+	message := r.timedOut
 	if r.late && r.failed != nil {
-		failure.Message = fmt.Sprintf("%s; the last attempt failed: %v", r.timedOut, r.failed)
+		message = fmt.Sprintf("%s; the last attempt failed: %v", r.timedOut, r.failed)
 	}
-	return failure
+	causes := []error{&failure.Error{Kind: timeout, Message: message}}
+	if r.failed != nil {
+		causes = append(causes, r.failed)
+	}
+	return &CallError{Source: source, Message: message, causes: causes}
 }

@@ -248,8 +248,12 @@ func TestErrorsOfRetries(t *testing.T) {
 					t.Errorf("%v matches %v", got, target)
 				}
 			}
-			if last := errors.Unwrap(call); test.last == "" && last != nil || test.last != "" && (last == nil || last.Error() != test.last) {
-				t.Errorf("the last attempt's failure is %v, want %q", last, test.last)
+			last := ""
+			if causes := call.Unwrap(); len(causes) == 2 {
+				last = causes[1].Error()
+			}
+			if last != test.last {
+				t.Errorf("the last attempt's failure is %q, want %q", last, test.last)
 			}
 		})
 	}

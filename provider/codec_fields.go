@@ -293,6 +293,9 @@ func (d Application) fields(c *codec) ErrorDetails {
 	c.applicationKind("kind", &d.Kind, &d.CancelReason)
 	c.text("message", &d.Message)
 	c.flag("retryable", &d.Retryable)
+	c.textUnlessEmpty("failure_kind", &d.FailureKind)
+	c.textUnlessEmpty("failure_details", &d.FailureDetails)
+	c.flagUnlessFalse("final", &d.Final)
 	return d
 }
 

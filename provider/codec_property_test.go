@@ -291,11 +291,14 @@ func model(v reflect.Value) any {
 	}
 }
 
+// unlessZero are the fields that are left out when they are zero.
+var unlessZero = map[string]bool{"DroppedMessages": true, "FailureKind": true, "FailureDetails": true, "Final": true}
+
 func members(v reflect.Value) map[string]any {
 	object := map[string]any{}
 	for field, v := range v.Fields() {
 		if v.Kind() == reflect.Pointer && v.IsNil() || v.Kind() == reflect.Slice && v.Len() == 0 ||
-			field.Name == "DroppedMessages" && v.IsZero() {
+			unlessZero[field.Name] && v.IsZero() {
 			continue
 		}
 		object[snakeCase(field.Name)] = model(v)

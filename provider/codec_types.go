@@ -118,6 +118,26 @@ func (c *codec) numberUnlessZero(key string, p *uint64) {
 	}
 }
 
+// textUnlessEmpty is a text that is left out when it is empty.
+func (c *codec) textUnlessEmpty(key string, p *string) {
+	switch {
+	case !c.writing && c.present(key):
+		*p = c.r.text()
+	case c.writing && *p != "":
+		c.text(key, p)
+	}
+}
+
+// flagUnlessFalse is a flag that is left out when it is false.
+func (c *codec) flagUnlessFalse(key string, p *bool) {
+	switch {
+	case !c.writing && c.present(key):
+		*p = c.r.flag()
+	case c.writing && *p:
+		c.flag(key, p)
+	}
+}
+
 func (c *codec) nullableText(key string, p **string) {
 	if c.writing && *p == nil {
 		c.w.null(key)

@@ -197,6 +197,9 @@ func goldenErrorDetails() map[string]provider.ErrorDetails {
 		"Application (panicked)": provider.Application{
 			Kind: provider.AppPanicked, Message: "index out of range",
 		},
+		"Application (failure of a kind)": provider.Application{
+			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
+		},
 		"Application (cancelled)": provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
 		"Poison (orchestration)":  poison(provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}, "[]"),
 		"Poison (activity)": poison(provider.PoisonActivity{

@@ -53,6 +53,11 @@ type Application struct {
 	CancelReason string
 	Message      string
 	Retryable    bool
+	// FailureKind and FailureDetails, a name and a JSON text, are what user code says of its
+	// error beside the text, and Final that another attempt does not help. Runtimes of other
+	// languages ignore all three.
+	FailureKind, FailureDetails string
+	Final                       bool
 }
 
 // Poison is work that was fetched more often than allowed.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -247,7 +248,7 @@ func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<
 	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
 	result, err := fn(ctx, c.item.Input)
 	if err != nil {
-		completion = c.failed(err.Error())
+		completion = c.failedWith(details.Of(provider.AppActivityFailed, err))
 		return
 	}
 	completion = provider.ActivityCompletedItem{
@@ -284,9 +285,9 @@ func (c *call) failed(message string) provider.WorkItem {
 	return c.failedWith(provider.Application{Kind: provider.AppActivityFailed, Message: message})
 }
 
-func (c *call) failedWith(details provider.ErrorDetails) provider.WorkItem {
+func (c *call) failedWith(why provider.ErrorDetails) provider.WorkItem {
 	return provider.ActivityFailedItem{
-		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Details: details,
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Details: why,
 	}
 }
 

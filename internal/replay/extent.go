@@ -167,5 +167,9 @@ func detailBytes(details provider.ErrorDetails) int {
 	if details == nil {
 		return 0
 	}
-	return len(details.DisplayMessage())
+	bytes := len(details.DisplayMessage())
+	if d, ok := details.(provider.Application); ok {
+		bytes += len(d.FailureKind) + len(d.FailureDetails)
+	}
+	return bytes
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -72,17 +73,17 @@ func (e *engine) finishReturned() {
 		return
 	}
 	if err := e.coroutine.err; err != nil {
-		e.fail(Failed, provider.Application{Kind: provider.AppOrchestrationFailed, Message: err.Error()})
+		e.fail(Failed, details.Of(provider.AppOrchestrationFailed, err))
 		return
 	}
 	e.outcome = Completed
 	e.end(provider.OrchestrationCompleted{Output: e.coroutine.output})
 }
 
-func (e *engine) fail(outcome Outcome, details provider.ErrorDetails) {
+func (e *engine) fail(outcome Outcome, why provider.ErrorDetails) {
 	e.outcome = outcome
-	e.res.Details = details
-	e.end(provider.OrchestrationFailed{Details: details})
+	e.res.Details = why
+	e.end(provider.OrchestrationFailed{Details: why})
 }
 
 // end takes back all waits and records the terminal event.

@@ -71,6 +71,8 @@ type Handle struct {
 	resolved bool
 	result   string
 	failure  *string
+	// details are what is recorded of the failure; nil for a call that was never recorded.
+	details provider.ErrorDetails
 	// read means that the function has seen that the result is there.
 	read bool
 	// dropped means that the function no longer wants the result.
@@ -103,6 +105,13 @@ func (h *Handle) Result() (text string, ok bool) {
 	return h.result, true
 }
 
+// Details are what is recorded of the failure, nil when there is none. They are valid once
+// Ready is true.
+func (h *Handle) Details() provider.ErrorDetails {
+	h.coroutine.mustOwn()
+	return h.details
+}
+
 // InstanceTaken reports whether the failure is that the child's id is taken. The text is
 // the contract's (§7.5); with another id in it, it is one that the child itself reports.
 func (h *Handle) InstanceTaken() bool {
@@ -124,7 +133,7 @@ func (h *Handle) resolve(result string) { h.resolved, h.result = true, result }
 
 func (h *Handle) fail(details provider.ErrorDetails) {
 	text := details.DisplayMessage()
-	h.resolved, h.failure = true, &text
+	h.resolved, h.failure, h.details = true, &text, details
 }
 
 // event implementations record an action as it was asked for.

@@ -69,6 +69,9 @@ func details() []provider.ErrorDetails {
 		provider.Application{Kind: provider.AppOrchestrationFailed, Message: "no"},
 		provider.Application{Kind: provider.AppPanicked, Message: "boom"},
 		provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
+		provider.Application{
+			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
+		},
 		provider.Poison{
 			AttemptCount: 11, MaxAttempts: 10, Message: "[]",
 			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},

@@ -1,0 +1,29 @@
+// Package details turns the errors of user code into the form in which they are recorded, and
+// back.
+package details
+
+import (
+	"errors"
+
+	"github.com/duroxide/duroxide-go/failure"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Of is how an error is recorded that an activity or an orchestration has returned. source
+// says which.
+func Of(source provider.AppErrorKind, err error) provider.Application {
+	d := provider.Application{Kind: source, Message: err.Error(), Final: failure.IsFinal(err)}
+	if f, ok := errors.AsType[*failure.Error](err); ok {
+		d.FailureKind, d.FailureDetails = f.Kind, f.Details
+	}
+	return d
+}
+
+// Failure is what is recorded of a failure beside its text, nil when there is nothing.
+func Failure(recorded provider.ErrorDetails) *failure.Error {
+	d, ok := recorded.(provider.Application)
+	if !ok || d.FailureKind == "" && !d.Final {
+		return nil
+	}
+	return &failure.Error{Kind: d.FailureKind, Message: d.DisplayMessage(), Details: d.FailureDetails, Final: d.Final}
+}
