@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -216,7 +217,7 @@ func (p *purge) deleteOrphans(ctx context.Context) error {
 	return err
 }
 
-// finished are the instances that have ended, the oldest first. They are named one by
+// finished are the instances that have ended and may have ended long enough ago, the oldest first. They are named one by
 // one to the store, because left to choose it would also take instances that are
 // between two executions (§6.17).
 func (p *purge) finished(ctx context.Context) ([]string, error) {
@@ -227,9 +228,33 @@ func (p *purge) finished(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		slices.Reverse(list)
+		if list, err = p.oldEnough(ctx, list); err != nil {
+			return nil, err
+		}
 		ids = append(ids, list...)
 	}
 	return ids, nil
+}
+
+// oldEnough leaves out what was created too late to have ended in time, which is nearly all that a store keeps: the list
+// is in the order of creation, so that a search asks for a few instances instead of naming all of them to the store. One
+// that has gone meanwhile counts as old, which at most leaves more in the list.
+func (p *purge) oldEnough(ctx context.Context, ids []string) ([]string, error) {
+	if len(ids) <= p.flags.batch {
+		return ids, nil // one call, which asks for less
+	}
+	var failed error
+	late := sort.Search(len(ids), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		info, err := p.admin.GetInstanceInfo(ctx, ids[i])
+		if err != nil && !errors.Is(err, provider.ErrNotFound) {
+			failed = err
+		}
+		return err == nil && !info.CreatedAt.Before(p.before)
+	})
+	return ids[:late], failed
 }
 
 // inBatches calls do for a batch of the instances after the other, until the time is
