@@ -14,7 +14,7 @@ import (
 // is each lock. When the commit fails, nothing is taken. When the taking fails, what was
 // committed and taken before stays, and [Taken].Err says why.
 type Taker interface {
-	// Take locks what is ready now. It never waits.
+	// Take locks what is ready now. With [TakeParams].Wait it may wait if there is nothing.
 	//
 	// Errors: those of the two fetches. What was locked before an error is given back
 	// or lies locked until its lease ends.
@@ -46,6 +46,10 @@ type TakeParams struct {
 	// Work takes at most one activity for each entry, as [Provider.FetchWorkItem] would.
 	// An entry that finds nothing leaves its place to the next. PollTimeout is not used.
 	Work []FetchWorkParams
+	// Wait is how long a Take that finds nothing may wait for something to become ready, 0
+	// for not at all. It may return sooner, and a store that cannot wait does so at once. Only
+	// Take uses it.
+	Wait time.Duration
 }
 
 // Taken is what a call of a [Taker] has locked. Turns and activities are as the fetches
@@ -56,6 +60,10 @@ type Taken struct {
 	// Work holds the activities, each with the entry of TakeParams.Work that it was taken
 	// for.
 	Work []TakenWork
+	// Waited says that the call has found nothing at first and has waited (TakeParams.Wait).
+	// If it has brought something, that was made ready a moment ago and locked in the same
+	// transaction; there is notice of everything else that has become ready since.
+	Waited bool
 	// Err says why nothing, or no more, was taken by a call whose acknowledgement was
 	// committed. It is a fetch's error.
 	Err error

@@ -39,6 +39,7 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		worker: w, taker: taker, ctx: ctx, work: work,
 		turns: newSlots(turnReady, turns), activities: newSlots(workReady, activities),
 	}
+	d.turns.quiet = d.activities.allFree
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
 		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts
@@ -54,7 +55,7 @@ func (d *dispatcher) look(operation string, await func() *taking) {
 	backoff := fetchBackoff{outage: &d.worker.outage, scout: true}
 	for k := await(); k != nil; k = await() {
 		began := time.Now()
-		taken, err := d.taker.Take(d.ctx, k.ask())
+		taken, err := d.takeFor(k)
 		d.worker.outage.observe(d.ctx, operation, err)
 		k.answered(taken, err)
 		k.finish()
@@ -64,6 +65,30 @@ func (d *dispatcher) look(operation string, await func() *taking) {
 			backoff.failures = 0
 		}
 	}
+}
+
+// takeFor makes the call. One for a turn waits in the store if it can: then what is started on
+// an idle worker is locked in the transaction that stores it. Activities need no such wait, as
+// they come from turns, which ask for them.
+func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
+	params := k.ask()
+	if k.turn == nil {
+		return d.taker.Take(d.ctx, params)
+	}
+	if !d.turns.waits() {
+		params.Wait = time.Millisecond // which tells whether the store can
+		return d.taker.Take(d.ctx, params)
+	}
+	params.Wait = d.worker.pollTimeout()
+	ctx, interrupt := context.WithCancel(d.ctx)
+	defer interrupt()
+	d.turns.waiting(interrupt)
+	defer d.turns.waiting(nil)
+	taken, err := d.taker.Take(ctx, params)
+	if err != nil && ctx.Err() != nil && d.ctx.Err() == nil {
+		return provider.Taken{}, nil // interrupted: there is something to look for
+	}
+	return taken, err
 }
 
 func (d *dispatcher) turnsAwaited() *taking {

@@ -18,8 +18,20 @@ type slots[S any] struct {
 	// changed has a place for one signal to the dispatcher.
 	changed chan struct{}
 
+	// total is the number of slots, and quiet reports whether those of other kinds are all
+	// free; nil means that nobody asks.
+	total int
+	quiet func() bool
+
 	mu   sync.Mutex
 	free []S
+	// storeWaits means that a look waits in the store when it finds nothing, so that there is one
+	// also when nothing is expected: at once while the worker has nothing to do, and else at
+	// rest, as work that runs looks for more by itself.
+	storeWaits bool
+	rest       time.Time
+	// interrupt, if set, ends the wait of a look.
+	interrupt func()
 	// look means that there may be work that no look has found, and again when it is time
 	// to look.
 	look  bool
@@ -32,7 +44,7 @@ type slots[S any] struct {
 
 // newSlots returns the slots, all free. The first look is made without a notice.
 func newSlots[S any](ready <-chan struct{}, free []S) *slots[S] {
-	return &slots[S]{ready: ready, changed: make(chan struct{}, 1), free: free, look: true, fresh: true}
+	return &slots[S]{ready: ready, changed: make(chan struct{}, 1), total: len(free), free: free, look: true, fresh: true}
 }
 
 // put frees slots. unseen means that they may get work that a look for other slots does not
@@ -50,7 +62,38 @@ func (s *slots[S]) notice() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.noticed()
+	if s.interrupt != nil {
+		s.interrupt()
+	}
 	s.signal()
+}
+
+// waiting notes how to end the wait of a look, nil when it has ended.
+func (s *slots[S]) waiting(interrupt func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt = interrupt
+}
+
+// waited notes that a look has waited in the store.
+func (s *slots[S]) waited() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.storeWaits = true
+}
+
+// waits reports whether looks wait in the store.
+func (s *slots[S]) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.storeWaits
+}
+
+// allFree reports whether no slot is in use.
+func (s *slots[S]) allFree() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.free) == s.total
 }
 
 // noticed is called with the lock held, as are hear and signal.
@@ -107,6 +150,7 @@ func (s *slots[S]) looked(seen uint64, asked, found int) {
 	case asked == 0:
 	case found < asked:
 		s.look = s.look && s.notices != seen
+		s.rest = time.Now().Add(lookAgain)
 	case s.fresh:
 		s.fresh, s.again = false, time.Now().Add(lookAgain)
 	default: // there was more than one for the last notice, and may be still more
@@ -148,10 +192,17 @@ func (s *slots[S]) due(n int) (reserved []S, seen uint64, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hear()
-	if !s.look || len(s.free) == 0 {
+	switch {
+	case len(s.free) == 0:
 		return nil, 0, 0
+	case s.look:
+		pause = time.Until(s.again)
+	case !s.storeWaits:
+		return nil, 0, 0
+	case len(s.free) < s.total || !s.quiet():
+		pause = time.Until(s.rest)
 	}
-	if pause = time.Until(s.again); pause > 0 {
+	if pause > 0 {
 		return nil, 0, pause
 	}
 	return s.take(n), s.notices, 0

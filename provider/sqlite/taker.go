@@ -30,6 +30,9 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 		}
 		return nil
 	}}
+	if params.Wait > 0 {
+		return s.waitToTake(ctx, j, taking, params.Wait)
+	}
 	return s.takeWith(ctx, j, taking)
 }
 
@@ -266,17 +269,41 @@ func (s *Store) takeWith(ctx context.Context, j *job, k *taking) (provider.Taken
 		return provider.Taken{}, err
 	}
 	defer s.leave()
+	k.prepare(j)
+	if err := s.writer.do(ctx, j); err != nil {
+		return provider.Taken{}, err
+	}
+	return k.result(j)
+}
+
+// prepare makes a job one that takes. It may be tried more than once.
+func (k *taking) prepare(j *job) {
 	run := j.run
 	j.run = func(ctx context.Context, t *tx) error {
-		k.foundTurn, k.foundWork, k.served = nil, nil, nil // this may not be the first try
+		k.reset()
 		t.taking = k
 		return run(ctx, t)
 	}
 	j.undo = k.giveBack
-	if err := s.writer.do(ctx, j); err != nil {
-		return provider.Taken{}, err
+}
+
+func (k *taking) reset() { k.foundTurn, k.foundWork, k.served = nil, nil, nil }
+
+func (k *taking) found() bool { return k.foundTurn != nil || len(k.foundWork) > 0 }
+
+// result is what a job that has been answered has taken.
+func (k *taking) result(j *job) (provider.Taken, error) {
+	if j.err != nil {
+		return provider.Taken{}, j.err
 	}
 	taken := provider.Taken{Work: k.foundWork, Err: j.thenErr}
+	if j.parked != nil {
+		select {
+		case <-j.parked:
+			taken.Waited = true
+		default:
+		}
+	}
 	if k.foundTurn != nil {
 		columns.DecodeHistory(&k.foundTurn.Item, k.foundTurn.history)
 		taken.Turn = &k.foundTurn.FetchedOrchestration

@@ -40,6 +40,8 @@ type writer struct {
 	codes codes
 	// ready says where fetchable rows are. Only work uses it.
 	ready readyRows
+	// parking are the calls that wait for something to take.
+	parking parking
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
 	// version is what dataVersion said after the last transaction.
@@ -92,6 +94,13 @@ type job struct {
 	undo func(context.Context, *tx) error
 	// bare stands in for run and is executed outside any transaction.
 	bare func(context.Context) error
+
+	// waits, if set, is what the job waits for in the writer when it has found nothing. Then
+	// parked is closed, and unserved, which has room for one, is told when a group that has
+	// begun to serve the job had nothing for it.
+	waits    *taking
+	parked   chan struct{}
+	unserved chan struct{}
 
 	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
 	state atomic.Int32
@@ -240,13 +249,8 @@ func (w *writer) start(published func(effects)) {
 // do queues a call and waits for its outcome. When ctx ends first, the error says
 // whether the call may have happened.
 func (w *writer) do(ctx context.Context, j *job) error {
-	if ctx.Err() != nil {
-		return provider.ContextError(ctx, j.operation)
-	}
-	j.ctx = ctx
-	j.done = make(chan struct{})
-	if !w.push(j) {
-		return columns.Closed(j.operation)
+	if err := w.submit(ctx, j); err != nil {
+		return err
 	}
 	select {
 	case <-j.done:
@@ -263,6 +267,19 @@ func (w *writer) do(ctx context.Context, j *job) error {
 	}
 	<-j.done
 	return j.err
+}
+
+// submit queues a call.
+func (w *writer) submit(ctx context.Context, j *job) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, j.operation)
+	}
+	j.ctx = ctx
+	j.done = make(chan struct{})
+	if !w.push(j) {
+		return columns.Closed(j.operation)
+	}
+	return nil
 }
 
 // push appends a job, unless the writer is closed.
@@ -335,13 +352,15 @@ func (w *writer) execute(group []*job) {
 			live = append(live, j)
 		}
 	}
+	live = w.parkIdle(live)
 	if len(live) == 0 {
 		return
 	}
 	// No call's context interrupts the others', and the driver starts no
 	// goroutine to watch one that cannot end.
 	ctx := context.WithoutCancel(live[0].ctx)
-	if err := w.transaction(ctx, live); err != nil {
+	served, err := w.transaction(ctx, live)
+	if err != nil {
 		for _, j := range live {
 			// A call that had failed by itself keeps its own reason.
 			if j.err == nil {
@@ -349,7 +368,7 @@ func (w *writer) execute(group []*job) {
 			}
 		}
 	}
-	w.answer(live)
+	w.answer(append(live, served...))
 }
 
 // transaction runs the group between BEGIN and COMMIT. A call of several that fails
@@ -358,21 +377,26 @@ func (w *writer) execute(group []*job) {
 //
 // Calls seldom fail, so the first try does without savepoints. When a call fails beside
 // others, or after it has done what is to stay, all are done again, each in its own.
-func (w *writer) transaction(ctx context.Context, group []*job) error {
-	failed, err := w.try(ctx, group, unguarded)
-	if failed == nil || (len(group) == 1 && failed.err != nil) {
-		return err
+//
+// served are parked jobs that are to be answered as well. Only the first try serves any.
+func (w *writer) transaction(ctx context.Context, group []*job) (served []*job, err error) {
+	failed, err := w.try(ctx, group, unguarded, w.serve)
+	served = w.endServing(err == nil)
+	if failed == nil || (len(group) == 1 && group[0].err != nil) {
+		return served, err
 	}
 	for _, j := range group {
 		j.err, j.thenErr = nil, nil
 	}
-	_, err = w.try(ctx, group, w.apart)
-	return err
+	_, err = w.try(ctx, group, w.apart, nil)
+	return served, err
 }
 
 // try is one try of a transaction. It ends with the first error of a step; failed is then
 // the job whose own failure it is, nil when it is the transaction's.
-func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job, err error) {
+func (w *writer) try(
+	ctx context.Context, group []*job, do doStep, last func(context.Context, []*job) (failed *job, err error),
+) (failed *job, err error) {
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -387,6 +411,12 @@ func (w *writer) try(ctx context.Context, group []*job, do doStep) (failed *job,
 				}
 				return failed, err
 			}
+		}
+	}
+	if last != nil {
+		if failed, err := last(ctx, group); err != nil {
+			w.rollback(ctx)
+			return failed, err
 		}
 	}
 	if _, err := w.control.commit.ExecContext(ctx); err != nil {
@@ -510,6 +540,10 @@ func (w *writer) answer(group []*job) {
 		if j.err == nil {
 			sum.add(j.tx.effects)
 		}
+		if j.waits != nil && !j.failed() && !j.waits.found() {
+			w.parking.park(j)
+			continue
+		}
 		if !j.state.CompareAndSwap(running, finished) && j.err == nil && j.undo != nil {
 			w.takeBack(j)
 		}
@@ -553,7 +587,12 @@ func (w *writer) changedElsewhere(ctx context.Context) (bool, error) {
 
 // look reads how many commits of others the connection has seen.
 func (w *writer) look(ctx context.Context) error {
-	return w.control.dataVersion.QueryRowContext(ctx).Scan(&w.seen)
+	before := w.seen
+	err := w.control.dataVersion.QueryRowContext(ctx).Scan(&w.seen)
+	if err != nil || w.seen != before {
+		w.ready.forget() // a parked job may have relied on it
+	}
+	return err
 }
 
 // close runs what is queued and closes the connection.
