@@ -1,9 +1,12 @@
 -- Locks the inboxes of instances, and adds those that are missing: lock_inbox for many. The
--- number of statements does not depend on the number of instances.
+-- number of statements does not depend on the number of instances, only on how often ids of
+-- rows that exist and ids of missing ones alternate.
 --
--- Rows that exist are locked in the order of their ids, so that two callers do not deadlock, and
--- then missing ones are added in that order. The procedure repeats this only if somebody else
--- has added one of them meanwhile.
+-- All are locked in the order of their ids, whether they exist or are added, so that two
+-- callers do not deadlock, nor a caller and a transaction that calls lock_inbox in that order. For
+-- this the list is cut into runs of ids that exist and ids that are missing, which are locked
+-- one after the other. Only if somebody else adds or deletes one of a run meanwhile, the run is
+-- done again, and its ids may be locked in another order.
 --
 -- Helper of: ack_orchestration_item, delete_instance, delete_instance_bulk, delete_instances.
 -- Transaction: the caller's, which keeps the locks.
@@ -13,42 +16,62 @@
 --
 -- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
 --
--- Hints: LOOP takes the rows in the order of the list, whose key is the id, and INDEX each by a
---   seek. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that
---   somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however many rows
---   change: see 0005_storage_sqlserver.sql.
+-- Hints: LOOP takes the rows in the order of the list, whose key is the run and the id, and INDEX
+--   each by a seek. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a
+--   row that somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
-DECLARE @ordered TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-DECLARE @missing INT = 1, @count INT;
-INSERT INTO @ordered (instance_id)
-SELECT DISTINCT n.id
-FROM @instances AS n;
-SET @count = @@ROWCOUNT;
-WHILE @missing > 0
+DECLARE @ordered TABLE (
+    run         INT           NOT NULL,
+    instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
+    PRIMARY KEY (run, instance_id)
+);
+DECLARE @run INT = 1, @last INT, @count INT, @missing INT;
+INSERT INTO @ordered (run, instance_id)
+SELECT SUM(r.begins) OVER (ORDER BY r.id ROWS UNBOUNDED PRECEDING), r.id
+FROM (
+    SELECT s.id, CASE WHEN s.there = LAG(s.there) OVER (ORDER BY s.id) THEN 0 ELSE 1 END AS begins
+    FROM (
+        SELECT d.id, CASE WHEN b.instance_id IS NULL THEN 0 ELSE 1 END AS there
+        FROM (SELECT DISTINCT n.id FROM @instances AS n) AS d
+        LEFT OUTER LOOP JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = d.id
+    ) AS s
+) AS r
+OPTION (KEEPFIXED PLAN);
+SELECT @last = MAX(o.run) FROM @ordered AS o;
+WHILE @run <= @last
 BEGIN
-    UPDATE b
-    SET version_id = b.version_id
-    FROM @ordered AS o
-    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id
-    OPTION (KEEPFIXED PLAN);
-    SET @missing = @count - @@ROWCOUNT;
-    IF @missing > 0
+    SELECT @count = COUNT(*) FROM @ordered AS o WHERE o.run = @run;
+    SET @missing = 1;
+    WHILE @missing > 0
     BEGIN
-        INSERT INTO duroxide.inboxes (instance_id)
-        SELECT o.instance_id
+        UPDATE b
+        SET version_id = b.version_id
         FROM @ordered AS o
-        WHERE NOT EXISTS (
-            SELECT 1
-            -- vet:allow Q10: see lock_inbox
-            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
-            WHERE b.instance_id = o.instance_id
-        )
-        ORDER BY o.instance_id
+        INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id
+        WHERE o.run = @run
         OPTION (KEEPFIXED PLAN);
-        SET @missing = @missing - @@ROWCOUNT;
+        SET @missing = @count - @@ROWCOUNT;
+        IF @missing > 0
+        BEGIN
+            INSERT INTO duroxide.inboxes (instance_id)
+            SELECT o.instance_id
+            FROM @ordered AS o
+            WHERE o.run = @run
+              AND NOT EXISTS (
+                SELECT 1
+                -- vet:allow Q10: see lock_inbox
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
+                WHERE b.instance_id = o.instance_id
+            )
+            ORDER BY o.instance_id
+            OPTION (KEEPFIXED PLAN);
+            SET @missing = @missing - @@ROWCOUNT;
+        END;
     END;
+    SET @run = @run + 1;
 END;

@@ -115,17 +115,21 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "locks from the last id to the first", kind: orderSwapped, module: "lock_inboxes",
-		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n    OPTION (KEEPFIXED PLAN);",
-		new: "    DECLARE @next NVARCHAR(400) = (SELECT MAX(o.instance_id) FROM @ordered AS o);\n    WHILE @next IS NOT NULL\n    BEGIN\n        UPDATE duroxide.inboxes SET version_id = version_id WHERE instance_id = @next;\n        SELECT @next = MAX(o.instance_id) FROM @ordered AS o WHERE o.instance_id < @next;\n    END;\n    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
+		old: "        UPDATE b\n        SET version_id = b.version_id\n        FROM @ordered AS o\n        INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n        WHERE o.run = @run\n        OPTION (KEEPFIXED PLAN);",
+		new: "    DECLARE @next NVARCHAR(400) = (SELECT MAX(o.instance_id) FROM @ordered AS o);\n    WHILE @next IS NOT NULL\n    BEGIN\n        UPDATE duroxide.inboxes SET version_id = version_id WHERE instance_id = @next;\n        SELECT @next = MAX(o.instance_id) FROM @ordered AS o WHERE o.instance_id < @next;\n    END;\n    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id\n    WHERE o.run = @run;",
+	},
+	{
+		what: "locks those that are there before it adds the others", kind: orderSwapped, module: "lock_inboxes",
+		old: "SUM(r.begins) OVER (ORDER BY r.id ROWS UNBOUNDED PRECEDING)", new: "1",
 	},
 	{
 		what: "only looks at the inboxes that are there", kind: lockRemoved, module: "lock_inboxes",
-		old: "    UPDATE b\n    SET version_id = b.version_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n    OPTION (KEEPFIXED PLAN);",
-		new: "    DECLARE @seen TABLE (instance_id NVARCHAR(400));\n    INSERT INTO @seen SELECT b.instance_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id;",
+		old: "        UPDATE b\n        SET version_id = b.version_id\n        FROM @ordered AS o\n        INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id\n        WHERE o.run = @run\n        OPTION (KEEPFIXED PLAN);",
+		new: "    DECLARE @seen TABLE (instance_id NVARCHAR(400));\n    INSERT INTO @seen SELECT b.instance_id\n    FROM @ordered AS o\n    INNER LOOP JOIN duroxide.inboxes AS b ON b.instance_id = o.instance_id\n    WHERE o.run = @run;",
 	},
 	{
 		what: "takes those that somebody has added for its own", kind: lockRemoved, module: "lock_inboxes",
-		old: "        SET @missing = @missing - @@ROWCOUNT;\n", new: "        SET @missing = 0;\n",
+		old: "            SET @missing = @missing - @@ROWCOUNT;\n", new: "            SET @missing = 0;\n",
 	},
 	{
 		what: "shares an inbox without a lock", kind: lockRemoved, module: "share_inbox",

@@ -30,5 +30,14 @@ func mended() []Scenario {
 			Prepare:  heldTurn + "INSERT INTO duroxide.kv_delta (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);",
 			Sessions: []tsqltest.Session{does("get", getValue), does("ack", setsValue(9, "Completed"))},
 		},
+		{
+			Name:    "a turn sends to an instance that is not there, beside a transaction that sends in order",
+			Prepare: enqueueTurn("b", 1) + fetchTurnOf(9) + enqueueTurn("d", 1),
+			Sessions: []tsqltest.Session{
+				does("ack", call{"execution": "1", "messages": childStart(1, "a") + ", " + childStart(2, "c") + ", " + message(3, "d", "{}", 0)}.named("Order").ack(9)),
+				does("enqueue", "SET XACT_ABORT ON; BEGIN TRANSACTION;\n"+enqueueTurn("a", 1)+enqueueTurn("b", 3)+enqueueTurn("c", 1)+enqueueTurn("d", 3)+"COMMIT;"),
+			},
+			Allow: []int32{2627},
+		},
 	}
 }

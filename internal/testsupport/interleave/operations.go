@@ -97,7 +97,7 @@ func turns() []operation {
 			turn, _, _ := held(id)
 			return call{
 				"events": events(3, 4), "changes": "(1, N'k', N'2', 1, 2), (2, N'l', N'1', 1, 2)", "drop_timers": "1",
-				"messages": "(1, N'" + id + ".d', 2, N'Child', N'1.0.0', N'{}', 0), " + message(2, id+".c", "{}", 0) + ", " +
+				"messages": childStart(1, id+".d") + ", " + message(2, id+".c", "{}", 0) + ", " +
 					message(3, "c", "{}", 0) + ", " + message(4, id, `{"timer":2}`, 30_000) + ", " + message(5, otherThan(id), "{}", 0),
 				"activities": activity(1, id, 5, null) + ", " + activity(2, id, 6, "N's"+id+"'"),
 				"cancelled":  fmt.Sprintf("(1, N'%s', 3, 1), (2, N'%s', 3, 4)", id, id),

@@ -49,7 +49,7 @@ func life(id string, n int) string {
 	b.WriteString(fetchTurnOf(n + 3))
 	b.WriteString(call{
 		"execution": "3", "events": events(1, 2), "changes": "(1, N'k', N'1', 1, 1)", "custom": "N'begun'",
-		"messages":   "(1, N'" + id + ".c', 2, N'Child', N'1.0.0', N'{}', 0), " + message(2, id, `{"timer":1}`, 60_000),
+		"messages":   childStart(1, id+".c") + ", " + message(2, id, `{"timer":1}`, 60_000),
 		"activities": activity(1, id, 1, null) + ", " + activity(2, id, 2, "N's"+id+"'"),
 	}.named("Order").ack(n + 3))
 	b.WriteString(fetchTurnOf(n+4) + call{"execution": "1", "parent": "N'" + id + "'", "events": events(1)}.named("Child").ack(n+4))
@@ -72,6 +72,11 @@ const null = "NULL"
 // message is a row of @messages of kind 3, which starts nothing.
 func message(position int, id, item string, delay int) string {
 	return fmt.Sprintf("(%d, N'%s', 3, %s, %[3]s, N'%s', %d)", position, id, null, item, delay)
+}
+
+// childStart is a row of @messages that starts an instance.
+func childStart(position int, id string) string {
+	return fmt.Sprintf("(%d, N'%s', 2, N'Child', N'1.0.0', N'{}', 0)", position, id)
 }
 
 // activity is a row of @activities of the third execution.
