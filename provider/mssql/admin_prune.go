@@ -44,9 +44,9 @@ func keepLast(options provider.PruneOptions) int64 {
 	return int64(*options.KeepLast)
 }
 
-// PruneExecutionsBulk implements [provider.Admin] (§6.19), in the order of the ids. Each
-// instance is a transaction of its own; after an error the result counts what was
-// deleted before it. As to the number of calls, see [Store.DeleteInstanceBulk].
+// PruneExecutionsBulk implements [provider.Admin] (§6.19), in the order of the ids. Of each
+// instance the oldest executions go first, those that have 1,000 events together in a
+// transaction of their own; after an error the result counts what was deleted before it. As to the number of calls, see [Store.DeleteInstanceBulk].
 func (s *Store) PruneExecutionsBulk(
 	ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions,
 ) (provider.PruneResult, error) {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
 // eventsVariable says how many events are deleted. The default costs a second or two. What has to hold is 500000.
@@ -52,6 +54,7 @@ func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // wi
 			r, err := c.Admin().PruneExecutions(c.t.Context(), "a", provider.PruneOptions{})
 			return r.EventsDeleted, err
 		}},
+		{"prune many executions in bulk", 7, prunesInBulk},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if os.Getenv(eventsVariable) == "" {
@@ -63,17 +66,9 @@ func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // wi
 			if events == 0 {
 				events = n
 			}
-			c.grow(n, fmt.Sprintf(`
-				INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
-				VALUES (N'a', 1 + (@n - 1) / %[1]d, 1 + (@n - 1) %% %[1]d, N'TimerCreated', N'{}', 2, 1);
-				IF (@n - 1) %% %[1]d = 0
-					INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at)
-					VALUES (N'a', 1 + (@n - 1) / %[1]d, N'ContinuedAsNew', 1, 2);`, events))
-			_, err := c.conn.Exec(t.Context(), `INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at) VALUES (N'a', 1000000, N'Running', 1);
-				INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (N'a', N'Order', 1000000, 1, 1);
-				INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at) VALUES (N'a', 3, N'{}', 1, 1);`)
-			ok(t, err)
+			c.longRun(n, events)
 			var deleted uint64
+			var err error
 			keys := c.server.CountKeys(func() { deleted, err = tt.delete(c) })
 			ok(t, err)
 			t.Logf("%d keys for %d events", keys.Total(), n)
@@ -84,6 +79,60 @@ func TestDeletionsTouchKeysInProportion(t *testing.T) { //nolint:tparallel // wi
 				t.Errorf("%d keys are touched for %d events, want at most %d for each:\n%v", keys.Total(), n, most, keys)
 			}
 		})
+	}
+}
+
+func prunesInBulk(c *crowd) (uint64, error) {
+	r, err := c.Admin().PruneExecutionsBulk(c.t.Context(), provider.InstanceFilter{}, provider.PruneOptions{})
+	return r.EventsDeleted, err
+}
+
+// longRun makes an instance that runs, and before the current execution has had so many events, in executions of so many each.
+func (c *crowd) longRun(events, of int) {
+	c.t.Helper()
+	c.grow(events, fmt.Sprintf(`
+		INSERT INTO duroxide.history (instance_id, execution_id, event_id, event_type, event_data, data_bytes, created_at)
+		VALUES (N'a', 1 + (@n - 1) / %[1]d, 1 + (@n - 1) %% %[1]d, N'TimerCreated', N'{}', 2, 1);
+		IF (@n - 1) %% %[1]d = 0
+			INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at)
+			VALUES (N'a', 1 + (@n - 1) / %[1]d, N'ContinuedAsNew', 1, 2);`, of))
+	_, err := c.conn.Exec(c.t.Context(), `INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at) VALUES (N'a', 1000000, N'Running', 1);
+		INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, created_at, updated_at) VALUES (N'a', N'Order', 1000000, 1, 1);
+		INSERT INTO duroxide.orchestrator_queue (instance_id, kind, work_item, visible_at, created_at) VALUES (N'a', 3, N'{}', 1, 1);`)
+	ok(c.t, err)
+}
+
+// Pruning in bulk commits by 1,000 events, also those of one instance: what was done before an error is done, and counted, and
+// whoever goes on begins with the rest.
+func TestBulkPruningCommitsPortions(t *testing.T) {
+	t.Parallel()
+	const events, of = 8000, 10
+	c := newCrowd(t, true)
+	c.longRun(events, of)
+	writer, err := c.server.Connect(t.Context())
+	ok(t, err)
+	defer writer.Close()
+	_, err = writer.Exec(t.Context(), "BEGIN TRANSACTION; UPDATE duroxide.executions SET output = N'' WHERE instance_id = N'a' AND execution_id = 550")
+	ok(t, err)
+	prune := func() (*tsqltest.Result, error) {
+		return c.conn.Exec(t.Context(), `SET LOCK_TIMEOUT 0; DECLARE @list duroxide.id_list_v1;
+			EXEC duroxide.prune_executions_bulk @listed = 0, @list = @list, @finished_before = NULL, @after = NULL, @max_instances = 10,
+				@keep_last = 1, @completed_before = NULL, @budget_ms = 60000;`)
+	}
+	r, err := prune()
+	ok(t, err)
+	if got, want := fmt.Sprint(r.Sets[0].Rows), "[[0 500 5000 ]]"; got != want {
+		t.Errorf("beside a writer: %s, want %s: instances, executions, events, where to go on", got, want)
+	}
+	if _, err := prune(); err == nil || !strings.Contains(err.Error(), "Lock request time out") {
+		t.Errorf("beside a writer again: %v, want the error", err)
+	}
+	_, err = writer.Exec(t.Context(), "ROLLBACK TRANSACTION")
+	ok(t, err)
+	deleted, err := prunesInBulk(c)
+	ok(t, err)
+	if deleted != events-5000 {
+		t.Errorf("%d events are deleted afterwards, want the other %d", deleted, events-5000)
 	}
 }
 

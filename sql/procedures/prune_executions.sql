@@ -29,12 +29,12 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
-DECLARE @found BIT, @executions BIGINT, @events BIGINT;
+DECLARE @found BIT, @more BIT, @executions BIGINT, @events BIGINT;
 BEGIN TRY
     BEGIN TRANSACTION;
 
     EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
-        @found = @found OUTPUT, @executions = @executions OUTPUT, @events = @events OUTPUT;
+        @portion = NULL, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @executions OUTPUT, @events = @events OUTPUT;
     IF @found = 0
         THROW 50020, N'Instance not found.', 1;
 

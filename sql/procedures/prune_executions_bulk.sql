@@ -1,14 +1,15 @@
 -- Deletes old executions of many instances, in the order of their ids, running instances and
 -- sub-orchestrations included (§6.19).
 --
--- A page of 1,000 instances is read, those that match are chosen, and each of these is a
--- transaction of its own. The call ends when it has taken @budget_ms, looked at after each
--- instance and each page, or at the first error if something was done before it: the next call
--- goes on, or meets the error again and reports it. So the counts are never lost, and instances
--- that do not match do not make a call longer.
+-- A page of 1,000 instances is read, and those that match are chosen. The oldest executions of an
+-- instance go first, those that have 1,000 events together in one transaction. The call ends
+-- when it has taken @budget_ms, looked at after each transaction and each page, or at the first
+-- error if something was done before it: the next call goes on, or meets the error again and
+-- reports it. So the counts are never lost, and instances that do not match do not make a call
+-- longer.
 --
 -- Called by: Store.PruneExecutionsBulk.
--- Transaction: its own, one for each instance.
+-- Transaction: its own, one for each portion of an instance.
 --
 -- Parameters:
 --   @listed, @list     1 looks only at instances in @list; 0 ignores the list
@@ -19,10 +20,10 @@
 --   @keep_last         keeps so many of the newest executions of each
 --   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
 --                      NULL for all
---   @budget_ms         the time in milliseconds after which no other instance is begun
+--   @budget_ms         the time in milliseconds after which nothing new is begun
 --
 -- Result sets:
---   1 Counts: how many instances were pruned, how many rows were deleted, and the id behind which to go
+--   1 Counts: how many instances were pruned to the end, how many rows were deleted, and the id behind which to go
 --     on; NULL if there are no more
 --
 -- Locks: instances, executions (shared, while it looks for instances); then for each instance,
@@ -54,7 +55,7 @@ DECLARE @page TABLE (
     execution_id BIGINT        NOT NULL,
     matches      BIT           NOT NULL
 );
-DECLARE @count INT = 1000, @position INT = 0, @next INT, @instance_id NVARCHAR(400), @done BIGINT = 0, @in_time BIT = 1;
+DECLARE @count INT = 1000, @position INT = 0, @next INT, @instance_id NVARCHAR(400), @done BIGINT = 0, @in_time BIT = 1, @more BIT = 0;
 DECLARE @instances BIGINT = 0, @executions BIGINT = 0, @events BIGINT = 0;
 DECLARE @found BIT, @of_executions BIGINT, @of_events BIGINT;
 BEGIN TRY
@@ -94,14 +95,18 @@ BEGIN TRY
                 SELECT @instance_id = p.instance_id FROM @page AS p WHERE p.position = @next;
                 BEGIN TRANSACTION;
                 EXEC duroxide.prune_instance @instance_id = @instance_id, @keep_last = @keep_last, @completed_before = @completed_before,
-                    @found = @found OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
+                    @portion = 1000, @found = @found OUTPUT, @more = @more OUTPUT, @executions = @of_executions OUTPUT, @events = @of_events OUTPUT;
                 COMMIT TRANSACTION;
                 -- It may have been deleted since it was chosen.
-                SELECT @instances = @instances + @found, @executions = @executions + @of_executions, @events = @events + @of_events,
-                    @done = @done + 1;
+                SELECT @executions = @executions + @of_executions, @events = @events + @of_events;
+                IF @more = 0
+                    SELECT @instances = @instances + @found, @done = @done + 1;
             END;
-            SET @position = COALESCE(@next, @count);
-            SELECT @after = p.instance_id FROM @page AS p WHERE p.position = @position;
+            IF @more = 0
+            BEGIN
+                SET @position = COALESCE(@next, @count);
+                SELECT @after = p.instance_id FROM @page AS p WHERE p.position = @position;
+            END;
             -- How long the call has taken so far.
             IF DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - @now >= @budget_ms
                 SET @in_time = 0;
@@ -111,7 +116,7 @@ END TRY
 BEGIN CATCH
     -- vet:allow P5-swallow: the next call meets the error again, as there are more
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    IF @done = 0
+    IF @done = 0 AND @executions = 0
         THROW;
     SET @in_time = 0;
 END CATCH;

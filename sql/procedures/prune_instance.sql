@@ -10,7 +10,10 @@
 --   @keep_last         keeps so many of the newest executions
 --   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
 --                      NULL for all
+--   @portion           deletes the oldest executions that have so many events together, at
+--                      least one and at most so many executions; NULL deletes all
 --   @found             1 if there is such an instance
+--   @more              1 if there may be others to delete
 --   @executions        how many executions were deleted
 --   @events            how many events were deleted
 --
@@ -24,7 +27,9 @@ CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,
     @completed_before BIGINT,
+    @portion          INT,
     @found            BIT OUTPUT,
+    @more             BIT OUTPUT,
     @executions       BIGINT OUTPUT,
     @events           BIGINT OUTPUT
 AS
@@ -32,10 +37,11 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @old duroxide.execution_list_v1;
-DECLARE @current BIGINT, @first_kept BIGINT, @count INT, @position INT = 1;
+DECLARE @current BIGINT, @first_kept BIGINT, @last BIGINT, @events_read INT, @count INT, @position INT = 1;
 SET @executions = 0;
 SET @events = 0;
 SET @found = 0;
+SET @more = 0;
 SELECT @current = i.current_execution_id, @found = 1
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))
 WHERE i.instance_id = @instance_id;
@@ -54,7 +60,7 @@ IF @first_kept IS NULL OR @first_kept > @current
     SET @first_kept = @current;
 
 INSERT INTO @old (position, instance_id, execution_id)
-SELECT ROW_NUMBER() OVER (ORDER BY e.execution_id), e.instance_id, e.execution_id
+SELECT TOP (COALESCE(@portion, 2147483647)) ROW_NUMBER() OVER (ORDER BY e.execution_id), e.instance_id, e.execution_id
 -- The instance may have been deleted and begun anew meanwhile.
 FROM duroxide.instances AS i WITH (INDEX (pk_instances))
 INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
@@ -62,8 +68,25 @@ INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
 WHERE i.instance_id = @instance_id
   AND e.execution_id < @first_kept
   AND e.status <> N'Running'
-  AND (@completed_before IS NULL OR e.completed_at < @completed_before);
+  AND (@completed_before IS NULL OR e.completed_at < @completed_before)
+ORDER BY e.execution_id;
 SET @count = @@ROWCOUNT;
+IF @portion IS NOT NULL
+BEGIN
+    SELECT @events_read = COUNT(*), @last = MAX(p.execution_id)
+    FROM (
+        SELECT TOP (@portion) o.execution_id
+        FROM @old AS o
+        INNER LOOP JOIN duroxide.history AS h WITH (INDEX (pk_history))
+            ON h.instance_id = o.instance_id AND h.execution_id = o.execution_id
+        ORDER BY o.position
+    ) AS p;
+    IF @events_read = @portion
+        DELETE FROM @old
+        WHERE execution_id > @last;
+    IF @events_read = @portion OR @count = @portion
+        SET @more = 1;
+END;
 
 -- At most 1,000 rows each, so that the server never takes the whole table (rule Q7).
 WHILE @position <= @count
