@@ -252,10 +252,9 @@ func besideAnOpenTransaction() Scenario {
 func whileItsUpdateWaits() Scenario {
 	return Scenario{
 		Name:    "a fetch takes what has come while it waited for the row",
-		Prepare: start("a"),
+		Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1"}.named("Order").ack(8) + enqueueTurn("a", 3),
 		Sessions: []tsqltest.Session{
-			does("other", "BEGIN TRANSACTION; EXEC duroxide.lock_inbox @instance_id = N'a'; COMMIT;\n"+
-				"SET XACT_ABORT ON; BEGIN TRANSACTION;\n"+fetchTurnOf(9)+ackTurnOf(9)+"WAITFOR DELAY '00:00:00.010';\n"+enqueueTurn("a", 3)+"COMMIT;"),
+			does("other", "SET XACT_ABORT ON; BEGIN TRANSACTION; EXEC duroxide.lock_inbox @instance_id = N'a';\n"+fetchTurnOf(9)+call{"execution": "1"}.ack(9)+"WAITFOR DELAY '00:00:00.010';\n"+enqueueTurn("a", 3)+"COMMIT;"),
 			fetches("fetch", fetchTurnOf(1), 1),
 		},
 		Allow: []int32{1222, 50_010}, // of the other one: the fetch was there before
