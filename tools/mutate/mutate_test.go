@@ -207,6 +207,24 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestFingerprint is the same whatever comments say, but for those that rules and generator read.
+func TestFingerprint(t *testing.T) {
+	t.Parallel()
+	of := func(text string) string { return (&trial{path: "p", text: text}).fingerprint() }
+	plain := of("-- Deletes.\nDELETE a\n    --\n    -- all\nWHERE 1 = 1;")
+	for text, same := range map[string]bool{
+		"DELETE a\nWHERE 1 = 1;":                       true,
+		"-- Removes.\nDELETE a\nWHERE 1 = 1;":          true,
+		"DELETE a\n-- vet:allow Q3: all\nWHERE 1 = 1;": false,
+		"-- gen:result Gone\nDELETE a\nWHERE 1 = 1;":   false,
+		"DELETE a\nWHERE 1 = 2;":                       false,
+	} {
+		if (of(text) == plain) != same {
+			t.Errorf("%q: want the same as another one: %t", text, same)
+		}
+	}
+}
+
 // TestVerdict fails for survivors that nobody has explained, and the report lists all.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
