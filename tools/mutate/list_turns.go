@@ -92,6 +92,10 @@ var turnMutants = []mutant{
 		new: "IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n",
 	},
 	{
+		what: "does not wait for an inbox that somebody is adding, where updates look at committed versions first", kind: hintRemoved, module: "lock_inbox",
+		old: "WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))\n", new: "WITH (ROWLOCK, INDEX (pk_inboxes))\n",
+	},
+	{
 		what: "adds the message before it locks the inbox", kind: orderSwapped, module: "enqueue_for_orchestrator",
 		old: "    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)\n    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);\n",
 		new: "    INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)\n    VALUES (@instance_id, @kind, @code_id, @work_item, @now + @delay_ms, @now);\n    EXEC duroxide.lock_inbox @instance_id = @instance_id;\n",

@@ -33,6 +33,7 @@ func Leases() []Scenario {
 		twoSlots(),
 		besideAnOpenTransaction(),
 		whileItsUpdateWaits(),
+		addedOnce(),
 	)
 }
 
@@ -264,5 +265,17 @@ func whileItsUpdateWaits() Scenario {
 			}
 			return nil
 		},
+	}
+}
+
+// addedOnce are two that want the inbox of an instance which is not there yet. An application lock lets the other one begin when one has
+// added it, and not committed: he waits, instead of adding it too. That would fail, and with it the transaction of a caller who has begun
+// one.
+func addedOnce() Scenario {
+	const begin = "EXEC sp_getapplock @Resource = N'one by one', @LockMode = 'Exclusive', @LockOwner = 'Session'; BEGIN TRANSACTION;\n"
+	const end = "EXEC sp_releaseapplock @Resource = N'one by one', @LockOwner = 'Session'; COMMIT;"
+	return Scenario{
+		Name:     "who comes when somebody has added an inbox does not add it too",
+		Sessions: []tsqltest.Session{does("one", begin+enqueueTurn("a", 1)+end), does("other", begin+enqueueTurn("a", 1)+end)},
 	}
 }

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"strings"
+
+	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/execute"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/fault"
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schema"
@@ -125,7 +128,19 @@ func movesUnique(t *schema.Table, ordinals map[int]bool) bool {
 				return true
 			}
 		}
-		if ix.Where != nil {
+		for ref := range syntax.All[*syntax.ColumnRef](ix.Where) {
+			if changes(t, ordinals, ref.Parts[len(ref.Parts)-1].Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changes reports whether a column is among those that are set, whatever the case of its name.
+func changes(t *schema.Table, ordinals map[int]bool, name string) bool {
+	for ordinal := range ordinals {
+		if strings.EqualFold(t.Columns[ordinal].Name, name) {
 			return true
 		}
 	}
