@@ -29,12 +29,19 @@ func exploration(t *testing.T) tsqltest.Exploration {
 	return e
 }
 
-// Every operation beside every other ends as one after the other does, whatever the database's variant.
+// Every operation beside every other ends as one after the other does, whatever the database's variant. By default each scenario is
+// tried in one of the variants, and with DUROXIDE_SCHEDULES in all.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	e := exploration(t)
 	variants := []Variant{{}, {RowVersions: true}, {RowVersions: true, OptimizedLocking: true}}
-	list := Matrix()
+	list, every := Matrix(), len(variants) // of which each variant has one
+	switch {
+	case racing:
+		every = 50
+	case os.Getenv("DUROXIDE_SCHEDULES") != "":
+		every = 1
+	}
 	for i, v := range variants {
 		t.Run(fmt.Sprintf("%+v", v), func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +49,7 @@ func TestMatrix(t *testing.T) {
 			lab, e := NewLab(t, v), e
 			e.Seed = uint64(i + 1)
 			for at, s := range list {
-				if racing && at%50 != i {
+				if at%every != i%every {
 					continue
 				}
 				if r := tsqltest.Search(t, lab.Scenario(t, s), e); r.Failure != nil {
