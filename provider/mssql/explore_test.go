@@ -39,8 +39,12 @@ func holds(t *testing.T, s tsqltest.Scenario, anyPlan bool) {
 	}
 	tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 2, RowLocks: true, Seeks: true, Schedules: 45})
 	if anyPlan {
-		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Schedules: 200})
-		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Seeks: true, Schedules: 200})
+		most := 42 // two orders by each choice of plans; `make explore` tries more
+		if mssqltest.Amendment(t) != "" {
+			most = 200
+		}
+		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Schedules: most})
+		tsqltest.Explore(t, s, tsqltest.Exploration{Random: true, Plans: 20, RowLocks: true, Seeks: true, Schedules: most})
 	}
 }
 
