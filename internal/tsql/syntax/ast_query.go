@@ -168,9 +168,11 @@ type (
 	Join struct {
 		diag.Span
 		Kind string // "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "CROSS APPLY", "OUTER APPLY"
-		Hint string // LOOP, HASH, MERGE, REMOTE or ""
-		X, Y TableSource
-		On   Expr // nil for CROSS and APPLY
+		// Outer says that OUTER is written, which T-SQL allows and does not need.
+		Outer bool
+		Hint  string // LOOP, HASH, MERGE, REMOTE or ""
+		X, Y  TableSource
+		On    Expr // nil for CROSS and APPLY
 		// X and Y say how joins nest. A chain leans to the left; a JOIN b JOIN c ON … ON … has the second join in Y.
 	}
 

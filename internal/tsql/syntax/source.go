@@ -79,7 +79,7 @@ func (p *parser) joinKind(j *Join) {
 		p.next()
 		j.Kind = t.upper
 		if j.Kind != "INNER" {
-			p.accept("OUTER")
+			j.Outer = p.accept("OUTER")
 		}
 		if hint := p.peek(); hint.isAny("LOOP", "HASH", "MERGE", "REMOTE") {
 			p.next()

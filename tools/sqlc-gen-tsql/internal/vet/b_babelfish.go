@@ -143,6 +143,23 @@ var babelfishRules = []Rule{
 		c, ok := n.(*syntax.Compare)
 		return ok && calls(c.X, "DATALENGTH") != calls(c.Y, "DATALENGTH") && !isZero(c.X) && !isZero(c.Y)
 	}),
+	portable(Rule{
+		ID:     "B14",
+		Title:  "A join hint of a LEFT or RIGHT join stands behind OUTER",
+		Reason: "Babelfish takes LEFT LOOP JOIN for a mistake; LEFT OUTER LOOP JOIN is the same join.",
+		Bad:    "SELECT t.id, o.a FROM dbo.t AS t LEFT LOOP JOIN dbo.o AS o ON o.id = t.id;",
+		Good:   "SELECT t.id, o.a FROM dbo.t AS t LEFT OUTER LOOP JOIN dbo.o AS o ON o.id = t.id;",
+	}, "a join hint without OUTER", "write OUTER before the hint", func(_ *unit, n syntax.Node) bool {
+		j, ok := n.(*syntax.Join)
+		return ok && j.Hint != "" && !j.Outer && (j.Kind == "LEFT" || j.Kind == "RIGHT")
+	}),
+	portable(Rule{
+		ID:     "B15",
+		Title:  "OUTPUT names columns of inserted and deleted only",
+		Reason: "Babelfish does not know the other tables of the statement there.",
+		Bad:    "DELETE t OUTPUT o.a, deleted.id FROM dbo.t AS t, dbo.o AS o WHERE o.id = t.id;",
+		Good:   "DELETE t OUTPUT deleted.id FROM dbo.t AS t, dbo.o AS o WHERE o.id = t.id;",
+	}, "another table's column in OUTPUT", "return the key, and look the other table's column up by it", outputsOthers),
 }
 
 // portable completes a rule of this family: it reports the nodes that match if Babelfish is among the servers.
@@ -206,6 +223,28 @@ func outputsDeleted(_ *unit, n syntax.Node) bool {
 	for star := range syntax.All[*syntax.Star](s.Output) {
 		if len(star.Qualifier) == 1 && same(star.Qualifier[0].Value, "deleted") {
 			return true
+		}
+	}
+	return false
+}
+
+// outputsOthers finds columns in an OUTPUT that are neither of inserted nor of deleted (B15).
+func outputsOthers(_ *unit, n syntax.Node) bool {
+	o, ok := n.(*syntax.Output)
+	if !ok {
+		return false
+	}
+	others := func(table syntax.Ident) bool { return !same(table.Value, "inserted") && !same(table.Value, "deleted") }
+	for _, item := range o.Items {
+		for ref := range syntax.All[*syntax.ColumnRef](&item) {
+			if len(ref.Parts) > 1 && others(ref.Parts[0]) {
+				return true
+			}
+		}
+		for star := range syntax.All[*syntax.Star](&item) {
+			if len(star.Qualifier) > 0 && others(star.Qualifier[0]) {
+				return true
+			}
 		}
 	}
 	return false
