@@ -73,7 +73,7 @@ func TestCompletionsAreSideBySide(t *testing.T) {
 			for _, token := range p.tokens[1:] {
 				conn, err := p.server.Connect(t.Context())
 				ok(t, err)
-				defer conn.Close()
+				t.Cleanup(conn.Close)
 				_, err = conn.Exec(t.Context(), fmt.Sprintf(`SET LOCK_TIMEOUT 0; BEGIN TRANSACTION;
 					EXEC duroxide.ack_work_item @lock_token = '%s', @instance_id = N'p', @work_item = N'{}';`, token))
 				if err != nil {

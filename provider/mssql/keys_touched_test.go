@@ -306,7 +306,7 @@ func takes(call func(*crowd, provider.TakeParams) (provider.Taken, error)) func(
 	}
 	return func(c *crowd) error {
 		taken, err := call(c, params)
-		if err = errors.Join(err, taken.Err); err != nil {
+		if err := errors.Join(err, taken.Err); err != nil {
 			return err
 		}
 		if taken.Turn == nil || len(taken.Work) != 2 {
