@@ -193,13 +193,12 @@ func (s *slots[S]) due(n int) (reserved []S, seen uint64, pause time.Duration) {
 	defer s.mu.Unlock()
 	s.hear()
 	switch {
-	case len(s.free) == 0:
+	case len(s.free) == 0, !s.look && !s.storeWaits:
 		return nil, 0, 0
+	case s.storeWaits && len(s.free) == s.total && s.quiet(): // nothing runs that would look
 	case s.look:
 		pause = time.Until(s.again)
-	case !s.storeWaits:
-		return nil, 0, 0
-	case len(s.free) < s.total || !s.quiet():
+	default:
 		pause = time.Until(s.rest)
 	}
 	if pause > 0 {

@@ -312,3 +312,52 @@ func TestTakingWithinSessions(t *testing.T) {
 		t.Errorf("output %q", got)
 	}
 }
+
+// waitedStore tells of the calls that wait for long, and of those that have waited and brought a
+// turn.
+type waitedStore struct {
+	*sqlite.Store
+
+	waits, waited chan struct{}
+}
+
+func (s *waitedStore) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+	if params.Wait > time.Millisecond {
+		tell(s.waits)
+	}
+	taken, err := s.Store.Take(ctx, params)
+	if taken.Waited && taken.Turn != nil {
+		tell(s.waited)
+	}
+	return taken, err
+}
+
+func tell(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // somebody has
+	}
+}
+
+// A worker with nothing to do waits in the store, which hands it what is started in the
+// transaction of the start.
+func TestIdleWorkerWaitsInTheStore(t *testing.T) {
+	t.Parallel()
+	store := &waitedStore{Store: openStore(t), waits: make(chan struct{}, 1), waited: make(chan struct{}, 1)}
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, echo)
+	<-store.waits
+	// A call that has not begun to wait yet may be what finds it.
+	for i := range 100 {
+		run, err := client.Start(t.Context(), client.New(store.Store), callEcho, fmt.Sprint(i), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		result(t, run)
+		select {
+		case <-store.waited:
+			return
+		default:
+		}
+	}
+	t.Error("of 100 starts on an idle worker none was taken by a call that waited")
+}
