@@ -227,45 +227,46 @@ var stmtGetPermissions = statement{
 	name: "GetPermissions",
 	text: `SELECT
     SUSER_SNAME() AS login_name, USER_NAME() AS user_name,
-    HAS_PERMS_BY_NAME(@callable, @class, 'EXECUTE') AS may_execute,
+    HAS_PERMS_BY_NAME(@schema + N'.list_instances', N'OBJECT', 'EXECUTE') AS may_read,
+    HAS_PERMS_BY_NAME(@schema + N'.fetch_orchestration_item', N'OBJECT', 'EXECUTE') AS may_work,
+    HAS_PERMS_BY_NAME(@schema + N'.delete_instance', N'OBJECT', 'EXECUTE') AS may_delete,
     HAS_PERMS_BY_NAME(@schema, 'SCHEMA', 'VIEW DEFINITION') AS may_view_definition,
     IS_ROLEMEMBER(@role) AS in_role`,
 	batch: true,
-	decls: "@callable nvarchar(517), @class nvarchar(60), @schema nvarchar(258), @role nvarchar(128)",
+	decls: "@schema nvarchar(258), @role nvarchar(128)",
 	sets: [][]string{
-		{"login_name", "user_name", "may_execute", "may_view_definition", "in_role"},
+		{"login_name", "user_name", "may_read", "may_work", "may_delete", "may_view_definition", "in_role"},
 	},
 }
 
 // GetPermissionsParams holds the arguments of [Queries.GetPermissions].
 type GetPermissionsParams struct {
-	Callable string
-	Class    string
-	Schema   string
-	Role     string
+	Schema string
+	Role   string
 }
 
 // GetPermissionsRow is a row that [Queries.GetPermissions] returns.
 type GetPermissionsRow struct {
 	LoginName         *string
 	UserName          *string
-	MayExecute        *int32
+	MayRead           *int32
+	MayWork           *int32
+	MayDelete         *int32
 	MayViewDefinition *int32
 	InRole            *int32
 }
 
 func scanGetPermissionsRow(rows *sql.Rows, r *GetPermissionsRow) error {
-	return rows.Scan(&r.LoginName, &r.UserName, &r.MayExecute, &r.MayViewDefinition, &r.InRole)
+	return rows.Scan(&r.LoginName, &r.UserName, &r.MayRead, &r.MayWork, &r.MayDelete, &r.MayViewDefinition, &r.InRole)
 }
 
-// GetPermissions tells who is logged in, and what the login may do: 1 for yes, 0 for no, NULL if
-// there is no such thing.
+// GetPermissions tells who is logged in, and what the login may do in the schema, whose name is
+// quoted: 1 for yes, 0 for no, NULL if there is no such thing. may_read, may_work and may_delete ask
+// for a procedure of each role.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetPermissions(ctx context.Context, p GetPermissionsParams) (r GetPermissionsRow, err error) {
-	a := newArgs(4)
-	required(&a, "callable", sqlNVarChar(517), p.Callable)
-	required(&a, "class", sqlNVarChar(60), p.Class)
+	a := newArgs(2)
 	required(&a, "schema", sqlNVarChar(258), p.Schema)
 	required(&a, "role", sqlNVarChar(128), p.Role)
 	err = q.call(ctx, &stmtGetPermissions, &a, func(_ int, rows *sql.Rows) (err error) {

@@ -51,6 +51,60 @@ func (q *Queries) FindSchema(ctx context.Context, p FindSchemaParams) (r FindSch
 	return r, err
 }
 
+var stmtGetMembership = statement{
+	name: "GetMembership",
+	text: `SELECT
+    IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
+    IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
+    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner,
+    (SELECT COUNT(*) FROM sys.database_permissions AS p) AS permissions`,
+	schemas: []schemaAt{{385, 388, "sys"}},
+	batch:   true,
+	decls:   "@reader nvarchar(128), @runtime nvarchar(128), @admin nvarchar(128)",
+	sets: [][]string{
+		{"in_reader", "in_runtime", "in_admin", "runtime_reads", "admin_works", "is_owner", "permissions"},
+	},
+}
+
+// GetMembershipParams holds the arguments of [Queries.GetMembership].
+type GetMembershipParams struct {
+	Reader  string
+	Runtime string
+	Admin   string
+}
+
+// GetMembershipRow is a row that [Queries.GetMembership] returns.
+type GetMembershipRow struct {
+	InReader     *int32
+	InRuntime    *int32
+	InAdmin      *int32
+	RuntimeReads *int32
+	AdminWorks   *int32
+	IsOwner      int32
+	Permissions  int32
+}
+
+func scanGetMembershipRow(rows *sql.Rows, r *GetMembershipRow) error {
+	return rows.Scan(&r.InReader, &r.InRuntime, &r.InAdmin, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner, &r.Permissions)
+}
+
+// GetMembership tells which of the roles the login is in, and whether each is in the one before: 1
+// for yes, 0 for no, NULL if there is no such role; whether it is an owner, and how many
+// permissions the server tells of: none if it does not keep them there.
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r GetMembershipRow, err error) {
+	a := newArgs(3)
+	required(&a, "reader", sqlNVarChar(128), p.Reader)
+	required(&a, "runtime", sqlNVarChar(128), p.Runtime)
+	required(&a, "admin", sqlNVarChar(128), p.Admin)
+	err = q.call(ctx, &stmtGetMembership, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetMembershipRow)
+		return err
+	})
+	return r, err
+}
+
 var stmtGetServerKind = statement{
 	name:  "GetServerKind",
 	text:  "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish",
@@ -101,6 +155,59 @@ func (q *Queries) IsOwner(ctx context.Context) (r int32, err error) {
 		return err
 	})
 	return r, err
+}
+
+var stmtListGrants = statement{
+	name: "ListGrants",
+	text: `SELECT r.name AS role, p.permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
+FROM sys.database_permissions AS p
+INNER JOIN sys.objects AS o ON o.object_id = p.major_id AND o.schema_id = SCHEMA_ID(@schema)
+INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
+WHERE p.class = 1 AND p.minor_id = 0 AND p.state IN ('G', 'W')
+UNION ALL
+SELECT r.name AS role, p.permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
+FROM sys.database_permissions AS p
+INNER JOIN sys.types AS t ON t.user_type_id = p.major_id AND t.schema_id = SCHEMA_ID(@schema)
+INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
+WHERE p.class = 6 AND p.state IN ('G', 'W')`,
+	schemas: []schemaAt{{89, 92, "sys"}, {130, 133, "sys"}, {223, 226, "sys"}, {461, 464, "sys"}, {502, 505, "sys"}, {596, 599, "sys"}},
+	batch:   true,
+	decls:   "@schema nvarchar(128)",
+	sets: [][]string{
+		{"role", "permission_name", "class", "name"},
+	},
+}
+
+// ListGrantsParams holds the arguments of [Queries.ListGrants].
+type ListGrantsParams struct {
+	Schema string
+}
+
+// ListGrantsRow is a row that [Queries.ListGrants] returns.
+type ListGrantsRow struct {
+	Role           string
+	PermissionName string
+	Class          string
+	Name           string
+}
+
+func scanListGrantsRow(rows *sql.Rows, r *ListGrantsRow) error {
+	return rows.Scan(&r.Role, &r.PermissionName, &r.Class, &r.Name)
+}
+
+// ListGrants lists what was granted in a schema, as far as the login may see it: on procedures,
+// functions and views (class ”), and on table types (class TYPE).
+func (q *Queries) ListGrants(ctx context.Context, p ListGrantsParams) (list []ListGrantsRow, err error) {
+	a := newArgs(1)
+	required(&a, "schema", sqlNVarChar(128), p.Schema)
+	err = q.call(ctx, &stmtListGrants, &a, func(_ int, rows *sql.Rows) (err error) {
+		list, err = readMany(rows, scanListGrantsRow)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 var stmtListIndexesWithPageLocks = statement{

@@ -13,6 +13,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/testsupport/tdsproxy"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // A shop is an application: it has a table in the store's database, and sends messages together with rows of it.
@@ -448,7 +449,7 @@ func (s *shop) testRole(t *testing.T) {
 	if mssqltest.Server(t).Babelfish {
 		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
 	}
-	user, dsn := loginWithRole(t, s.schema)
+	user, dsn := loginWithRole(t, migrate.RoleName(s.schema))
 	ok(t, run(t, s.db, "GRANT INSERT ON "+s.orders+" TO ["+user+"]"))
 	db := connect(t, dsn)
 	store := storeWith(t, db, s.schema)

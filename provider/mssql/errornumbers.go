@@ -29,8 +29,10 @@ var (
 	noLogin     = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
 		"and that the login may use the database"}
 	expiredLogin = fault{sentinel: ErrLogin, advice: "login failed: the login is disabled or locked, or its password has expired; have an administrator reset it"}
-	noRights     = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime; " +
-		"`duroxide migrate up` takes an owner's rights"}
+	noRights     = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime, " +
+		"or by _reader for a user who only reads; `duroxide migrate up` takes an owner's rights"}
+	noAdmin = fault{sentinel: ErrPermission, advice: "permission denied: deleting and pruning takes the store's role for administration, " +
+		"which is the schema's name followed by _admin: add the user to it"}
 	noDatabase = fault{sentinel: ErrMissingDatabase, advice: "the database does not exist or is closed to this login: " +
 		"check the database in the connection string, create it, or have an administrator add the user"}
 	mismatch = fault{sentinel: ErrDamagedSchema, advice: "a table or procedure that this program calls is missing or different: " +
@@ -143,6 +145,11 @@ var faults = map[int32]fault{
 
 // quoting are the numbers whose texts quote values, which may be somebody's data.
 var quoting = []int32{241, 245, 248, 295, 547, 2601, 2627, 2628, 8114, 8115, 8169, 9420}
+
+// adminOperations are those whose procedures are granted to the role for administration.
+var adminOperations = []string{
+	"delete_instance", "delete_instances_atomic", "delete_instance_bulk", "delete_orphan_messages", "prune_executions", "prune_executions_bulk",
+}
 
 // judgeNumbers tells what an error of the server means. The server may report several
 // at once: the one that says why comes first, and behind it stand consequences such as

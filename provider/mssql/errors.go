@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	sqlserver "github.com/microsoft/go-mssqldb"
@@ -108,7 +109,12 @@ func classify(operation string, err error) error {
 			return meant
 		}
 	}
-	return judge(err).report(operation, err)
+	f := judge(err)
+	if reported, ok := errors.AsType[sqlserver.Error](err); ok && f.sentinel == ErrPermission && slices.Contains(adminOperations, operation) {
+		f = noAdmin
+		f.advice += detail(reported)
+	}
+	return f.report(operation, err)
 }
 
 // unconnected is an error from before the call was sent: there was no connection.

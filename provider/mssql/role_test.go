@@ -1,78 +1,287 @@
 package mssql_test
 
 import (
+	"bytes"
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	sqlserver "github.com/microsoft/go-mssqldb"
+
+	activities "github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
+	"github.com/duroxide/duroxide-go/worker"
 )
 
-// TestRuntimeRole uses a login that has nothing but the runtime role of one schema: it can do all that the store does, and
-// nothing else.
-func TestRuntimeRole(t *testing.T) { //nolint:tparallel // see the subtest
-	t.Parallel()
-	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
-	_, dsn := loginWithRole(t, schema)
+// A role is one of the three of a schema: each may do what the one before may.
+type role int
 
-	t.Run("every method works", func(t *testing.T) {
-		store := storeOn(t, dsn, schema, 1)
-		if mssqltest.Server(t).Babelfish {
-			t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
-		}
-		next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
-		for _, name := range operationNames() {
-			if err := operations[name].prepare(next())(t.Context(), store); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	})
+const (
+	nobody role = iota // only an owner, or a procedure of his
+	admin
+	runtime
+	reader
+)
 
-	db, err := sql.Open("sqlserver", dsn)
-	ok(t, err)
-	t.Cleanup(func() { db.Close() })
-	for _, view := range viewsOf(t, owner, schema) {
-		if err := run(t, db, "SELECT COUNT(*) FROM "+view); err != nil {
-			t.Errorf("view %s: %v", view, err)
-		}
-	}
-	for _, statement := range forbidden(t, owner, schema, other) {
-		// A statement that fails for another reason would prove nothing.
-		if err := run(t, owner, statement); err != nil {
-			t.Errorf("the owner: %s: %v", statement, err)
-		}
-		if err := run(t, db, statement); err == nil {
-			t.Errorf("the runtime role may: %s", statement)
-		} else if !mssqltest.Server(t).Babelfish && !hasNumber(err, 229) && !hasNumber(err, 262) {
-			t.Errorf("%s: %v, want permission denied", statement, err)
-		}
-	}
-	for _, statement := range []string{
-		"CREATE TABLE [%s].mine (id INT NOT NULL)",
-		"CREATE VIEW [%s].mine AS SELECT 1 AS one",
-		"CREATE PROCEDURE [%s].mine AS SELECT 1 AS one",
-		"ALTER TABLE [%s].instances ADD mine INT NULL",
-		"DROP TABLE [%s].dead_letters",
-		"DROP PROCEDURE [%s].enqueue_for_worker",
-		"DROP VIEW [%s].v_instances",
-	} {
-		if err := run(t, db, fmt.Sprintf(statement, schema)); err == nil {
-			t.Errorf("the runtime role may: %s", statement)
-		}
+var roleNames = map[role]func(schema string) string{reader: migrate.ReaderRoleName, runtime: migrate.RoleName, admin: migrate.AdminRoleName}
+
+// rights says for each object of a schema which is the first role that may use it: execute a procedure or scalar function,
+// select from a view, a table or another function, have a variable of a table type.
+var rights = map[role]string{
+	reader: `count_hidden_messages count_orphan_messages find_instance get_custom_status get_execution_info get_instance_info
+		get_instance_stats get_instance_tree get_kv_all_values get_kv_value get_parent_id get_queue_depths get_system_metrics
+		latest_execution_id list_children list_executions list_instances list_instances_by_status list_known_versions
+		list_unknown_code read_history read_progress
+		recommended_workers
+		v_dead_letters v_executions v_history v_instances v_migrations v_queues
+		id_list_v1`,
+	runtime: `abandon_orchestration_item abandon_work_item ack_orchestration_item ack_turn_and_take ack_work_and_take ack_work_item
+		append_with_execution cleanup_orphaned_sessions enqueue_for_orchestrator enqueue_for_worker fetch_orchestration_item
+		fetch_work_item list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
+		renew_work_item_lock set_messages_aside set_work_aside start_instance take
+		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1
+		take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
+	admin: `delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
+		execution_list_v1`,
+	nobody: `add_codes change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
+		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use lock_inbox lock_inboxes
+		lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
+		ready_due_work refresh_inbox refresh_inboxes share_inbox stamp_session take_messages
+		inbox_state instance_tree unknown_codes unknown_work utc_time
+		code_names dead_letters executions framework_versions history inboxes instances known_code known_code_names kv_delta
+		kv_store migrations modules orchestrator_queue revisions sessions worker_queue`,
+}
+
+// object is something in a schema that a right may be on.
+type object struct {
+	name, kind string // the kind as in sys.objects, "TT" for a table type
+	parameters int
+}
+
+// use is a statement that takes the right on the object, and changes nothing.
+func (o object) use(schema string) string {
+	name := migrate.Quote(schema) + "." + migrate.Quote(o.name)
+	arguments := "(" + strings.TrimSuffix(strings.Repeat("NULL, ", o.parameters), ", ") + ")"
+	switch o.kind {
+	case "P":
+		return "EXEC " + name // Without its arguments it is refused for another reason, and runs only if it has none.
+	case "FN":
+		return "SELECT " + name + arguments
+	case "IF", "TF":
+		return "SELECT COUNT(*) FROM " + name + arguments + " AS f"
+	case "TT":
+		return "DECLARE @list " + name + "; SELECT COUNT(*) FROM @list"
+	default:
+		return "SELECT COUNT(*) FROM " + name
 	}
 }
 
-// loginWithRole makes a login whose only right is the runtime role of the schema.
-func loginWithRole(t *testing.T, schema string) (user, dsn string) {
+// try uses the object. Not every server that is tested asks for the right on a type when a variable has it (tsqltest does
+// not), so that whether the login has it is asked before.
+func (o object) try(t *testing.T, db *sql.DB, schema string) error {
+	t.Helper()
+	if o.kind != "TT" {
+		return run(t, db, o.use(schema))
+	}
+	var may bool
+	ok(t, db.QueryRowContext(t.Context(), "SELECT COALESCE(HAS_PERMS_BY_NAME(@p1, N'TYPE', 'EXECUTE'), 0)",
+		migrate.Quote(schema)+"."+migrate.Quote(o.name)).Scan(&may))
+	if !may {
+		return sqlserver.Error{Number: 229, Message: "no right on the type"}
+	}
+	return run(t, db, o.use(schema))
+}
+
+// objectsOf lists the objects of a schema.
+func objectsOf(t *testing.T, db *sql.DB, schema string) (objects []object) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT o.name, RTRIM(o.type), (SELECT COUNT(*) FROM sys.parameters AS p
+				WHERE p.object_id = o.object_id AND p.parameter_id > 0)
+			FROM sys.objects AS o
+			WHERE o.schema_id = SCHEMA_ID(@p1) AND o.type IN ('P', 'V', 'U', 'FN', 'IF', 'TF', 'SO', 'SN')
+		UNION ALL
+		SELECT t.name, N'TT', 0 FROM sys.types AS t WHERE t.schema_id = SCHEMA_ID(@p1)`, schema)
+	ok(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var one object
+		ok(t, rows.Scan(&one.name, &one.kind, &one.parameters))
+		objects = append(objects, one)
+	}
+	ok(t, rows.Err())
+	return objects
+}
+
+// TestRoles has a login for each role try every object of a schema: it may use those that the role is meant to use and no
+// other (rule P9). An object that the table above does not name fails the test.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish has no ownership chains, and asks for no right on a type")
+	}
+	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
+	wanted := map[string]role{}
+	for who, names := range rights {
+		for _, name := range strings.Fields(names) {
+			wanted[name] = who
+		}
+	}
+	objects := objectsOf(t, owner, schema)
+	for _, one := range objects {
+		if _, ok := wanted[one.name]; !ok {
+			t.Errorf("the table of rights does not name %s", one.name)
+		}
+	}
+	if len(objects) != len(wanted) {
+		t.Errorf("the schema has %d objects, and the table of rights %d", len(objects), len(wanted))
+	}
+	for who := admin; who <= reader; who++ {
+		t.Run(roleNames[who]("role"), func(t *testing.T) {
+			_, dsn := loginWithRole(t, roleNames[who](schema))
+			db := connect(t, dsn)
+			for _, one := range objects {
+				may := who <= wanted[one.name] && wanted[one.name] != nobody
+				if err := one.try(t, db, schema); hasNumber(err, 229) == may {
+					t.Errorf("%s: %v, may use it: %v", one.use(schema), err, may)
+				}
+				if err := one.try(t, db, other); !hasNumber(err, 229) {
+					t.Errorf("%s in a schema of others: %v, want permission denied", one.use(other), err)
+				}
+			}
+			for _, statement := range forbidden(t, owner, schema) {
+				// A statement that fails for another reason would prove nothing.
+				if err := run(t, owner, statement); err != nil {
+					t.Errorf("the owner: %s: %v", statement, err)
+				}
+				if err := run(t, db, statement); !hasNumber(err, 229) {
+					t.Errorf("%s: %v, want permission denied", statement, err)
+				}
+			}
+			for _, statement := range []string{
+				"CREATE TABLE [%s].mine (id INT NOT NULL)",
+				"CREATE VIEW [%s].mine AS SELECT 1 AS one",
+				"CREATE PROCEDURE [%s].mine AS SELECT 1 AS one",
+				"ALTER TABLE [%s].instances ADD mine INT NULL",
+				"DROP TABLE [%s].dead_letters",
+				"DROP PROCEDURE [%s].enqueue_for_worker",
+				"DROP VIEW [%s].v_instances",
+				"GRANT EXECUTE ON [%[1]s].lock_inbox TO [%[1]s_reader]",
+			} {
+				if err := run(t, db, fmt.Sprintf(statement, schema)); err == nil {
+					t.Errorf("the role may: %s", statement)
+				}
+			}
+		})
+	}
+}
+
+// TestRolesSuffice calls every method of the contract with a login of each role: it works, or tells which role it takes.
+func TestRolesSuffice(t *testing.T) {
+	t.Parallel()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
+	}
+	schema := mssqltest.NewSchema(t)
+	next := scenes(t, storeOn(t, mssqltest.DSN(t), schema, 1))
+	administration := []string{"DeleteInstance", "DeleteInstancesAtomic", "DeleteInstanceBulk", "PruneExecutions", "PruneExecutionsBulk"}
+	for who := admin; who <= reader; who++ {
+		t.Run(roleNames[who]("role"), func(t *testing.T) {
+			_, dsn := loginWithRole(t, roleNames[who](schema))
+			store := storeOn(t, dsn, schema, 1)
+			calls := map[string]call{"DeleteOrphanMessages": func(ctx context.Context, _ provider.Provider) error {
+				return second(store.DeleteOrphanMessages(ctx, time.Hour))
+			}}
+			for _, name := range operationNames() {
+				calls[name] = operations[name].prepare(next())
+			}
+			for name, call := range calls {
+				err := call(t.Context(), store)
+				needs, text := runtime, "followed by _runtime"
+				switch {
+				case operations[name].reads:
+					needs = reader
+				case name == "DeleteOrphanMessages", slices.Contains(administration, name):
+					needs, text = admin, "followed by _admin"
+				}
+				if who <= needs && err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				if who > needs && (!errors.Is(err, mssql.ErrPermission) || provider.IsRetryable(err) || !strings.Contains(err.Error(), text)) {
+					t.Errorf("%s: %v, want ErrPermission that says %q", name, err, text)
+				}
+			}
+		})
+	}
+}
+
+// TestWorkerRole has a worker and a client work with a login that has nothing but the workers' role: the calls that take
+// the next work, renew several locks, register code and wait for progress among them.
+func TestWorkerRole(t *testing.T) {
+	t.Parallel()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")
+	}
+	schema := mssqltest.NewSchema(t)
+	_, dsn := loginWithRole(t, migrate.RoleName(schema))
+	store := open(t, dsn, mssql.Config{Schema: schema})
+	var log bytes.Buffer
+	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	ok(t, err)
+	double := activities.New("Double", func(_ context.Context, n int) (int, error) { return 2 * n, nil })
+	child := orchestration.New("Child", func(ctx *orchestration.Context, n int) (int, error) {
+		return orchestration.Activity(ctx, double, n).Await()
+	})
+	parent := orchestration.New("Parent", func(ctx *orchestration.Context, n int) (int, error) {
+		sum, err := orchestration.Sub(ctx, child, n).Await()
+		if err != nil {
+			return 0, err
+		}
+		orchestration.SetKV(ctx, "sum", sum)
+		ctx.SetCustomStatus("waiting")
+		more, err := orchestration.WaitForEvent[int](ctx, "more").Await()
+		return sum + more, err
+	})
+	ok(t, w.Register(double, child, parent))
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	c := client.New(store)
+	run, err := client.Start(t.Context(), c, parent, "order", 3)
+	ok(t, err)
+	ok(t, second(c.WaitForCustomStatus(t.Context(), "order", 0)))
+	ok(t, c.RaiseEvent(t.Context(), "order", "more", 4))
+	got, err := run.Wait(t.Context())
+	if err != nil || got != 10 {
+		t.Errorf("got %d and %v, want 10", got, err)
+	}
+	stop()
+	ok(t, <-done)
+	if log.Len() > 0 {
+		t.Errorf("the worker has logged:\n%s", log.String())
+	}
+}
+
+// loginWithRole makes a login whose only right is a role.
+func loginWithRole(t *testing.T, role string) (user, dsn string) {
 	t.Helper()
 	user, dsn = mssqltest.NewLogin(t)
-	mssqltest.JoinRole(t, schema, user)
+	mssqltest.JoinRole(t, role, user)
 	return user, dsn
 }
 
-// forbidden are statements about the tables of the schema and about another schema. The owner may run them all, and
-// they change nothing.
-func forbidden(t *testing.T, owner *sql.DB, schema, other string) (statements []string) {
+// forbidden are statements that change the tables of the schema. The owner may run them all, and they change nothing.
+func forbidden(t *testing.T, owner *sql.DB, schema string) (statements []string) {
 	t.Helper()
 	tables := tablesOf(t, owner, schema)
 	for _, table := range append(tables, "migrations", "modules", "revisions") {
@@ -83,37 +292,7 @@ func forbidden(t *testing.T, owner *sql.DB, schema, other string) (statements []
 			fmt.Sprintf("UPDATE [%s].%s SET %s = %s WHERE 1 = 0", schema, table, column, column),
 			fmt.Sprintf("INSERT INTO [%[1]s].%[2]s (%[3]s) SELECT x.%[3]s FROM [%[1]s].%[2]s AS x WHERE 1 = 0", schema, table, column))
 	}
-	for _, table := range tables {
-		statements = append(statements,
-			fmt.Sprintf("SELECT COUNT(*) FROM [%s].%s", schema, table),
-			fmt.Sprintf("SELECT COUNT(*) FROM [%s].%s", other, table))
-	}
-	for _, view := range viewsOf(t, owner, other) {
-		statements = append(statements, "SELECT COUNT(*) FROM "+view)
-	}
-	return append(statements,
-		fmt.Sprintf("SELECT COUNT(*) FROM [%s].migrations", other),
-		fmt.Sprintf("EXEC [%s].list_instances", other),
-		fmt.Sprintf("EXEC [%s].get_system_metrics", other))
-}
-
-func viewsOf(t *testing.T, db *sql.DB, schema string) (views []string) {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT v.name FROM sys.views AS v
-		INNER JOIN sys.schemas AS s ON s.schema_id = v.schema_id
-		WHERE s.name = @p1 ORDER BY v.name`, schema)
-	ok(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		ok(t, rows.Scan(&name))
-		views = append(views, "["+schema+"].["+name+"]")
-	}
-	ok(t, rows.Err())
-	if len(views) == 0 {
-		t.Error("the schema has no views")
-	}
-	return views
+	return statements
 }
 
 // run runs a statement and reads what it returns to the end.

@@ -233,6 +233,7 @@ var covered = map[string]coverage{
 	"P6":  {vet: []string{"P6-errors", "P6-header", "P6-hints", "P6-locks", "P6-results"}},
 	"P7":  {vet: []string{"P7"}, tests: []string{"TestModulesAreCreatedWithTheRightOptions"}},
 	"P8":  {vet: []string{"P8"}, tests: []string{"TestPresentScripts"}},
+	"P9":  {vet: []string{"P9-grant"}, tests: []string{"TestRoles"}},
 	"Q1":  {vet: []string{"Q1"}},
 	"Q2":  {vet: []string{"Q2", "Q2-exists"}, tests: []string{"TestOneHolderPerInstance"}},
 	"Q3":  {vet: []string{"Q3", "Q3-rowcount", "Q3-wait"}, tests: []string{"TestNoDoubleClaims"}},
@@ -257,7 +258,7 @@ var covered = map[string]coverage{
 func TestEveryRuleIsChecked(t *testing.T) {
 	t.Parallel()
 	vet, tests := vetRules(t), testFunctions(t)
-	for family, last := range map[string]int{"P": 8, "Q": 12, "T": 6} {
+	for family, last := range map[string]int{"P": 9, "Q": 12, "T": 6} {
 		for n := 1; n <= last; n++ {
 			rule := family + strconv.Itoa(n)
 			checks, ok := covered[rule]

@@ -17,6 +17,7 @@ import (
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/mssql"
+	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
 // A gallery is a schema that its owner looks into, and a store to bring about what there is to see.
@@ -205,7 +206,7 @@ func TestRecommendedWorkersForTheRole(t *testing.T) {
 	}
 	g := openGallery(t)
 	g.scene(t, "instance").enqueue()
-	_, dsn := loginWithRole(t, g.schema)
+	_, dsn := loginWithRole(t, migrate.RoleName(g.schema))
 	db := connect(t, dsn)
 	if got := one[int](t, db, g.schema, "SELECT %s.recommended_workers(4, 8)"); got != 1 {
 		t.Errorf("one instance calls for %d workers", got)

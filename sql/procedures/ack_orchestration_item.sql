@@ -263,3 +263,5 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+GO
+GRANT EXECUTE ON duroxide.ack_orchestration_item TO duroxide_runtime;

@@ -42,3 +42,5 @@ EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
     @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit,
     @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = 1;
+GO
+GRANT EXECUTE ON duroxide.ack_work_and_take TO duroxide_runtime;

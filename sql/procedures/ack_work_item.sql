@@ -76,3 +76,5 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+GO
+GRANT EXECUTE ON duroxide.ack_work_item TO duroxide_runtime;

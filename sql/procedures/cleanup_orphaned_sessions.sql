@@ -49,3 +49,5 @@ END;
 -- gen:result Deleted
 -- gen:columns (sessions bigint not null)
 SELECT @deleted AS sessions;
+GO
+GRANT EXECUTE ON duroxide.cleanup_orphaned_sessions TO duroxide_runtime;

@@ -20,3 +20,5 @@ SELECT COUNT_BIG(*) AS messages
 FROM duroxide.orchestrator_queue AS q
 WHERE q.visible_at > @now
 OPTION (KEEPFIXED PLAN);
+GO
+GRANT EXECUTE ON duroxide.count_hidden_messages TO duroxide_reader;

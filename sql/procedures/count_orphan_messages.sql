@@ -36,3 +36,5 @@ FROM @named AS n
 WHERE n.messages > 0
   AND NOT EXISTS (SELECT 1 FROM duroxide.instances AS i WITH (INDEX (pk_instances)) WHERE i.instance_id = n.instance_id)
   AND NOT EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = n.instance_id);
+GO
+GRANT EXECUTE ON duroxide.count_orphan_messages TO duroxide_reader;

@@ -100,3 +100,5 @@ SELECT t.id AS instance_id
 FROM @tree AS t
 WHERE @running IS NULL
 ORDER BY t.position;
+GO
+GRANT EXECUTE ON duroxide.delete_instance TO duroxide_admin;

@@ -183,3 +183,5 @@ SELECT @done AS roots, @instances AS instances, @executions AS executions, @even
 -- gen:result Deleted
 SELECT d.instance_id
 FROM @deleted AS d;
+GO
+GRANT EXECUTE ON duroxide.delete_instance_bulk TO duroxide_admin;

@@ -133,3 +133,5 @@ END CATCH;
 -- gen:result Orphans
 /* gen:columns (instances bigint not null, messages bigint not null, after_instance_id nvarchar(400)) */
 SELECT @instances AS instances, @messages AS messages, CASE WHEN @in_time = 0 THEN @last END AS after_instance_id;
+GO
+GRANT EXECUTE ON duroxide.delete_orphan_messages TO duroxide_admin;

@@ -42,3 +42,5 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+GO
+GRANT EXECUTE ON duroxide.enqueue_for_worker TO duroxide_runtime;

@@ -59,3 +59,5 @@ FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
 WHERE q.id = @id
   AND q.lock_token = @lock_token
 OPTION (KEEPFIXED PLAN);
+GO
+GRANT EXECUTE ON duroxide.fetch_work_item TO duroxide_runtime;

@@ -23,3 +23,5 @@ SELECT i.custom_status, i.custom_status_version
 FROM duroxide.instances AS i
 WHERE i.instance_id = @instance_id
   AND i.custom_status_version > @last_seen;
+GO
+GRANT EXECUTE ON duroxide.get_custom_status TO duroxide_reader;

@@ -29,3 +29,5 @@ SELECT e.execution_id, e.status, e.output, e.started_at, e.completed_at,
 FROM duroxide.executions AS e
 WHERE e.instance_id = @instance_id
   AND e.execution_id = @execution_id;
+GO
+GRANT EXECUTE ON duroxide.get_execution_info TO duroxide_reader;

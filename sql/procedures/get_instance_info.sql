@@ -23,3 +23,5 @@ SELECT i.instance_id, i.orchestration_name, i.orchestration_version, i.current_e
 FROM duroxide.instances AS i
 LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE i.instance_id = @instance_id;
+GO
+GRANT EXECUTE ON duroxide.get_instance_info TO duroxide_reader;

@@ -18,3 +18,5 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SELECT t.instance_id
 FROM duroxide.instance_tree(@instance_id) AS t
 ORDER BY t.position;
+GO
+GRANT EXECUTE ON duroxide.get_instance_tree TO duroxide_reader;

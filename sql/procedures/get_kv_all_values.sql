@@ -49,3 +49,5 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+GO
+GRANT EXECUTE ON duroxide.get_kv_all_values TO duroxide_reader;

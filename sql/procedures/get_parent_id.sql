@@ -19,3 +19,5 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SELECT i.parent_instance_id
 FROM duroxide.instances AS i
 WHERE i.instance_id = @instance_id;
+GO
+GRANT EXECUTE ON duroxide.get_parent_id TO duroxide_reader;

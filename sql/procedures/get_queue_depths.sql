@@ -67,3 +67,5 @@ FROM (
     FROM duroxide.unknown_work(@now - @unknown_ms) AS w
 ) AS u
 OPTION (KEEPFIXED PLAN);
+GO
+GRANT EXECUTE ON duroxide.get_queue_depths TO duroxide_reader;

@@ -26,3 +26,5 @@ FROM (
     FROM duroxide.instances AS i
     LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 ) AS c;
+GO
+GRANT EXECUTE ON duroxide.get_system_metrics TO duroxide_reader;

@@ -28,3 +28,5 @@ FROM (
     FROM duroxide.history AS h
     WHERE h.instance_id = @instance_id
 ) AS x;
+GO
+GRANT EXECUTE ON duroxide.latest_execution_id TO duroxide_reader;

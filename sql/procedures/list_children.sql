@@ -22,3 +22,5 @@ WHERE i.parent_instance_id = @instance_id
   -- The filter of ix_instances_parent.
   AND i.parent_instance_id IS NOT NULL
 ORDER BY i.sequence;
+GO
+GRANT EXECUTE ON duroxide.list_children TO duroxide_reader;

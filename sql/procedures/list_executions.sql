@@ -20,3 +20,5 @@ SELECT e.execution_id
 FROM duroxide.executions AS e
 WHERE e.instance_id = @instance_id
 ORDER BY e.execution_id;
+GO
+GRANT EXECUTE ON duroxide.list_executions TO duroxide_reader;

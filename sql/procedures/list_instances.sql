@@ -15,3 +15,5 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SELECT i.instance_id
 FROM duroxide.instances AS i
 ORDER BY i.created_at DESC, i.sequence DESC;
+GO
+GRANT EXECUTE ON duroxide.list_instances TO duroxide_reader;

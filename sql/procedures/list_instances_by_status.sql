@@ -27,3 +27,5 @@ INNER LOOP JOIN duroxide.executions AS e WITH (INDEX (pk_executions))
     ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE e.status = @status
 ORDER BY i.created_at DESC, i.sequence DESC;
+GO
+GRANT EXECUTE ON duroxide.list_instances_by_status TO duroxide_reader;

@@ -36,3 +36,5 @@ WHERE n.name = @name
         AND k.seen_at >= @now - @since_ms
   )
 ORDER BY n.version;
+GO
+GRANT EXECUTE ON duroxide.list_known_versions TO duroxide_reader;

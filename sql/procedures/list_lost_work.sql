@@ -30,3 +30,5 @@ LEFT OUTER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_tok
 WHERE q.lock_token IS NULL
 ORDER BY t.position
 OPTION (KEEPFIXED PLAN);
+GO
+GRANT EXECUTE ON duroxide.list_lost_work TO duroxide_runtime;

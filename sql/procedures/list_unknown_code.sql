@@ -21,3 +21,5 @@ SELECT u.activity, u.name, u.version, COUNT_BIG(*) AS waiting, MIN(u.visible_at)
 FROM duroxide.unknown_work(@now - @unknown_ms) AS u
 GROUP BY u.activity, u.name, u.version
 ORDER BY u.activity, u.name, u.version;
+GO
+GRANT EXECUTE ON duroxide.list_unknown_code TO duroxide_reader;

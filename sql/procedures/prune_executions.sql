@@ -48,3 +48,5 @@ END CATCH;
 -- gen:result Counts
 -- gen:columns (executions bigint not null, events bigint not null)
 SELECT @executions AS executions, @events AS events;
+GO
+GRANT EXECUTE ON duroxide.prune_executions TO duroxide_admin;

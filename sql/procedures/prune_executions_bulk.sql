@@ -125,3 +125,5 @@ END CATCH;
 -- gen:columns (instances bigint not null, executions bigint not null, events bigint not null, after_instance_id nvarchar(400))
 SELECT @instances AS instances, @executions AS executions, @events AS events,
     CASE WHEN @in_time = 0 OR @count = 1000 OR @position < @count THEN @after END AS after_instance_id;
+GO
+GRANT EXECUTE ON duroxide.prune_executions_bulk TO duroxide_admin;

@@ -49,3 +49,5 @@ WHERE h.instance_id = @instance_id
   AND h.execution_id = @execution_id
   AND h.event_id >= @first_event
 ORDER BY h.event_id;
+GO
+GRANT EXECUTE ON duroxide.read_history TO duroxide_reader;

@@ -63,3 +63,5 @@ OUTER APPLY (
     ORDER BY h.event_id DESC
 ) AS l
 ORDER BY n.position;
+GO
+GRANT EXECUTE ON duroxide.read_progress TO duroxide_reader;

@@ -48,3 +48,5 @@ END;
 SELECT l.position, l.error_number
 FROM @lost AS l
 ORDER BY l.position;
+GO
+GRANT EXECUTE ON duroxide.renew_locks TO duroxide_runtime;

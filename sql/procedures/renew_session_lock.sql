@@ -63,3 +63,5 @@ END CATCH;
 -- gen:result Renewed
 -- gen:columns (sessions bigint not null)
 SELECT @renewed AS sessions;
+GO
+GRANT EXECUTE ON duroxide.renew_session_lock TO duroxide_runtime;

@@ -53,3 +53,5 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+GO
+GRANT EXECUTE ON duroxide.start_instance TO duroxide_runtime;

@@ -108,3 +108,5 @@ FROM @taken AS t
 INNER JOIN @work AS w ON w.position = t.position
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
 ORDER BY t.position;
+GO
+GRANT EXECUTE ON duroxide.take TO duroxide_runtime;

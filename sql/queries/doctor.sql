@@ -91,15 +91,16 @@ ORDER BY t.name;
 -- name: GetUpdateability :one
 SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability')) AS updateability;
 
--- GetPermissions tells who is logged in, and what the login may do: 1 for yes, 0 for no, NULL if
--- there is no such thing.
+-- GetPermissions tells who is logged in, and what the login may do in the schema, whose name is
+-- quoted: 1 for yes, 0 for no, NULL if there is no such thing. may_read, may_work and may_delete ask
+-- for a procedure of each role.
 -- gen:param @schema nvarchar(258)
--- gen:param @callable nvarchar(517)
--- gen:param @class nvarchar(60)
 -- name: GetPermissions :one
 SELECT
     SUSER_SNAME() AS login_name, USER_NAME() AS user_name,
-    HAS_PERMS_BY_NAME(@callable, @class, 'EXECUTE') AS may_execute,
+    HAS_PERMS_BY_NAME(@schema + N'.list_instances', N'OBJECT', 'EXECUTE') AS may_read,
+    HAS_PERMS_BY_NAME(@schema + N'.fetch_orchestration_item', N'OBJECT', 'EXECUTE') AS may_work,
+    HAS_PERMS_BY_NAME(@schema + N'.delete_instance', N'OBJECT', 'EXECUTE') AS may_delete,
     HAS_PERMS_BY_NAME(@schema, 'SCHEMA', 'VIEW DEFINITION') AS may_view_definition,
     IS_ROLEMEMBER(@role) AS in_role;
 

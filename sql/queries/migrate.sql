@@ -60,6 +60,31 @@ INNER JOIN sys.database_principals AS r ON r.principal_id = m.role_principal_id
 INNER JOIN sys.database_principals AS member ON member.principal_id = m.member_principal_id
 WHERE r.name = @role;
 
+-- GetMembership tells which of the roles the login is in, and whether each is in the one before: 1
+-- for yes, 0 for no, NULL if there is no such role; whether it is an owner, and how many
+-- permissions the server tells of: none if it does not keep them there.
+-- name: GetMembership :one
+SELECT
+    IS_ROLEMEMBER(@reader) AS in_reader, IS_ROLEMEMBER(@runtime) AS in_runtime, IS_ROLEMEMBER(@admin) AS in_admin,
+    IS_ROLEMEMBER(@reader, @runtime) AS runtime_reads, IS_ROLEMEMBER(@runtime, @admin) AS admin_works,
+    CASE WHEN IS_ROLEMEMBER('db_owner') = 1 OR IS_SRVROLEMEMBER('sysadmin') = 1 OR USER_NAME() = 'dbo' THEN 1 ELSE 0 END AS is_owner,
+    (SELECT COUNT(*) FROM sys.database_permissions AS p) AS permissions;
+
+-- ListGrants lists what was granted in a schema, as far as the login may see it: on procedures,
+-- functions and views (class ''), and on table types (class TYPE).
+-- name: ListGrants :many
+SELECT r.name AS role, p.permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
+FROM sys.database_permissions AS p
+INNER JOIN sys.objects AS o ON o.object_id = p.major_id AND o.schema_id = SCHEMA_ID(@schema)
+INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
+WHERE p.class = 1 AND p.minor_id = 0 AND p.state IN ('G', 'W')
+UNION ALL
+SELECT r.name AS role, p.permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
+FROM sys.database_permissions AS p
+INNER JOIN sys.types AS t ON t.user_type_id = p.major_id AND t.schema_id = SCHEMA_ID(@schema)
+INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
+WHERE p.class = 6 AND p.state IN ('G', 'W');
+
 -- IsOwner tells whether the login has all rights in the database (1): it is a member of db_owner
 -- or of sysadmin, or is dbo.
 -- name: IsOwner :one

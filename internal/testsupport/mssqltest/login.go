@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
@@ -27,10 +28,10 @@ func NewLogin(t testing.TB) (user, dsn string) {
 	return user, as(t, user, password)
 }
 
-// JoinRole makes the user a member of the schema's role, duroxide_runtime or whatever it is called there.
-func JoinRole(t testing.TB, schema, user string) {
+// JoinRole makes the user a member of a role.
+func JoinRole(t testing.TB, role, user string) {
 	t.Helper()
-	if err := execute(t, fmt.Sprintf("ALTER ROLE %s ADD MEMBER %s", migrate.Quote(migrate.RoleName(schema)), migrate.Quote(user))); err != nil {
+	if err := execute(t, fmt.Sprintf("ALTER ROLE %s ADD MEMBER %s", migrate.Quote(role), migrate.Quote(user))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -39,10 +40,11 @@ func JoinRole(t testing.TB, schema, user string) {
 func dropPrincipal(t testing.TB, kind, name string) {
 	t.Helper()
 	var err error
-	for range 100 {
+	for range 500 {
 		if err = execute(t, fmt.Sprintf("DROP %s [%s]", kind, name)); err == nil || !strings.Contains(err.Error(), "logged in") {
 			break
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	if err != nil {
 		t.Errorf("dropping the %s: %v", strings.ToLower(kind), err)

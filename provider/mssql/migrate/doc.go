@@ -63,8 +63,9 @@
 //
 // The owner migrates: it creates schemas, roles and everything in them, as db_owner
 // does. The application needs no more than membership in the role <schema>_runtime,
-// which may execute the procedures and read the views and the three tables above.
-// [Migration.Check] runs as either.
+// which may execute the procedures that workers and clients call and read the views.
+// <schema>_admin may also delete and prune, and <schema>_reader only reads. Each file grants
+// what it defines. [Migration.Check] runs as either.
 //
 // # Servers
 //
@@ -95,7 +96,7 @@
 //	-- after: modules         applied after the modules: the place to take away what
 //	                          only modules of an earlier release have used
 //
-// The files name the schema duroxide and the role duroxide_runtime, and run as they
-// are in any SQL tool. For another schema they are rewritten token by token
+// The files name the schema duroxide and the roles duroxide_reader, duroxide_runtime and
+// duroxide_admin, and run as they are in any SQL tool. For another schema they are rewritten token by token
 // (rewrite.go).
 package migrate

@@ -33,15 +33,15 @@ func (m *Migration) Drop(ctx context.Context) error {
 		if err := m.refuse(st); err != nil {
 			return err
 		}
-		members, err := m.on(s.conn).ListRoleMembers(ctx, mssqldb.ListRoleMembersParams{Role: RoleName(m.schema())})
+		roles, err := m.dropRoles(ctx, s.conn)
 		if err != nil {
-			return fmt.Errorf("reading the members of the role %s: %w", Quote(RoleName(m.schema())), err)
+			return err
 		}
 		foreign, err := m.foreignObjects(ctx, s.conn, st)
 		if err != nil {
 			return fmt.Errorf("reading the objects of schema %s: %w", Quote(m.schema()), err)
 		}
-		step := m.dropStep(st, members, foreign)
+		step := m.dropStep(st, roles, foreign)
 		if err := s.apply(ctx, step); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (m *Migration) Drop(ctx context.Context) error {
 }
 
 // dropStep drops first what reads, then what is read.
-func (m *Migration) dropStep(st *state, members []string, foreign int) Step {
+func (m *Migration) dropStep(st *state, roles []Batch, foreign int) Step {
 	p := &planner{schema: m.schema(), scripts: m.release, state: st}
 	step := Step{Name: "schema " + Quote(m.schema()), Action: ActionDrop, Reason: "asked for"}
 	add := func(format string, args ...any) {
@@ -71,17 +71,29 @@ func (m *Migration) dropStep(st *state, members []string, foreign int) Step {
 			}
 		}
 	}
-	add(revokeRights)
-	for _, member := range members {
-		// Not rewritten: a member may be called duroxide.
-		text := fmt.Sprintf(dropMember, Quote(RoleName(m.schema())), Quote(member))
-		step.Batches = append(step.Batches, Batch{Text: text, Repeat: 1})
-	}
-	add(dropRole)
+	step.Batches = append(step.Batches, roles...)
 	if foreign == 0 && m.schema() != "dbo" {
 		add(dropSchema)
 	}
 	return step
+}
+
+// dropRoles drops each role, of which nobody may be a member then.
+func (m *Migration) dropRoles(ctx context.Context, db mssqldb.DBTX) (batches []Batch, err error) {
+	for _, role := range roleNames(m.schema()) {
+		members, err := m.on(db).ListRoleMembers(ctx, mssqldb.ListRoleMembersParams{Role: role})
+		if err != nil {
+			return nil, fmt.Errorf("reading the members of the role %s: %w", Quote(role), err)
+		}
+		for _, member := range members {
+			if slices.Contains(roleNames(m.schema()), member) {
+				continue // It is gone by then.
+			}
+			batches = append(batches, Batch{Text: fmt.Sprintf(dropMember, Quote(role), Quote(member)), Repeat: 1})
+		}
+		batches = append(batches, Batch{Text: fmt.Sprintf(dropRole, Quote(role)), Repeat: 1})
+	}
+	return batches, nil
 }
 
 // dropOrder returns the modules of one kind that were applied, in the opposite order.

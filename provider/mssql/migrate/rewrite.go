@@ -12,15 +12,29 @@ import (
 const (
 	// DefaultSchema is the schema that the scripts name.
 	DefaultSchema = "duroxide"
-	// roleSuffix makes the name of the runtime role out of the schema's.
-	roleSuffix = "_runtime"
+	// The suffixes make the names of the roles out of the schema's.
+	readerSuffix, runtimeSuffix, adminSuffix = "_reader", "_runtime", "_admin"
 	// maxSchemaLength, in UTF-16 units, leaves room for the role within the 128 of an
 	// identifier.
 	maxSchemaLength = 100
 )
 
-// RoleName returns the name of the role that an application in the schema needs.
-func RoleName(schema string) string { return schema + roleSuffix }
+// RoleName returns the name of the role that an application in the schema needs: workers
+// and clients. Its members are in the role of [ReaderRoleName] too.
+func RoleName(schema string) string { return schema + runtimeSuffix }
+
+// ReaderRoleName returns the name of the role that reads: the views, and what lists
+// instances and gets their state.
+func ReaderRoleName(schema string) string { return schema + readerSuffix }
+
+// AdminRoleName returns the name of the role that also deletes instances and prunes
+// executions. Its members are in the role of [RoleName] too.
+func AdminRoleName(schema string) string { return schema + adminSuffix }
+
+// roleNames are the names of all roles, each before those whose members it contains.
+func roleNames(schema string) []string {
+	return []string{AdminRoleName(schema), RoleName(schema), ReaderRoleName(schema)}
+}
 
 // CheckSchemaName refuses a name that cannot be a schema's: empty, longer than 100
 // UTF-16 units, with control characters, or with a blank at either end, which
@@ -54,16 +68,16 @@ func quoteText(value string) string {
 }
 
 // rewrite returns a script for another schema: every identifier duroxide becomes
-// [schema], every identifier duroxide_runtime becomes [schema_runtime], and so do
-// string literals that are exactly one of the two. All else, comments among it, stays
+// [schema], every identifier duroxide_runtime becomes [schema_runtime], those of the
+// other roles likewise, and so do string literals that are exactly one of these. All else, comments among it, stays
 // as it is, and so do the lines. Variables are no identifiers.
 func rewrite(script, schema string) string {
 	if schema == DefaultSchema {
 		return script
 	}
-	names := map[string]string{
-		DefaultSchema:           schema,
-		RoleName(DefaultSchema): RoleName(schema),
+	names := map[string]string{DefaultSchema: schema}
+	for i, role := range roleNames(DefaultSchema) {
+		names[role] = roleNames(schema)[i]
 	}
 	var out strings.Builder
 	before := ""

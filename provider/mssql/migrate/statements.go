@@ -88,12 +88,20 @@ WHERE o.schema_id = SCHEMA_ID(N'duroxide') AND o.name = %[1]s;`
 // Formats of what is removed.
 const (
 	// dropObject takes the kind of an object and its quoted name.
-	dropObject   = "DROP %s IF EXISTS duroxide.%s;"
-	revokeRights = "REVOKE EXECUTE ON SCHEMA::duroxide FROM duroxide_runtime;"
+	dropObject = "DROP %s IF EXISTS duroxide.%s;"
 	// dropMember takes the quoted names of a role and a member.
 	dropMember = "ALTER ROLE %s DROP MEMBER %s;"
-	dropRole   = "DROP ROLE duroxide_runtime;"
+	// dropRole takes the quoted name of a role.
+	dropRole   = "DROP ROLE %s;"
 	dropSchema = "DROP SCHEMA duroxide;"
+)
+
+// Formats of what gives rights back.
+const (
+	// addMember takes the quoted names of a role and a member.
+	addMember = "ALTER ROLE %s ADD MEMBER %s;"
+	// grantRight takes the right, a class with colons or nothing, and the quoted names of the schema, the object and the role.
+	grantRight = "GRANT %s ON %s%s.%s TO %s;"
 )
 
 // turnPageLocksOff takes the quoted names of an index, its schema and its table.

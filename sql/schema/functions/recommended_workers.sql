@@ -64,3 +64,5 @@ BEGIN
     SET @for_activities = CASE WHEN @activities > 0 THEN (@work + @activities - 1) / @activities ELSE 0 END;
     RETURN CASE WHEN @for_turns > @for_activities THEN @for_turns ELSE @for_activities END;
 END;
+GO
+GRANT EXECUTE ON duroxide.recommended_workers TO duroxide_reader;

@@ -39,10 +39,25 @@ CREATE TABLE duroxide.revisions (
 );
 GO
 
--- The role that an application is a member of. It is made here and not by a numbered script, so that a login of the
--- application can always be told which version it finds.
+-- The three roles. Each object says in its own file which one may use it; the next role may do
+-- what the one before may.
+--
+--   duroxide_reader   reads: the views, and what lists and gets
+--   duroxide_runtime  works: what workers and clients call
+--   duroxide_admin    deletes and prunes
+--
+-- None may touch a table, nor call a procedure that only others call: both are reached through the
+-- owner. They are made here and not by a numbered script, so that a login of the application can
+-- always be told which version it finds.
+IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_reader')
+    CREATE ROLE duroxide_reader;
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_runtime')
     CREATE ROLE duroxide_runtime;
+IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_admin')
+    CREATE ROLE duroxide_admin;
+GO
+ALTER ROLE duroxide_reader ADD MEMBER duroxide_runtime;
+ALTER ROLE duroxide_runtime ADD MEMBER duroxide_admin;
 GO
 
 -- What was applied, for people and for the role that may not read tables. Times are UTC.
@@ -81,4 +96,4 @@ FROM (
 ) AS a;
 GO
 
-GRANT SELECT ON duroxide.v_migrations TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_migrations TO duroxide_reader;

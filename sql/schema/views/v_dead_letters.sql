@@ -14,4 +14,4 @@ SELECT d.id, d.queue, d.queue_id, d.instance_id, d.work_item, d.error, c.utc AS 
 FROM duroxide.dead_letters AS d
 CROSS APPLY duroxide.utc_time(d.created_at) AS c;
 GO
-GRANT SELECT ON duroxide.v_dead_letters TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_dead_letters TO duroxide_reader;

@@ -34,4 +34,4 @@ LEFT JOIN duroxide.framework_versions AS v ON v.id = e.version_id
 CROSS APPLY duroxide.utc_time(e.started_at) AS s
 CROSS APPLY duroxide.utc_time(e.completed_at) AS f;
 GO
-GRANT SELECT ON duroxide.v_executions TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_executions TO duroxide_reader;

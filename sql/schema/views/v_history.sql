@@ -21,4 +21,4 @@ SELECT
 FROM duroxide.history AS h
 CROSS APPLY duroxide.utc_time(h.created_at) AS c;
 GO
-GRANT SELECT ON duroxide.v_history TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_history TO duroxide_reader;

@@ -35,4 +35,4 @@ CROSS APPLY duroxide.utc_time(i.created_at) AS c
 CROSS APPLY duroxide.utc_time(i.updated_at) AS u
 CROSS APPLY duroxide.utc_time(e.completed_at) AS f;
 GO
-GRANT SELECT ON duroxide.v_instances TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_instances TO duroxide_reader;

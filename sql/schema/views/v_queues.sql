@@ -72,4 +72,4 @@ CROSS APPLY duroxide.utc_time(a.visible_at) AS v
 CROSS APPLY duroxide.utc_time(a.locked_until) AS l
 CROSS APPLY duroxide.utc_time(a.created_at) AS c;
 GO
-GRANT SELECT ON duroxide.v_queues TO duroxide_runtime;
+GRANT SELECT ON duroxide.v_queues TO duroxide_reader;

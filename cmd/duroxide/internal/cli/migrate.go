@@ -67,8 +67,9 @@ func (a *app) migrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "Create a store's schema, or bring it up to date",
 		Long: `Create a store's schema in a SQL Server database, or bring it up to date. The login
-needs the rights of an owner; workers need only the role that the migration makes,
-which is called after the schema: duroxide_runtime.
+needs the rights of an owner; workers need only a role that the migration makes,
+which is called after the schema: duroxide_runtime. Members of duroxide_admin also
+delete and prune, and those of duroxide_reader only read.
 
 Any number of processes may migrate at the same time: one works, the others wait. An
 interrupted migration goes on when it is started again. Workers of the release before

@@ -21,7 +21,7 @@ func (a *app) migrateDropCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drop --yes",
 		Short: "Remove a schema with everything in it",
-		Long: `Remove a schema, with all instances and their histories, and the role that belongs to
+		Long: `Remove a schema, with all instances and their histories, and the roles that belong to
 it: for a tenant that leaves. Stop its workers first. What else somebody has put into the
 schema stays, and then so does the schema.
 

@@ -92,31 +92,53 @@ func judgeWritable(updateability string) Finding {
 type grants struct {
 	login, user string
 	owner       bool
-	// execute tells whether it may call the procedures, runtime whether it is in the role: 1
-	// for yes, nil if there is no such schema or role.
-	execute, runtime *int32
+	// read, work and remove tell whether it may call what the roles for reading, for workers and
+	// for administration may, and runtime whether it is in the workers' role.
+	read, work, remove, runtime bool
 }
 
-// judgeGrants needs EXECUTE. missing says that there is no schema to have rights on.
+// judgeGrants needs what a worker needs. missing says that there is no schema to have rights on.
 func judgeGrants(g grants, schema string, missing bool) Finding {
 	who := fmt.Sprintf("login %s, user %s", g.login, g.user)
+	join := fmt.Sprintf("ALTER ROLE %s ADD MEMBER %s;", quote(migrate.RoleName(schema)), quote(g.user))
 	switch {
 	case missing:
 		return Finding{Level: OK, Detail: who}
 	case g.owner:
 		return Finding{Level: OK, Detail: who + ", owner of the database: may migrate; a worker needs only the role " + quote(migrate.RoleName(schema))}
-	case orZero(g.execute) == 1:
-		return Finding{Level: OK, Detail: who + ": may call the procedures"}
-	case orZero(g.runtime) == 1:
+	case g.work && g.remove:
+		return Finding{Level: OK, Detail: who + ": may work, delete and prune"}
+	case g.work:
+		return Finding{Level: OK, Detail: who + ": may work; to delete and prune takes the role " + quote(migrate.AdminRoleName(schema))}
+	case g.runtime:
+		return Finding{Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call what workers call"}
+	case g.read:
 		return Finding{
-			Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call the procedures",
-			Advice: "GRANT EXECUTE ON SCHEMA::" + quote(schema) + " TO " + quote(migrate.RoleName(schema)),
+			Level: Problem, Detail: who + " may read, and not work", Statement: join,
+			Advice: "a worker, and who starts orchestrations, needs the role " + quote(migrate.RoleName(schema)),
 		}
 	}
-	return Finding{
-		Level: Problem, Detail: who + " may not call the procedures",
-		Advice: "ALTER ROLE " + quote(migrate.RoleName(schema)) + " ADD MEMBER " + quote(g.user),
+	return Finding{Level: Problem, Detail: who + " may not call the procedures", Statement: join}
+}
+
+// checkGrants compares what the roles may do with this release.
+func (p *patient) checkGrants(ctx context.Context) error {
+	if errors.Is(p.trouble, mssql.ErrMissingSchema) {
+		return nil
 	}
+	missing, err := (&migrate.Migration{DB: p.db, Schema: p.schema}).MissingGrants(ctx)
+	if err != nil {
+		return err
+	}
+	if len(missing) == 0 {
+		p.note(OK, "the roles may do what this release grants them", "")
+		return nil
+	}
+	p.findings = append(p.findings, Finding{
+		Level: Problem, Detail: fmt.Sprintf("the roles lack %d rights that this release grants them", len(missing)),
+		Advice: "as an owner", Statement: strings.Join(missing, " "),
+	})
+	return nil
 }
 
 // checkSchema reports what opening the store has said.

@@ -94,10 +94,11 @@ func (s shell) await(words string, command ...string) {
 
 // finding is a line of the doctor's.
 type finding struct {
-	Check  string `json:"check"`
-	Level  string `json:"level"`
-	Detail string `json:"detail"`
-	Advice string `json:"advice"`
+	Check     string `json:"check"`
+	Level     string `json:"level"`
+	Detail    string `json:"detail"`
+	Advice    string `json:"advice"`
+	Statement string `json:"statement"`
 }
 
 // findings asks the doctor, and expects an exit code.
@@ -123,7 +124,7 @@ func TestDoctorForTheApplication(t *testing.T) {
 	application := shell{t, withSchema(t, dsn, schema)}
 
 	application.expect(cli.ExitFailure, "make the login a member of the role ["+schema+"_runtime]", "doctor")
-	mssqltest.JoinRole(t, schema, user)
+	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
 	for _, f := range application.findings(cli.ExitOK) {
 		want := "ok"
 		switch f.Check {
@@ -132,9 +133,64 @@ func TestDoctorForTheApplication(t *testing.T) {
 		case "modules":
 			want = "warning"
 		}
-		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "may call the procedures") {
+		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "to delete and prune takes the role ["+schema+"_admin]") {
 			t.Errorf("%+v, want %s", f, want)
 		}
+	}
+}
+
+// TestDoctorOfGrants takes rights away from the roles: the doctor tells an owner of all of them, a worker of those of its
+// own roles, and its statements give them back.
+func TestDoctorOfGrants(t *testing.T) {
+	t.Parallel()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish does not tell what was granted")
+	}
+	schema := mssqltest.NewSchema(t)
+	user, dsn := mssqltest.NewLogin(t)
+	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
+	owner, worker, db := on(t, schema), shell{t, withSchema(t, dsn, schema)}, mssqltest.DB(t)
+	lacking := func(s shell, exit int) string {
+		for _, f := range s.findings(exit) {
+			if f.Check == "grants" {
+				return f.Statement
+			}
+		}
+		return "no finding"
+	}
+	execute := func(statement string) {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	for range 2 {
+		if got := lacking(owner, cli.ExitOK); got != "" {
+			t.Errorf("an owner is told that %s is missing", got)
+		}
+		if got := lacking(worker, cli.ExitOK); got != "" {
+			t.Errorf("a worker is told that %s is missing", got)
+		}
+		taken := []string{
+			"ON [%[1]s].fetch_orchestration_item %[2]s [%[1]s_runtime];", "ON [%[1]s].delete_instance %[2]s [%[1]s_admin];",
+			"ON TYPE::[%[1]s].event_list_v1 %[2]s [%[1]s_runtime];",
+		}
+		var missing []string
+		for _, one := range taken {
+			execute("REVOKE EXECUTE " + fmt.Sprintf(one, schema, "FROM"))
+			missing = append(missing, "GRANT EXECUTE "+fmt.Sprintf(one, schema, "TO"))
+		}
+		execute(fmt.Sprintf("ALTER ROLE [%[1]s_runtime] DROP MEMBER [%[1]s_admin]", schema))
+		missing = append(missing, fmt.Sprintf("ALTER ROLE [%[1]s_runtime] ADD MEMBER [%[1]s_admin];", schema))
+		statement := lacking(owner, cli.ExitFailure)
+		for _, one := range missing {
+			if !strings.Contains(statement, one) {
+				t.Errorf("an owner is told\n%s\nwithout %s", statement, one)
+			}
+		}
+		if got := lacking(worker, cli.ExitFailure); !strings.Contains(got, missing[0]) || strings.Contains(got, "delete_instance") {
+			t.Errorf("a worker is told\n%s\nwant its own role's", got)
+		}
+		execute(statement)
 	}
 }
 
@@ -362,7 +418,7 @@ func TestMigratingTakesAnOwner(t *testing.T) {
 	refused(fresh, "migrate", "up")
 	refused(fresh, "bench", "claim", "--store", fresh.store, "--rows", "10", "--claims", "1", "--rounds", "1")
 	fresh.expect(cli.ExitOK, "does not exist", "migrate", "status")
-	mssqltest.JoinRole(t, schema, user)
+	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
 	refused(there, "migrate", "drop", "--yes")
 	if !mssqltest.Server(t).Babelfish { // which shows the procedures to everybody
 		refused(there, "migrate", "up")

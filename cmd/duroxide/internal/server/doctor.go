@@ -96,6 +96,7 @@ func checks() []check {
 	list = append(list,
 		check{"writable", (*patient).checkWritable},
 		check{"login", (*patient).checkLogin},
+		check{"grants", (*patient).checkGrants},
 		check{"schema", (*patient).checkSchema},
 		check{"modules", (*patient).checkModules},
 	)
@@ -153,15 +154,7 @@ func (p *patient) checkWritable(ctx context.Context) error {
 
 // checkLogin asks what the login may do in the schema.
 func (p *patient) checkLogin(ctx context.Context) error {
-	schema := quote(p.schema)
-	callable, class := schema, "SCHEMA"
-	if p.facts.babelfish {
-		// It says no for every schema, and the truth for what is in one.
-		callable, class = schema+".fetch_orchestration_item", "OBJECT"
-	}
-	is, err := p.queries.GetPermissions(ctx, mssqldb.GetPermissionsParams{
-		Schema: schema, Callable: callable, Class: class, Role: migrate.RoleName(p.schema),
-	})
+	is, err := p.queries.GetPermissions(ctx, mssqldb.GetPermissionsParams{Schema: quote(p.schema), Role: migrate.RoleName(p.schema)})
 	if err != nil {
 		return err
 	}
@@ -171,7 +164,7 @@ func (p *patient) checkLogin(ctx context.Context) error {
 	}
 	g := grants{
 		login: orZero(is.LoginName), user: orZero(is.UserName), owner: owner == 1,
-		execute: is.MayExecute, runtime: is.InRole,
+		read: orZero(is.MayRead) == 1, work: orZero(is.MayWork) == 1, remove: orZero(is.MayDelete) == 1, runtime: orZero(is.InRole) == 1,
 	}
 	p.facts.seesModules = orZero(is.MayViewDefinition) == 1 || g.owner
 	p.findings = append(p.findings, judgeGrants(g, p.schema, errors.Is(p.trouble, mssql.ErrMissingSchema)))

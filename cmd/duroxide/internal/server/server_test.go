@@ -257,24 +257,24 @@ func TestDatabaseOptionsAreJudged(t *testing.T) {
 
 func TestGrantsAreJudged(t *testing.T) {
 	t.Parallel()
-	var unknown *int32
-	yes, no, user := new(int32(1)), new(int32(0)), "bob"
+	user := "bob"
 	for name, test := range map[string]struct {
 		grants  grants
 		missing bool
 		want    Level
 		says    string
 	}{
-		"owner":             {grants{user: user, execute: yes, owner: true, runtime: yes}, false, OK, "may migrate"},
-		"worker":            {grants{user: user, execute: yes, runtime: yes}, false, OK, "may call"},
-		"stranger":          {grants{user: user, execute: no, runtime: no}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob]"},
-		"nothing known":     {grants{user: user, execute: unknown, runtime: unknown}, false, Problem, "ADD MEMBER"},
-		"role without":      {grants{user: user, execute: no, runtime: yes}, false, Problem, "GRANT EXECUTE ON SCHEMA::[s]"},
-		"nothing to call":   {grants{user: user, execute: unknown}, true, OK, "bob"},
-		"owner, no schema:": {grants{user: user, execute: unknown, owner: true}, true, OK, "bob"},
+		"owner":            {grants{user: user, read: true, work: true, remove: true, owner: true}, false, OK, "may migrate"},
+		"administrator":    {grants{user: user, read: true, work: true, remove: true, runtime: true}, false, OK, "may work, delete and prune"},
+		"worker":           {grants{user: user, read: true, work: true, runtime: true}, false, OK, "to delete and prune takes the role [s_admin]"},
+		"reader":           {grants{user: user, read: true}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob];"},
+		"stranger":         {grants{user: user}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob];"},
+		"role without":     {grants{user: user, runtime: true}, false, Problem, "may not call what workers call"},
+		"nothing to call":  {grants{user: user}, true, OK, "bob"},
+		"owner, no schema": {grants{user: user, owner: true}, true, OK, "bob"},
 	} {
 		f := judgeGrants(test.grants, "s", test.missing)
-		if f.Level != test.want || !strings.Contains(f.Detail+f.Advice, test.says) {
+		if f.Level != test.want || !strings.Contains(f.Detail+f.Advice+f.Statement, test.says) {
 			t.Errorf("%s: %+v, want %s that says %q", name, f, test.want, test.says)
 		}
 	}

@@ -269,7 +269,7 @@ func TestTheDoctorOfAWorkerLooksAtNoTable(t *testing.T) {
 	}
 	schema := mssqltest.NewSchema(t)
 	user, dsn := mssqltest.NewLogin(t)
-	mssqltest.JoinRole(t, schema, user)
+	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
 	address, err := Address(dsn).WithSchema(schema)
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ vet:
   header: [locks, errors]
   max_lines: 200
   purge_prefixes: [purge_]
+  roles: [workers]
 `
 
 func TestReadUnderstandsEveryKey(t *testing.T) {
@@ -66,7 +67,7 @@ func TestReadUnderstandsEveryKey(t *testing.T) {
 			LockTokens: []string{"token"}, LockedUntil: []string{"until"}, Payloads: []string{"body"},
 			QueueTables: []string{"jobs"}, HotTables: []string{"jobs"}, LockOrder: []string{"a", "b"},
 			Header: []string{"locks", "errors"}, MaxLines: 200,
-			PurgePrefixes: []string{"purge_"},
+			PurgePrefixes: []string{"purge_"}, Roles: []string{"workers"},
 		},
 	}
 	if d := cmp.Diff(want, c); d != "" {

@@ -92,6 +92,7 @@ var vetFields = []field{
 		func(v *vet.Options) *int64 { return &v.MaxLines }),
 	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
 		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
+	vetList("roles", "the roles that views and procedures are granted to", func(v *vet.Options) *[]string { return &v.Roles }),
 }
 
 // vetList, vetText and vetNumber spare each key of vet to say where the options of the rules are. Their values aren't

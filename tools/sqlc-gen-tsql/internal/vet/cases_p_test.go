@@ -247,3 +247,26 @@ func TestErrors(t *testing.T) {
 		},
 	})
 }
+
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	procedure := "CREATE PROCEDURE dbo.one AS SELECT 1 AS one;\nGO\n"
+	check(t, "P9", vet.Options{Roles: []string{"workers", "admins"}, Helpers: []string{"dbo.helper"}}, []ruleCase{
+		{"granted to one role", procedure + "GRANT EXECUTE ON dbo.one TO admins;", nil},
+		{"with its class", procedure + "GRANT EXECUTE ON OBJECT::dbo.one TO workers;", nil},
+		{"to nobody", procedure, []string{"1 P9-grant"}},
+		{"to two", procedure + "GRANT EXECUTE ON dbo.one TO workers, admins;", []string{"1 P9-grant"}},
+		{"to two, one by one", procedure + "GRANT EXECUTE ON dbo.one TO workers;\nGRANT EXECUTE ON dbo.one TO admins;", []string{"1 P9-grant"}},
+		{"to another", procedure + "GRANT EXECUTE ON dbo.one TO guests;", []string{"1 P9-grant"}},
+		{"of another right", procedure + "GRANT CONTROL ON dbo.one TO workers;", []string{"1 P9-grant"}},
+		{"to hand on", procedure + "GRANT EXECUTE ON dbo.one TO workers WITH GRANT OPTION;", []string{"1 P9-grant"}},
+		{"taken away", procedure + "REVOKE EXECUTE ON dbo.one TO workers;", []string{"1 P9-grant"}},
+		{"a helper", "CREATE PROCEDURE dbo.helper AS SELECT 1 AS one;", nil},
+		{"a helper that is granted", "CREATE PROCEDURE dbo.helper AS SELECT 1 AS one;\nGO\nGRANT EXECUTE ON dbo.helper TO workers;", []string{"3 P9-grant"}},
+		{"a view", "CREATE VIEW dbo.v AS SELECT 1 AS one;\nGO\nGRANT SELECT ON dbo.v TO workers;", nil},
+		{"a view for nobody", "CREATE VIEW dbo.v AS SELECT 1 AS one;", []string{"1 P9-grant"}},
+		{"a type", "GRANT EXECUTE ON TYPE::dbo.ids TO workers;", nil},
+		{"the schema", "GRANT EXECUTE ON SCHEMA::dbo TO workers;", []string{"1 P9-grant"}},
+		{"the database", "GRANT EXECUTE TO workers;", []string{"1 P9-grant"}},
+	})
+}

@@ -84,6 +84,8 @@ type Options struct {
 	PurgePrefixes []string
 	// Helpers are the procedures that only other procedures call: those that the generator leaves out.
 	Helpers []string
+	// Roles are those that views and procedures are granted to.
+	Roles []string
 }
 
 // Babelfish is the value of Options.Portability for T-SQL on PostgreSQL.
@@ -133,7 +135,7 @@ type Rule struct {
 
 // families holds all rules, a list for each file; Rules sorts them.
 var families = [][]Rule{
-	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules,
+	shapeRules, roundTripRules, nameRules, forbiddenRules, errorRules, headerRules, settingRules, spellingRules, grantRules,
 	claimRules, leaseRules, queueRules, orderRules, purgeRules, planRules, upsertRules, isolationRules,
 	typeRules, timeRules, keyRules, payloadRules, versionRules, babelfishRules, formRules, agreementRules,
 }

@@ -1,0 +1,109 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+)
+
+// grant is a right on one object that a script gives a role.
+type grant struct {
+	right string // EXECUTE or SELECT
+	class string // TYPE, or empty for procedures, functions and views
+	name  string
+	role  string // as the scripts call it
+}
+
+// grantsOf finds the grants in batches. Each is one statement, of one right to one role.
+func grantsOf(batches []Batch) (grants []grant) {
+	for _, batch := range batches {
+		list := statements(tokens(batch.Text))
+		for i, t := range list {
+			if !t.is("GRANT") || i+6 >= len(list) {
+				continue
+			}
+			one, on := grant{right: strings.ToUpper(list[i+1].text)}, list[i+3:]
+			if on[0].is("TYPE") {
+				one.class = "TYPE"
+				on = on[slices.IndexFunc(on, func(t token) bool { return t.name() == DefaultSchema }):]
+			}
+			one.name, _ = qualified(on)
+			one.role = on[4].name()
+			grants = append(grants, one)
+		}
+	}
+	return grants
+}
+
+// grants are all of the release.
+func (s *release) grants() []grant {
+	list := grantsOf(foundationBatches())
+	for _, one := range s.numbered {
+		list = append(list, grantsOf(one.batches)...)
+	}
+	for _, one := range s.modules {
+		list = append(list, grantsOf(one.batches)...)
+	}
+	return list
+}
+
+// statement is the grant as T-SQL for a schema.
+func (g grant) statement(schema string) string {
+	class := ""
+	if g.class != "" {
+		class = g.class + "::"
+	}
+	return fmt.Sprintf(grantRight, g.right, class, Quote(schema), g.name, Quote(g.role))
+}
+
+// MissingGrants returns the statements that give the roles what this release grants them
+// and the schema does not, because somebody has taken it away or has made an object
+// again by hand: for an owner all of them, for anybody else those of the roles that the
+// login is in. It takes an owner to execute them. There are none for a server that does
+// not tell what was granted, as Babelfish.
+func (m *Migration) MissingGrants(ctx context.Context) ([]string, error) {
+	m, err := m.prepared()
+	if err != nil {
+		return nil, err
+	}
+	reader, runtime, admin := ReaderRoleName(m.schema()), RoleName(m.schema()), AdminRoleName(m.schema())
+	is, err := m.on(m.DB).GetMembership(ctx, mssqldb.GetMembershipParams{Reader: reader, Runtime: runtime, Admin: admin})
+	if err != nil {
+		return nil, fmt.Errorf("reading who is in which role: %w", err)
+	}
+	rows, err := m.on(m.DB).ListGrants(ctx, mssqldb.ListGrantsParams{Schema: m.schema()})
+	if err != nil {
+		return nil, fmt.Errorf("reading what is granted in schema %s: %w", Quote(m.schema()), err)
+	}
+	if is.Permissions == 0 {
+		return nil, nil
+	}
+	there := map[grant]bool{}
+	for _, row := range rows {
+		there[grant{right: row.PermissionName, class: row.Class, name: row.Name, role: row.Role}] = true
+	}
+	var missing []string
+	if is.RuntimeReads != nil && *is.RuntimeReads == 0 {
+		missing = append(missing, fmt.Sprintf(addMember, Quote(reader), Quote(runtime)))
+	}
+	if is.AdminWorks != nil && *is.AdminWorks == 0 {
+		missing = append(missing, fmt.Sprintf(addMember, Quote(runtime), Quote(admin)))
+	}
+	member := map[string]*int32{
+		ReaderRoleName(DefaultSchema): is.InReader, RoleName(DefaultSchema): is.InRuntime, AdminRoleName(DefaultSchema): is.InAdmin,
+	}
+	names := map[string]string{
+		ReaderRoleName(DefaultSchema): reader, RoleName(DefaultSchema): runtime, AdminRoleName(DefaultSchema): admin,
+	}
+	for _, one := range m.release.grants() {
+		mine := member[one.role]
+		one.role = names[one.role]
+		if !there[one] && (is.IsOwner == 1 || mine != nil && *mine == 1) {
+			missing = append(missing, one.statement(m.schema()))
+		}
+	}
+	return missing, nil
+}

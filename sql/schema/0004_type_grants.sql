@@ -1,0 +1,17 @@
+-- only: sqlserver
+-- Who may use which table type: whoever calls a procedure with a list of it, or one that keeps such
+-- a list. A type holds no data. Babelfish asks nobody for a right on a type.
+GRANT EXECUTE ON TYPE::duroxide.event_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.message_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.work_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.code_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.code_id_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.version_id_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.activity_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.kv_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.id_list_v1 TO duroxide_reader;
+GRANT EXECUTE ON TYPE::duroxide.execution_list_v1 TO duroxide_admin;
+GRANT EXECUTE ON TYPE::duroxide.token_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.take_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.lease_list_v1 TO duroxide_runtime;
+GRANT EXECUTE ON TYPE::duroxide.letter_list_v1 TO duroxide_runtime;
