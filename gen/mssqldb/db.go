@@ -57,6 +57,7 @@ var statements = []*statement{
 	&stmtGetQueryStore,
 	&stmtGetQueueDepths,
 	&stmtGetRowVersioning,
+	&stmtGetServerForm,
 	&stmtGetServerKind,
 	&stmtGetServerVersion,
 	&stmtGetSystemMetrics,

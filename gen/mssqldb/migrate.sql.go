@@ -105,6 +105,42 @@ func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r G
 	return r, err
 }
 
+var stmtGetServerForm = statement{
+	name: "GetServerForm",
+	text: `SELECT
+    CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
+    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.database_id = DB_ID()) AS compatibility_level`,
+	schemas: []schemaAt{{155, 158, "sys"}},
+	batch:   true,
+	sets: [][]string{
+		{"babelfish", "database_name", "compatibility_level"},
+	},
+}
+
+// GetServerFormRow is a row that [Queries.GetServerForm] returns.
+type GetServerFormRow struct {
+	Babelfish          *string
+	DatabaseName       *string
+	CompatibilityLevel *int32
+}
+
+func scanGetServerFormRow(rows *sql.Rows, r *GetServerFormRow) error {
+	return rows.Scan(&r.Babelfish, &r.DatabaseName, &r.CompatibilityLevel)
+}
+
+// GetServerForm tells what decides in which form lists are sent: what GetServerKind tells, and the
+// name of the database and its compatibility level, such as 160.
+//
+// Without a row the error is [sql.ErrNoRows], wrapped.
+func (q *Queries) GetServerForm(ctx context.Context) (r GetServerFormRow, err error) {
+	a := newArgs(0)
+	err = q.call(ctx, &stmtGetServerForm, &a, func(_ int, rows *sql.Rows) (err error) {
+		r, err = readOne(rows, scanGetServerFormRow)
+		return err
+	})
+	return r, err
+}
+
 var stmtGetServerKind = statement{
 	name:  "GetServerKind",
 	text:  "SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish",

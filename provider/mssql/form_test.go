@@ -5,13 +5,18 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"testing"
+
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // kindly is a driver of a server that tells what kind it is, or fails to.
 type kindly struct {
 	kind  driver.Value
+	level int64
 	err   error
 	asked int
 }
@@ -33,23 +38,26 @@ func (c *kindlyConn) QueryContext(context.Context, string, []driver.NamedValue) 
 	if c.kindly.err != nil {
 		return nil, c.kindly.err
 	}
-	return &oneRow{value: c.kindly.kind}, nil
+	return &oneRow{values: []driver.Value{c.kindly.kind, "or]ders", c.kindly.level}}, nil
 }
 
 // oneRow is the answer to the question for the server's kind.
 type oneRow struct {
-	value driver.Value
-	read  bool
+	values []driver.Value
+	read   bool
 }
 
-func (*oneRow) Columns() []string { return []string{"babelfish"} }
-func (*oneRow) Close() error      { return nil }
+func (*oneRow) Columns() []string {
+	return []string{"babelfish", "database_name", "compatibility_level"}
+}
+func (*oneRow) Close() error { return nil }
 
 func (r *oneRow) Next(values []driver.Value) error {
 	if r.read {
 		return io.EOF
 	}
-	values[0], r.read = r.value, true
+	copy(values, r.values)
+	r.read = true
 	return nil
 }
 
@@ -91,13 +99,42 @@ func TestServerDecidesHowListsTravel(t *testing.T) {
 	}
 }
 
-// The driver cannot send such a schema as part of a table type's name, so there is nothing to ask.
-func TestSchemaThatTheDriverCannotSend(t *testing.T) {
+// The driver cannot send such a schema as part of a table type's name. Documents take compatibility level 130, which
+// nothing else does.
+func TestCompatibilityLevel(t *testing.T) {
 	t.Parallel()
-	for _, schema := range []string{"a[b", "a]b", "a.b"} {
-		f := newForms(nil, schema)
-		if q, err := f.on(t.Context(), nil); err != nil || q == nil || f.chosen.Load() != f.documents {
-			t.Errorf("%s: got %v, %v", schema, q, err)
+	for _, c := range []struct {
+		schema  string
+		kind    driver.Value
+		level   int64
+		refused bool
+	}{
+		{"a[b", nil, 130, false},
+		{"a]b", nil, 160, false},
+		{"a.b", nil, 120, true},
+		{"a.b", nil, 100, true},
+		{"a.b", "1", 120, false},
+		{DefaultSchema, nil, 120, false},
+		{DefaultSchema, "1", 120, false},
+	} {
+		db := sql.OpenDB(&kindly{kind: c.kind, level: c.level})
+		t.Cleanup(func() { _ = db.Close() })
+		f := newForms(db, c.schema)
+		_, err := f.on(t.Context(), db)
+		if !c.refused {
+			if want := c.schema != DefaultSchema || c.kind != nil; err != nil || (f.chosen.Load() == f.documents) != want {
+				t.Errorf("%+v: %v, documents %v, want %v", c, err, f.chosen.Load() == f.documents, want)
+			}
+			continue
+		}
+		opening := openError(t.Context(), err)
+		if !errors.Is(opening, errors.ErrUnsupported) || provider.IsRetryable(opening) || f.chosen.Load() != nil {
+			t.Errorf("%+v: %v", c, opening)
+		}
+		for _, part := range []string{fmt.Sprintf("is at compatibility level %d", c.level), "needs level 130", "ALTER DATABASE [or]]ders] SET COMPATIBILITY_LEVEL = 130"} {
+			if !strings.Contains(opening.Error(), part) {
+				t.Errorf("%v does not say %q", opening, part)
+			}
 		}
 	}
 }

@@ -5,6 +5,13 @@
 -- name: GetServerKind :one
 SELECT CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish;
 
+-- GetServerForm tells what decides in which form lists are sent: what GetServerKind tells, and the
+-- name of the database and its compatibility level, such as 160.
+-- name: GetServerForm :one
+SELECT
+    CAST(SERVERPROPERTY('babelfish') AS NVARCHAR(10)) AS babelfish, DB_NAME() AS database_name,
+    (SELECT CAST(d.compatibility_level AS INT) FROM sys.databases AS d WHERE d.database_id = DB_ID()) AS compatibility_level;
+
 -- FindSchema tells whether there is a schema, by its id, and whether it has the view that shows
 -- what was applied (1) or not (0). A login that may not see them gets the same answer as for a
 -- schema that is missing.
