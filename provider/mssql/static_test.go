@@ -277,7 +277,7 @@ func TestEveryRuleIsChecked(t *testing.T) {
 			}
 		}
 	}
-	if len(covered) != 8+12+6 {
+	if len(covered) != 9+12+6 {
 		t.Errorf("the table has %d rules", len(covered))
 	}
 }
