@@ -10,9 +10,9 @@ import (
 // something to lock (§5.23). It saves calls and promises nothing about the work itself that
 // [Provider] does not.
 //
-// Each part of a combined call is atomic by itself: the commit is one transaction, and so
-// is each lock. When the commit fails, nothing is taken. When the taking fails, what was
-// committed and taken before stays, and [Taken].Err says why.
+// Each part of a combined call is atomic by itself: a turn's commit is one, each activity's
+// end is one, and so is each lock. When a turn's commit fails, nothing is taken. When the
+// taking fails, what was committed and taken before stays, and [Taken].Err says why.
 type Taker interface {
 	// Take locks what is ready now. With [TakeParams].Wait it may wait if there is nothing.
 	//
@@ -24,9 +24,15 @@ type Taker interface {
 	// the acknowledgement, after which nothing was taken.
 	AckTurnAndTake(ctx context.Context, ack AckOrchestrationParams, params TakeParams) (Taken, error)
 
-	// AckWorkAndTake is [Provider.AckWorkItem], and then Take. Errors: those of the
-	// acknowledgement, after which nothing was taken.
-	AckWorkAndTake(ctx context.Context, lockToken string, completion WorkItem, params TakeParams) (Taken, error)
+	// AckWorkAndTake is [Provider.AckWorkItem] for each of some activities, in order, and then
+	// Take. It returns the outcome of each acknowledgement, in the order of the argument: nil
+	// or that method's error. One that fails keeps no other from being committed, and nothing
+	// from being taken.
+	//
+	// Errors: [ErrInvalidArgument] for params, before anything was committed, and trouble with
+	// the store, after which none, some or all were: who repeats an acknowledgement that was
+	// committed gets [ErrInvalidLockToken]. Nothing was taken.
+	AckWorkAndTake(ctx context.Context, acks []WorkAck, params TakeParams) (outcomes []error, taken Taken, err error)
 
 	// WorkReady returns two channels that receive when a Take may find a turn, or an
 	// activity, which an earlier one did not find: because of what this process has done,
@@ -36,6 +42,13 @@ type Taker interface {
 	// or more. A decorator of a store that is no Taker returns nil channels, and then is
 	// none either.
 	WorkReady() (turns, activities <-chan struct{}, stop func())
+}
+
+// WorkAck ends one activity by a call of a [Taker]: the arguments of [Provider.AckWorkItem].
+type WorkAck struct {
+	LockToken string
+	// Completion is nil for none.
+	Completion WorkItem
 }
 
 // TakeParams say what a call of a [Taker] takes. The zero value takes nothing.

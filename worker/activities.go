@@ -77,8 +77,9 @@ type call struct {
 	cancel context.CancelCauseFunc
 	// tell is called after each renewal while the activity runs.
 	tell func()
-	// settling is set when the outcome is known.
+	// settling is set when the outcome is known, and tried when its acknowledgement was tried.
 	settling settling
+	tried    bool
 
 	mu sync.Mutex
 	// again is the latest fetch that the call was attached to, if any.
@@ -322,12 +323,9 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 	for {
 		var token string
-		tries, err := c.settling.acknowledge(0, func(ctx context.Context) error {
-			token = c.token()
-			return c.worker.store.AckWorkItem(ctx, token, completion)
-		}, func(ctx context.Context, taker provider.Taker, params provider.TakeParams) (provider.Taken, error) {
-			token = c.token()
-			return taker.AckWorkAndTake(ctx, token, completion, params)
+		tries, err := c.settling.do(func(ctx context.Context) (err error) {
+			token, err = c.acknowledge(ctx, completion)
+			return err
 		})
 		if err == nil {
 			c.worker.failures.forget(c.key())
@@ -343,6 +341,17 @@ func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
 			return
 		}
 	}
+}
+
+// acknowledge tries once to complete the activity, and returns the token that it used. The first
+// try, and only that, is made together with others.
+func (c *call) acknowledge(ctx context.Context, completion provider.WorkItem) (token string, err error) {
+	if take := c.settling.take; take != nil && !c.tried {
+		c.tried = true
+		return take.dispatcher.acks.do(ctx, &activityAck{token: c.token, completion: completion, take: take})
+	}
+	token = c.token()
+	return token, c.worker.store.AckWorkItem(ctx, token, completion)
 }
 
 // mayComeBack reports whether an activity whose result was not taken may be fetched again,

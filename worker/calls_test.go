@@ -67,9 +67,9 @@ func (s *callCounter) AckTurnAndTake(ctx context.Context, ack provider.AckOrches
 	return s.Store.AckTurnAndTake(ctx, ack, params)
 }
 
-func (s *callCounter) AckWorkAndTake(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
-	s.count("ack activity and take")
-	return s.Store.AckWorkAndTake(ctx, token, completion, params)
+func (s *callCounter) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+	s.count("ack activities and take")
+	return s.Store.AckWorkAndTake(ctx, acks, params)
 }
 
 // sequenceOfFive calls five activities one after the other, and fanOutOfFive side by side.

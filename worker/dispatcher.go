@@ -11,7 +11,7 @@ import (
 
 // dispatcher finds work for the slots of a worker whose store is a [provider.Taker]. Work
 // comes with the acknowledgement of other work: a turn's commit brings the next turn, and
-// activities for idle slots; an activity's brings the next activity, and a turn for an idle
+// activities for idle slots; that of activities brings the next ones, and a turn for an idle
 // slot. What no acknowledgement brings is looked for, once for all free slots, when the
 // store gives notice.
 type dispatcher struct {
@@ -21,6 +21,7 @@ type dispatcher struct {
 	ctx, work  context.Context //nolint:containedctx // of the worker's run
 	turns      *slots[*orchestrator]
 	activities *slots[*activities]
+	acks       *activityAcks
 }
 
 // dispatch starts a dispatcher for the slots, or reports false if the store is no
@@ -40,6 +41,7 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		turns: newSlots(turnReady, turns), activities: newSlots(workReady, activities),
 	}
 	d.turns.quiet = d.activities.allFree
+	d.acks = &activityAcks{dispatcher: d}
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
 		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts

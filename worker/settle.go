@@ -138,14 +138,14 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 	}
 }
 
-// acknowledge is do for an acknowledgement. The first try, and only that, is made by combined
+// acknowledge is do for a turn's acknowledgement. The first try, and only that, is made by combined
 // if there are slots that it may take work for. queued is how many activities it queues.
 func (s *settling) acknowledge(
 	queued int, plain func(context.Context) error,
 	combined func(context.Context, provider.Taker, provider.TakeParams) (provider.Taken, error),
 ) (tries int, err error) {
 	return s.do(func(ctx context.Context) error {
-		params, ok := s.take.begin(queued)
+		params, ok := s.take.begin(0, queued)
 		if !ok {
 			return plain(ctx)
 		}

@@ -80,7 +80,7 @@ func (*idleStore) AckTurnAndTake(context.Context, provider.AckOrchestrationParam
 	panic("nothing is to be acknowledged")
 }
 
-func (*idleStore) AckWorkAndTake(context.Context, string, provider.WorkItem, provider.TakeParams) (provider.Taken, error) {
+func (*idleStore) AckWorkAndTake(context.Context, []provider.WorkAck, provider.TakeParams) ([]error, provider.Taken, error) {
 	panic("nothing is to be acknowledged")
 }
 

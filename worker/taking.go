@@ -22,15 +22,16 @@ type taking struct {
 	// began means that the call was made, and asked what it takes.
 	began bool
 	asked provider.TakeParams
+	// from is where what it asks for begins in a call with others.
+	from int
 	// succeeded means that the call has brought taken.
 	succeeded, finished bool
 	taken               provider.Taken
 }
 
-// begin returns what the first try of an acknowledgement takes beside: ok is false when it
-// takes nothing. A turn's commit asks for as many activities as it queues, as far as there
-// are idle slots.
-func (k *taking) begin(queued int) (params provider.TakeParams, ok bool) {
+// begin returns what the first try of an acknowledgement takes beside: for its own slot, and for
+// as many idle ones as are wanted and there are. ok is false when it takes nothing.
+func (k *taking) begin(turns, work int) (params provider.TakeParams, ok bool) {
 	if k == nil {
 		return params, false
 	}
@@ -39,12 +40,6 @@ func (k *taking) begin(queued int) (params provider.TakeParams, ok bool) {
 	d := k.dispatcher
 	if k.began || k.turn == nil && k.activities == nil || d.ctx.Err() != nil {
 		return params, false
-	}
-	turns, work := 0, 0
-	if k.turn == nil {
-		turns = 1
-	} else {
-		work = queued
 	}
 	var idle []*orchestrator
 	idle, k.turnsSeen = d.turns.reserve(turns)
@@ -74,19 +69,35 @@ func (k *taking) ask() provider.TakeParams {
 // answered notes what the call has brought: nothing if it failed. After a failure that may pass
 // there is a look, which tells whether the store is away, and when it is back.
 func (k *taking) answered(taken provider.Taken, err error) {
+	k.receive(taken, err)
+	k.note(err)
+}
+
+// receive takes in what the call has brought. It is run at once if nobody waits for it any more.
+func (k *taking) receive(taken provider.Taken, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err != nil {
 		k.putBack()
-		if d := k.dispatcher; provider.IsRetryable(err) {
-			d.turns.notice()
-			d.activities.notice()
-		}
 		return
 	}
 	k.succeeded, k.taken = true, taken
-	k.noteTurn()
-	k.noteActivities()
+	if k.finished {
+		k.run()
+	}
+}
+
+// note notes whether there may be more to take.
+func (k *taking) note(err error) {
+	d := k.dispatcher
+	switch {
+	case err == nil:
+		k.noteTurn()
+		k.noteActivities()
+	case provider.IsRetryable(err):
+		d.turns.notice()
+		d.activities.notice()
+	}
 }
 
 // noteTurn notes whether there may be more turns.
@@ -136,11 +147,16 @@ func (k *taking) observe(taken provider.Taken) {
 	}
 }
 
-// release frees the slots that wait for the call, as it may take long.
+// release frees the slots that wait for the call, as it may take long. When the call has been made,
+// and the acknowledgement is to be made again, what was taken does not wait for that.
 func (k *taking) release() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.putBack()
+	if k.succeeded {
+		k.finishOnce()
+	} else {
+		k.putBack()
+	}
 }
 
 // putBack frees the slots that wait. The caller has the mutex.
@@ -165,10 +181,19 @@ func (k *taking) finish() {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.finished {
-		return
+	k.finishOnce()
+}
+
+// finishOnce is finish for a caller that has the mutex.
+func (k *taking) finishOnce() {
+	if !k.finished {
+		k.finished = true
+		k.run()
 	}
-	k.finished = true
+}
+
+// run starts what was taken and frees the other slots. The caller has the mutex.
+func (k *taking) run() {
 	slots := slices.Clone(k.activities)
 	for _, work := range k.taken.Work {
 		var a *activities

@@ -36,13 +36,13 @@ func (s *takenStore) AckTurnAndTake(ctx context.Context, ack provider.AckOrchest
 }
 
 func (s *takenStore) AckWorkAndTake(
-	ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams,
-) (provider.Taken, error) {
-	taken, err := s.Store.AckWorkAndTake(ctx, token, completion, params)
-	if s.work == nil {
-		return taken, err
+	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
+) ([]error, provider.Taken, error) {
+	outcomes, taken, err := s.Store.AckWorkAndTake(ctx, acks, params)
+	if s.work != nil {
+		taken, err = s.work(taken, err)
 	}
-	return s.work(taken, err)
+	return outcomes, taken, err
 }
 
 // What comes with an acknowledgement when the worker is told to stop is handed back at once,
@@ -126,7 +126,7 @@ func TestOnlyTheFirstTryTakes(t *testing.T) {
 			t.Errorf("%d calls %q, want 1: %v", n, call, calls)
 		}
 	}
-	if n := countOf(calls, "ack activity and take"); n != 0 {
+	if n := countOf(calls, "ack activities and take"); n != 1 { // of nothing, as the only one failed
 		t.Errorf("a repeated acknowledgement takes work: %v", calls)
 	}
 }
@@ -171,6 +171,45 @@ func TestTakingFails(t *testing.T) {
 	}
 	if told := lines(log, "the store is back"); len(told) == 0 {
 		t.Errorf("the log does not tell that the store is back:\n%s", log)
+	}
+}
+
+// What was taken beside an acknowledgement that the store refuses for now runs at once, and does
+// not wait until that has been repeated with success.
+func TestTakenDoesNotWaitForARepeatedAck(t *testing.T) {
+	t.Parallel()
+	bothQueued := make(chan struct{})
+	var commits atomic.Int32
+	inner := &takenStore{Store: openStore(t), turn: func(taken provider.Taken, err error) (provider.Taken, error) {
+		if commits.Add(1) == 2 {
+			close(bothQueued)
+		}
+		return taken, err
+	}}
+	var accepted atomic.Bool
+	store := providerfault.New(inner, providerfault.Rule{
+		Operation: providerfault.AckWorkItem, Fault: providerfault.Fault{Fail: providerfault.Busy()},
+		If: func(c providerfault.Call) bool { return c.Instance == "first" && !accepted.Load() },
+	})
+	patient := activity.New(echo.Name(), func(_ context.Context, input string) (string, error) {
+		<-bothQueued
+		return input, nil
+	})
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, patient)
+	var runs []*client.Run[string]
+	for _, instance := range []string{"first", "second"} {
+		run, err := client.Start(t.Context(), client.New(inner.Store), callEcho, instance, instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	if got := result(t, runs[1]); got != "second" {
+		t.Errorf("output %q", got)
+	}
+	accepted.Store(true)
+	if got := result(t, runs[0]); got != "first" {
+		t.Errorf("output %q", got)
 	}
 }
 

@@ -16,6 +16,19 @@ var stmtAckWorkAndTake = statement{
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	asJSON: &statement{
 		text: `SET XACT_ABORT ON;
+DECLARE @acks [duroxide].[completion_list_v1];
+INSERT INTO @acks ([position], [lock_token], [instance_id], [work_item])
+SELECT w.[position], w.[lock_token],
+    CASE WHEN CHARINDEX(N'~', w.[instance_id] COLLATE Latin1_General_BIN2) = 0 THEN w.[instance_id] ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(w.[instance_id] COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END,
+    CASE WHEN CHARINDEX(N'~', v.c3 COLLATE Latin1_General_BIN2) = 0 THEN v.c3 ELSE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(v.c3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~3', NCHAR(10)), N'~4', NCHAR(13)), N'~5', NCHAR(9)), N'~0', N'~') END
+FROM OPENJSON(@acks_json) AS r
+CROSS APPLY OPENJSON(r.[value]) WITH (
+    [position] int '$.c0', [lock_token] uniqueidentifier '$.c1', [instance_id] nvarchar(800) '$.c2'
+) AS w
+CROSS APPLY (
+    SELECT MAX(CASE WHEN p.[key] = N'c3' THEN p.[value] END) AS c3
+    FROM OPENJSON(r.[value]) AS p WHERE p.[key] IN (N'c3')
+) AS v;
 DECLARE @work [duroxide].[take_list_v1];
 INSERT INTO @work ([position], [selection], [lock_token], [lock_ms], [sessions], [owner], [session_ms], [any_tag], [untagged],
     [tag1], [tag2], [tag3], [tag4], [tag5], [known], [unknown_ms], [from_id], [due_from])
@@ -35,12 +48,13 @@ FROM OPENJSON(@work_json) WITH (
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
     [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
+EXEC [duroxide].[ack_work_and_take] @acks = @acks, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
+		schemas: []schemaAt{{33, 43, "duroxide"}, {1081, 1091, "duroxide"}, {3774, 3784, "duroxide"}},
 		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @instance_id nvarchar(400), @work_item nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
+		decls:   "@acks_json nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
 	},
 	sets: [][]string{
+		{"position", "error_number", "error_message"},
 		{"error_number", "error_message"},
 		{"instance_id", "messages"},
 		{
@@ -56,22 +70,21 @@ EXEC [duroxide].[ack_work_and_take] @lock_token = @lock_token, @instance_id = @i
 		},
 	},
 	flow: []state{
-		{next: []edge{{0, 1}, {1, 2}, {6, 3}}},
-		{next: []edge{{6, 3}}},
-		{next: []edge{{0, 1}, {2, 4}}},
+		{next: []edge{{0, 1}}},
+		{next: []edge{{1, 2}, {2, 3}, {7, 4}}},
+		{next: []edge{{7, 4}}},
+		{next: []edge{{1, 2}, {3, 5}}},
 		{final: true},
-		{next: []edge{{0, 1}, {3, 5}}},
-		{next: []edge{{0, 1}, {4, 6}}},
-		{next: []edge{{0, 1}, {5, 7}}},
-		{next: []edge{{0, 1}, {6, 3}}},
+		{next: []edge{{1, 2}, {4, 6}}},
+		{next: []edge{{1, 2}, {5, 7}}},
+		{next: []edge{{1, 2}, {6, 8}}},
+		{next: []edge{{1, 2}, {7, 4}}},
 	},
 }
 
 // AckWorkAndTakeParams holds the arguments of [Queries.AckWorkAndTake].
 type AckWorkAndTakeParams struct {
-	LockToken    mssql.UniqueIdentifier
-	InstanceID   *string
-	WorkItem     *string
+	Acks         []CompletionListV1Row
 	TurnToken    *mssql.UniqueIdentifier
 	TurnMs       int64
 	Filtered     bool
@@ -89,8 +102,20 @@ type AckWorkAndTakeParams struct {
 	Work         []TakeListV1Row
 }
 
+// AckWorkAndTakeRefusedRow is a row that [Queries.AckWorkAndTake] returns.
+type AckWorkAndTakeRefusedRow struct {
+	Position     int32
+	ErrorNumber  int32
+	ErrorMessage string
+}
+
+func scanAckWorkAndTakeRefusedRow(rows *sql.Rows, r *AckWorkAndTakeRefusedRow) error {
+	return rows.Scan(&r.Position, &r.ErrorNumber, &r.ErrorMessage)
+}
+
 // AckWorkAndTakeResult is what [Queries.AckWorkAndTake] returns.
 type AckWorkAndTakeResult struct {
+	Refused          []AckWorkAndTakeRefusedRow
 	Failure          TakeFailureRow
 	FailureReturned  bool // false: the call yielded no Failure
 	Dropped          []FetchOrchestrationItemDroppedRow
@@ -106,19 +131,15 @@ type AckWorkAndTakeResult struct {
 	Work             []TakeWorkRow
 }
 
-// AckWorkAndTake ends an activity, and then takes a turn and the next activities: the call of ack_work_item and
-// that of take in one (§5.23). Whether something is taken changes nothing about the end, and nothing is
-// taken if that fails.
+// AckWorkAndTake ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
+// take does: activities that end at about the same time share one call (§5.23). One that fails keeps no other
+// from being ended, and nothing from being taken.
 //
-// The parameters are those of the two procedures; @turn_token and what follows belong to take, which
-// waits for nobody who writes.
-//
-// Errors: [ErrInvalidLockToken], [ErrLockExpired].
+// When there are several, one that has waited 150 ms for a lock fails, so that those behind it do not
+// wait for a long transaction. ack_work_item waits for as long as it takes.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
-	a := newArgs(18)
-	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
-	nullable(&a, "instance_id", sqlNVarChar(400), p.InstanceID)
-	nullable(&a, "work_item", sqlNVarChar(maxLength), p.WorkItem)
+	a := newArgs(16)
+	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)
 	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
 	required(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
 	required(&a, "filtered", sqlBit{}, p.Filtered)
@@ -138,24 +159,26 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
+			r.Refused, err = readMany(rows, scanAckWorkAndTakeRefusedRow)
+		case 1:
 			r.Failure, err = readOne(rows, scanTakeFailureRow)
 			r.FailureReturned = true
-		case 1:
+		case 2:
 			r.Dropped, err = readMany(rows, scanFetchOrchestrationItemDroppedRow)
 			r.DroppedReturned = true
-		case 2:
+		case 3:
 			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
 			r.ItemReturned = true
-		case 3:
+		case 4:
 			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
 			r.HistoryReturned = true
-		case 4:
+		case 5:
 			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
 			r.ValuesReturned = true
-		case 5:
+		case 6:
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 			r.MessagesReturned = true
-		case 6:
+		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
 		}
 		return err

@@ -98,6 +98,7 @@ var statements = []*statement{
 	&stmtTake,
 	&typeActivityListV1,
 	&typeCodeListV1,
+	&typeCompletionListV1,
 	&typeEventListV1,
 	&typeIDListV1,
 	&typeKVListV1,

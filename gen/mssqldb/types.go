@@ -88,6 +88,48 @@ func (r *CodeListV1Row) tvp(t *tvpRow) tvpCodeListV1Row {
 	}
 }
 
+// CompletionListV1Row is a row of the table type duroxide.completion_list_v1.
+//
+// Activities to end, with their completions; NULL for none.
+type CompletionListV1Row struct {
+	Position   int32
+	LockToken  mssql.UniqueIdentifier
+	InstanceID *string
+	WorkItem   *string
+}
+
+// put adds the row to a table argument.
+func (r *CompletionListV1Row) put(t *table) {
+	column(t, "position", sqlInt{}, r.Position)
+	column(t, "lock_token", sqlUniqueIdentifier{}, r.LockToken)
+	columnNull(t, "instance_id", sqlNVarChar(400), r.InstanceID)
+	columnNull(t, "work_item", sqlNVarChar(maxLength), r.WorkItem)
+}
+
+var typeCompletionListV1 = statement{
+	name:    "duroxide.completion_list_v1",
+	text:    "[duroxide].[completion_list_v1]",
+	schemas: []schemaAt{{0, 10, "duroxide"}},
+}
+
+// tvpCompletionListV1Row is what the driver makes a table of.
+type tvpCompletionListV1Row struct {
+	Position   int32
+	LockToken  mssql.UniqueIdentifier
+	InstanceID sql.NullString
+	WorkItem   sql.NullString
+}
+
+// tvp returns the row as the driver takes it.
+func (r *CompletionListV1Row) tvp(t *tvpRow) tvpCompletionListV1Row {
+	return tvpCompletionListV1Row{
+		Position:   r.Position,
+		LockToken:  tvpColumn[mssql.UniqueIdentifier](t, "lock_token", sqlUniqueIdentifier{}, r.LockToken),
+		InstanceID: tvpText(t, "instance_id", sqlNVarChar(400), r.InstanceID),
+		WorkItem:   tvpText(t, "work_item", sqlNVarChar(maxLength), r.WorkItem),
+	}
+}
+
 // EventListV1Row is a row of the table type duroxide.event_list_v1.
 //
 // Events to append.

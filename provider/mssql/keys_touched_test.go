@@ -277,7 +277,8 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		{"end an activity and take", 140, "the acknowledgement, and as before", takes(
 			func(c *crowd, params provider.TakeParams) (provider.Taken, error) {
 				held := provider.ActivityCompletedItem{Instance: c.turn.Item.Instance, ExecutionID: 1, ID: 2}
-				return c.AckWorkAndTake(c.t.Context(), c.work.LockToken, held, params)
+				outcomes, taken, err := c.AckWorkAndTake(c.t.Context(), []provider.WorkAck{{LockToken: c.work.LockToken, Completion: held}}, params)
+				return taken, errors.Join(append(outcomes, err)...)
 			}), 0},
 	}, fmt.Sprintf(`
 		SET @id = CONCAT(N'r', @n); SET @name = CONCAT(N'Order', @n %% 4); SET @item = %s;

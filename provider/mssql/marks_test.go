@@ -161,7 +161,8 @@ func TestTakesLookFromMarks(t *testing.T) {
 	m.mark(1)
 	taken := took(m.Take(t.Context(), params))("i1")
 	m.mark(3)
-	taken = took(m.AckWorkAndTake(t.Context(), taken.Work[0].LockToken, nil, params))("i3")
+	outcomes, taken, err := m.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: taken.Work[0].LockToken}}, params)
+	taken = took(taken, errors.Join(append(outcomes, err)...))("i3")
 	m.mark(2)
 	ack := provider.AckOrchestrationParams{LockToken: taken.Turn.LockToken, ExecutionID: 1}
 	took(m.AckTurnAndTake(t.Context(), ack, params))("i2")

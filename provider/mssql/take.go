@@ -69,36 +69,61 @@ func (s *Store) AckTurnAndTake(
 	return taken, nil
 }
 
-// AckWorkAndTake implements [provider.Taker] (§5.23), as [Store.AckTurnAndTake] does.
+// AckWorkAndTake implements [provider.Taker] (§5.23), as one remote call in which each activity
+// has a transaction of its own. It takes nothing that somebody is writing, as [Store.AckTurnAndTake].
+// The outcome of one of several that would have to wait for a lock for long, or that met a
+// deadlock, is an error that may pass: [Store.AckWorkItem] ends it.
 func (s *Store) AckWorkAndTake(
-	ctx context.Context, lockToken string, completion provider.WorkItem, take provider.TakeParams,
-) (provider.Taken, error) {
+	ctx context.Context, acks []provider.WorkAck, take provider.TakeParams,
+) ([]error, provider.Taken, error) {
 	k, err := newTaking(take)
 	if err != nil {
-		return provider.Taken{}, err
+		return nil, provider.Taken{}, err
 	}
-	ack, err := newWorkAck(lockToken, completion)
-	if err != nil {
-		return provider.Taken{}, err
+	outcomes := make([]error, len(acks))
+	var list []mssqldb.CompletionListV1Row
+	for i, a := range acks {
+		var ack mssqldb.AckWorkItemParams
+		if ack, outcomes[i] = newWorkAck(a.LockToken, a.Completion); outcomes[i] == nil {
+			list = append(list, mssqldb.CompletionListV1Row{
+				Position: int32(i), LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
+			})
+		}
 	}
+	var refused []mssqldb.AckWorkAndTakeRefusedRow
 	taken, err := s.takeWith(ctx, opAckWork, k, func(ctx context.Context, q *mssqldb.Queries, token mssqldriver.UniqueIdentifier) (mssqldb.TakeResult, error) {
 		p := s.takeParams(k, token)
 		r, err := q.AckWorkAndTake(ctx, mssqldb.AckWorkAndTakeParams{
-			LockToken: ack.LockToken, InstanceID: ack.InstanceID, WorkItem: ack.WorkItem,
+			Acks:      list,
 			TurnToken: p.TurnToken, TurnMs: p.TurnMs, Filtered: p.Filtered,
 			MinMajor: p.MinMajor, MinMinor: p.MinMinor, MinPatch: p.MinPatch, MaxMajor: p.MaxMajor, MaxMinor: p.MaxMinor, MaxPatch: p.MaxPatch,
 			TurnKnown: p.Known, UnknownMs: p.UnknownMs, HistoryLimit: p.HistoryLimit,
 			FromHead: p.FromHead, TurnDueFrom: p.TurnDueFrom, Work: p.Work,
 		})
+		refused = r.Refused
 		return mssqldb.TakeResult{
 			Dropped: r.Dropped, Item: r.Item, History: r.History, Values: r.Values, Messages: r.Messages,
 			Work: r.Work, Failure: r.Failure, FailureReturned: r.FailureReturned,
 		}, err
 	})
-	if err == nil && completion != nil && taken.Turn == nil {
-		s.signalInstances(1)
+	if err != nil {
+		return nil, provider.Taken{}, err
 	}
-	return taken, err
+	for _, row := range refused {
+		outcomes[row.Position] = classify(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Message: row.ErrorMessage})
+	}
+	ready := map[string]bool{}
+	for _, row := range list {
+		if row.InstanceID != nil && outcomes[row.Position] == nil {
+			ready[*row.InstanceID] = true
+		}
+	}
+	if taken.Turn != nil {
+		s.signalInstances(len(ready) - 1)
+	} else {
+		s.signalInstances(len(ready))
+	}
+	return outcomes, taken, nil
 }
 
 // andTake joins the parameters of the two parts.

@@ -43,15 +43,39 @@ func (s *Store) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestratio
 	})
 }
 
-// AckWorkAndTake implements [provider.Taker]. It follows the script as an [AckWorkItem] and
-// then as [Store.Take].
+// AckWorkAndTake implements [provider.Taker]. Each activity follows the script as an
+// [AckWorkItem], whose error is its outcome, before those that no fault is about, which go
+// together. Then it follows the script as [Store.Take].
 func (s *Store) AckWorkAndTake(
-	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
-) (provider.Taken, error) {
-	call := Call{Operation: AckWorkItem, Instance: target(completion), LockToken: lockToken, Item: completion}
-	return s.ackAndTake(ctx, call, params, func(together provider.TakeParams) (provider.Taken, error) {
-		return s.taker().AckWorkAndTake(ctx, lockToken, completion, together)
-	})
+	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
+) ([]error, provider.Taken, error) {
+	outcomes := make([]error, len(acks))
+	var together []provider.WorkAck
+	var places []int
+	for i, ack := range acks {
+		fault := s.script.next(Call{
+			Operation: AckWorkItem, Instance: target(ack.Completion), LockToken: ack.LockToken, Item: ack.Completion,
+		})
+		if fault == (Fault{}) {
+			together, places = append(together, ack), append(places, i)
+			continue
+		}
+		_, outcomes[i] = apply(ctx, AckWorkItem, fault, func() (struct{}, error) {
+			return struct{}{}, s.inner.AckWorkItem(ctx, ack.LockToken, ack.Completion)
+		})
+	}
+	p := s.plan(params)
+	got, taken, err := s.taker().AckWorkAndTake(ctx, together, p.together)
+	if err != nil {
+		return nil, provider.Taken{}, err
+	}
+	for i, outcome := range got {
+		outcomes[places[i]] = outcome
+	}
+	if taken.Err == nil {
+		s.takeApart(ctx, &taken, p)
+	}
+	return outcomes, taken, nil
 }
 
 func (s *Store) ackAndTake(

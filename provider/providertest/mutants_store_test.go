@@ -48,7 +48,7 @@ type calls struct {
 	PruneExecutionsBulk        func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error)
 	Take                       func(ctx context.Context, params provider.TakeParams) (provider.Taken, error)
 	AckTurnAndTake             func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error)
-	AckWorkAndTake             func(ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error)
+	AckWorkAndTake             func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
 	WorkReady                  func() (turns, activities <-chan struct{}, stop func())
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 }
@@ -209,8 +209,8 @@ func (b broken) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestratio
 	return b.calls.AckTurnAndTake(ctx, ack, params)
 }
 
-func (b broken) AckWorkAndTake(ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
-	return b.calls.AckWorkAndTake(ctx, lockToken, completion, params)
+func (b broken) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+	return b.calls.AckWorkAndTake(ctx, acks, params)
 }
 
 func (b broken) WorkReady() (turns, activities <-chan struct{}, stop func()) {

@@ -36,10 +36,12 @@ func takingWith(ask func(params *provider.TakeParams), answer func(taken *provid
 				return sound.AckTurnAndTake(ctx, ack, params)
 			})
 		}
-		c.AckWorkAndTake = func(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
-			return change(params, func(params provider.TakeParams) (provider.Taken, error) {
-				return sound.AckWorkAndTake(ctx, token, completion, params)
+		c.AckWorkAndTake = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) (outcomes []error, taken provider.Taken, err error) {
+			taken, err = change(params, func(params provider.TakeParams) (taken provider.Taken, err error) {
+				outcomes, taken, err = sound.AckWorkAndTake(ctx, acks, params)
+				return taken, err
 			})
+			return outcomes, taken, err
 		}
 	}
 }
@@ -51,9 +53,15 @@ func commitWith(both func(ack func() error, take func() (provider.Taken, error))
 			return both(func() error { return sound.AckOrchestrationItem(ctx, ack) },
 				func() (provider.Taken, error) { return sound.Take(ctx, params) })
 		}
-		c.AckWorkAndTake = func(ctx context.Context, token string, completion provider.WorkItem, params provider.TakeParams) (provider.Taken, error) {
-			return both(func() error { return sound.AckWorkItem(ctx, token, completion) },
-				func() (provider.Taken, error) { return sound.Take(ctx, params) })
+		c.AckWorkAndTake = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+			outcomes := make([]error, len(acks))
+			taken, err := both(func() error {
+				for i, a := range acks {
+					outcomes[i] = sound.AckWorkItem(ctx, a.LockToken, a.Completion)
+				}
+				return nil
+			}, func() (provider.Taken, error) { return sound.Take(ctx, params) })
+			return outcomes, taken, err
 		}
 	}
 }
@@ -199,6 +207,92 @@ func takingMutants() []mutant {
 				return taken, err
 			}
 		}},
+	}
+}
+
+// endingMutants are about ending several activities in one call.
+func endingMutants() []mutant {
+	const rule = "§5.23 outcomes"
+	type ending = func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
+	with := func(change func(sound calls) ending) func(*calls, calls) {
+		return func(c *calls, sound calls) { c.AckWorkAndTake = change(sound) }
+	}
+	return []mutant{
+		{"ends no more after one that fails", rule, []string{"more taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				outcomes := make([]error, len(acks))
+				for i := range acks {
+					one, _, err := sound.AckWorkAndTake(ctx, acks[i:i+1], provider.TakeParams{})
+					if err != nil {
+						return nil, provider.Taken{}, err
+					}
+					if one[0] != nil {
+						for j := range outcomes[i:] {
+							outcomes[i+j] = one[0]
+						}
+						break
+					}
+				}
+				taken, err := sound.Take(ctx, params)
+				return outcomes, taken, err
+			}
+		})},
+		{"tells the outcomes of acknowledgements in another order", rule, []string{"more taking/each_acknowledgement_has_its_outcome"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks, params)
+				slices.Reverse(outcomes)
+				return outcomes, taken, err
+			}
+		})},
+		{"takes nothing when an acknowledgement failed", rule, []string{"more taking/failed_acknowledgements_take_all_the_same"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				outcomes, _, err := sound.AckWorkAndTake(ctx, acks, provider.TakeParams{})
+				if err != nil || slices.ContainsFunc(outcomes, func(outcome error) bool { return outcome != nil }) {
+					return outcomes, provider.Taken{}, err
+				}
+				taken, err := sound.Take(ctx, params)
+				return outcomes, taken, err
+			}
+		})},
+		{"takes after the first acknowledgement", "what the call itself made", []string{"more taking/completions_of_one_call_share_a_turn"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				first := min(1, len(acks))
+				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks[:first], params)
+				if err != nil {
+					return nil, taken, err
+				}
+				rest, _, err := sound.AckWorkAndTake(ctx, acks[first:], provider.TakeParams{})
+				return append(outcomes, rest...), taken, err
+			}
+		})},
+		{"takes no acknowledgements for an error", rule, []string{"more taking/without_acknowledgements_it_is_a_take"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				if len(acks) == 0 {
+					return nil, provider.Taken{}, provider.Permanent("ack_work_item", "no activities", provider.ErrInvalidArgument)
+				}
+				return sound.AckWorkAndTake(ctx, acks, params)
+			}
+		})},
+		{"says that it ends them", rule, []string{
+			"more taking/each_acknowledgement_has_its_outcome", "more taking/acknowledged_together_stamps_sessions",
+		}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				outcomes := make([]error, len(acks))
+				for i, a := range acks {
+					if a.LockToken == "no token" {
+						outcomes[i] = provider.Permanent("ack_work_item", "no token", provider.ErrInvalidLockToken)
+					}
+				}
+				taken, err := sound.Take(ctx, params)
+				return outcomes, taken, err
+			}
+		})},
+		{"says of what was ended that it ends it", rule, []string{"more taking/what_is_acknowledged_together_ends_once"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				_, taken, err := sound.AckWorkAndTake(ctx, acks, params)
+				return make([]error, len(acks)), taken, err
+			}
+		})},
 	}
 }
 

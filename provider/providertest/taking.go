@@ -10,8 +10,8 @@ import (
 )
 
 // taking checks what a store promises that locks work in the call that commits (§5.23).
-// Another store skips the scenarios. What it tells of work that is ready is in
-// taking_notices.go.
+// Another store skips the scenarios. What ends several activities in one call is in
+// taking_acks.go, and what is told of work that is ready in taking_notices.go.
 func taking() category {
 	scenarios := []scenario{
 		{"what_is_ready_is_taken", takesWhatIsReady},
@@ -30,6 +30,7 @@ func taking() category {
 		{"tokens_are_those_of_fetches", takesWithTokens},
 		{"nothing_is_taken_twice", takesOnce},
 	}
+	scenarios = append(scenarios, endingTogether()...)
 	scenarios = append(scenarios, takingNotices()...)
 	return category{"more taking", needing[provider.Taker](scenarios)}
 }
@@ -39,7 +40,7 @@ const (
 	ruleTakenNow   = "§5.23 what is taken: without waiting: PollTimeout is not used"
 	ruleTakenTerms = "§5.23 what is taken: exactly as §5.1, and for each entry as §5.10, says; For is the index of the entry"
 	ruleTakenMade  = "§5.23 what the call itself made: is seen"
-	ruleAckFailed  = "§5.23 atomicity: when the acknowledgement fails, nothing is taken and the call returns its error"
+	ruleAckFailed  = "§5.23 atomicity: when a turn's acknowledgement fails, nothing is taken and the call returns its error"
 	ruleTakeArgs   = "§5.23 arguments: those of the taking are checked first: ErrInvalidArgument, and nothing is committed"
 )
 
@@ -152,47 +153,34 @@ func turnHandsOn(e *env) {
 func completionHandsOn(e *env) {
 	e.createWithActivities("A", 2, 3)
 	work := e.fetchWork(held)
-	taken := e.took(e.taker().AckWorkAndTake(e.ctx, work.LockToken, completedItem("A", 2), aTurn(noSession())))
+	taken := e.ackAndTake(aTurn(noSession()), ackOf(work, completedItem("A", 2)))
 	e.gotTurn(taken, "A", ruleTakenMade)
 	e.batch(taken.Turn, ruleTakenMade, completedItem("A", 2))
 	e.gotWork(taken, ruleTakes, "0:3")
 }
 
-// Whatever an acknowledgement fails for, what is ready stays so, at its first attempt.
+// Whatever a turn's acknowledgement fails for, what is ready stays so, at its first attempt.
 func failedAckTakesNothing(e *env) {
 	e.create("A")
 	e.wake("A")
 	turn := e.fetchInstance("A", held)
-	e.enqueueWork(activityItem("A", 2))
-	late := e.fetchWork(e.lease)
 	e.enqueueWork(activityItem("A", 3))
 	e.enqueue(startItem("B"))
-	e.expire()
 	twice := turnOf(turn, provider.AckOrchestrationParams{HistoryDelta: []provider.Event{started("A", 1)}})
 	unknown := provider.AckOrchestrationParams{LockToken: "no token", ExecutionID: 1}
 	for name, c := range map[string]struct {
-		call func() (provider.Taken, error)
+		ack  provider.AckOrchestrationParams
 		want error
 	}{
-		"a turn without lock": {func() (provider.Taken, error) {
-			return e.taker().AckTurnAndTake(e.ctx, unknown, aTurn(noSession()))
-		}, provider.ErrInvalidLockToken},
-		"a turn with an event twice": {func() (provider.Taken, error) {
-			return e.taker().AckTurnAndTake(e.ctx, twice, aTurn(noSession()))
-		}, provider.ErrDuplicateEvent},
-		"an activity without lock": {func() (provider.Taken, error) {
-			return e.taker().AckWorkAndTake(e.ctx, "no token", completedItem("A", 2), aTurn(noSession()))
-		}, provider.ErrInvalidLockToken},
-		"an activity that came late": {func() (provider.Taken, error) {
-			return e.taker().AckWorkAndTake(e.ctx, late.LockToken, completedItem("A", 2), aTurn(noSession()))
-		}, provider.ErrLockExpired},
+		"a turn without lock":        {unknown, provider.ErrInvalidLockToken},
+		"a turn with an event twice": {twice, provider.ErrDuplicateEvent},
 	} {
-		taken, err := c.call()
+		taken, err := e.taker().AckTurnAndTake(e.ctx, c.ack, aTurn(noSession()))
 		e.permanent(err, c.want, ruleAckFailed)
 		e.check(taken.Turn == nil && len(taken.Work) == 0, ruleAckFailed, "%s: took %s", name, render(taken))
 	}
-	same(e, e.fetchInstance("B", held).AttemptCount, 1, ruleAckFailed)
-	same(e, e.claim(noSession(), 2, ruleAckFailed).AttemptCount, 2, ruleAckFailed)
+	left := e.tryFetch(held)
+	e.check(left != nil && left.Item.Instance == "B" && left.AttemptCount == 1, ruleAckFailed, "fetched %s, want B at its first attempt", render(left))
 	same(e, e.claim(noSession(), 3, ruleAckFailed).AttemptCount, 1, ruleAckFailed)
 }
 
@@ -213,7 +201,8 @@ func badEntriesCommitNothing(e *env) {
 		_, err := e.taker().Take(e.ctx, params)
 		e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		for _, token := range []string{work.LockToken, "no token"} {
-			_, err = e.taker().AckWorkAndTake(e.ctx, token, completedItem("A", 2), params)
+			ack := provider.WorkAck{LockToken: token, Completion: completedItem("A", 2)}
+			_, _, err = e.taker().AckWorkAndTake(e.ctx, []provider.WorkAck{ack}, params)
 			e.permanent(err, provider.ErrInvalidArgument, ruleTakeArgs)
 		}
 		for _, token := range []string{turn.LockToken, "no token"} {
@@ -243,7 +232,7 @@ func endedContextTakesNothing(e *env) {
 			return err
 		},
 		"AckWorkAndTake": func(ctx context.Context) error {
-			_, err := e.taker().AckWorkAndTake(ctx, work.LockToken, completedItem("A", 2), aTurn(noSession()))
+			_, _, err := e.taker().AckWorkAndTake(ctx, []provider.WorkAck{ackOf(work, completedItem("A", 2))}, aTurn(noSession()))
 			return err
 		},
 	} {
@@ -339,7 +328,7 @@ func takesWithTokens(e *env) {
 	same(e, taken.Turn.AttemptCount, 1, ruleTakenTerms)
 	e.commit(taken.Turn, provider.AckOrchestrationParams{Metadata: created(), HistoryDelta: []provider.Event{started("B", 1)}})
 	e.ackWork(taken.Work[0].FetchedWorkItem)
-	taken = e.took(e.taker().AckWorkAndTake(e.ctx, taken.Work[1].LockToken, nil, aTurn()))
+	taken = e.ackAndTake(aTurn(), ackOf(taken.Work[1].FetchedWorkItem, nil))
 	e.gotTurn(taken, "A", ruleTakenTerms)
 	e.took(e.taker().AckTurnAndTake(e.ctx, turnOf(taken.Turn, provider.AckOrchestrationParams{}), provider.TakeParams{}))
 	e.fetchNone(ruleTakenTerms)

@@ -113,7 +113,7 @@ func noticesOfCompletions(e *env) {
 	work := e.fetchWork(held)
 	r := e.subscribe()
 	e.nothingYet(r)
-	e.took(e.taker().AckWorkAndTake(e.ctx, work.LockToken, completedItem("A", 2), someWork(noSession())))
+	e.ackAndTake(someWork(noSession()), ackOf(work, completedItem("A", 2)))
 	e.gotTurn(e.noticed(r.turns, aTurn()), "A", ruleReady)
 }
 

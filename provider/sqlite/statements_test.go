@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"sync"
@@ -219,10 +220,13 @@ func (c counting) orchestrate(instance string) {
 	for running := taken.Work; len(running) > 0; running = append(running[1:], taken.Work...) {
 		results++
 		item, _ := running[0].Item.(provider.ActivityExecuteItem)
-		taken, err = c.s.AckWorkAndTake(ctx, running[0].LockToken, provider.ActivityCompletedItem{
-			Instance: instance, ExecutionID: 1, ID: item.ID, Result: payload,
-		}, c.params(true, 1))
-		must(t, err)
+		var outcomes []error
+		outcomes, taken, err = c.s.AckWorkAndTake(ctx, []provider.WorkAck{{
+			LockToken: running[0].LockToken, Completion: provider.ActivityCompletedItem{
+				Instance: instance, ExecutionID: 1, ID: item.ID, Result: payload,
+			},
+		}}, c.params(true, 1))
+		must(t, errors.Join(append(outcomes, err)...))
 		_, err := c.s.AckTurnAndTake(ctx, nextTurn(taken.Turn), c.params(true, 0))
 		must(t, err)
 	}

@@ -47,19 +47,34 @@ func (s *Store) AckTurnAndTake(
 	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps()}, taking)
 }
 
-// AckWorkAndTake implements [provider.Taker] (§5.23), as one transaction.
+// AckWorkAndTake implements [provider.Taker] (§5.23), as one transaction: after trouble with
+// the database no activity was ended.
 func (s *Store) AckWorkAndTake(
-	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
-) (provider.Taken, error) {
+	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
+) ([]error, provider.Taken, error) {
 	taking, err := s.newTaking(params)
 	if err != nil {
-		return provider.Taken{}, err
+		return nil, provider.Taken{}, err
 	}
-	ack, err := ackWork(lockToken, completion)
+	var outcomes []error // not to be read when the call was left
+	taken, err := s.takeWith(ctx, &job{operation: opAckWork, then: taking.steps(), run: func(ctx context.Context, t *tx) error {
+		outcomes = make([]error, len(acks))
+		for i, a := range acks {
+			ack, err := ackWork(a.LockToken, a.Completion)
+			if err == nil {
+				err = ack(ctx, t)
+			}
+			if err != nil && !errors.Is(err, provider.ErrLockLost) && !errors.Is(err, provider.ErrInvalidArgument) {
+				return err
+			}
+			outcomes[i] = err
+		}
+		return nil
+	}}, taking)
 	if err != nil {
-		return provider.Taken{}, err
+		return nil, provider.Taken{}, err
 	}
-	return s.takeWith(ctx, &job{operation: opAckWork, run: ack, then: taking.steps()}, taking)
+	return outcomes, taken, nil
 }
 
 // WorkReady implements [provider.Taker] (§5.23). What other processes have written is

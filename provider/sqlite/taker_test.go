@@ -102,7 +102,7 @@ func TestNothingIsKeptOfTheFirstTry(t *testing.T) {
 		return err
 	}))
 	s.writer.clock = func() int64 { return 1_000_000 + max(0, looks.Add(1)-2) }
-	taken, err := s.AckWorkAndTake(t.Context(), work.LockToken, nil, everything())
+	_, taken, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{LockToken: work.LockToken}}, everything())
 	must(t, err)
 	if taken.Turn != nil || len(taken.Work) != 0 || taken.Err == nil || !strings.HasPrefix(taken.Err.Error(), opFetchOrchestration) || !strings.Contains(taken.Err.Error(), "the second try") {
 		t.Errorf("took %v and %v, error %v; want nothing because of the second try", taken.Turn, taken.Work, taken.Err)
@@ -131,7 +131,7 @@ func TestTakeGivesBack(t *testing.T) {
 		must(t, s.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: "i", ExecutionID: 1, ID: 3 + id}))
 	}
 	armed.Store(true)
-	_, err = s.AckWorkAndTake(ctx, work.LockToken, nil, everything())
+	_, _, err = s.AckWorkAndTake(ctx, []provider.WorkAck{{LockToken: work.LockToken}}, everything())
 	contextEnded(t, err, context.Canceled)
 	close(gone)
 	taken, err := s.Take(t.Context(), everything())
@@ -205,10 +205,12 @@ func TestTakingSeesTheWholeGroup(t *testing.T) {
 	taken := make(chan provider.Taken, n)
 	for i, work := range held.Work {
 		go func() {
-			got, err := s.AckWorkAndTake(t.Context(), work.LockToken, provider.ActivityCompletedItem{
-				Instance: "i", ExecutionID: 1, ID: 2 + uint64(i), Result: "r",
-			}, everything())
-			if err != nil {
+			outcomes, got, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{
+				LockToken: work.LockToken, Completion: provider.ActivityCompletedItem{
+					Instance: "i", ExecutionID: 1, ID: 2 + uint64(i), Result: "r",
+				},
+			}}, everything())
+			if err = errors.Join(append(outcomes, err)...); err != nil {
 				t.Error(err)
 			}
 			taken <- got

@@ -1,23 +1,26 @@
--- Ends an activity, and then takes a turn and the next activities: the call of ack_work_item and that
--- of take in one (§5.23). Whether something is taken changes nothing about the end, and nothing is
--- taken if that fails.
+-- Ends activities, each as ack_work_item does, and then takes a turn and the next activities, as take
+-- does: activities that end at about the same time share one call (§5.23). One that fails keeps no other
+-- from being ended, and nothing from being taken.
 --
--- The parameters are those of the two procedures; @turn_token and what follows belong to take, which
--- waits for nobody who writes.
+-- When there are several, one that has waited 150 ms for a lock fails, so that those behind it do not
+-- wait for a long transaction. ack_work_item waits for as long as it takes.
 --
--- gen:null @instance_id @work_item @turn_token @turn_known @history_limit
+-- Called by: Store.AckWorkAndTake.
+-- Transaction: none. The end of each activity commits by itself, and so does each lock of take.
 --
--- Result sets: those of take.
+-- Parameters:
+--   @acks  the activities with their completions, ended in the order of their positions
+--   The others belong to take, which waits for nobody who writes.
 --
--- Locks: those of ack_work_item, and after its commit those of take.
+-- gen:null @turn_token @turn_known @history_limit
 --
--- Errors:
---   50010 invalid_lock_token: nobody holds the token
---   50011 lock_expired: the token's lease has ended
+-- Result sets:
+--   1 Refused: the positions in @acks of those that were not ended, each with the error
+--   2 to 8: those of take
+--
+-- Locks: those of ack_work_item, one activity after the other, and then those of take.
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
-    @lock_token    UNIQUEIDENTIFIER,
-    @instance_id   NVARCHAR(400),
-    @work_item     NVARCHAR(MAX),
+    @acks          duroxide.completion_list_v1 READONLY,
     @turn_token    UNIQUEIDENTIFIER,
     @turn_ms       BIGINT,
     @filtered      BIT,
@@ -37,7 +40,34 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
+DECLARE @refused TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL, error_message NVARCHAR(4000) NOT NULL);
+DECLARE @position INT, @lock_token UNIQUEIDENTIFIER, @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX);
+IF (SELECT COUNT(*) FROM @acks AS a) > 1
+    SET LOCK_TIMEOUT 150;
+SELECT @position = MIN(a.position) FROM @acks AS a;
+WHILE @position IS NOT NULL
+BEGIN
+    SELECT @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item
+    FROM @acks AS a
+    WHERE a.position = @position;
+    BEGIN TRY
+        EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
+    END TRY
+    BEGIN CATCH
+        -- vet:allow P5-swallow: the error is in a result set, as others may have been ended before
+        IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+        INSERT INTO @refused (position, error_number, error_message)
+        VALUES (@position, ERROR_NUMBER(), ERROR_MESSAGE());
+    END CATCH;
+    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;
+END;
+SET LOCK_TIMEOUT -1;
+
+-- gen:result Refused
+SELECT r.position, r.error_number, r.error_message
+FROM @refused AS r
+ORDER BY r.position;
+
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,
     @max_patch = @max_patch, @known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit,

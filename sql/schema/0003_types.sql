@@ -126,6 +126,15 @@ CREATE TYPE duroxide.take_list_v1 AS TABLE (
 );
 GO
 
+-- Activities to end, with their completions; NULL for none.
+CREATE TYPE duroxide.completion_list_v1 AS TABLE (
+    position    INT              NOT NULL PRIMARY KEY,
+    lock_token  UNIQUEIDENTIFIER NOT NULL,
+    instance_id NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NULL,
+    work_item   NVARCHAR(MAX)    NULL
+);
+GO
+
 -- Leases to renew, of turns and of activities.
 CREATE TYPE duroxide.lease_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,

@@ -124,6 +124,23 @@ var workMutants = []mutant{
 		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
 	},
 	{
+		what: "ends no activity after the first", kind: conditionRemoved, module: "ack_work_and_take",
+		old: "    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n", new: "    SET @position = NULL;\n",
+	},
+	{
+		what: "ends no activity after one that fails", kind: conditionRemoved, module: "ack_work_and_take",
+		old: "        VALUES (@position, ERROR_NUMBER(), ERROR_MESSAGE());\n", new: "        SELECT a.position, ERROR_NUMBER(), ERROR_MESSAGE() FROM @acks AS a WHERE a.position >= @position;\n        SET @position = 2147483647;\n",
+	},
+	{
+		what: "lets activities wait behind one that is blocked", kind: hintRemoved, module: "ack_work_and_take",
+		old: "    SET LOCK_TIMEOUT 150;\n", new: "    SET LOCK_TIMEOUT -1;\n",
+	},
+	{
+		what: "ends all activities in one transaction", kind: commitMoved, module: "ack_work_and_take",
+		old: "    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n",
+		new: "    IF @@TRANCOUNT = 0\n        BEGIN TRANSACTION;\n    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n    IF @position IS NULL\n        COMMIT TRANSACTION;\n",
+	},
+	{
 		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
 		old: "WHERE s.session_id = @session_id\n  AND s.locked_until > @now;", new: "WHERE s.session_id = @session_id;",
 	},

@@ -341,14 +341,14 @@ func (c *Counter) AckTurnAndTake(ctx context.Context, ack provider.AckOrchestrat
 	return taken, err
 }
 
-// AckWorkAndTake implements [provider.Taker].
+// AckWorkAndTake implements [provider.Taker]. It changes the store if an acknowledgement does.
 func (c *Counter) AckWorkAndTake(
-	ctx context.Context, lockToken string, completion provider.WorkItem, params provider.TakeParams,
-) (provider.Taken, error) {
+	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
+) ([]error, provider.Taken, error) {
 	call := c.begin("AckWorkAndTake")
-	taken, err := c.taker().AckWorkAndTake(ctx, lockToken, completion, params)
-	call.end(err == nil)
-	return taken, err
+	outcomes, taken, err := c.taker().AckWorkAndTake(ctx, acks, params)
+	call.end(err == nil && slices.Contains(outcomes, nil))
+	return outcomes, taken, err
 }
 
 // taker is the store, which WorkReady has said to be one.
