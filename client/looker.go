@@ -18,6 +18,8 @@ type looker struct {
 	waits map[*wait]struct{}
 	// questions are those of the next call.
 	questions map[*wait]struct{}
+	// askedAll is when those who rest were last asked for.
+	askedAll time.Time
 	// asking means that the goroutine is there, and stop ends its call.
 	asking bool
 	stop   context.CancelFunc
@@ -64,11 +66,15 @@ func (l *looker) leave(w *wait) {
 	}
 }
 
-// ask asks for the wait's instance. The answer comes into its channel.
+// ask asks for the wait's instance. The answer comes into its channel. The call is the occasion to
+// ask for those who rest as well, when that will be due before long.
 func (l *looker) ask(w *wait) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.question(w)
+	if time.Since(l.askedAll) >= maxPoll/2 {
+		l.questionAll()
+	}
 }
 
 // askAll asks for the wait's instance and those of all who rest, unless somebody else's askAll
@@ -80,6 +86,12 @@ func (l *looker) askAll(w *wait) {
 		return
 	}
 	l.question(w)
+	l.questionAll()
+}
+
+// questionAll adds those who rest to the next call. The caller holds the lock.
+func (l *looker) questionAll() {
+	l.askedAll = time.Now()
 	for other := range l.waits {
 		if other.resting {
 			l.question(other)

@@ -129,6 +129,31 @@ func TestWaitsAskTogether(t *testing.T) {
 	})
 }
 
+// While ends are told one after the other, the looks for them are looks for all who wait: there are
+// hardly any others.
+func TestLooksForEndsAskForAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const waits = 100
+		store := newTelling()
+		c := client.New(store)
+		var waiting sync.WaitGroup
+		for i := range waits {
+			waiting.Go(func() { _, _ = c.Wait(t.Context(), fmt.Sprint("i", i)) })
+		}
+		time.Sleep(time.Second)
+		before := store.calls()
+		for i := range waits {
+			time.Sleep(40 * time.Millisecond)
+			store.end(fmt.Sprint("i", i))
+		}
+		waiting.Wait()
+		if n := store.calls() - before; n > waits+1 {
+			t.Errorf("%d calls for %d ends", n, waits)
+		}
+	})
+}
+
 // A run that was started here looks once: when the store tells of its end.
 func TestRunLooksOnce(t *testing.T) {
 	t.Parallel()

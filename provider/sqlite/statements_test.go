@@ -142,10 +142,12 @@ func TestOneActivityIsFourTransactions(t *testing.T) { //nolint:paralleltest // 
 	ack.WorkerItems = ack.WorkerItems[:1]
 	taken, err := s.AckTurnAndTake(t.Context(), ack, worker.params(true, 1))
 	must(t, err)
-	taken, err = s.AckWorkAndTake(t.Context(), taken.Work[0].LockToken, provider.ActivityCompletedItem{
-		Instance: "second", ExecutionID: 1, ID: 2, Result: payload,
-	}, worker.params(true, 1))
-	must(t, err)
+	outcomes, taken, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{{
+		LockToken: taken.Work[0].LockToken, Completion: provider.ActivityCompletedItem{
+			Instance: "second", ExecutionID: 1, ID: 2, Result: payload,
+		},
+	}}, worker.params(true, 1))
+	must(t, errors.Join(append(outcomes, err)...))
 	last := nextTurn(taken.Turn)
 	last.Metadata.Status = new(provider.StatusCompleted)
 	_, err = s.AckTurnAndTake(t.Context(), last, worker.params(true, 0))
