@@ -143,12 +143,11 @@ type AckOrchestrationItemResult struct {
 
 // AckOrchestrationItem commits one turn and releases the instance (§5.2): all of it or nothing.
 //
-// The order of the statements is that of the locks, except that activities are
-// queued before any are cancelled: one that is scheduled and cancelled in the same
-// turn must be gone in the end (pitfall P11). History is only ever added to, never
-// read, so that an instance whose history is damaged can still be failed (pitfall
-// P10). How many statements there are does not depend on how many messages, activities and
-// events there are.
+// The order of the statements is that of the locks, except that activities are queued before any
+// are cancelled: an activity that is scheduled and cancelled in the same turn must be gone in
+// the end. History is only added to and never read, so that an instance whose history is damaged
+// can still be failed. The number of statements does not depend on the numbers of messages,
+// activities and events.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {

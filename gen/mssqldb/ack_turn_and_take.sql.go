@@ -202,12 +202,9 @@ type AckTurnAndTakeResult struct {
 	Work             []TakeWorkRow
 }
 
-// AckTurnAndTake commits one turn, and then takes the next one and activities: the call of
-// ack_orchestration_item and that of take in one (§5.23). Whether something is taken changes nothing about the
-// commit, and nothing is taken if that fails.
-//
-// The parameters are those of the two procedures; @turn_token and what follows belong to take, which
-// waits for nobody who writes.
+// AckTurnAndTake commits one turn, and then takes the next one and activities: ack_orchestration_item and take
+// in one call (§5.23). Whether something is taken changes nothing about the commit, and nothing
+// is taken if the commit fails.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (AckTurnAndTakeResult, error) {

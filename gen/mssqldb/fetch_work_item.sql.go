@@ -59,17 +59,8 @@ type FetchWorkItemResult struct {
 	Item *FetchWorkItemItemRow
 }
 
-// FetchWorkItem locks the oldest activity that the worker may take, and returns it (§5.10).
-// Nothing is locked if there is none.
-//
-// A lost race means the next candidate, never an empty answer (rule Q4).
-//
-// The parameters are those of lock_work_item. @lock_token is new and becomes the lease's.
-//
-// @from_id and @due_from leave out the beginning of the indexes, which a reader of old
-// versions keeps full of rows that are gone: the first look takes activities from @from_id
-// on only, and makes ready only what is due since @due_from; 0 for all. A look that finds
-// nothing is repeated from the beginning.
+// FetchWorkItem locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked
+// if there is none. A lost race means the next candidate, never an empty answer.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {

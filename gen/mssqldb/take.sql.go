@@ -130,11 +130,9 @@ type TakeResult struct {
 	Work             []TakeWorkRow
 }
 
-// Take locks the next turn, and activities for the rows of @work, and returns them (§5.23). Each lock is
-// a transaction of its own. Whoever calls it has begun none.
-//
-// An error does not reach the caller, who may have committed something before: it is the last result
-// set, and what was locked before it stays locked.
+// Take locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
+// does not reach the caller, who may have committed something before: it is a result set, and
+// what was locked before the error stays locked.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(16)
 	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)

@@ -1,52 +1,54 @@
 -- Commits one turn and releases the instance (§5.2): all of it or nothing.
 --
--- The order of the statements is that of the locks, except that activities are
--- queued before any are cancelled: one that is scheduled and cancelled in the same
--- turn must be gone in the end (pitfall P11). History is only ever added to, never
--- read, so that an instance whose history is damaged can still be failed (pitfall
--- P10). How many statements there are does not depend on how many messages, activities and
--- events there are.
+-- The order of the statements is that of the locks, except that activities are queued before any
+-- are cancelled: an activity that is scheduled and cancelled in the same turn must be gone in
+-- the end. History is only added to and never read, so that an instance whose history is damaged
+-- can still be failed. The number of statements does not depend on the numbers of messages,
+-- activities and events.
 --
--- Transaction: its own. Names of code and versions of the framework are added before it
--- begins, so that nobody waits for the turn to read them.
+-- Called by: Store.AckOrchestrationItem, ack_turn_and_take.
+-- Transaction: its own. Names of code and versions of the framework are added before it begins,
+--   so that nobody waits for the turn to read them.
 --
 -- Parameters:
 --   @lock_token          the turn's lease
 --   @execution_id        the execution that the turn belongs to, from 1
---   @name, @version      the instance's row is made or renamed if both are given; NULL leaves
---                        them as they are
---   @code_name, @code_version  the code by which the execution's turns are selected, once @name
---                        and @version are given; NULL for any worker's
+--   @name, @version      the instance's row is added or renamed if both are given; NULL leaves them as
+--                        they are
+--   @code_name, @code_version
+--                        the code by which the execution's turns are selected, once @name and @version
+--                        are given; NULL for any worker's
 --   @parent_instance_id  of a new instance; NULL for a root
---   @major, @minor, @patch  the version of the framework that the execution is pinned to; NULL
---                        leaves it as it is
+--   @major, @minor, @patch
+--                        the version of the framework that the execution is pinned to; NULL leaves it as
+--                        it is
 --   @status, @output     the execution's; NULL leaves both as they are
---   @set_custom_status   1 stores @custom_status, NULL being a reset
+--   @set_custom_status   1 stores @custom_status
+--   @custom_status       the custom status; NULL is a reset
 --   @clear_values        1 clears all keys before the changes in @changes are made
---   @drop_timers         1 deletes what is hidden and starts nothing, before the messages in
---                        @messages are added
+--   @drop_timers         1 deletes hidden timers before the messages in @messages are added
 --   @events              new events of the history
 --   @changes             changes of the key-value map
 --   @messages            messages to instances, with delays in milliseconds
 --   @activities          activities to queue
 --   @cancelled           activities to delete
 --
--- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
---
 -- Result sets:
---   1 Turn: the instance, and in how many milliseconds it may be fetchable again; NULL
---     for not before something arrives
+--   1 Turn: the instance, and in how many milliseconds it may be fetched again; NULL for not before
+--     something arrives
 --
--- Locks: code_names, framework_versions, inboxes (of all instances concerned, in the order of
--- their ids, so that instances that write to each other do not deadlock),
--- orchestrator_queue, instances, executions, history, kv_store, kv_delta, worker_queue; each
--- row by its primary key, except for messages, by the token's index and the kind's: whoever
--- writes them holds the inbox.
--- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to it
--- by another index would lock that first and the row after it, and everybody else comes the
--- other way. LOOP seeks each new event and each cancelled activity, instead of reading all of
--- the history or the queue, and waiting for each row that somebody holds, when the plan was
--- made for an empty one (rule Q9). ROWLOCK keeps the locks to rows.
+-- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances
+--   concerned, in the order of ids, by lock_inboxes, so that instances that write to each other
+--   do not deadlock), orchestrator_queue (the turn's messages by ix_orchestrator_queue_token,
+--   timers by ix_orchestrator_queue_kind: whoever writes messages holds the inbox), instances,
+--   executions, history, kv_store, kv_delta, worker_queue (each row by its primary key).
+--
+-- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
+--   came by the token's index would lock the key there first and the row after it; all others
+--   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. LOOP seeks
+--   each new event and each cancelled activity. A plan that was made for an empty table would
+--   read all of the history or the queue, and wait for each row that somebody holds. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
@@ -54,6 +56,11 @@
 --   50012 invalid_execution_id: the first execution is 1
 --   50013 duplicate_event: the execution already has an event with one of the ids, or
 --         @events has an id twice
+--
+-- Length: it is one transaction from the lease to the answer, a few statements for each table in
+--   the order of locks; helpers would hide that order.
+--
+-- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
 CREATE OR ALTER PROCEDURE duroxide.ack_orchestration_item
     @lock_token         UNIQUEIDENTIFIER,
     @execution_id       BIGINT,
@@ -118,7 +125,8 @@ BEGIN TRY
     FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
     -- The second condition is the filter of the index.
     WHERE b.lock_token = @lock_token
-      AND b.lock_token IS NOT NULL;
+      AND b.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
     IF @instance_id IS NULL
         THROW 50010, N'Invalid lock token.', 1;
 
@@ -136,7 +144,8 @@ BEGIN TRY
     FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
     WHERE b.instance_id = @instance_id
       AND b.lock_token = @lock_token
-      AND b.locked_until > @now;
+      AND b.locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
         IF EXISTS (SELECT 1 FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) WHERE b.instance_id = @instance_id AND b.lock_token = @lock_token)
@@ -153,13 +162,15 @@ BEGIN TRY
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL;
+      AND q.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
     IF @drop_timers = 1
         DELETE q
         FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_kind))
         WHERE q.instance_id = @instance_id
           AND q.kind = 3
-          AND q.visible_at > @now;
+          AND q.visible_at > @now
+        OPTION (KEEPFIXED PLAN);
     INSERT INTO duroxide.orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
     SELECT m.instance_id, m.kind, COALESCE(c.id, 0), m.work_item, @now + m.delay_ms, @now
     FROM @messages AS m
@@ -244,10 +255,12 @@ BEGIN TRY
         SELECT DISTINCT q.id
         FROM @cancelled AS c
         INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))
-            ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;
+            ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id
+        OPTION (KEEPFIXED PLAN);
         DELETE w
         FROM @work AS k
-        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;
+        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id
+        OPTION (KEEPFIXED PLAN);
     END;
 
     EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
@@ -255,7 +268,8 @@ BEGIN TRY
     -- gen:result Turn :one
     SELECT b.instance_id, CASE WHEN b.head_id IS NULL THEN b.wake_at - @now ELSE 0 END AS ready_in_ms
     FROM duroxide.inboxes AS b WITH (INDEX (pk_inboxes))
-    WHERE b.instance_id = @instance_id;
+    WHERE b.instance_id = @instance_id
+    OPTION (KEEPFIXED PLAN);
 
     COMMIT TRANSACTION;
 END TRY

@@ -1,16 +1,23 @@
--- Commits one turn, and then takes the next one and activities: the call of ack_orchestration_item and
--- that of take in one (§5.23). Whether something is taken changes nothing about the commit, and
--- nothing is taken if that fails.
+-- Commits one turn, and then takes the next one and activities: ack_orchestration_item and take
+-- in one call (§5.23). Whether something is taken changes nothing about the commit, and nothing
+-- is taken if the commit fails.
 --
--- The parameters are those of the two procedures; @turn_token and what follows belong to take, which
--- waits for nobody who writes.
+-- Called by: Store.AckTurnAndTake.
+-- Transaction: none. Each of the two procedures has its own.
 --
--- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
--- gen:null @turn_token @turn_known @history_limit
+-- Parameters:
+--   @lock_token, @execution_id, @name, @version, @code_name, @code_version, @parent_instance_id,
+--   @major, @minor, @patch, @status, @output, @set_custom_status, @custom_status, @clear_values,
+--   @drop_timers, @events, @changes, @messages, @activities, @cancelled
+--                 those of ack_orchestration_item
+--   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
+--   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
+--   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
+--                 those of take, which waits for nobody who writes
 --
 -- Result sets:
 --   1 Turn: that of ack_orchestration_item
---   2 to 8: those of take
+--   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
 --
 -- Locks: those of ack_orchestration_item, and after its commit those of take.
 --
@@ -20,6 +27,9 @@
 --   50012 invalid_execution_id: the first execution is 1
 --   50013 duplicate_event: the execution already has an event with one of the ids, or
 --         @events has an id twice
+--
+-- gen:null @name @version @code_name @code_version @parent_instance_id @major @minor @patch @status @output @custom_status
+-- gen:null @turn_token @turn_known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.ack_turn_and_take
     @lock_token         UNIQUEIDENTIFIER,
     @execution_id       BIGINT,

@@ -9,16 +9,19 @@
 -- Transaction: none. The end of each activity commits by itself, and so does each lock of take.
 --
 -- Parameters:
---   @acks  the activities with their completions, ended in the order of their positions
---   The others belong to take, which waits for nobody who writes.
---
--- gen:null @turn_token @turn_known @history_limit
+--   @acks         the activities with their completions, ended in the order of their positions
+--   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
+--   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
+--   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
+--                 those of take, which waits for nobody who writes
 --
 -- Result sets:
 --   1 Refused: the positions in @acks of those that were not ended, each with the error
---   2 to 8: those of take
+--   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
 --
 -- Locks: those of ack_work_item, one activity after the other, and then those of take.
+--
+-- gen:null @turn_token @turn_known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @acks          duroxide.completion_list_v1 READONLY,
     @turn_token    UNIQUEIDENTIFIER,

@@ -1,25 +1,28 @@
--- Ends an activity and sends its completion, if there is one, to its instance
--- (§5.11): it is never both queued and completed, nor neither. Completions of one
--- instance's activities are committed beside each other, except for one that finds the
--- instance idle.
+-- Ends an activity and sends its completion, if there is one, to its instance (§5.11): the
+-- activity is never both queued and completed, nor neither. Completions for one instance are
+-- committed beside each other, except one that finds the instance idle.
 --
+-- Called by: Store.AckWorkItem, ack_work_and_take.
 -- Transaction: its own.
 --
 -- Parameters:
 --   @lock_token               the activity's lease
 --   @instance_id, @work_item  the completion; NULL for none
 --
--- gen:null @instance_id @work_item
+-- Locks: inboxes (the instance's row, shared by share_inbox, or exclusive by lock_inbox if the
+--   instance is idle), instances (shared, by share_inbox), orchestrator_queue (the new row),
+--   worker_queue (the activity's row, by pk_worker_queue), sessions (by stamp_session).
 --
--- Locks: inboxes (shared if the instance is not idle), instances, orchestrator_queue, worker_queue,
--- sessions; each row by its primary key.
--- Hints: INDEX finds a row by its key, whatever the statistics say: a write that came to
--- it by the token's index would lock that first and the row after it, and everybody else
--- comes the other way. ROWLOCK keeps the locks to rows.
+-- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
+--   came by the token's index would lock the key there first and the row after it; all others
+--   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token
 --   50011 lock_expired: the token's lease has ended
+--
+-- gen:null @instance_id @work_item
 CREATE OR ALTER PROCEDURE duroxide.ack_work_item
     @lock_token  UNIQUEIDENTIFIER,
     @instance_id NVARCHAR(400),
@@ -52,15 +55,18 @@ BEGIN TRY
     SELECT @id = q.id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     WHERE q.lock_token = @lock_token
-      AND q.lock_token IS NOT NULL;
+      AND q.lock_token IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
     SELECT @session_id = q.session_id
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
-    WHERE q.id = @id;
+    WHERE q.id = @id
+    OPTION (KEEPFIXED PLAN);
     DELETE q
     FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))
     WHERE q.id = @id
       AND q.lock_token = @lock_token
-      AND q.locked_until > @now;
+      AND q.locked_until > @now
+    OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
     BEGIN
         IF EXISTS (SELECT 1 FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) WHERE q.id = @id AND q.lock_token = @lock_token)

@@ -26,6 +26,8 @@
 -- Hints: LOOP and INDEX seek each instance's rows. A plan that was made for an empty table would
 --   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN keeps the plan however many
 --   rows change: see 0005_storage_sqlserver.sql.
+--
+-- Length: one loop of portions for each table, in the order of locks.
 CREATE OR ALTER PROCEDURE duroxide.delete_list
     @list       duroxide.id_list_v1 READONLY,
     @instances  BIGINT OUTPUT,

@@ -1,60 +1,70 @@
--- Locks the instance that has been ready longest and returns it with its history and
--- its visible messages (§5.1). Nothing is locked if nothing is ready.
+-- Locks the instance that has been ready longest and returns it with its history and its visible
+-- messages (§5.1). Nothing is locked if nothing is ready.
 --
--- A lost race means the next candidate, never an empty answer (rule Q4). Candidates
--- come in the order of their oldest visible message, over all versions that the filter
--- admits and all code that the worker knows. What is not admitted is not even looked at.
+-- A lost race means the next candidate, never an empty answer. Candidates come in the order of
+-- their oldest visible message, over all versions that the filter admits and all code that the
+-- worker knows. The clock is read again just before the update that takes the instance, so that
+-- the lease lasts from then on.
 --
--- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
--- milliseconds. With @filtered = 1 the current execution must be pinned to a version
--- between the two, both included, or to none. @known is the digest of the
--- orchestrations that the worker knows, NULL for all. If @unknown_ms is positive, @known
--- counts as seen and restricts nothing: what is taken has been ready for so many
--- milliseconds, and nobody has known its code for as long. Of a history whose last id is
--- above @history_limit only the last event comes, as a worker may know the others; NULL
--- sends all.
+-- Called by: Store.FetchOrchestrationItem, take.
+-- Transaction: its own, one for each try: what one has looked at is free while the next goes on.
+--   The result is read after the commit, under the lease.
 --
--- @from_head and @due_from leave out the beginning of the indexes, which a reader of old
--- versions keeps full of rows that are gone: the first look takes instances whose head is from @from_head on
--- only, and makes ready only what is due since @due_from; 0 for all. A look that finds
--- nothing is repeated from the beginning.
---
--- gen:null @known @history_limit
+-- Parameters:
+--   @lock_token     the lease's token: a new one
+--   @lock_ms        how long the lease lasts, in milliseconds
+--   @filtered       1 takes only instances whose current execution is pinned to a version between the
+--                   two that follow, both included, or to none
+--   @min_major, @min_minor, @min_patch
+--                   the lowest version
+--   @max_major, @max_minor, @max_patch
+--                   the highest version
+--   @known          the digest of the orchestrations that the worker knows; NULL for all
+--   @unknown_ms     if positive, takes what has been ready for so many milliseconds and whose code
+--                   nobody has known for as long; @known then restricts nothing. 0 for the usual fetch
+--   @history_limit  of a history whose last id is higher only the last event is sent, as the worker may
+--                   have the others; NULL sends all
+--   @hasty          1 waits for nobody who writes, and may miss what they write
+--   @from_head      the first look leaves out heads with a lower id, which a reader of old versions
+--                   keeps in the index when they are gone; 0 for all
+--   @due_from       the first look makes ready only what has been due since this time, in milliseconds
+--                   since 1970 UTC; 0 for all. A look that finds nothing is repeated without the two
 --
 -- Result sets:
---   1 Dropped: instances whose messages were deleted, because nobody ever started
---     them and all they had were queue messages. If there are some but no item, the
---     last look has not been taken: fetch again
---   2 Item: the locked instance, none if nothing is ready. The name is NULL for an
---     instance without a row: it is in the history or in the message that starts it.
---     due_until: what was due by then is ready. looked_ms: how long choosing took
+--   1 Dropped: instances whose messages were deleted, because nobody ever started them and all they had
+--     were queue messages. If there are some but no item, fetch again: the last look was left out
+--   2 Item: the locked instance; no row if nothing is ready. The name is NULL for an instance without a
+--     row: it is in the history or in the message that starts it. due_until: what was due by then, in
+--     milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in milliseconds
 --   3 History: the events of the execution, or the last
 --   4 Values: the key-value map as of the start of the execution
---   5 Messages: those now locked, in the order of their arrival; none if the turn was
---     lost again meanwhile
+--   5 Messages: those now locked, in the order of their arrival; none if the turn was lost again
+--     meanwhile
 --
--- The clock is read again just before the update that takes the instance, so that the
--- lease lasts from then, whatever came before (rule T2).
+-- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes
+--   (the instance's row, by ix_inboxes_ready and then pk_inboxes), orchestrator_queue (the
+--   visible messages, by take_messages), instances, executions, history, kv_store (shared, by
+--   the primary key).
 --
--- Locks: known_code, framework_versions, inboxes, orchestrator_queue, instances,
--- executions, history, kv_store. Each try is a transaction of its own: what one has
--- looked at is free while the next goes on.
--- Hints: find_turn chooses the instance. The last look waits instead of passing over, so
--- that "nothing" means nothing; LOCK_TIMEOUT bounds that wait, and the one for the row, in
--- case it is in somebody's long transaction; 1222 then says that there is nothing to fetch
--- now. READPAST does not wait for a version of the framework that is being added: nobody
--- can be pinned to it yet. READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK
--- keeps to rows; UPDLOCK waits for those that are about to be made fetchable. FORCESEEK
--- locks the row by its key, and its keys in other indexes after it, so that two fetches
--- cannot come to them from both sides; and it reads no rows of other instances, which might be
--- locked by somebody who waits for this one. INDEX reads what is due, and the messages of the
--- turn, and nothing of what is hidden (rule Q9).
--- No hint is needed for correctness: the update that takes the instance repeats the
--- condition (rule Q3).
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: find_turn chooses the instance. The last look waits for others instead of passing over
+--   them, so that an empty answer means that nothing is ready; LOCK_TIMEOUT bounds that wait and
+--   the one for the row, and 1222 then says that there is nothing to fetch now. READPAST does
+--   not wait for a version of the framework that is being added, as nobody can be pinned to it
+--   yet. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows, and UPDLOCK
+--   waits for those that are about to be made fetchable. FORCESEEK locks the row before its keys
+--   in the indexes, so that two fetches cannot come to them from both sides, and reads no rows
+--   of other instances. INDEX reads what is due and the messages of the turn, and nothing of
+--   what is hidden. No hint is needed for correctness: the update that takes the instance
+--   repeats the condition. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
+--
+-- Length: choosing, taking and dropping share one loop and its variables, and the result sets
+--   follow from them; helpers do what can be cut out of it.
+--
+-- gen:null @known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.fetch_orchestration_item
     @lock_token    UNIQUEIDENTIFIER,
     @lock_ms       BIGINT,

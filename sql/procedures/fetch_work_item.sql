@@ -1,27 +1,29 @@
--- Locks the oldest activity that the worker may take, and returns it (§5.10).
--- Nothing is locked if there is none.
+-- Locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked
+-- if there is none. A lost race means the next candidate, never an empty answer.
 --
--- A lost race means the next candidate, never an empty answer (rule Q4).
+-- Called by: Store.FetchWorkItem.
+-- Transaction: none. lock_work_item has its own.
 --
--- The parameters are those of lock_work_item. @lock_token is new and becomes the lease's.
---
--- @from_id and @due_from leave out the beginning of the indexes, which a reader of old
--- versions keeps full of rows that are gone: the first look takes activities from @from_id
--- on only, and makes ready only what is due since @due_from; 0 for all. A look that finds
--- nothing is repeated from the beginning.
---
--- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
+-- Parameters:
+--   @lock_token, @lock_ms, @sessions, @owner, @session_ms, @any_tag, @untagged, @tag1, @tag2, @tag3,
+--   @tag4, @tag5, @known, @unknown_ms, @from_id, @due_from
+--               those of lock_work_item
 --
 -- Result sets:
---   1 Item: the locked activity, and whether the owner did not have its session before.
---     due_until: what was due by then is ready. looked_ms: how long choosing took
+--   1 Item: the locked activity, and whether the owner did not have its session before. due_until: what
+--     was due by then, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in
+--     milliseconds
 --
--- Locks: those of lock_work_item.
+-- Locks: those of lock_work_item; then worker_queue (the activity's row, shared, by
+--   pk_worker_queue).
+--
 -- Hints: FORCESEEK reads the activity by its key, and waits for nobody who writes another one.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
+--
+-- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
 CREATE OR ALTER PROCEDURE duroxide.fetch_work_item
     @lock_token UNIQUEIDENTIFIER,
     @lock_ms    BIGINT,

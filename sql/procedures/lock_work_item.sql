@@ -1,39 +1,57 @@
--- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is none.
--- It commits by itself; whoever calls it has begun no transaction.
+-- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is
+-- none. A lost race means the next candidate, never an empty answer. The clock is read again
+-- just before the update that takes the activity, so that the lease lasts from then on. Of two
+-- claims that add the same session at the same time, one gets error 2627; the whole call is safe
+-- to repeat.
 --
--- A lost race means the next candidate, never an empty answer (rule Q4).
+-- Helper of: fetch_work_item, take.
+-- Transaction: its own, one for each try: what one has looked at is free while the next goes on.
+--   The caller has begun none.
 --
--- Parameters: @lock_token is new and becomes the lease's. @lock_ms is the lease in
--- milliseconds. With @sessions = 1 activities of sessions are taken too, if @owner
--- holds the session or nobody does; it then has the session for @session_ms. Tags:
--- @untagged = 1 takes activities without one, @tag1 to @tag5 those with one of these,
--- and @any_tag = 1 all. @known is the digest of the activities that the worker knows,
--- NULL for all. If @unknown_ms is positive, @known counts as seen and restricts nothing:
--- what is taken, with whatever tag and whoever owns its session, has been ready for so
--- many milliseconds, and nobody has known its code for as long. @hasty = 1 waits for nobody who
--- writes: what he writes may be missed. @locked is the id of the activity, NULL for none, and
--- @fresh = 1 says that the owner did not have its session before.
+-- Parameters:
+--   @lock_token  the lease's token: a new one
+--   @lock_ms     how long the lease lasts, in milliseconds
+--   @sessions    1 also takes activities of sessions that @owner has or nobody has
+--   @owner       who then has the session; NULL without sessions
+--   @session_ms  how long the owner has the session, in milliseconds
+--   @any_tag     1 takes activities with any tag
+--   @untagged    1 takes activities without a tag
+--   @tag1, @tag2, @tag3, @tag4, @tag5
+--                takes activities with one of these tags; NULL for none
+--   @known       the digest of the activities that the worker knows; NULL for all
+--   @unknown_ms  if positive, takes what has been ready for so many milliseconds and whose code nobody
+--                has known for as long, whoever owns its session; @known then restricts nothing. 0 for
+--                the usual fetch
+--   @hasty       1 waits for nobody who writes, and may miss what they write
+--   @from_id     the first look leaves out lower ids, which a reader of old versions keeps in the index
+--                when they are gone; 0 for all
+--   @due_from    the first look makes ready only what has been due since this time, in milliseconds
+--                since 1970 UTC; 0 for all. A look that finds nothing is repeated without the two
+--   @locked      the activity's id; NULL for none
+--   @fresh       1 if the owner did not have the session before
+--   @due_until   what was due by then, in milliseconds since 1970 UTC, is ready
+--   @looked_ms   how long choosing took, in milliseconds
 --
--- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
+-- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activity's
+--   row, by the index of find_work and then pk_worker_queue), sessions (by claim_session).
 --
--- The clock is read again just before the update that takes the activity, so that the
--- lease lasts from then, whatever came before (rule T2).
---
--- Locks: known_code, worker_queue, sessions. Each try is a transaction of its own: what
--- one has looked at is free while the next goes on.
--- Hints: find_work and find_session_work choose the activity. The last look waits instead
--- of passing over, so that "nothing" means nothing; LOCK_TIMEOUT bounds that wait, and the
--- one for the row; 1222 then says that there is nothing to fetch now. FORCESEEK locks the
--- row by its key, and its keys in other indexes after it: two fetches cannot come to them
--- from both sides. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows,
--- and UPDLOCK waits for those that are about to be made fetchable. INDEX reads what is due and
--- nothing else (rule Q9). No hint is needed for correctness: the update that takes the activity
--- repeats the condition (rule Q3). Two claims of a session that is not there yet: one of them
--- fails with 2627, and the whole call is safe to repeat.
--- KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: find_work and find_session_work choose the activity. The last look waits for others
+--   instead of passing over them, so that an empty answer means that nothing is ready;
+--   LOCK_TIMEOUT bounds that wait and the one for the row, and 1222 then says that there is
+--   nothing to fetch now. FORCESEEK locks the row before its keys in the indexes, so that two
+--   fetches cannot come to them from both sides. READCOMMITTEDLOCK makes row versions no
+--   exception, ROWLOCK keeps to rows, and UPDLOCK waits for those that are about to be made
+--   fetchable. INDEX reads what is due and nothing else. No hint is needed for correctness: the
+--   update that takes the activity repeats the condition. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
+--
+-- Length: choosing, taking and claiming the session share one loop and its variables; helpers do
+--   what can be cut out of it.
+--
+-- gen:null @known @owner @tag1 @tag2 @tag3 @tag4 @tag5
 CREATE OR ALTER PROCEDURE duroxide.lock_work_item
     @lock_token UNIQUEIDENTIFIER,
     @lock_ms    BIGINT,

@@ -1,26 +1,37 @@
--- Locks the next turn, and activities for the rows of @work, and returns them (§5.23). Each lock is
--- a transaction of its own. Whoever calls it has begun none.
+-- Locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
+-- does not reach the caller, who may have committed something before: it is a result set, and
+-- what was locked before the error stays locked.
 --
--- An error does not reach the caller, who may have committed something before: it is the last result
--- set, and what was locked before it stays locked.
+-- Called by: Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake, ack_turn_and_take,
+--   ack_work_and_take.
+-- Transaction: none. Each lock has its own, and the caller has begun none.
 --
--- Parameters: with @turn_token a turn is taken, as fetch_orchestration_item takes it under the lock
--- token @turn_token for @turn_ms; NULL takes none. Each row of @work takes an activity as
--- lock_work_item does. @hasty = 1 waits for nobody who writes. @from_head and @turn_due_from are
--- @from_head and @due_from of fetch_orchestration_item.
---
--- gen:null @turn_token @known @history_limit
+-- Parameters:
+--   @turn_token     the token of the turn's lease, a new one; NULL takes no turn
+--   @turn_ms        how long the turn's lease lasts, in milliseconds
+--   @filtered, @min_major, @min_minor, @min_patch, @max_major, @max_minor, @max_patch, @known,
+--   @unknown_ms, @history_limit, @from_head
+--                   those of fetch_orchestration_item
+--   @turn_due_from  makes ready only what has been due since this time, in milliseconds since 1970 UTC;
+--                   0 for all
+--   @work           for each row an activity is taken, as lock_work_item does with its columns
+--   @hasty          1 waits for nobody who writes, and may miss what they write
 --
 -- Result sets:
---   1 to 5: those of fetch_orchestration_item, if a turn is to be taken
---   6 Work: the locked activities, with the rows they were locked for; due_until and looked_ms: see
---     fetch_work_item
---   7 Failure: the error, none if there was none
+--   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
+--     to be taken
+--   6 Failure: the error; no row if there was none
+--   7 Work: the locked activities, with the rows that they were locked for; due_until and looked_ms as
+--     in fetch_work_item
 --
--- Locks: those of fetch_orchestration_item and of lock_work_item, one after the other.
+-- Locks: those of fetch_orchestration_item and of lock_work_item, one after the other; then
+--   worker_queue (shared, by pk_worker_queue).
+--
 -- Hints: READPAST and ROWLOCK look without waiting whether a session has something ready, and
--- READCOMMITTEDLOCK makes them mean that under row versioning too; INDEX and LOOP find rows by a seek
--- (rule Q9).
+--   READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each row.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--
+-- gen:null @turn_token @known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.take
     @turn_token    UNIQUEIDENTIFIER,
     @turn_ms       BIGINT,
@@ -107,6 +118,7 @@ SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS
 FROM @taken AS t
 INNER JOIN @work AS w ON w.position = t.position
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
-ORDER BY t.position;
+ORDER BY t.position
+OPTION (KEEPFIXED PLAN);
 GO
 GRANT EXECUTE ON duroxide.take TO duroxide_runtime;

@@ -157,11 +157,11 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "ends a lease that has ended by itself", kind: conditionRemoved, module: "ack_orchestration_item",
-		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now;", new: "      AND b.lock_token = @lock_token;",
+		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now\n    OPTION (KEEPFIXED PLAN);", new: "      AND b.lock_token = @lock_token;",
 	},
 	{
 		what: "ends the lease of whoever has it", kind: conditionRemoved, module: "ack_orchestration_item",
-		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now;", new: "      AND b.locked_until > @now;",
+		old: "      AND b.lock_token = @lock_token\n      AND b.locked_until > @now\n    OPTION (KEEPFIXED PLAN);", new: "      AND b.locked_until > @now;",
 	},
 	{
 		what: "commits when the lease has ended", kind: commitMoved, module: "ack_orchestration_item",
@@ -185,7 +185,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "deletes cancelled activities by their index", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "        DELETE w\n        FROM @work AS k\n        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id;",
+		old: "        DELETE w\n        FROM @work AS k\n        INNER LOOP JOIN duroxide.worker_queue AS w WITH (ROWLOCK, INDEX (pk_worker_queue)) ON w.id = k.id\n        OPTION (KEEPFIXED PLAN);",
 		new: "        DELETE q\n        FROM @cancelled AS c\n        INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_activity))\n            ON q.instance_id = c.instance_id AND q.execution_id = c.execution_id AND q.activity_id = c.activity_id;",
 	},
 	{

@@ -45,11 +45,11 @@ var workMutants = []mutant{
 	},
 	{
 		what: "ends an activity whose lease has ended", kind: conditionRemoved, module: "ack_work_item",
-		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now;", new: "      AND q.lock_token = @lock_token;",
+		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now\n    OPTION (KEEPFIXED PLAN);", new: "      AND q.lock_token = @lock_token;",
 	},
 	{
 		what: "ends the activity of whoever has it", kind: conditionRemoved, module: "ack_work_item",
-		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now;", new: "      AND q.locked_until > @now;",
+		old: "      AND q.lock_token = @lock_token\n      AND q.locked_until > @now\n    OPTION (KEEPFIXED PLAN);", new: "      AND q.locked_until > @now;",
 	},
 	{
 		what: "commits the completion before the activity's end", kind: commitMoved, module: "ack_work_item",

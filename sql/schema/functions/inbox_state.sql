@@ -1,25 +1,36 @@
--- Tells whether an instance that nobody holds may be fetched at @now, with which of
--- its messages it stands in line, and when to ask again. It holds the rules of §5.1
--- about eligibility, with both hazards:
+-- Tells whether an instance that nobody holds may be fetched, with which of its messages it
+-- stands in line, and when to ask again. It holds the rules of the contract about eligibility
+-- (§5.1):
 --
---   * An instance with a row waits while its current execution has ended as
---     ContinuedAsNew and the message that starts the next one is hidden: whatever else
---     arrives would be taken for leftovers of the old execution.
---   * An instance without a row waits while its start is hidden. Otherwise it needs a
---     visible start, or a history that has one, or nothing but queue messages: those
---     belong to nobody, and the fetch drops them.
+--   * An instance with a row waits while its current execution has ended as ContinuedAsNew and the
+--     message that starts the next one is hidden: other messages would be taken for leftovers of the
+--     old execution.
+--   * An instance without a row waits while its start is hidden. Otherwise it needs a visible start, or
+--     a history that has one, or nothing but queue messages: those belong to nobody, and the fetch
+--     drops them.
 --
--- code_id is the code that the next turn runs: that of the message which starts the next
--- execution, or of the current execution while it runs, or of the first start of an
--- instance without a row. It is 0, for any worker, if the turn runs none: what comes for
--- an ended execution is dropped.
+-- Each minimum, maximum and test is one seek for each kind of message.
 --
--- @head_id is the oldest visible message if it is known already; it is kept, so that
--- adding a message to a long queue costs no more than adding one to a short queue.
--- Each minimum, maximum and test is one seek per kind.
+-- Helper of: ready_due_inboxes, refresh_inbox, refresh_inboxes.
 --
--- Hints: INDEX, because the clustered key looks as cheap as long as an instance has one
--- message, and reads all of its messages when it has many (rule Q9).
+-- Parameters:
+--   @instance_id  the instance
+--   @now          the present time, in milliseconds since 1970 UTC
+--   @head_id      the oldest visible message, if it is known already; it is kept, so that a message for
+--                 a long queue costs no more than one for a short queue. NULL looks for it
+--
+-- Returns: one row. version_id is the framework's version of the current execution. code_id is
+--   the code that the next turn runs, 0 for any worker: that of the message which starts the
+--   next execution, of the current execution while it runs, or of the first start of an instance
+--   without a row. head_id is the oldest visible message, NULL if the instance may not be
+--   fetched. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
+--   UTC; NULL for never.
+--
+-- Locks: instances, executions, orchestrator_queue (by ix_orchestrator_queue_kind), history
+--   (shared, while it reads; none under row versioning).
+--
+-- Hints: INDEX seeks messages by their kind. The clustered key looks as cheap while an instance
+--   has one message, and reads all of its messages when it has many.
 CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400), @now BIGINT, @head_id BIGINT)
 RETURNS TABLE
 AS

@@ -1,10 +1,18 @@
--- Lists an instance and its descendants, level by level and each level in the order of
--- creation; the instance itself need not exist. An id that was met before is not
--- followed again, so a cycle of parents, which nobody should have made, ends. Each
--- instance costs one seek.
+-- Lists an instance and its descendants, level by level and each level in the order of creation.
+-- The instance itself need not exist. An id that was met before is not followed again, so that a
+-- cycle of parents ends. Each instance costs one seek.
 --
--- Hints: LOOP seeks the children of each, whatever number of them the plan was made for
--- (rule Q9).
+-- Helper of: delete_instance, delete_instance_bulk, get_instance_tree.
+--
+-- Parameters:
+--   @instance_id  the root of the tree
+--
+-- Returns: the ids with their positions, from 1, and their depths, 0 for the root.
+--
+-- Locks: instances (shared, by ix_instances_parent, while it reads; none under row versioning).
+--
+-- Hints: LOOP seeks the children of each instance, whatever number of them the plan was made
+--   for.
 CREATE OR ALTER FUNCTION duroxide.instance_tree (@instance_id NVARCHAR(400))
 RETURNS @tree TABLE (
     -- From 1, without gaps.

@@ -1,16 +1,23 @@
--- Tells how many workers the present work calls for, for whatever scales them: a
--- worker runs @turns turns and @activities activities at a time. Work that is being
--- done counts like work that waits, so that nobody is told to stop a busy worker;
--- what is hidden, future timers for instance, does not count. As a worker does both
--- kinds at once, the kind that needs more workers decides. 0 for @turns or
--- @activities leaves that kind out.
+-- Tells how many workers the present work calls for, for whatever scales them. Work that is
+-- being done counts like work that waits, so that nobody is told to stop a busy worker; hidden
+-- work, such as future timers, does not count. A worker does both kinds at once, so the kind
+-- that needs more workers decides.
+-- It counts rows of indexes: call it every few seconds, not more often.
 --
--- It may be called by the runtime role, as in SELECT duroxide.recommended_workers(4, 8).
--- It counts rows of the queues' indexes: call it every few seconds, not more often.
+-- Called by: whoever scales the workers, as in SELECT duroxide.recommended_workers(4, 8).
 --
--- Hints: INDEX names the index of each count, which holds nothing else and all that it needs,
--- whatever the statistics say: a reader that came from an index to the row would wait for
--- whoever writes both.
+-- Parameters:
+--   @turns       how many turns a worker runs at a time; 0 leaves turns out
+--   @activities  how many activities a worker runs at a time; 0 leaves activities out
+--
+-- Returns: how many workers.
+--
+-- Locks: inboxes, worker_queue (shared, by the index of each count alone, while it reads; none
+--   under row versioning).
+--
+-- Hints: INDEX names the index of each count, which holds all that the count needs and nothing
+--   else. A reader that came from an index to the row would wait for whoever writes both.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER FUNCTION duroxide.recommended_workers (@turns INT, @activities INT)
 RETURNS INT
 AS
@@ -36,7 +43,8 @@ BEGIN
         FROM duroxide.inboxes AS b WITH (INDEX (uq_inboxes_token))
         WHERE b.lock_token IS NOT NULL
           AND b.head_id IS NULL
-    ) AS c;
+    ) AS c
+    OPTION (KEEPFIXED PLAN);
     SELECT @work = SUM(c.activities)
     FROM (
         SELECT COUNT_BIG(*) AS activities
@@ -59,7 +67,8 @@ BEGIN
         FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
         WHERE q.lock_token IS NOT NULL
           AND q.ready = 0
-    ) AS c;
+    ) AS c
+    OPTION (KEEPFIXED PLAN);
     SET @for_turns = CASE WHEN @turns > 0 THEN (@instances + @turns - 1) / @turns ELSE 0 END;
     SET @for_activities = CASE WHEN @activities > 0 THEN (@work + @activities - 1) / @activities ELSE 0 END;
     RETURN CASE WHEN @for_turns > @for_activities THEN @for_turns ELSE @for_activities END;

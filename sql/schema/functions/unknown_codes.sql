@@ -1,8 +1,18 @@
--- Lists the names of code that no set which a fetch has named since @since has, of
--- activities or of orchestrations.
+-- Lists the names of code that no set of names has which a fetch has named since a time.
 --
--- Hints: INDEX finds the sets that have a name by a seek, even if the plan was made for
--- empty tables (rule Q9).
+-- Helper of: find_unknown_turn, lock_work_item, unknown_work.
+--
+-- Parameters:
+--   @activity  1 looks at sets of activities, 0 at sets of orchestrations
+--   @since     the time, in milliseconds since 1970 UTC
+--
+-- Returns: the codes, by number, name and version.
+--
+-- Locks: code_names, known_code_names, known_code (shared, while it reads; none under row
+--   versioning).
+--
+-- Hints: INDEX seeks the sets that have a name. A plan that was made for an empty table would
+--   read all of it.
 CREATE OR ALTER FUNCTION duroxide.unknown_codes (@activity BIT, @since BIGINT)
 RETURNS TABLE
 AS

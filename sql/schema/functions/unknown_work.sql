@@ -1,11 +1,21 @@
--- Lists the instances and activities that have been ready since @since or longer, that is
--- neither hidden nor leased after it, and wait for code that nobody has known since then.
+-- Lists the instances and activities that have been ready since a time or longer, neither hidden
+-- nor leased after it, and that wait for code that nobody has known since then.
 --
--- Hints: INDEX and LOOP find the instances that wait for a code, and the message of each
--- that is its head, by a seek, even if the plan was made for empty tables (rule Q9).
--- READPAST passes over what somebody is writing, which READCOMMITTEDLOCK makes it mean
--- under row versioning too, and ROWLOCK keeps it to rows: who waited for a row, with its
--- key in the index locked, would wait for a writer that waits for that key.
+-- Helper of: get_queue_depths, list_unknown_code.
+--
+-- Parameters:
+--   @since  the time, in milliseconds since 1970 UTC
+--
+-- Returns: a row for each: activity is 1 for an activity and 0 for an instance, then the code's
+--   name and version, and when the work became visible, in milliseconds since 1970 UTC.
+--
+-- Locks: inboxes (by ix_inboxes_ready), orchestrator_queue, worker_queue (shared, while it
+--   reads; what others are writing is passed over).
+--
+-- Hints: INDEX and LOOP seek the instances that wait for a code, and the head of each. READPAST
+--   passes over what others are writing, READCOMMITTEDLOCK makes that hold under row versioning,
+--   and ROWLOCK keeps to rows: a reader that waited for a row, with its key in the index locked,
+--   would wait for a writer that waits for that key.
 CREATE OR ALTER FUNCTION duroxide.unknown_work (@since BIGINT)
 RETURNS TABLE
 AS

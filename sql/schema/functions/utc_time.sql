@@ -1,7 +1,13 @@
--- Turns milliseconds since the Unix epoch into a time that people read, in UTC; NULL
--- stays NULL. For the views. Days, seconds and milliseconds are added one by one,
--- because the milliseconds since 1970 do not fit DATEADD's int (rule T2). A time
--- beyond the year 9999, which a timer may have, is shown as that year's last second.
+-- Turns milliseconds since 1970 into a time that people read. Days, seconds and milliseconds are
+-- added one by one, because the milliseconds since 1970 do not fit the int of DATEADD.
+--
+-- Helper of: v_dead_letters, v_executions, v_history, v_instances, v_queues.
+--
+-- Parameters:
+--   @ms  milliseconds since 1970 UTC, or NULL
+--
+-- Returns: the time in UTC; NULL for NULL. A time beyond the year 9999, which a timer may have,
+--   is shown as the last second of that year.
 CREATE OR ALTER FUNCTION duroxide.utc_time (@ms BIGINT)
 RETURNS TABLE
 AS

@@ -115,7 +115,7 @@ func TestNamesOfResultSets(t *testing.T) {
 		in.Program = &analyze.Program{Procedures: []*analyze.Procedure{{
 			Place:   catalog.Place{File: in.Scripts[0].File},
 			Name:    catalog.Name{Schema: "dbo", Name: "a"},
-			Results: []analyze.ResultSet{{Name: "Item"}, {}, {Name: "Rest"}},
+			Results: []analyze.ResultSet{{Name: "Item", File: in.Scripts[0].File}, {}, {Name: "Rest", File: in.Scripts[0].File}},
 		}}}
 		if diff := cmp.Diff(append([]string{}, want...), brief(vet.Run(in))); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", text, diff)

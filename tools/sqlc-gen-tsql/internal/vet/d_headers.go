@@ -242,7 +242,9 @@ func checkResultNames(p *pass) {
 			switch at := wordIndex(rest, r.Name); {
 			case r.Name == "":
 			case at >= 0:
-				rest = rest[at:]
+				if r.File == u.script.File { // those of procedures that are called may come before and after
+					rest = rest[at:]
+				}
 			case containsWord(section.Text, r.Name):
 				p.report(u, section.Span, "put them in the order in which they are sent", "the result set %s is listed too early", r.Name)
 			default:
