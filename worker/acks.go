@@ -81,9 +81,9 @@ func (a *activityAcks) do(ctx context.Context, ack *activityAck) (token string, 
 func (a *activityAcks) begin() {
 	for len(a.waiting) >= ackTogether || a.under == 0 && len(a.waiting) > 0 {
 		n := min(len(a.waiting), ackTogether)
-		call := &ackCall{acks: slices.Clone(a.waiting[:n]), waiters: n}
+		ctx, cancel := context.WithCancel(context.WithoutCancel(a.dispatcher.work))
+		call := &ackCall{acks: slices.Clone(a.waiting[:n]), ctx: ctx, cancel: cancel, waiters: n}
 		a.waiting = slices.Delete(a.waiting, 0, n)
-		call.ctx, call.cancel = context.WithCancel(context.WithoutCancel(a.dispatcher.work))
 		for _, ack := range call.acks {
 			ack.sent, ack.call = ack.token(), call
 		}

@@ -184,7 +184,7 @@ func TestAcksOfOneCall(t *testing.T) {
 	})
 }
 
-// A call that fails fails for all, and their slots are free.
+// The failure of a call is that of all who share it, and their slots are free.
 func TestAckCallFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

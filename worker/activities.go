@@ -141,7 +141,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 		c.settling.take = take
 		defer stop()
 		last()
-		take.finish() //nolint:contextcheck // what is taken runs on
+		take.finish()
 	}
 }
 

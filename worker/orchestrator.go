@@ -105,7 +105,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		defer stop()
 		commit()
 		t.settled()
-		take.finish() //nolint:contextcheck // what is taken runs on
+		take.finish()
 	}
 }
 
