@@ -110,7 +110,7 @@ func classify(operation string, err error) error {
 		}
 	}
 	f := judge(err)
-	if reported, ok := errors.AsType[sqlserver.Error](err); ok && f.sentinel == ErrPermission && slices.Contains(adminOperations, operation) {
+	if reported, ok := errors.AsType[sqlserver.Error](err); ok && errors.Is(f.sentinel, ErrPermission) && slices.Contains(adminOperations, operation) {
 		f = noAdmin
 		f.advice += detail(reported)
 	}

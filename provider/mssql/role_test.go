@@ -125,7 +125,7 @@ func objectsOf(t *testing.T, db *sql.DB, schema string) (objects []object) {
 
 // TestRoles has a login for each role try every object of a schema: it may use those that the role is meant to use and no
 // other (rule P9). An object that the table above does not name fails the test.
-func TestRoles(t *testing.T) {
+func TestRoles(t *testing.T) { //nolint:tparallel // one role after the other: the owner writes for each
 	t.Parallel()
 	if mssqltest.Server(t).Babelfish {
 		t.Skip("Babelfish has no ownership chains, and asks for no right on a type")
@@ -133,7 +133,7 @@ func TestRoles(t *testing.T) {
 	owner, schema, other := mssqltest.DB(t), mssqltest.NewSchema(t), mssqltest.NewSchema(t)
 	wanted := map[string]role{}
 	for who, names := range rights {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			wanted[name] = who
 		}
 	}
@@ -187,7 +187,7 @@ func TestRoles(t *testing.T) {
 }
 
 // TestRolesSuffice calls every method of the contract with a login of each role: it works, or tells which role it takes.
-func TestRolesSuffice(t *testing.T) {
+func TestRolesSuffice(t *testing.T) { //nolint:tparallel // the scenes are made one after the other
 	t.Parallel()
 	if mssqltest.Server(t).Babelfish {
 		t.Skip("Babelfish has no ownership chains: a procedure can do there what its caller can, so the role does not suffice")

@@ -130,7 +130,7 @@ func addRows[P any](
 
 // addTogether inserts rows by one statement and returns the last one's id.
 func addTogether[P any](ctx context.Context, t *tx, in insert[P], rows []P) (last int64, err error) {
-	stmt, err := t.rows.get(ctx, rowStatement{in.name, len(rows)}, in.rows)
+	stmt, err := t.rows.get(ctx, rowStatement{in.name, len(rows)}, in.rows) //nolint:sqlclosecheck // kept for the next
 	if err != nil {
 		return 0, err
 	}

@@ -36,6 +36,7 @@ func TestDuplicateAmongManyIsNamed(t *testing.T) {
 		"one behind the first part": {append(numbers(next, mostRows), next+mostRows, 3, next+mostRows+1, next+mostRows+2), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			err := s.AppendWithExecution(t.Context(), "i", 1, events(c.ids...))
 			if want := fmt.Sprintf("already has event %d", c.want); !errors.Is(err, provider.ErrDuplicateEvent) || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%v; want an error that ends with %q", err, want)

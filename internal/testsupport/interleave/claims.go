@@ -44,7 +44,7 @@ func oneAtATime() Scenario {
 			_, err := p.Exec("SET XACT_ABORT ON; BEGIN TRANSACTION; " + lock +
 				"DECLARE @n INT = (SELECT c.n FROM dbo.counter AS c); WAITFOR DELAY '00:00:00.010'; UPDATE dbo.counter SET n = @n + 1; COMMIT;")
 			if err == nil {
-				p.Note(lock + fmt.Sprint(p.Now()))
+				p.Note(lock + p.Now().String())
 			}
 			return err
 		}

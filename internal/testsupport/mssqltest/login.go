@@ -40,11 +40,13 @@ func JoinRole(t testing.TB, role, user string) {
 func dropPrincipal(t testing.TB, kind, name string) {
 	t.Helper()
 	var err error
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for range 500 {
 		if err = execute(t, fmt.Sprintf("DROP %s [%s]", kind, name)); err == nil || !strings.Contains(err.Error(), "logged in") {
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-again.C
 	}
 	if err != nil {
 		t.Errorf("dropping the %s: %v", strings.ToLower(kind), err)

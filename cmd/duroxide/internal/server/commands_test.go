@@ -149,7 +149,7 @@ func TestDoctorOfGrants(t *testing.T) {
 	schema := mssqltest.NewSchema(t)
 	user, dsn := mssqltest.NewLogin(t)
 	mssqltest.JoinRole(t, migrate.RoleName(schema), user)
-	owner, worker, db := on(t, schema), shell{t, withSchema(t, dsn, schema)}, mssqltest.DB(t)
+	owner, role, db := on(t, schema), shell{t, withSchema(t, dsn, schema)}, mssqltest.DB(t)
 	lacking := func(s shell, exit int) string {
 		for _, f := range s.findings(exit) {
 			if f.Check == "grants" {
@@ -167,7 +167,7 @@ func TestDoctorOfGrants(t *testing.T) {
 		if got := lacking(owner, cli.ExitOK); got != "" {
 			t.Errorf("an owner is told that %s is missing", got)
 		}
-		if got := lacking(worker, cli.ExitOK); got != "" {
+		if got := lacking(role, cli.ExitOK); got != "" {
 			t.Errorf("a worker is told that %s is missing", got)
 		}
 		taken := []string{
@@ -187,7 +187,7 @@ func TestDoctorOfGrants(t *testing.T) {
 				t.Errorf("an owner is told\n%s\nwithout %s", statement, one)
 			}
 		}
-		if got := lacking(worker, cli.ExitFailure); !strings.Contains(got, missing[0]) || strings.Contains(got, "delete_instance") {
+		if got := lacking(role, cli.ExitFailure); !strings.Contains(got, missing[0]) || strings.Contains(got, "delete_instance") {
 			t.Errorf("a worker is told\n%s\nwant its own role's", got)
 		}
 		execute(statement)

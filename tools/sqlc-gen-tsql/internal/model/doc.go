@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/internal/tsql/analyze"
 )
@@ -107,7 +108,8 @@ func first(goName, sqlName, text string) []string {
 // continues says whether a line goes on with the paragraph before it: it is neither blank nor indented nor an element of
 // a list.
 func continues(line string) bool {
-	return line != "" && !strings.ContainsRune(" \t-*•0123456789", []rune(line)[0])
+	first, _ := utf8.DecodeRuneInString(line)
+	return line != "" && !strings.ContainsRune(" \t-*•0123456789", first)
 }
 
 // nounBefore are words in front of which stands a noun in the plural rather than a verb: "Lines of an order", "Names that

@@ -79,8 +79,8 @@ func TestTransactionsInHeaders(t *testing.T) {
 func TestLockedTables(t *testing.T) {
 	t.Parallel()
 	check(t, "D1", vet.Options{}, []ruleCase{
-		{"read, written and added to", "-- A.\n-- Locks: users, orders\n--   and lines.\nCREATE PROCEDURE dbo.a AS DELETE dbo.lines;\nINSERT dbo.orders (id, user_id, state) SELECT u.id, u.id, 0 FROM dbo.users AS u;", nil},
-		{"one is missing", "-- A.\n-- Locks: orders.\nCREATE PROCEDURE dbo.a AS INSERT dbo.orders (id, user_id, state) SELECT u.id, u.id, 0 FROM dbo.users AS u;", []string{"2 D1-locks"}},
+		{"read, written and added to", "-- A.\n-- Locks: users, orders\n--   and lines.\nCREATE PROCEDURE dbo.a AS DELETE dbo.lines;\nINSERT dbo.orders (id, user_id, state) SELECT u.id, 1, 0 FROM dbo.users AS u;", nil},
+		{"one is missing", "-- A.\n-- Locks: orders.\nCREATE PROCEDURE dbo.a AS INSERT dbo.orders (id, user_id, state) SELECT u.id, 1, 0 FROM dbo.users AS u;", []string{"2 D1-locks"}},
 		{"no tables: variables, views and what nobody has defined", "-- A.\n-- Locks: none.\nCREATE PROCEDURE dbo.a AS DECLARE @t TABLE (id int);\nSELECT t.id FROM @t AS t, sys.objects AS o, dbo.elsewhere AS e;", nil},
 	})
 }
@@ -129,7 +129,7 @@ func TestFixedPlans(t *testing.T) {
 		{"reads and writes", "SELECT o.id FROM dbo.orders AS o;\nUPDATE dbo.orders SET state = 1;\nDELETE o FROM dbo.orders AS o;\nINSERT dbo.lines (order_id, line, item) SELECT o.id, 1, N'' FROM dbo.orders AS o;", []string{"1 Q9-fixed", "2 Q9-fixed", "3 Q9-fixed", "4 Q9-fixed"}},
 		{"with the option", "SELECT o.id FROM dbo.orders AS o OPTION (LOOP JOIN, KEEPFIXED PLAN);\nUPDATE dbo.orders SET state = 1 OPTION (KEEPFIXED PLAN);", nil},
 		{"another table", "SELECT u.id FROM dbo.users AS u;", nil},
-		{"what is added", "INSERT dbo.orders (id, user_id, state) VALUES (1, 1, 1);\nINSERT dbo.orders (id, user_id, state) SELECT u.id, u.id, 1 FROM dbo.users AS u;", nil},
+		{"what is added", "INSERT dbo.orders (id, user_id, state) VALUES (1, 1, 1);\nINSERT dbo.orders (id, user_id, state) SELECT u.id, 2, 1 FROM dbo.users AS u;", nil},
 		{"a subquery", "SELECT u.id FROM dbo.users AS u WHERE EXISTS (SELECT 1 FROM dbo.orders AS o WHERE o.user_id = u.id);", []string{"1 Q9-fixed"}},
 		{"a condition, which can have none", "IF EXISTS (SELECT 1 FROM dbo.orders AS o WHERE o.id = 1)\n    SELECT 1 AS one;", nil},
 	})

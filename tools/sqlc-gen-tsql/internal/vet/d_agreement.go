@@ -54,7 +54,7 @@ func checkCallers(p *pass) {
 				"the generator calls %s: %t; the header calls it a helper: %t", nameText(u.name), !p.helper(u), helper)
 		}
 		callers := p.callers(u)
-		for _, item := range strings.Split(strings.TrimSuffix(section.Text, "."), ",") {
+		for item := range strings.SplitSeq(strings.TrimSuffix(section.Text, "."), ",") {
 			item = strings.TrimSpace(item)
 			named := slices.IndexFunc(p.units, func(o *unit) bool { return o.module() && among([]string{item}, o.fullName()) })
 			switch {
