@@ -32,6 +32,7 @@ func morePrune() category {
 		{"bulk_options_time_tests_each_execution", pruneBulkOptionsTime},
 		{"bulk_nil_and_empty_ids", pruneBulkIDs},
 		{"bulk_limit", pruneBulkLimit},
+		{"bulk_takes_long_histories", pruneBulkLong},
 		{"prune_during_turns", pruneDuringTurns},
 	}}
 }
@@ -299,6 +300,22 @@ func pruneBulkLimit(e *env) {
 	same(e, got, provider.PruneResult{InstancesProcessed: 3, ExecutionsDeleted: 3, EventsDeleted: 6}, rule)
 	got = e.pruneBulk(provider.InstanceFilter{Limit: new(uint32(100))}, provider.PruneOptions{})
 	same(e, got, provider.PruneResult{InstancesProcessed: 5, ExecutionsDeleted: 2, EventsDeleted: 4}, rule)
+}
+
+// pruneBulkLong: one call prunes more events than a store deletes at a time.
+func pruneBulkLong(e *env) {
+	const more, old = 700, 3
+	e.createExecutions("order", old+1)
+	for execution := uint64(1); execution <= old; execution++ {
+		var events []provider.Event
+		for id := uint64(3); id < 3+more; id++ {
+			events = append(events, event("order", execution, id, provider.ExternalEvent{Name: "tick"}))
+		}
+		e.ok(e.p.AppendWithExecution(e.ctx, "order", execution, events), "§5.7: AppendWithExecution appends to any execution")
+	}
+	got := e.pruneBulk(provider.InstanceFilter{InstanceIDs: []string{"order"}}, provider.PruneOptions{})
+	same(e, got, provider.PruneResult{InstancesProcessed: 1, ExecutionsDeleted: old, EventsDeleted: old * (more + 2)}, rulePruneBulk)
+	sameList(e, e.executions("order"), []uint64{old + 1}, rulePruneBulk)
 }
 
 // pruneDuringTurns: pruning while the instance continues as new never deletes

@@ -509,6 +509,10 @@ func pruneMutants() []mutant {
 			info, _ := sound.GetInstanceInfo(ctx, id)
 			return info.Status != provider.StatusRunning
 		})},
+		{"leaves long histories in bulk pruning", "§6.19", []string{"more prune/bulk_takes_long_histories"}, pruningOnly(func(ctx context.Context, sound calls, id string) bool {
+			events, _ := sound.ReadWithExecution(ctx, id, 1)
+			return len(events) < 500
+		})},
 		{"forgets keys in bulk pruning", "§6.19", []string{"more bulk/pruning_keeps_keys"}, func(c *calls, sound calls) {
 			pruned := false
 			c.PruneExecutionsBulk = func(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {

@@ -5,6 +5,7 @@ const (
 	sameToken = "a token belongs to one instance"
 	endedDead = "a crash between the two leaves a lease that ends by itself, as a crash right after a fetch does"
 	noStart   = "under the inbox's lock the condition before it has just seen that there is no start, so all messages are of these kinds"
+	noTurn    = "who holds an inbox has a start in its queue or an instance, and the conditions before it have just seen that there is neither"
 	otherHint = "the hint beside it and LOOP JOIN leave the same plans"
 )
 
@@ -16,7 +17,8 @@ var survivors = map[string]string{
 	"abandon_orchestration_item: without its condition q.instance_id = @instance_id": sameToken,
 	"ack_orchestration_item: without its condition q.instance_id = @instance_id":     sameToken,
 
-	"delete_orphan_messages: without its condition q.kind IN (0, 3)": noStart,
+	"delete_orphan_messages: without its condition q.kind IN (0, 3)":                                       noStart,
+	"delete_orphan_messages: compares the other way: AND (b.lock_token IS NULL OR b.locked_until <= @now)": noTurn,
 
 	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                otherPlan,
 	"get_kv_all_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                            otherPlan,
