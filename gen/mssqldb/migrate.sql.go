@@ -195,18 +195,18 @@ func (q *Queries) IsOwner(ctx context.Context) (r int32, err error) {
 
 var stmtListGrants = statement{
 	name: "ListGrants",
-	text: `SELECT r.name AS role, p.permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
+	text: `SELECT r.name AS role, COALESCE(p.permission_name, N'') AS permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
 FROM sys.database_permissions AS p
 INNER JOIN sys.objects AS o ON o.object_id = p.major_id AND o.schema_id = SCHEMA_ID(@schema)
 INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
 WHERE p.class = 1 AND p.minor_id = 0 AND p.state IN ('G', 'W')
 UNION ALL
-SELECT r.name AS role, p.permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
+SELECT r.name AS role, COALESCE(p.permission_name, N'') AS permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
 FROM sys.database_permissions AS p
 INNER JOIN sys.types AS t ON t.user_type_id = p.major_id AND t.schema_id = SCHEMA_ID(@schema)
 INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
 WHERE p.class = 6 AND p.state IN ('G', 'W')`,
-	schemas: []schemaAt{{89, 92, "sys"}, {130, 133, "sys"}, {223, 226, "sys"}, {461, 464, "sys"}, {502, 505, "sys"}, {596, 599, "sys"}},
+	schemas: []schemaAt{{123, 126, "sys"}, {164, 167, "sys"}, {257, 260, "sys"}, {529, 532, "sys"}, {570, 573, "sys"}, {664, 667, "sys"}},
 	batch:   true,
 	decls:   "@schema nvarchar(128)",
 	sets: [][]string{

@@ -51,7 +51,7 @@ var rights = map[role]string{
 		fetch_work_item list_lost_work register_known_code renew_locks renew_orchestration_item_lock renew_session_lock
 		renew_work_item_lock set_messages_aside set_work_aside start_instance take
 		activity_list_v1 code_id_list_v1 code_list_v1 event_list_v1 kv_list_v1 lease_list_v1 letter_list_v1 message_list_v1
-		take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
+		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
 	admin: `delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
 		execution_list_v1`,
 	nobody: `add_codes change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn

@@ -123,8 +123,9 @@ func TestWaitingTakesAreServedByTheirTerms(t *testing.T) {
 func TestWaitingTakeReturnsAtANotice(t *testing.T) {
 	t.Parallel()
 	s := openMemory(t, nil)
-	must(t, s.EnqueueForOrchestrator(t.Context(), start("delayed"), 200*millisecond))
-	got := soon(t, waitingTake(t.Context(), t, s, turnOnly()))
+	waiting := waitingTake(t.Context(), t, s, turnOnly())
+	must(t, s.EnqueueForOrchestrator(t.Context(), start("delayed"), 20*millisecond))
+	got := soon(t, waiting)
 	must(t, got.err)
 	if got.Turn != nil || !got.Waited {
 		t.Fatalf("got %+v; want to be told to look", got.Taken)

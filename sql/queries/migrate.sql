@@ -80,13 +80,13 @@ SELECT
 -- ListGrants lists what was granted in a schema, as far as the login may see it: on procedures,
 -- functions and views (class ''), and on table types (class TYPE).
 -- name: ListGrants :many
-SELECT r.name AS role, p.permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
+SELECT r.name AS role, COALESCE(p.permission_name, N'') AS permission_name, CAST(N'' AS NVARCHAR(4)) AS class, o.name
 FROM sys.database_permissions AS p
 INNER JOIN sys.objects AS o ON o.object_id = p.major_id AND o.schema_id = SCHEMA_ID(@schema)
 INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id
 WHERE p.class = 1 AND p.minor_id = 0 AND p.state IN ('G', 'W')
 UNION ALL
-SELECT r.name AS role, p.permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
+SELECT r.name AS role, COALESCE(p.permission_name, N'') AS permission_name, CAST(N'TYPE' AS NVARCHAR(4)) AS class, t.name
 FROM sys.database_permissions AS p
 INNER JOIN sys.types AS t ON t.user_type_id = p.major_id AND t.schema_id = SCHEMA_ID(@schema)
 INNER JOIN sys.database_principals AS r ON r.principal_id = p.grantee_principal_id

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
@@ -46,6 +47,7 @@ func up(ctx context.Context, db *sql.DB, schema string) error {
 	if err != nil || text == "" {
 		return err
 	}
+	text, _, _ = strings.Cut(text, "\nGO\n") // the rights are there already
 	_, err = db.ExecContext(ctx, ours.ReplaceAllString(text, migrate.Quote(schema)+"."))
 	return err
 }

@@ -118,7 +118,7 @@ sys.databases
 	is_query_store_on bit?, delayed_durability int?, delayed_durability_desc nvarchar(60)?
 sys.database_permissions
 	class tinyint, class_desc nvarchar(60)?, major_id int, minor_id int, grantee_principal_id int, grantor_principal_id int
-	type char(4), permission_name nvarchar(128), state char(1), state_desc nvarchar(60)?
+	type char(4), permission_name nvarchar(128)?, state char(1), state_desc nvarchar(60)?
 sys.database_principals
 	name sysname, principal_id int, type char(1), type_desc nvarchar(60)?, default_schema_name sysname?
 	create_date datetime, modify_date datetime, is_fixed_role bit
