@@ -33,8 +33,9 @@ type RetryPolicy struct {
 	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
 	TotalTimeout time.Duration
 	// Retryable reports whether another attempt may help. It must give the same answer for the
-	// same error, and is not asked for [ErrInstanceTaken] and for what [failure.Final] has
-	// marked, which are never retried. The default retries all others.
+	// same error, and is not asked for [ErrInstanceTaken], for what [failure.Final] has marked,
+	// and for a result that does not fit its type, which are never retried. The default retries
+	// all others.
 	Retryable func(err error) bool
 }
 
@@ -199,20 +200,23 @@ func (r *retry) again(attempt int, err error) bool {
 	if !errors.Is(err, errAttemptTimedOut) {
 		r.failed = err
 	}
-	switch {
-	case r.late || attempt >= r.MaxAttempts || errors.Is(err, ErrInstanceTaken) || failure.IsFinal(err):
-		return false
-	case errors.Is(err, errAttemptTimedOut):
-		if !r.RetryTimeouts {
-			return false
-		}
-	case r.Retryable != nil && !r.Retryable(err):
+	if r.late || attempt >= r.MaxAttempts || !r.mayHelp(err) {
 		return false
 	}
 	if delay := r.delay(attempt); delay > 0 {
 		return r.first(Timer(r.ctx, delay)) == 0
 	}
 	return true
+}
+
+// mayHelp reports whether another attempt may help. A result that does not fit its type comes
+// again.
+func (r *retry) mayHelp(err error) bool {
+	if errors.Is(err, errAttemptTimedOut) {
+		return r.RetryTimeouts
+	}
+	_, failed := errors.AsType[*CallError](err)
+	return failed && !errors.Is(err, ErrInstanceTaken) && !failure.IsFinal(err) && (r.Retryable == nil || r.Retryable(err))
 }
 
 // delay is the time from the end of an attempt to the next.

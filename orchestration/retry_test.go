@@ -149,6 +149,18 @@ func TestHistoriesOfRetries(t *testing.T) {
 			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 failed", "8 failed: declined"},
 		},
 		{
+			"a result that does not fit is not asked for again",
+			orchestration.New("Charging", func(ctx *orchestration.Context, input string) (string, error) {
+				_, err := orchestration.Activity(ctx, activity.Named[string, int]("Charge"), input, retrying(orchestration.RetryPolicy{})).Await()
+				if err == nil {
+					return "no error", nil
+				}
+				return "refused", nil
+			}),
+			[]string{"2 returns ok"},
+			[]string{"2 activity Charge", "3 2 returned", "4 completed: refused"},
+		},
+		{
 			"each attempt of a sub-orchestration is an instance",
 			shipping(retrying(orchestration.RetryPolicy{Backoff: fixed})),
 			[]string{"2 fails first", "4 fires", "6 returns ok"},
