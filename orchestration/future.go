@@ -118,7 +118,8 @@ func (f *Future[T]) drop() {
 }
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
-// the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped]; a result that does not fit T.
+// the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped];
+// a result that does not fit T.
 func (f *Future[T]) Await() (T, error) {
 	f.ctx.env.WaitUntil(func() bool { return f.place.Ready() || f.place.Dropped() })
 	if !f.place.Ready() {

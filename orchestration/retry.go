@@ -172,13 +172,11 @@ func (r *retry) wait(attempt Awaitable) error {
 	if r.Timeout > 0 {
 		among = append(among, Timer(r.ctx, r.Timeout))
 	}
-	switch r.first(among...) {
-	case 0:
+	if r.first(among...) == 0 {
 		return nil
-	default:
-		attempt.drop()
-		return errAttemptTimedOut
 	}
+	attempt.drop()
+	return errAttemptTimedOut
 }
 
 // first waits for the first of the futures, and for the end of all attempts.

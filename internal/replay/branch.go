@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"runtime/debug"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
@@ -93,12 +92,8 @@ func (b *Branch) main() {
 	returned := false
 	defer func() {
 		value := recover()
-		switch {
-		case returned || b.stopped || c.stopped.Load() || c.panic != nil:
-		case value != nil:
-			c.panic = &panicked{value: value, stack: debug.Stack()}
-		default:
-			c.panic = &panicked{value: exited}
+		if !returned && !b.stopped {
+			c.fail(value)
 		}
 		b.ended = true
 		b.paused <- struct{}{}

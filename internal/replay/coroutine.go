@@ -50,9 +50,6 @@ type panicked struct {
 	stack []byte
 }
 
-// exited is the panic of a function that ends its goroutine.
-const exited = "runtime.Goexit was called in an orchestration function"
-
 func (p *panicked) message() string { return fmt.Sprint(p.value) }
 
 // foreignUse is the first use of the context by a goroutine that is not the function's.
@@ -125,13 +122,8 @@ func (c *coroutine) main() {
 	returned := false
 	defer func() {
 		value := recover()
-		switch {
-		case returned || c.stopped.Load(): // what deferred calls do after the turn counts for nothing
-		case c.panic != nil: // a branch's
-		case value != nil:
-			c.panic = &panicked{value: value, stack: debug.Stack()}
-		default:
-			c.panic = &panicked{value: exited}
+		if !returned {
+			c.fail(value)
 		}
 		c.owner.Store(0)
 		c.done = true
@@ -142,6 +134,18 @@ func (c *coroutine) main() {
 	}()
 	c.output, c.err = c.fn()
 	returned = true
+}
+
+// fail notes that the function or a branch did not return: value is what it panicked with, nil if
+// it ended its goroutine. The first counts, and what deferred calls do after the turn does not.
+func (c *coroutine) fail(value any) {
+	switch {
+	case c.stopped.Load() || c.panic != nil:
+	case value != nil:
+		c.panic = &panicked{value: value, stack: debug.Stack()}
+	default:
+		c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function"}
+	}
 }
 
 // pause gives control back to the engine until the next poll. It is called by
