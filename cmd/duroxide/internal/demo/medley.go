@@ -29,6 +29,7 @@ func AsideOf(instance string) string { return instance + "-aside" }
 type medleyDone struct {
 	Notes    []string `json:"notes"`
 	Squares  []int    `json:"squares"`
+	Mapped   []int    `json:"mapped"`
 	Refused  bool     `json:"refused"`
 	Taken    bool     `json:"taken"`
 	Dropped  int      `json:"dropped"`
@@ -38,8 +39,9 @@ type medleyDone struct {
 }
 
 // medleyBegins uses what the other orchestrations do not: custom status, key-value data,
-// built-in activities, sessions, tags, failures, taken ids, detached orchestrations, losers of
-// a select, and messages, of which it leaves some to the next execution, in another version.
+// built-in activities, sessions, tags, failures, retries, time-outs, blocks side by side, taken
+// ids, detached orchestrations, losers of a select, and messages, of which it leaves some to the
+// next execution, in another version.
 var medleyBegins = orchestration.New("Medley",
 	func(ctx *orchestration.Context, _ string) (medleyDone, error) {
 		var done medleyDone
@@ -64,8 +66,13 @@ var medleyBegins = orchestration.New("Medley",
 			return done, err
 		}
 		var failed *orchestration.CallError
-		_, err = orchestration.Activity(ctx, refuse, "this").Await()
+		_, err = orchestration.Activity(ctx, refuse, "this",
+			orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Millisecond)}),
+			orchestration.WithTimeout(time.Hour)).Await()
 		done.Refused = errors.As(err, &failed)
+		if done.Mapped, err = orchestration.Map(ctx, []int{5, 6, 7}, 2, napAndSquare); err != nil {
+			return done, err
+		}
 		_, err = orchestration.Sub(ctx, helloCities, nil, orchestration.WithInstanceID(own)).Await()
 		done.Taken = errors.As(err, &failed)
 		if done.Dropped, err = dropped(ctx); err != nil {
@@ -78,6 +85,12 @@ var medleyBegins = orchestration.New("Medley",
 		done.Notes = append(done.Notes, note)
 		return done, orchestration.ContinueAsNewVersion(ctx, "2.0.0", done)
 	})
+
+// napAndSquare is a block with two waits.
+func napAndSquare(ctx *orchestration.Context, n int) (int, error) {
+	orchestration.Sleep(ctx, time.Millisecond)
+	return orchestration.Activity(ctx, square, n).Await()
+}
 
 // dropped lets a timer win against one of each that can lose, and counts them.
 func dropped(ctx *orchestration.Context) (int, error) {
