@@ -1,9 +1,10 @@
 -- Makes up to 256 instances fetchable whose lease has ended or of which a message has become
 -- visible. The lease's token stays until the next fetch.
 --
--- There are three statements: one finds the instances and keeps no lock, one locks them by a
--- write that repeats the condition, and one computes their state. What is computed in the
--- statement that locks a row may be older than the row.
+-- There are four statements: one finds the instances and keeps no lock, one keeps those that nobody
+-- is writing, one locks them by a write, and one computes their state. What is computed in the
+-- statement that locks a row may be older than the row. The write needs no list of what it wrote:
+-- OUTPUT INTO beside a join fails on Babelfish when a session comes to it again.
 --
 -- Helper of: fetch_orchestration_item.
 -- Transaction: its own. It is no part of the claim that calls it, so that others see at once
@@ -18,12 +19,12 @@
 -- Locks: inboxes (the found rows, exclusive, by ix_inboxes_wake and then pk_inboxes), and what
 --   function inbox_state reads.
 --
--- Hints: READPAST leaves out what others are writing, also in the write: a transaction that has
+-- Hints: READPAST leaves out what others are writing, also the second time: a transaction that has
 --   locked a row in between may be a long one, and its end computes the state as well.
 --   READCOMMITTEDLOCK makes that hold under row versioning; UPDLOCK and ROWLOCK keep to rows.
 --   INDEX reads what is due and nothing else. A plan that was made for an empty table would read
 --   all of it. FORCESEEK locks each row before its keys in the other indexes, so that two
---   writers cannot come to them from both sides. LOOP, LOOP JOIN and FORCE ORDER seek each row
+--   writers cannot come to them from both sides. LOOP seeks each row
 --   that was found. KEEPFIXED PLAN keeps the plan however many rows change: see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
@@ -52,14 +53,19 @@ IF NOT EXISTS (SELECT 1 FROM @due AS d)
 
 -- vet:allow P1-try: the caller's CATCH rolls back
 BEGIN TRANSACTION;
+INSERT INTO @locked (instance_id)
+SELECT b.instance_id
+FROM @due AS d
+INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = d.instance_id
+WHERE b.wake_at <= @now
+  AND (b.lock_token IS NULL OR b.locked_until <= @now)
+OPTION (KEEPFIXED PLAN);
+-- Whoever has a lease has no head.
 UPDATE b
 SET head_id = NULL
-OUTPUT inserted.instance_id INTO @locked (instance_id)
-FROM @due AS d, duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
-WHERE b.instance_id = d.instance_id
-  AND b.wake_at <= @now
-  AND (b.lock_token IS NULL OR b.locked_until <= @now)
-OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);
+FROM @locked AS l
+INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = l.instance_id
+OPTION (KEEPFIXED PLAN);
 UPDATE b
 SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM @locked AS l

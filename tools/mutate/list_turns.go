@@ -68,7 +68,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits before the heads are computed anew", kind: commitMoved, module: "ready_due_inboxes",
-		old: "OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);\n", new: "OPTION (FORCE ORDER, LOOP JOIN, KEEPFIXED PLAN);\nCOMMIT TRANSACTION;\nBEGIN TRANSACTION;\n",
+		old: "OPTION (KEEPFIXED PLAN);\nUPDATE b\nSET version_id", new: "OPTION (KEEPFIXED PLAN);\nCOMMIT TRANSACTION;\nBEGIN TRANSACTION;\nUPDATE b\nSET version_id",
 	},
 	{
 		what: "computes the head of an instance with a lease", kind: conditionRemoved, module: "refresh_inbox",
