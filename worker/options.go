@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -172,9 +173,9 @@ func (o Options) withDefaults() (Options, error) {
 	setDefault(&o.UnregisteredBackoffMax, max(time.Minute, o.UnregisteredBackoff))
 	setDefault(&o.UnknownCodeTimeout, provider.DefaultUnknownFor)
 	setDefault(&o.BlockedTimeout, time.Second)
-	setDefault(&o.MaxTurnActions, 10_000)
-	setDefault(&o.MaxHistoryEvents, 50_000)
-	setDefault(&o.MaxHistoryBytes, 64<<20)
+	setDefault(&o.MaxTurnActions, replay.DefaultLimits.Actions)
+	setDefault(&o.MaxHistoryEvents, replay.DefaultLimits.Events)
+	setDefault(&o.MaxHistoryBytes, replay.DefaultLimits.Bytes)
 	setDefault(&o.CachedInstances, 1000)
 	setDefault(&o.CachedBytes, 64<<20)
 	setDefault(&o.QuietTime, 5*time.Minute)

@@ -12,7 +12,7 @@ import (
 const module = "github.com/duroxide/duroxide-go/"
 
 // library are the packages through which a user's code is called, or calls.
-var library = [...]string{"internal/goroutine", "internal/replay", "internal/payload", "internal/registry", "orchestration", "activity", "worker"}
+var library = [...]string{"internal/goroutine", "internal/replay", "internal/payload", "internal/registry", "orchestration", "orchestrationtest", "activity", "worker"}
 
 // Caller is the innermost line of the user's code on the calling goroutine's stack, such
 // as "orders/pay.go:31", or empty.

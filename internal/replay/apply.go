@@ -48,16 +48,14 @@ func (e *engine) applySchedule(event provider.Event) {
 		// State changes were made when the function asked for them; a missing one
 		// is tolerated, a missing schedule is not.
 		if !isStateChange(event.Kind) {
-			e.nondeterministicf("history has event %d, %s, where the code asks for nothing",
-				event.EventID, describe(event.Kind))
+			e.misfitAt(event, nil)
 		}
 		return
 	}
 	at := e.pendingClear(event.Kind)
 	h := e.env.emitted[at]
 	if !matches(h.action, event.Kind) {
-		e.nondeterministicf("history has event %d, %s, where the code asks for %s%s",
-			event.EventID, describe(event.Kind), describeAction(h.action), difference(h.action, event.Kind))
+		e.misfitAt(event, h)
 		return
 	}
 	e.env.emitted = slices.Delete(e.env.emitted, at, at+1)

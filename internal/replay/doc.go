@@ -14,7 +14,7 @@
 //
 // Files, in reading order: turn.go (what goes in and comes out), messages.go
 // (queue messages become events), engine.go (the walk along the history),
-// apply.go (one event), match.go (does the code still fit the history), env.go
+// apply.go (one event), match.go and misfit.go (does the code still fit the history), env.go
 // and handle.go (the function's side), coroutine.go (the taking of turns),
 // branch.go (parts of the function that run beside each other), blocked.go (functions that do not give control back), convert.go (actions become
 // events), childid.go (what children are called), subscription.go and policy.go (waits,

@@ -15,6 +15,9 @@ func (e *engine) result() *Result {
 		e.describeTurn()
 		e.notifyParent()
 	}
+	if e.turn.Places {
+		e.res.Places = e.places()
+	}
 	r := e.res // a copy, as the next turn has its own
 	return &r
 }

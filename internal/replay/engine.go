@@ -140,13 +140,13 @@ func (e *engine) run(ctx context.Context) error {
 	return nil
 }
 
+// replaying tells the function whether it repeats what it did before.
+func (e *engine) replaying(yes bool) { e.env.replaying.Store(yes || e.turn.Silent) }
+
 // nondeterministicf ends the turn as Failed: the code does not fit the history.
 // The first reason wins.
 func (e *engine) nondeterministicf(format string, args ...any) {
-	if e.failure == nil {
-		message := fmt.Sprintf(format, args...)
-		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
-	}
+	e.misfit(Misfit{Message: fmt.Sprintf(format, args...)})
 }
 
 // walk replays the history and then lets the function go on (§7.11 B).
@@ -155,7 +155,7 @@ func (e *engine) walk(ctx context.Context) error {
 	mustPoll := e.known == 0
 	// The function's reaction to a recorded event was seen by the turn that
 	// recorded it, so it is a replay; the reaction to a new event is not.
-	e.env.replaying.Store(e.persisted > e.known)
+	e.replaying(e.persisted > e.known)
 	for i := e.applied; i < len(e.events); i++ {
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
@@ -174,7 +174,7 @@ func (e *engine) walk(ctx context.Context) error {
 			return nil
 		}
 		if mustPoll {
-			e.env.replaying.Store(i < e.persisted)
+			e.replaying(i < e.persisted)
 		}
 	}
 	if e.failure != nil {
@@ -199,7 +199,7 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 			return err
 		}
 	}
-	e.env.replaying.Store(false)
+	e.replaying(false)
 	e.releaseDropped()
 	for round := 0; e.convert() && !e.returned(); round++ {
 		if round == maxQuiescenceRounds {
@@ -267,10 +267,14 @@ func (e *engine) returned() bool { return e.coroutine.done }
 
 // checkReturnedEarly reports code that returns before it has asked for everything
 // that history says it asked for: had it returned then, the execution would have
-// ended there (§7.12).
+// ended there (§7.12). Of one that has, what it last asked for is compared.
 func (e *engine) checkReturnedEarly(at int) {
 	for i := at; i < e.persisted && e.failure == nil; i++ {
-		if isSchedule(e.events[i].Kind) {
+		switch {
+		case !isSchedule(e.events[i].Kind):
+		case e.turn.ended && len(e.env.emitted) > 0:
+			e.applySchedule(e.events[i]) // asked for just before it returned
+		default:
 			e.nondeterministicf("the function returned, but history goes on with event %d, %s",
 				e.events[i].EventID, describe(e.events[i].Kind))
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -77,6 +78,9 @@ func (v *Env) NowMs() uint64 {
 func (v *Env) Emit(action Action) *Handle {
 	v.coroutine.mustRun()
 	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance}
+	if v.engine.turn.Places {
+		h.at = goroutine.Caller()
+	}
 	switch a := action.(type) {
 	case CallSub:
 		if err := checkChildID(a.Instance); err != nil {

@@ -16,6 +16,9 @@ type Limits struct {
 	Bytes int
 }
 
+// DefaultLimits are those of a worker that was given no others.
+var DefaultLimits = Limits{Actions: 10_000, Events: 50_000, Bytes: 64 << 20}
+
 // Nearing says that a turn has reached half of a limit.
 type Nearing struct {
 	// What is limited, such as "events in the history".

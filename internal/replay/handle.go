@@ -59,6 +59,8 @@ type (
 type Handle struct {
 	coroutine *coroutine
 	action    Action
+	// at is the line that asks, empty unless the turn asks for places.
+	at string
 	// eventID is the schedule event, 0 until the action is bound to one.
 	eventID uint64
 	// child is the recorded instance of a sub-orchestration: a suffix or a full id.

@@ -47,6 +47,12 @@ type Turn struct {
 	// Slow, if not nil, is called at most once, by the goroutine of Run, when the
 	// function has kept control for about an eighth of BlockedAfter.
 	Slow func()
+	// Places asks for the lines of the user's code, in Result.Places and Misfit.At.
+	Places bool
+	// Silent makes the function count as replaying to the end of the turn.
+	Silent bool
+	// ended says that History is all of an execution but its end; see Check.
+	ended bool
 	// UsedLate, if not nil, is called when another goroutine than the function's uses
 	// the Env too late for the turn to fail: after it is decided, or when it is given up
 	// anyway. at is the line.
@@ -83,6 +89,11 @@ type Result struct {
 	Parent provider.WorkItem
 	// Details is the failure of a Failed or Cancelled turn.
 	Details provider.ErrorDetails
+	// Misfit says where the code stopped fitting the history, nil when it fits. Then Details
+	// say it, too.
+	Misfit *Misfit
+	// Places are the lines that asked for what this turn has recorded, by event.
+	Places map[uint64]string
 	// PanicStack is where the function panicked, nil when it did not.
 	PanicStack []byte
 	// StampError says why the stamp of the execution's first event is no version, which

@@ -1,0 +1,240 @@
+package orchestrationtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// epoch is when the clock of each test begins.
+var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Env is a world of orchestrations with a clock of its own. Make it with [New]. It belongs to
+// the test's goroutine; tests that run in parallel have one each.
+type Env struct {
+	t        testing.TB
+	registry *registry.Registry
+	mocks    map[target]*Mocked
+	clock    agenda
+	// instances are all that were started or were sent something.
+	instances map[string]*instance
+	// root is the instance of the latest Run.
+	root string
+	runs int
+	// cancelled are the activities and mocked sub-orchestrations whose result nobody wants.
+	cancelled map[any]bool
+	calls     []Call
+	guids     int
+	turns     int
+	// replayed counts the events that were replayed.
+	replayed int
+	log      transcript
+}
+
+// New returns a world at midnight of 2000-01-01 (UTC) with these orchestrations and activities,
+// as worker.Register takes them: versions of one orchestration in rising order. Those that
+// [Mock] replaces need not be given, nor the orchestration that [Run] runs. If the test fails,
+// it logs what happened, and when.
+func New(t testing.TB, definitions ...worker.Registrable) *Env {
+	t.Helper()
+	e := &Env{
+		t: t, registry: registry.New(), mocks: map[target]*Mocked{}, instances: map[string]*instance{},
+		clock: agenda{now: uint64(epoch.UnixMilli())}, cancelled: map[any]bool{},
+	}
+	for _, definition := range definitions {
+		if err := definition.Register(e.registry); err != nil {
+			t.Fatalf("orchestrationtest.New: %v", err)
+		}
+	}
+	t.Cleanup(e.close)
+	return e
+}
+
+// close ends the functions that are kept in memory.
+func (e *Env) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, in := range e.instances {
+		in.forget(ctx)
+	}
+	if e.t.Failed() && len(e.log.lines) > 0 {
+		e.t.Log("what happened:\n" + e.log.String())
+	}
+}
+
+// Now is the time of the test's clock.
+func (e *Env) Now() time.Time { return time.UnixMilli(int64(e.clock.now)).UTC() }
+
+// elapsed is the time since the clock began.
+func (e *Env) elapsed() time.Duration { return e.Now().Sub(epoch) }
+
+// ErrStuck is the error of a [Run] that can never end: the orchestration waits, and neither an
+// activity nor a timer nor the script has anything left to tell it. The text says for what it
+// waits, and at which line.
+var ErrStuck = errors.New("nothing is left to happen")
+
+// maxTurns ends an orchestration that goes on for ever.
+const maxTurns = 1_000_000
+
+// Run starts the definition's orchestration in its version, and lets time pass until it has
+// ended and what it does at that moment is done. The instance's id is "test", then "test-2".
+// Errors: [*client.FailedError], as client.Run.Wait returns it, and [ErrStuck]. Code that does
+// not replay, blocks outside its context, or calls what was neither given nor mocked ends the
+// test.
+func Run[I, O any](e *Env, def orchestration.Definition[I, O], input I) (O, error) {
+	e.t.Helper()
+	var none O
+	text, err := payload.EncodeAs(input)
+	if err != nil {
+		e.t.Fatalf("orchestrationtest.Run: input of %s: %v", def.Name(), err)
+	}
+	e.runs++
+	e.root = "test"
+	if e.runs > 1 {
+		e.root = fmt.Sprintf("test-%d", e.runs)
+	}
+	item := provider.StartOrchestrationItem{Instance: e.root, Orchestration: def.Name(), Input: text, ExecutionID: 1}
+	if _, version, ok := e.registry.Orchestration(def.Name(), def.Version()); ok {
+		item.Version = &version
+	} else if _, _, ok := e.registry.Orchestration(def.Name(), ""); !ok {
+		if err := def.Register(e.registry); err != nil {
+			e.t.Fatalf("orchestrationtest.Run: %v", err)
+		}
+	}
+	e.post(item)
+	in := e.instance(e.root)
+	e.pass(in.ended)
+	if !in.ended() {
+		return none, in.stuck()
+	}
+	e.settle()
+	e.verify()
+	if why := in.failure(); why != nil {
+		return none, &client.FailedError{Instance: in.id, Details: why}
+	}
+	output, err := payload.Decode[O](in.output())
+	if err != nil {
+		return none, fmt.Errorf("result of %q: %w", in.id, err)
+	}
+	return output, nil
+}
+
+// pass lets time pass until done, or nothing is left to happen.
+func (e *Env) pass(done func() bool) {
+	e.t.Helper()
+	for !done() && e.clock.step(never) {
+		if e.turns > maxTurns {
+			e.t.Fatalf("after %d turns and %v of virtual time the orchestrations still go on; end them with After(…).Cancel",
+				maxTurns, e.elapsed())
+		}
+	}
+}
+
+// settle does what is left to do at this moment, without the script.
+func (e *Env) settle() {
+	for len(e.clock.entries) > 0 && !e.clock.entries[0].script {
+		if !e.clock.step(e.clock.now) {
+			return
+		}
+	}
+}
+
+// Advance lets d pass after [Run] has returned, for what goes on without it: detached
+// orchestrations, and the rest of the script.
+func (e *Env) Advance(d time.Duration) {
+	e.t.Helper()
+	until := e.clock.after(d)
+	for more := true; more; {
+		more = e.clock.step(until)
+	}
+	e.clock.now = until
+	e.verify()
+}
+
+// CustomStatus is the custom status of the orchestration that [Run] has started last, nil when
+// there is none. A script reads it with [Moment.Do].
+func (e *Env) CustomStatus() *string { return e.instance(e.root).status }
+
+// History returns the events of an instance's latest execution.
+func (e *Env) History(instance string) []provider.Event {
+	return slices.Clone(e.instance(instance).history)
+}
+
+// Moment is a time in the test's script.
+type Moment struct {
+	env      *Env
+	at       uint64
+	instance string
+}
+
+// After is the moment when d will have passed, counted from now: before [Run] that is from its
+// start. What the orchestrations can do by then, they have done; moments of the same time come
+// in the order of the script.
+func (e *Env) After(d time.Duration) Moment { return Moment{env: e, at: e.clock.after(d)} }
+
+// To makes what follows be sent to that instance, such as "test::sub::2", and not to the one
+// that [Run] has started last.
+func (m Moment) To(instance string) Moment {
+	m.instance = instance
+	return m
+}
+
+// Raise raises an event, as client.RaiseEvent does. One that nobody waits for is lost.
+func (m Moment) Raise(event string, data any) Moment {
+	m.env.t.Helper()
+	text := m.encode(data)
+	return m.send(func(instance string) provider.WorkItem {
+		return provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}
+	})
+}
+
+// Enqueue puts a message into a queue, as client.Enqueue does.
+func (m Moment) Enqueue(queue string, message any) Moment {
+	m.env.t.Helper()
+	text := m.encode(message)
+	return m.send(func(instance string) provider.WorkItem {
+		return provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}
+	})
+}
+
+// Cancel asks an orchestration to end, as client.Cancel does.
+func (m Moment) Cancel(reason string) Moment {
+	return m.send(func(instance string) provider.WorkItem {
+		return provider.CancelInstanceItem{Instance: instance, Reason: reason}
+	})
+}
+
+// Do calls fn, which may look at the world, and add to its script.
+func (m Moment) Do(fn func()) Moment {
+	m.env.clock.add(m.at, true, fn)
+	return m
+}
+
+func (m Moment) encode(data any) string {
+	text, err := payload.Encode(data)
+	if err != nil {
+		m.env.t.Helper()
+		m.env.t.Fatalf("orchestrationtest: %v", err)
+	}
+	return text
+}
+
+func (m Moment) send(item func(instance string) provider.WorkItem) Moment {
+	return m.Do(func() {
+		instance := m.instance
+		if instance == "" {
+			instance = m.env.root
+		}
+		m.env.post(item(instance))
+	})
+}

@@ -1,0 +1,142 @@
+package orchestrationtest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/orchestrationtest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+var (
+	greet = activity.Named[string, string]("Greet")
+	tally = activity.Named[int, int]("Tally")
+)
+
+// daily greets once a day for 30 days.
+var daily = orchestration.New("Daily", func(ctx *orchestration.Context, name string) (int, error) {
+	for day := range 30 {
+		if _, err := orchestration.Activity(ctx, greet, name).Await(); err != nil {
+			return day, err
+		}
+		orchestration.Sleep(ctx, 24*time.Hour)
+	}
+	return 30, nil
+})
+
+func echo(_ context.Context, text string) (string, error) { return text, nil }
+
+func double(_ context.Context, n int) (int, error) { return 2 * n, nil }
+
+func TestThirtyDays(t *testing.T) {
+	t.Parallel()
+	env := orchestrationtest.New(t)
+	orchestrationtest.Mock(env, greet, echo)
+	began := time.Now()
+	days, err := orchestrationtest.Run(env, daily, "Ada")
+	t.Log(time.Since(began))
+	if err != nil || days != 30 || env.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) != 30*24*time.Hour {
+		t.Errorf("%d days, %v, now %v", days, err, env.Now())
+	}
+	if calls := env.Calls(); len(calls) != 30 || calls[29].At != 29*24*time.Hour {
+		t.Errorf("%v", calls)
+	}
+}
+
+var retried = orchestration.New("Retried", func(ctx *orchestration.Context, n int) (int, error) {
+	return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(orchestration.RetryPolicy{
+		MaxAttempts: 3, Backoff: orchestration.Linear(time.Minute, time.Hour), Timeout: time.Hour, RetryTimeouts: true,
+	})).Await()
+})
+
+// TestMocks has activities that fail, that are slow, and that panic.
+func TestMocks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		mock  func(m *orchestrationtest.Mocked)
+		calls []string
+		err   string
+	}{
+		"fine":         {func(*orchestrationtest.Mocked) {}, []string{"Tally @0s"}, ""},
+		"fails twice":  {func(m *orchestrationtest.Mocked) { m.Fails(2, errors.New("no")) }, []string{"Tally", "Tally @1m", "Tally @3m"}, ""},
+		"fails always": {func(m *orchestrationtest.Mocked) { m.Fails(9, errors.New("no")) }, []string{"Tally", "Tally", "Tally"}, "no"},
+		"slow":         {func(m *orchestrationtest.Mocked) { m.Takes(time.Hour - time.Millisecond) }, []string{"Tally"}, ""},
+		"too slow":     {func(m *orchestrationtest.Mocked) { m.Takes(2 * time.Hour) }, []string{"Tally", "Tally @1h1m", "Tally @2h3m"}, "timeout: activity timed out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := orchestrationtest.New(t)
+			c.mock(orchestrationtest.Mock(env, tally, double))
+			got, err := orchestrationtest.Run(env, retried, 21)
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if text != c.err || err == nil && got != 42 {
+				t.Errorf("%d, %v", got, err)
+			}
+			env.WantCalls(c.calls...)
+		})
+	}
+}
+
+var approval = orchestration.New("Approval", func(ctx *orchestration.Context, days int) (string, error) {
+	approved := orchestration.WaitForEvent[string](ctx, "approve")
+	ctx.SetCustomStatus("waits")
+	if orchestration.Select(approved, orchestration.Timer(ctx, time.Duration(days)*24*time.Hour)) == 1 {
+		return "", errors.New("too late")
+	}
+	by, err := approved.Await()
+	if err != nil {
+		return "", err
+	}
+	message, err := orchestration.Dequeue[string](ctx, "notes").Await()
+	return by + ": " + message, err
+})
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	env := orchestrationtest.New(t, approval)
+	status := ""
+	env.After(0).Do(func() { status = *env.CustomStatus() })
+	env.After(72*time.Hour).Raise("approve", "Ada").Enqueue("notes", "fine")
+	if got, err := orchestrationtest.Run(env, approval, 4); err != nil || got != "Ada: fine" || status != "waits" {
+		t.Errorf("%q, %v, status %q", got, err, status)
+	}
+	if _, err := orchestrationtest.Run(env, approval, 2); err == nil || err.Error() != "too late" {
+		t.Errorf("%v", err)
+	}
+	env.After(time.Hour).Cancel("enough")
+	_, err := orchestrationtest.Run(env, approval, 2)
+	if failed, ok := errors.AsType[*client.FailedError](err); !ok || !failed.Cancelled() || !errors.Is(err, orchestration.ErrCancelled) {
+		t.Errorf("%v", err)
+	}
+	env.After(time.Hour).Raise("approve", "Bob")
+	if _, err := orchestrationtest.Run(env, approval, 2); !errors.Is(err, orchestrationtest.ErrStuck) {
+		t.Errorf("%v", err)
+	} else {
+		t.Log(err)
+	}
+}
+
+func BenchmarkTimers(b *testing.B) {
+	sleepy := orchestration.New("Sleepy", func(ctx *orchestration.Context, n int) (int, error) {
+		for range n {
+			orchestration.Sleep(ctx, time.Hour)
+		}
+		return n, nil
+	})
+	for b.Loop() {
+		env := orchestrationtest.New(b)
+		if n, err := orchestrationtest.Run(env, sleepy, 10_000); err != nil || n != 10_000 {
+			b.Fatal(n, err)
+		}
+	}
+}

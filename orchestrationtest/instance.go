@@ -1,0 +1,388 @@
+package orchestrationtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// instance is an orchestration that was started, or that was only sent something.
+type instance struct {
+	id string
+	// started is the beginning of the latest execution, whose events are the history.
+	started   provider.OrchestrationStarted
+	execution uint64
+	history   []provider.Event
+	// end is the event that ended the execution, nil while it runs.
+	end provider.EventKind
+	// earlier are the histories of the executions before.
+	earlier [][]provider.Event
+	// kv are the keys as of the execution's start.
+	kv     map[string]provider.KVEntry
+	status *string
+	// waiting are messages that came before the execution's start.
+	waiting []provider.WorkItem
+	// places are the lines that asked for what is recorded, by event.
+	places map[uint64]string
+	// mock is the start of a mocked orchestration.
+	mock *provider.StartOrchestrationItem
+
+	// suspended, if not nil, is the function, and checked how long the history was when it was
+	// replayed last.
+	suspended *replay.Suspended
+	checked   int
+	// verified is how long the history was when verify replayed it.
+	verified int
+}
+
+// instance finds an instance, or makes it.
+func (e *Env) instance(id string) *instance {
+	in := e.instances[id]
+	if in == nil {
+		in = &instance{id: id}
+		e.instances[id] = in
+	}
+	return in
+}
+
+// post sends a message now.
+func (e *Env) post(item provider.WorkItem) {
+	at := e.clock.now
+	if timer, ok := item.(provider.TimerFiredItem); ok {
+		at = timer.FireAtMs
+	}
+	e.clock.add(at, false, func() { e.deliver(item) })
+}
+
+// deliver hands a message to its instance.
+func (e *Env) deliver(item provider.WorkItem) {
+	in := e.instance(item.Target())
+	if e.deliverMocked(in, item) {
+		return
+	}
+	next, continues := item.(provider.ContinueAsNewItem)
+	start, starts := item.(provider.StartOrchestrationItem)
+	begins := starts && len(in.history) == 0 || continues
+	switch {
+	case in.ended():
+		e.refuse(in, start)
+	case starts && !begins:
+		e.refuse(in, start)
+	case !begins && (len(in.history) == 0 || in.continued()):
+		if _, message := item.(provider.QueueMessageItem); !message || len(in.history) > 0 {
+			in.waiting = append(in.waiting, item) // a message to nobody's queue is dropped
+		}
+	case starts:
+		in.begin(provider.OrchestrationStarted{
+			Name: start.Orchestration, Version: text(start.Version), Input: start.Input,
+			ParentInstance: start.ParentInstance, ParentID: start.ParentID, ParentExecutionID: start.ParentExecutionID,
+		})
+		// A request from before the start was meant for somebody else.
+		in.waiting = slices.DeleteFunc(in.waiting, isCancel)
+		e.turn(in, in.unread())
+	case continues:
+		e.continueAsNew(in, next)
+	default:
+		e.turn(in, []provider.WorkItem{item})
+	}
+}
+
+func isCancel(item provider.WorkItem) bool {
+	_, ok := item.(provider.CancelInstanceItem)
+	return ok
+}
+
+// deliverMocked is deliver for what a mock stands for.
+func (e *Env) deliverMocked(in *instance, item provider.WorkItem) bool {
+	if start, ok := item.(provider.StartOrchestrationItem); ok && len(in.history) == 0 && in.mock == nil {
+		if m := e.mocks[target{sub: true, name: start.Orchestration}]; m != nil {
+			in.mock = &start
+			e.startMocked(m, start)
+		}
+		return in.mock != nil
+	}
+	cancel, ok := item.(provider.CancelInstanceItem)
+	if ok && in.mock != nil && !e.cancelled[in.id] {
+		e.cancelled[in.id] = true
+		e.endMocked(*in.mock, "", &provider.Application{Kind: provider.AppCancelled, CancelReason: cancel.Reason})
+	}
+	if start, ok := item.(provider.StartOrchestrationItem); ok && in.mock != nil {
+		e.refuse(in, start)
+	}
+	return in.mock != nil
+}
+
+func (in *instance) begin(started provider.OrchestrationStarted) {
+	in.execution++
+	in.started, in.history, in.end, in.places = started, nil, nil, map[uint64]string{}
+	in.checked, in.verified = 0, 0
+	if started.InitialCustomStatus != nil {
+		in.status = started.InitialCustomStatus
+	}
+}
+
+// unread takes the messages that have waited for the start.
+func (in *instance) unread() []provider.WorkItem {
+	items := in.waiting
+	in.waiting = nil
+	return items
+}
+
+func (e *Env) continueAsNew(in *instance, item provider.ContinueAsNewItem) {
+	in.kv = in.keys()
+	in.earlier = append(in.earlier, in.history)
+	in.begin(provider.OrchestrationStarted{
+		Name: item.Orchestration, Version: text(item.Version), Input: item.Input,
+		ParentInstance: item.ParentInstance, ParentID: item.ParentID, ParentExecutionID: item.ParentExecutionID,
+		CarryForwardEvents: item.CarryForwardEvents, InitialCustomStatus: item.InitialCustomStatus,
+		DroppedMessages: item.DroppedMessages,
+	})
+	var messages []provider.WorkItem
+	for _, carried := range item.CarryForwardEvents {
+		messages = append(messages, provider.QueueMessageItem{Instance: in.id, Name: carried.Name, Data: carried.Data})
+	}
+	e.turn(in, append(messages, in.unread()...))
+}
+
+// refuse tells a parent that its child's id is taken.
+func (e *Env) refuse(in *instance, start provider.StartOrchestrationItem) {
+	if start.ParentInstance == nil {
+		return
+	}
+	message := replay.TakenText(in.id)
+	if in.ended() {
+		message += replay.TakenByFinished
+	}
+	e.post(provider.SubOrchFailedItem{
+		ParentInstance: *start.ParentInstance, ParentID: *start.ParentID, ParentExecutionID: *start.ParentExecutionID,
+		Details: provider.Application{Kind: provider.AppOrchestrationFailed, Message: message},
+	})
+}
+
+// replayBudget is how many events are replayed before functions are kept in memory.
+const replayBudget = 100_000
+
+// blockedAfter is as long as on a worker.
+const blockedAfter = time.Second
+
+// turn runs a turn and does what it asks for.
+func (e *Env) turn(in *instance, messages []provider.WorkItem) {
+	e.turns++
+	turn := e.turnOf(in)
+	turn.Messages = messages
+	if s := in.suspended; s != nil {
+		in.suspended = nil
+		if history, ok := s.Extend(0, in.history); ok {
+			turn.History, turn.Resume = history, s
+		} else {
+			_ = s.Stop(context.Background())
+		}
+	} else {
+		e.replayed += len(in.history)
+		in.checked = len(in.history)
+	}
+	turn.Keep = e.replayed > replayBudget && len(in.history) < 2*in.checked+1000
+	result, err := replay.Run(context.Background(), turn)
+	if err != nil {
+		e.t.Fatalf("%q: %v", in.id, err)
+	}
+	if result.Misfit != nil {
+		e.misfit(in, result.Misfit)
+	}
+	in.suspended = result.Suspended
+	in.history = append(in.history, result.HistoryDelta...)
+	maps.Copy(in.places, result.Places)
+	for _, event := range result.HistoryDelta {
+		if event.Terminal() {
+			in.end = event.Kind
+		}
+	}
+	e.record(in, result)
+	e.act(in, result)
+}
+
+// turnOf is what is the same for all turns of an execution.
+func (e *Env) turnOf(in *instance) replay.Turn {
+	fn, version, ok := e.registry.Orchestration(in.started.Name, in.started.Version)
+	if !ok {
+		e.t.Fatalf("orchestration %q, version %q, which %q is to run, is neither given to New nor mocked",
+			in.started.Name, in.started.Version, in.id)
+	}
+	in.started.Version = version
+	now := e.clock.now
+	return replay.Turn{
+		Instance: in.id, ExecutionID: in.execution, Func: fn, History: in.history, Started: in.started, KV: in.kv,
+		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return now },
+		Limits: replay.DefaultLimits, BlockedAfter: blockedAfter, Places: true,
+		UsedLate: func(at string) {
+			e.t.Errorf("%q: the orchestration context was used from another goroutine after its turn at %s", in.id, at)
+		},
+	}
+}
+
+// act sends what a turn has asked for.
+func (e *Env) act(in *instance, result *replay.Result) {
+	for _, ref := range result.CancelledActivities {
+		e.cancelled[ref] = true
+	}
+	for _, item := range result.OrchestratorItems {
+		if !e.isStranger(in, item) {
+			e.post(item)
+		}
+	}
+	if result.Outcome.Ends() {
+		e.cancelEarlier(in)
+		if result.Parent != nil {
+			e.post(result.Parent)
+		}
+	}
+	for _, item := range result.WorkerItems {
+		if call, ok := item.(provider.ActivityExecuteItem); ok {
+			e.clock.add(e.clock.now, false, func() { e.schedule(call) })
+		}
+	}
+}
+
+// isStranger reports the cancellation of an instance that has the id which a child was to have.
+func (e *Env) isStranger(in *instance, item provider.WorkItem) bool {
+	cancel, ok := item.(provider.CancelInstanceItem)
+	if !ok || replay.IsGeneratedChild(in.id, cancel.Instance) {
+		return false
+	}
+	other := e.instance(cancel.Instance)
+	return len(other.history) > 0 && text(other.started.ParentInstance) != in.id
+}
+
+// cancelEarlier cancels the children of the executions before one that ends the instance.
+func (e *Env) cancelEarlier(in *instance) {
+	for _, history := range slices.Backward(in.earlier) {
+		for _, child := range replay.OpenChildren(in.id, history) {
+			other := e.instance(child)
+			if !other.ended() && (len(other.history) == 0 || text(other.started.ParentInstance) == in.id) {
+				e.post(provider.CancelInstanceItem{Instance: child, Reason: replay.ParentEnded})
+			}
+		}
+	}
+}
+
+// verify replays what has happened once more from the start. It does so several times while that
+// costs nothing: code that goes by chance may be right once.
+func (e *Env) verify() {
+	e.t.Helper()
+	for _, id := range slices.Sorted(maps.Keys(e.instances)) {
+		in := e.instances[id]
+		if len(in.history) == in.verified {
+			continue
+		}
+		for more := 8; more > 0; more-- {
+			turn := e.turnOf(in)
+			result, err := replay.Check(context.Background(), turn)
+			if err != nil {
+				e.t.Fatalf("%q: %v", in.id, err)
+			}
+			e.compareEnds(in, result)
+			if e.replayed += len(in.history); e.replayed > replayBudget {
+				break
+			}
+		}
+		in.verified = len(in.history)
+	}
+}
+
+// compareEnds compares how an execution ended with what its replay came to.
+func (e *Env) compareEnds(in *instance, result *replay.Result) {
+	if result.Misfit != nil {
+		e.misfit(in, result.Misfit)
+	}
+	completed, ok := in.end.(provider.OrchestrationCompleted)
+	if ok && (result.Outcome != replay.Completed || *result.Metadata.Output != completed.Output) {
+		e.t.Fatalf("%q does not repeat itself: it returned %s, and a replay %s", in.id, completed.Output, outcomeOf(result))
+	}
+}
+
+func outcomeOf(result *replay.Result) string {
+	if result.Metadata.Output == nil {
+		return "goes on"
+	}
+	return "returned " + *result.Metadata.Output
+}
+
+// misfit ends the test because the code does not repeat itself.
+func (e *Env) misfit(in *instance, m *replay.Misfit) {
+	e.t.Helper()
+	if m.EventID == 0 {
+		e.t.Fatalf("%q does not repeat itself: %s", in.id, m.Message)
+	}
+	e.t.Fatalf("%q does not repeat itself: event %d was %s%s, a replay asks for %s%s%s",
+		in.id, m.EventID, m.Recorded, at(in.places[m.EventID]), m.Asked, at(m.At), m.Difference)
+}
+
+func at(place string) string {
+	if place == "" {
+		return ""
+	}
+	return " at " + place
+}
+
+func (in *instance) continued() bool {
+	_, ok := in.end.(provider.OrchestrationContinuedAsNew)
+	return ok
+}
+
+func (in *instance) ended() bool { return in.end != nil && !in.continued() }
+
+func (in *instance) output() string {
+	completed, _ := in.end.(provider.OrchestrationCompleted)
+	return completed.Output
+}
+
+func (in *instance) failure() provider.ErrorDetails {
+	failed, _ := in.end.(provider.OrchestrationFailed)
+	return failed.Details
+}
+
+// stuck says for what an instance waits.
+func (in *instance) stuck() error {
+	var waits []string
+	for _, event := range replay.Unsettled(in.history) {
+		waits = append(waits, fmt.Sprintf("event %d, %s%s", event.EventID, describe(event.Kind), at(in.places[event.EventID])))
+	}
+	if waits == nil {
+		return fmt.Errorf("%q waits for nothing that was asked for: %w", in.id, ErrStuck)
+	}
+	return fmt.Errorf("%q waits for %s: %w", in.id, strings.Join(waits, ", "), ErrStuck)
+}
+
+// keys are the keys as they are now.
+func (in *instance) keys() map[string]provider.KVEntry {
+	keys := maps.Clone(in.kv)
+	if keys == nil {
+		keys = map[string]provider.KVEntry{}
+	}
+	for _, event := range in.history {
+		switch k := event.Kind.(type) {
+		case provider.KeyValueSet:
+			keys[k.Key] = provider.KVEntry{Value: k.Value, LastUpdatedAtMs: k.LastUpdatedAtMs}
+		case provider.KeyValueCleared:
+			delete(keys, k.Key)
+		case provider.KeyValuesCleared:
+			clear(keys)
+		}
+	}
+	return keys
+}
+
+// forget ends the function if it is kept in memory.
+func (in *instance) forget(ctx context.Context) {
+	if in.suspended != nil {
+		_ = in.suspended.Stop(ctx) // a deferred call that blocks
+		in.suspended = nil
+	}
+}

@@ -1,0 +1,194 @@
+package orchestrationtest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// target is what a mock stands for.
+type target struct {
+	sub  bool
+	name string
+}
+
+// definition is an activity or an orchestration.
+type definition[I, O any] interface {
+	activity.Definition[I, O] | orchestration.Definition[I, O]
+	Name() string
+}
+
+// Mocked is an activity or a sub-orchestration that a function of the test stands for.
+type Mocked struct {
+	fn    registry.ActivityFunc
+	fails int
+	err   error
+	takes time.Duration
+}
+
+// Mock calls fn in place of an activity, or of a sub-orchestration or detached one. What fn
+// returns, errors and panics included, arrives as it would from the real one. It runs on the
+// test's goroutine when the call begins, so it may end the test, and a variable that it shares
+// with the test needs no lock. The last Mock of a definition counts.
+func Mock[I, O any, D definition[I, O]](e *Env, def D, fn func(ctx context.Context, input I) (O, error)) *Mocked {
+	m := &Mocked{fn: func(ctx context.Context, text string) (string, error) {
+		input, err := payload.Decode[I](text)
+		if err != nil {
+			return "", fmt.Errorf("input of %q: %w", def.Name(), err)
+		}
+		output, err := fn(ctx, input)
+		if err != nil {
+			return "", err
+		}
+		return payload.EncodeAs(output)
+	}}
+	e.mocks[targetOf[I, O](def)] = m
+	return m
+}
+
+func targetOf[I, O any, D definition[I, O]](def D) target {
+	_, sub := any(def).(orchestration.Definition[I, O])
+	return target{sub: sub, name: def.Name()}
+}
+
+// Fails makes the first n calls fail with err; the function is not called for them.
+func (m *Mocked) Fails(n int, err error) *Mocked {
+	m.fails, m.err = n, err
+	return m
+}
+
+// Takes makes the result of each call arrive d after its begin. One that is cancelled before
+// never arrives.
+func (m *Mocked) Takes(d time.Duration) *Mocked {
+	m.takes = d
+	return m
+}
+
+// call is a mock's function, or its failure.
+func (m *Mocked) call(ctx context.Context, input string) (string, error) {
+	if m.fails > 0 {
+		m.fails--
+		return "", m.err
+	}
+	return m.fn(ctx, input)
+}
+
+// schedule begins an activity.
+func (e *Env) schedule(item provider.ActivityExecuteItem) {
+	ref := provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
+	if e.cancelled[ref] {
+		return
+	}
+	fn, takes := e.activity(item)
+	ctx := activity.NewContext(e.t.Context(), activity.Environment{
+		Info: activity.Info{
+			Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID,
+			Name: item.Name, Attempt: 1, WorkerID: "test", SessionID: text(item.SessionID), Tag: text(item.Tag),
+		},
+		Caller: func(context.Context) (name, version string) {
+			started := e.instance(item.Instance).started
+			return started.Name, started.Version
+		},
+	})
+	result, failed := invoke(ctx, provider.AppActivityFailed, "activity panicked: ", fn, item.Input)
+	var completion provider.WorkItem = provider.ActivityCompletedItem{
+		Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID, Result: result,
+	}
+	if failed != nil {
+		completion = provider.ActivityFailedItem{
+			Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID, Details: *failed,
+		}
+	}
+	e.clock.add(e.clock.after(takes), false, func() {
+		if !e.cancelled[ref] {
+			e.deliver(completion)
+		}
+	})
+}
+
+// activity finds what runs as an activity, and how long that takes.
+func (e *Env) activity(item provider.ActivityExecuteItem) (registry.ActivityFunc, time.Duration) {
+	if fn, ok := e.builtIn(item.Name); ok {
+		return fn, 0
+	}
+	e.called(false, item.Name, item.Instance, item.Input)
+	if m := e.mocks[target{name: item.Name}]; m != nil {
+		return m.call, m.takes
+	}
+	fn, ok := e.registry.Activity(item.Name)
+	if !ok {
+		e.t.Fatalf("activity %q of %q is neither given to New nor mocked", item.Name, item.Instance)
+	}
+	return fn, 0
+}
+
+// builtIn are the activities that every worker runs.
+func (e *Env) builtIn(name string) (registry.ActivityFunc, bool) {
+	switch name {
+	case registry.SyscallPrefix + "new_guid":
+		return func(context.Context, string) (string, error) {
+			e.guids++
+			return fmt.Sprintf("00000000-0000-4000-8000-%012d", e.guids), nil
+		}, true
+	case registry.SyscallPrefix + "utc_now_ms":
+		return func(context.Context, string) (string, error) { return strconv.FormatUint(e.clock.now, 10), nil }, true
+	}
+	return nil, false
+}
+
+// startMocked calls the mock of an orchestration, and tells the parent if there is one.
+func (e *Env) startMocked(m *Mocked, item provider.StartOrchestrationItem) {
+	e.called(true, item.Orchestration, item.Instance, item.Input)
+	result, failed := invoke(e.t.Context(), provider.AppOrchestrationFailed, "", m.call, item.Input)
+	e.clock.add(e.clock.after(m.takes), false, func() {
+		if !e.cancelled[item.Instance] {
+			e.cancelled[item.Instance] = true // has ended
+			e.endMocked(item, result, failed)
+		}
+	})
+}
+
+// endMocked tells the parent how the mock of a sub-orchestration ended.
+func (e *Env) endMocked(item provider.StartOrchestrationItem, result string, failed *provider.Application) {
+	if item.ParentInstance == nil {
+		return
+	}
+	if failed == nil {
+		e.post(provider.SubOrchCompletedItem{
+			ParentInstance: *item.ParentInstance, ParentExecutionID: *item.ParentExecutionID, ParentID: *item.ParentID, Result: result,
+		})
+		return
+	}
+	e.post(provider.SubOrchFailedItem{
+		ParentInstance: *item.ParentInstance, ParentExecutionID: *item.ParentExecutionID, ParentID: *item.ParentID, Details: *failed,
+	})
+}
+
+// invoke calls a function as a worker does, which turns a panic into a failure.
+func invoke(ctx context.Context, kind provider.AppErrorKind, panicked string, fn registry.ActivityFunc, input string) (result string, failed *provider.Application) {
+	defer func() {
+		if value := recover(); value != nil {
+			failed = &provider.Application{Kind: kind, Message: panicked + fmt.Sprint(value)}
+		}
+	}()
+	result, err := fn(ctx, input)
+	if err != nil {
+		return "", new(details.Of(kind, err))
+	}
+	return result, nil
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
