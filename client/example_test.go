@@ -40,7 +40,7 @@ func example(do func(ctx context.Context, c *client.Client) error) {
 	defer store.Close()
 	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err == nil {
-		err = w.Register(Order)
+		err = w.Register(Order, Review)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -108,6 +108,47 @@ func ExampleFailedError() {
 
 // The id is all one needs to come back to an orchestration, in another process or
 // another year.
+// Review is an orchestration that waits for a verdict and tells how far it is. Its declarations
+// are all that a client needs.
+var (
+	Verdict = orchestration.NewEvent[bool]("verdict")
+	Stage   orchestration.Status[string]
+	Review  = orchestration.New("Review", func(ctx *orchestration.Context, title string) (string, error) {
+		verdict := Verdict.Wait(ctx)
+		Stage.Set(ctx, "waits for a verdict")
+		good, err := verdict.Await()
+		return fmt.Sprintf("%s: %v", title, good), err
+	})
+)
+
+// A misspelt name or data of another type would not compile.
+func ExampleRaiseEvent() {
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, Review, "review-1", "a paper")
+		if err != nil {
+			return err
+		}
+		status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
+		if err != nil {
+			return err
+		}
+		stage, _, err := Stage.Decode(status.CustomStatus)
+		if err != nil {
+			return err
+		}
+		fmt.Println(stage)
+		if err := client.RaiseEvent(ctx, c, Verdict, run.Instance(), true); err != nil {
+			return err
+		}
+		output, err := run.Wait(ctx)
+		fmt.Println(output)
+		return err
+	})
+	// Output:
+	// waits for a verdict
+	// a paper: true
+}
+
 func ExampleAttach() {
 	example(func(ctx context.Context, c *client.Client) error {
 		if err := c.StartNamed(ctx, "Order", "order-1", "table"); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/orchestration"
 )
 
 // KV reads a key of an instance as its orchestration last set it; ok is false
@@ -22,6 +23,11 @@ func KV[T any](ctx context.Context, c *Client, instance, key string) (value T, o
 		return value, true, fmt.Errorf("value of key %q of %q: %w", key, instance, err)
 	}
 	return value, true, nil
+}
+
+// Value is [KV] for a declared key.
+func Value[T any](ctx context.Context, c *Client, key orchestration.Key[T], instance string) (value T, ok bool, err error) {
+	return KV[T](ctx, c, instance, key.Name())
 }
 
 // KVAll reads all keys of an instance with their values as JSON.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -20,6 +21,35 @@ type SendOption func(*sendOptions)
 // it no more. A store that is no [provider.InstanceStarter] knows no waiting starts.
 func MustExist() SendOption { return func(o *sendOptions) { o.mustExist = true } }
 
+// RaiseEvent raises an event by its declaration, see [Client.RaiseEvent]. Data that would
+// not read back as a T is refused and nothing is sent.
+func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event[T], instance string, data T, options ...SendOption) error {
+	text, err := encodeFitting(data)
+	if err != nil {
+		return fmt.Errorf("raising event %q: data: %w", event.Name(), err)
+	}
+	return c.raise(ctx, event.Name(), instance, text, options)
+}
+
+// Enqueue puts a message into a declared queue of the instance, see [Client.Enqueue]. A
+// message that would not read back as a T is refused and nothing is sent.
+func Enqueue[T any](ctx context.Context, c *Client, queue orchestration.Queue[T], instance string, message T, options ...SendOption) error {
+	text, err := encodeFitting(message)
+	if err != nil {
+		return fmt.Errorf("enqueueing to %q: message: %w", queue.Name(), err)
+	}
+	return c.enqueue(ctx, queue.Name(), instance, text, options)
+}
+
+// encodeFitting encodes a value that its receiver can read.
+func encodeFitting[T any](value T) (string, error) {
+	text, err := payload.EncodeAs(value)
+	if err == nil {
+		_, err = payload.Decode[T](text)
+	}
+	return text, err
+}
+
 // RaiseEvent raises a positional event, which the next unanswered
 // orchestration.WaitForEvent of that name receives. It is lost when nobody waits, and
 // stays queued for an instance that never begins, until messages of nobody are collected
@@ -29,6 +59,10 @@ func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data an
 	if err != nil {
 		return fmt.Errorf("raising event %q: data: %w", event, err)
 	}
+	return c.raise(ctx, event, instance, text, options)
+}
+
+func (c *Client) raise(ctx context.Context, event, instance, text string, options []SendOption) error {
 	return c.send(ctx, fmt.Sprintf("raising event %q for %q", event, instance),
 		provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}, options)
 }
@@ -41,6 +75,10 @@ func (c *Client) Enqueue(ctx context.Context, instance, queue string, message an
 	if err != nil {
 		return fmt.Errorf("enqueueing to %q: message: %w", queue, err)
 	}
+	return c.enqueue(ctx, queue, instance, text, options)
+}
+
+func (c *Client) enqueue(ctx context.Context, queue, instance, text string, options []SendOption) error {
 	return c.send(ctx, fmt.Sprintf("enqueueing to %q of %q", queue, instance),
 		provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}, options)
 }

@@ -114,6 +114,8 @@ func (f *Future[T]) drop() {
 		f.ctx.env.Drop(p)
 	case *replay.Branch:
 		f.ctx.env.DropBranch(p)
+	case interface{ drop() }:
+		p.drop()
 	}
 }
 

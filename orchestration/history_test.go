@@ -20,6 +20,8 @@ type script struct {
 	started provider.OrchestrationStarted
 	nowMs   uint64
 	history []provider.Event
+	// misfits counts those that the turns have told.
+	misfits int
 }
 
 // scripted begins an instance, whose id is "i".
@@ -45,6 +47,7 @@ func (s *script) turn(messages ...provider.WorkItem) {
 		s.t.Fatal(err)
 	}
 	s.history = append(s.history, result.HistoryDelta...)
+	s.misfits += len(result.Unreadable)
 }
 
 // happen makes a turn of what a step says about the event of that id: "2 fires", "2 returns

@@ -51,6 +51,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		}
 		return secret, nil
 	})
+	numbers := orchestration.NewQueue[int]("numbers")
 	def := orchestration.New("Whispers", func(ctx *orchestration.Context, how string) (string, error) {
 		orchestration.SetKV(ctx, "key", secret)
 		ctx.SetCustomStatus(secret)
@@ -65,6 +66,9 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 			return orchestration.Activity(ctx, activity.Named[string, string]("Nobody"), secret).Await()
 		case strings.HasPrefix(how, "no number"):
 			_, err := orchestration.Activity(ctx, activity.Named[string, int]("Reveal"), secret).Await()
+			return "", err
+		case strings.HasPrefix(how, "misfit"):
+			_, err := numbers.Dequeue(ctx).Await()
 			return "", err
 		case strings.HasPrefix(how, "forget"):
 			for range 25 {
@@ -86,8 +90,13 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 		providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 3, Times: 1, Fault: providerfault.Fault{Fail: providerfault.Refused()}},
 		providerfault.Rule{Operation: providerfault.AckWorkItem, Skip: 2, Times: 1, Fault: providerfault.Fault{Lose: providerfault.Unreachable()}})
 	c := client.New(store)
-	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
+	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "misfit ", "forget "} {
 		if err := c.StartNamed(t.Context(), "Whispers", how, how+secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, message := range []any{secret, 1} {
+		if err := c.Enqueue(t.Context(), "misfit ", numbers.Name(), message); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +116,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	if _, ok := failure(t, run).(provider.Configuration); !ok {
 		t.Error("the unsteady orchestration did not break determinism")
 	}
-	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "forget "} {
+	for _, how := range []string{"ok ", "error ", "panic ", "panic here ", "fail here ", "big ", "unknown ", "no number ", "misfit ", "forget "} {
 		if _, err := c.Wait(deadline(t), how); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +132,7 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	for _, want := range []string{
 		"an orchestration function panicked", "an activity panicked", "activity failed", "orchestration failed",
 		"no handler is registered for the activity", "an activity that no worker has fails", "nondeterministic: history has event 2",
-		"continue-as-new left queue messages behind",
+		"continue-as-new left queue messages behind", "a message that does not fit its declaration was left out",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q", want)

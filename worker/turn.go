@@ -260,6 +260,9 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 		t.logger.WarnContext(ctx, "continue-as-new left queue messages behind",
 			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
 	}
+	for _, message := range result.Unreadable {
+		t.logger.WarnContext(ctx, "a message that does not fit its declaration was left out", "source", message.Source, "error", message.Err)
+	}
 	if result.PanicStack != nil {
 		t.logger.ErrorContext(ctx, "an orchestration function panicked", "stack", string(result.PanicStack))
 	}

@@ -98,7 +98,7 @@ func decide(t *testing.T, c *client.Client, id string, d decision) {
 	if _, err := c.WaitForCustomStatus(ctx, id, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.RaiseEvent(ctx, id, "decision", d); err != nil {
+	if err := client.RaiseEvent(ctx, c, decided, id, d); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -15,11 +15,13 @@ type order struct {
 	Cents int    `json:"cents"`
 }
 
-// decision is the data of the event "decision".
+// decision is what somebody says of a large order, and decided the event that brings it.
 type decision struct {
 	Approved bool   `json:"approved"`
 	By       string `json:"by"`
 }
+
+var decided = orchestration.NewEvent[decision]("decision")
 
 // What an order does outside; see [shop.activities].
 var (
@@ -42,18 +44,18 @@ var newOrder = orchestration.New("Order", func(ctx *orchestration.Context, o ord
 	return fulfil(ctx, o)
 }).WithVersion("2.0.0")
 
-// askSomebody waits for the event "decision", but not for ever.
+// askSomebody waits for a decision, but not for ever.
 func askSomebody(ctx *orchestration.Context) error {
-	decided := orchestration.WaitForEvent[decision](ctx, "decision")
+	answer := decided.Wait(ctx)
 	deadline := orchestration.Timer(ctx, 24*time.Hour)
 	// For those who decide, and for a program: an event before it would be lost.
 	ctx.SetCustomStatus("waits for a decision")
-	first := orchestration.Select(decided, deadline)
+	first := orchestration.Select(answer, deadline)
 	ctx.ResetCustomStatus()
 	if first == 1 {
 		return errors.New("nobody decided within a day")
 	}
-	d, err := decided.Await()
+	d, err := answer.Await()
 	if err == nil && !d.Approved {
 		err = fmt.Errorf("rejected by %s", d.By)
 	}

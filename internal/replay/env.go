@@ -76,8 +76,22 @@ func (v *Env) NowMs() uint64 {
 // block. A child's id that is reserved fails the call at once, and nothing is
 // recorded of it; that of a detached start panics.
 func (v *Env) Emit(action Action) *Handle {
+	return v.emit(action, v.coroutine.branch.Load())
+}
+
+// Again asks once more for what the handle asked for, on behalf of the same branch, whoever
+// calls, as what came cannot be read.
+func (v *Env) Again(h *Handle, why Unreadable) *Handle {
+	if !v.replaying.Load() {
+		v.engine.res.Unreadable = append(v.engine.res.Unreadable, why)
+	}
+	return v.emit(h.action, h.branch)
+}
+
+// emit is Emit for a branch, which is nil for the function itself.
+func (v *Env) emit(action Action, asker *Branch) *Handle {
 	v.coroutine.mustRun()
-	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance}
+	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance, branch: asker}
 	if v.engine.turn.Places {
 		h.at = goroutine.Caller()
 	}
@@ -96,8 +110,8 @@ func (v *Env) Emit(action Action) *Handle {
 	}
 	v.spend(action)
 	v.emitted = append(v.emitted, h)
-	if b := v.coroutine.branch.Load(); b != nil {
-		b.asks(h)
+	if asker != nil {
+		asker.asks(h)
 	}
 	v.applyLocally(action)
 	return h

@@ -61,6 +61,8 @@ type Handle struct {
 	action    Action
 	// at is the line that asks, empty unless the turn asks for places.
 	at string
+	// branch is the part of the function that asks, nil for the function itself.
+	branch *Branch
 	// eventID is the schedule event, 0 until the action is bound to one.
 	eventID uint64
 	// child is the recorded instance of a sub-orchestration: a suffix or a full id.

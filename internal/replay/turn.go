@@ -106,6 +106,9 @@ type Result struct {
 	Nearing []Nearing
 	// Unheard are the names of events that arrived and that nobody waited for.
 	Unheard []string
+	// Unreadable are the messages that the function has read in this turn and passed over,
+	// see [Env.Again].
+	Unreadable []Unreadable
 	// Lingering is set when a deferred call of the function blocks. The turn's effects
 	// were decided before.
 	Lingering *BlockedError
@@ -113,6 +116,13 @@ type Result struct {
 	// go on, or when nobody asked. It has seen effects that are not committed yet: who does
 	// not commit them must stop it.
 	Suspended *Suspended
+}
+
+// Unreadable is a message that the function could not read.
+type Unreadable struct {
+	// Source says what it came by, such as `event "approve"`.
+	Source string
+	Err    error
 }
 
 // ErrBlocked reports that ctx ended while the function was blocked on something

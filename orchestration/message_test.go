@@ -1,0 +1,214 @@
+package orchestration_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+type decision struct {
+	Approved bool
+	By       string
+}
+
+// What the tests declare.
+var (
+	approve  = orchestration.NewEvent[decision]("approve")
+	notes    = orchestration.NewQueue[int]("notes")
+	attempts = orchestration.NewKey[[]string]("attempts")
+	steps    orchestration.Status[decision]
+)
+
+// A client and an orchestration share declarations, and none of their names is written twice.
+func TestDeclarations(t *testing.T) {
+	t.Parallel()
+	def := orchestration.New("Declared", func(ctx *orchestration.Context, _ string) (int, error) {
+		attempts.Set(ctx, []string{"a", "b"})
+		got, ok, err := attempts.Get(ctx)
+		if err != nil || !ok || len(got) != 2 {
+			return 0, errors.New("the key was not read back")
+		}
+		if note, err := notes.Dequeue(ctx).Await(); err != nil || note != 7 {
+			return 0, errors.New("the message was not read")
+		}
+		event := approve.Wait(ctx)
+		steps.Set(ctx, decision{By: "nobody"})
+		d, err := event.Await()
+		if err != nil {
+			return 0, err
+		}
+		attempts.Clear(ctx)
+		steps.Set(ctx, d)
+		return 1, nil
+	})
+	e := newEngine(t, def)
+	run := start(e, def, "")
+	if err := client.Enqueue(t.Context(), e.client, notes, run.Instance(), 7); err != nil {
+		t.Fatal(err)
+	}
+	e.status(run.Instance(), `{"Approved":false,"By":"nobody"}`)
+	if value, ok, err := client.Value(t.Context(), e.client, attempts, run.Instance()); err != nil || !ok || len(value) != 2 {
+		t.Errorf("key %v %v, %v", value, ok, err)
+	}
+	want := decision{Approved: true, By: "Ada"}
+	if err := client.RaiseEvent(t.Context(), e.client, approve, run.Instance(), want); err != nil {
+		t.Fatal(err)
+	}
+	result(t, run)
+	status, err := run.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok, err := steps.Decode(status.CustomStatus); err != nil || !ok || got != want {
+		t.Errorf("status %v %v, %v", got, ok, err)
+	}
+	if _, ok, err := client.Value(t.Context(), e.client, attempts, run.Instance()); err != nil || ok {
+		t.Errorf("a cleared key: %v, %v", ok, err)
+	}
+	names := []string{approve.Name(), notes.Name(), attempts.Name()}
+	if diff := cmp.Diff([]string{"approve", "notes", "attempts"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A status that is none, and one that somebody else has set.
+func TestStatusDecode(t *testing.T) {
+	t.Parallel()
+	if _, ok, err := steps.Decode(nil); ok || err != nil {
+		t.Errorf("no status: %v, %v", ok, err)
+	}
+	text := "secret words"
+	if _, ok, err := steps.Decode(&text); !ok || err == nil || strings.Contains(err.Error(), text) {
+		t.Errorf("a text: %v, %v", ok, err)
+	}
+}
+
+// unreadable writes a form that it does not read.
+type unreadable struct{}
+
+func (unreadable) MarshalJSON() ([]byte, error) { return []byte("[1]"), nil }
+
+func (*unreadable) UnmarshalJSON([]byte) error { return errors.New("never") }
+
+// A client sends nothing that its receiver could not read.
+func TestMisfitsAreNotSent(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	event, queue := orchestration.NewEvent[unreadable]("e"), orchestration.NewQueue[unreadable]("q")
+	if err := client.RaiseEvent(t.Context(), e.client, event, "i", unreadable{}); err == nil {
+		t.Error("the event was raised")
+	}
+	if err := client.Enqueue(t.Context(), e.client, queue, "i", unreadable{}); err == nil {
+		t.Error("the message was enqueued")
+	}
+	depths, err := e.store.Admin().GetQueueDepths(t.Context())
+	if err != nil || depths.OrchestratorQueue != 0 {
+		t.Errorf("depths %+v, %v", depths, err)
+	}
+}
+
+func raised(name, data string) provider.WorkItem {
+	return provider.ExternalRaisedItem{Instance: "i", Name: name, Data: data}
+}
+
+func queued(name, data string) provider.WorkItem {
+	return provider.QueueMessageItem{Instance: "i", Name: name, Data: data}
+}
+
+// What does not fit leaves the waiter waiting: each history shows that a misfit is followed by
+// another wait and nothing else. The script replays each turn from the first event.
+func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
+	t.Parallel()
+	good := `{"Approved":true,"By":"Ada"}`
+	for name, test := range map[string]struct {
+		fn      func(ctx *orchestration.Context) (string, error)
+		turns   [][]provider.WorkItem
+		want    []string
+		misfits int
+	}{
+		"event": {
+			fn: func(ctx *orchestration.Context) (string, error) {
+				d, err := approve.Wait(ctx).Await()
+				return d.By, err
+			},
+			turns: [][]provider.WorkItem{{raised("approve", "what?")}, {raised("approve", "[]")}, {raised("approve", good)}},
+			want: []string{
+				"2 ExternalSubscribed", "3 ExternalEvent", "4 ExternalSubscribed", "5 ExternalEvent",
+				"6 ExternalSubscribed", "7 ExternalEvent", "8 completed: Ada",
+			},
+			misfits: 2,
+		},
+		"queue": {
+			fn: func(ctx *orchestration.Context) (string, error) {
+				n, err := notes.Dequeue(ctx).Await()
+				return strings.Repeat("x", n), err
+			},
+			turns: [][]provider.WorkItem{{queued("notes", "what?"), queued("notes", "3")}},
+			want: []string{
+				"2 ExternalSubscribedPersistent", "3 ExternalEventPersistent", "4 ExternalEventPersistent", "5 ExternalSubscribedPersistent", "6 completed: xxx",
+			},
+			misfits: 1,
+		},
+		"select": {
+			fn: func(ctx *orchestration.Context) (string, error) {
+				event, timer := approve.Wait(ctx), orchestration.Timer(ctx, time.Hour)
+				if orchestration.Select(event, timer) == 1 {
+					_, err := event.Await()
+					return "timer", map[bool]error{false: errors.New("not dropped")}[errors.Is(err, orchestration.ErrDropped)]
+				}
+				return "event", nil
+			},
+			turns: [][]provider.WorkItem{{raised("approve", "what?")}, {
+				provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 3, FireAtMs: 4_600_000},
+			}},
+			want: []string{
+				"2 ExternalSubscribed", "3 timer 1h0m0s", "4 ExternalEvent", "5 ExternalSubscribed", "6 3 fired",
+				"7 ExternalSubscribedCancelled", "8 completed: timer",
+			},
+			misfits: 1,
+		},
+		"block": {
+			fn: func(ctx *orchestration.Context) (string, error) {
+				block := orchestration.Go(ctx, func(ctx *orchestration.Context) (string, error) {
+					d, err := approve.Wait(ctx).Await()
+					return d.By, err
+				})
+				if timer := orchestration.Timer(ctx, time.Hour); orchestration.Select(block, timer) == 1 {
+					return "timer", nil
+				}
+				return block.Await()
+			},
+			turns: [][]provider.WorkItem{{raised("approve", "what?")}, {
+				provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 3, FireAtMs: 4_600_000},
+			}},
+			want: []string{
+				"2 ExternalSubscribed", "3 timer 1h0m0s", "4 ExternalEvent", "5 ExternalSubscribed", "6 3 fired",
+				"7 ExternalSubscribedCancelled", "8 completed: timer",
+			},
+			misfits: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scripted(t, orchestration.New("Misfits", func(ctx *orchestration.Context, _ string) (string, error) {
+				return test.fn(ctx)
+			}), "")
+			for _, messages := range test.turns {
+				s.turn(messages...)
+			}
+			if diff := cmp.Diff(test.want, s.lines()); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+			if s.misfits != test.misfits {
+				t.Errorf("%d misfits were told, want %d", s.misfits, test.misfits)
+			}
+		})
+	}
+}
