@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -16,8 +17,12 @@ const ackTogether = 8
 // ackPatience is how long a call that the store does not answer keeps others waiting.
 const ackPatience = 100 * time.Millisecond
 
+// ackYields is how often a call lets others run before it is made: what has just begun and takes
+// no time then ends in time for it. On an idle machine that is a few microseconds.
+const ackYields = 4
+
 // activityAcks acknowledges the activities of the dispatcher's slots. What is ready while no call
-// is under way is sent at once, by itself. What becomes ready while one is shares the next call,
+// is under way is sent at once, with what ends in this moment. What becomes ready while one is shares the next call,
 // which begins when that one has returned, or when there is enough for a whole call.
 type activityAcks struct {
 	dispatcher *dispatcher
@@ -80,16 +85,34 @@ func (a *activityAcks) do(ctx context.Context, ack *activityAck) (token string, 
 // begin begins the calls that it is time for. The caller has the mutex.
 func (a *activityAcks) begin() {
 	for len(a.waiting) >= ackTogether || a.under == 0 && len(a.waiting) > 0 {
-		n := min(len(a.waiting), ackTogether)
 		ctx, cancel := context.WithCancel(context.WithoutCancel(a.dispatcher.work))
-		call := &ackCall{acks: slices.Clone(a.waiting[:n]), ctx: ctx, cancel: cancel, waiters: n}
-		a.waiting = slices.Delete(a.waiting, 0, n)
-		for _, ack := range call.acks {
-			ack.sent, ack.call = ack.token(), call
-		}
+		call := &ackCall{ctx: ctx, cancel: cancel}
+		a.assign(call, min(len(a.waiting), ackTogether))
 		a.under++
 		a.dispatcher.worker.loops.Go(func() { a.make(call) })
 	}
+}
+
+// fill lets a call take up what becomes ready just before it is made.
+func (a *activityAcks) fill(call *ackCall) {
+	for range ackYields {
+		runtime.Gosched()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if call.waiters > 0 { // nobody joins a call that was left
+		a.assign(call, min(len(a.waiting), ackTogether-len(call.acks)))
+	}
+}
+
+// assign gives a call the n oldest that wait. The caller has the mutex.
+func (a *activityAcks) assign(call *ackCall, n int) {
+	for _, ack := range a.waiting[:n] {
+		ack.sent, ack.call = ack.token(), call
+	}
+	call.acks = append(call.acks, a.waiting[:n]...)
+	call.waiters += n
+	a.waiting = slices.Delete(a.waiting, 0, n)
 }
 
 // make makes a call and tells everybody's outcome.
@@ -104,6 +127,7 @@ func (a *activityAcks) make(call *ackCall) {
 	patience := time.AfterFunc(ackPatience, over)
 	defer patience.Stop()
 	d := a.dispatcher
+	a.fill(call)
 	all := &taking{dispatcher: d} // for all slots together
 	acks, asking := make([]provider.WorkAck, len(call.acks)), make([]*taking, len(call.acks))
 	for i, ack := range call.acks {
@@ -118,7 +142,6 @@ func (a *activityAcks) make(call *ackCall) {
 		}
 	}
 	outcomes, taken, err := d.taker.AckWorkAndTake(call.ctx, acks, all.asked)
-	over()
 	if err == nil {
 		all.observe(taken)
 	}
@@ -132,6 +155,7 @@ func (a *activityAcks) make(call *ackCall) {
 		}
 		close(ack.done)
 	}
+	over() // what was taken begins first, and may end in time for the next call
 }
 
 // opAckWork is the call's name in errors.
