@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/failure"
+	"github.com/duroxide/duroxide-go/internal/details"
 )
 
 // RetryPolicy says how often an activity or a sub-orchestration is tried, and when. All of it
@@ -122,8 +123,8 @@ func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, cal
 	if policy == nil {
 		return call(1)
 	}
-	ctx.retried++
-	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: ctx.retried}
+	*ctx.retried++
+	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: *ctx.retried}
 	if r.MaxAttempts == 0 {
 		r.MaxAttempts = 3
 	}
@@ -235,7 +236,7 @@ func (r *retry) result(source string, err error) error {
 	if r.late && r.failed != nil {
 		message = fmt.Sprintf("%s; the last attempt failed: %v", r.timedOut, r.failed)
 	}
-	causes := []error{&failure.Error{Kind: timeout, Message: message}}
+	causes := []error{&failure.Error{Kind: details.Timeout, Message: message}}
 	if r.failed != nil {
 		causes = append(causes, r.failed)
 	}

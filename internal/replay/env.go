@@ -3,6 +3,7 @@ package replay
 import (
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/provider"
@@ -30,6 +31,11 @@ type Env struct {
 	branches []*Branch
 	// halted means that nothing goes on.
 	halted bool
+	// cleanup is what AllowCleanup has allowed, and cancelled why the execution was cancelled,
+	// nil before the function was told. cleanupEnd is the timer of both.
+	cleanup    time.Duration
+	cancelled  *string
+	cleanupEnd *Handle
 }
 
 // Info identifies an execution.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -26,9 +25,9 @@ func (e *engine) finish() {
 	case e.failure != nil:
 		e.cancelDropped()
 		e.fail(Failed, e.failure)
-	case cancelled:
+	case cancelled && e.env.cleanup == 0:
 		e.cancelDropped()
-		e.fail(Cancelled, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+		e.finishCancelled(reason)
 	case e.next != nil:
 		e.finishContinued()
 	case e.returned():
@@ -73,7 +72,7 @@ func (e *engine) finishReturned() {
 		return
 	}
 	if err := e.coroutine.err; err != nil {
-		e.fail(Failed, details.Of(provider.AppOrchestrationFailed, err))
+		e.finishFailed(err)
 		return
 	}
 	e.outcome = Completed
