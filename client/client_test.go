@@ -443,17 +443,17 @@ func TestStatusOfAHistory(t *testing.T) {
 		{
 			"cancelled",
 			[]provider.EventKind{started, provider.OrchestrationFailed{Details: failure}},
-			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+			with(func(s *client.Status) { s.State, s.Failure = client.Cancelled, failure }),
 		},
 		{
 			"continued and then poisoned",
 			[]provider.EventKind{started, provider.OrchestrationContinuedAsNew{}, provider.OrchestrationFailed{Details: failure}},
-			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+			with(func(s *client.Status) { s.State, s.Failure = client.Cancelled, failure }),
 		},
 		{
 			"failed without a beginning that can be read",
 			[]provider.EventKind{provider.OrchestrationFailed{Details: failure}},
-			client.Status{Instance: "i", State: client.Failed, Failure: failure},
+			client.Status{Instance: "i", State: client.Cancelled, Failure: failure},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -28,7 +28,8 @@ type AlreadyExistsError struct {
 	Instance string
 	// Name is the orchestration's name.
 	Name string
-	// State is how far it was: [Queued], [Running], [Completed] or [Failed].
+	// State is how far it was: [Queued], [Running], [Completed] or [Failed],
+	// which includes one that was cancelled.
 	State State
 }
 

@@ -1,8 +1,10 @@
 package orchestration_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -37,8 +40,10 @@ func TestHistoriesOfCancellations(t *testing.T) {
 		cancelled bool
 	}{
 		{
-			"without the option it ends at once", charging(), []string{"cancel why"},
-			[]string{"2 activity Charge", "3 cancel: why", "4 failed: canceled: why", "5 2 cancelled"}, true,
+			"without the option it ends at once", charging(),
+			[]string{"cancel why"},
+			[]string{"2 activity Charge", "3 cancel: why", "4 failed: canceled: why", "5 2 cancelled"},
+			true,
 		},
 		{
 			"a wait is ErrCancelled, and what it waited for is cancelled",
@@ -74,7 +79,8 @@ func TestHistoriesOfCancellations(t *testing.T) {
 				return "", errors.New("broken")
 			}),
 			[]string{"cancel why"},
-			[]string{"2 activity Charge", "3 cancel: why", "4 timer 1m0s", "5 2 cancelled", "6 failed: broken"}, false,
+			[]string{"2 activity Charge", "3 cancel: why", "4 timer 1m0s", "5 2 cancelled", "6 failed: broken"},
+			false,
 		},
 		{
 			"a clean-up that takes too long",
@@ -100,7 +106,8 @@ func TestHistoriesOfCancellations(t *testing.T) {
 				return "", errors.Join(err, ctx.Err())
 			}),
 			[]string{"cancel why"},
-			[]string{"2 cancel: why", "3 activity Charge", "4 timer 1m0s", "5 3 cancelled", "6 failed: canceled: why"}, true,
+			[]string{"2 cancel: why", "3 activity Charge", "4 timer 1m0s", "5 3 cancelled", "6 failed: canceled: why"},
+			true,
 		},
 		{
 			"a result that came before it counts",
@@ -121,7 +128,8 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			"one that comes with the last result comes too late",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) { return call(ctx, charge) }),
 			[]string{"2 returns ok and cancel why"},
-			[]string{"2 activity Charge", "3 2 returned", "4 cancel: why", "5 completed: ok"}, false,
+			[]string{"2 activity Charge", "3 2 returned", "4 cancel: why", "5 completed: ok"},
+			false,
 		},
 		{
 			"every sort of wait, and a second cancellation changes nothing",
@@ -160,7 +168,8 @@ func TestHistoriesOfCancellations(t *testing.T) {
 				return "", orchestration.ContinueAsNew(ctx, "")
 			}),
 			[]string{"cancel why"},
-			[]string{"2 activity Charge", "3 cancel: why", "4 timer 1m0s", "5 2 cancelled", "6 failed: canceled: why"}, true,
+			[]string{"2 activity Charge", "3 cancel: why", "4 timer 1m0s", "5 2 cancelled", "6 failed: canceled: why"},
+			true,
 		},
 		{
 			"a block is told itself, and whoever waits for it waits on",
@@ -338,7 +347,7 @@ func TestSagasUnderFaults(t *testing.T) {
 				if ended {
 					break
 				}
-				open := append(activities, timers...)
+				open := slices.Concat(activities, timers)
 				step := "cancel why"
 				if at := choice % (4*len(open) + 1); at < 4*len(open) {
 					verb := "returns"
@@ -386,4 +395,85 @@ func checkSaga(r *rapid.T, s *script, tries int) {
 	if strings.Contains(all, "nondeterminism") {
 		r.Fatalf("a replay did something else:\n%s", all)
 	}
+}
+
+// On a store: a client cancels, the clean-up runs on workers that replay each turn, and client
+// and parent see that the instance was cancelled. A child that is dropped cleans up too.
+func TestCleanupOnAStore(t *testing.T) {
+	t.Parallel()
+	released := make(chan string, 2)
+	release := activity.New("Release", func(_ context.Context, what string) (string, error) {
+		released <- what
+		return "", nil
+	})
+	child := cleaning(func(ctx *orchestration.Context, input string) (string, error) {
+		ctx.SetCustomStatus("up")
+		_, err := orchestration.WaitForEvent[string](ctx, "never").Await()
+		_, released := orchestration.Activity(ctx.Detached(), release, input).Await()
+		return "", errors.Join(err, released)
+	})
+	parent := orchestration.New("Parent", func(ctx *orchestration.Context, _ string) (string, error) {
+		first := orchestration.Sub(ctx, child, "first", orchestration.WithInstanceID("first"))
+		second := orchestration.Sub(ctx, child, "second", orchestration.WithInstanceID("second"))
+		_, err := first.Await()
+		orchestration.Select(orchestration.Timer(ctx, 0), second)
+		return fmt.Sprint(errors.Is(err, orchestration.ErrCancelled)), nil
+	})
+	e := newEngine(t, parent, child, release)
+	run := start(e, parent, "")
+	e.status("first", "up")
+	e.status("second", "up")
+	if err := e.client.Cancel(t.Context(), "first", "why"); err != nil {
+		t.Fatal(err)
+	}
+	if got := result(t, run); got != "true" || <-released != "first" || <-released != "second" {
+		t.Errorf("the parent saw that the child was cancelled: %s", got)
+	}
+	for id, want := range map[string]string{"first": "canceled: why", "second": "canceled: parent dropped sub-orchestration future"} {
+		status, err := e.client.Wait(deadline(t), id)
+		if err != nil || status.State != client.Cancelled || status.Err().Error() != want || !errors.Is(status.Err(), orchestration.ErrCancelled) {
+			t.Errorf("%s: %+v, %v", id, status, err)
+		}
+	}
+}
+
+// A saga that fails undoes on its own; what it has undone it does not undo again; and what
+// could not be undone is told by kind and text, with each failure (Saga.Undo).
+func TestSagaFails(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, orchestration.New("Saga", func(ctx *orchestration.Context, _ string) (string, error) {
+		saga, log := orchestration.Saga{}, ""
+		errA, errB := errors.New("a stays"), errors.New("b stays")
+		saga.Add(func(*orchestration.Context) error { log += "a"; return errA })
+		saga.Add(func(*orchestration.Context) error { log += "b"; return errB })
+		saga.Add(func(*orchestration.Context) error { log += "c"; return nil })
+		if saga.Undo(ctx, nil) != nil || log != "" {
+			t.Error("a saga without a failure was undone")
+		}
+		cause := errors.New("sold out")
+		err := saga.Undo(ctx, cause)
+		for _, is := range []error{cause, errA, errB, orchestration.ErrNotUndone} {
+			if !errors.Is(err, is) {
+				t.Errorf("%v does not match %v", err, is)
+			}
+		}
+		if again := saga.Undo(ctx, cause); again != cause || log != "cba" { //nolint:errorlint // the very error
+			t.Errorf("again: %v, undone %s", again, log)
+		}
+		return "", err
+	}), "")
+	if lines := s.lines(); lines[0] != "2 failed: sold out; not undone: b stays; a stays" {
+		t.Errorf("history %q", lines)
+	}
+}
+
+// A clean-up that is too short to be meant panics with the definition's name.
+func TestCleanupWithoutTime(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if text := fmt.Sprint(recover()); !strings.Contains(text, `"Charging": a clean-up of 0s is too short`) {
+			t.Error(text)
+		}
+	}()
+	charging().WithCleanup(0)
 }

@@ -51,7 +51,7 @@ func (w *WaitGroup) Go(ctx *Context, fn func(ctx *Context) error) {
 // the order of their starts.
 func (w *WaitGroup) Wait() error {
 	var first error
-	for i := 0; i < len(w.blocks); i++ {
+	for i := 0; i < len(w.blocks); i++ { //nolint:intrange // it grows
 		if _, err := w.blocks[i].Await(); err != nil && first == nil {
 			first = err
 		}

@@ -50,7 +50,7 @@ func (s *Saga) Undo(ctx *Context, cause error) error {
 	ends, _ := Map(ctx.Detached(), steps, limit, func(ctx *Context, undo func(ctx *Context) error) (end, error) {
 		return end{undo(ctx)}, nil
 	})
-	failed := &notUndone{cause: cause}
+	failed := &notUndoneError{cause: cause}
 	for _, end := range ends {
 		if end.err != nil {
 			failed.failures = append(failed.failures, end.err)
@@ -62,13 +62,13 @@ func (s *Saga) Undo(ctx *Context, cause error) error {
 	return failed
 }
 
-// notUndone is a saga of which something could not be undone.
-type notUndone struct {
+// notUndoneError is a saga of which something could not be undone.
+type notUndoneError struct {
 	cause    error
 	failures []error
 }
 
-func (e *notUndone) Error() string {
+func (e *notUndoneError) Error() string {
 	texts := make([]string, len(e.failures))
 	for i, err := range e.failures {
 		texts[i] = err.Error()
@@ -76,7 +76,7 @@ func (e *notUndone) Error() string {
 	return e.cause.Error() + "; not undone: " + strings.Join(texts, "; ")
 }
 
-func (e *notUndone) Unwrap() []error {
+func (e *notUndoneError) Unwrap() []error {
 	kind := &failure.Error{Kind: details.NotUndone, Message: e.Error()}
 	return append([]error{kind, e.cause}, e.failures...)
 }
