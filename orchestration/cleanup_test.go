@@ -134,11 +134,13 @@ func TestHistoriesOfCancellations(t *testing.T) {
 		{
 			"every sort of wait, and a second cancellation changes nothing",
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
-				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.Dequeue[string](ctx, "q")
+				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.NewQueue[string]("q").Dequeue(ctx)
 				sub := orchestration.Sub(ctx, ship, "")
 				orchestration.Sleep(ctx, time.Hour)
 				first := orchestration.Select(e, q)
 				_, err := sub.Await()
+				_, again := orchestration.NewEvent[string]("e").Wait(ctx).Await()
+				err = errors.Join(err, again)
 				orchestration.Sleep(ctx.Detached(), time.Second)
 				return fmt.Sprint(first), err
 			}),

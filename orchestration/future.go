@@ -62,7 +62,11 @@ type place interface {
 	Dropped() bool
 }
 
-// nowhere is the place of what a cancelled orchestration asks for.
+// cut is what a cancelled orchestration gets that asks for something.
+func cut[T any](ctx *Context, source string) *Future[T] {
+	return &Future[T]{ctx: ctx, source: source, place: nowhere{}}
+}
+
 type nowhere struct{}
 
 func (nowhere) Ready() bool   { return false }
@@ -85,7 +89,7 @@ func newFuture[T any](ctx *Context, source string, action replay.Action) *Future
 
 func newDecoded[T any](ctx *Context, source string, action replay.Action, decode func(text string) (T, error)) *Future[T] {
 	if ctx.cancelled() {
-		return &Future[T]{ctx: ctx, source: source, place: nowhere{}}
+		return cut[T](ctx, source)
 	}
 	handle := ctx.env.Emit(action)
 	return &Future[T]{ctx: ctx, source: source, place: handle, value: func() (value T, err error) {
