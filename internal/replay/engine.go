@@ -24,8 +24,10 @@ type engine struct {
 	// known is the number of those that an earlier turn of this engine left, and applied
 	// how many of these the function's side has been told.
 	known, applied int
-	env            *Env
-	coroutine      *coroutine
+	// at is the event that walk comes to next.
+	at        int
+	env       *Env
+	coroutine *coroutine
 	// recorded is what the recorded history holds, or the start of a new execution.
 	recorded extent
 	// inbox knows what messages the history admits.
@@ -157,6 +159,7 @@ func (e *engine) walk(ctx context.Context) error {
 	// recorded it, so it is a replay; the reaction to a new event is not.
 	e.replaying(e.persisted > e.known)
 	for i := e.applied; i < len(e.events); i++ {
+		e.at = i
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
 		// select deterministic.
@@ -180,6 +183,7 @@ func (e *engine) walk(ctx context.Context) error {
 	if e.failure != nil {
 		return nil
 	}
+	e.at = len(e.events)
 	return e.advance(ctx, mustPoll)
 }
 

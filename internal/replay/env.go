@@ -29,6 +29,8 @@ type Env struct {
 	dropped []*Handle
 	// branches are those that have not ended, in the order of their starts.
 	branches []*Branch
+	// patches are the answers of Patched.
+	patches map[string]bool
 	// halted means that nothing goes on.
 	halted bool
 	// cleanup is what AllowCleanup has allowed, and cancelled why the execution was cancelled,
