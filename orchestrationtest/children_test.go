@@ -37,31 +37,37 @@ func TestSubOrchestrations(t *testing.T) {
 	}{
 		"real": {
 			func(env *orchestrationtest.Env) { orchestrationtest.Mock(env, tally, double) },
-			"paid", "", []string{"Tally @1h"},
+			"paid", "",
+			[]string{"Tally @1h"},
 		},
 		"mocked": {
 			func(env *orchestrationtest.Env) { orchestrationtest.Mock(env, pay, double).Takes(time.Minute) },
-			"paid", "", []string{"Pay @0s"},
+			"paid", "",
+			[]string{"Pay @0s"},
 		},
 		"fails": {
 			func(env *orchestrationtest.Env) {
 				orchestrationtest.Mock(env, pay, double).Fails(1, errors.New("no money"))
 			},
-			"", "no money", []string{"Pay"},
+			"", "no money",
+			[]string{"Pay"},
 		},
 		"slow": {
 			func(env *orchestrationtest.Env) { orchestrationtest.Mock(env, pay, double).Takes(3 * time.Hour) },
-			"not paid", "", []string{"Pay"},
+			"not paid", "",
+			[]string{"Pay"},
 		},
 		"an activity of it is slow": {
 			func(env *orchestrationtest.Env) { orchestrationtest.Mock(env, tally, double).Takes(3 * time.Hour) },
-			"not paid", "", []string{"Tally"},
+			"not paid", "",
+			[]string{"Tally"},
 		},
 		"panics": {
 			func(env *orchestrationtest.Env) {
 				orchestrationtest.Mock(env, tally, func(context.Context, int) (int, error) { panic("no") })
 			},
-			"", "activity panicked: no", []string{"Tally"},
+			"", "activity panicked: no",
+			[]string{"Tally"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ type work struct {
 
 // works are the activities that random programs call. No two take the same time.
 var works = func() []work {
-	r := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // the same each time
+	r := rand.New(rand.NewPCG(7, 7))
 	list := make([]work, 40)
 	for i := range list {
 		list[i] = work{def: activity.Named[int, int](fmt.Sprintf("Work%d", i)), takes: someTime(r)}
@@ -73,8 +73,8 @@ type interpreter struct {
 }
 
 func interpret(ctx *orchestration.Context, p program) (string, error) {
-	i := &interpreter{program: p, r: rand.New(rand.NewPCG(p.Seed, 1))} //nolint:gosec // the same each time
-	_, _ = i.timer(ctx).Await()                                        // so that it takes some time
+	i := &interpreter{program: p, r: rand.New(rand.NewPCG(p.Seed, 1))}
+	_, _ = i.timer(ctx).Await() // so that it takes some time
 	var out []string
 	for range 1 + i.r.IntN(6) {
 		text, err := i.step(ctx)
@@ -184,7 +184,7 @@ type sending struct {
 }
 
 func sendings(seed uint64) []sending {
-	r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // as above
+	r := rand.New(rand.NewPCG(seed, 2))
 	names := []string{"event0", "event1", "queue0", "queue1", "queue1"}
 	if r.IntN(8) == 0 {
 		names = append(names, "cancel")
@@ -342,7 +342,7 @@ func TestHistoriesAreAWorkers(t *testing.T) {
 		count, _ = strconv.Atoi(text)
 	}
 	events := 0
-	for seed := range uint64(count) { //nolint:gosec // not negative
+	for seed := range uint64(count) {
 		here, there := lines(t, onVirtualClock(t, seed)), lines(t, onSQLite(t, seed))
 		events += len(here)
 		if slices.Equal(here, there) {

@@ -58,7 +58,7 @@ type recording struct {
 }
 
 func replayFile(ctx context.Context, r *registry.Registry, file string) error {
-	data, err := os.ReadFile(file) //nolint:gosec // the test names the folder
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
