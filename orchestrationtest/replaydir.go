@@ -89,6 +89,9 @@ func replayFile(ctx context.Context, r *registry.Registry, file string) error {
 	if m := result.Misfit; m != nil {
 		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, misfitText(m))
 	}
+	if broken, ok := result.Details.(provider.Configuration); ok {
+		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, broken.DisplayMessage())
+	}
 	return nil
 }
 

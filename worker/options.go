@@ -70,6 +70,12 @@ type Options struct {
 	// have, it is how long this worker is offered the same work in vain.
 	UnknownCodeTimeout time.Duration
 
+	// HoldMisfits keeps an instance whose code does not fit its history as it is, where it would
+	// fail otherwise. Its turn is given back, and offered again after UnregisteredBackoff, until a
+	// worker has code that fits, such as after a rollback. The log and [Worker.Held] say why, and a
+	// request to cancel the instance ends it. Default is to fail it.
+	HoldMisfits bool
+
 	// BlockedTimeout is how long an orchestration function may keep control without
 	// using its context, default 1 s; -1 is for ever. One that blocks for longer, on a
 	// channel, a lock, a sleep or I/O, loses its slot. The log tells the line, and the

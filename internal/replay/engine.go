@@ -145,10 +145,13 @@ func (e *engine) run(ctx context.Context) error {
 // replaying tells the function whether it repeats what it did before.
 func (e *engine) replaying(yes bool) { e.env.replaying.Store(yes || e.turn.Silent) }
 
-// nondeterministicf ends the turn as Failed: the code does not fit the history.
+// nondeterministicf ends the turn as Failed: history and messages do not fit each other.
 // The first reason wins.
 func (e *engine) nondeterministicf(format string, args ...any) {
-	e.misfit(Misfit{Message: fmt.Sprintf(format, args...)})
+	if e.failure == nil {
+		message := fmt.Sprintf(format, args...)
+		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
+	}
 }
 
 // walk replays the history and then lets the function go on (§7.11 B).
@@ -279,8 +282,8 @@ func (e *engine) checkReturnedEarly(at int) {
 		case e.turn.ended && len(e.env.emitted) > 0:
 			e.applySchedule(e.events[i]) // asked for just before it returned
 		default:
-			e.nondeterministicf("the function returned, but history goes on with event %d, %s",
-				e.events[i].EventID, describe(e.events[i].Kind))
+			e.misfit(Misfit{Message: fmt.Sprintf("the function returned, but history goes on with event %d, %s",
+				e.events[i].EventID, describe(e.events[i].Kind))})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -148,7 +149,7 @@ func (e *engine) checkDropped() map[uint64]bool {
 		id := *event.SourceEventID
 		recorded[id] = true
 		if h := e.bound[id]; e.known+i < e.persisted && (h == nil || !h.dropped) {
-			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
+			e.misfit(Misfit{Message: fmt.Sprintf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)})
 			break
 		}
 	}

@@ -37,9 +37,10 @@ func (e *engine) misfitAt(event provider.Event, asked *Handle) {
 	e.misfit(m)
 }
 
+// misfit ends the turn as Failed: the code does not fit the history. The first reason wins.
 func (e *engine) misfit(m Misfit) {
 	if e.failure == nil {
-		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &m.Message}
+		e.nondeterministicf("%s", m.Message)
 		e.res.Misfit = &m
 	}
 }
