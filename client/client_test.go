@@ -466,3 +466,15 @@ func TestStatusOfAHistory(t *testing.T) {
 		})
 	}
 }
+
+// A failure of code that nobody has names it; one of a history that does not fit its code is
+// another failure (orchestration.ErrNotRegistered).
+func TestNotRegistered(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]bool{"Charge": true, "": false} {
+		err := &client.FailedError{Details: provider.Configuration{Kind: provider.Nondeterminism, Resource: resource, Message: new("text")}}
+		if errors.Is(err, orchestration.ErrNotRegistered) != want {
+			t.Errorf("resource %q: %v", resource, err)
+		}
+	}
+}

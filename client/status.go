@@ -72,10 +72,14 @@ type FailedError struct {
 func (e *FailedError) Error() string { return e.Details.DisplayMessage() }
 
 // Unwrap returns the [failure.Error] that the orchestration returned, or
-// [orchestration.ErrCancelled] for one that was cancelled.
+// [orchestration.ErrCancelled] for one that was cancelled, or [orchestration.ErrNotRegistered]
+// for one whose code no worker has.
 func (e *FailedError) Unwrap() error {
 	if e.Cancelled() {
 		return orchestration.ErrCancelled
+	}
+	if c, ok := e.Details.(provider.Configuration); ok && c.Resource != "" {
+		return orchestration.ErrNotRegistered // a history that does not fit names no resource
 	}
 	if f := details.Failure(e.Details); f != nil {
 		return f

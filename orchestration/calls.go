@@ -13,7 +13,7 @@ import (
 // [Join] them to run them side by side.
 func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, options ...ActivityOption) *Future[O] {
 	source := fmt.Sprintf("activity %q", def.Name())
-	var o activityOptions
+	o := activityOptions{retry: defaultRetry(ctx, def.Name())}
 	for _, option := range options {
 		option.ofActivity(&o)
 	}
@@ -101,7 +101,7 @@ func (f subOption) ofSub(o *subOptions) { f(o) }
 // WithInstanceID gives a sub-orchestration that instance id, which must not begin with
 // "sub::": the future then fails at once with a [*CallError], and nothing is started.
 // So does an id that is in use, by a running or a finished instance: that one stays as it
-// is, and the call fails with an error that matches [ErrInstanceTaken]. So does the id of the
+// is, and the call fails with an error that matches [ErrAlreadyExists]. So does the id of the
 // orchestration that calls. Without
 // this option an id below the parent's is made, such as "order-7::sub::2". With [WithRetry]
 // each attempt is an instance of its own: the second has "::attempt::2" behind its id.

@@ -16,9 +16,15 @@ import (
 // ErrDropped is the result of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
-// ErrInstanceTaken is a sub-orchestration whose instance id is taken: by another instance,
-// that runs or has ended, or by the parent itself. Nothing was started.
-var ErrInstanceTaken = errors.New("the instance id is taken")
+// ErrAlreadyExists is a sub-orchestration whose instance id is taken: by another instance,
+// that runs or has ended, or by the parent itself. Nothing was started. A parent or a client
+// whose orchestration failed with it sees it too, and it is what client.Start fails with.
+var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
+
+// ErrNotRegistered is for a client an orchestration that failed since no worker has its code, or
+// that of an activity or a sub-orchestration that it called. The orchestrations themselves end
+// without seeing it.
+var ErrNotRegistered = errors.New("no worker has registered the code")
 
 // ErrTimeout is an activity or a sub-orchestration that took longer than its [RetryPolicy]
 // or [WithTimeout] allows. A parent or a client whose orchestration failed with it sees it too.
@@ -30,7 +36,7 @@ var ErrTimeout error = failure.NewKind[struct{}](details.Timeout)
 var ErrCancelled = replay.ErrCancelled
 
 // CallError is a failed activity or sub-orchestration, as its caller sees it. It matches
-// [ErrInstanceTaken], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
+// [ErrAlreadyExists], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
 // [failure.Error] that the activity or the sub-orchestration has returned.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
@@ -107,7 +113,8 @@ func newDecoded[T any](ctx *Context, source string, action replay.Action, decode
 // causes are what a failed call is beside its text.
 func causes(handle *replay.Handle) []error {
 	if handle.InstanceTaken() {
-		return []error{ErrInstanceTaken}
+		text, _ := handle.Result()
+		return []error{&failure.Error{Kind: details.AlreadyExists, Message: text, Final: true}}
 	}
 	recorded := handle.Details()
 	if f := details.Failure(recorded); f != nil {

@@ -26,6 +26,8 @@ type script struct {
 	// keep says whether the function is kept until the next turn, and kept is where it is.
 	keep func() bool
 	kept *replay.Suspended
+	// defaults is the worker's policy of activities.
+	defaults *orchestration.RetryPolicy
 	// next are the messages that the instance has sent to itself to continue as new.
 	next []provider.WorkItem
 }
@@ -56,6 +58,7 @@ func (s *script) turn(messages ...provider.WorkItem) {
 	turn := replay.Turn{
 		Instance: "i", ExecutionID: 1, Func: s.fn, History: s.history, Started: s.started, Messages: messages,
 		FrameworkVersion: "0.1.32", NowMs: func() uint64 { return s.nowMs }, Keep: s.keep != nil,
+		Defaults: s.defaults,
 	}
 	if s.kept != nil && s.keep() {
 		turn.Resume = s.kept

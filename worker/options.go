@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -86,6 +87,12 @@ type Options struct {
 	// The slot itself is free sooner, after an eighth of the time: up to 32 turns for
 	// each slot are waited for outside it.
 	BlockedTimeout time.Duration
+
+	// ActivityRetry is the policy of the activities that orchestrations call without
+	// [orchestration.WithRetry], default none. It counts as part of their code: all workers of a
+	// store should have the same, and a change disturbs instances that wait for a failing
+	// activity as a change of the code does.
+	ActivityRetry *orchestration.RetryPolicy
 
 	// MaxTurnActions is how much an orchestration function may ask for in one turn,
 	// default 10,000; -1 is no limit. An activity, a timer, a wait, a child and a change

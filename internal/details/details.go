@@ -13,6 +13,8 @@ import (
 const (
 	// Timeout is something that took too long.
 	Timeout = "duroxide.Timeout"
+	// AlreadyExists is an instance id that is taken.
+	AlreadyExists = "duroxide.AlreadyExists"
 	// NotUndone is a step that could not be undone.
 	NotUndone = "duroxide.NotUndone"
 )

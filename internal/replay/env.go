@@ -73,6 +73,12 @@ func (v *Env) Replaying() bool {
 // Silent is Replaying for any goroutine.
 func (v *Env) Silent() bool { return v.replaying.Load() }
 
+// Defaults are those of the turn.
+func (v *Env) Defaults() any {
+	v.coroutine.mustOwn()
+	return v.engine.turn.Defaults
+}
+
 // NowMs is the engine's wall clock. It differs between replays, so its value
 // may only go into actions whose recorded form wins over it.
 func (v *Env) NowMs() uint64 {
