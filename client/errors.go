@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -12,7 +11,7 @@ import (
 var (
 	// ErrAlreadyExists is a start of an instance id that is used; the error is an
 	// [*AlreadyExistsError].
-	ErrAlreadyExists = orchestration.ErrAlreadyExists
+	ErrAlreadyExists = errors.New("the instance exists already")
 	// ErrNoInstance is an instance that neither exists nor waits for its first turn, where
 	// [MustExist] demands one. It matches [provider.ErrNotFound].
 	ErrNoInstance = fmt.Errorf("there is no such instance: %w", provider.ErrNotFound)
@@ -29,8 +28,7 @@ type AlreadyExistsError struct {
 	Instance string
 	// Name is the orchestration's name.
 	Name string
-	// State is how far it was: [Queued], [Running], [Completed] or [Failed],
-	// which includes one that was cancelled.
+	// State is how far it was: [Queued], [Running], [Completed] or [Failed].
 	State State
 }
 

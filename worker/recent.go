@@ -1,10 +1,6 @@
 package worker
 
-import (
-	"maps"
-	"slices"
-	"sync"
-)
+import "sync"
 
 // maxRecent bounds what a [recent] holds to twice that many entries.
 const maxRecent = 10_000
@@ -48,13 +44,6 @@ func (r *recent[V]) get(key workKey) (value V, ok bool) {
 		value, ok = r.old[key]
 	}
 	return value, ok
-}
-
-// all returns everything that is remembered.
-func (r *recent[V]) all() []V {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.AppendSeq(slices.Collect(maps.Values(r.young)), maps.Values(r.old))
 }
 
 func (r *recent[V]) forget(key workKey) {

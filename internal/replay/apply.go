@@ -19,11 +19,7 @@ func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	case provider.ActivityFailed:
 		return e.deliver(event, func(h *Handle) { h.fail(k.Details) })
 	case provider.TimerFired:
-		mustPoll = e.deliver(event, func(h *Handle) { h.resolve("") })
-		e.endCleanup()
-		return mustPoll
-	case provider.OrchestrationCancelRequested:
-		return e.env.cancel(k.Reason)
+		return e.deliver(event, func(h *Handle) { h.resolve("") })
 	case provider.SubOrchestrationCompleted:
 		return e.deliver(event, func(h *Handle) { h.resolve(k.Result) })
 	case provider.SubOrchestrationFailed:

@@ -1,0 +1,72 @@
+// Package contexts uses contexts where they must not be used.
+package contexts
+
+import (
+	"context"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/orchestration"
+)
+
+var release = activity.New("Release", func(_ context.Context, item string) (string, error) { return item, nil })
+
+func bad(ctx *orchestration.Context, item string) (string, error) {
+	defer orchestration.Activity(ctx, release, item).Await() // want `a deferred call asks for something, and deferred calls also run when the function is only put aside; do it before the function returns`
+	defer ctx.SetCustomStatus("done")                        // want `a deferred call asks for something`
+	defer func() {                                           // want `a deferred call asks for something`
+		if item != "" {
+			undo(ctx, item)
+		}
+	}()
+	if ctx.Replaying() { // want `what is asked for depends on Context.Replaying, so that a replay asks for something else; use it for logging only`
+		orchestration.Sleep(ctx, time.Second)
+	}
+	if !ctx.Replaying() && item == "x" { // want `what is asked for depends on Context.Replaying`
+		undo(ctx, item)
+	}
+	block := orchestration.Go(ctx, func(own *orchestration.Context) (string, error) {
+		return orchestration.Activity(ctx, release, item).Await() // want `ctx is the context outside this block; use the context that the block is given`
+	})
+	_, _ = orchestration.Map(ctx, []string{item}, 0, func(_ *orchestration.Context, item string) (string, error) {
+		undo(ctx, item) // want `ctx is the context outside this block`
+		return item, nil
+	})
+	_ = activity.New("Late", func(_ context.Context, item string) (string, error) {
+		undo(ctx, item) // want `the activity uses the orchestration's context; give the activity what it needs as input`
+		return item, nil
+	})
+	return block.Await()
+}
+
+func undo(ctx *orchestration.Context, item string) {
+	_, _ = orchestration.Activity(ctx, release, item).Await()
+}
+
+func good(ctx *orchestration.Context, item string) (string, error) {
+	open := true
+	defer func() {
+		open = false
+		ctx.Logger(nil).Info("done", "instance", ctx.Info().Instance)
+	}()
+	if !ctx.Replaying() {
+		item += ""
+	}
+	if open {
+		undo(ctx, item)
+	}
+	block := orchestration.Go(ctx, func(ctx *orchestration.Context) (string, error) {
+		undo(ctx, item)
+		return item, nil
+	})
+	each := func(item string) { undo(ctx, item) }
+	each(item)
+	return block.Await()
+}
+
+var policy = orchestration.RetryPolicy{
+	Backoff:   func(n int) time.Duration { return time.Until(time.Time{}) }, // want `time.Until reads the clock`
+	Retryable: func(err error) bool { return err != context.Canceled },
+}
+
+var backoff = orchestration.Backoff(func(n int) time.Duration { return time.Since(time.Time{}) }) // want `time.Since reads the clock`
