@@ -443,17 +443,17 @@ func TestStatusOfAHistory(t *testing.T) {
 		{
 			"cancelled",
 			[]provider.EventKind{started, provider.OrchestrationFailed{Details: failure}},
-			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+			with(func(s *client.Status) { s.State, s.Failure = client.Cancelled, failure }),
 		},
 		{
 			"continued and then poisoned",
 			[]provider.EventKind{started, provider.OrchestrationContinuedAsNew{}, provider.OrchestrationFailed{Details: failure}},
-			with(func(s *client.Status) { s.State, s.Failure = client.Failed, failure }),
+			with(func(s *client.Status) { s.State, s.Failure = client.Cancelled, failure }),
 		},
 		{
 			"failed without a beginning that can be read",
 			[]provider.EventKind{provider.OrchestrationFailed{Details: failure}},
-			client.Status{Instance: "i", State: client.Failed, Failure: failure},
+			client.Status{Instance: "i", State: client.Cancelled, Failure: failure},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -464,5 +464,17 @@ func TestStatusOfAHistory(t *testing.T) {
 				t.Errorf("status (-want +got):\n%s\n%v", diff, err)
 			}
 		})
+	}
+}
+
+// A failure of code that nobody has names it; one of a history that does not fit its code is
+// another failure (orchestration.ErrNotRegistered).
+func TestNotRegistered(t *testing.T) {
+	t.Parallel()
+	for resource, want := range map[string]bool{"Charge": true, "": false} {
+		err := &client.FailedError{Details: provider.Configuration{Kind: provider.Nondeterminism, Resource: resource, Message: new("text")}}
+		if errors.Is(err, orchestration.ErrNotRegistered) != want {
+			t.Errorf("resource %q: %v", resource, err)
+		}
 	}
 }

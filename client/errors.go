@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -11,7 +12,7 @@ import (
 var (
 	// ErrAlreadyExists is a start of an instance id that is used; the error is an
 	// [*AlreadyExistsError].
-	ErrAlreadyExists = errors.New("the instance exists already")
+	ErrAlreadyExists = orchestration.ErrAlreadyExists
 	// ErrNoInstance is an instance that neither exists nor waits for its first turn, where
 	// [MustExist] demands one. It matches [provider.ErrNotFound].
 	ErrNoInstance = fmt.Errorf("there is no such instance: %w", provider.ErrNotFound)
@@ -28,7 +29,8 @@ type AlreadyExistsError struct {
 	Instance string
 	// Name is the orchestration's name.
 	Name string
-	// State is how far it was: [Queued], [Running], [Completed] or [Failed].
+	// State is how far it was: [Queued], [Running], [Completed] or [Failed],
+	// which includes one that was cancelled.
 	State State
 }
 

@@ -42,7 +42,7 @@ func (e *WaitError) progress() string {
 		return ""
 	case NotFound:
 		return "; it has not begun"
-	case Queued, Running, Completed, Failed:
+	case Queued, Running, Completed, Failed, Cancelled:
 	}
 	text := fmt.Sprintf("; it is %s (%s %s, execution %d), its last event is %s",
 		e.Status.State, e.Status.Name, e.Status.Version, e.Status.ExecutionID, e.LastEvent)

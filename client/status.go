@@ -24,6 +24,8 @@ const (
 	Running   State = "Running"
 	Completed State = "Completed"
 	Failed    State = "Failed"
+	// Cancelled is an instance that ended by its cancellation. Stores know it as failed.
+	Cancelled State = "Cancelled"
 )
 
 // Status describes an instance.
@@ -36,7 +38,7 @@ type Status struct {
 	ExecutionID uint64
 	// Output is the result of a Completed instance, as text.
 	Output string
-	// Failure is why a Failed instance failed.
+	// Failure is why a Failed instance failed, or a Cancelled one was cancelled.
 	Failure provider.ErrorDetails
 	// CustomStatus is nil when there is none.
 	CustomStatus *string
@@ -50,11 +52,11 @@ type Status struct {
 }
 
 // Finished reports whether the instance has ended.
-func (s Status) Finished() bool { return s.State == Completed || s.State == Failed }
+func (s Status) Finished() bool { return s.State == Completed || s.Failure != nil }
 
-// Err returns why a Failed instance failed, as [*FailedError], else nil.
+// Err returns why an instance failed or was cancelled, as [*FailedError], else nil.
 func (s Status) Err() error {
-	if s.State != Failed {
+	if s.Failure == nil {
 		return nil
 	}
 	return &FailedError{Instance: s.Instance, Details: s.Failure}
@@ -70,10 +72,14 @@ type FailedError struct {
 func (e *FailedError) Error() string { return e.Details.DisplayMessage() }
 
 // Unwrap returns the [failure.Error] that the orchestration returned, or
-// [orchestration.ErrCancelled] for one that was cancelled.
+// [orchestration.ErrCancelled] for one that was cancelled, or [orchestration.ErrNotRegistered]
+// for one whose code no worker has.
 func (e *FailedError) Unwrap() error {
 	if e.Cancelled() {
 		return orchestration.ErrCancelled
+	}
+	if c, ok := e.Details.(provider.Configuration); ok && c.Resource != "" {
+		return orchestration.ErrNotRegistered // a history that does not fit names no resource
 	}
 	if f := details.Failure(e.Details); f != nil {
 		return f
@@ -82,8 +88,10 @@ func (e *FailedError) Unwrap() error {
 }
 
 // Cancelled reports whether the orchestration was cancelled.
-func (e *FailedError) Cancelled() bool {
-	application, ok := e.Details.(provider.Application)
+func (e *FailedError) Cancelled() bool { return cancelled(e.Details) }
+
+func cancelled(failure provider.ErrorDetails) bool {
+	application, ok := failure.(provider.Application)
 	return ok && application.Kind == provider.AppCancelled
 }
 
@@ -116,6 +124,9 @@ func statusOf(instance string, history []provider.Event) Status {
 		case provider.OrchestrationFailed:
 			if !s.Finished() {
 				s.State, s.Failure = Failed, k.Details
+				if cancelled(k.Details) {
+					s.State = Cancelled
+				}
 			}
 		case provider.OrchestrationContinuedAsNew:
 			s.DroppedMessages += k.DroppedMessages

@@ -13,7 +13,7 @@ import (
 // [Join] them to run them side by side.
 func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, options ...ActivityOption) *Future[O] {
 	source := fmt.Sprintf("activity %q", def.Name())
-	var o activityOptions
+	o := activityOptions{retry: defaultRetry(ctx, def.Name())}
 	for _, option := range options {
 		option.ofActivity(&o)
 	}
@@ -101,7 +101,7 @@ func (f subOption) ofSub(o *subOptions) { f(o) }
 // WithInstanceID gives a sub-orchestration that instance id, which must not begin with
 // "sub::": the future then fails at once with a [*CallError], and nothing is started.
 // So does an id that is in use, by a running or a finished instance: that one stays as it
-// is, and the call fails with an error that matches [ErrInstanceTaken]. So does the id of the
+// is, and the call fails with an error that matches [ErrAlreadyExists]. So does the id of the
 // orchestration that calls. Without
 // this option an id below the parent's is made, such as "order-7::sub::2". With [WithRetry]
 // each attempt is an instance of its own: the second has "::attempt::2" behind its id.
@@ -146,12 +146,19 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 // ContinueAsNew ends this execution and starts the next with that input and an
 // empty history, which keeps the history of a loop short. Unread messages of its queues
 // go along, in their order, the first 100 of all queues together. Later ones are lost;
-// the worker's log, the history and client.Status tell how many. It does not return;
-// its result only lets a function end with
+// the worker's log, the history and client.Status tell how many. It does not return, but
+// for [ErrCancelled] while the orchestration cleans up, and lets a function end with
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
 func ContinueAsNew(ctx *Context, input any) error {
-	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input)})
+	return continueAsNew(ctx, nil, input)
+}
+
+func continueAsNew(ctx *Context, version *string, input any) error {
+	if ctx.env.Cancelled() {
+		return ErrCancelled
+	}
+	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input), Version: version})
 	ctx.env.Halt()
 	return nil
 }
@@ -159,9 +166,21 @@ func ContinueAsNew(ctx *Context, input any) error {
 // ContinueAsNewVersion is [ContinueAsNew] into exactly that version; without it
 // the worker's choice for new instances applies.
 func ContinueAsNewVersion(ctx *Context, version string, input any) error {
-	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input), Version: &version})
-	ctx.env.Halt()
-	return nil
+	return continueAsNew(ctx, &version, input)
+}
+
+// ContinueAsNew is the function [ContinueAsNew] with the input of the definition's type:
+//
+//	return definition.ContinueAsNew(ctx, next)
+//
+// The definition must have the name of the orchestration that runs. A package variable cannot
+// be used in its own function: there [Named] makes another.
+func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
+	if name := ctx.Info().Name; name != d.name {
+		panic(fmt.Sprintf("orchestration %q cannot continue as %q", name, d.name))
+	}
+	var none O
+	return none, ContinueAsNew(ctx, input)
 }
 
 // Built-in activities (§7.13), which every worker runs.

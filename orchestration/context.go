@@ -16,8 +16,30 @@ import (
 type Context struct {
 	env *replay.Env
 	// retried counts the calls with a policy.
-	retried int
+	retried *int
+	// detached is a context that does not see the cancellation.
+	detached bool
 }
+
+// Err is nil until the orchestration is cancelled, then an error that matches [ErrCancelled].
+// Only an orchestration with [Definition.WithCleanup] ever sees that.
+func (c *Context) Err() error {
+	if c.cancelled() {
+		return ErrCancelled
+	}
+	return nil
+}
+
+// Detached returns a context for what must be done although the orchestration is cancelled:
+// its clean-up, and what must not be left half done. What was asked for through it is waited
+// for as if there were no cancellation.
+func (c *Context) Detached() *Context {
+	d := *c
+	d.detached = true
+	return &d
+}
+
+func (c *Context) cancelled() bool { return c.env.Cancelled() && !c.detached }
 
 // Info identifies the running execution.
 type Info struct {

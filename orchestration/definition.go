@@ -2,6 +2,7 @@ package orchestration
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/registry"
@@ -15,6 +16,7 @@ type Definition[I, O any] struct {
 	name    string
 	version string
 	fn      func(ctx *Context, input I) (O, error)
+	cleanup time.Duration
 }
 
 // New defines an orchestration of version 1.0.0. The name is recorded in
@@ -44,6 +46,22 @@ func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	return d
 }
 
+// WithCleanup lets a cancelled instance clean up instead of ending it at once. From its
+// cancellation on each wait, and what it asks for, is [ErrCancelled], but for what
+// [Context.Detached] is used for. The instance ends when the function returns: as cancelled when
+// the error matches [ErrCancelled], else as completed or failed. If that takes longer than most,
+// from 1 ms on, the instance fails with [ErrTimeout].
+//
+// Like the function's code, the option must stay while instances are cleaning up. A runtime of another
+// language that gets hold of such an instance ends it at once.
+func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
+	if most < time.Millisecond {
+		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, most))
+	}
+	d.cleanup = most
+	return d
+}
+
 // Name is the name the orchestration is recorded under.
 func (d Definition[I, O]) Name() string { return d.name }
 
@@ -64,7 +82,8 @@ func (d Definition[I, O]) run(env *replay.Env, text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("input of orchestration %q: %w", d.name, err)
 	}
-	output, err := d.fn(&Context{env: env}, input)
+	env.AllowCleanup(d.cleanup)
+	output, err := d.fn(&Context{env: env, retried: new(int)}, input)
 	if err != nil {
 		return "", err
 	}

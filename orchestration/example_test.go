@@ -367,3 +367,161 @@ func ExampleDefinition_WithVersion() {
 	// Good day
 	// Hi
 }
+
+// A cancelled order gives back what it has taken. Each step ends before the cancellation counts,
+// so that it is known what there is to undo.
+func ExampleSaga() {
+	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
+		var saga orchestration.Saga
+		_, err := orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (string, error) {
+			return orchestration.Activity(ctx, Reserve, item).Await()
+		}, func(ctx *orchestration.Context, _ string) error {
+			released, err := orchestration.Activity(ctx, Release, item).Await()
+			ctx.SetCustomStatus(released)
+			return err
+		})
+		if err == nil {
+			ctx.SetCustomStatus("waits for the payment")
+			_, err = orchestration.WaitForEvent[string](ctx, "paid").Await()
+		}
+		return "shipped", saga.Undo(ctx, err)
+	}).WithCleanup(time.Hour)
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, order, "order-1", "lamp")
+		if err != nil {
+			return err
+		}
+		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
+			return err
+		}
+		if err := c.Cancel(ctx, run.Instance(), "changed my mind"); err != nil {
+			return err
+		}
+		_, err = run.Wait(ctx)
+		status, _ := run.Status(ctx)
+		fmt.Println(status.State, *status.CustomStatus, err)
+		return nil
+	}, order, Reserve, Release)
+	// Output: Cancelled lamp released canceled: changed my mind
+}
+
+// On its cancellation an orchestration may clean up. What it asks for through the detached
+// context is done all the same.
+func ExampleDefinition_WithCleanup() {
+	rental := orchestration.New("Rental", func(ctx *orchestration.Context, car string) (string, error) {
+		ctx.SetCustomStatus("rented")
+		back, err := orchestration.WaitForEvent[string](ctx, "back").Await()
+		if errors.Is(err, orchestration.ErrCancelled) {
+			_, released := orchestration.Activity(ctx.Detached(), Release, car).Await()
+			return "", errors.Join(err, released)
+		}
+		return back, err
+	}).WithCleanup(time.Minute)
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, rental, "rental-1", "car 7")
+		if err != nil {
+			return err
+		}
+		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
+			return err
+		}
+		if err := c.Cancel(ctx, run.Instance(), "broken down"); err != nil {
+			return err
+		}
+		_, err = run.Wait(ctx)
+		fmt.Println(err, errors.Is(err, orchestration.ErrCancelled))
+		return nil
+	}, rental, Release)
+	// Output: canceled: broken down true
+}
+
+// Two blocks charge what another hands them through a channel, and a wait group waits for both.
+func ExampleChannel() {
+	charges := orchestration.New("Charges", func(ctx *orchestration.Context, cents []int) (int, error) {
+		amounts, charged := orchestration.NewChannel[int](ctx, len(cents)), 0
+		var group orchestration.WaitGroup
+		for range 2 {
+			group.Go(ctx, func(ctx *orchestration.Context) error {
+				for amount := range amounts.All() {
+					if _, err := orchestration.Activity(ctx, Charge, amount).Await(); err != nil {
+						return err
+					}
+					charged += amount
+				}
+				return nil
+			})
+		}
+		for _, amount := range cents {
+			if err := amounts.Send(amount); err != nil {
+				return 0, err
+			}
+		}
+		amounts.Close()
+		return charged, group.Wait()
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, charges, "charges-1", []int{100, 200, 300, 400})
+		if err != nil {
+			return err
+		}
+		charged, err := run.Wait(ctx)
+		fmt.Println(charged)
+		return err
+	}, charges, Charge)
+	// Output: 1000
+}
+
+// The first of several offers wins, and the others are cancelled.
+func ExampleRace() {
+	fastest := orchestration.New("Fastest", func(ctx *orchestration.Context, cities []string) (string, error) {
+		var greetings []*orchestration.Future[string]
+		for _, city := range cities {
+			greetings = append(greetings, orchestration.Activity(ctx, Greet, city))
+		}
+		return orchestration.Race(greetings...)
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, fastest, "fastest-1", []string{"Oslo"})
+		if err != nil {
+			return err
+		}
+		greeting, err := run.Wait(ctx)
+		fmt.Println(greeting)
+		return err
+	}, fastest, Greet)
+	// Output: Hello, Oslo!
+}
+
+// Results are taken in the order in which they come.
+func ExampleAsCompleted() {
+	report := orchestration.New("Report", func(ctx *orchestration.Context, cities []string) (int, error) {
+		var greetings []*orchestration.Future[string]
+		for _, city := range cities {
+			greetings = append(greetings, orchestration.Activity(ctx, Greet, city))
+		}
+		done := 0
+		for i, greeting := range orchestration.AsCompleted(greetings...) {
+			if _, err := greeting.Await(); err != nil {
+				return done, fmt.Errorf("%s: %w", cities[i], err)
+			}
+			done++
+			ctx.SetCustomStatus(fmt.Sprintf("%d of %d", done, len(cities)))
+		}
+		return done, nil
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, report, "report-1", []string{"Oslo", "Lima", "Rome"})
+		if err != nil {
+			return err
+		}
+		done, err := run.Wait(ctx)
+		fmt.Println(done)
+		return err
+	}, report, Greet)
+	// Output: 3
+}

@@ -3,6 +3,8 @@ package orchestration
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/details"
@@ -14,22 +16,27 @@ import (
 // ErrDropped is the result of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
-// ErrInstanceTaken is a sub-orchestration whose instance id is taken: by another instance,
-// that runs or has ended, or by the parent itself. Nothing was started.
-var ErrInstanceTaken = errors.New("the instance id is taken")
+// ErrAlreadyExists is a sub-orchestration whose instance id is taken: by another instance,
+// that runs or has ended, or by the parent itself. Nothing was started. A parent or a client
+// whose orchestration failed with it sees it too, and it is what client.Start fails with.
+var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
+
+// ErrNotRegistered is for a client an orchestration that failed since no worker has its code, or
+// that of an activity or a sub-orchestration that it called. The orchestrations themselves end
+// without seeing it.
+var ErrNotRegistered = errors.New("no worker has registered the code")
 
 // ErrTimeout is an activity or a sub-orchestration that took longer than its [RetryPolicy]
 // or [WithTimeout] allows. A parent or a client whose orchestration failed with it sees it too.
-var ErrTimeout error = failure.NewKind[struct{}](timeout)
+var ErrTimeout error = failure.NewKind[struct{}](details.Timeout)
 
-// timeout is the name of ErrTimeout's kind.
-const timeout = "duroxide.Timeout"
-
-// ErrCancelled is a sub-orchestration that was cancelled, and for a client an orchestration.
-var ErrCancelled = errors.New("the orchestration was cancelled")
+// ErrCancelled is a sub-orchestration that was cancelled, and for a client an orchestration. In
+// an orchestration that cleans up ([Definition.WithCleanup]) it is each wait after its own
+// cancellation.
+var ErrCancelled = replay.ErrCancelled
 
 // CallError is a failed activity or sub-orchestration, as its caller sees it. It matches
-// [ErrInstanceTaken], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
+// [ErrAlreadyExists], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
 // [failure.Error] that the activity or the sub-orchestration has returned.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
@@ -61,11 +68,23 @@ type place interface {
 	Dropped() bool
 }
 
+// cut is what a cancelled orchestration gets that asks for something.
+func cut[T any](ctx *Context, source string) *Future[T] {
+	return &Future[T]{ctx: ctx, source: source, place: nowhere{}}
+}
+
+type nowhere struct{}
+
+func (nowhere) Ready() bool   { return false }
+func (nowhere) Dropped() bool { return false }
+
 // Awaitable is any [Future], for [Select], [Any] and [Join].
 type Awaitable interface {
 	// Ready reports whether the result is there.
 	Ready() bool
 	context() *Context
+	state() (result, cancelled bool)
+	block() bool
 	drop()
 }
 
@@ -75,6 +94,9 @@ func newFuture[T any](ctx *Context, source string, action replay.Action) *Future
 }
 
 func newDecoded[T any](ctx *Context, source string, action replay.Action, decode func(text string) (T, error)) *Future[T] {
+	if ctx.cancelled() {
+		return cut[T](ctx, source)
+	}
 	handle := ctx.env.Emit(action)
 	return &Future[T]{ctx: ctx, source: source, place: handle, value: func() (value T, err error) {
 		text, ok := handle.Result()
@@ -91,7 +113,8 @@ func newDecoded[T any](ctx *Context, source string, action replay.Action, decode
 // causes are what a failed call is beside its text.
 func causes(handle *replay.Handle) []error {
 	if handle.InstanceTaken() {
-		return []error{ErrInstanceTaken}
+		text, _ := handle.Result()
+		return []error{&failure.Error{Kind: details.AlreadyExists, Message: text, Final: true}}
 	}
 	recorded := handle.Details()
 	if f := details.Failure(recorded); f != nil {
@@ -104,9 +127,27 @@ func causes(handle *replay.Handle) []error {
 }
 
 // Ready reports whether the result is there, so that Await would not block.
-func (f *Future[T]) Ready() bool { return f.place.Ready() }
+func (f *Future[T]) Ready() bool {
+	result, cancelled := f.state()
+	return result || cancelled
+}
+
+// state reports whether there is a result, or none since the orchestration was cancelled. A block
+// has always a result: it is told itself.
+func (f *Future[T]) state() (result, cancelled bool) {
+	if f.place.Ready() {
+		return true, false
+	}
+	return false, !f.block() && f.ctx.cancelled()
+}
 
 func (f *Future[T]) context() *Context { return f.ctx }
+
+// block reports whether a block runs that was not dropped.
+func (f *Future[T]) block() bool {
+	b, ok := f.place.(*replay.Branch)
+	return ok && !b.Dropped()
+}
 
 func (f *Future[T]) drop() {
 	switch p := f.place.(type) {
@@ -121,14 +162,23 @@ func (f *Future[T]) drop() {
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
 // the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped];
-// a result that does not fit T.
+// [ErrCancelled]; a result that does not fit T.
 func (f *Future[T]) Await() (T, error) {
-	f.ctx.env.WaitUntil(func() bool { return f.place.Ready() || f.place.Dropped() })
-	if !f.place.Ready() {
-		var none T
+	var result, cancelled bool
+	f.ctx.env.WaitUntil(func() bool {
+		result, cancelled = f.state()
+		return result || cancelled || f.place.Dropped()
+	})
+	var none T
+	switch {
+	case result:
+		return f.value()
+	case cancelled:
+		f.drop()
+		return none, fmt.Errorf("%s: %w", f.source, ErrCancelled)
+	default:
 		return none, fmt.Errorf("%s: %w", f.source, ErrDropped)
 	}
-	return f.value()
 }
 
 // Join waits for all futures and returns their results in the order of the
@@ -170,13 +220,59 @@ func Any(futures ...Awaitable) int {
 	}
 	winner := -1
 	futures[0].context().env.WaitUntil(func() bool {
-		for i, f := range futures {
-			if f.Ready() {
-				winner = i
-				return true
-			}
-		}
-		return false
+		winner = ready(futures)
+		return winner >= 0
 	})
 	return winner
+}
+
+// ready is the index of the first future with a result, or else of the first that was
+// cancelled, unless there is a block among them, which soon ends; -1 is none.
+func ready(futures []Awaitable) int {
+	first, blocks := -1, false
+	for i, f := range futures {
+		result, cancelled := f.state()
+		switch {
+		case result:
+			return i
+		case cancelled && first < 0:
+			first = i
+		}
+		blocks = blocks || f.block()
+	}
+	if blocks {
+		return -1
+	}
+	return first
+}
+
+// Race is [Select] on futures of one type. It returns what the first of them has.
+func Race[T any](futures ...*Future[T]) (T, error) {
+	all := make([]Awaitable, len(futures))
+	for i, f := range futures {
+		all[i] = f
+	}
+	return futures[Select(all...)].Await()
+}
+
+// AsCompleted goes through the futures in the order in which their results come, each with its
+// index; of several that are ready at once, the lowest comes first. It waits in between.
+//
+//	for i, f := range orchestration.AsCompleted(futures...) {
+//		result, err := f.Await()
+func AsCompleted[T any](futures ...*Future[T]) iter.Seq2[int, *Future[T]] {
+	return func(yield func(int, *Future[T]) bool) {
+		left := slices.Clone(futures)
+		for range futures {
+			winner := -1
+			futures[0].ctx.env.WaitUntil(func() bool {
+				winner = slices.IndexFunc(left, func(f *Future[T]) bool { return f != nil && (f.Ready() || f.place.Dropped()) })
+				return winner >= 0
+			})
+			left[winner] = nil
+			if !yield(winner, futures[winner]) {
+				return
+			}
+		}
+	}
 }

@@ -93,6 +93,9 @@ type fitting[T any] struct {
 }
 
 func newFitting[T any](ctx *Context, source string, action replay.Action) *Future[T] {
+	if ctx.cancelled() {
+		return cut[T](ctx, source)
+	}
 	p := &fitting[T]{ctx: ctx, source: source, handle: ctx.env.Emit(action)}
 	return &Future[T]{ctx: ctx, source: source, place: p, value: func() (T, error) { return p.value, nil }}
 }

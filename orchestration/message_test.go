@@ -140,8 +140,8 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 			},
 			turns: [][]provider.WorkItem{{raised("approve", "what?")}, {raised("approve", "[]")}, {raised("approve", good)}},
 			want: []string{
-				"2 ExternalSubscribed", "3 ExternalEvent", "4 ExternalSubscribed", "5 ExternalEvent",
-				"6 ExternalSubscribed", "7 ExternalEvent", "8 completed: Ada",
+				"2 event approve", "3 ExternalEvent", "4 event approve", "5 ExternalEvent",
+				"6 event approve", "7 ExternalEvent", "8 completed: Ada",
 			},
 			misfits: 2,
 		},
@@ -152,7 +152,7 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 			},
 			turns: [][]provider.WorkItem{{queued("notes", "what?"), queued("notes", "3")}},
 			want: []string{
-				"2 ExternalSubscribedPersistent", "3 ExternalEventPersistent", "4 ExternalEventPersistent", "5 ExternalSubscribedPersistent", "6 completed: xxx",
+				"2 dequeue notes", "3 ExternalEventPersistent", "4 ExternalEventPersistent", "5 dequeue notes", "6 completed: xxx",
 			},
 			misfits: 1,
 		},
@@ -169,8 +169,8 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 				provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 3, FireAtMs: 4_600_000},
 			}},
 			want: []string{
-				"2 ExternalSubscribed", "3 timer 1h0m0s", "4 ExternalEvent", "5 ExternalSubscribed", "6 3 fired",
-				"7 ExternalSubscribedCancelled", "8 completed: timer",
+				"2 event approve", "3 timer 1h0m0s", "4 ExternalEvent", "5 event approve", "6 3 fired",
+				"7 5 taken back", "8 completed: timer",
 			},
 			misfits: 1,
 		},
@@ -189,8 +189,8 @@ func TestMisfitsLeaveTheWaiterWaiting(t *testing.T) {
 				provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 3, FireAtMs: 4_600_000},
 			}},
 			want: []string{
-				"2 ExternalSubscribed", "3 timer 1h0m0s", "4 ExternalEvent", "5 ExternalSubscribed", "6 3 fired",
-				"7 ExternalSubscribedCancelled", "8 completed: timer",
+				"2 event approve", "3 timer 1h0m0s", "4 ExternalEvent", "5 event approve", "6 3 fired",
+				"7 5 taken back", "8 completed: timer",
 			},
 			misfits: 1,
 		},

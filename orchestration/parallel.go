@@ -38,3 +38,23 @@ func Map[I, O any](ctx *Context, items []I, limit int, fn func(ctx *Context, ite
 	}
 	return Join(futures...)
 }
+
+// WaitGroup waits for blocks that have no result. The zero value has none.
+type WaitGroup struct{ blocks []*Future[struct{}] }
+
+// Go runs a block as the function [Go] does.
+func (w *WaitGroup) Go(ctx *Context, fn func(ctx *Context) error) {
+	w.blocks = append(w.blocks, Go(ctx, func(ctx *Context) (struct{}, error) { return struct{}{}, fn(ctx) }))
+}
+
+// Wait waits for all blocks, also those that start meanwhile, and returns the first error in
+// the order of their starts.
+func (w *WaitGroup) Wait() error {
+	var first error
+	for i := 0; i < len(w.blocks); i++ { //nolint:intrange // it grows
+		if _, err := w.blocks[i].Await(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/failure"
+	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/internal/registry"
 )
 
 // RetryPolicy says how often an activity or a sub-orchestration is tried, and when. All of it
@@ -33,7 +36,7 @@ type RetryPolicy struct {
 	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
 	TotalTimeout time.Duration
 	// Retryable reports whether another attempt may help. It must give the same answer for the
-	// same error, and is not asked for [ErrInstanceTaken], for what [failure.Final] has marked,
+	// same error, and is not asked for [ErrAlreadyExists], for what [failure.Final] has marked,
 	// and for a result that does not fit its type, which are never retried. The default retries
 	// all others.
 	Retryable func(err error) bool
@@ -81,9 +84,10 @@ func (f callOption) ofActivity(o *activityOptions) { f(&o.retry) }
 func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
 // WithRetry tries again what fails. A sub-orchestration that is tried again is a new instance.
-// A policy that makes no sense panics.
+// For an activity it takes the place of the worker's policy (ActivityRetry in worker.Options), but
+// for a Timeout that it leaves open. A policy that makes no sense panics.
 func WithRetry(policy RetryPolicy) CallOption {
-	policy.check()
+	policy.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
 		chosen := policy
 		if *p != nil && chosen.Timeout == 0 {
@@ -93,9 +97,10 @@ func WithRetry(policy RetryPolicy) CallOption {
 	})
 }
 
-// WithTimeout bounds a call, and with [WithRetry] each attempt: it is [RetryPolicy].Timeout.
+// WithTimeout bounds a call, and with [WithRetry] or the worker's policy each attempt: it is
+// [RetryPolicy].Timeout.
 func WithTimeout(d time.Duration) CallOption {
-	RetryPolicy{Timeout: d}.check()
+	RetryPolicy{Timeout: d}.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
 		chosen := RetryPolicy{MaxAttempts: 1}
 		if *p != nil {
@@ -106,15 +111,32 @@ func WithTimeout(d time.Duration) CallOption {
 	})
 }
 
-func (p RetryPolicy) check() {
+// Validate says what makes no sense.
+func (p RetryPolicy) Validate() error {
 	switch {
 	case p.MaxAttempts < 0:
-		panic(fmt.Sprintf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for 3", p.MaxAttempts))
+		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for 3", p.MaxAttempts)
 	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
-		panic(fmt.Sprintf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter))
+		return fmt.Errorf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter)
 	case p.Timeout < 0 || p.TotalTimeout < 0:
-		panic(fmt.Sprintf("orchestration.RetryPolicy: Timeout is %v and TotalTimeout %v; they must not be negative", p.Timeout, p.TotalTimeout))
+		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v and TotalTimeout %v; they must not be negative", p.Timeout, p.TotalTimeout)
 	}
+	return nil
+}
+
+func (p RetryPolicy) mustBeValid() {
+	if err := p.Validate(); err != nil {
+		panic(err.Error())
+	}
+}
+
+// defaultRetry is the worker's policy for activities, nil when it has none.
+func defaultRetry(ctx *Context, name string) *RetryPolicy {
+	policy, _ := ctx.env.Defaults().(*RetryPolicy)
+	if strings.HasPrefix(name, registry.SyscallPrefix) {
+		return nil
+	}
+	return policy
 }
 
 // attempts makes a call by its policy. kind is what is called.
@@ -122,8 +144,8 @@ func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, cal
 	if policy == nil {
 		return call(1)
 	}
-	ctx.retried++
-	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: ctx.retried}
+	*ctx.retried++
+	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: *ctx.retried}
 	if r.MaxAttempts == 0 {
 		r.MaxAttempts = 3
 	}
@@ -214,7 +236,7 @@ func (r *retry) mayHelp(err error) bool {
 		return r.RetryTimeouts
 	}
 	_, failed := errors.AsType[*CallError](err)
-	return failed && !errors.Is(err, ErrInstanceTaken) && !failure.IsFinal(err) && (r.Retryable == nil || r.Retryable(err))
+	return failed && !failure.IsFinal(err) && (r.Retryable == nil || r.Retryable(err))
 }
 
 // delay is the time from the end of an attempt to the next.
@@ -235,7 +257,7 @@ func (r *retry) result(source string, err error) error {
 	if r.late && r.failed != nil {
 		message = fmt.Sprintf("%s; the last attempt failed: %v", r.timedOut, r.failed)
 	}
-	causes := []error{&failure.Error{Kind: timeout, Message: message}}
+	causes := []error{&failure.Error{Kind: details.Timeout, Message: message}}
 	if r.failed != nil {
 		causes = append(causes, r.failed)
 	}

@@ -225,7 +225,7 @@ func TestErrorsOfRetries(t *testing.T) {
 			orchestration.RetryPolicy{Timeout: time.Second},
 			[]string{"3 fires"},
 			[]error{orchestration.ErrTimeout},
-			[]error{orchestration.ErrInstanceTaken},
+			[]error{orchestration.ErrAlreadyExists},
 			"", "timeout: activity timed out",
 		},
 		{
@@ -447,5 +447,57 @@ func TestRetryOnAStore(t *testing.T) {
 	e := newEngine(t, def, flaky)
 	if got := result(t, start(e, def, "in")); got != "charged" || tries != 3 {
 		t.Errorf("%q after %d attempts", got, tries)
+	}
+}
+
+// The worker's policy serves activities that have none of their own, and gives those its Timeout
+// that leave it open. Sub-orchestrations and built-in activities have none (ActivityRetry).
+func TestHistoriesOfTheWorkersPolicy(t *testing.T) {
+	t.Parallel()
+	policy := &orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Second), Timeout: time.Minute}
+	for _, test := range []struct {
+		name  string
+		def   orchestration.Definition[string, string]
+		steps []string
+		want  []string
+	}{
+		{
+			"it is used", charging(),
+			[]string{"2 fails no", "5 fires", "7 fails neither"},
+			[]string{
+				"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 timer 1s", "6 5 fired", "7 activity Charge", "8 timer 1m0s",
+				"9 7 failed", "10 failed: neither",
+			},
+		},
+		{
+			"another timeout", charging(orchestration.WithTimeout(time.Hour)),
+			[]string{"3 fires"},
+			[]string{"2 activity Charge", "3 timer 1h0m0s", "4 3 fired", "5 2 cancelled", "6 failed: timeout: activity timed out"},
+		},
+		{
+			"another policy", charging(retrying(orchestration.RetryPolicy{MaxAttempts: 1})),
+			[]string{"2 fails no"},
+			[]string{"2 activity Charge", "3 timer 1m0s", "4 2 failed", "5 failed: no"},
+		},
+		{"a sub-orchestration", shipping(), []string{"2 fails no"}, []string{`2 sub Ship "sub::2"`, "3 2 failed", "4 failed: no"}},
+		{
+			"a built-in activity",
+			orchestration.New("Time", func(ctx *orchestration.Context, _ string) (string, error) { return orchestration.NewGUID(ctx) }),
+			[]string{"2 fails no"},
+			[]string{"2 activity __duroxide_syscall:new_guid", "3 2 failed", "4 failed: no"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := unstarted(t, test.def, "in")
+			s.defaults = policy
+			s.turn()
+			for _, step := range test.steps {
+				s.happen(step)
+			}
+			if diff := cmp.Diff(test.want, s.lines()); diff != "" {
+				t.Errorf("history (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/internal/payload"
 )
 
@@ -32,19 +33,19 @@ func (e *Env) called(sub bool, name, instance, input string) {
 	e.calls = append(e.calls, Call{Name: name, Instance: instance, Input: input, At: e.elapsed(), sub: sub})
 }
 
-// Inputs returns the inputs of all calls of a definition, in their order.
-func Inputs[I, O any, D definition[I, O]](e *Env, def D) []I {
+// Inputs returns the inputs of all calls of an activity, in their order.
+func Inputs[I, O any](e *Env, def activity.Definition[I, O]) []I {
 	e.t.Helper()
 	var inputs []I
-	want := targetOf[I, O](def)
 	for _, call := range e.calls {
-		if call.Name == want.name && call.sub == want.sub {
-			input, err := payload.Decode[I](call.Input)
-			if err != nil {
-				e.t.Fatalf("input of %s: %v", call.Name, err)
-			}
-			inputs = append(inputs, input)
+		if call.Name != def.Name() || call.sub {
+			continue
 		}
+		input, err := payload.Decode[I](call.Input)
+		if err != nil {
+			e.t.Fatalf("input of %s: %v", call.Name, err)
+		}
+		inputs = append(inputs, input)
 	}
 	return inputs
 }

@@ -50,13 +50,9 @@ func Mock[I, O any, D definition[I, O]](e *Env, def D, fn func(ctx context.Conte
 		}
 		return payload.EncodeAs(output)
 	}}
-	e.mocks[targetOf[I, O](def)] = m
-	return m
-}
-
-func targetOf[I, O any, D definition[I, O]](def D) target {
 	_, sub := any(def).(orchestration.Definition[I, O])
-	return target{sub: sub, name: def.Name()}
+	e.mocks[target{sub: sub, name: def.Name()}] = m
+	return m
 }
 
 // Fails makes the first n calls fail with err; the function is not called for them.

@@ -34,6 +34,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 	case err == nil:
 		t.committed = true
 		t.worker.failures.forget(t.key())
+		t.worker.held.forget(t.key())
 		t.worker.active.cancel(params.CancelledActivities)
 		t.worker.unserved.answered(t.item.Messages)
 		t.worker.unserved.add(params.WorkerItems)

@@ -47,6 +47,11 @@ func TestInvalidOptions(t *testing.T) {
 			worker.Options{SupportedVersions: []provider.VersionRange{{Min: provider.Version{Major: 1}}}},
 			"SupportedVersions has a range that ends (0.0.0) before it begins (1.0.0)",
 		},
+		{
+			"a policy that makes no sense",
+			worker.Options{ActivityRetry: &orchestration.RetryPolicy{Jitter: 2}},
+			"ActivityRetry: orchestration.RetryPolicy: Jitter is 2",
+		},
 		{"negative sessions", worker.Options{MaxSessions: -1}, "MaxSessions is negative (-1)"},
 		{
 			"nothing to run",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -70,6 +71,12 @@ type Options struct {
 	// have, it is how long this worker is offered the same work in vain.
 	UnknownCodeTimeout time.Duration
 
+	// HoldMisfits keeps an instance whose code does not fit its history as it is, where it would
+	// fail otherwise. Its turn is given back, and offered again after UnregisteredBackoff, until a
+	// worker has code that fits, such as after a rollback. The log and [Worker.Held] say why, and a
+	// request to cancel the instance ends it. Default is to fail it.
+	HoldMisfits bool
+
 	// BlockedTimeout is how long an orchestration function may keep control without
 	// using its context, default 1 s; -1 is for ever. One that blocks for longer, on a
 	// channel, a lock, a sleep or I/O, loses its slot. The log tells the line, and the
@@ -80,6 +87,12 @@ type Options struct {
 	// The slot itself is free sooner, after an eighth of the time: up to 32 turns for
 	// each slot are waited for outside it.
 	BlockedTimeout time.Duration
+
+	// ActivityRetry is the policy of the activities that orchestrations call without
+	// [orchestration.WithRetry], default none. It counts as part of their code: all workers of a
+	// store should have the same, and a change disturbs instances that wait for a failing
+	// activity as a change of the code does.
+	ActivityRetry *orchestration.RetryPolicy
 
 	// MaxTurnActions is how much an orchestration function may ask for in one turn,
 	// default 10,000; -1 is no limit. An activity, a timer, a wait, a child and a change

@@ -11,7 +11,7 @@ import (
 
 // check names the first option that cannot work.
 func (o Options) check() error {
-	for _, check := range []func() error{o.checkNegative, o.checkSlots, o.checkPairs, o.checkFilters} {
+	for _, check := range []func() error{o.checkNegative, o.checkSlots, o.checkPairs, o.checkFilters, o.checkRetry} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -107,6 +107,17 @@ func (o Options) checkPairs() error {
 	if renewal := renewalInterval(o.ActivityLockTimeout, o.ActivityRenewalBuffer); o.SessionIdleTimeout <= renewal {
 		return invalid("SessionIdleTimeout (%v) must exceed the interval at which activities are renewed (%v)",
 			o.SessionIdleTimeout, renewal)
+	}
+	return nil
+}
+
+// checkRetry refuses a policy that makes no sense.
+func (o Options) checkRetry() error {
+	if o.ActivityRetry == nil {
+		return nil
+	}
+	if err := o.ActivityRetry.Validate(); err != nil {
+		return invalid("ActivityRetry: %v", err)
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package worker
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // maxRecent bounds what a [recent] holds to twice that many entries.
 const maxRecent = 10_000
@@ -44,6 +48,13 @@ func (r *recent[V]) get(key workKey) (value V, ok bool) {
 		value, ok = r.old[key]
 	}
 	return value, ok
+}
+
+// all returns everything that is remembered.
+func (r *recent[V]) all() []V {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.AppendSeq(slices.Collect(maps.Values(r.young)), maps.Values(r.old))
 }
 
 func (r *recent[V]) forget(key workKey) {

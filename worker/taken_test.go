@@ -11,16 +11,15 @@ import (
 )
 
 // A call of a sub-orchestration whose id is taken, by whatever instance in whatever state,
-// fails with orchestration.ErrInstanceTaken, and the instance stays as it is
-// (orchestration.WithInstanceID). A child that fails with such a text about another id
-// has an id of its own.
+// fails with orchestration.ErrAlreadyExists, and the instance stays as it is
+// (orchestration.WithInstanceID). A child that fails by such a failure tells it on.
 func TestTakenChildIDsAreATypedError(t *testing.T) {
 	t.Parallel()
 	finished := orchestration.New("Finished", func(*orchestration.Context, string) (string, error) { return "", nil })
 	parent := orchestration.New("Asks", func(ctx *orchestration.Context, id string) (string, error) {
 		_, err := orchestration.Sub(ctx, finished, "", orchestration.WithInstanceID(id)).Await()
 		call, ok := errors.AsType[*orchestration.CallError](err)
-		if !errors.Is(err, orchestration.ErrInstanceTaken) || !ok {
+		if !errors.Is(err, orchestration.ErrAlreadyExists) || !ok {
 			return "", errors.Join(errors.New("the call ended otherwise"), err)
 		}
 		return call.Source, nil
@@ -30,7 +29,7 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 	})
 	above := orchestration.New("Above", func(ctx *orchestration.Context, id string) (bool, error) {
 		_, err := orchestration.Sub(ctx, passing, id).Await()
-		return err != nil && !errors.Is(err, orchestration.ErrInstanceTaken), nil
+		return errors.Is(err, orchestration.ErrAlreadyExists), nil
 	})
 	family := orchestration.New("Family", func(ctx *orchestration.Context, _ string) (string, error) {
 		return orchestration.Sub(ctx, waiting, "", orchestration.WithInstanceID("another's")).Await()
@@ -70,7 +69,14 @@ func TestTakenChildIDsAreATypedError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !result(t, run) {
-			t.Error("the failure of a child's child counts as the child's own id")
+			t.Error("the failure of a child's child has lost its kind")
+		}
+		direct, err := client.Start(t.Context(), c, passing, "passing", "finished")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := direct.Wait(deadline(t)); !errors.Is(err, orchestration.ErrAlreadyExists) || !errors.Is(err, client.ErrAlreadyExists) {
+			t.Errorf("the client sees %v", err)
 		}
 		for _, id := range []string{"running", "another's"} {
 			if s, err := c.Status(t.Context(), id); err != nil || s.State != client.Running {

@@ -209,17 +209,18 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		t.worker.cache.end(t.item.Instance, resume)
 		resume = nil
 	}
-	result, err := replay.Run(ctx, replay.Turn{
+	work := replay.Turn{
 		Instance: t.item.Instance, ExecutionID: b.executionID, Func: fn,
 		History: b.history, Started: b.started,
 		Messages: b.messages(t.item.Instance, t.item.Messages),
 		KV:       t.item.KVSnapshot, FrameworkVersion: FrameworkVersion, NowMs: nowMs,
-		Limits:       t.worker.options.limits(),
+		Limits: t.worker.options.limits(), Defaults: t.worker.options.ActivityRetry,
 		BlockedAfter: max(0, t.worker.options.BlockedTimeout), Slow: t.slow,
 		// Not a method of the turn, which a suspended function would keep in memory.
 		UsedLate: func(at string) { logUsedLate(logger, at) },
 		Resume:   resume, Keep: t.worker.cache.on(),
-	})
+	}
+	result, err := replay.Run(ctx, work)
 	if blocked, ok := errors.AsType[*replay.BlockedError](err); ok {
 		return t.blocked(ctx, b, blocked)
 	}
@@ -227,6 +228,11 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		return func() { t.interrupted(ctx, err) }
 	}
 	t.suspended = result.Suspended
+	if result.Misfit != nil {
+		if delay, ok := t.hold(ctx, b, work, result.Misfit); ok {
+			return func() { t.abandon(ctx, delay, true) }
+		}
+	}
 	t.report(ctx, result)
 	return func() { t.commit(ctx, b, result) }
 }

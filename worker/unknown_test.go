@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -74,6 +75,10 @@ func TestUnregistered(t *testing.T) {
 	}
 }
 
+var callUnknown = orchestration.New("CallUnknown", func(ctx *orchestration.Context, input string) (string, error) {
+	return orchestration.Sub(ctx, orchestration.Named[string, string]("Unknown"), input).Await()
+})
+
 // What nobody has fails after UnknownCodeTimeout as Configuration, which names it and the
 // versions that are known, and the log tells it before. It is never poison, and it is one
 // failure on a store that selects work by its code and on one that does not.
@@ -86,9 +91,9 @@ func TestUnknownCodeFails(t *testing.T) {
 				stop := runWorker(t, store, worker.Options{
 					UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, MaxAttempts: 1,
 					UnknownCodeTimeout: 800 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-				}, callEcho, callEcho.WithVersion("2.0.0"))
+				}, callEcho, callEcho.WithVersion("2.0.0"), callUnknown)
 				c := client.New(inner)
-				for instance, want := range map[string]struct {
+				wanted := map[string]struct {
 					orchestration string
 					options       []client.StartOption
 					text          []string
@@ -96,14 +101,21 @@ func TestUnknownCodeFails(t *testing.T) {
 					"a version":        {"CallEcho", []client.StartOption{client.AtVersion("3.0.0")}, []string{`orchestration "CallEcho" version 3.0.0`, ": 1.0.0, 2.0.0"}},
 					"a name":           {"Unknown", nil, []string{`orchestration "Unknown"`, ": none"}},
 					"its one activity": {"CallEcho", nil, []string{`activity "Echo"`}},
-				} {
-					instance = name + ": " + instance
-					if err := c.StartNamed(t.Context(), want.orchestration, instance, "x", want.options...); err != nil {
+					"its one child":    {"CallUnknown", nil, []string{`orchestration "Unknown"`}},
+				}
+				for instance, want := range wanted {
+					if err := c.StartNamed(t.Context(), want.orchestration, name+": "+instance, "x", want.options...); err != nil {
 						t.Fatal(err)
 					}
+				}
+				for instance, want := range wanted {
+					instance = name + ": " + instance
 					details, ok := failure(t, client.Attach[string](c, instance)).(provider.Configuration)
 					if !ok {
 						t.Fatalf("%s: failed with %+v", instance, details)
+					}
+					if s, err := c.Status(t.Context(), instance); err != nil || !errors.Is(s.Err(), orchestration.ErrNotRegistered) {
+						t.Errorf("%s: the client sees %v, %v", instance, s.Err(), err)
 					}
 					for _, text := range want.text {
 						if !strings.Contains(details.DisplayMessage(), text) {

@@ -38,6 +38,8 @@ type Worker struct {
 	offers recent[offer]
 	// failures are why turns and activities were given back last.
 	failures recent[string]
+	// held are the instances that wait for code that fits.
+	held recent[heldTurn]
 	// renewals is nil when the store renews each lease by itself.
 	renewals *renewals
 	// active are the activities that run on the worker's store.

@@ -133,14 +133,14 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},
-		{next: []edge{{1, 2}, {2, 3}, {7, 4}}},
-		{next: []edge{{7, 4}}},
-		{next: []edge{{1, 2}, {3, 5}}},
-		{final: true},
+		{next: []edge{{1, 2}, {2, 3}, {3, 4}, {7, 5}}, final: true},
+		{next: []edge{{7, 5}}, final: true},
+		{next: []edge{{1, 2}, {3, 4}, {7, 5}}, final: true},
 		{next: []edge{{1, 2}, {4, 6}}},
-		{next: []edge{{1, 2}, {5, 7}}},
+		{final: true},
+		{next: []edge{{1, 2}, {5, 7}, {6, 8}}},
 		{next: []edge{{1, 2}, {6, 8}}},
-		{next: []edge{{1, 2}, {7, 4}}},
+		{next: []edge{{1, 2}, {7, 5}}, final: true},
 	},
 }
 
@@ -200,6 +200,7 @@ type AckTurnAndTakeResult struct {
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
 	Work             []TakeWorkRow
+	WorkReturned     bool // false: the call yielded no Work
 }
 
 // AckTurnAndTake commits one turn, and then takes the next one and activities: ack_orchestration_item and take
@@ -245,7 +246,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	required(&a, "from_head", sqlBigInt{}, p.FromHead)
 	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
-	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
+	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckTurnAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
@@ -270,6 +271,7 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 			r.MessagesReturned = true
 		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.WorkReturned = true
 		}
 		return err
 	})

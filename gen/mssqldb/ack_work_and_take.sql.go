@@ -71,14 +71,14 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @turn_token = @turn_token, @t
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},
-		{next: []edge{{1, 2}, {2, 3}, {7, 4}}},
-		{next: []edge{{7, 4}}},
-		{next: []edge{{1, 2}, {3, 5}}},
-		{final: true},
+		{next: []edge{{1, 2}, {2, 3}, {3, 4}, {7, 5}}, final: true},
+		{next: []edge{{7, 5}}, final: true},
+		{next: []edge{{1, 2}, {3, 4}, {7, 5}}, final: true},
 		{next: []edge{{1, 2}, {4, 6}}},
-		{next: []edge{{1, 2}, {5, 7}}},
+		{final: true},
+		{next: []edge{{1, 2}, {5, 7}, {6, 8}}},
 		{next: []edge{{1, 2}, {6, 8}}},
-		{next: []edge{{1, 2}, {7, 4}}},
+		{next: []edge{{1, 2}, {7, 5}}, final: true},
 	},
 }
 
@@ -129,6 +129,7 @@ type AckWorkAndTakeResult struct {
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
 	Work             []TakeWorkRow
+	WorkReturned     bool // false: the call yielded no Work
 }
 
 // AckWorkAndTake ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
@@ -155,7 +156,7 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	required(&a, "from_head", sqlBigInt{}, p.FromHead)
 	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
-	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
+	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
@@ -180,6 +181,7 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 			r.MessagesReturned = true
 		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.WorkReturned = true
 		}
 		return err
 	})

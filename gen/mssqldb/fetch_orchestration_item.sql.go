@@ -24,6 +24,14 @@ var stmtFetchOrchestrationItem = statement{
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
 	},
+	flow: []state{
+		{next: []edge{{0, 1}, {1, 2}}, final: true},
+		{next: []edge{{1, 2}}, final: true},
+		{next: []edge{{2, 3}}},
+		{next: []edge{{3, 4}, {4, 5}}},
+		{next: []edge{{4, 5}}},
+		{final: true},
+	},
 }
 
 // FetchOrchestrationItemParams holds the arguments of [Queries.FetchOrchestrationItem].
@@ -103,11 +111,16 @@ func scanFetchOrchestrationItemMessagesRow(rows *sql.Rows, r *FetchOrchestration
 
 // FetchOrchestrationItemResult is what [Queries.FetchOrchestrationItem] returns.
 type FetchOrchestrationItemResult struct {
-	Dropped  []FetchOrchestrationItemDroppedRow
-	Item     *FetchOrchestrationItemItemRow
-	History  []FetchOrchestrationItemHistoryRow
-	Values   []FetchOrchestrationItemValuesRow
-	Messages []FetchOrchestrationItemMessagesRow
+	Dropped          []FetchOrchestrationItemDroppedRow
+	DroppedReturned  bool // false: the call yielded no Dropped
+	Item             *FetchOrchestrationItemItemRow
+	ItemReturned     bool // false: the call yielded no Item
+	History          []FetchOrchestrationItemHistoryRow
+	HistoryReturned  bool // false: the call yielded no History
+	Values           []FetchOrchestrationItemValuesRow
+	ValuesReturned   bool // false: the call yielded no Values
+	Messages         []FetchOrchestrationItemMessagesRow
+	MessagesReturned bool // false: the call yielded no Messages
 }
 
 // FetchOrchestrationItem locks the instance that has been ready longest and returns it with its history and its
@@ -136,19 +149,24 @@ func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrati
 	optional(&a, "hasty", sqlBit{}, p.Hasty)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "due_from", sqlBigInt{}, p.DueFrom)
-	var r FetchOrchestrationItemResult
+	r := FetchOrchestrationItemResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
 	err := q.call(ctx, &stmtFetchOrchestrationItem, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Dropped, err = readMany(rows, scanFetchOrchestrationItemDroppedRow)
+			r.DroppedReturned = true
 		case 1:
 			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
+			r.ItemReturned = true
 		case 2:
 			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
+			r.HistoryReturned = true
 		case 3:
 			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
+			r.ValuesReturned = true
 		case 4:
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
+			r.MessagesReturned = true
 		}
 		return err
 	})

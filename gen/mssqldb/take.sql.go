@@ -56,14 +56,14 @@ EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered
 		},
 	},
 	flow: []state{
-		{next: []edge{{0, 1}, {5, 2}, {6, 3}}},
-		{next: []edge{{1, 4}, {5, 2}}},
-		{next: []edge{{6, 3}}},
+		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{1, 2}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{2, 5}, {5, 3}}},
+		{next: []edge{{6, 4}}, final: true},
 		{final: true},
-		{next: []edge{{2, 5}, {5, 2}}},
-		{next: []edge{{3, 6}, {5, 2}}},
-		{next: []edge{{4, 7}, {5, 2}}},
-		{next: []edge{{5, 2}, {6, 3}}},
+		{next: []edge{{3, 6}, {4, 7}, {5, 3}}},
+		{next: []edge{{4, 7}, {5, 3}}},
+		{next: []edge{{5, 3}, {6, 4}}, final: true},
 	},
 }
 
@@ -128,6 +128,7 @@ type TakeResult struct {
 	Failure          TakeFailureRow
 	FailureReturned  bool // false: the call yielded no Failure
 	Work             []TakeWorkRow
+	WorkReturned     bool // false: the call yielded no Work
 }
 
 // Take locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
@@ -151,7 +152,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	required(&a, "hasty", sqlBit{}, p.Hasty)
-	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}}
+	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
@@ -174,6 +175,7 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 			r.FailureReturned = true
 		case 6:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
+			r.WorkReturned = true
 		}
 		return err
 	})

@@ -9,6 +9,16 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
+// Kinds of failures that the runtime itself makes.
+const (
+	// Timeout is something that took too long.
+	Timeout = "duroxide.Timeout"
+	// AlreadyExists is an instance id that is taken.
+	AlreadyExists = "duroxide.AlreadyExists"
+	// NotUndone is a step that could not be undone.
+	NotUndone = "duroxide.NotUndone"
+)
+
 // Of is how an error is recorded that an activity or an orchestration has returned. source
 // says which.
 func Of(source provider.AppErrorKind, err error) provider.Application {

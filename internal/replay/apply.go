@@ -19,7 +19,11 @@ func (e *engine) apply(event provider.Event) (mustPoll bool) {
 	case provider.ActivityFailed:
 		return e.deliver(event, func(h *Handle) { h.fail(k.Details) })
 	case provider.TimerFired:
-		return e.deliver(event, func(h *Handle) { h.resolve("") })
+		mustPoll = e.deliver(event, func(h *Handle) { h.resolve("") })
+		e.endCleanup()
+		return mustPoll
+	case provider.OrchestrationCancelRequested:
+		return e.env.cancel(k.Reason)
 	case provider.SubOrchestrationCompleted:
 		return e.deliver(event, func(h *Handle) { h.resolve(k.Result) })
 	case provider.SubOrchestrationFailed:

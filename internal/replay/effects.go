@@ -37,6 +37,11 @@ func (e *engine) send() {
 	e.cancelChildren()
 	if e.outcome == ContinuedAsNew {
 		e.post(e.nextExecution())
+		// The function was not told of a cancellation that came with what made it
+		// continue: it is the next execution that cleans up.
+		if reason, cancelled := e.cancelRequest(); cancelled {
+			e.post(provider.CancelInstanceItem{Instance: e.turn.Instance, Reason: reason})
+		}
 	}
 }
 
@@ -64,7 +69,7 @@ func (e *engine) sendWork(h *Handle) {
 }
 
 func (e *engine) sendDetached(a StartDetached) {
-	if e.outcome == Cancelled || e.limitExceeded {
+	if e.outcome == Cancelled && e.env.cleanup == 0 || e.limitExceeded {
 		return
 	}
 	e.post(provider.StartOrchestrationItem{

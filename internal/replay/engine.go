@@ -24,8 +24,10 @@ type engine struct {
 	// known is the number of those that an earlier turn of this engine left, and applied
 	// how many of these the function's side has been told.
 	known, applied int
-	env            *Env
-	coroutine      *coroutine
+	// at is the event that walk comes to next.
+	at        int
+	env       *Env
+	coroutine *coroutine
 	// recorded is what the recorded history holds, or the start of a new execution.
 	recorded extent
 	// inbox knows what messages the history admits.
@@ -143,10 +145,13 @@ func (e *engine) run(ctx context.Context) error {
 // replaying tells the function whether it repeats what it did before.
 func (e *engine) replaying(yes bool) { e.env.replaying.Store(yes || e.turn.Silent) }
 
-// nondeterministicf ends the turn as Failed: the code does not fit the history.
+// nondeterministicf ends the turn as Failed: history and messages do not fit each other.
 // The first reason wins.
 func (e *engine) nondeterministicf(format string, args ...any) {
-	e.misfit(Misfit{Message: fmt.Sprintf(format, args...)})
+	if e.failure == nil {
+		message := fmt.Sprintf(format, args...)
+		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &message}
+	}
 }
 
 // walk replays the history and then lets the function go on (§7.11 B).
@@ -157,6 +162,7 @@ func (e *engine) walk(ctx context.Context) error {
 	// recorded it, so it is a replay; the reaction to a new event is not.
 	e.replaying(e.persisted > e.known)
 	for i := e.applied; i < len(e.events); i++ {
+		e.at = i
 		// Polled before the next event is applied, so that every completion is
 		// observed alone and in the order of history: that is what makes a
 		// select deterministic.
@@ -180,6 +186,7 @@ func (e *engine) walk(ctx context.Context) error {
 	if e.failure != nil {
 		return nil
 	}
+	e.at = len(e.events)
 	return e.advance(ctx, mustPoll)
 }
 
@@ -275,8 +282,8 @@ func (e *engine) checkReturnedEarly(at int) {
 		case e.turn.ended && len(e.env.emitted) > 0:
 			e.applySchedule(e.events[i]) // asked for just before it returned
 		default:
-			e.nondeterministicf("the function returned, but history goes on with event %d, %s",
-				e.events[i].EventID, describe(e.events[i].Kind))
+			e.misfit(Misfit{Message: fmt.Sprintf("the function returned, but history goes on with event %d, %s",
+				e.events[i].EventID, describe(e.events[i].Kind))})
 		}
 	}
 }

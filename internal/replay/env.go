@@ -3,6 +3,7 @@ package replay
 import (
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/duroxide/duroxide-go/internal/goroutine"
 	"github.com/duroxide/duroxide-go/provider"
@@ -28,8 +29,15 @@ type Env struct {
 	dropped []*Handle
 	// branches are those that have not ended, in the order of their starts.
 	branches []*Branch
+	// patches are the answers of Patched.
+	patches map[string]bool
 	// halted means that nothing goes on.
 	halted bool
+	// cleanup is what AllowCleanup has allowed, and cancelled why the execution was cancelled,
+	// nil before the function was told. cleanupEnd is the timer of both.
+	cleanup    time.Duration
+	cancelled  *string
+	cleanupEnd *Handle
 }
 
 // Info identifies an execution.
@@ -64,6 +72,12 @@ func (v *Env) Replaying() bool {
 
 // Silent is Replaying for any goroutine.
 func (v *Env) Silent() bool { return v.replaying.Load() }
+
+// Defaults are those of the turn.
+func (v *Env) Defaults() any {
+	v.coroutine.mustOwn()
+	return v.engine.turn.Defaults
+}
 
 // NowMs is the engine's wall clock. It differs between replays, so its value
 // may only go into actions whose recorded form wins over it.

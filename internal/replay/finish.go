@@ -2,9 +2,9 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
-	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -26,9 +26,9 @@ func (e *engine) finish() {
 	case e.failure != nil:
 		e.cancelDropped()
 		e.fail(Failed, e.failure)
-	case cancelled:
+	case cancelled && e.env.cleanup == 0:
 		e.cancelDropped()
-		e.fail(Cancelled, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+		e.finishCancelled(reason)
 	case e.next != nil:
 		e.finishContinued()
 	case e.returned():
@@ -73,7 +73,7 @@ func (e *engine) finishReturned() {
 		return
 	}
 	if err := e.coroutine.err; err != nil {
-		e.fail(Failed, details.Of(provider.AppOrchestrationFailed, err))
+		e.finishFailed(err)
 		return
 	}
 	e.outcome = Completed
@@ -149,7 +149,7 @@ func (e *engine) checkDropped() map[uint64]bool {
 		id := *event.SourceEventID
 		recorded[id] = true
 		if h := e.bound[id]; e.known+i < e.persisted && (h == nil || !h.dropped) {
-			e.nondeterministicf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)
+			e.misfit(Misfit{Message: fmt.Sprintf("history says that the result of event %d was no longer wanted, but the code still waits for it", id)})
 			break
 		}
 	}

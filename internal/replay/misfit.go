@@ -37,9 +37,10 @@ func (e *engine) misfitAt(event provider.Event, asked *Handle) {
 	e.misfit(m)
 }
 
+// misfit ends the turn as Failed: the code does not fit the history. The first reason wins.
 func (e *engine) misfit(m Misfit) {
 	if e.failure == nil {
-		e.failure = provider.Configuration{Kind: provider.Nondeterminism, Message: &m.Message}
+		e.nondeterministicf("%s", m.Message)
 		e.res.Misfit = &m
 	}
 }
@@ -72,4 +73,44 @@ func beforeTheEnd(history []provider.Event) int {
 		}
 	}
 	return len(history)
+}
+
+// Patched reports whether the function may take a changed path that a marker announces: always
+// where the history has ended, and else where it holds the marker. The first call with a marker
+// decides for the execution. The marker is a wait for an event of that name, which is given up at
+// once.
+func (v *Env) Patched(marker string) bool {
+	v.coroutine.mustRun()
+	patched, known := v.patches[marker]
+	if known {
+		return patched
+	}
+	patched = v.mayMark(marker)
+	if v.patches == nil {
+		v.patches = map[string]bool{}
+	}
+	v.patches[marker] = patched
+	if patched {
+		v.Drop(v.Emit(WaitEvent{Name: marker}))
+	}
+	return patched
+}
+
+// mayMark reports whether what the function asks for next is new, or recorded as the marker.
+func (v *Env) mayMark(marker string) bool {
+	e := v.engine
+	if e.at >= e.persisted {
+		return true
+	}
+	before := len(v.emitted) // what it has asked for since event at
+	for _, event := range e.events[e.at:e.persisted] {
+		if !isSchedule(event.Kind) {
+			continue
+		}
+		if before == 0 {
+			return event.Kind == provider.ExternalSubscribed{Name: marker}
+		}
+		before--
+	}
+	return true
 }

@@ -39,6 +39,8 @@ type Turn struct {
 	// NowMs returns the wall clock in milliseconds.
 	NowMs func() uint64
 
+	// Defaults are for the layer above, which finds them by [Env.Defaults].
+	Defaults any
 	// Limits bound what an execution may become.
 	Limits Limits
 	// BlockedAfter is how long the function may keep control before it counts as

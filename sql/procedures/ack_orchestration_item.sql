@@ -88,14 +88,16 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT;
-DECLARE @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END;
-DECLARE @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END;
+DECLARE @instance_id NVARCHAR(400), @version_id INT, @code_id INT,
+    @finished BIT = CASE WHEN @status IN (N'Completed', N'Failed', N'ContinuedAsNew') THEN 1 ELSE 0 END,
+    @named BIT = CASE WHEN @name IS NOT NULL AND @version IS NOT NULL THEN 1 ELSE 0 END,
+    @others BIT;
 DECLARE @targets duroxide.id_list_v1;
 DECLARE @codes duroxide.code_list_v1;
 DECLARE @work TABLE (id BIGINT NOT NULL PRIMARY KEY);
 BEGIN TRY
-    EXEC duroxide.get_code @name = @code_name, @version = @code_version, @code_id = @code_id OUTPUT;
+    IF @named = 1
+        EXEC duroxide.get_code @name = @code_name, @version = @code_version, @code_id = @code_id OUTPUT;
     INSERT INTO @codes (position, name, version)
     SELECT ROW_NUMBER() OVER (ORDER BY n.name, n.version), n.name, n.version
     FROM (
@@ -130,15 +132,20 @@ BEGIN TRY
     IF @instance_id IS NULL
         THROW 50010, N'Invalid lock token.', 1;
 
-    INSERT INTO @targets (position, id)
-    SELECT ROW_NUMBER() OVER (ORDER BY n.instance_id), n.instance_id
-    FROM (
-        SELECT @instance_id AS instance_id
-        UNION
-        SELECT m.instance_id
-        FROM @messages AS m
-    ) AS n;
-    EXEC duroxide.lock_inboxes @instances = @targets;
+    -- Its own inbox is locked by the end of the lease, if that is the only one.
+    IF EXISTS (SELECT 1 FROM @messages AS m WHERE m.instance_id <> @instance_id)
+    BEGIN
+        SET @others = 1;
+        INSERT INTO @targets (position, id)
+        SELECT ROW_NUMBER() OVER (ORDER BY n.instance_id), n.instance_id
+        FROM (
+            SELECT @instance_id AS instance_id
+            UNION
+            SELECT m.instance_id
+            FROM @messages AS m
+        ) AS n;
+        EXEC duroxide.lock_inboxes @instances = @targets;
+    END;
     UPDATE b
     SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
     FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
@@ -263,7 +270,10 @@ BEGIN TRY
         OPTION (KEEPFIXED PLAN);
     END;
 
-    EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
+    IF @others = 1
+        EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
+    ELSE
+        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     -- gen:result Turn :one
     SELECT b.instance_id, CASE WHEN b.head_id IS NULL THEN b.wake_at - @now ELSE 0 END AS ready_in_ms

@@ -32,12 +32,12 @@
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because nobody ever started them and all they had
---     were queue messages. If there are some but no item, fetch again: the last look was left out
---   2 Item: the locked instance; no row if nothing is ready. The name is NULL for an instance without a
+--     were queue messages; if there are any. If there are some but no item, fetch again: the last look was left out
+--   2 Item: the locked instance, and the sets that follow, if something is ready. The name is NULL for an instance without a
 --     row: it is in the history or in the message that starts it. due_until: what was due by then, in
 --     milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in milliseconds
 --   3 History: the events of the execution, or the last
---   4 Values: the key-value map as of the start of the execution
+--   4 Values: the key-value map as of the start of the execution, unless it is empty
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was lost again
 --     meanwhile
 --
@@ -91,13 +91,14 @@ DECLARE @versions duroxide.version_id_list_v1;
 DECLARE @codes duroxide.code_id_list_v1;
 -- An instance may be there twice, if more came for it meanwhile.
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
-DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT;
-DECLARE @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @attempt_count INT;
-DECLARE @last_event BIGINT, @first_event BIGINT = 0, @tries INT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now, @looked_ms BIGINT;
-DECLARE @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
+DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT,
+    @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
+    @tries INT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now, @looked_ms BIGINT,
+    @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
 
 BEGIN TRY
-    EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
+    IF @known IS NOT NULL
+        EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     IF @more = 0
         SET @due_from = @now;
@@ -273,53 +274,62 @@ BEGIN TRY
     END;
     SET LOCK_TIMEOUT -1;
 
+    IF EXISTS (SELECT 1 FROM @dropped AS d)
+        -- gen:result Dropped
+        SELECT d.instance_id, d.messages
+        FROM @dropped AS d;
+
     -- From here on the lease protects what is read. Messages come last: whoever deletes the
     -- instance, or takes it when the lease has ended, takes them first, so that they are
     -- there only if all that was read before belongs to this turn.
-    SELECT @attempt_count = MAX(q.attempt_count)
-    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
-    WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token
-    OPTION (KEEPFIXED PLAN);
+    IF @instance_id IS NOT NULL
+    BEGIN
+        IF @history_limit IS NOT NULL
+            SELECT TOP (1) @first_event = h.event_id
+            FROM duroxide.history AS h WITH (INDEX (pk_history))
+            WHERE h.instance_id = @instance_id
+              AND h.execution_id = @execution_id
+              AND h.event_id > @history_limit
+            ORDER BY h.event_id DESC
+            OPTION (KEEPFIXED PLAN);
 
-    IF @history_limit IS NOT NULL
-        SELECT @last_event = MAX(h.event_id)
-        FROM duroxide.history AS h
+        -- gen:result Item
+        SELECT @instance_id AS instance_id, @name AS orchestration_name, @version AS orchestration_version,
+            COALESCE(@execution_id, 1) AS execution_id,
+            COALESCE((
+                SELECT MAX(q.attempt_count)
+                FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+                WHERE q.instance_id = @instance_id
+                  AND q.lock_token = @lock_token
+            ), 0) AS attempt_count,
+            COALESCE(@due_from, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
+        -- Which makes it a set that may be empty, as that of take is.
+        WHERE @instance_id IS NOT NULL
+        OPTION (KEEPFIXED PLAN);
+
+        -- gen:result History
+        SELECT h.event_id, h.event_data
+        FROM duroxide.history AS h WITH (INDEX (pk_history))
         WHERE h.instance_id = @instance_id
-          AND h.execution_id = @execution_id;
-    IF @last_event > @history_limit
-        SET @first_event = @last_event;
+          AND h.execution_id = @execution_id
+          AND h.event_id >= @first_event
+        ORDER BY h.event_id
+        OPTION (KEEPFIXED PLAN);
 
-    -- gen:result Dropped
-    SELECT d.instance_id, d.messages
-    FROM @dropped AS d;
+        IF EXISTS (SELECT 1 FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance)) WHERE s.instance_id = @instance_id)
+            -- gen:result Values
+            SELECT s.kv_key, s.value, s.last_updated_at_ms
+            FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))
+            WHERE s.instance_id = @instance_id;
 
-    -- gen:result Item
-    SELECT @instance_id AS instance_id, @name AS orchestration_name, @version AS orchestration_version,
-        COALESCE(@execution_id, 1) AS execution_id, COALESCE(@attempt_count, 0) AS attempt_count,
-        COALESCE(@due_from, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
-    WHERE @instance_id IS NOT NULL;
-
-    -- gen:result History
-    SELECT h.event_id, h.event_data
-    FROM duroxide.history AS h
-    WHERE h.instance_id = @instance_id
-      AND h.execution_id = @execution_id
-      AND h.event_id >= @first_event
-    ORDER BY h.event_id;
-
-    -- gen:result Values
-    SELECT s.kv_key, s.value, s.last_updated_at_ms
-    FROM duroxide.kv_store AS s
-    WHERE s.instance_id = @instance_id;
-
-    -- gen:result Messages
-    SELECT q.id, q.work_item
-    FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
-    WHERE q.instance_id = @instance_id
-      AND q.lock_token = @lock_token
-    ORDER BY q.id
-    OPTION (KEEPFIXED PLAN);
+        -- gen:result Messages
+        SELECT q.id, q.work_item
+        FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+        WHERE q.instance_id = @instance_id
+          AND q.lock_token = @lock_token
+        ORDER BY q.id
+        OPTION (KEEPFIXED PLAN);
+    END;
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;

@@ -41,7 +41,8 @@
 --   nothing to fetch now. FORCESEEK locks the row before its keys in the indexes, so that two
 --   fetches cannot come to them from both sides. READCOMMITTEDLOCK makes row versions no
 --   exception, ROWLOCK keeps to rows, and UPDLOCK waits for those that are about to be made
---   fetchable. INDEX reads what is due and nothing else. No hint is needed for correctness: the
+--   fetchable. READPAST looks without waiting whether there is anything of sessions. INDEX reads what
+--   is due or ready and nothing else. No hint is needed for correctness: the
 --   update that takes the activity repeats the condition. KEEPFIXED PLAN keeps the plan however
 --   many rows change: see 0005_storage_sqlserver.sql.
 --
@@ -81,16 +82,13 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @tags duroxide.id_list_v1;
 -- The codes of which something may be taken, as far as this call knows.
 DECLARE @codes duroxide.code_id_list_v1;
-DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END;
-DECLARE @unknown_since BIGINT = @now - @unknown_ms;
-DECLARE @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT;
-DECLARE @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now;
-SET @locked = NULL;
-SET @fresh = 0;
-SET @due_until = 0;
-SET @looked_ms = 0;
+DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
+    @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT,
+    @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now;
+SELECT @locked = NULL, @fresh = 0, @due_until = 0, @looked_ms = 0;
 BEGIN TRY
-    EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
+    IF @known IS NOT NULL
+        EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     EXEC duroxide.ready_due_work @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
 
@@ -154,7 +152,13 @@ BEGIN TRY
         ELSE
             EXEC duroxide.find_work @untagged = @untagged, @tags = @tags, @codes = @codes, @from_id = @from_id, @patient = @patient, @id = @id OUTPUT;
         -- Not for who seeks: what has been ready for long is found, that of sessions too.
-        IF @sessions = 1 AND @seeking = 0
+        IF @sessions = 1 AND @seeking = 0 AND (@patient = 1 OR @from_id > 0 OR EXISTS (
+            SELECT 1
+            -- vet:allow Q2-exists: the last look waits for what somebody is writing
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+            WHERE q.ready = 1
+              AND q.session_id IS NOT NULL
+        ))
             EXEC duroxide.find_session_work @owner = @owner, @now = @now, @untagged = @untagged, @tags = @tags, @codes = @codes,
                 @from_id = @from_id, @patient = @patient, @before = @id, @id = @session_work OUTPUT;
         IF @session_work IS NOT NULL AND (@id IS NULL OR @session_work < @id)

@@ -19,17 +19,18 @@
 --
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
---     to be taken
---   6 Failure: the error; no row if there was none
---   7 Work: the locked activities, with the rows that they were locked for; due_until and looked_ms as
---     in fetch_work_item
+--     taken
+--   6 Failure: the error, if there was one
+--   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until
+--     and looked_ms as in fetch_work_item
 --
--- Locks: those of fetch_orchestration_item and of lock_work_item, one after the other; then
---   worker_queue (shared, by pk_worker_queue).
+-- Locks: inboxes, worker_queue (shared, by the indexes of what is ready or due, while it looks); those
+--   of fetch_orchestration_item and of lock_work_item, one after the other; then worker_queue
+--   (shared, by pk_worker_queue).
 --
--- Hints: READPAST and ROWLOCK look without waiting whether a session has something ready, and
---   READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each row.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
+--   sessions, and READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each
+--   row. KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 --
 -- gen:null @turn_token @known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.take
@@ -53,15 +54,27 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 -- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
-DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT;
-DECLARE @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400);
-DECLARE @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT;
-DECLARE @due_until BIGINT = 0, @looked_ms BIGINT;
+DECLARE @position INT = -1, @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
+    @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
+    @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
+    @looked_ms BIGINT;
 BEGIN TRY
-    IF @turn_token IS NOT NULL
+    -- Who is in haste and looks from the beginning stops when nothing is ready or due.
+    IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
+        SELECT 1
+        -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+        WHERE b.head_id IS NOT NULL
+    ) OR EXISTS (
+        SELECT 1
+        -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
+        WHERE b.wake_at <= @now
+    ))
         EXEC duroxide.fetch_orchestration_item @lock_token = @turn_token, @lock_ms = @turn_ms, @filtered = @filtered,
             @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch,
             @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
@@ -70,20 +83,38 @@ BEGIN TRY
 
     WHILE @position IS NOT NULL
     BEGIN
-        SELECT @position = MIN(w.position)
-        FROM @work AS w
-        WHERE w.position > @position
-          AND w.selection NOT IN (SELECT e.selection FROM @empty AS e);
-        IF @position IS NULL
-            BREAK;
-        SELECT @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms, @sessions = w.sessions, @owner = w.owner,
-            @session_ms = w.session_ms, @any_tag = w.any_tag, @untagged = w.untagged,
+        SELECT TOP (1) @position = w.position, @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms,
+            @sessions = w.sessions, @owner = w.owner, @session_ms = w.session_ms, @any_tag = w.any_tag, @untagged = w.untagged,
             @tag1 = w.tag1, @tag2 = w.tag2, @tag3 = w.tag3, @tag4 = w.tag4, @tag5 = w.tag5, @work_known = w.known,
             @work_unknown_ms = w.unknown_ms, @from_id = w.from_id,
             -- What was due when a row before this one was taken is ready.
             @due_from = CASE WHEN w.due_from > @due_until THEN w.due_from ELSE @due_until END
         FROM @work AS w
-        WHERE w.position = @position;
+        WHERE w.position > @position
+          AND w.selection NOT IN (SELECT e.selection FROM @empty AS e)
+        ORDER BY w.position;
+        IF @@ROWCOUNT = 0
+            BREAK;
+        IF @hasty = 1 AND @from_id = 0 AND NOT EXISTS (
+            SELECT 1
+            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
+            WHERE q.ready = 1
+              AND q.session_id IS NULL
+        ) AND NOT EXISTS (
+            SELECT 1
+            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
+            WHERE q.ready = 1
+              AND q.session_id IS NOT NULL
+        ) AND NOT EXISTS (
+            SELECT 1
+            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
+            WHERE q.ready = 0
+              AND q.wake_at <= @now
+        )
+            BREAK;
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
             @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,
@@ -112,13 +143,14 @@ BEGIN CATCH
     SELECT ERROR_NUMBER() AS error_number, ERROR_MESSAGE() AS error_message;
 END CATCH;
 
--- An activity that was cancelled meanwhile is missing.
--- gen:result Work
-SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms
-FROM @taken AS t
-INNER JOIN @work AS w ON w.position = t.position
-INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
-ORDER BY t.position
-OPTION (KEEPFIXED PLAN);
+IF EXISTS (SELECT 1 FROM @taken AS t)
+    -- An activity that was cancelled meanwhile is missing.
+    -- gen:result Work
+    SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms
+    FROM @taken AS t
+    INNER JOIN @work AS w ON w.position = t.position
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
+    ORDER BY t.position
+    OPTION (KEEPFIXED PLAN);
 GO
 GRANT EXECUTE ON duroxide.take TO duroxide_runtime;

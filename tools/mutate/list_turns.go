@@ -177,11 +177,11 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits before the heads are computed", kind: commitMoved, module: "ack_orchestration_item",
-		old: "    EXEC duroxide.refresh_inboxes", new: "    " + again + "    EXEC duroxide.refresh_inboxes",
+		old: "    IF @others = 1\n", new: "    " + again + "    IF @others = 1\n",
 	},
 	{
 		what: "queues the activities before the instance", kind: orderSwapped, module: "ack_orchestration_item",
-		old: "    INSERT INTO @targets (position, id)\n", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    INSERT INTO @targets (position, id)\n",
+		old: "    IF EXISTS (SELECT 1 FROM @messages", new: "    UPDATE duroxide.worker_queue SET tag = tag WHERE instance_id = @instance_id;\n    IF EXISTS (SELECT 1 FROM @messages",
 	},
 	{
 		what: "deletes cancelled activities by their index", kind: orderSwapped, module: "ack_orchestration_item",

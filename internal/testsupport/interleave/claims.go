@@ -14,18 +14,18 @@ import (
 // Claims are scenarios in which several want the same. Each must hold on a server that ignores hints, too: see [WithoutHints].
 func Claims() []Scenario {
 	list := []Scenario{
-		{Name: "two fetch one turn", Prepare: enqueueTurn("a", 1), Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
-		{Name: "two fetch two turns", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
-		{Name: "two fetch one work", Prepare: enqueueWork("a", "NULL"), Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)}},
-		{Name: "two fetch two works", Prepare: twoWorks, Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)}},
+		{Name: "two fetch one turn", Prepare: enqueueTurn("a", 1), Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1)), fetches("two", fetchTurnOf(2))}},
+		{Name: "two fetch two turns", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1)), fetches("two", fetchTurnOf(2))}},
+		{Name: "two fetch one work", Prepare: enqueueWork("a", "NULL"), Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1")), fetches("two", fetchWorkOf(2, "w2"))}},
+		{Name: "two fetch two works", Prepare: twoWorks, Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1")), fetches("two", fetchWorkOf(2, "w2"))}},
 		{
 			Name: "two fetch work of one session", Prepare: enqueueWork("a", "s1") + enqueueWork("b", "s1"),
-			Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w2"), 0)},
+			Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1")), fetches("two", fetchWorkOf(2, "w2"))},
 			Check:    oneOwner,
 		},
 		{
 			Name: "a fetch and the end of a turn", Prepare: heldTurn + enqueueTurn("a", 3),
-			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)+fetchTurnOf(2), 1), does("ack", ackTurnOf(9))},
+			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)+fetchTurnOf(2)), does("ack", ackTurnOf(9))},
 		},
 		oneAtATime(),
 	}

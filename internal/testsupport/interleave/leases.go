@@ -26,7 +26,7 @@ func Leases() []Scenario {
 		Scenario{
 			Name:     "a session that changes hands while it is renewed is renewed once",
 			Prepare:  twoSessions + enqueueWork("c", "s1"),
-			Sessions: []tsqltest.Session{does("renew", renewSessions), fetches("fetch", fetchWorkOf(1, "w2"), 0), passing(31 * time.Second)},
+			Sessions: []tsqltest.Session{does("renew", renewSessions), fetches("fetch", fetchWorkOf(1, "w2")), passing(31 * time.Second)},
 		},
 		pausedWhileChoosing(),
 		onlyOfItsTag(),
@@ -41,7 +41,7 @@ func Leases() []Scenario {
 func byAnyPlan() []Scenario {
 	list := []Scenario{
 		{Name: "renew turn, ack turn", Prepare: heldTurn, Sessions: []tsqltest.Session{does("renew", renewTurnOf(9)), does("ack", ackTurnOf(9))}},
-		{Name: "fetch turn, fetch turn", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1), 1), fetches("two", fetchTurnOf(2), 1)}},
+		{Name: "fetch turn, fetch turn", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1)), fetches("two", fetchTurnOf(2))}},
 		{Name: "renew work, ack work", Prepare: heldWork, Sessions: []tsqltest.Session{does("renew", renewWorkOf(9)), does("ack", ackWorkOf(9, "a"))}},
 		{Name: "renew sessions, claim session", Prepare: aSession, Sessions: []tsqltest.Session{does("renew", renewSessions), does("claim", claims("w1", "s1"))}},
 		{
@@ -49,25 +49,25 @@ func byAnyPlan() []Scenario {
 			Prepare: aSession,
 			Sessions: []tsqltest.Session{
 				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
-				fetches("fetch", fetchWorkOf(2, "w1"), 0),
+				fetches("fetch", fetchWorkOf(2, "w1")),
 			},
 			Check: heldWithItsSession,
 		},
 		{
 			Name: "fetch work, cancel it", Prepare: heldTurn + enqueueWork("a", "NULL"),
-			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1"), 0), does("ack", call{"execution": "1", "cancelled": "(1, N'a', 1, 1)"}.ack(9))},
+			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("ack", call{"execution": "1", "cancelled": "(1, N'a', 1, 1)"}.ack(9))},
 		},
 		{
 			Name: "fetch work, delete its instance", Prepare: heldTurn + enqueueWork("a", "NULL"),
-			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1"), 0), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
+			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
-		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("enqueue", enqueueTurn("a", 3))}},
-		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("ack", ackTurnOf(9))}},
-		{Name: "fetch turn, abandon turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("abandon", abandonTurnOf(9))}},
-		{Name: "fetch turn, ack work, any plan", Prepare: heldWork, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1), 1), does("ack", ackWorkOf(9, "a"))}},
+		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
+		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackTurnOf(9))}},
+		{Name: "fetch turn, abandon turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("abandon", abandonTurnOf(9))}},
+		{Name: "fetch turn, ack work, any plan", Prepare: heldWork, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackWorkOf(9, "a"))}},
 		{
 			Name: "enqueue both, fetch turn, any plan", Prepare: twoTurns,
-			Sessions: []tsqltest.Session{does("enqueue", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+enqueueTurn("b", 3)+"COMMIT;"), fetches("fetch", fetchTurnOf(1), 1)},
+			Sessions: []tsqltest.Session{does("enqueue", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+enqueueTurn("b", 3)+"COMMIT;"), fetches("fetch", fetchTurnOf(1))},
 		},
 	}
 	for i := range list {
@@ -80,8 +80,8 @@ func byAnyPlan() []Scenario {
 
 // due are fetches when the time of what waits has come.
 func due() []Scenario {
-	turn := func(name string, n int) tsqltest.Session { return fetches(name, fetchTurnOf(n), 1) }
-	work := func(name string, n int) tsqltest.Session { return fetches(name, fetchWorkOf(n, "w1"), 0) }
+	turn := func(name string, n int) tsqltest.Session { return fetches(name, fetchTurnOf(n)) }
+	work := func(name string, n int) tsqltest.Session { return fetches(name, fetchWorkOf(n, "w1")) }
 	return []Scenario{
 		{
 			Name:    "a fetch makes a portion ready of what is due",
@@ -167,7 +167,7 @@ func pausedWhileChoosing() Scenario {
 				"BEGIN TRANSACTION; SELECT b.instance_id FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (ix_inboxes_ready)) WHERE b.head_id IS NOT NULL AND COALESCE(b.locked_until, 0) >= 0;",
 				"ROLLBACK TRANSACTION;",
 			}},
-			fetches("fetch", fetchTurnOf(1), 1),
+			fetches("fetch", fetchTurnOf(1)),
 		},
 		Allow: []int32{1222},
 		Check: func(e *tsqltest.End) error {
@@ -191,7 +191,7 @@ func onlyOfItsTag() Scenario {
 				"BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET ready = 0, locked_until = 9000000000000 WHERE id = 1;",
 				"ROLLBACK TRANSACTION;",
 			}},
-			fetches("fetch", ofAnyTag, 0),
+			fetches("fetch", ofAnyTag),
 		},
 		Allow: []int32{1222},
 		Check: func(e *tsqltest.End) error {
@@ -208,7 +208,7 @@ func twoSlots() Scenario {
 	return Scenario{
 		Name:     "two slots of one owner find two activities of its session",
 		Prepare:  enqueueWork("a", "s1") + enqueueWork("b", "s1"),
-		Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1"), 0), fetches("two", fetchWorkOf(2, "w1"), 0)},
+		Sessions: []tsqltest.Session{fetches("one", fetchWorkOf(1, "w1")), fetches("two", fetchWorkOf(2, "w1"))},
 		Allow:    []int32{1222, 2627},
 		Check:    bothFetched,
 	}
@@ -236,7 +236,7 @@ func besideAnOpenTransaction() Scenario {
 		Name:    "a fetch that makes ready what is due does not wait for a transaction that stays open",
 		Prepare: twoTurns + allTurnsDue,
 		Sessions: []tsqltest.Session{
-			fetches("fetch", "SET LOCK_TIMEOUT 0; "+fetchTurnOf(1), 1),
+			fetches("fetch", "SET LOCK_TIMEOUT 0; "+fetchTurnOf(1)),
 			does("open", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+"COMMIT;"),
 		},
 		Check: func(e *tsqltest.End) error {
@@ -256,7 +256,7 @@ func whileItsUpdateWaits() Scenario {
 		Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1"}.named("Order").ack(8) + enqueueTurn("a", 3),
 		Sessions: []tsqltest.Session{
 			does("other", "SET XACT_ABORT ON; BEGIN TRANSACTION; EXEC duroxide.lock_inbox @instance_id = N'a';\n"+fetchTurnOf(9)+call{"execution": "1"}.ack(9)+"WAITFOR DELAY '00:00:00.010';\n"+enqueueTurn("a", 3)+"COMMIT;"),
-			fetches("fetch", fetchTurnOf(1), 1),
+			fetches("fetch", fetchTurnOf(1)),
 		},
 		Allow: []int32{1222, 50_010}, // of the other one: the fetch was there before
 		Check: func(e *tsqltest.End) error {

@@ -64,19 +64,21 @@ func (p *procedures) FetchOrchestrationItem(_ context.Context, params provider.F
 	r, err := p.call(`EXEC duroxide.fetch_orchestration_item @lock_token = '%s', @lock_ms = %d, @filtered = 0, @min_major = 0, @min_minor = 0,
 		@min_patch = 0, @max_major = 0, @max_minor = 0, @max_patch = 0, @known = NULL, @unknown_ms = 0, @history_limit = NULL;`,
 		lockToken(p.first), params.LockTimeout.Milliseconds())
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case len(r.Sets[1].Rows) == 0 && touched(r) > patience:
+	}
+	claimed, messages := setWith(r, "attempt_count"), setWith(r, "work_item")
+	switch {
+	case len(claimed) == 0 && touched(r) > patience:
 		return nil, provider.Retryable("test", "others keep locked what there is", nil)
-	case len(r.Sets[1].Rows) == 0 || len(r.Sets[4].Rows) == 0:
+	case len(messages) == 0:
 		return nil, nil
 	}
-	row := r.Sets[1].Rows[0]
+	row := claimed[0]
 	got := &provider.FetchedOrchestration{LockToken: lockToken(p.first), AttemptCount: uint32(row[4].(int64))}
 	item := &got.Item
 	item.Instance, item.ExecutionID = row[0].(string), uint64(row[3].(int64))
-	for _, row := range r.Sets[4].Rows {
+	for _, row := range messages {
 		message, err := provider.DecodeWorkItem([]byte(row[1].(string)))
 		if err != nil {
 			return nil, err
@@ -90,10 +92,10 @@ func (p *procedures) FetchOrchestrationItem(_ context.Context, params provider.F
 		item.OrchestrationName, item.Version = row[1].(string), row[2].(string)
 	}
 	item.KVSnapshot = map[string]provider.KVEntry{}
-	for _, row := range r.Sets[3].Rows {
+	for _, row := range setWith(r, "kv_key") {
 		item.KVSnapshot[row[0].(string)] = provider.KVEntry{Value: row[1].(string), LastUpdatedAtMs: uint64(row[2].(int64))}
 	}
-	item.History, err = eventsOf(r.Sets[2])
+	item.History, err = eventsOf(setWith(r, "event_data"))
 	return got, err
 }
 
@@ -110,9 +112,9 @@ func touched(r *tsqltest.Result) (n int) {
 }
 
 // eventsOf are those of a result set.
-func eventsOf(set tsqltest.Set) ([]provider.Event, error) {
+func eventsOf(rows [][]any) ([]provider.Event, error) {
 	var list []provider.Event
-	for _, row := range set.Rows {
+	for _, row := range rows {
 		e, err := provider.DecodeEvent([]byte(row[1].(string)))
 		if err != nil {
 			return nil, err
@@ -172,7 +174,7 @@ func (p *procedures) Read(_ context.Context, instance string) ([]provider.Event,
 	if err != nil {
 		return nil, err
 	}
-	return eventsOf(r.Sets[1])
+	return eventsOf(r.Sets[1].Rows)
 }
 
 func (p *procedures) AppendWithExecution(_ context.Context, instance string, executionID uint64, delta []provider.Event) error {

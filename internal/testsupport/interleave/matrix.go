@@ -78,9 +78,8 @@ func (o operation) session(prefix, id string, n int) tsqltest.Session {
 
 // note keeps what was claimed.
 func (o operation) note(p *tsqltest.Player, r *tsqltest.Result) {
-	set := map[string]int{"inboxes": 1}[o.claims]
-	if o.claims != "" && len(r.Sets) > set && len(r.Sets[set].Rows) > 0 {
-		p.Note(fmt.Sprint(o.claims, " ", r.Sets[set].Rows[0][0]))
+	if id := claimOf(r); o.claims != "" && id != nil {
+		p.Note(fmt.Sprint(o.claims, " ", id))
 	}
 }
 

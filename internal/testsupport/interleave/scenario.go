@@ -95,15 +95,33 @@ func does(name, batch string) tsqltest.Session {
 	return tsqltest.Session{Name: name, Steps: []string{batch}}
 }
 
-// fetches is a session that notes the instance or the row that it has fetched, which is in the n-th result set.
-func fetches(name, batch string, set int) tsqltest.Session {
+// fetches is a session that notes the instance or the row that it has fetched.
+func fetches(name, batch string) tsqltest.Session {
 	return tsqltest.Session{Name: name, Run: func(p *tsqltest.Player) error {
 		r, err := p.Exec(batch)
-		if err == nil && len(r.Sets) > set && len(r.Sets[set].Rows) > 0 {
-			p.Note(r.Sets[set].Rows[0][0])
+		if id := claimOf(r); err == nil && id != nil {
+			p.Note(id)
 		}
 		return err
 	}}
+}
+
+// claimOf is the instance or the row that a fetch returns, nil for none.
+func claimOf(r *tsqltest.Result) any {
+	if item := setWith(r, "attempt_count"); len(item) > 0 {
+		return item[0][0]
+	}
+	return nil
+}
+
+// setWith returns the rows of the result set that has a column, nil if there is none.
+func setWith(r *tsqltest.Result, column string) [][]any {
+	for _, set := range r.Sets {
+		if slices.Contains(set.Columns, column) {
+			return set.Rows
+		}
+	}
+	return nil
 }
 
 // passing is a session that lets time pass at some point.

@@ -177,8 +177,8 @@ func TestDuroxidePlans(t *testing.T) {
 	for _, c := range []struct{ procedure, query, want string }{
 		{"find_turn", "READPAST", "top;seek ix_inboxes_ready of inboxes b (code_id =, version_id =, head_id >=) lookup where 1"},
 		{"find_turn", "(READCOMMITTEDLOCK, ROWLOCK, INDEX", "seek ix_inboxes_ready of inboxes b (code_id =, version_id =, head_id is not null)\n"},
-		{"fetch_orchestration_item", "ORDER BY h.event_id", "seek pk_history of history h (instance_id =, execution_id =, event_id >=)\n"},
-		{"fetch_orchestration_item", "MAX(h.event_id)", "first row;seek pk_history of history h (instance_id =, execution_id =) backward"},
+		{"fetch_orchestration_item", "SELECT h.event_id", "seek pk_history of history h (instance_id =, execution_id =, event_id >=)\n"},
+		{"fetch_orchestration_item", "ORDER BY h.event_id DESC", "top;seek pk_history of history h (instance_id =, execution_id =, event_id >) backward"},
 		{"fetch_orchestration_item", "FROM duroxide.kv_store", "seek ix_kv_store_instance of kv_store s (instance_id =)\n"},
 		{"fetch_orchestration_item", "ORDER BY q.id", "seek ix_orchestrator_queue_token of orchestrator_queue q (lock_token =, instance_id =) lookup\n"},
 		{"take_messages", "k (kind)", "seek ix_orchestrator_queue_kind of orchestrator_queue q (instance_id =, kind =, visible_at <=)\n"},

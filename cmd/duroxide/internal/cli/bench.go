@@ -51,8 +51,9 @@ the same machine. The store must be empty: what a rig finds in it, it would take
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		a.benchParityCommand(), a.benchCitiesCommand(), a.benchClaimCommand(), a.benchChildrenCommand(),
-		a.benchHistoryCommand(), a.benchIdleCommand(), a.benchMemoryCommand(),
+		a.benchParityCommand(), a.benchSequenceCommand(), a.benchSingleCommand(), a.benchCitiesCommand(), a.benchClaimCommand(),
+		a.benchChildrenCommand(), a.benchHistoryCommand(), a.benchTimersCommand(), a.benchStartupCommand(), a.benchIdleCommand(),
+		a.benchMemoryCommand(), a.benchCompareCommand(),
 	)
 	return cmd
 }
@@ -165,6 +166,8 @@ func costFigures(c rig.Costs, raw float64) []figure {
 		{"  calls that changed the store", fraction(c.Writes)},
 		{"  transactions", known(c.Commits, 1, "%.1f")},
 		{"  round trips to the server", known(c.RoundTrips, 1, "%.1f")},
+		{"  processor time", known(c.CPUMilliseconds, 1, "%.2f ms")},
+		{"  written", known(c.BytesWritten, 1.0/1024, "%.1f KiB")},
 		{"transactions/s", known(c.CommitsPerSecond, 1, "%.0f")},
 	}
 	if raw > 0 {

@@ -14,6 +14,7 @@ import (
 // idleDocument is what `bench idle --json` prints.
 type idleDocument struct {
 	DurationSeconds float64    `json:"duration_seconds"`
+	Sleepers        int        `json:"sleepers"`
 	Configurations  []rig.Idle `json:"configurations"`
 }
 
@@ -24,40 +25,44 @@ const idleSettle = time.Second
 func (a *app) benchIdleCommand() *cobra.Command {
 	var f rigFlags
 	var workers []int
+	var sleepers int
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:   "idle",
 		Short: "Measure what workers cost that have nothing to do",
 		Long: `Measure what workers cost that have nothing to do: what they ask of the store, and
-the processor time of this process. Each worker opens the store for itself, as each
+the processor time of this process. With --sleepers that many orchestrations wait for
+a timer, which is due in a day. Each worker opens the store for itself, as each
 would in a process of its own.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !positive(workers...) || duration <= 0 {
-				return usageError{cmd, errors.New("--workers and --duration must be positive")}
+			if !positive(workers...) || duration <= 0 || sleepers < 0 {
+				return usageError{cmd, errors.New("--workers and --duration must be positive, --sleepers not negative")}
 			}
-			return a.benchIdle(cmd.Context(), f, workers, duration)
+			return a.benchIdle(cmd.Context(), f, workers, sleepers, duration)
 		},
 	}
 	cmd.Flags().IntSliceVar(&workers, "workers", []int{1, 10, 100}, "workers: one `number` for each configuration")
+	cmd.Flags().IntVar(&sleepers, "sleepers", 0, "the `number` of orchestrations that wait meanwhile")
 	cmd.Flags().DurationVar(&duration, "duration", 10*time.Second, "how long each configuration is measured")
 	f.add(cmd)
 	return cmd
 }
 
-func (a *app) benchIdle(ctx context.Context, f rigFlags, workers []int, duration time.Duration) error {
+func (a *app) benchIdle(ctx context.Context, f rigFlags, workers []int, sleepers int, duration time.Duration) error {
 	return withBenchPlace(f.store, func(storeURL string) error {
-		document := idleDocument{DurationSeconds: duration.Seconds(), Configurations: []rig.Idle{}}
+		if sleepers > 0 {
+			if err := a.fillBenchStore(ctx, storeURL, func(store Store) error {
+				return rig.FillSleepers(ctx, store, sleepers, a.errorLog())
+			}); err != nil {
+				return err
+			}
+		}
+		document := idleDocument{DurationSeconds: duration.Seconds(), Sleepers: sleepers, Configurations: []rig.Idle{}}
 		for _, n := range workers {
 			idle, err := rig.RunIdle(ctx, rig.IdleConfig{
-				Open: func(ctx context.Context) (rig.Store, error) {
-					store, err := a.env.Stores.Open(ctx, storeURL, true)
-					if err != nil {
-						return nil, openingError{err}
-					}
-					return store, nil
-				},
-				Workers: n, Settle: min(idleSettle, duration), Duration: duration, Logger: a.errorLog(),
+				Open:    func(ctx context.Context) (rig.Store, error) { return a.openStore(ctx, storeURL) },
+				Workers: n, Sleepers: sleepers > 0, Settle: min(idleSettle, duration), Duration: duration, Logger: a.errorLog(),
 			})
 			if err != nil {
 				return err
@@ -77,4 +82,22 @@ func (a *app) benchIdle(ctx context.Context, f rigFlags, workers []int, duration
 		printTable(a.screen, rows)
 		return nil
 	})
+}
+
+// openStore opens a store, or makes it.
+func (a *app) openStore(ctx context.Context, storeURL string) (Store, error) {
+	store, err := a.env.Stores.Open(ctx, storeURL, true)
+	if err != nil {
+		return nil, openingError{err}
+	}
+	return store, nil
+}
+
+// fillBenchStore opens a store, fills it and closes it.
+func (a *app) fillBenchStore(ctx context.Context, storeURL string, fill func(Store) error) error {
+	store, err := a.openStore(ctx, storeURL)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(store), store.Close())
 }

@@ -26,7 +26,8 @@ type parityDocument struct {
 	Store string `json:"store"`
 	// Synchronous is the durability of a SQLite store, full or normal.
 	Synchronous    string       `json:"synchronous"`
-	FanOut         int          `json:"fan_out"`
+	Shape          string       `json:"shape"`
+	Activities     int          `json:"activities"`
 	InFlight       int          `json:"in_flight"`
 	WindowSeconds  float64      `json:"window_seconds"`
 	ActivityMS     float64      `json:"activity_ms"`
@@ -37,22 +38,44 @@ type parityDocument struct {
 }
 
 func (a *app) benchParityCommand() *cobra.Command {
-	var f parityFlags
-	cmd := &cobra.Command{
+	return a.benchShapeCommand(rig.FanOut, &cobra.Command{
 		Use:   "parity",
 		Short: "Measure orchestrations a second (rig A)",
 		Long: `Measure orchestrations a second (rig A): a bounded number in flight, each with five
 activities side by side, for some seconds and for several numbers of slots.`,
-		Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !positive(f.slots...) {
-				return usageError{cmd, errors.New("--slots must be positive")}
-			}
-			if f.inFlight < 1 || f.window <= 0 || f.activity < 0 {
-				return usageError{cmd, errors.New("--in-flight and --duration must be positive, --activity not negative")}
-			}
-			return a.benchParity(cmd.Context(), f)
-		},
+	})
+}
+
+func (a *app) benchSequenceCommand() *cobra.Command {
+	return a.benchShapeCommand(rig.Sequence, &cobra.Command{
+		Use:   "sequence",
+		Short: "Measure orchestrations a second, of five activities in sequence",
+		Long: `Measure orchestrations a second as "duroxide bench parity" does, of five activities
+one after the other.`,
+	})
+}
+
+func (a *app) benchSingleCommand() *cobra.Command {
+	return a.benchShapeCommand(rig.Single, &cobra.Command{
+		Use:   "single",
+		Short: "Measure orchestrations a second, of one activity",
+		Long: `Measure orchestrations a second as "duroxide bench parity" does, of one activity
+each. With --in-flight 1 the latency is that of a single call on an idle worker.`,
+	})
+}
+
+// benchShapeCommand completes the command of rig A for a shape.
+func (a *app) benchShapeCommand(shape rig.Shape, cmd *cobra.Command) *cobra.Command {
+	var f parityFlags
+	cmd.Args = usage(cobra.NoArgs)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !positive(f.slots...) {
+			return usageError{cmd, errors.New("--slots must be positive")}
+		}
+		if f.inFlight < 1 || f.window <= 0 || f.activity < 0 {
+			return usageError{cmd, errors.New("--in-flight and --duration must be positive, --activity not negative")}
+		}
+		return a.benchParity(cmd.Context(), f, shape)
 	}
 	cmd.Flags().IntSliceVar(&f.slots, "slots", []int{1, 2, 4}, "turns and activities at a time: one `number` for each configuration")
 	cmd.Flags().DurationVar(&f.window, "duration", 10*time.Second, "how long orchestrations are started, for each configuration")
@@ -65,10 +88,10 @@ activities side by side, for some seconds and for several numbers of slots.`,
 // rawCommitTime is how long the raw commit rate is measured each time.
 const rawCommitTime = time.Second
 
-func (a *app) benchParity(ctx context.Context, f parityFlags) error {
+func (a *app) benchParity(ctx context.Context, f parityFlags, shape rig.Shape) error {
 	return a.withBenchStore(ctx, f.store, func(store benchStore) error {
 		document := parityDocument{
-			Store: store.Name(), FanOut: rig.FanOut, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
+			Store: store.Name(), Shape: shape.Name, Activities: shape.Activities, InFlight: f.inFlight, WindowSeconds: f.window.Seconds(),
 			ActivityMS: f.activity.Seconds() * 1000, RawCommits: []float64{},
 		}
 		raw := func() error {
@@ -84,7 +107,7 @@ func (a *app) benchParity(ctx context.Context, f parityFlags) error {
 		}
 		for _, slots := range f.slots {
 			p, err := rig.RunParity(ctx, rig.ParityConfig{
-				Store: store.Store, Commits: store.commits, Slots: slots, InFlight: f.inFlight,
+				Store: store.Store, Commits: store.commits, Shape: shape, Slots: slots, InFlight: f.inFlight,
 				Window: f.window, Activity: f.activity, Logger: a.errorLog(),
 			})
 			if err != nil {
@@ -120,8 +143,8 @@ func parityFigures(p rig.Parity, raw float64) []figure {
 
 // printParity prints a column for each configuration.
 func (a *app) printParity(d parityDocument) {
-	a.screen.Printf("At most %d orchestrations in flight, each %d activities of %g ms, for %g s. Store: %s.\n\n",
-		d.InFlight, d.FanOut, d.ActivityMS, d.WindowSeconds, storeLabel(d.Store, d.Synchronous))
+	a.screen.Printf("At most %d orchestrations in flight (%s), activities of %g ms, for %g s. Store: %s.\n\n",
+		d.InFlight, d.Shape, d.ActivityMS, d.WindowSeconds, storeLabel(d.Store, d.Synchronous))
 	raw := 0.0
 	for _, rate := range d.RawCommits {
 		raw += rate / float64(len(d.RawCommits))

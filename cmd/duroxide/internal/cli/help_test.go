@@ -21,7 +21,8 @@ func TestHelp(t *testing.T) {
 	for _, command := range []string{
 		"", "start", "status", "history", "raise", "cancel", "list", "metrics",
 		"migrate", "migrate plan", "migrate up", "migrate status", "migrate verify", "migrate export", "migrate drop", "doctor", "purge", "demo", "bench",
-		"bench parity", "bench cities", "bench claim", "bench children", "bench history", "bench idle", "bench memory",
+		"bench parity", "bench sequence", "bench single", "bench cities", "bench claim", "bench children", "bench history", "bench timers",
+		"bench startup", "bench idle", "bench memory", "bench compare",
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()

@@ -160,7 +160,7 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	switch status.State {
 	case client.Completed:
 		document.Output = &status.Output
-	case client.Failed:
+	case client.Failed, client.Cancelled:
 		document.Failure = &failureDocument{
 			status.Failure.Category(), status.Failure.DisplayMessage(), status.Failure.IsRetryable(),
 		}
@@ -297,8 +297,11 @@ func numbers(ids []uint64) string {
 
 // statuses are what --status accepts.
 var statuses = []provider.Status{
-	provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew,
+	provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew, statusCancelled,
 }
+
+// statusCancelled is no status of a store, which knows a cancelled instance as failed.
+const statusCancelled = provider.Status(client.Cancelled)
 
 func (a *app) listCommand() *cobra.Command {
 	var status string
@@ -316,7 +319,7 @@ func (a *app) listCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running, Completed, Failed or ContinuedAsNew")
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running, Completed, Failed (also the cancelled ones), Cancelled or ContinuedAsNew")
 	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number`, 0 for all")
 	return a.onStore(cmd)
 }
@@ -336,13 +339,18 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	if err != nil {
 		return err
 	}
+	if status == string(statusCancelled) {
+		if ids, err = s.cancelled(ctx, ids); err != nil {
+			return err
+		}
+	}
 	document := listDocument{Total: len(ids), Instances: []instanceDocument{}}
 	rows := [][]string{{"INSTANCE", "ORCHESTRATION", "VERSION", "STATUS", "EXECUTION", "CREATED", "PARENT"}}
 	if limit > 0 {
 		ids = ids[:min(limit, len(ids))]
 	}
 	for _, id := range ids {
-		info, err := s.admin.GetInstanceInfo(ctx, id)
+		info, err := s.info(ctx, id)
 		if errors.Is(err, provider.ErrNotFound) {
 			continue // deleted meanwhile
 		}
@@ -373,7 +381,39 @@ func (s session) ids(ctx context.Context, status provider.Status) ([]string, err
 	if status == "" {
 		return s.admin.ListInstances(ctx)
 	}
+	if status == statusCancelled {
+		status = provider.StatusFailed
+	}
 	return s.admin.ListInstancesByStatus(ctx, status)
+}
+
+// info is what the store knows of an instance, with the status of a cancelled one.
+func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
+	info, err := s.admin.GetInstanceInfo(ctx, id)
+	// Any failure may have such a text, so the history decides.
+	if err != nil || info.Status != provider.StatusFailed || !strings.HasPrefix(text(info.Output), "canceled: ") {
+		return info, err
+	}
+	status, err := s.Status(ctx, id)
+	if status.State == client.Cancelled {
+		info.Status = statusCancelled
+	}
+	return info, err
+}
+
+// cancelled are those of some failed instances that were cancelled.
+func (s session) cancelled(ctx context.Context, failed []string) ([]string, error) {
+	var cancelled []string
+	for _, id := range failed {
+		info, err := s.info(ctx, id)
+		if err != nil && !errors.Is(err, provider.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil && info.Status == statusCancelled {
+			cancelled = append(cancelled, id)
+		}
+	}
+	return cancelled, nil
 }
 
 func (a *app) metricsCommand() *cobra.Command {

@@ -36,8 +36,8 @@ type Cities struct {
 }
 
 // CitiesFloor is the number of changing calls that an orchestration of rig B needs at the
-// least: six turns and five activities, each acknowledged by a call that brings the next, and
-// the start. CitiesApart is the number when each is fetched by a call of its own.
+// least, unless activities share calls: six turns and five activities, each acknowledged by a
+// call that brings the next, and the start. CitiesApart is the number when each is fetched by a call of its own.
 const (
 	CitiesFloor = 6 + 5 + 1
 	CitiesApart = (6+5)*2 + 1

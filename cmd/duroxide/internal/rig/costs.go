@@ -24,6 +24,11 @@ type Costs struct {
 	// RoundTrips counts what was sent to a server, by the worker and the client, and
 	// also while a fetch waits; nil for a store without a server.
 	RoundTrips *float64 `json:"round_trips"`
+	// CPUMilliseconds is the processor time of this process, the client's work included, and
+	// BytesWritten what it has handed to the system to be written, to files above all; nil
+	// when the system does not tell. Both are per orchestration.
+	CPUMilliseconds *float64 `json:"cpu_ms"`
+	BytesWritten    *float64 `json:"bytes_written"`
 	// PeakRSS is in bytes.
 	PeakRSS uint64 `json:"peak_rss_bytes"`
 	// Methods times the worker's calls.
@@ -53,6 +58,8 @@ type meter struct {
 	// What there was before.
 	commitsBefore uint32
 	tripsBefore   int64
+	cpuBefore     time.Duration
+	writtenBefore int64
 	// work is the store for the worker, watch for the client.
 	work, watch *Counter
 }
@@ -67,6 +74,8 @@ func startMeter(ctx context.Context, store provider.Provider, commits *CommitCou
 		}
 	}
 	m.tripsBefore, _ = roundTrips(store)
+	m.cpuBefore, _ = cpuTime()
+	m.writtenBefore, _ = written(self)
 	m.rss = WatchRSS(ctx)
 	m.began = time.Now()
 	return m, nil
@@ -93,6 +102,14 @@ func (m *meter) read(orchestrations int, stopWorker func()) (Costs, time.Duratio
 		commits := float64(after - m.commitsBefore)
 		perOrchestration, perSecond := commits/n, commits/elapsed.Seconds()
 		c.Commits, c.CommitsPerSecond = &perOrchestration, &perSecond
+	}
+	if after, known := cpuTime(); known {
+		spent := (after - m.cpuBefore).Seconds() * 1000 / n
+		c.CPUMilliseconds = &spent
+	}
+	if after, known := written(self); known {
+		bytes := float64(after-m.writtenBefore) / n
+		c.BytesWritten = &bytes
 	}
 	if after, known := roundTrips(m.store); known {
 		trips := float64(after-m.tripsBefore) / n

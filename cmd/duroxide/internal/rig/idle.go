@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/clock"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // IdleConfig is one configuration of the idle rig.
@@ -15,6 +17,8 @@ type IdleConfig struct {
 	Open func(ctx context.Context) (Store, error)
 	// Workers is the number of workers.
 	Workers int
+	// Sleepers means that the store is not empty but holds what [FillSleepers] has brought.
+	Sleepers bool
 	// Settle is how long the workers run before the measurement, and Duration how
 	// long it takes.
 	Settle, Duration time.Duration
@@ -36,7 +40,27 @@ type Idle struct {
 	RSS uint64 `json:"rss_bytes"`
 }
 
-// RunIdle runs one configuration. The store must be empty; see [MustBeEmpty].
+// sleeper waits for a day.
+var sleeper = orchestration.New("Sleeper", func(ctx *orchestration.Context, n int) (int, error) {
+	orchestration.Sleep(ctx, 24*time.Hour)
+	return n, nil
+})
+
+// FillSleepers starts so many orchestrations on an empty store, each of which waits for a day.
+func FillSleepers(ctx context.Context, store provider.Provider, sleepers int, logger *slog.Logger) error {
+	if err := MustBeEmpty(ctx, store); err != nil {
+		return err
+	}
+	const slots = 8
+	stop, err := startWorker(ctx, store, slots, logger, sleeper)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return startAll(ctx, store, sleeper, sleepers)
+}
+
+// RunIdle runs one configuration. The store must be empty, see [MustBeEmpty], but for sleepers.
 func RunIdle(ctx context.Context, config IdleConfig) (idle Idle, err error) {
 	var w idleWorkers
 	defer func() { err = errors.Join(err, w.end()) }()
@@ -83,14 +107,14 @@ func (w *idleWorkers) start(ctx context.Context, config IdleConfig) error {
 		return err
 	}
 	w.stores = append(w.stores, store)
-	if len(w.counters) == 0 {
+	if len(w.counters) == 0 && !config.Sleepers {
 		if err := MustBeEmpty(ctx, store); err != nil {
 			return err
 		}
 	}
 	counter := Count(store)
 	const slots = 2 // a worker's default
-	stop, err := startWorker(ctx, counter, slots, config.Logger, tour)
+	stop, err := startWorker(ctx, counter, slots, config.Logger, tour, sleeper)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,14 @@
 // Package rig measures a store under the runtime: how many orchestrations a second
 // (rig A, parity.go, and rig B, cities.go), what work costs to claim (rig C, claim.go
 // with fill.go), what the children of one parent cost (children.go), what a step of a
-// long history costs (history.go), how much memory many orchestrations take (memory.go), and what workers cost that have nothing to do
-// (idle.go).
+// long history costs (history.go), how late many timers are that are due together
+// (timers.go), how long a start takes on a full store (startup.go), how much memory many
+// orchestrations take (memory.go), and what workers cost that have nothing to do (idle.go).
+// compare.go runs any of them by two programs in turn.
 //
 // Its other parts: count.go counts a store's calls, costs.go sums up what
-// orchestrations cost, latency.go, rss.go and cpu_unix.go turn samples into figures,
-// sqlitefile.go measures the file below a SQLite store.
+// orchestrations cost, latency.go, rss.go, cpu_unix.go and written_linux.go turn samples into
+// figures, sqlitefile.go measures the file below a SQLite store.
 // docs/performance.md explains the method.
 package rig
 
@@ -29,14 +31,31 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// FanOut is the number of activities of an orchestration of rig A.
-const FanOut = 5
+// Shape is what an orchestration of rig A does.
+type Shape struct {
+	// Name is short, for a document.
+	Name string
+	// Activities is the number of activities of an orchestration.
+	Activities int
+
+	definition orchestration.Definition[int, int]
+}
+
+// The shapes: five activities side by side, which are joined; five, one after the other; and one.
+var (
+	FanOut   = Shape{"fan-out", five, fanOut}
+	Sequence = Shape{"sequence", five, inSequence("Sequence", five)}
+	Single   = Shape{"single", 1, inSequence("Single", 1)}
+)
+
+const five = 5
 
 // ParityConfig is one configuration of rig A.
 type ParityConfig struct {
 	Store provider.Provider
 	// Commits counts the transactions below the store, nil when nothing does.
 	Commits *CommitCounter
+	Shape   Shape
 	// Slots is the number of turns and of activities at a time.
 	Slots int
 	// InFlight is the number of orchestrations that are started and not ended.
@@ -75,7 +94,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	defer m.rss.Stop()
-	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, fanOut,
+	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, config.Shape.definition,
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
 			return input, clock.Sleep(ctx, config.Activity)
 		}))
@@ -85,7 +104,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	defer stop()
 	var samples []sample
 	load := load{
-		client: client.New(m.watch), inFlight: config.InFlight, definition: fanOut,
+		client: client.New(m.watch), inFlight: config.InFlight, definition: config.Shape.definition,
 		ended: func(s sample) { samples = append(samples, s) },
 	}
 	began := time.Now()
@@ -106,23 +125,34 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		}
 	}
 	if config.Activity > 0 {
-		p.Cap = float64(config.Slots) / (FanOut * config.Activity.Seconds())
+		p.Cap = float64(config.Slots) / (float64(config.Shape.Activities) * config.Activity.Seconds())
 	}
 	return p, nil
 }
 
-// The work of rig A: five activities side by side, and a join.
+// The work of rig A.
 var (
 	step   = activity.Named[int, int]("Step")
 	fanOut = orchestration.New("FanOut", func(ctx *orchestration.Context, _ int) (int, error) {
-		futures := make([]*orchestration.Future[int], 0, FanOut)
-		for i := range FanOut {
+		futures := make([]*orchestration.Future[int], 0, five)
+		for i := range five {
 			futures = append(futures, orchestration.Activity(ctx, step, i))
 		}
 		results, err := orchestration.Join(futures...)
 		return len(results), err
 	})
 )
+
+// inSequence makes an orchestration that runs activities one after the other.
+func inSequence(name string, activities int) orchestration.Definition[int, int] {
+	return orchestration.New(name, func(ctx *orchestration.Context, _ int) (done int, err error) {
+		for done < activities && err == nil {
+			_, err = orchestration.Activity(ctx, step, done).Await()
+			done++
+		}
+		return done, err
+	})
+}
 
 // startWorker runs a worker. stop ends it, once or more, and returns when it has
 // ended.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -85,7 +86,7 @@ func TestParity(t *testing.T) {
 	store, commits, _ := openStore(t)
 	const window = 200 * time.Millisecond
 	p, err := RunParity(t.Context(), ParityConfig{
-		Store: store, Commits: commits, Slots: 2, InFlight: 3, Window: window, Activity: time.Millisecond,
+		Store: store, Commits: commits, Shape: FanOut, Slots: 2, InFlight: 3, Window: window, Activity: time.Millisecond,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -114,6 +115,126 @@ func TestParity(t *testing.T) {
 	}
 	if l := p.Latency; l.P50 <= 0 || l.P50 > l.P95 || l.P95 > l.P99 || l.P99 > l.Max {
 		t.Errorf("latency is not in order: %+v", l)
+	}
+}
+
+// TestShapes runs each shape of rig A: what it costs to write and to compute is measured where
+// the system tells.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []Shape{FanOut, Sequence, Single} {
+		store, commits, _ := openStore(t)
+		p, err := RunParity(t.Context(), ParityConfig{
+			Store: store, Commits: commits, Shape: shape, Slots: 1, InFlight: 1, Window: 10 * time.Millisecond,
+			Activity: time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		history, err := store.ReadHistory(t.Context(), instances(t, store)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		activities := 0
+		for _, event := range history {
+			if _, ok := event.Kind.(provider.ActivityCompleted); ok {
+				activities++
+			}
+		}
+		if limit := 1000 / float64(shape.Activities); activities != shape.Activities || p.Cap != limit {
+			t.Errorf("%s: %d activities, cap %g; want %d and %g", shape.Name, activities, p.Cap, shape.Activities, limit)
+		}
+		if p.CPUMilliseconds != nil && *p.CPUMilliseconds <= 0 {
+			t.Errorf("%s: %g ms of processor time", shape.Name, *p.CPUMilliseconds)
+		}
+		if p.BytesWritten != nil && *p.BytesWritten < 1000 {
+			t.Errorf("%s: %g bytes written", shape.Name, *p.BytesWritten)
+		}
+	}
+}
+
+func instances(t *testing.T, store *sqlite.Store) []string {
+	t.Helper()
+	list, err := store.ListInstances(t.Context())
+	if err != nil || len(list) == 0 {
+		t.Fatalf("instances: %v, %v", list, err)
+	}
+	return list
+}
+
+// TestTimersTogether has timers that all fire, none before its time.
+func TestTimersTogether(t *testing.T) {
+	t.Parallel()
+	store, commits, _ := openStore(t)
+	config := TimersConfig{
+		Store: store, Commits: commits, Slots: 2, Timers: 20, Ahead: 3 * time.Second, Logger: slog.New(slog.DiscardHandler),
+	}
+	timers, err := RunTimers(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if timers.Timers != 20 || timers.Late.P50 < 0 || timers.Late.Max < timers.Late.P50 || timers.Within < 0 || timers.Within > 1.001 {
+		t.Errorf("%+v", timers)
+	}
+}
+
+// TestStartup starts on an empty store and on one that holds something.
+func TestStartup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	list, err := RunStartup(t.Context(), StartupConfig{
+		Open: func(ctx context.Context, n int) (Store, error) {
+			return openFile(ctx, filepath.Join(dir, strconv.Itoa(n)))
+		},
+		Instances: []int{0, 10}, Rounds: 2, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Ratio != 1 || list[1].Instances != 10 {
+		t.Fatalf("%+v", list)
+	}
+	for _, s := range list {
+		if s.OpenMilliseconds <= 0 || s.FirstMilliseconds <= s.OpenMilliseconds {
+			t.Errorf("%+v", s)
+		}
+	}
+	store, err := openFile(t.Context(), filepath.Join(dir, "10"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if n := len(instances(t, store)); n != 12 {
+		t.Errorf("the second store has %d instances, want 10 and one of each round", n)
+	}
+}
+
+// TestSleepers has idle workers beside orchestrations that wait.
+func TestSleepers(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sleepers")
+	store, err := openFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	if err := errors.Join(FillSleepers(t.Context(), store, 10, logger), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	idle, err := RunIdle(t.Context(), IdleConfig{
+		Open:    func(ctx context.Context) (Store, error) { return openFile(ctx, file) },
+		Workers: 1, Sleepers: true, Settle: time.Millisecond, Duration: time.Millisecond, Logger: logger,
+	})
+	if err != nil || idle.Workers != 1 {
+		t.Fatalf("%+v, %v", idle, err)
+	}
+	store, err = openFile(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if metrics, err := store.GetSystemMetrics(t.Context()); err != nil || metrics.RunningInstances != 10 {
+		t.Errorf("%+v, %v; want 10 that run", metrics, err)
 	}
 }
 

@@ -282,7 +282,7 @@ func TestCommandsOnAServer(t *testing.T) {
 	s.expect(cli.ExitNotFound, "there is no instance", "raise", "nobody", "approval", "yes")
 	s.expect(cli.ExitOK, "Raised", "raise", "approval-1", "approval", "yes", "--force")
 	s.expect(cli.ExitOK, "Asked", "cancel", "approval-2", "--force")
-	s.expect(cli.ExitFailed, "Failed", "status", "approval-2", "--wait", "--timeout", "1m")
+	s.expect(cli.ExitFailed, "Cancelled", "status", "approval-2", "--wait", "--timeout", "1m")
 	s.expect(cli.ExitOK, "yes", "status", "approval-1", "--wait", "--timeout", "1m")
 	s.expect(cli.ExitOK, `"instances":{"total":3,"running":0,"completed":2,"failed":1}`, "metrics", "--json")
 

@@ -26,6 +26,9 @@ func describe(event provider.Event, byID map[uint64]provider.Event) entry {
 	case provider.OrchestrationCompleted:
 		return entry{what: "completed", data: &k.Output}
 	case provider.OrchestrationFailed:
+		if d, ok := k.Details.(provider.Application); ok && d.Kind == provider.AppCancelled {
+			return entry{what: "cancelled", said: &d.CancelReason}
+		}
 		return entry{what: "failed", note: k.Details.Category(), said: message(k.Details)}
 	case provider.OrchestrationContinuedAsNew:
 		return entry{what: "continued as new", note: dropped(k.DroppedMessages), data: &k.Input}

@@ -1,0 +1,66 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// ErrCancelled is what a function returns that was told of its cancellation and has cleaned up.
+var ErrCancelled = errors.New("the orchestration was cancelled")
+
+// AllowCleanup lets a cancelled function go on for so long, until it returns. Without it a
+// cancellation ends the function at once (§7.7). It is called before the first wait.
+func (v *Env) AllowCleanup(most time.Duration) {
+	v.coroutine.mustRun()
+	v.cleanup = most
+}
+
+// Cancelled reports whether the function has to clean up.
+func (v *Env) Cancelled() bool {
+	v.coroutine.mustOwn()
+	return v.cancelled != nil
+}
+
+// cancel tells the function of its cancellation, and asks for the timer that bounds the
+// clean-up. It is called by the engine.
+func (v *Env) cancel(reason string) (mustPoll bool) {
+	if v.cleanup == 0 || v.cancelled != nil || v.halted {
+		return false
+	}
+	v.cancelled = &reason
+	end := CreateTimer{FireAtMs: v.engine.turn.NowMs() + uint64(v.cleanup.Milliseconds())}
+	v.cleanupEnd = &Handle{coroutine: v.coroutine, action: end, instance: v.engine.turn.Instance}
+	v.asked = v.asked.plus(end.event(nil))
+	v.emitted = append(v.emitted, v.cleanupEnd)
+	return true
+}
+
+// endCleanup fails an execution whose clean-up has taken too long.
+func (e *engine) endCleanup() {
+	if end := e.env.cleanupEnd; end != nil && end.resolved && e.failure == nil {
+		e.failure = provider.Application{
+			Kind:        provider.AppOrchestrationFailed,
+			Message:     fmt.Sprintf("canceled: %s; the clean-up took longer than %v", *e.env.cancelled, e.env.cleanup),
+			FailureKind: details.Timeout,
+		}
+	}
+}
+
+// finishFailed ends the execution with the function's error. One that has cleaned up is
+// cancelled, unless something is left that it could not undo.
+func (e *engine) finishFailed(err error) {
+	failed := details.Of(provider.AppOrchestrationFailed, err)
+	if e.env.cancelled != nil && errors.Is(err, ErrCancelled) && failed.FailureKind != details.NotUndone {
+		e.finishCancelled(*e.env.cancelled)
+		return
+	}
+	e.fail(Failed, failed)
+}
+
+func (e *engine) finishCancelled(reason string) {
+	e.fail(Cancelled, provider.Application{Kind: provider.AppCancelled, CancelReason: reason})
+}

@@ -1,0 +1,104 @@
+package orchestration
+
+import (
+	"io"
+	"iter"
+	"slices"
+)
+
+// Channel hands values from one block to another, first in, first out. It lives in memory, and
+// since blocks take their turns in an order that a replay repeats, so do the values. For
+// messages from outside use [Dequeue].
+type Channel[T any] struct {
+	ctx      *Context
+	capacity int
+	values   []*T
+	closed   bool
+}
+
+// NewChannel makes a channel that holds as many values as its capacity; with 0 each sender waits
+// for its receiver. A negative capacity panics.
+func NewChannel[T any](ctx *Context, capacity int) *Channel[T] {
+	if capacity < 0 {
+		panic("orchestration.NewChannel: the capacity is negative")
+	}
+	return &Channel[T]{ctx: ctx, capacity: capacity}
+}
+
+// Send waits until the channel has room for the value. A block that is dropped meanwhile takes
+// its value back. To send on a closed channel panics. Error: [ErrCancelled]; then the value is
+// not sent.
+func (c *Channel[T]) Send(value T) error {
+	if c.closed {
+		panic("orchestration.Channel: the channel is closed")
+	}
+	if c.ctx.cancelled() {
+		return ErrCancelled
+	}
+	c.values = append(c.values, &value)
+	sent := false
+	defer func() {
+		if !sent {
+			c.values = slices.DeleteFunc(c.values, func(v *T) bool { return v == &value })
+		}
+	}()
+	cancelled := false
+	c.ctx.env.WaitUntil(func() bool {
+		sent = slices.Index(c.values, &value) < c.capacity
+		cancelled = !sent && c.ctx.cancelled()
+		return sent || cancelled
+	})
+	if cancelled {
+		return ErrCancelled
+	}
+	return nil
+}
+
+// Receive is a future of the next value, which is taken when the future is awaited, wins a
+// [Select] or an [Any], or says that it is ready. Its error is [io.EOF] when the channel is
+// closed and empty, and [ErrCancelled] when the orchestration is.
+func (c *Channel[T]) Receive() *Future[T] {
+	r := &receipt[T]{channel: c}
+	return &Future[T]{ctx: c.ctx, source: "channel", place: r, value: func() (T, error) { return r.value, r.err }}
+}
+
+// Close says that no more values come. Closing twice has no effect.
+func (c *Channel[T]) Close() { c.closed = true }
+
+// All receives the values until the channel is closed and empty, or the orchestration cancelled.
+func (c *Channel[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for {
+			value, err := c.Receive().Await()
+			if err != nil || !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// receipt is the place of a value that is received.
+type receipt[T any] struct {
+	channel       *Channel[T]
+	value         T
+	err           error
+	done, dropped bool
+}
+
+func (r *receipt[T]) Ready() bool {
+	c := r.channel
+	_ = c.ctx.Replaying() // which only the function's goroutine may ask
+	switch {
+	case r.done || r.dropped:
+	case len(c.values) > 0:
+		r.value, r.done = *c.values[0], true
+		c.values = c.values[1:]
+	case c.closed:
+		r.err, r.done = io.EOF, true
+	}
+	return r.done
+}
+
+func (r *receipt[T]) Dropped() bool { return r.dropped }
+
+func (r *receipt[T]) drop() { r.dropped = !r.done }

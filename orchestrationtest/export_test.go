@@ -1,0 +1,31 @@
+package orchestrationtest
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// Executions are the histories of all executions of an instance.
+func (e *Env) Executions(instance string) [][]provider.Event {
+	in := e.instance(instance)
+	return append(slices.Clone(in.earlier), in.history)
+}
+
+// Instances are the ids of all instances that have begun.
+func (e *Env) Instances() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(e.instances)), func(id string) bool { return len(e.instances[id].history) == 0 })
+}
+
+// ReplayFile is a subtest of [ReplayDir].
+func ReplayFile(ctx context.Context, file string, definition worker.Registrable) error {
+	r := registry.New()
+	if err := definition.Register(r); err != nil {
+		return err
+	}
+	return replayFile(ctx, r, file)
+}

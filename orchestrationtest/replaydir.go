@@ -1,0 +1,130 @@
+package orchestrationtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// ReplayDir replays the histories in a folder against these orchestrations, each in a subtest of
+// the file's name, and fails those that the code does not fit any more: on a worker such an
+// instance would fail. The folder has what `duroxide history --into` or `duroxide history --json`
+// has written of instances that run, or have ended: each history is also that of all instances
+// which are only as far as one of its events. What the code asks for behind the end of a history
+// is new, and free.
+//
+//	func TestRunningOrdersGoOn(t *testing.T) {
+//		orchestrationtest.ReplayDir(t, "testdata/histories", firstOrder, newOrder, payment)
+//	}
+//
+// Keys of the key-value map that an execution before has set are not in a history, so code that
+// decides by them is only checked in first executions.
+func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
+	t.Helper()
+	r := registry.New()
+	for _, definition := range definitions {
+		if err := definition.Register(r); err != nil {
+			t.Fatalf("orchestrationtest.ReplayDir: %v", err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("orchestrationtest.ReplayDir: no *.json in %s (%v)", dir, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel()
+			if err := replayFile(t.Context(), r, file); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// recording is the part of `duroxide history --json` that a replay needs.
+type recording struct {
+	Instance    string           `json:"instance"`
+	ExecutionID uint64           `json:"execution_id"`
+	Events      []provider.Event `json:"events"`
+}
+
+func replayFile(ctx context.Context, r *registry.Registry, file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var rec recording
+	if err := json.Unmarshal(data, &rec); err != nil {
+		return fmt.Errorf("%s is not what `duroxide history --json` writes: %w", file, err)
+	}
+	if len(rec.Events) == 0 {
+		return fmt.Errorf("%s has no events", file)
+	}
+	started, ok := rec.Events[0].Kind.(provider.OrchestrationStarted)
+	if !ok {
+		return fmt.Errorf("%s: the history does not begin with OrchestrationStarted", file)
+	}
+	fn, _, ok := r.Orchestration(started.Name, started.Version)
+	if !ok {
+		return fmt.Errorf("%q, execution %d: orchestration %s %s is not given to ReplayDir, which has its versions %v",
+			rec.Instance, rec.ExecutionID, started.Name, started.Version, r.Versions(started.Name))
+	}
+	last := rec.Events[len(rec.Events)-1].TimestampMs
+	result, err := replay.Check(ctx, replay.Turn{
+		Instance: rec.Instance, ExecutionID: rec.ExecutionID, Func: fn, History: rec.Events,
+		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return last }, BlockedAfter: blockedAfter,
+	})
+	if err != nil {
+		return fmt.Errorf("%q, execution %d: %w", rec.Instance, rec.ExecutionID, err)
+	}
+	if m := result.Misfit; m != nil {
+		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, misfitText(m))
+	}
+	if broken, ok := result.Details.(provider.Configuration); ok {
+		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, broken.DisplayMessage())
+	}
+	return nil
+}
+
+func misfitText(m *replay.Misfit) string {
+	if m.EventID == 0 {
+		return m.Message
+	}
+	return fmt.Sprintf("event %d was %s, the code now asks for %s%s%s", m.EventID, m.Recorded, m.Asked, at(m.At), m.Difference)
+}
+
+// Save writes the history of an instance's latest execution into a folder, as `duroxide history
+// --into` does, for a later [ReplayDir]. The file is called after the instance, with "_" for what
+// a file's name should not have.
+func (e *Env) Save(dir, instance string) {
+	e.t.Helper()
+	in := e.instance(instance)
+	data, err := json.MarshalIndent(recording{Instance: in.id, ExecutionID: in.execution, Events: in.history}, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o750)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, fileName(instance)+".json"), data, 0o600)
+	}
+	if err != nil {
+		e.t.Fatalf("saving the history of %q: %v", instance, err)
+	}
+}
+
+func fileName(instance string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, instance)
+}

@@ -1,0 +1,76 @@
+package worker_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// changed is waiting after a change that does not fit.
+var changed = orchestration.New(waiting.Name(), func(ctx *orchestration.Context, _ string) (string, error) {
+	return orchestration.Activity(ctx, echo, "").Await()
+})
+
+// holding begins a worker that holds what does not fit, and returns what it gives back.
+func holding(t *testing.T, store provider.Provider) (w *worker.Worker, given chan provider.AbandonParams, stop func()) {
+	t.Helper()
+	given = make(chan provider.AbandonParams, 256)
+	w, err := worker.New(handsBack{store, given}, worker.Options{
+		HoldMisfits: true, UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
+	})
+	if err == nil {
+		err = w.Register(changed, echo)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, given, run(t, w)
+}
+
+// TestMisfitsAreHeld: an instance whose code does not fit is given back with a growing delay,
+// which is no attempt, and told with the line. It goes on when the code fits again.
+func TestMisfitsAreHeld(t *testing.T) {
+	t.Parallel()
+	store, run := leftWaiting(t)
+	w, given, stop := holding(t, store)
+	raise(t, store, run.Instance(), "go")
+	for _, delay := range []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond} {
+		if params := receive(t, "given back", given); params.Delay != delay || !params.IgnoreAttempt {
+			t.Errorf("given back with %+v, want %v", params, delay)
+		}
+	}
+	held := w.Held()
+	if len(held) != 1 || held[0].Instance != run.Instance() || held[0].Orchestration != "Waiting" || held[0].Version != "1.0.0" || held[0].ExecutionID != 1 {
+		t.Fatalf("%+v", held)
+	}
+	const want = `history has event 2, a wait for event "go", where the code asks for activity "Echo" with 0 bytes at worker/hold_test.go:16`
+	if !strings.HasPrefix(held[0].Reason, want) {
+		t.Errorf("%s\nwant %s", held[0].Reason, want)
+	}
+	stop()
+	runWorker(t, store, worker.Options{}, waiting)
+	result(t, run)
+}
+
+// TestHeldMisfitsCanBeCancelled: then they fail for what they are.
+func TestHeldMisfitsCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	store, run := leftWaiting(t)
+	w, given, _ := holding(t, store)
+	raise(t, store, run.Instance(), "go")
+	receive(t, "given back", given)
+	if err := client.New(store).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if details, ok := failure(t, run).(provider.Configuration); !ok || details.Kind != provider.Nondeterminism {
+		t.Errorf("%+v", details)
+	}
+	for len(w.Held()) > 0 { // it is taken out when the store has answered
+		time.Sleep(time.Millisecond)
+	}
+}
