@@ -63,9 +63,11 @@ func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
 	return newDecoded(ctx, "timer", replay.CreateTimer{FireAtMs: at}, func(string) (struct{}, error) { return struct{}{}, nil })
 }
 
-// Sleep waits for a [Timer].
-func Sleep(ctx *Context, d time.Duration) {
-	_, _ = Timer(ctx, d).Await() // a timer neither fails nor is dropped here
+// Sleep waits for a [Timer]. Error: [ErrCancelled], which only an orchestration with
+// [Definition.WithCleanup] gets. A loop that ignores it there never ends.
+func Sleep(ctx *Context, d time.Duration) error {
+	_, err := Timer(ctx, d).Await()
+	return err
 }
 
 // WaitForEvent receives the next event of that name raised after this call is

@@ -136,7 +136,9 @@ func TestHistoriesOfCancellations(t *testing.T) {
 			cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
 				e, q := orchestration.WaitForEvent[string](ctx, "e"), orchestration.NewQueue[string]("q").Dequeue(ctx)
 				sub := orchestration.Sub(ctx, ship, "")
-				orchestration.Sleep(ctx, time.Hour)
+				if slept := orchestration.Sleep(ctx, time.Hour); !errors.Is(slept, orchestration.ErrCancelled) {
+					return "", slept
+				}
 				first := orchestration.Select(e, q)
 				_, err := sub.Await()
 				_, again := orchestration.NewEvent[string]("e").Wait(ctx).Await()

@@ -231,7 +231,9 @@ func ExampleGo() {
 	working := orchestration.New("Working", func(ctx *orchestration.Context, name string) (string, error) {
 		reminders := orchestration.Go(ctx, func(ctx *orchestration.Context) (int, error) {
 			for n := 1; ; n++ {
-				orchestration.Sleep(ctx, time.Hour)
+				if err := orchestration.Sleep(ctx, time.Hour); err != nil {
+					return n, err
+				}
 				ctx.SetCustomStatus(fmt.Sprintf("reminded %d times", n))
 			}
 		})
@@ -404,6 +406,28 @@ func ExampleSaga() {
 		return nil
 	}, order, Reserve, Release)
 	// Output: Cancelled lamp released canceled: changed my mind
+}
+
+// Each execution counts on from the last one, whose history is gone.
+func ExampleDefinition_ContinueAsNew() {
+	counting := orchestration.Named[int, string]("Counting")
+	count := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (string, error) {
+		if n == 3 {
+			return fmt.Sprint("execution ", ctx.Info().ExecutionID), nil
+		}
+		return counting.ContinueAsNew(ctx, n+1)
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, count, "counting-1", 1)
+		if err != nil {
+			return err
+		}
+		text, err := run.Wait(ctx)
+		fmt.Println(text)
+		return err
+	}, count)
+	// Output: execution 3
 }
 
 // On its cancellation an orchestration may clean up. What it asks for through the detached

@@ -88,7 +88,9 @@ var medleyBegins = orchestration.New("Medley",
 
 // napAndSquare is a block with two waits.
 func napAndSquare(ctx *orchestration.Context, n int) (int, error) {
-	orchestration.Sleep(ctx, time.Millisecond)
+	if err := orchestration.Sleep(ctx, time.Millisecond); err != nil {
+		return 0, err
+	}
 	return orchestration.Activity(ctx, square, n).Await()
 }
 

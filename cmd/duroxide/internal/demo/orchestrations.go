@@ -61,8 +61,7 @@ var nap = orchestration.New("Nap",
 		if err != nil {
 			return "", err
 		}
-		orchestration.Sleep(ctx, d)
-		return "slept for " + length, nil
+		return "slept for " + length, orchestration.Sleep(ctx, d)
 	})
 
 // approve waits for somebody's word.

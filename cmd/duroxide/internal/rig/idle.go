@@ -42,8 +42,7 @@ type Idle struct {
 
 // sleeper waits for a day.
 var sleeper = orchestration.New("Sleeper", func(ctx *orchestration.Context, n int) (int, error) {
-	orchestration.Sleep(ctx, 24*time.Hour)
-	return n, nil
+	return n, orchestration.Sleep(ctx, 24*time.Hour)
 })
 
 // FillSleepers starts so many orchestrations on an empty store, each of which waits for a day.

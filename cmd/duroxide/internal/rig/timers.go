@@ -95,7 +95,9 @@ func waiting(due time.Time, timers int) (orchestration.Definition[int, int], <-c
 		if err != nil {
 			return n, err
 		}
-		orchestration.Sleep(ctx, due.Sub(now))
+		if err := orchestration.Sleep(ctx, due.Sub(now)); err != nil {
+			return n, err
+		}
 		if told[n].CompareAndSwap(false, true) { // a turn may be replayed
 			fired <- time.Now()
 		}
