@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +52,24 @@ func TestOrdersThatEndEarly(t *testing.T) {
 			}
 			env.WantCalls(c.calls...)
 		})
+	}
+}
+
+// TestTheManualShowsThisTest compares docs/testing.md with TestALargeOrder.
+func TestTheManualShowsThisTest(t *testing.T) {
+	t.Parallel()
+	manual, err := os.ReadFile("../../docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("workbench_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(manual), "```go\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	code := "\t" + strings.TrimSuffix(strings.ReplaceAll(shown, "\n", "\n\t"), "\t")
+	if !strings.Contains(string(source), code) {
+		t.Errorf("docs/testing.md shows another test:\n%s", shown)
 	}
 }

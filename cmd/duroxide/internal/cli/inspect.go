@@ -225,6 +225,7 @@ func counted(n uint64, thing string) string {
 func (a *app) historyCommand() *cobra.Command {
 	var execution uint64
 	var data bool
+	var wanted sampling
 	cmd := &cobra.Command{
 		Use:   "history ID",
 		Short: "Tell what an instance has done, event by event",
@@ -232,16 +233,28 @@ func (a *app) historyCommand() *cobra.Command {
 has several executions, each with a history of its own; shown is the latest.
 
 Payloads are shown by their size only, unless --data asks for their beginning.
---json has all of everything.`,
-		Args: usage(cobra.ExactArgs(1)),
+--json has all of everything.
+
+--into writes histories with their payloads into a folder, a file each: those of the
+instances that are named, or without any, of a sample: the newest of each orchestration,
+version and status. A test replays them against the code that is to be deployed, by
+orchestrationtest.ReplayDir; this program cannot, since it does not have your code.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := wanted.check(cmd, a.json, args); err != nil {
+				return err
+			}
 			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				if wanted.folder != "" {
+					return a.sample(ctx, s, wanted, args)
+				}
 				return a.history(ctx, s, args[0], execution, data)
 			})
 		},
 	}
 	cmd.Flags().Uint64Var(&execution, "execution", 0, "the `number` of the execution to show (default: the latest)")
 	cmd.Flags().BoolVar(&data, "data", false, "show the beginning of each payload")
+	cmd.Flags().StringVar(&wanted.folder, "into", "", "write histories as JSON into this `folder`")
+	cmd.Flags().IntVar(&wanted.each, "each", 20, "with --into: the `number` of instances of each sort in a sample")
 	return a.onStore(cmd)
 }
 

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// sampling is what `history --into` writes.
+type sampling struct {
+	folder string
+	// each is how many instances of one orchestration, version and status.
+	each int
+}
+
+// maxLookedAt bounds the instances of one status that are looked at for a sample.
+const maxLookedAt = 10_000
+
+func (s sampling) check(cmd *cobra.Command, asJSON bool, args []string) error {
+	switch {
+	case s.folder == "" && len(args) != 1:
+		return usageError{cmd, fmt.Errorf("accepts 1 arg(s), received %d; a sample of all instances needs --into", len(args))}
+	case s.folder != "" && (asJSON || cmd.Flags().Changed("execution") || cmd.Flags().Changed("data")):
+		return usageError{cmd, errors.New("--into writes all of the latest executions as JSON, so leave --json, --execution and --data out")}
+	case s.each < 1:
+		return usageError{cmd, errors.New("--each must be at least 1")}
+	}
+	return nil
+}
+
+// sample writes the histories of these instances, or of a sample of all, into a folder.
+func (a *app) sample(ctx context.Context, s session, wanted sampling, instances []string) error {
+	var infos []provider.InstanceInfo
+	var err error
+	if len(instances) == 0 {
+		infos, err = s.choose(ctx, wanted.each)
+	}
+	for _, instance := range instances {
+		info, lookErr := s.lookUp(ctx, instance)
+		err = cmp.Or(err, lookErr)
+		infos = append(infos, info)
+	}
+	if err == nil {
+		err = os.MkdirAll(wanted.folder, 0o750)
+	}
+	if err != nil {
+		return err
+	}
+	written := 0
+	for _, info := range infos {
+		ok, err := s.writeHistory(ctx, wanted.folder, info)
+		if err != nil {
+			return err
+		}
+		if ok {
+			written++
+		}
+	}
+	a.screen.Printf("%s in %s.\n", histories(written), wanted.folder)
+	return nil
+}
+
+func histories(n int) string {
+	if n == 1 {
+		return "1 history"
+	}
+	return fmt.Sprintf("%d histories", n)
+}
+
+// choose finds the newest instances of each orchestration, version and status.
+func (s session) choose(ctx context.Context, each int) ([]provider.InstanceInfo, error) {
+	type kind struct{ name, version, status string }
+	var chosen []provider.InstanceInfo
+	count := map[kind]int{}
+	for _, status := range statuses {
+		ids, err := s.ids(ctx, status)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids[:min(len(ids), maxLookedAt)] {
+			info, err := s.admin.GetInstanceInfo(ctx, id)
+			if errors.Is(err, provider.ErrNotFound) {
+				continue // deleted meanwhile
+			}
+			if err != nil {
+				return nil, err
+			}
+			k := kind{info.OrchestrationName, info.OrchestrationVersion, string(status)}
+			if count[k]++; count[k] <= each {
+				chosen = append(chosen, info)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// writeHistory writes the latest execution; ok is false for an instance that has none any more.
+func (s session) writeHistory(ctx context.Context, folder string, info provider.InstanceInfo) (ok bool, err error) {
+	events, err := s.admin.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
+	if err != nil || len(events) == 0 {
+		return false, err
+	}
+	executions, err := s.admin.ListExecutions(ctx, info.InstanceID)
+	if err != nil {
+		return false, err
+	}
+	data, err := json.MarshalIndent(historyDocument{info.InstanceID, info.CurrentExecutionID, executions, events}, "", "  ")
+	if err != nil {
+		return false, err
+	}
+	name := fileName(fmt.Sprintf("%s-%s-%s", info.OrchestrationName, info.OrchestrationVersion, info.InstanceID)) + ".json"
+	return true, os.WriteFile(filepath.Join(folder, name), append(data, '\n'), 0o600)
+}
+
+// fileName leaves of a text what the name of a file may hold on any system. What is not all of
+// the text ends in a number that tells it from others.
+func fileName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, text)
+	if len(name) > 100 {
+		name = strings.ToValidUTF8(name[:100], "")
+	}
+	if name == text {
+		return name
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(text)) // never fails
+	return fmt.Sprintf("%s-%08x", name, hash.Sum32())
+}
