@@ -2,9 +2,12 @@ package client_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/duroxide/duroxide-go/client"
@@ -147,6 +150,55 @@ func ExampleRaiseEvent() {
 	// Output:
 	// waits for a verdict
 	// a paper: true
+}
+
+// An application has its table in the store's file. The review starts if the paper is stored.
+func ExampleInTx() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	folder, err := os.MkdirTemp("", "papers")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "papers.db")
+	store, err := sqlite.Open(ctx, file, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	c := client.New(store)
+	submit := func(title string) error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // does nothing after the commit
+		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS papers (title TEXT PRIMARY KEY)"); err != nil {
+			return err
+		}
+		if _, err := client.Start(ctx, c, Review, title, title, client.InTx(tx)); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO papers (title) VALUES (?)", title); err != nil {
+			return err
+		}
+		return tx.Commit()
+	}
+	fmt.Println(submit("On Time"))
+	err = submit("On Time")
+	fmt.Println(errors.Is(err, client.ErrAlreadyExists))
+	// Output:
+	// <nil>
+	// true
 }
 
 func ExampleAttach() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
+	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -14,7 +14,7 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) { mssqltest.Run(m) }
 
 func openStore(t *testing.T) provider.Provider {
 	t.Helper()

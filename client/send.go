@@ -10,16 +10,23 @@ import (
 )
 
 // Options of what is sent to an instance.
-type sendOptions struct{ mustExist bool }
+type sendOptions struct {
+	mustExist bool
+	tx        TxOption
+}
 
-// SendOption changes how something is sent to an instance.
-type SendOption func(*sendOptions)
+// SendOption changes how something is sent to an instance. See [MustExist] and [InTx].
+type SendOption interface{ ofSend(o *sendOptions) }
+
+type sendOption func(*sendOptions)
+
+func (f sendOption) ofSend(o *sendOptions) { f(o) }
 
 // MustExist demands an instance that can take what is sent: one that runs, or whose start
 // waits for its first turn. Else nothing is sent, and the error is [ErrNoInstance] or
 // [ErrEnded]. It is looked at before sending, so an instance that ends in between takes
 // it no more. A store that is no [provider.InstanceStarter] knows no waiting starts.
-func MustExist() SendOption { return func(o *sendOptions) { o.mustExist = true } }
+func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
 // RaiseEvent raises an event by its declaration, see [Client.RaiseEvent]. Data that would
 // not read back as a T is refused and nothing is sent.
@@ -95,14 +102,14 @@ func (c *Client) Cancel(ctx context.Context, instance, reason string, options ..
 func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, options []SendOption) error {
 	var o sendOptions
 	for _, option := range options {
-		option(&o)
+		option.ofSend(&o)
 	}
 	var err error
 	if o.mustExist {
 		err = c.mustListen(ctx, item.Target())
 	}
 	if err == nil {
-		err = c.store.EnqueueForOrchestrator(ctx, item, 0)
+		err = c.enqueueIn(ctx, o.tx, item)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

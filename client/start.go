@@ -16,21 +16,34 @@ import (
 type startOptions struct {
 	version                *string
 	useExisting, replacing bool
+	messages               []message
+	tx                     TxOption
 }
 
-// StartOption changes how an orchestration is started.
-type StartOption func(*startOptions)
+// message is one that is sent with a start; err says why it can't be.
+type message struct {
+	queue, text string
+	err         error
+}
+
+// StartOption changes how an orchestration is started. See [AtVersion], [UseExisting],
+// [ReplaceFinished], [WithMessage] and [InTx].
+type StartOption interface{ ofStart(o *startOptions) }
+
+type startOption func(*startOptions)
+
+func (f startOption) ofStart(o *startOptions) { f(o) }
 
 // AtVersion starts exactly that version instead of the one the worker chooses.
 func AtVersion(version string) StartOption {
-	return func(o *startOptions) { o.version = &version }
+	return startOption(func(o *startOptions) { o.version = &version })
 }
 
 // UseExisting starts nothing when the instance id is used, and returns the run of the
 // instance that uses it, whatever its orchestration. It makes a repeated start harmless,
 // also one that is repeated because the answer was lost.
 func UseExisting() StartOption {
-	return func(o *startOptions) { o.useExisting = true }
+	return startOption(func(o *startOptions) { o.useExisting = true })
 }
 
 // ReplaceFinished deletes a finished instance that uses the id, with its
@@ -44,7 +57,18 @@ func UseExisting() StartOption {
 // Of several that replace one instance at the same time, each is told the truth, and the
 // later may replace what the earlier has started once that has finished.
 func ReplaceFinished() StartOption {
-	return func(o *startOptions) { o.replacing = true }
+	return startOption(func(o *startOptions) { o.replacing = true })
+}
+
+// WithMessage sends a message together with the start, in one step of a store that is a
+// [provider.MessageStarter]: nobody sees the instance without it. With [UseExisting] it is
+// sent to the instance that uses the id, too, which drops it if it has ended. It may be given
+// several times.
+func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
+	text, err := encodeFitting(value)
+	return startOption(func(o *startOptions) {
+		o.messages = append(o.messages, message{queue: queue.Name(), text: text, err: err})
+	})
 }
 
 // Start starts an orchestration under an instance id of the caller's choice. An id that is
@@ -96,7 +120,7 @@ func (c *Client) StartNamed(ctx context.Context, name, instance string, input an
 func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) (made bool, err error) {
 	var o startOptions
 	for _, option := range options {
-		option(&o)
+		option.ofStart(&o)
 	}
 	if name == "" {
 		return false, fmt.Errorf("the orchestration has no name: %w", provider.ErrInvalidArgument)
@@ -107,17 +131,36 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 	item := provider.StartOrchestrationItem{
 		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
 	}
-	use, err := provider.StartInstance(ctx, c.store, item)
+	messages, err := o.items(instance)
+	if err != nil {
+		return false, err
+	}
+	if o.tx.in != nil && o.replacing {
+		return false, fmt.Errorf("to replace a finished instance is no part of a transaction: %w", provider.ErrInvalidArgument)
+	}
+	use, err := c.startIn(ctx, o.tx, item, messages, o.useExisting)
 	if err == nil && use != nil && o.replacing && use.Status.Ended() {
 		if err := c.remove(ctx, instance); err != nil {
 			return false, err
 		}
-		use, err = provider.StartInstance(ctx, c.store, item)
+		use, err = c.startIn(ctx, o.tx, item, messages, o.useExisting)
 	}
 	if err != nil || use == nil || o.useExisting {
 		return err == nil && use == nil, err
 	}
 	return false, &AlreadyExistsError{Instance: instance, Name: use.Name, State: stateOf(use)}
+}
+
+// items are the messages of a start.
+func (o *startOptions) items(instance string) ([]provider.WorkItem, error) {
+	var items []provider.WorkItem
+	for _, m := range o.messages {
+		if m.err != nil {
+			return nil, fmt.Errorf("message for queue %q: %w", m.queue, m.err)
+		}
+		items = append(items, provider.QueueMessageItem{Instance: instance, Name: m.queue, Data: m.text})
+	}
+	return items, nil
 }
 
 // remove deletes a finished instance. That somebody else has done so is as good.

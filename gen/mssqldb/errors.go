@@ -23,8 +23,8 @@ var sentinels = map[int32]error{
 	50023: ErrSubOrchestration,
 }
 
-// ErrSnapshotTransaction is error 50001: the caller's transaction is under SNAPSHOT, to which the server may not let it return from this procedure (error 3951).
-var ErrSnapshotTransaction = errors.New(packageName + ": the caller's transaction is under SNAPSHOT, to which the server may not let it return from this procedure (error 3951)")
+// ErrSnapshotTransaction is error 50001: the caller's transaction is under SNAPSHOT (refuse_snapshot).
+var ErrSnapshotTransaction = errors.New(packageName + ": the caller's transaction is under SNAPSHOT (refuse_snapshot)")
 
 // ErrInvalidLockToken is error 50010: nobody holds the token.
 var ErrInvalidLockToken = errors.New(packageName + ": nobody holds the token")

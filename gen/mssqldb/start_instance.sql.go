@@ -45,6 +45,8 @@ type StartInstanceResult struct {
 
 // StartInstance queues a start unless the instance id is used, by an instance or by a start that waits for its
 // first turn. Of several callers that start one id at the same time, one does.
+//
+// Errors: [ErrSnapshotTransaction].
 func (q *Queries) StartInstance(ctx context.Context, p StartInstanceParams) (StartInstanceResult, error) {
 	a := newArgs(5)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

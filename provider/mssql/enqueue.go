@@ -34,9 +34,10 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 	return nil
 }
 
-// EnqueueTx is EnqueueForOrchestrator inside the caller's own transaction: the message
-// is sent if that commits, and never was if it rolls back. So an orchestration starts,
-// or an event is raised, together with the business change that is the reason for it.
+// EnqueueTx implements [provider.TxEnqueuer]: it is EnqueueForOrchestrator inside the caller's
+// own transaction. The message is sent if that commits, and never was if it rolls back. So an
+// orchestration starts, or an event is raised, together with the business change that is the
+// reason for it.
 //
 // The transaction must be one of the store's database, under any isolation level but
 // SNAPSHOT ([errors.ErrUnsupported]); the message is sent under READ COMMITTED, and the
@@ -64,12 +65,17 @@ func (s *Store) EnqueueTx(ctx context.Context, tx *sql.Tx, item provider.WorkIte
 	if err != nil {
 		return err
 	}
+	return s.within(ctx, operation, tx, func(q *mssqldb.Queries) error { return q.EnqueueForOrchestrator(ctx, params) })
+}
+
+// within runs a call in the caller's transaction. It is one without lists, so that both forms
+// are the same.
+func (s *Store) within(ctx context.Context, operation string, tx *sql.Tx, run func(*mssqldb.Queries) error) error {
 	if err := s.enter(operation); err != nil {
 		return err
 	}
 	defer s.leave()
-	// It has no lists, so both forms are the same.
-	err = s.forms.native.WithTx(tx).EnqueueForOrchestrator(ctx, params)
+	err := run(s.forms.native.WithTx(tx))
 	if err != nil && ctx.Err() != nil {
 		// The driver may report a broken connection, which is how it gave up waiting.
 		return provider.ContextError(ctx, operation)

@@ -371,36 +371,49 @@ func (s *shop) testIsolation(t *testing.T) {
 	for _, level := range []sql.IsolationLevel{
 		sql.LevelSnapshot, sql.LevelSerializable, sql.LevelRepeatableRead, sql.LevelReadUncommitted,
 	} {
-		db := connect(t, mssqltest.DSN(t))
-		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
-		if err == nil {
-			err = s.insert(t.Context(), tx, level.String())
-		}
-		if err != nil {
-			t.Logf("the server has no level %v: %v", level, err)
-			if tx != nil {
-				_ = tx.Rollback()
+		s.testLevel(t, level, level.String(), s.send)
+		s.testLevel(t, level, level.String()+" start", func(ctx context.Context, tx *sql.Tx, order string) error {
+			use, err := s.store.StartInstanceTx(ctx, tx, start(order))
+			if use != nil {
+				t.Errorf("%s is used by %+v", order, use)
 			}
-			continue
-		}
-		before := s.level(t, tx)
-		err = s.send(t.Context(), tx, level.String())
-		if level == sql.LevelSnapshot || err != nil && mssqltest.Server(t).Babelfish {
-			refused := hasNumber(err, 50001) && errors.Is(err, errors.ErrUnsupported) && !provider.IsRetryable(err)
-			if !refused && !mssqltest.Server(t).Babelfish {
-				t.Errorf("under %v: %v, want 50001 and an ErrUnsupported that is not retryable", level, err)
-			}
-			s.checkRefused(t, tx, level.String())
-			continue
-		}
-		ok(t, err)
-		if after := s.level(t, tx); after != before {
-			t.Errorf("a transaction of level %d has level %d after EnqueueTx", before, after)
-		}
-		ok(t, tx.Commit())
-		s.check(t, level.String(), 1, 1)
-		anyTurn(t, s.store)
+			return err
+		})
 	}
+}
+
+// testLevel sends an order's message in a transaction of that level.
+func (s *shop) testLevel(t *testing.T, level sql.IsolationLevel, order string, send func(context.Context, *sql.Tx, string) error) {
+	t.Helper()
+	db := connect(t, mssqltest.DSN(t))
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
+	if err == nil {
+		err = s.insert(t.Context(), tx, order)
+	}
+	if err != nil {
+		t.Logf("the server has no level %v: %v", level, err)
+		if tx != nil {
+			_ = tx.Rollback()
+		}
+		return
+	}
+	before := s.level(t, tx)
+	err = send(t.Context(), tx, order)
+	if level == sql.LevelSnapshot || err != nil && mssqltest.Server(t).Babelfish {
+		refused := hasNumber(err, 50001) && errors.Is(err, errors.ErrUnsupported) && !provider.IsRetryable(err)
+		if !refused && !mssqltest.Server(t).Babelfish {
+			t.Errorf("%s: %v, want 50001 and an ErrUnsupported that is not retryable", order, err)
+		}
+		s.checkRefused(t, tx, order)
+		return
+	}
+	ok(t, err)
+	if after := s.level(t, tx); after != before {
+		t.Errorf("a transaction of level %d has level %d after %s", before, after, order)
+	}
+	ok(t, tx.Commit())
+	s.check(t, order, 1, 1)
+	anyTurn(t, s.store)
 }
 
 // level is the number of the transaction's isolation level.

@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
@@ -10,9 +11,11 @@ import (
 )
 
 var (
-	_ provider.InstanceStarter = (*Store)(nil)
-	_ provider.HiddenCounter   = (*Store)(nil)
-	_ provider.OrphanCollector = (*Store)(nil)
+	_ provider.InstanceStarter     = (*Store)(nil)
+	_ provider.TxEnqueuer[*sql.Tx] = (*Store)(nil)
+	_ provider.MessageStarter      = (*Store)(nil)
+	_ provider.HiddenCounter       = (*Store)(nil)
+	_ provider.OrphanCollector     = (*Store)(nil)
 )
 
 // StartInstance implements [provider.InstanceStarter]. It is not repeated when the
@@ -23,21 +26,73 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 	if err != nil {
 		return nil, err
 	}
-	var result mssqldb.StartInstanceResult
+	var use *provider.IDUse
 	err = s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) (err error) {
-		result, err = q.StartInstance(ctx, mssqldb.StartInstanceParams{
-			InstanceID: params.InstanceID, Kind: params.Kind, Name: params.Name, Version: params.Version, WorkItem: params.WorkItem,
-		})
+		use, err = startInstance(ctx, q, params)
 		return err
 	})
+	if err == nil && use == nil {
+		s.sent(0)
+	}
+	return use, err
+}
+
+// startInstance returns who uses the id. If nobody does, it sends the start.
+func startInstance(ctx context.Context, q *mssqldb.Queries, start mssqldb.EnqueueForOrchestratorParams) (*provider.IDUse, error) {
+	result, err := q.StartInstance(ctx, mssqldb.StartInstanceParams{
+		InstanceID: start.InstanceID, Kind: start.Kind, Name: start.Name, Version: start.Version, WorkItem: start.WorkItem,
+	})
+	if row := result.Use; err == nil && row.Used {
+		return columns.NewUse(restoredOptionalText(row.Name), row.Status, row.StartItem), nil
+	}
+	return nil, err
+}
+
+// StartInstanceTx implements [provider.TxEnqueuer]; all that [Store.EnqueueTx] says of
+// transactions holds.
+func (s *Store) StartInstanceTx(ctx context.Context, tx *sql.Tx, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+	const operation = "start_instance"
+	params, err := newEnqueue(operation, start, 0)
 	if err != nil {
 		return nil, err
 	}
-	if row := result.Use; row.Used {
-		return columns.NewUse(restoredOptionalText(row.Name), row.Status, row.StartItem), nil
+	var use *provider.IDUse
+	err = s.within(ctx, operation, tx, func(q *mssqldb.Queries) (err error) {
+		use, err = startInstance(ctx, q, params)
+		return err
+	})
+	return use, err
+}
+
+// StartInstanceWith implements [provider.MessageStarter]. It is a transaction of several calls.
+func (s *Store) StartInstanceWith(
+	ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
+) (*provider.IDUse, error) {
+	const operation = "start_instance"
+	list := make([]mssqldb.EnqueueForOrchestratorParams, 0, len(messages)+1)
+	for _, item := range append([]provider.WorkItem{start}, messages...) {
+		params, err := newEnqueue(operation, item, 0)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, params)
 	}
-	s.sent(0)
-	return nil, nil //nolint:nilnil // nobody used the id
+	var use *provider.IDUse
+	err := s.callTx(ctx, operation, func(ctx context.Context, q *mssqldb.Queries) (err error) {
+		if use, err = startInstance(ctx, q, list[0]); err != nil || (use != nil && !toUser) {
+			return err
+		}
+		for _, params := range list[1:] {
+			if err := q.EnqueueForOrchestrator(ctx, params); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		s.sent(0)
+	}
+	return use, err
 }
 
 // FindInstance implements [provider.InstanceStarter].

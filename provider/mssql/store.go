@@ -108,23 +108,53 @@ func (s *Store) call(
 	return s.retries.do(ctx, operation, repeat, func(ctx context.Context) error { return s.try(ctx, run) })
 }
 
-// try runs a call once, on one connection. Taking the connection by hand has three
+// callTx is call for several calls in one transaction, which is done once. They have no lists,
+// so that both forms are the same.
+func (s *Store) callTx(ctx context.Context, operation string, run func(context.Context, *mssqldb.Queries) error) error {
+	if err := s.enter(operation); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.retries.do(ctx, operation, once, func(ctx context.Context) error {
+		return s.onConn(ctx, func(conn *sql.Conn) error {
+			tx, err := conn.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			// After a commit it has nothing to do, and after an error the server may have done it.
+			defer func() { _ = tx.Rollback() }()
+			if err := run(ctx, s.forms.native.WithTx(tx)); err != nil {
+				return err
+			}
+			return tx.Commit()
+		})
+	})
+}
+
+// try runs a call once.
+func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Queries) error) error {
+	return s.onConn(ctx, func(conn *sql.Conn) error {
+		queries, err := s.forms.on(ctx, conn)
+		if err != nil {
+			return err
+		}
+		return run(ctx, queries)
+	})
+}
+
+// onConn lends a connection. Taking the connection by hand has three
 // reasons: what failed before anything was sent is told from what failed after; the
 // driver tells whether the connection broke, which its errors often do not; and
 // database/sql, which sends a request again when a connection broke in the middle of
 // it, does so only for calls that are not on a connection taken (rule Q11).
-func (s *Store) try(ctx context.Context, run func(context.Context, *mssqldb.Queries) error) error {
+func (s *Store) onConn(ctx context.Context, run func(*sql.Conn) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return &unconnected{err}
 	}
 	// Returning a connection to the pool has nothing to report: the call is over.
 	defer func() { _ = conn.Close() }()
-	queries, err := s.forms.on(ctx, conn)
-	if err != nil {
-		return err
-	}
-	if err = run(ctx, queries); err != nil && !usable(conn) {
+	if err = run(conn); err != nil && !usable(conn) {
 		return &broken{err}
 	}
 	return err

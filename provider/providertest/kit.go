@@ -180,6 +180,7 @@ func categories() []category {
 		selectionByCode(),
 		leaseWatching(),
 		progressReading(),
+		starting(),
 		taking(),
 		renewingTogether(),
 		heldHistory(),

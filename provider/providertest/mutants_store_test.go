@@ -51,6 +51,9 @@ type calls struct {
 	AckWorkAndTake             func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
 	WorkReady                  func() (turns, activities <-chan struct{}, stop func())
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
+	StartInstance              func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
+	FindInstance               func(ctx context.Context, instance string) (*provider.IDUse, error)
+	StartInstanceWith          func(ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool) (*provider.IDUse, error)
 }
 
 // mutable is a store that mutants are made of, with the optional interfaces that they
@@ -60,6 +63,8 @@ type mutable interface {
 	provider.CodeSelector
 	provider.Taker
 	provider.LockRenewer
+	provider.InstanceStarter
+	provider.MessageStarter
 }
 
 // callsOf returns the methods of a store as they are.
@@ -108,6 +113,9 @@ func callsOf(p mutable) *calls {
 		AckWorkAndTake:             p.AckWorkAndTake,
 		WorkReady:                  p.WorkReady,
 		RenewLocks:                 p.RenewLocks,
+		StartInstance:              p.StartInstance,
+		FindInstance:               p.FindInstance,
+		StartInstanceWith:          p.StartInstanceWith,
 	}
 }
 
@@ -291,4 +299,18 @@ func (b brokenAdmin) PruneExecutions(ctx context.Context, instance string, optio
 
 func (b brokenAdmin) PruneExecutionsBulk(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 	return b.calls.PruneExecutionsBulk(ctx, filter, options)
+}
+
+func (b broken) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+	return b.calls.StartInstance(ctx, start)
+}
+
+func (b broken) FindInstance(ctx context.Context, instance string) (*provider.IDUse, error) {
+	return b.calls.FindInstance(ctx, instance)
+}
+
+func (b broken) StartInstanceWith(
+	ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
+) (*provider.IDUse, error) {
+	return b.calls.StartInstanceWith(ctx, start, messages, toUser)
 }

@@ -26,15 +26,22 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 	}
 	var use *provider.IDUse
 	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
-		if use, err = findUse(ctx, t.Queries, m.Instance); err != nil || use != nil {
-			return err
-		}
-		return t.deliver(ctx, m, 0)
+		use, err = t.startInstance(ctx, m)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return use, nil
+}
+
+// startInstance returns who uses the id. If nobody does, it sends the start.
+func (t *tx) startInstance(ctx context.Context, start columns.Message) (*provider.IDUse, error) {
+	use, err := findUse(ctx, t.Queries, start.Instance)
+	if err != nil || use != nil {
+		return use, err
+	}
+	return nil, t.deliver(ctx, start, 0)
 }
 
 // FindInstance implements [provider.InstanceStarter].

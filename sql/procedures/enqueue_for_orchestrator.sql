@@ -1,6 +1,6 @@
 -- Adds one message for an instance (§5.9). The instance need not exist, and is not created.
 --
--- Called by: Store.EnqueueForOrchestrator.
+-- Called by: Store.EnqueueForOrchestrator, Store.EnqueueTx, Store.StartInstanceWith.
 -- Transaction: its own, or the caller's if there is one: the message is then committed or rolled
 --   back with it. An error rolls the caller's transaction back.
 --
@@ -17,8 +17,7 @@
 --   orchestrator_queue (the new row).
 --
 -- Errors:
---   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT, to which the
---         server may not let it return from this procedure (error 3951)
+--   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
 --
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.enqueue_for_orchestrator
@@ -32,15 +31,7 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 IF @@TRANCOUNT > 0
-BEGIN
-    IF EXISTS (
-        SELECT 1
-        FROM sys.dm_exec_sessions AS s
-        WHERE s.session_id = @@SPID
-          AND s.transaction_isolation_level = 5
-    )
-        THROW 50001, N'The transaction is under SNAPSHOT: begin it under READ COMMITTED, REPEATABLE READ or SERIALIZABLE.', 1;
-END;
+    EXEC duroxide.refuse_snapshot;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @code_id INT;

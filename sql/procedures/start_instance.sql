@@ -1,8 +1,8 @@
 -- Queues a start unless the instance id is used, by an instance or by a start that waits for its
 -- first turn. Of several callers that start one id at the same time, one does.
 --
--- Called by: Store.StartInstance.
--- Transaction: its own.
+-- Called by: Store.StartInstance, Store.StartInstanceTx, Store.StartInstanceWith.
+-- Transaction: its own, or the caller's, in which what it locks stays locked until that ends.
 --
 -- Parameters:
 --   @instance_id     the instance
@@ -16,6 +16,9 @@
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
 --   orchestrator_queue (the new row), instances, executions (shared, by id_use).
 --
+-- Errors:
+--   50001 snapshot_transaction: the caller's transaction is under SNAPSHOT (refuse_snapshot)
+--
 -- gen:null @name @version
 CREATE OR ALTER PROCEDURE duroxide.start_instance
     @instance_id NVARCHAR(400),
@@ -26,6 +29,8 @@ CREATE OR ALTER PROCEDURE duroxide.start_instance
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
+IF @@TRANCOUNT > 0
+    EXEC duroxide.refuse_snapshot;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @used BIT, @user NVARCHAR(MAX), @status NVARCHAR(32), @start NVARCHAR(MAX), @code_id INT;

@@ -1,0 +1,84 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// TxOption is a [StartOption] and a [SendOption], see [InTx].
+type TxOption struct {
+	// in finds the transaction's side of the store; it is nil where there is no transaction.
+	in func(store provider.Provider) (transaction, error)
+}
+
+func (t TxOption) ofStart(o *startOptions) { o.tx = t }
+func (t TxOption) ofSend(o *sendOptions)   { o.tx = t }
+
+// transaction is what a store does in one.
+type transaction struct {
+	enqueue func(ctx context.Context, item provider.WorkItem) error
+	start   func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
+}
+
+// InTx makes a start, or what is sent, part of the caller's own transaction: it is done if that
+// commits, and never was if it rolls back. The transaction is a *sql.Tx of the store's database,
+// in which the caller has tables of its own; EnqueueTx of provider/mssql and of provider/sqlite
+// says what else it must be. Workers notice the commit by polling. After an error roll back,
+// and run all of the transaction again if the error is retryable ([provider.IsRetryable]).
+//
+// A [Run] can be waited for once the transaction is committed. With [ReplaceFinished] a start
+// is refused. Error: [errors.ErrUnsupported] with a store that is no [provider.TxEnqueuer] for
+// such a transaction.
+func InTx[Tx any](tx Tx) TxOption {
+	return TxOption{func(store provider.Provider) (transaction, error) {
+		s, ok := store.(provider.TxEnqueuer[Tx])
+		if !ok {
+			return transaction{}, fmt.Errorf("the store takes no part in a transaction that is a %T: %w", tx, errors.ErrUnsupported)
+		}
+		return transaction{
+			enqueue: func(ctx context.Context, item provider.WorkItem) error { return s.EnqueueTx(ctx, tx, item, 0) },
+			start: func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
+				return s.StartInstanceTx(ctx, tx, start)
+			},
+		}, nil
+	}}
+}
+
+// enqueueIn sends a message, in the transaction if there is one.
+func (c *Client) enqueueIn(ctx context.Context, o TxOption, item provider.WorkItem) error {
+	if o.in == nil {
+		return c.store.EnqueueForOrchestrator(ctx, item, 0)
+	}
+	tx, err := o.in(c.store)
+	if err != nil {
+		return err
+	}
+	return tx.enqueue(ctx, item)
+}
+
+// startIn starts an instance with messages, in the transaction if there is one. Who uses the
+// id gets the messages if toUser is set.
+func (c *Client) startIn(
+	ctx context.Context, o TxOption, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool,
+) (*provider.IDUse, error) {
+	if o.in == nil {
+		return provider.StartInstanceWith(ctx, c.store, start, messages, toUser)
+	}
+	tx, err := o.in(c.store)
+	if err != nil {
+		return nil, err
+	}
+	use, err := tx.start(ctx, start)
+	if err != nil || (use != nil && !toUser) {
+		return use, err
+	}
+	for _, message := range messages {
+		if err := tx.enqueue(ctx, message); err != nil {
+			return use, err
+		}
+	}
+	return use, nil
+}
