@@ -373,7 +373,7 @@ func (s *shop) testIsolation(t *testing.T) {
 	} {
 		s.testLevel(t, level, level.String(), s.send)
 		s.testLevel(t, level, level.String()+" start", func(ctx context.Context, tx *sql.Tx, order string) error {
-			use, err := s.store.StartInstanceTx(ctx, tx, start(order))
+			use, err := s.store.StartInstanceTx(ctx, tx, start(order).(provider.StartOrchestrationItem))
 			if use != nil {
 				t.Errorf("%s is used by %+v", order, use)
 			}
