@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -168,6 +169,18 @@ func (e *Env) CustomStatus() *string { return e.instance(e.root).status }
 // History returns the events of an instance's latest execution.
 func (e *Env) History(instance string) []provider.Event {
 	return slices.Clone(e.instance(instance).history)
+}
+
+// Instances returns the ids of all instances that have begun, sub-orchestrations included, in
+// order.
+func (e *Env) Instances() []string {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(e.instances)) {
+		if len(e.instances[id].history) > 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Moment is a time in the test's script.

@@ -2,7 +2,6 @@ package orchestrationtest
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/registry"
@@ -14,11 +13,6 @@ import (
 func (e *Env) Executions(instance string) [][]provider.Event {
 	in := e.instance(instance)
 	return append(slices.Clone(in.earlier), in.history)
-}
-
-// Instances are the ids of all instances that have begun.
-func (e *Env) Instances() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(e.instances)), func(id string) bool { return len(e.instances[id].history) == 0 })
 }
 
 // ReplayFile is a subtest of [ReplayDir].
