@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -84,7 +85,7 @@ type step struct {
 var stepKinds = []string{
 	"activity", "activity", "activity", "timer", "event", "event", "dequeue", "dequeue", "dequeue", "sub", "detach",
 	"await", "await", "join", "select", "select", "any", "race", "race", "race", "drop", "status", "set", "clear",
-	"skip", "skip", "go", "go", "branch", "branch", "give up", "continue", "return", "fail", "panic",
+	"skip", "skip", "clean up", "clean up", "go", "go", "branch", "branch", "give up", "continue", "return", "fail", "panic",
 }
 
 func drawStep(t *rapid.T) step {
@@ -184,6 +185,13 @@ func (p program) run(f flow, input string) (string, error) {
 			if len(branches) > 0 {
 				f.DropBranch(branches[s.A%len(branches)].Branch)
 			}
+		case "clean up":
+			if len(open) > 0 {
+				h := open[s.A%len(open)]
+				f.WaitUntil(func() bool { return h.Ready() || h.Dropped() || f.Cancelled() })
+				see("ready %v cancelled %v", h.Ready(), f.Cancelled())
+				f.Drop(h)
+			}
 		case "status":
 			f.status(seen)
 		case "set":
@@ -215,6 +223,18 @@ func (p program) run(f flow, input string) (string, error) {
 		}
 	}
 	return seen, nil
+}
+
+// whole runs the program, which cleans up when it is cancelled if a step says so.
+func (p program) whole(f flow, input string) (string, error) {
+	if slices.ContainsFunc(p, func(s step) bool { return s.Do == "clean up" }) {
+		f.AllowCleanup(time.Second)
+	}
+	output, err := p.run(f, input)
+	if f.Cancelled() && err == nil {
+		err = replay.ErrCancelled
+	}
+	return output, err
 }
 
 // branch is a branch that runs a program.
@@ -274,7 +294,7 @@ type simulator struct {
 
 func simulate(t *rapid.T, p program, choices, crashes, evictions []int) *simulator {
 	s := &simulator{
-		t: t, fn: do(p.run), choices: choices, crashes: crashes, evictions: evictions, clock: now,
+		t: t, fn: do(p.whole), choices: choices, crashes: crashes, evictions: evictions, clock: now,
 		execution: 1, kv: map[string]provider.KVEntry{}, budget: 14,
 		begin: provider.OrchestrationStarted{Name: "Random", Version: "1.0.0", Input: "in"},
 	}
@@ -321,6 +341,9 @@ func (s *simulator) step() {
 	case c == 6 && len(s.delivered) > 0 && s.budget > 0:
 		s.budget--
 		s.queue = append(s.queue, s.delivered[s.choose(len(s.delivered))])
+	case c == 7 && s.budget > 0 && s.choose(3) == 0:
+		s.budget--
+		s.queue = append(s.queue, cancel("a client"))
 	case len(s.queue) > 0:
 		s.turn()
 	case len(s.outside) > 0:
@@ -475,6 +498,10 @@ func (s *simulator) send(item provider.WorkItem) {
 			s.outside = append(s.outside, item)
 		}
 	case provider.CancelInstanceItem:
+		if m.Instance == instance { // to its next execution
+			s.queue = append(s.queue, item)
+			return
+		}
 		s.cancelChild(m.Instance)
 	case provider.ContinueAsNewItem:
 		s.finishKV()
