@@ -15,6 +15,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -22,24 +23,37 @@ import (
 // and is safe for concurrent use.
 type Client struct {
 	store provider.Provider
+	codec *codec.Codec
 	// looker looks for all who wait.
 	looker looker
 	// toldAt is when the store last told of a change, in nanoseconds since 1970.
 	toldAt atomic.Int64
 }
 
+// Option changes a client.
+type Option func(*Client)
+
+// WithCodec encodes payloads on their way to the store. All workers and clients of a store
+// need the same codec. A payload that cannot be decoded is [codec.ErrNotDecoded].
+func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.codec = c } }
+
 // New returns a client for the store.
-func New(store provider.Provider) *Client {
-	return &Client{store: store, looker: looker{
+func New(store provider.Provider, options ...Option) *Client {
+	c := &Client{store: store, looker: looker{
 		store: store, waits: map[*wait]struct{}{}, questions: map[*wait]struct{}{},
 	}}
+	for _, option := range options {
+		option(c)
+	}
+	return c
 }
 
 // ErrManagementNotAvailable is returned when the store has no management
 // interface (§6.20).
 var ErrManagementNotAvailable = errors.New("the store offers no management interface")
 
-// Admin returns the store's management interface. Error:
+// Admin returns the store's management interface, which knows no codec: payloads are as the
+// store has them. Error:
 // [ErrManagementNotAvailable].
 func (c *Client) Admin() (provider.Admin, error) {
 	if admin := c.store.Admin(); admin != nil {

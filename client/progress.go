@@ -66,7 +66,7 @@ func (c *Client) unfinished(ctx context.Context, instance string, cause error) e
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	history, err := c.store.Read(ctx, instance)
+	history, err := c.read(ctx, instance)
 	if err != nil {
 		return e
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/payload"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -107,6 +108,9 @@ func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, 
 	var err error
 	if o.mustExist {
 		err = c.mustListen(ctx, item.Target())
+	}
+	if err == nil {
+		item, err = sealed.Item(ctx, c.codec, item)
 	}
 	if err == nil {
 		err = c.enqueueIn(ctx, o.tx, item)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -129,9 +130,12 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
 	item := provider.StartOrchestrationItem{
-		Instance: instance, Orchestration: name, Input: input, Version: o.version, ExecutionID: 1,
+		Instance: instance, Orchestration: name, Version: o.version, ExecutionID: 1,
 	}
-	messages, err := o.items(instance)
+	if item.Input, err = c.codec.Encode(ctx, input); err != nil {
+		return false, err
+	}
+	messages, err := o.items(ctx, c.codec, instance)
 	if err != nil {
 		return false, err
 	}
@@ -152,13 +156,17 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 }
 
 // items are the messages of a start.
-func (o *startOptions) items(instance string) ([]provider.WorkItem, error) {
+func (o *startOptions) items(ctx context.Context, c *codec.Codec, instance string) ([]provider.WorkItem, error) {
 	var items []provider.WorkItem
 	for _, m := range o.messages {
 		if m.err != nil {
 			return nil, fmt.Errorf("message for queue %q: %w", m.queue, m.err)
 		}
-		items = append(items, provider.QueueMessageItem{Instance: instance, Name: m.queue, Data: m.text})
+		text, err := c.Encode(ctx, m.text)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, provider.QueueMessageItem{Instance: instance, Name: m.queue, Data: text})
 	}
 	return items, nil
 }

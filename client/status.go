@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -97,19 +98,41 @@ func cancelled(failure provider.ErrorDetails) bool {
 
 // Status reads an instance's status. An unknown instance is [NotFound], no error.
 func (c *Client) Status(ctx context.Context, instance string) (Status, error) {
-	history, err := c.store.Read(ctx, instance)
+	history, err := c.read(ctx, instance)
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the status of %q: %w", instance, err)
 	}
 	status := statusOf(instance, history)
 	custom, err := c.store.GetCustomStatus(ctx, instance, 0)
+	if err == nil && custom != nil {
+		status.CustomStatusVersion = custom.Version
+		status.CustomStatus, err = sealed.OpenOptional(ctx, c.codec, custom.Status)
+	}
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the custom status of %q: %w", instance, err)
 	}
-	if custom != nil {
-		status.CustomStatus, status.CustomStatusVersion = custom.Status, custom.Version
-	}
 	return status, nil
+}
+
+// read reads the latest execution's history, with its end decoded.
+func (c *Client) read(ctx context.Context, instance string) ([]provider.Event, error) {
+	history, err := c.store.Read(ctx, instance)
+	if err != nil {
+		return nil, err
+	}
+	return c.decodeEnd(ctx, history)
+}
+
+// decodeEnd decodes the event that ends a history, and those after it.
+func (c *Client) decodeEnd(ctx context.Context, history []provider.Event) ([]provider.Event, error) {
+	for i, event := range slices.Backward(history) {
+		switch event.Kind.(type) {
+		case provider.OrchestrationCompleted, provider.OrchestrationFailed:
+			end, err := sealed.OpenEvents(ctx, c.codec, history[i:])
+			return append(history[:i:i], end...), err
+		}
+	}
+	return history, nil
 }
 
 // statusOf reads the state from the latest execution's history, backwards (§7.16).

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -157,7 +159,7 @@ func (c *Client) judge(ctx context.Context, what *waiting, a answer) (status Sta
 	if err = a.err; err == nil {
 		status, done, err = c.found(ctx, what, a.progress)
 	}
-	if err != nil && !errors.Is(err, ErrDeleted) && provider.IsRetryable(err) {
+	if err != nil && !errors.Is(err, ErrDeleted) && !errors.Is(err, codec.ErrNotDecoded) && provider.IsRetryable(err) {
 		// A look that the end of ctx cut short says nothing about the store.
 		if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
 			what.trouble = err
@@ -180,8 +182,15 @@ func (c *Client) found(ctx context.Context, what *waiting, p provider.Progress) 
 	}
 	what.known = true
 	if p.Ended() {
-		status = statusOf(what.instance, p.History)
-		status.CustomStatus, status.CustomStatusVersion = p.CustomStatus, p.CustomStatusVersion
+		history, err := c.decodeEnd(ctx, p.History)
+		if err != nil {
+			return Status{}, false, fmt.Errorf("waiting for %q: %w", what.instance, err)
+		}
+		status = statusOf(what.instance, history)
+		status.CustomStatusVersion = p.CustomStatusVersion
+		if status.CustomStatus, err = sealed.OpenOptional(ctx, c.codec, p.CustomStatus); err != nil {
+			return Status{}, false, fmt.Errorf("waiting for %q: %w", what.instance, err)
+		}
 		if status.Finished() {
 			return status, true, nil
 		}

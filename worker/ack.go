@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -40,7 +41,7 @@ func (t *turn) commit(ctx context.Context, b begin, result *replay.Result) {
 		t.worker.unserved.add(params.WorkerItems)
 	case errors.Is(err, provider.ErrLockLost):
 	case provider.IsRetryable(err):
-		t.abandon(ctx, 50*time.Millisecond, false)
+		t.abandon(ctx, 50*time.Millisecond, unencoded(err))
 	default:
 		t.refused(ctx, b, err)
 	}
@@ -139,6 +140,15 @@ func (t *turn) ack(ctx context.Context, params provider.AckOrchestrationParams) 
 func (t *turn) tryAck(params provider.AckOrchestrationParams) (tries int, err error) {
 	status := params.Metadata.Status
 	params.DropTimers = params.DropTimers || status != nil && status.Ended()
+	var encoded provider.AckOrchestrationParams
+	tries, err = t.settling.do(func(ctx context.Context) (err error) {
+		encoded, err = sealed.Turn(ctx, t.worker.options.Codec, params)
+		return err
+	})
+	if err != nil {
+		return tries, err
+	}
+	params = encoded
 	return t.settling.acknowledge(len(params.WorkerItems), func(ctx context.Context) error {
 		return t.worker.store.AckOrchestrationItem(ctx, params)
 	}, func(ctx context.Context, taker provider.Taker, take provider.TakeParams) (provider.Taken, error) {

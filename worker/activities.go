@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -131,7 +133,7 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 		"activity_name", item.Name, "activity_id", item.ID, "worker_id", a.id)}
 	last := func() { c.settleUnknown(ctx, a.unknown) }
 	if a.unknown == nil {
-		last = c.inSession(ctx)
+		last = c.decoded(ctx)
 	}
 	return func(free func(), take *taking) {
 		defer cancel(nil)
@@ -143,6 +145,14 @@ func (a *activities) process(work context.Context, fetched *provider.FetchedWork
 		last()
 		take.finish()
 	}
+}
+
+// decoded is inSession for an activity whose input this worker can decode.
+func (c *call) decoded(ctx context.Context) (settle func()) {
+	if err := c.open(ctx); err != nil {
+		return func() { c.undecodable(ctx, err) }
+	}
+	return c.inSession(ctx)
 }
 
 // inSession is dispatch within the activity's session, if it has one.
@@ -248,6 +258,10 @@ func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<
 	}()
 	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
 	result, err := fn(ctx, c.item.Input)
+	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && errors.Is(err, codec.ErrNotDecoded) {
+		completion = undecoded{err: err}
+		return
+	}
 	if err != nil {
 		completion = c.failedWith(details.Of(provider.AppActivityFailed, err))
 		return
@@ -308,6 +322,9 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 		// Most likely failed because of the shutdown: let another worker try.
 		return func() { c.abandon(ctx, 0, true) }
 	}
+	if u, ok := completion.(undecoded); ok {
+		return func() { c.undecodable(ctx, u.err) }
+	}
 	if failed {
 		c.logger.WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
 	}
@@ -321,10 +338,17 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 // when the store says that it has ended, it is kept for when the activity comes back. If it
 // has come back meanwhile, the result is sent with its new token.
 func (c *call) ack(ctx context.Context, completion provider.WorkItem) {
+	var encoded provider.WorkItem
 	for {
-		var token string
+		token := c.token()
 		tries, err := c.settling.do(func(ctx context.Context) (err error) {
-			token, err = c.acknowledge(ctx, completion)
+			if encoded == nil {
+				if encoded, err = sealed.Item(ctx, c.worker.options.Codec, completion); err != nil {
+					encoded = nil
+					return err
+				}
+			}
+			token, err = c.acknowledge(ctx, encoded)
 			return err
 		})
 		if err == nil {
@@ -384,7 +408,7 @@ func (c *call) unacknowledged(ctx context.Context, tries int, err error) {
 		c.abandon(ctx, 0, true)
 	default:
 		c.logger.ErrorContext(ctx, "acknowledging an activity failed", "error", err, "tries", tries)
-		c.abandon(ctx, 100*time.Millisecond, false)
+		c.abandon(ctx, 100*time.Millisecond, unencoded(err))
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -177,10 +179,15 @@ func (t *turn) readWhole(ctx context.Context) error {
 	if err == nil && len(history) == 0 {
 		err = errNoHistory
 	}
+	if err == nil {
+		history, err = sealed.OpenEvents(ctx, t.worker.options.Codec, history)
+	}
 	t.item.History, t.item.HistoryFrom = history, 0
 	switch {
 	case errors.Is(err, provider.ErrCorrupt):
 		t.item.History, t.item.KVSnapshot, t.item.HistoryError = nil, nil, err
+	case errors.Is(err, codec.ErrNotDecoded):
+		return err
 	case err != nil:
 		t.logger.WarnContext(ctx, "a history could not be read, the turn is tried again", "error", err)
 		return err

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -161,6 +162,12 @@ type Options struct {
 	// SessionCleanupInterval is how often expired sessions are removed, default
 	// 5 min.
 	SessionCleanupInterval time.Duration
+
+	// Codec encodes payloads on their way to the store, default nil: they stay plain. All
+	// workers and clients of a store need the same. The limits above are about plain payloads.
+	// Work with a payload that cannot be decoded is given back after UnregisteredBackoff, which
+	// is no attempt.
+	Codec *codec.Codec
 
 	// Logger receives the worker's log, default slog.Default(). It never gets a
 	// payload.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 )
 
 // syscalls are the built-in activities, whose prefix is reserved.
@@ -39,6 +40,9 @@ func (w *Worker) getKVValue(ctx context.Context, input string) (string, error) {
 		return "", errors.New("reading a key of another instance: the request is not valid JSON")
 	}
 	value, err := w.store.GetKVValue(ctx, request.InstanceID, request.Key)
+	if err == nil {
+		value, err = sealed.OpenOptional(ctx, w.options.Codec, value)
+	}
 	if err != nil {
 		return "", fmt.Errorf("reading a key of instance %q: %w", request.InstanceID, err)
 	}

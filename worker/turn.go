@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -14,7 +15,13 @@ import (
 // run decides what the batch needs (§7.5), does it, and returns the call to the
 // store that settles it.
 func (t *turn) run(ctx context.Context) (settle func()) {
+	if err := t.open(ctx); err != nil && t.end() != ended {
+		return func() { t.undecodable(ctx, err) }
+	}
 	if err := t.recall(ctx); err != nil {
+		if errors.Is(err, codec.ErrNotDecoded) {
+			return func() { t.undecodable(ctx, err) }
+		}
 		return func() { t.abandon(ctx, 100*time.Millisecond, true) }
 	}
 	switch end := t.end(); {

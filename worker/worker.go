@@ -36,6 +36,8 @@ type Worker struct {
 	live     liveCalls
 	// offers is the work that this worker was given without having its code.
 	offers recent[offer]
+	// undecodable counts how often work was given back because a payload could not be decoded.
+	undecodable recent[uint32]
 	// failures are why turns and activities were given back last.
 	failures recent[string]
 	// held are the instances that wait for code that fits.

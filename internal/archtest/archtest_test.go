@@ -149,13 +149,13 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/testsupport/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./internal/clock", "./internal/details", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./internal/clock", "./internal/details", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
 	{
 		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./internal/...", "./orchestration", "./activity",
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./internal/...", "./orchestration", "./activity",
 			"./worker", "./client", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
@@ -168,6 +168,12 @@ var table = []Rule{
 		Why:   "a test of an orchestration needs no store, and what the package needs becomes its users'",
 	},
 	{
+		From:      Set{"./codec"},
+		Forbidden: anythingBut("std"),
+		Reach:     Directly,
+		Why:       "what keeps payloads secret is small enough to be reviewed, and knows neither stores nor the runtime",
+	},
+	{
 		From:      Set{"./failure"},
 		Forbidden: anythingBut("std", "./internal/payload"),
 		Reach:     Transitively,
@@ -175,7 +181,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./...", "!./orchestration/...", "!./orchestrationtest", "!./activity/...", "!./worker/...", "!./client/...", "!./failure", "!./internal/..."},
-		Forbidden: Set{"./internal/details", "./internal/goroutine", "./internal/payload", "./internal/registry", "./internal/replay"},
+		Forbidden: Set{"./internal/details", "./internal/goroutine", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/sealed"},
 		Reach:     Directly,
 		Why:       "these are what the runtime's packages share, and nobody else; the seam between them is free to change",
 	},

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/sealed"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// From here on a turn and an activity have plain payloads, and what they are acknowledged
+// with is encoded when it leaves. A payload that this worker cannot decode fails nothing:
+// another worker, or this one once it has the key, goes on.
+
+// open decodes what the turn was fetched with.
+func (t *turn) open(ctx context.Context) error {
+	item, err := sealed.OpenTurn(ctx, t.worker.options.Codec, *t.item)
+	if err != nil {
+		return err
+	}
+	*t.item = item
+	t.worker.readable(t.key())
+	return nil
+}
+
+// undecodable gives the turn back without counting the attempt.
+func (t *turn) undecodable(ctx context.Context, err error) {
+	delay := t.worker.undecodableDelay(t.key(), err)
+	t.logger.WarnContext(ctx, "an instance waits for a worker that can decode its payloads", "error", err, "retry_in", delay)
+	t.abandon(ctx, delay, true)
+}
+
+// open decodes the activity's input.
+func (c *call) open(ctx context.Context) error {
+	if c.worker.options.Codec != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.worker.options.ActivityLockTimeout)
+		defer cancel()
+	}
+	item, err := sealed.OpenItem(ctx, c.worker.options.Codec, c.item)
+	if execute, ok := item.(provider.ActivityExecuteItem); ok && err == nil {
+		c.item = execute
+		c.worker.readable(c.key())
+	}
+	return err
+}
+
+// undecodable is as that of a turn.
+func (c *call) undecodable(ctx context.Context, err error) {
+	delay := c.worker.undecodableDelay(c.key(), err)
+	c.logger.WarnContext(ctx, "an activity waits for a worker that can decode its payloads", "error", err, "retry_in", delay)
+	c.abandon(ctx, delay, true)
+}
+
+// undecoded is the outcome of a built-in activity that has read a payload it cannot decode.
+type undecoded struct {
+	provider.WorkItem
+	err error
+}
+
+// undecodableDelay is how long work is hidden that cannot be decoded: it doubles each time.
+func (w *Worker) undecodableDelay(key workKey, err error) time.Duration {
+	w.failed(key, err)
+	return w.unregisteredDelay(w.undecodable.update(key, func(times uint32) uint32 { return times + 1 }))
+}
+
+// readable forgets that work could not be decoded.
+func (w *Worker) readable(key workKey) {
+	if w.options.Codec != nil {
+		w.undecodable.forget(key)
+	}
+}
+
+// unencoded reports a turn that is given back because its payloads could not be encoded,
+// which is no attempt.
+func unencoded(err error) bool { return errors.Is(err, codec.ErrNotEncoded) }
