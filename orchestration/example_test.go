@@ -549,3 +549,63 @@ func ExampleAsCompleted() {
 	}, report, Greet)
 	// Output: 3
 }
+
+// Answer is somebody's answer to a question.
+type Answer struct {
+	Yes  bool
+	From string
+}
+
+// What a poll and its clients share.
+var (
+	Answers = orchestration.NewQueue[Answer]("answers")
+	Closing = orchestration.NewEvent[string]("closing")
+	Count   orchestration.Status[int]
+	Leader  = orchestration.NewKey[string]("leader")
+)
+
+// Declarations give messages, keys and the custom status a name and a type, once for the
+// orchestration and for its clients.
+func ExampleNewQueue() {
+	poll := orchestration.New("Poll", func(ctx *orchestration.Context, question string) (string, error) {
+		closing, yes := Closing.Wait(ctx), 0
+		for {
+			answer := Answers.Dequeue(ctx)
+			if orchestration.Any(answer, closing) == 1 {
+				break
+			}
+			a, err := answer.Await()
+			if err != nil {
+				return "", err
+			}
+			if a.Yes {
+				yes++
+				Leader.Set(ctx, a.From)
+			}
+			Count.Set(ctx, yes)
+		}
+		by, err := closing.Await()
+		return fmt.Sprintf("%s %d say yes, says %s", question, yes, by), err
+	})
+
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, poll, "poll-1", "Tea?", client.WithMessage(Answers, Answer{Yes: true, From: "Ada"}))
+		if err != nil {
+			return err
+		}
+		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
+			return err
+		}
+		if err := client.RaiseEvent(ctx, c, Closing, run.Instance(), "Grace"); err != nil {
+			return err
+		}
+		output, err := run.Wait(ctx)
+		if err != nil {
+			return err
+		}
+		leader, _, err := client.Value(ctx, c, Leader, run.Instance())
+		fmt.Println(output, "and", leader)
+		return err
+	}, poll)
+	// Output: Tea? 1 say yes, says Grace and Ada
+}
