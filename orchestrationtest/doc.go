@@ -6,7 +6,7 @@
 //		orchestrationtest.Mock(env, Charge, func(_ context.Context, b Bill) (string, error) {
 //			return "receipt", nil
 //		}).Fails(2, errors.New("no answer"))
-//		env.After(72*time.Hour).Raise("approve", Decision{By: "Ada"})
+//		orchestrationtest.Raise(env.After(72*time.Hour), Approve, Decision{By: "Ada"})
 //
 //		receipt, err := orchestrationtest.Run(env, Order, Cart{Cents: 4900})
 //		if err != nil || receipt != "receipt" {

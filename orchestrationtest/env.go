@@ -25,6 +25,7 @@ var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 type Env struct {
 	t        testing.TB
 	registry *registry.Registry
+	retry    *orchestration.RetryPolicy
 	mocks    map[target]*Mocked
 	clock    agenda
 	// instances are all that were started or were sent something.
@@ -49,16 +50,43 @@ type Env struct {
 func New(t testing.TB, definitions ...worker.Registrable) *Env {
 	t.Helper()
 	e := &Env{
-		t: t, registry: registry.New(), mocks: map[target]*Mocked{}, instances: map[string]*instance{},
+		t: t, mocks: map[target]*Mocked{}, instances: map[string]*instance{},
 		clock: agenda{now: uint64(epoch.UnixMilli())}, cancelled: map[any]bool{},
 	}
-	for _, definition := range definitions {
-		if err := definition.Register(e.registry); err != nil {
-			t.Fatalf("orchestrationtest.New: %v", err)
-		}
+	var err error
+	if e.registry, e.retry, err = register(definitions); err != nil {
+		t.Fatalf("orchestrationtest.New: %v", err)
 	}
 	t.Cleanup(e.close)
 	return e
+}
+
+// register makes the registry of a worker, and finds its ActivityRetry.
+func register(definitions []worker.Registrable) (*registry.Registry, *orchestration.RetryPolicy, error) {
+	r := registry.New()
+	var retry *orchestration.RetryPolicy
+	for _, definition := range definitions {
+		if policy, ok := definition.(activityRetry); ok {
+			retry = &policy.RetryPolicy
+			continue
+		}
+		if err := definition.Register(r); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r, retry, nil
+}
+
+// activityRetry is what [ActivityRetry] returns.
+type activityRetry struct{ orchestration.RetryPolicy }
+
+// ActivityRetry stands for worker.Options.ActivityRetry among the definitions that [New] and
+// [ReplayDir] are given. No worker takes it.
+func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return activityRetry{policy} }
+
+// Register refuses to be registered by a worker.
+func (activityRetry) Register(*registry.Registry) error {
+	return errors.New("orchestrationtest.ActivityRetry is no definition: set worker.Options.ActivityRetry")
 }
 
 // close ends the functions that are kept in memory.
@@ -202,7 +230,20 @@ func (m Moment) To(instance string) Moment {
 	return m
 }
 
-// Raise raises an event, as client.RaiseEvent does. One that nobody waits for is lost.
+// Raise raises an event, as client.RaiseEvent does, at a moment of the script. One that nobody
+// waits for is lost.
+func Raise[T any](m Moment, event orchestration.Event[T], value T) Moment {
+	m.env.t.Helper()
+	return m.Raise(event.Name(), value)
+}
+
+// Enqueue puts a message into a queue, as client.Enqueue does, at a moment of the script.
+func Enqueue[T any](m Moment, queue orchestration.Queue[T], message T) Moment {
+	m.env.t.Helper()
+	return m.Enqueue(queue.Name(), message)
+}
+
+// Raise is [Raise] for an event that is only known by its name.
 func (m Moment) Raise(event string, data any) Moment {
 	m.env.t.Helper()
 	text := m.encode(data)
@@ -211,7 +252,7 @@ func (m Moment) Raise(event string, data any) Moment {
 	})
 }
 
-// Enqueue puts a message into a queue, as client.Enqueue does.
+// Enqueue is [Enqueue] for a queue that is only known by its name.
 func (m Moment) Enqueue(queue string, message any) Moment {
 	m.env.t.Helper()
 	text := m.encode(message)

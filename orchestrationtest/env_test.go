@@ -87,8 +87,13 @@ func TestMocks(t *testing.T) {
 	}
 }
 
+var (
+	approve = orchestration.NewEvent[string]("approve")
+	notes   = orchestration.NewQueue[string]("notes")
+)
+
 var approval = orchestration.New("Approval", func(ctx *orchestration.Context, days int) (string, error) {
-	approved := orchestration.WaitForEvent[string](ctx, "approve")
+	approved := approve.Wait(ctx)
 	ctx.SetCustomStatus("waits")
 	if orchestration.Select(approved, orchestration.Timer(ctx, time.Duration(days)*24*time.Hour)) == 1 {
 		return "", errors.New("too late")
@@ -97,7 +102,7 @@ var approval = orchestration.New("Approval", func(ctx *orchestration.Context, da
 	if err != nil {
 		return "", err
 	}
-	message, err := orchestration.Dequeue[string](ctx, "notes").Await()
+	message, err := notes.Dequeue(ctx).Await()
 	return by + ": " + message, err
 })
 
@@ -106,7 +111,7 @@ func TestScript(t *testing.T) {
 	env := orchestrationtest.New(t, approval)
 	status := ""
 	env.After(0).Do(func() { status = *env.CustomStatus() })
-	env.After(72*time.Hour).Raise("approve", "Ada").Enqueue("notes", "fine")
+	orchestrationtest.Enqueue(orchestrationtest.Raise(env.After(72*time.Hour), approve, "Ada"), notes, "fine")
 	if got, err := orchestrationtest.Run(env, approval, 4); err != nil || got != "Ada: fine" || status != "waits" {
 		t.Errorf("%q, %v, status %q", got, err, status)
 	}

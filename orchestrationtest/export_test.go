@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
 )
@@ -16,10 +15,10 @@ func (e *Env) Executions(instance string) [][]provider.Event {
 }
 
 // ReplayFile is a subtest of [ReplayDir].
-func ReplayFile(ctx context.Context, file string, definition worker.Registrable) error {
-	r := registry.New()
-	if err := definition.Register(r); err != nil {
+func ReplayFile(ctx context.Context, file string, definitions ...worker.Registrable) error {
+	c, err := codeOf(definitions)
+	if err != nil {
 		return err
 	}
-	return replayFile(ctx, r, file)
+	return c.replay(ctx, file)
 }

@@ -57,10 +57,11 @@ func someTime(r *rand.Rand) time.Duration {
 	return time.Second + time.Duration(r.Int64N(int64(3*time.Hour/time.Millisecond)))*time.Millisecond
 }
 
-var programs orchestration.Definition[program, string]
+var programs, careful orchestration.Definition[program, string]
 
-func init() { //nolint:gochecknoinits // it calls itself
+func init() { //nolint:gochecknoinits // they call themselves
 	programs = orchestration.New("Program", interpret)
+	careful = orchestration.New("Careful", interpret).WithCleanup(time.Hour)
 }
 
 // interpreter runs a random program.
@@ -99,7 +100,11 @@ func (i *interpreter) timer(ctx *orchestration.Context) *orchestration.Future[st
 }
 
 func (i *interpreter) sub(ctx *orchestration.Context, options ...orchestration.SubOption) *orchestration.Future[string] {
-	return orchestration.Sub(ctx, programs, program{Seed: i.r.Uint64(), Depth: i.Depth - 1}, options...)
+	def := programs
+	if i.r.IntN(2) == 0 {
+		def = careful
+	}
+	return orchestration.Sub(ctx, def, program{Seed: i.r.Uint64(), Depth: i.Depth - 1}, options...)
 }
 
 // step does one thing of many.
@@ -199,7 +204,7 @@ func sendings(seed uint64) []sending {
 // onVirtualClock runs a program on the clock of this package.
 func onVirtualClock(t *testing.T, seed uint64) (histories map[string][][]provider.Event) {
 	t.Helper()
-	env := orchestrationtest.New(t, programs)
+	env := orchestrationtest.New(t, programs, careful)
 	for _, w := range works {
 		orchestrationtest.Mock(env, w.def, w.do).Takes(w.takes)
 	}
@@ -241,7 +246,7 @@ func onSQLite(t *testing.T, seed uint64) (histories map[string][][]provider.Even
 			SessionCleanupInterval: long, UnknownCodeTimeout: long, PollTimeout: long, MinPollInterval: long, QuietTime: -1, CancellationPoll: -1,
 		})
 		if err == nil {
-			err = w.Register(programs)
+			err = w.Register(programs, careful)
 		}
 		for _, work := range works {
 			err = errors.Join(err, w.Register(activity.New(work.def.Name(), func(ctx context.Context, n int) (int, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
 )
@@ -30,11 +31,9 @@ import (
 // decides by them is only checked in first executions.
 func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 	t.Helper()
-	r := registry.New()
-	for _, definition := range definitions {
-		if err := definition.Register(r); err != nil {
-			t.Fatalf("orchestrationtest.ReplayDir: %v", err)
-		}
+	code, err := codeOf(definitions)
+	if err != nil {
+		t.Fatalf("orchestrationtest.ReplayDir: %v", err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
@@ -43,7 +42,7 @@ func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel()
-			if err := replayFile(t.Context(), r, file); err != nil {
+			if err := code.replay(t.Context(), file); err != nil {
 				t.Error(err)
 			}
 		})
@@ -57,7 +56,19 @@ type recording struct {
 	Events      []provider.Event `json:"events"`
 }
 
-func replayFile(ctx context.Context, r *registry.Registry, file string) error {
+// code is what histories are replayed against.
+type code struct {
+	registry *registry.Registry
+	retry    *orchestration.RetryPolicy
+}
+
+func codeOf(definitions []worker.Registrable) (c code, err error) {
+	c.registry, c.retry, err = register(definitions)
+	return c, err
+}
+
+// replay replays the history in a file.
+func (c code) replay(ctx context.Context, file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -73,15 +84,16 @@ func replayFile(ctx context.Context, r *registry.Registry, file string) error {
 	if !ok {
 		return fmt.Errorf("%s: the history does not begin with OrchestrationStarted", file)
 	}
-	fn, _, ok := r.Orchestration(started.Name, started.Version)
+	fn, _, ok := c.registry.Orchestration(started.Name, started.Version)
 	if !ok {
 		return fmt.Errorf("%q, execution %d: orchestration %s %s is not given to ReplayDir, which has its versions %v",
-			rec.Instance, rec.ExecutionID, started.Name, started.Version, r.Versions(started.Name))
+			rec.Instance, rec.ExecutionID, started.Name, started.Version, c.registry.Versions(started.Name))
 	}
 	last := rec.Events[len(rec.Events)-1].TimestampMs
 	result, err := replay.Check(ctx, replay.Turn{
 		Instance: rec.Instance, ExecutionID: rec.ExecutionID, Func: fn, History: rec.Events,
-		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return last }, BlockedAfter: blockedAfter,
+		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return last },
+		Defaults: c.retry, BlockedAfter: blockedAfter,
 	})
 	if err != nil {
 		return fmt.Errorf("%q, execution %d: %w", rec.Instance, rec.ExecutionID, err)

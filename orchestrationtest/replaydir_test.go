@@ -132,3 +132,24 @@ func TestPatchedCodeFitsBothHistories(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestActivityRetry is a worker's policy, in a run and in the replay of its history.
+func TestActivityRetry(t *testing.T) {
+	t.Parallel()
+	once := asks(func(ctx *orchestration.Context) error { return call(ctx, 1) })
+	policy := orchestrationtest.ActivityRetry(orchestration.RetryPolicy{Backoff: orchestration.Constant(time.Hour)})
+	env := orchestrationtest.New(t, policy)
+	orchestrationtest.Mock(env, tally, double).Fails(2, errors.New("no"))
+	if _, err := orchestrationtest.Run(env, once, 7); err != nil {
+		t.Error(err)
+	}
+	env.WantCalls("Tally @0s", "Tally @1h", "Tally @2h")
+	dir := t.TempDir()
+	env.Save(dir, "test")
+	if err := orchestrationtest.ReplayFile(t.Context(), filepath.Join(dir, "test.json"), once, policy); err != nil {
+		t.Error(err)
+	}
+	if err := orchestrationtest.ReplayFile(t.Context(), filepath.Join(dir, "test.json"), once); err == nil {
+		t.Error("fits without the policy")
+	}
+}

@@ -47,7 +47,7 @@ func recordOrder(t *testing.T, folder string, def orchestration.Definition[order
 	env := orchestrationtest.New(t, append(shop{charge: answers}.activities(), firstOrder, newOrder, payment)...)
 	orchestrationtest.Mock(env, charge, answers).Fails(1, errors.New("no answer"))
 	if d != nil {
-		env.After(time.Hour).Raise("decision", *d)
+		orchestrationtest.Raise(env.After(time.Hour), decided, *d)
 	}
 	_, _ = orchestrationtest.Run(env, def, o) // some fail, and that is in the history
 	for _, instance := range env.Instances() {

@@ -17,7 +17,7 @@ func TestALargeOrder(t *testing.T) {
 	env := orchestrationtest.New(t, append(shop{charge: sandbox}.activities(), newOrder, payment)...)
 	orchestrationtest.Mock(env, charge, func(context.Context, bill) (answer, error) { return answer{Receipt: "paid"}, nil }).
 		Fails(2, errors.New("no answer"))
-	env.After(3*time.Hour).Raise("decision", decision{Approved: true, By: "Ada"})
+	orchestrationtest.Raise(env.After(3*time.Hour), decided, decision{Approved: true, By: "Ada"})
 	result, err := orchestrationtest.Run(env, newOrder, order{"piano", 4900_00})
 	if err != nil || result != "paid, piano shipped" {
 		t.Errorf("%q, %v", result, err)
@@ -34,10 +34,10 @@ func TestOrdersThatEndEarly(t *testing.T) {
 		failure  string
 		calls    []string
 	}{
-		"rejected": {func(m orchestrationtest.Moment) { m.Raise("decision", decision{By: "Ada"}) }, false, "rejected by Ada", nil},
+		"rejected": {func(m orchestrationtest.Moment) { orchestrationtest.Raise(m, decided, decision{By: "Ada"}) }, false, "rejected by Ada", nil},
 		"nobody":   {func(orchestrationtest.Moment) {}, false, "nobody decided within a day", nil},
 		"declined": {
-			func(m orchestrationtest.Moment) { m.Raise("decision", decision{Approved: true}) }, true,
+			func(m orchestrationtest.Moment) { orchestrationtest.Raise(m, decided, decision{Approved: true}) }, true,
 			"the card was declined",
 			[]string{"Reserve", "Charge", "Release"},
 		},
