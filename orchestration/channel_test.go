@@ -280,17 +280,3 @@ func TestContinueAsNewByDefinition(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-// A cancellation that comes with what makes the instance continue as new goes along: the next
-// execution cleans up (Definition.WithCleanup).
-func TestCancellationGoesAlong(t *testing.T) {
-	t.Parallel()
-	s := scripted(t, cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
-		_, _ = orchestration.Activity(ctx, charge, "").Await()
-		return "", orchestration.ContinueAsNew(ctx, "next")
-	}), "in")
-	s.happen("2 returns ok and cancel why")
-	if len(s.next) != 2 || fmt.Sprintf("%+v", s.next[1]) != "{Instance:i Reason:why}" {
-		t.Errorf("the instance sent itself %+v", s.next)
-	}
-}

@@ -481,3 +481,46 @@ func TestCleanupWithoutTime(t *testing.T) {
 	}()
 	charging().WithCleanup(0)
 }
+
+// A cancellation that comes with what makes the instance continue as new goes along: the next
+// execution cleans up (Definition.WithCleanup).
+func TestCancellationGoesAlong(t *testing.T) {
+	t.Parallel()
+	s := scripted(t, cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
+		_, _ = orchestration.Activity(ctx, charge, "").Await()
+		return "", orchestration.ContinueAsNew(ctx, "next")
+	}), "in")
+	s.happen("2 returns ok and cancel why")
+	if len(s.next) != 2 || fmt.Sprintf("%+v", s.next[1]) != "{Instance:i Reason:why}" {
+		t.Errorf("the instance sent itself %+v", s.next)
+	}
+}
+
+// The same on a store, where both messages wait while no worker runs.
+func TestCancellationGoesAlongOnAStore(t *testing.T) {
+	t.Parallel()
+	def := cleaning(func(ctx *orchestration.Context, input string) (string, error) {
+		ctx.SetCustomStatus("up")
+		_, err := orchestration.WaitForEvent[string](ctx, "go").Await()
+		if input == "first" {
+			return "", orchestration.ContinueAsNew(ctx, "next")
+		}
+		return "", err
+	})
+	e := newEngine(t)
+	stop := e.work(def)
+	run := start(e, def, "first")
+	e.status(run.Instance(), "up")
+	stop()
+	if err := e.client.RaiseEvent(t.Context(), run.Instance(), "go", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.client.Cancel(t.Context(), run.Instance(), "why"); err != nil {
+		t.Fatal(err)
+	}
+	e.work(def)
+	status, err := e.client.Wait(deadline(t), run.Instance())
+	if err != nil || status.State != client.Cancelled || status.ExecutionID != 2 {
+		t.Errorf("%+v, %v", status, err)
+	}
+}

@@ -253,7 +253,7 @@ func (e *Env) act(in *instance, result *replay.Result) {
 // isStranger reports the cancellation of an instance that has the id which a child was to have.
 func (e *Env) isStranger(in *instance, item provider.WorkItem) bool {
 	cancel, ok := item.(provider.CancelInstanceItem)
-	if !ok || replay.IsGeneratedChild(in.id, cancel.Instance) {
+	if !ok || cancel.Instance == in.id || replay.IsGeneratedChild(in.id, cancel.Instance) {
 		return false
 	}
 	other := e.instance(cancel.Instance)

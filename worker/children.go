@@ -24,11 +24,13 @@ func (t *turn) cancelChildren(ctx context.Context, executionID uint64) ([]provid
 }
 
 // withoutStrangers leaves out cancellations of instances that have the id a child was to
-// have, and another parent or none: this one may not have been told yet.
+// have, and another parent or none: this one may not have been told yet. What an instance
+// sends to itself stays, since its next execution has to clean up.
 func (t *turn) withoutStrangers(ctx context.Context, items []provider.WorkItem) ([]provider.WorkItem, error) {
 	var own []provider.WorkItem
 	for _, item := range items {
-		if m, ok := item.(provider.CancelInstanceItem); ok && !replay.IsGeneratedChild(t.item.Instance, m.Instance) {
+		m, ok := item.(provider.CancelInstanceItem)
+		if ok && m.Instance != t.item.Instance && !replay.IsGeneratedChild(t.item.Instance, m.Instance) {
 			history, err := t.childHistory(ctx, m.Instance)
 			if err != nil {
 				return nil, err
