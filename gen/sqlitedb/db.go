@@ -250,6 +250,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lockMessagesStmt, err = db.PrepareContext(ctx, LockMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query LockMessages: %w", err)
 	}
+	if q.lockReceiverStmt, err = db.PrepareContext(ctx, LockReceiver); err != nil {
+		return nil, fmt.Errorf("error preparing query LockReceiver: %w", err)
+	}
 	if q.lockWorkStmt, err = db.PrepareContext(ctx, LockWork); err != nil {
 		return nil, fmt.Errorf("error preparing query LockWork: %w", err)
 	}
@@ -758,6 +761,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lockMessagesStmt: %w", cerr)
 		}
 	}
+	if q.lockReceiverStmt != nil {
+		if cerr := q.lockReceiverStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockReceiverStmt: %w", cerr)
+		}
+	}
 	if q.lockWorkStmt != nil {
 		if cerr := q.lockWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockWorkStmt: %w", cerr)
@@ -1078,6 +1086,7 @@ type Queries struct {
 	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
+	lockReceiverStmt              *sql.Stmt
 	lockWorkStmt                  *sql.Stmt
 	mergeTombstonesStmt           *sql.Stmt
 	mergeValuesStmt               *sql.Stmt
@@ -1201,6 +1210,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
+		lockReceiverStmt:              q.lockReceiverStmt,
 		lockWorkStmt:                  q.lockWorkStmt,
 		mergeTombstonesStmt:           q.mergeTombstonesStmt,
 		mergeValuesStmt:               q.mergeValuesStmt,

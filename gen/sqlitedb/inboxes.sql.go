@@ -197,6 +197,63 @@ func (q *Queries) LockInstance(ctx context.Context, arg LockInstanceParams) erro
 	return err
 }
 
+const LockReceiver = `-- name: LockReceiver :one
+INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
+SELECT
+    e.instance_id, e.version_id, e.code_id, CAST(?1 AS TEXT), CAST(?2 AS INTEGER),
+    CAST(?3 AS INTEGER), CAST(?2 AS INTEGER)
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = ?4
+  AND e.status = 'Running'
+ON CONFLICT (instance_id) DO NOTHING
+RETURNING
+    version_id,
+    code_id,
+    (SELECT n.orchestration_name FROM instances AS n WHERE n.instance_id = ?4) AS orchestration_name,
+    (SELECT v.orchestration_version FROM instances AS v WHERE v.instance_id = ?4) AS orchestration_version,
+    (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = ?4) AS execution_id,
+    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = ?4) AS has_values
+`
+
+type LockReceiverParams struct {
+	LockToken   string
+	LockedUntil int64
+	Now         int64
+	InstanceID  string
+}
+
+type LockReceiverRow struct {
+	VersionID            int64
+	CodeID               int64
+	OrchestrationName    string
+	OrchestrationVersion *string
+	CurrentExecutionID   int64
+	Exists               bool
+}
+
+// LockInstance for a running instance that has no messages, so no inbox either, and is about to
+// get some: the caller adds them, locked. Returned is what the turn has to know of the instance;
+// no row if there is an inbox, or nothing that runs.
+func (q *Queries) LockReceiver(ctx context.Context, arg LockReceiverParams) (LockReceiverRow, error) {
+	row := q.queryRow(ctx, q.lockReceiverStmt, LockReceiver,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Now,
+		arg.InstanceID,
+	)
+	var i LockReceiverRow
+	err := row.Scan(
+		&i.VersionID,
+		&i.CodeID,
+		&i.OrchestrationName,
+		&i.OrchestrationVersion,
+		&i.CurrentExecutionID,
+		&i.Exists,
+	)
+	return i, err
+}
+
 const NextInboxWake = `-- name: NextInboxWake :one
 SELECT wake_at
 FROM inboxes

@@ -137,20 +137,23 @@ func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64
 }
 
 const EnqueueMessage = `-- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 `
 
 type EnqueueMessageParams struct {
-	InstanceID string
-	Kind       int64
-	CodeID     int64
-	WorkItem   string
-	VisibleAt  int64
-	CreatedAt  int64
+	InstanceID   string
+	Kind         int64
+	CodeID       int64
+	WorkItem     string
+	VisibleAt    int64
+	CreatedAt    int64
+	LockToken    *string
+	AttemptCount int64
 }
 
-// Adds a message. The caller refreshes the instance's inbox.
+// Adds a message. The caller refreshes the instance's inbox, or has locked it (LockReceiver):
+// then the message has the lock's token and its first attempt.
 func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) (int64, error) {
 	result, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
 		arg.InstanceID,
@@ -159,6 +162,8 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 		arg.WorkItem,
 		arg.VisibleAt,
 		arg.CreatedAt,
+		arg.LockToken,
+		arg.AttemptCount,
 	)
 	if err != nil {
 		return 0, err

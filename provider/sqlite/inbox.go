@@ -31,6 +31,11 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 // A timer's due time comes from the runtime's clock, which in this store is the
 // clock of the same host, so it can be taken as it is (§2.1).
 func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) (first int64, err error) {
+	return t.sendTo(ctx, messages, delay, nil)
+}
+
+// sendTo is send to a turn, for the first time, if secret is that of its lock.
+func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64, secret *string) (first int64, err error) {
 	rows := make([]sqlitedb.EnqueueMessageParams, len(messages))
 	for i, m := range messages {
 		code, err := t.codeID(ctx, m.Code)
@@ -38,12 +43,14 @@ func (t *tx) send(ctx context.Context, messages []columns.Message, delay int64) 
 			return 0, err
 		}
 		rows[i] = sqlitedb.EnqueueMessageParams{
-			InstanceID: m.Instance,
-			Kind:       m.Kind,
-			CodeID:     code,
-			WorkItem:   m.Body,
-			VisibleAt:  max(m.NotBefore, t.now+delay),
-			CreatedAt:  t.now,
+			InstanceID:   m.Instance,
+			Kind:         m.Kind,
+			CodeID:       code,
+			WorkItem:     m.Body,
+			VisibleAt:    max(m.NotBefore, t.now+delay),
+			CreatedAt:    t.now,
+			LockToken:    secret,
+			AttemptCount: toInt(secret != nil),
 		}
 	}
 	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)

@@ -59,17 +59,20 @@ func (s *Store) AckWorkAndTake(
 	var outcomes []error // not to be read when the call was left
 	taken, err := s.takeWith(ctx, &job{operation: opAckWork, then: taking.steps(), run: func(ctx context.Context, t *tx) error {
 		outcomes = make([]error, len(acks))
+		var completions []columns.Message
 		for i, a := range acks {
-			ack, err := ackWork(a.LockToken, a.Completion)
+			end, err := newWorkEnd(a.LockToken, a.Completion)
 			if err == nil {
-				err = ack(ctx, t)
+				err = end.store(ctx, t)
 			}
 			if err != nil && !errors.Is(err, provider.ErrLockLost) && !errors.Is(err, provider.ErrInvalidArgument) {
 				return err
 			}
-			outcomes[i] = err
+			if outcomes[i] = err; err == nil && a.Completion != nil {
+				completions = append(completions, end.message)
+			}
 		}
-		return nil
+		return taking.deliver(ctx, t, completions)
 	}}, taking)
 	if err != nil {
 		return nil, provider.Taken{}, err
@@ -97,6 +100,8 @@ type taking struct {
 
 	foundTurn *turn
 	foundWork []provider.TakenWork
+	// handing is set while a turn is handed on, and stays so if that fails.
+	handing bool
 	// served are the entries for which the turn itself has queued something.
 	served map[int]bool
 }
@@ -149,9 +154,11 @@ func (k *taking) steps() []func(context.Context, *tx) error {
 
 // takeTurn locks a turn, and notes when the next may become ready by itself.
 func (k *taking) takeTurn(ctx context.Context, t *tx) (err error) {
-	found, err := t.dueOrNextTurn(ctx, k.store.log, *k.turn)
-	if err != nil {
-		return err
+	found := k.foundTurn
+	if found == nil {
+		if found, err = t.dueOrNextTurn(ctx, k.store.log, *k.turn); err != nil {
+			return err
+		}
 	}
 	wakeAt, err := t.nextInstanceWake(ctx)
 	if err != nil {
@@ -302,7 +309,7 @@ func (k *taking) prepare(j *job) {
 	j.undo = k.giveBack
 }
 
-func (k *taking) reset() { k.foundTurn, k.foundWork, k.served = nil, nil, nil }
+func (k *taking) reset() { k.foundTurn, k.foundWork, k.served, k.handing = nil, nil, nil, false }
 
 func (k *taking) found() bool { return k.foundTurn != nil || len(k.foundWork) > 0 }
 

@@ -24,30 +24,35 @@ const (
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] for a completion that is none.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
-	ack, err := ackWork(lockToken, completion)
+	end, err := newWorkEnd(lockToken, completion)
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, opAckWork, ack)
-}
-
-// ackWork prepares the acknowledgement. Error: [provider.ErrInvalidArgument].
-func ackWork(lockToken string, completion provider.WorkItem) (func(context.Context, *tx) error, error) {
-	m, err := columns.NewCompletion(opAckWork, completion)
-	if err != nil {
-		return nil, err
-	}
-	secret, id := cutWorkToken(lockToken)
-	return func(ctx context.Context, t *tx) error {
-		session, err := t.FinishWork(ctx, id, &secret, &t.now)
-		if err := t.afterWork(ctx, opAckWork, lockToken, session, err); err != nil {
+	return s.write(ctx, opAckWork, func(ctx context.Context, t *tx) error {
+		if err := end.store(ctx, t); err != nil || completion == nil {
 			return err
 		}
-		if completion == nil {
-			return nil
-		}
-		return t.deliver(ctx, m, 0)
-	}, nil
+		return t.deliver(ctx, end.message, 0)
+	})
+}
+
+// workEnd is the end of an activity, checked.
+type workEnd struct {
+	token   string
+	message columns.Message
+}
+
+// newWorkEnd checks an acknowledgement. Error: [provider.ErrInvalidArgument].
+func newWorkEnd(lockToken string, completion provider.WorkItem) (workEnd, error) {
+	m, err := columns.NewCompletion(opAckWork, completion)
+	return workEnd{lockToken, m}, err
+}
+
+// store ends the activity. The caller delivers the message, if there is a completion.
+func (e workEnd) store(ctx context.Context, t *tx) error {
+	secret, id := cutWorkToken(e.token)
+	session, err := t.FinishWork(ctx, id, &secret, &t.now)
+	return t.afterWork(ctx, opAckWork, e.token, session, err)
 }
 
 // RenewWorkItemLock implements [provider.Provider] (§5.12).

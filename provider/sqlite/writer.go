@@ -113,6 +113,9 @@ type job struct {
 // failed reports whether the job's call has failed, or what follows it.
 func (j *job) failed() bool { return j.err != nil || j.thenErr != nil }
 
+// failedToTake reports whether the job's call has failed in what it does for its taking.
+func (j *job) failedToTake() bool { return j.tx.taking != nil && j.tx.taking.handing }
+
 // tx is what a call sees of the transaction it runs in.
 type tx struct {
 	*sqlitedb.Queries
@@ -124,6 +127,8 @@ type tx struct {
 	rows  *rowStatements
 	// taking is what a combined call takes, nil for others.
 	taking *taking
+	// handsTurnOn says that the call may make the completions that it adds a locked turn.
+	handsTurnOn bool
 	effects
 }
 
@@ -382,7 +387,7 @@ func (w *writer) execute(group []*job) {
 func (w *writer) transaction(ctx context.Context, group []*job) (served []*job, err error) {
 	failed, err := w.try(ctx, group, unguarded, w.serve)
 	served = w.endServing(err == nil)
-	if failed == nil || (len(group) == 1 && group[0].err != nil) {
+	if failed == nil || (len(group) == 1 && group[0].err != nil && !group[0].failedToTake()) {
 		return served, err
 	}
 	for _, j := range group {
@@ -402,6 +407,11 @@ func (w *writer) try(
 	}
 	version, err := w.dataVersion()
 	w.ready.begin(err == nil && version == w.version)
+	handsTurnOn := last != nil && endsActivities(group) == 1
+	for _, j := range group {
+		j.tx = w.newTx()
+		j.tx.handsTurnOn = handsTurnOn
+	}
 	for _, part := range []func(context.Context, *job, doStep) error{w.runCall, w.runThen} {
 		for _, j := range group {
 			if err := part(ctx, j, do); err != nil {
@@ -469,7 +479,7 @@ type doStep func(ctx context.Context, t *tx, step func(context.Context, *tx) err
 // runCall does a job's call. The error is the transaction's, the call's own is recorded in
 // the job.
 func (w *writer) runCall(ctx context.Context, j *job, do doStep) error {
-	j.tx = w.newTx()
+	j.tx.now = w.clock()
 	failed, err := do(ctx, j.tx, j.run)
 	if failed != nil {
 		j.err = classify(j.operation, failed)

@@ -383,6 +383,28 @@ UPDATE inboxes
 SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
 WHERE instance_id = @instance_id;
 
+-- LockInstance for a running instance that has no messages, so no inbox either, and is about to
+-- get some: the caller adds them, locked. Returned is what the turn has to know of the instance;
+-- no row if there is an inbox, or nothing that runs.
+--
+-- name: LockReceiver :one
+INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
+SELECT
+    e.instance_id, e.version_id, e.code_id, CAST(@lock_token AS TEXT), CAST(@locked_until AS INTEGER),
+    CAST(@now AS INTEGER), CAST(@locked_until AS INTEGER)
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id = @instance_id
+  AND e.status = 'Running'
+ON CONFLICT (instance_id) DO NOTHING
+RETURNING
+    version_id,
+    code_id,
+    (SELECT n.orchestration_name FROM instances AS n WHERE n.instance_id = @instance_id) AS orchestration_name,
+    (SELECT v.orchestration_version FROM instances AS v WHERE v.instance_id = @instance_id) AS orchestration_version,
+    (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = @instance_id) AS execution_id,
+    EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = @instance_id) AS has_values;
+
 -- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes

@@ -1,8 +1,9 @@
--- Adds a message. The caller refreshes the instance's inbox.
+-- Adds a message. The caller refreshes the instance's inbox, or has locked it (LockReceiver):
+-- then the message has the lock's token and its first attempt.
 --
 -- name: EnqueueMessage :execlastid
-INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at)
-VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at);
+INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
+VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
 
 -- Gives the turn every visible message of its instance, those included that a
 -- dead turn still had: the lease on the instance is what excludes others.

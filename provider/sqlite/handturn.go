@@ -1,0 +1,127 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+// A call that ends activities and takes a turn usually takes the one that their completions
+// make ready. Then it locks the instance first and adds the completions as the turn's: they are
+// neither entered into the index of what is ready nor read again.
+
+// deliver delivers completions, those of an instance together. One instance may be handed on as
+// the turn that the call takes.
+func (k *taking) deliver(ctx context.Context, t *tx, completions []columns.Message) error {
+	for len(completions) > 0 {
+		var these, others []columns.Message
+		for _, m := range completions {
+			if m.Instance == completions[0].Instance {
+				these = append(these, m)
+			} else {
+				others = append(others, m)
+			}
+		}
+		handed, err := k.handTurnOn(ctx, t, these)
+		if err != nil {
+			return err
+		}
+		if !handed {
+			first, err := t.send(ctx, these, 0)
+			if err != nil {
+				return err
+			}
+			if err := t.receive(ctx, these[0], first, 0); err != nil { // all are visible
+				return err
+			}
+		}
+		completions = others
+	}
+	return nil
+}
+
+// handTurnOn makes completions that are about to be added to an instance the turn that the call
+// takes, if nothing that is ready comes first, and nothing of the instance waits or is locked.
+//
+// If others of the group end activities, the turn has to have theirs as well. And when the group
+// is done again with savepoints, the taking has one of its own. In both cases it takes what is
+// stored.
+func (k *taking) handTurnOn(ctx context.Context, t *tx, completions []columns.Message) (handed bool, err error) {
+	f := k.turn
+	if f == nil || k.foundTurn != nil || !t.handsTurnOn || !t.useBounds() ||
+		!t.ready.instances.read || t.ready.nextInstance.past(t.now) || f.mayFind(t) {
+		return false, nil
+	}
+	k.handing = true
+	found, err := t.lockReceiver(ctx, f, completions)
+	if err != nil {
+		return false, err
+	}
+	k.handing, k.foundTurn = false, found
+	return found != nil, nil
+}
+
+// endsActivities counts the calls of a group that end activities.
+func endsActivities(group []*job) (n int) {
+	for _, j := range group {
+		if j.operation == opAckWork {
+			n++
+		}
+	}
+	return n
+}
+
+// lockReceiver locks an instance and adds messages to it that are the locked turn's; nil if the
+// instance cannot be locked in this way, or the fetch does not take it.
+func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.Message) (*turn, error) {
+	instance, secret, until := messages[0].Instance, newSecret(), t.now+f.lockFor
+	row, err := t.LockReceiver(ctx, sqlitedb.LockReceiverParams{
+		LockToken: secret, LockedUntil: until, Now: t.now, InstanceID: instance,
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fits, err := t.fits(ctx, f, row.VersionID, row.CodeID); !fits || err != nil {
+		if err == nil {
+			_, err = t.DeleteEmptyInbox(ctx, instance)
+		}
+		return nil, err
+	}
+	if _, err := t.sendTo(ctx, messages, 0, &secret); err != nil {
+		return nil, err
+	}
+	found := &turn{secret: secret, held: f.held}
+	found.LockToken, found.AttemptCount = turnToken(secret, instance), 1
+	found.Item.Instance, found.Item.ExecutionID = instance, uint64(row.CurrentExecutionID)
+	found.Item.OrchestrationName, found.Item.Version = row.OrchestrationName, columns.OrUnknown(row.OrchestrationVersion)
+	for _, m := range messages {
+		item, err := provider.DecodeWorkItem([]byte(m.Body))
+		if err != nil {
+			return nil, err
+		}
+		found.Item.Messages = append(found.Item.Messages, item)
+	}
+	t.wakeInstance(until)
+	return found, t.loadState(ctx, found, row.Exists)
+}
+
+// fits reports whether a fetch takes instances of a version and code.
+func (t *tx) fits(ctx context.Context, f *turnFetch, version, code int64) (bool, error) {
+	known, seen := t.known.seen(f.codeSelection, t.now)
+	if !seen || !known.admits(code) || version == 0 {
+		return seen && known.admits(code), nil
+	}
+	if _, read := t.ready.versions[version]; !read {
+		if err := t.readVersions(ctx); err != nil {
+			return false, err
+		}
+	}
+	return f.versions.Contains(t.ready.versions[version]), nil
+}

@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// ending is a store with running activities: two of instance a, and one of b.
+type ending struct {
+	*testing.T
+	*Store
+
+	acks []provider.WorkAck
+}
+
+func newEnding(t *testing.T) ending {
+	t.Helper()
+	e := ending{T: t, Store: openMemory(t, nil)}
+	for _, instance := range []string{"a", "b"} {
+		create(t, e.Store, instance, 0)
+	}
+	for i, instance := range []string{"a", "b", "a"} {
+		must(t, e.EnqueueForWorker(t.Context(), provider.ActivityExecuteItem{Instance: instance, ExecutionID: 1, ID: uint64(2 + i)}))
+		work, err := e.FetchWorkItem(t.Context(), provider.FetchWorkParams{LockTimeout: time.Hour})
+		must(t, err)
+		e.acks = append(e.acks, provider.WorkAck{LockToken: work.LockToken, Completion: provider.ActivityCompletedItem{
+			Instance: instance, ExecutionID: 1, ID: uint64(2 + i), Result: payload,
+		}})
+	}
+	e.exec("SELECT 1")
+	return e
+}
+
+// exec carries out a statement, and has the store know its queues afterwards.
+func (e ending) exec(text string) {
+	e.Helper()
+	must(e.T, e.bare(e.T, func(ctx context.Context) error {
+		_, err := e.writer.conn.ExecContext(ctx, text)
+		return err
+	}))
+	for range 2 { // the first finds that somebody has written
+		_, err := e.Take(e.Context(), only(provider.FetchOrchestrationParams{Known: knowing("Nothing")}))
+		must(e.T, err)
+	}
+}
+
+func only(turn provider.FetchOrchestrationParams) provider.TakeParams {
+	turn.LockTimeout = time.Hour
+	return provider.TakeParams{Turn: &turn}
+}
+
+func knowing(name string) *provider.KnownCode {
+	return provider.Know(provider.CodeName{Name: name, Version: "1.0.0"})
+}
+
+// turn names a turn's instance, attempt and completions; "" without one.
+func (e ending) turn(f *provider.FetchedOrchestration) string {
+	if f == nil {
+		return ""
+	}
+	var ids []uint64
+	for _, m := range f.Item.Messages {
+		if c, ok := m.(provider.ActivityCompletedItem); ok {
+			ids = append(ids, c.ID)
+		}
+	}
+	return fmt.Sprintf("%s %s %d events, attempt %d: %v", f.Item.Instance, f.Item.OrchestrationName, len(f.Item.History), f.AttemptCount, ids)
+}
+
+// ends acknowledges everything and returns the turn taken.
+func (e ending) ends(params provider.TakeParams) provider.Taken {
+	e.Helper()
+	outcomes, taken, err := e.AckWorkAndTake(e.Context(), e.acks, params)
+	must(e.T, errors.Join(append(outcomes, err)...))
+	return taken
+}
+
+// left takes all turns there are, in order.
+func (e ending) left() (turns []string) {
+	e.Helper()
+	for {
+		taken, err := e.Take(e.Context(), everything())
+		must(e.T, err)
+		if taken.Turn == nil {
+			return turns
+		}
+		turns = append(turns, e.turn(taken.Turn))
+	}
+}
+
+// Completions become the turn that their call takes, all of the instance and at its first
+// attempt, when nothing comes before. What the call may not take is there for others.
+func TestCompletionsAreHandedOn(t *testing.T) {
+	t.Parallel()
+	turnOfA, turnOfB := "a Order 1 events, attempt 1: [2 4]", "b Order 1 events, attempt 1: [3]"
+	for name, c := range map[string]struct {
+		before func(ending)
+		params provider.TakeParams
+		taken  string
+		handed bool
+		left   []string
+	}{
+		"at once": {params: everything(), taken: turnOfA, handed: true, left: []string{turnOfB}},
+		"after what is older": {
+			before: func(e ending) { must(e.T, e.EnqueueForOrchestrator(e.Context(), start("old"), 0)) },
+			params: everything(), taken: "old Order 0 events, attempt 1: []", left: []string{turnOfA, turnOfB},
+		},
+		"with what waits": {
+			before: func(e ending) {
+				must(e.T, e.EnqueueForOrchestrator(e.Context(), provider.TimerFiredItem{
+					Instance: "a", ExecutionID: 1, ID: 9, FireAtMs: uint64(time.Now().Add(time.Hour).UnixMilli()),
+				}, 0))
+			},
+			params: everything(), taken: turnOfA, left: []string{turnOfB},
+		},
+		"to nobody who does not know the code": {
+			params: only(provider.FetchOrchestrationParams{Known: knowing("Other")}),
+			left:   []string{turnOfA, turnOfB},
+		},
+		"to nobody without a turn": {left: []string{turnOfA, turnOfB}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnding(t)
+			if c.before != nil {
+				c.before(e)
+			}
+			if c.params.Turn != nil && c.params.Turn.Known != nil { // so that its code is known to the store
+				_, err := e.Take(t.Context(), c.params)
+				must(t, err)
+			}
+			if c.handed {
+				e.exec(`CREATE TRIGGER stored BEFORE UPDATE OF lock_token ON orchestrator_queue
+					WHEN new.lock_token IS NOT NULL BEGIN SELECT raise(ABORT, 'it was stored before'); END`)
+			}
+			taken := e.ends(c.params)
+			must(t, taken.Err)
+			if got := e.turn(taken.Turn); got != c.taken {
+				t.Errorf("took %q, want %q", got, c.taken)
+			}
+			if c.handed {
+				e.exec("DROP TRIGGER stored")
+			}
+			if diff := cmp.Diff(c.left, e.left()); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+			if taken.Turn == nil {
+				return
+			}
+			must(t, e.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: taken.Turn.LockToken}))
+			again := []string{strings.Replace(c.taken, "attempt 1", "attempt 2", 1)}
+			if diff := cmp.Diff(again, e.left()); diff != "" {
+				t.Errorf("after it was given up (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// When the turn that is handed on cannot be read, the activities have ended all the same.
+func TestHandingOnFails(t *testing.T) {
+	t.Parallel()
+	e := newEnding(t)
+	e.exec("ALTER TABLE history RENAME TO away")
+	taken := e.ends(everything())
+	if taken.Err == nil || taken.Turn != nil {
+		t.Errorf("took %v, error %v; want an error alone", taken.Turn, taken.Err)
+	}
+	e.exec("ALTER TABLE away RENAME TO history")
+	want := []string{"a Order 1 events, attempt 1: [2 4]", "b Order 1 events, attempt 1: [3]"}
+	if diff := cmp.Diff(want, e.left()); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
