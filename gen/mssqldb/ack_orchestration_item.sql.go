@@ -91,10 +91,11 @@ FROM OPENJSON(@cancelled_json) WITH (
     [position] int '$.c0', [instance_id] nvarchar(800) '$.c1', [execution_id] bigint '$.c2',
     [activity_id] bigint '$.c3'
 ) AS w;
-EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6723, 6733, "duroxide"}},
-		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_id = @execution_id, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled`,
+		schemas:  []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6723, 6733, "duroxide"}},
+		batch:    true,
+		decls:    "@lock_token uniqueidentifier, @execution_id bigint, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max)",
+		optional: []param{{"name", "nvarchar(max)"}, {"version", "nvarchar(max)"}, {"code_name", "nvarchar(401)"}, {"code_version", "nvarchar(401)"}, {"parent_instance_id", "nvarchar(400)"}, {"major", "bigint"}, {"minor", "bigint"}, {"patch", "bigint"}, {"status", "nvarchar(32)"}, {"output", "nvarchar(max)"}, {"set_custom_status", "bit"}, {"custom_status", "nvarchar(max)"}, {"clear_values", "bit"}, {"drop_timers", "bit"}},
 	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
@@ -105,20 +106,20 @@ EXEC [duroxide].[ack_orchestration_item] @lock_token = @lock_token, @execution_i
 type AckOrchestrationItemParams struct {
 	LockToken        mssql.UniqueIdentifier
 	ExecutionID      int64
-	Name             *string
-	Version          *string
-	CodeName         *string
-	CodeVersion      *string
-	ParentInstanceID *string
-	Major            *int64
-	Minor            *int64
-	Patch            *int64
-	Status           *string
-	Output           *string
-	SetCustomStatus  bool
-	CustomStatus     *string
-	ClearValues      bool
-	DropTimers       bool
+	Name             *string // nil: the default, NULL
+	Version          *string // nil: the default, NULL
+	CodeName         *string // nil: the default, NULL
+	CodeVersion      *string // nil: the default, NULL
+	ParentInstanceID *string // nil: the default, NULL
+	Major            *int64  // nil: the default, NULL
+	Minor            *int64  // nil: the default, NULL
+	Patch            *int64  // nil: the default, NULL
+	Status           *string // nil: the default, NULL
+	Output           *string // nil: the default, NULL
+	SetCustomStatus  *bool   // nil: the default, 0
+	CustomStatus     *string // nil: the default, NULL
+	ClearValues      *bool   // nil: the default, 0
+	DropTimers       *bool   // nil: the default, 0
 	Events           []EventListV1Row
 	Changes          []KVListV1Row
 	Messages         []MessageListV1Row
@@ -154,25 +155,25 @@ func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationIt
 	a := newArgs(21)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
-	nullable(&a, "version", sqlNVarChar(maxLength), p.Version)
-	nullable(&a, "code_name", sqlNVarChar(401), p.CodeName)
-	nullable(&a, "code_version", sqlNVarChar(401), p.CodeVersion)
-	nullable(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
-	nullable(&a, "major", sqlBigInt{}, p.Major)
-	nullable(&a, "minor", sqlBigInt{}, p.Minor)
-	nullable(&a, "patch", sqlBigInt{}, p.Patch)
-	nullable(&a, "status", sqlNVarChar(32), p.Status)
-	nullable(&a, "output", sqlNVarChar(maxLength), p.Output)
-	required(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
-	nullable(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
-	required(&a, "clear_values", sqlBit{}, p.ClearValues)
-	required(&a, "drop_timers", sqlBit{}, p.DropTimers)
 	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
 	sendEither(&a, q, "changes", "changes_json", &typeKVListV1, p.Changes, (*KVListV1Row).tvp, (*KVListV1Row).put)
 	sendEither(&a, q, "messages", "messages_json", &typeMessageListV1, p.Messages, (*MessageListV1Row).tvp, (*MessageListV1Row).put)
 	sendEither(&a, q, "activities", "activities_json", &typeWorkListV1, p.Activities, (*WorkListV1Row).tvp, (*WorkListV1Row).put)
 	sendEither(&a, q, "cancelled", "cancelled_json", &typeActivityListV1, p.Cancelled, (*ActivityListV1Row).tvp, (*ActivityListV1Row).put)
+	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
+	optional(&a, "version", sqlNVarChar(maxLength), p.Version)
+	optional(&a, "code_name", sqlNVarChar(401), p.CodeName)
+	optional(&a, "code_version", sqlNVarChar(401), p.CodeVersion)
+	optional(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
+	optional(&a, "major", sqlBigInt{}, p.Major)
+	optional(&a, "minor", sqlBigInt{}, p.Minor)
+	optional(&a, "patch", sqlBigInt{}, p.Patch)
+	optional(&a, "status", sqlNVarChar(32), p.Status)
+	optional(&a, "output", sqlNVarChar(maxLength), p.Output)
+	optional(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
+	optional(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
+	optional(&a, "clear_values", sqlBit{}, p.ClearValues)
+	optional(&a, "drop_timers", sqlBit{}, p.DropTimers)
 	var r AckOrchestrationItemResult
 	err := q.call(ctx, &stmtAckOrchestrationItem, &a, func(_ int, rows *sql.Rows) (err error) {
 		r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)

@@ -110,10 +110,11 @@ FROM OPENJSON(@work_json) WITH (
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
     [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @name = @name, @version = @version, @code_name = @code_name, @code_version = @code_version, @parent_instance_id = @parent_instance_id, @major = @major, @minor = @minor, @patch = @patch, @status = @status, @output = @output, @set_custom_status = @set_custom_status, @custom_status = @custom_status, @clear_values = @clear_values, @drop_timers = @drop_timers, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
-		schemas: []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6732, 6742, "duroxide"}, {9425, 9435, "duroxide"}},
-		batch:   true,
-		decls:   "@lock_token uniqueidentifier, @execution_id bigint, @name nvarchar(max), @version nvarchar(max), @code_name nvarchar(401), @code_version nvarchar(401), @parent_instance_id nvarchar(400), @major bigint, @minor bigint, @patch bigint, @status nvarchar(32), @output nvarchar(max), @set_custom_status bit, @custom_status nvarchar(max), @clear_values bit, @drop_timers bit, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
+EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @execution_id, @events = @events, @changes = @changes, @messages = @messages, @activities = @activities, @cancelled = @cancelled, @work = @work`,
+		schemas:  []schemaAt{{35, 45, "duroxide"}, {1127, 1137, "duroxide"}, {2231, 2241, "duroxide"}, {3974, 3984, "duroxide"}, {6075, 6085, "duroxide"}, {6732, 6742, "duroxide"}, {9425, 9435, "duroxide"}},
+		batch:    true,
+		decls:    "@lock_token uniqueidentifier, @execution_id bigint, @events_json nvarchar(max), @changes_json nvarchar(max), @messages_json nvarchar(max), @activities_json nvarchar(max), @cancelled_json nvarchar(max), @work_json nvarchar(max)",
+		optional: []param{{"name", "nvarchar(max)"}, {"version", "nvarchar(max)"}, {"code_name", "nvarchar(401)"}, {"code_version", "nvarchar(401)"}, {"parent_instance_id", "nvarchar(400)"}, {"major", "bigint"}, {"minor", "bigint"}, {"patch", "bigint"}, {"status", "nvarchar(32)"}, {"output", "nvarchar(max)"}, {"set_custom_status", "bit"}, {"custom_status", "nvarchar(max)"}, {"clear_values", "bit"}, {"drop_timers", "bit"}, {"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
@@ -148,39 +149,39 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 type AckTurnAndTakeParams struct {
 	LockToken        mssql.UniqueIdentifier
 	ExecutionID      int64
-	Name             *string
-	Version          *string
-	CodeName         *string
-	CodeVersion      *string
-	ParentInstanceID *string
-	Major            *int64
-	Minor            *int64
-	Patch            *int64
-	Status           *string
-	Output           *string
-	SetCustomStatus  bool
-	CustomStatus     *string
-	ClearValues      bool
-	DropTimers       bool
+	Name             *string // nil: the default, NULL
+	Version          *string // nil: the default, NULL
+	CodeName         *string // nil: the default, NULL
+	CodeVersion      *string // nil: the default, NULL
+	ParentInstanceID *string // nil: the default, NULL
+	Major            *int64  // nil: the default, NULL
+	Minor            *int64  // nil: the default, NULL
+	Patch            *int64  // nil: the default, NULL
+	Status           *string // nil: the default, NULL
+	Output           *string // nil: the default, NULL
+	SetCustomStatus  *bool   // nil: the default, 0
+	CustomStatus     *string // nil: the default, NULL
+	ClearValues      *bool   // nil: the default, 0
+	DropTimers       *bool   // nil: the default, 0
 	Events           []EventListV1Row
 	Changes          []KVListV1Row
 	Messages         []MessageListV1Row
 	Activities       []WorkListV1Row
 	Cancelled        []ActivityListV1Row
-	TurnToken        *mssql.UniqueIdentifier
-	TurnMs           int64
-	Filtered         bool
-	MinMajor         int64
-	MinMinor         int64
-	MinPatch         int64
-	MaxMajor         int64
-	MaxMinor         int64
-	MaxPatch         int64
-	TurnKnown        []byte
-	UnknownMs        int64
-	HistoryLimit     *int64
-	FromHead         int64
-	TurnDueFrom      int64
+	TurnToken        *mssql.UniqueIdentifier // nil: the default, NULL
+	TurnMs           *int64                  // nil: the default, 0
+	Filtered         *bool                   // nil: the default, 0
+	MinMajor         *int64                  // nil: the default, 0
+	MinMinor         *int64                  // nil: the default, 0
+	MinPatch         *int64                  // nil: the default, 0
+	MaxMajor         *int64                  // nil: the default, 0
+	MaxMinor         *int64                  // nil: the default, 0
+	MaxPatch         *int64                  // nil: the default, 0
+	TurnKnown        []byte                  // nil: the default, NULL
+	UnknownMs        *int64                  // nil: the default, 0
+	HistoryLimit     *int64                  // nil: the default, NULL
+	FromHead         *int64                  // nil: the default, 0
+	TurnDueFrom      *int64                  // nil: the default, 0
 	Work             []TakeListV1Row
 }
 
@@ -212,40 +213,40 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 	a := newArgs(36)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "execution_id", sqlBigInt{}, p.ExecutionID)
-	nullable(&a, "name", sqlNVarChar(maxLength), p.Name)
-	nullable(&a, "version", sqlNVarChar(maxLength), p.Version)
-	nullable(&a, "code_name", sqlNVarChar(401), p.CodeName)
-	nullable(&a, "code_version", sqlNVarChar(401), p.CodeVersion)
-	nullable(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
-	nullable(&a, "major", sqlBigInt{}, p.Major)
-	nullable(&a, "minor", sqlBigInt{}, p.Minor)
-	nullable(&a, "patch", sqlBigInt{}, p.Patch)
-	nullable(&a, "status", sqlNVarChar(32), p.Status)
-	nullable(&a, "output", sqlNVarChar(maxLength), p.Output)
-	required(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
-	nullable(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
-	required(&a, "clear_values", sqlBit{}, p.ClearValues)
-	required(&a, "drop_timers", sqlBit{}, p.DropTimers)
 	sendEither(&a, q, "events", "events_json", &typeEventListV1, p.Events, (*EventListV1Row).tvp, (*EventListV1Row).put)
 	sendEither(&a, q, "changes", "changes_json", &typeKVListV1, p.Changes, (*KVListV1Row).tvp, (*KVListV1Row).put)
 	sendEither(&a, q, "messages", "messages_json", &typeMessageListV1, p.Messages, (*MessageListV1Row).tvp, (*MessageListV1Row).put)
 	sendEither(&a, q, "activities", "activities_json", &typeWorkListV1, p.Activities, (*WorkListV1Row).tvp, (*WorkListV1Row).put)
 	sendEither(&a, q, "cancelled", "cancelled_json", &typeActivityListV1, p.Cancelled, (*ActivityListV1Row).tvp, (*ActivityListV1Row).put)
-	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
-	required(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
-	required(&a, "filtered", sqlBit{}, p.Filtered)
-	required(&a, "min_major", sqlBigInt{}, p.MinMajor)
-	required(&a, "min_minor", sqlBigInt{}, p.MinMinor)
-	required(&a, "min_patch", sqlBigInt{}, p.MinPatch)
-	required(&a, "max_major", sqlBigInt{}, p.MaxMajor)
-	required(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
-	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	nullableBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
-	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
-	required(&a, "from_head", sqlBigInt{}, p.FromHead)
-	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
+	optional(&a, "name", sqlNVarChar(maxLength), p.Name)
+	optional(&a, "version", sqlNVarChar(maxLength), p.Version)
+	optional(&a, "code_name", sqlNVarChar(401), p.CodeName)
+	optional(&a, "code_version", sqlNVarChar(401), p.CodeVersion)
+	optional(&a, "parent_instance_id", sqlNVarChar(400), p.ParentInstanceID)
+	optional(&a, "major", sqlBigInt{}, p.Major)
+	optional(&a, "minor", sqlBigInt{}, p.Minor)
+	optional(&a, "patch", sqlBigInt{}, p.Patch)
+	optional(&a, "status", sqlNVarChar(32), p.Status)
+	optional(&a, "output", sqlNVarChar(maxLength), p.Output)
+	optional(&a, "set_custom_status", sqlBit{}, p.SetCustomStatus)
+	optional(&a, "custom_status", sqlNVarChar(maxLength), p.CustomStatus)
+	optional(&a, "clear_values", sqlBit{}, p.ClearValues)
+	optional(&a, "drop_timers", sqlBit{}, p.DropTimers)
+	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
+	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
+	optional(&a, "filtered", sqlBit{}, p.Filtered)
+	optional(&a, "min_major", sqlBigInt{}, p.MinMajor)
+	optional(&a, "min_minor", sqlBigInt{}, p.MinMinor)
+	optional(&a, "min_patch", sqlBigInt{}, p.MinPatch)
+	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
+	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
+	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
+	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
+	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
+	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
+	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := AckTurnAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckTurnAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -48,10 +48,11 @@ FROM OPENJSON(@work_json) WITH (
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
     [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[ack_work_and_take] @acks = @acks, @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @turn_known = @turn_known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {1081, 1091, "duroxide"}, {3774, 3784, "duroxide"}},
-		batch:   true,
-		decls:   "@acks_json nvarchar(max), @turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @turn_known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max)",
+EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
+		schemas:  []schemaAt{{33, 43, "duroxide"}, {1081, 1091, "duroxide"}, {3774, 3784, "duroxide"}},
+		batch:    true,
+		decls:    "@acks_json nvarchar(max), @work_json nvarchar(max)",
+		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"position", "error_number", "error_message"},
@@ -85,20 +86,20 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @turn_token = @turn_token, @t
 // AckWorkAndTakeParams holds the arguments of [Queries.AckWorkAndTake].
 type AckWorkAndTakeParams struct {
 	Acks         []CompletionListV1Row
-	TurnToken    *mssql.UniqueIdentifier
-	TurnMs       int64
-	Filtered     bool
-	MinMajor     int64
-	MinMinor     int64
-	MinPatch     int64
-	MaxMajor     int64
-	MaxMinor     int64
-	MaxPatch     int64
-	TurnKnown    []byte
-	UnknownMs    int64
-	HistoryLimit *int64
-	FromHead     int64
-	TurnDueFrom  int64
+	TurnToken    *mssql.UniqueIdentifier // nil: the default, NULL
+	TurnMs       *int64                  // nil: the default, 0
+	Filtered     *bool                   // nil: the default, 0
+	MinMajor     *int64                  // nil: the default, 0
+	MinMinor     *int64                  // nil: the default, 0
+	MinPatch     *int64                  // nil: the default, 0
+	MaxMajor     *int64                  // nil: the default, 0
+	MaxMinor     *int64                  // nil: the default, 0
+	MaxPatch     *int64                  // nil: the default, 0
+	TurnKnown    []byte                  // nil: the default, NULL
+	UnknownMs    *int64                  // nil: the default, 0
+	HistoryLimit *int64                  // nil: the default, NULL
+	FromHead     *int64                  // nil: the default, 0
+	TurnDueFrom  *int64                  // nil: the default, 0
 	Work         []TakeListV1Row
 }
 
@@ -141,21 +142,21 @@ type AckWorkAndTakeResult struct {
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
 	a := newArgs(16)
 	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)
-	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
-	required(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
-	required(&a, "filtered", sqlBit{}, p.Filtered)
-	required(&a, "min_major", sqlBigInt{}, p.MinMajor)
-	required(&a, "min_minor", sqlBigInt{}, p.MinMinor)
-	required(&a, "min_patch", sqlBigInt{}, p.MinPatch)
-	required(&a, "max_major", sqlBigInt{}, p.MaxMajor)
-	required(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
-	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	nullableBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
-	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
-	required(&a, "from_head", sqlBigInt{}, p.FromHead)
-	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
+	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
+	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
+	optional(&a, "filtered", sqlBit{}, p.Filtered)
+	optional(&a, "min_major", sqlBigInt{}, p.MinMajor)
+	optional(&a, "min_minor", sqlBigInt{}, p.MinMinor)
+	optional(&a, "min_patch", sqlBigInt{}, p.MinPatch)
+	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
+	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
+	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
+	optionalBytes(&a, "turn_known", sqlVarBinary(32), p.TurnKnown)
+	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
+	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
+	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -35,10 +35,11 @@ FROM OPENJSON(@work_json) WITH (
     [tag4] nvarchar(800) '$.c12', [tag5] nvarchar(800) '$.c13', [known] nvarchar(66) '$.c14',
     [unknown_ms] bigint '$.c15', [from_id] bigint '$.c16', [due_from] bigint '$.c17'
 ) AS w;
-EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major, @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch, @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @from_head = @from_head, @turn_due_from = @turn_due_from, @work = @work, @hasty = @hasty`,
-		schemas: []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
-		batch:   true,
-		decls:   "@turn_token uniqueidentifier, @turn_ms bigint, @filtered bit, @min_major bigint, @min_minor bigint, @min_patch bigint, @max_major bigint, @max_minor bigint, @max_patch bigint, @known varbinary(32), @unknown_ms bigint, @history_limit bigint, @from_head bigint, @turn_due_from bigint, @work_json nvarchar(max), @hasty bit",
+EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
+		schemas:  []schemaAt{{33, 43, "duroxide"}, {2726, 2736, "duroxide"}},
+		batch:    true,
+		decls:    "@work_json nvarchar(max), @hasty bit",
+		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
 		{"instance_id", "messages"},
@@ -69,20 +70,20 @@ EXEC [duroxide].[take] @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered
 
 // TakeParams holds the arguments of [Queries.Take].
 type TakeParams struct {
-	TurnToken    *mssql.UniqueIdentifier
-	TurnMs       int64
-	Filtered     bool
-	MinMajor     int64
-	MinMinor     int64
-	MinPatch     int64
-	MaxMajor     int64
-	MaxMinor     int64
-	MaxPatch     int64
-	Known        []byte
-	UnknownMs    int64
-	HistoryLimit *int64
-	FromHead     int64
-	TurnDueFrom  int64
+	TurnToken    *mssql.UniqueIdentifier // nil: the default, NULL
+	TurnMs       *int64                  // nil: the default, 0
+	Filtered     *bool                   // nil: the default, 0
+	MinMajor     *int64                  // nil: the default, 0
+	MinMinor     *int64                  // nil: the default, 0
+	MinPatch     *int64                  // nil: the default, 0
+	MaxMajor     *int64                  // nil: the default, 0
+	MaxMinor     *int64                  // nil: the default, 0
+	MaxPatch     *int64                  // nil: the default, 0
+	Known        []byte                  // nil: the default, NULL
+	UnknownMs    *int64                  // nil: the default, 0
+	HistoryLimit *int64                  // nil: the default, NULL
+	FromHead     *int64                  // nil: the default, 0
+	TurnDueFrom  *int64                  // nil: the default, 0
 	Work         []TakeListV1Row
 	Hasty        bool
 }
@@ -136,22 +137,22 @@ type TakeResult struct {
 // what was locked before the error stays locked.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(16)
-	nullable(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
-	required(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
-	required(&a, "filtered", sqlBit{}, p.Filtered)
-	required(&a, "min_major", sqlBigInt{}, p.MinMajor)
-	required(&a, "min_minor", sqlBigInt{}, p.MinMinor)
-	required(&a, "min_patch", sqlBigInt{}, p.MinPatch)
-	required(&a, "max_major", sqlBigInt{}, p.MaxMajor)
-	required(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
-	required(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
-	nullableBytes(&a, "known", sqlVarBinary(32), p.Known)
-	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
-	nullable(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
-	required(&a, "from_head", sqlBigInt{}, p.FromHead)
-	required(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
 	required(&a, "hasty", sqlBit{}, p.Hasty)
+	optional(&a, "turn_token", sqlUniqueIdentifier{}, p.TurnToken)
+	optional(&a, "turn_ms", sqlBigInt{}, p.TurnMs)
+	optional(&a, "filtered", sqlBit{}, p.Filtered)
+	optional(&a, "min_major", sqlBigInt{}, p.MinMajor)
+	optional(&a, "min_minor", sqlBigInt{}, p.MinMinor)
+	optional(&a, "min_patch", sqlBigInt{}, p.MinPatch)
+	optional(&a, "max_major", sqlBigInt{}, p.MaxMajor)
+	optional(&a, "max_minor", sqlBigInt{}, p.MaxMinor)
+	optional(&a, "max_patch", sqlBigInt{}, p.MaxPatch)
+	optionalBytes(&a, "known", sqlVarBinary(32), p.Known)
+	optional(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)
+	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
+	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
+	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
 	r := TakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {

@@ -71,6 +71,15 @@ func (a turnAck) explained(err error) error {
 	return err
 }
 
+// unlessZero leaves a parameter to its default, which is the zero value: what is not sent costs nothing.
+func unlessZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
 // newAck makes the procedure's arguments of a turn's result. Error:
 // [provider.ErrInvalidArgument].
 func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationItemParams, error) {
@@ -79,7 +88,7 @@ func newAck(params provider.AckOrchestrationParams) (mssqldb.AckOrchestrationIte
 		return mssqldb.AckOrchestrationItemParams{}, err
 	}
 	ack := mssqldb.AckOrchestrationItemParams{
-		ExecutionID: r.Execution, Output: storedText(r.Metadata.Output), DropTimers: r.DropTimers,
+		ExecutionID: r.Execution, Output: storedText(r.Metadata.Output), DropTimers: unlessZero(r.DropTimers),
 	}
 	for _, step := range []func(*mssqldb.AckOrchestrationItemParams, *columns.TurnResult) error{
 		putMetadata, putEvents, putValues, putMessages, putWork,
@@ -107,7 +116,7 @@ func putMetadata(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult)
 		ack.Status = new(string(*m.Status))
 	}
 	if r.CustomStatus != nil {
-		ack.SetCustomStatus, ack.CustomStatus = true, storedText(r.CustomStatus.Status)
+		ack.SetCustomStatus, ack.CustomStatus = new(true), storedText(r.CustomStatus.Status)
 	}
 	return nil
 }
@@ -139,7 +148,7 @@ func putValues(ack *mssqldb.AckOrchestrationItemParams, r *columns.TurnResult) e
 		var key string
 		switch change := kind.(type) {
 		case provider.KeyValuesCleared:
-			ack.ClearValues, ack.Changes = true, nil
+			ack.ClearValues, ack.Changes = new(true), nil
 			clear(at)
 			continue
 		case provider.KeyValueSet:

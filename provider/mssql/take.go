@@ -201,10 +201,11 @@ func (s *Store) takeParams(k taking, token mssqldriver.UniqueIdentifier) mssqldb
 		f := k.turn.params
 		head, due := s.instances.marks.from(k.turn.code.fetches, time.Now())
 		p = mssqldb.TakeParams{
-			TurnToken: &token, TurnMs: f.LockMs, Filtered: f.Filtered,
-			MinMajor: f.MinMajor, MinMinor: f.MinMinor, MinPatch: f.MinPatch, MaxMajor: f.MaxMajor, MaxMinor: f.MaxMinor, MaxPatch: f.MaxPatch,
-			Known: f.Known, UnknownMs: f.UnknownMs, HistoryLimit: f.HistoryLimit,
-			FromHead: head, TurnDueFrom: due,
+			TurnToken: &token, TurnMs: &f.LockMs, Filtered: unlessZero(f.Filtered),
+			MinMajor: unlessZero(f.MinMajor), MinMinor: unlessZero(f.MinMinor), MinPatch: unlessZero(f.MinPatch),
+			MaxMajor: unlessZero(f.MaxMajor), MaxMinor: unlessZero(f.MaxMinor), MaxPatch: unlessZero(f.MaxPatch),
+			Known: f.Known, UnknownMs: unlessZero(f.UnknownMs), HistoryLimit: f.HistoryLimit,
+			FromHead: unlessZero(head), TurnDueFrom: unlessZero(due),
 		}
 	}
 	selections := map[string]int32{}

@@ -20,24 +20,22 @@
 --   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
 --
 -- Locks: those of ack_work_item, one activity after the other, and then those of take.
---
--- gen:null @turn_token @turn_known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @acks          duroxide.completion_list_v1 READONLY,
-    @turn_token    UNIQUEIDENTIFIER,
-    @turn_ms       BIGINT,
-    @filtered      BIT,
-    @min_major     BIGINT,
-    @min_minor     BIGINT,
-    @min_patch     BIGINT,
-    @max_major     BIGINT,
-    @max_minor     BIGINT,
-    @max_patch     BIGINT,
-    @turn_known    VARBINARY(32),
-    @unknown_ms    BIGINT,
-    @history_limit BIGINT,
-    @from_head     BIGINT,
-    @turn_due_from BIGINT,
+    @turn_token    UNIQUEIDENTIFIER = NULL,
+    @turn_ms       BIGINT = 0,
+    @filtered      BIT = 0,
+    @min_major     BIGINT = 0,
+    @min_minor     BIGINT = 0,
+    @min_patch     BIGINT = 0,
+    @max_major     BIGINT = 0,
+    @max_minor     BIGINT = 0,
+    @max_patch     BIGINT = 0,
+    @turn_known    VARBINARY(32) = NULL,
+    @unknown_ms    BIGINT = 0,
+    @history_limit BIGINT = NULL,
+    @from_head     BIGINT = 0,
+    @turn_due_from BIGINT = 0,
     @work          duroxide.take_list_v1 READONLY
 AS
 SET NOCOUNT ON;

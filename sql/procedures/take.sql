@@ -31,23 +31,21 @@
 -- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
 --   sessions, and READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each
 --   row. KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
---
--- gen:null @turn_token @known @history_limit
 CREATE OR ALTER PROCEDURE duroxide.take
-    @turn_token    UNIQUEIDENTIFIER,
-    @turn_ms       BIGINT,
-    @filtered      BIT,
-    @min_major     BIGINT,
-    @min_minor     BIGINT,
-    @min_patch     BIGINT,
-    @max_major     BIGINT,
-    @max_minor     BIGINT,
-    @max_patch     BIGINT,
-    @known         VARBINARY(32),
-    @unknown_ms    BIGINT,
-    @history_limit BIGINT,
-    @from_head     BIGINT,
-    @turn_due_from BIGINT,
+    @turn_token    UNIQUEIDENTIFIER = NULL,
+    @turn_ms       BIGINT = 0,
+    @filtered      BIT = 0,
+    @min_major     BIGINT = 0,
+    @min_minor     BIGINT = 0,
+    @min_patch     BIGINT = 0,
+    @max_major     BIGINT = 0,
+    @max_minor     BIGINT = 0,
+    @max_patch     BIGINT = 0,
+    @known         VARBINARY(32) = NULL,
+    @unknown_ms    BIGINT = 0,
+    @history_limit BIGINT = NULL,
+    @from_head     BIGINT = 0,
+    @turn_due_from BIGINT = 0,
     @work          duroxide.take_list_v1 READONLY,
     @hasty         BIT
 AS
