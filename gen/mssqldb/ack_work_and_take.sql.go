@@ -71,7 +71,7 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 		},
 	},
 	flow: []state{
-		{next: []edge{{0, 1}}},
+		{next: []edge{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {7, 5}}, final: true},
 		{next: []edge{{1, 2}, {2, 3}, {3, 4}, {7, 5}}, final: true},
 		{next: []edge{{7, 5}}, final: true},
 		{next: []edge{{1, 2}, {3, 4}, {7, 5}}, final: true},
@@ -117,6 +117,7 @@ func scanAckWorkAndTakeRefusedRow(rows *sql.Rows, r *AckWorkAndTakeRefusedRow) e
 // AckWorkAndTakeResult is what [Queries.AckWorkAndTake] returns.
 type AckWorkAndTakeResult struct {
 	Refused          []AckWorkAndTakeRefusedRow
+	RefusedReturned  bool // false: the call yielded no Refused
 	Failure          TakeFailureRow
 	FailureReturned  bool // false: the call yielded no Failure
 	Dropped          []FetchOrchestrationItemDroppedRow
@@ -157,11 +158,12 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 	optional(&a, "history_limit", sqlBigInt{}, p.HistoryLimit)
 	optional(&a, "from_head", sqlBigInt{}, p.FromHead)
 	optional(&a, "turn_due_from", sqlBigInt{}, p.TurnDueFrom)
-	r := AckWorkAndTakeResult{Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
+	r := AckWorkAndTakeResult{Refused: []AckWorkAndTakeRefusedRow{}, Dropped: []FetchOrchestrationItemDroppedRow{}, History: []FetchOrchestrationItemHistoryRow{}, Values: []FetchOrchestrationItemValuesRow{}, Messages: []FetchOrchestrationItemMessagesRow{}, Work: []TakeWorkRow{}}
 	err := q.call(ctx, &stmtAckWorkAndTake, &a, func(set int, rows *sql.Rows) (err error) {
 		switch set {
 		case 0:
 			r.Refused, err = readMany(rows, scanAckWorkAndTakeRefusedRow)
+			r.RefusedReturned = true
 		case 1:
 			r.Failure, err = readOne(rows, scanTakeFailureRow)
 			r.FailureReturned = true

@@ -16,7 +16,7 @@
 --                 those of take, which waits for nobody who writes
 --
 -- Result sets:
---   1 Refused: the positions in @acks of those that were not ended, each with the error
+--   1 Refused: the positions in @acks of those that were not ended, each with the error; if there are any
 --   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
 --
 -- Locks: those of ack_work_item, one activity after the other, and then those of take.
@@ -42,15 +42,16 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @refused TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL, error_message NVARCHAR(4000) NOT NULL);
-DECLARE @position INT, @lock_token UNIQUEIDENTIFIER, @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX);
+DECLARE @position INT = -1, @last INT = (SELECT MAX(a.position) FROM @acks AS a), @lock_token UNIQUEIDENTIFIER,
+    @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX);
 IF (SELECT COUNT(*) FROM @acks AS a) > 1
     SET LOCK_TIMEOUT 150;
-SELECT @position = MIN(a.position) FROM @acks AS a;
-WHILE @position IS NOT NULL
+WHILE @position < @last
 BEGIN
-    SELECT @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item
+    SELECT TOP (1) @position = a.position, @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item
     FROM @acks AS a
-    WHERE a.position = @position;
+    WHERE a.position > @position
+    ORDER BY a.position;
     BEGIN TRY
         EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
     END TRY
@@ -60,14 +61,14 @@ BEGIN
         INSERT INTO @refused (position, error_number, error_message)
         VALUES (@position, ERROR_NUMBER(), ERROR_MESSAGE());
     END CATCH;
-    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;
 END;
 SET LOCK_TIMEOUT -1;
 
--- gen:result Refused
-SELECT r.position, r.error_number, r.error_message
-FROM @refused AS r
-ORDER BY r.position;
+IF EXISTS (SELECT 1 FROM @refused AS r)
+    -- gen:result Refused
+    SELECT r.position, r.error_number, r.error_message
+    FROM @refused AS r
+    ORDER BY r.position;
 
 EXEC duroxide.take @turn_token = @turn_token, @turn_ms = @turn_ms, @filtered = @filtered, @min_major = @min_major,
     @min_minor = @min_minor, @min_patch = @min_patch, @max_major = @max_major, @max_minor = @max_minor,

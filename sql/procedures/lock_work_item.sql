@@ -84,15 +84,30 @@ DECLARE @tags duroxide.id_list_v1;
 DECLARE @codes duroxide.code_id_list_v1;
 DECLARE @known_id INT, @code_id INT, @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms,
     @id BIGINT, @session_work BIGINT, @session_id NVARCHAR(400), @tag NVARCHAR(400), @position INT,
-    @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT, @began BIGINT = @now;
+    @tries INT = 0, @found BIT = 0, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now;
 SELECT @locked = NULL, @fresh = 0, @due_until = 0, @looked_ms = 0;
 BEGIN TRY
-    IF @known IS NOT NULL
+    -- Who has named its set a moment ago need not say so.
+    SELECT @known_id = k.id
+    FROM duroxide.known_code AS k WITH (INDEX (uq_known_code))
+    WHERE k.digest = @known
+      AND k.activity = 1
+      AND k.seen_at > @now - 20000
+      AND @seeking = 0;
+    IF @known IS NOT NULL AND @known_id IS NULL
         EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
-    EXEC duroxide.ready_due_work @now = @now, @due_from = @due_from, @more = @more OUTPUT;
+    IF EXISTS (
+        SELECT 1
+        -- vet:allow Q2-exists: what somebody is writing, its end makes ready
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
+        WHERE q.ready = 0
+          AND q.wake_at >= @due_from
+          AND q.wake_at <= @now
+    )
+        EXEC duroxide.ready_due_work @now = @now, @due_from = @due_from, @more = @more OUTPUT;
     SET @due_until = CASE @more WHEN 0 THEN @now ELSE @due_from END;
 
-    IF @any_tag = 0
+    IF @any_tag = 0 AND COALESCE(@tag1, @tag2, @tag3, @tag4, @tag5) IS NOT NULL
         INSERT INTO @tags (position, id)
         SELECT MIN(t.position), t.tag COLLATE Latin1_General_100_BIN2
         FROM (VALUES (1, @tag1), (2, @tag2), (3, @tag3), (4, @tag4), (5, @tag5)) AS t (position, tag)
@@ -109,9 +124,7 @@ BEGIN TRY
 
     WHILE @found = 0 AND @tries < 1000
     BEGIN
-        SET @tries = @tries + 1;
-        SET @session_work = NULL;
-        SET @session_id = NULL;
+        SELECT @tries = @tries + 1, @session_work = NULL, @session_id = NULL;
 
         -- What may be taken: tags and codes of which something is ready, if any will do.
         IF @any_tag = 1
@@ -212,8 +225,8 @@ BEGIN TRY
         SET LOCK_TIMEOUT -1;
         SET @patient = 0;
 
-        -- Take its session. Who only seeks what nobody knows has no use for it.
-        IF @found = 1 AND @seeking = 0
+        -- Take its session. Who only seeks what nobody knows has found none.
+        IF @found = 1 AND @id = @session_work
             SELECT @session_id = q.session_id
             FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
             WHERE q.id = @id

@@ -125,7 +125,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "ends no activity after the first", kind: conditionRemoved, module: "ack_work_and_take",
-		old: "    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n", new: "    SET @position = NULL;\n",
+		old: "WHILE @position < @last\n", new: "WHILE @position = -1\n",
 	},
 	{
 		what: "ends no activity after one that fails", kind: conditionRemoved, module: "ack_work_and_take",
@@ -137,8 +137,8 @@ var workMutants = []mutant{
 	},
 	{
 		what: "ends all activities in one transaction", kind: commitMoved, module: "ack_work_and_take",
-		old: "    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n",
-		new: "    IF @@TRANCOUNT = 0\n        BEGIN TRANSACTION;\n    SELECT @position = MIN(a.position) FROM @acks AS a WHERE a.position > @position;\n    IF @position IS NULL\n        COMMIT TRANSACTION;\n",
+		old: "    END CATCH;\nEND;\n",
+		new: "    END CATCH;\n    IF @@TRANCOUNT = 0 AND @position < @last\n        BEGIN TRANSACTION;\nEND;\nIF @@TRANCOUNT > 0\n    COMMIT TRANSACTION;\n",
 	},
 	{
 		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
