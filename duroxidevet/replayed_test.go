@@ -39,7 +39,7 @@ func TestReplayCatchesTheRest(t *testing.T) {
 
 // tellsOfReplay reports whether the output of a test has a finding of the replay check, and not only a wrong result.
 func tellsOfReplay(output string) bool {
-	for _, text := range []string{"does not repeat itself", "the code now asks for", "but history goes on with", "is not given to ReplayDir"} {
+	for _, text := range []string{"does not repeat itself", "the code now asks for", "but history goes on with", "is not registered (versions that are"} {
 		if strings.Contains(output, text) {
 			return true
 		}

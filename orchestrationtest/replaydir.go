@@ -3,6 +3,7 @@ package orchestrationtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,41 +78,16 @@ func (c code) replay(ctx context.Context, file string) error {
 	if err := json.Unmarshal(data, &rec); err != nil {
 		return fmt.Errorf("%s is not what `duroxide history --json` writes: %w", file, err)
 	}
-	if len(rec.Events) == 0 {
-		return fmt.Errorf("%s has no events", file)
-	}
-	started, ok := rec.Events[0].Kind.(provider.OrchestrationStarted)
-	if !ok {
-		return fmt.Errorf("%s: the history does not begin with OrchestrationStarted", file)
-	}
-	fn, _, ok := c.registry.Orchestration(started.Name, started.Version)
-	if !ok {
-		return fmt.Errorf("%q, execution %d: orchestration %s %s is not given to ReplayDir, which has its versions %v",
-			rec.Instance, rec.ExecutionID, started.Name, started.Version, c.registry.Versions(started.Name))
-	}
-	last := rec.Events[len(rec.Events)-1].TimestampMs
-	result, err := replay.Check(ctx, replay.Turn{
-		Instance: rec.Instance, ExecutionID: rec.ExecutionID, Func: fn, History: rec.Events,
-		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return last },
-		Defaults: c.retry, BlockedAfter: blockedAfter,
+	misfit, err := c.registry.Check(ctx, rec.Events, replay.Turn{
+		FrameworkVersion: worker.FrameworkVersion, Defaults: c.retry, BlockedAfter: blockedAfter,
 	})
+	if misfit != nil {
+		err = errors.New(misfit.Now())
+	}
 	if err != nil {
 		return fmt.Errorf("%q, execution %d: %w", rec.Instance, rec.ExecutionID, err)
 	}
-	if m := result.Misfit; m != nil {
-		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, misfitText(m))
-	}
-	if broken, ok := result.Details.(provider.Configuration); ok {
-		return fmt.Errorf("%q, execution %d: %s", rec.Instance, rec.ExecutionID, broken.DisplayMessage())
-	}
 	return nil
-}
-
-func misfitText(m *replay.Misfit) string {
-	if m.EventID == 0 {
-		return m.Message
-	}
-	return fmt.Sprintf("event %d was %s, the code now asks for %s%s%s", m.EventID, m.Recorded, m.Asked, at(m.At), m.Difference)
 }
 
 // Save writes the history of an instance's latest execution into a folder, as `duroxide history

@@ -81,7 +81,7 @@ func TestReplayDir(t *testing.T) {
 		}
 	}
 	err := orchestrationtest.ReplayFile(t.Context(), dir+"/test.json", asks(before).WithVersion("2.0.0"))
-	if err == nil || !strings.Contains(err.Error(), `"test", execution 1: orchestration Asks 1.0.0 is not given to ReplayDir, which has its versions [2.0.0]`) {
+	if err == nil || !strings.Contains(err.Error(), `"test", execution 1: orchestration "Asks" version 1.0.0 is not registered (versions that are: [2.0.0])`) {
 		t.Error(err)
 	}
 }

@@ -207,7 +207,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./cmd/duroxide/commandline"},
-		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "github.com/microsoft/go-mssqldb"),
+		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "./orchestration", "./worker", "github.com/microsoft/go-mssqldb"),
 		Reach:     Directly,
 		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},

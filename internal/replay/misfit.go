@@ -23,6 +23,18 @@ type Misfit struct {
 	Message string
 }
 
+// Now says what the code asks for now, for who changes it.
+func (m *Misfit) Now() string {
+	if m.EventID == 0 {
+		return m.Message
+	}
+	text := fmt.Sprintf("event %d was %s, the code now asks for %s", m.EventID, m.Recorded, m.Asked)
+	if m.At != "" {
+		text += " at " + m.At
+	}
+	return text + m.Difference
+}
+
 // misfitAt ends the turn at a recorded event.
 func (e *engine) misfitAt(event provider.Event, asked *Handle) {
 	m := Misfit{EventID: event.EventID, Recorded: describe(event.Kind), Asked: "nothing"}

@@ -16,6 +16,8 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/worker"
 )
 
 // Options is what a program adds. The zero value is duroxide as cmd/duroxide builds it.
@@ -25,13 +27,20 @@ type Options struct {
 	// with the parameter fedauth. An error is wrong usage, exit code 2; what it quotes of the
 	// URL is not shown.
 	SQLServer func(dsn string) (*sqlserver.Connector, error)
+	// Definitions are the orchestrations that `duroxide replay` replays running instances
+	// against, as worker.Register takes them. Without any the command has nothing to do.
+	Definitions []worker.Registrable
+	// ActivityRetry is that of the worker's options.
+	ActivityRetry *orchestration.RetryPolicy
 }
 
 // Main runs the command that the process's arguments name, and ends the process. docs/cli.md
 // lists commands and exit codes. The first interrupt, or SIGTERM, ends a command in order.
 func Main(options Options) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := cli.Run(ctx, cli.System(options.SQLServer))
+	env := cli.System(options.SQLServer)
+	env.Code = cli.Code{Definitions: options.Definitions, ActivityRetry: options.ActivityRetry}
+	code := cli.Run(ctx, env)
 	stop()
 	os.Exit(code)
 }

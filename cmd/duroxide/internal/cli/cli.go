@@ -3,7 +3,7 @@
 //
 // Files: cli.go (the tree of commands), exit.go (exit codes and errors), stores.go
 // (from a URL to a store), output.go (tables and JSON); then the commands, a file
-// for each group: start.go, inspect.go, send.go, migrate.go, doctor.go, purge.go,
+// for each group: start.go, inspect.go, sample.go, replay.go, send.go, migrate.go, doctor.go, purge.go,
 // demo.go, bench.go with bench_*.go.
 package cli
 
@@ -33,6 +33,8 @@ type Env struct {
 	Stores Stores
 	// Login is how the commands for SQL Server log in, nil for the driver's own ways.
 	Login server.Login
+	// Code is what `replay` replays against.
+	Code Code
 }
 
 // System is the environment of this process. login is as in [KnownStores].
@@ -96,7 +98,7 @@ failed, 5 timed out, 130 interrupted.`,
 		&cobra.Group{ID: showGroup, Title: "To try and to measure:"},
 	)
 	root.AddCommand(
-		a.startCommand(), a.statusCommand(), a.historyCommand(), a.raiseCommand(), a.cancelCommand(),
+		a.startCommand(), a.statusCommand(), a.historyCommand(), a.replayCommand(), a.raiseCommand(), a.cancelCommand(),
 		a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
 		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
 	)

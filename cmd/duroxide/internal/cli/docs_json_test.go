@@ -48,7 +48,7 @@ func TestManualShowsWhatJSONPrints(t *testing.T) {
 	t.Parallel()
 	shown := examples(t)
 	documents := []any{
-		&startedDocument{}, &statusDocument{}, &listDocument{}, &historyDocument{}, &raisedDocument{}, &cancelledDocument{},
+		&startedDocument{}, &statusDocument{}, &listDocument{}, &historyDocument{}, &replayDocument{}, &raisedDocument{}, &cancelledDocument{},
 		&metricsDocument{}, &planDocument{}, &schemaDocument{}, &dropDocument{}, &doctorDocument{}, &purgeDocument{},
 	}
 	if len(shown) != len(documents) {

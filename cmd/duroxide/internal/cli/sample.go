@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,16 +39,7 @@ func (s sampling) check(cmd *cobra.Command, asJSON bool, args []string) error {
 
 // sample writes the histories of these instances, or of a sample of all, into a folder.
 func (a *app) sample(ctx context.Context, s session, wanted sampling, instances []string) error {
-	var infos []provider.InstanceInfo
-	var err error
-	if len(instances) == 0 {
-		infos, err = s.choose(ctx, wanted.each)
-	}
-	for _, instance := range instances {
-		info, lookErr := s.lookUp(ctx, instance)
-		err = cmp.Or(err, lookErr)
-		infos = append(infos, info)
-	}
+	infos, err := s.chosen(ctx, instances, wanted.each, statuses...)
 	if err == nil {
 		err = os.MkdirAll(wanted.folder, 0o750)
 	}
@@ -77,12 +67,28 @@ func histories(n int) string {
 	return fmt.Sprintf("%d histories", n)
 }
 
+// chosen are these instances, or without any, a sample.
+func (s session) chosen(ctx context.Context, instances []string, each int, among ...provider.Status) ([]provider.InstanceInfo, error) {
+	if len(instances) == 0 {
+		return s.choose(ctx, each, among)
+	}
+	var infos []provider.InstanceInfo
+	for _, instance := range instances {
+		info, err := s.lookUp(ctx, instance)
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+	}
+	return infos, nil
+}
+
 // choose finds the newest instances of each orchestration, version and status.
-func (s session) choose(ctx context.Context, each int) ([]provider.InstanceInfo, error) {
+func (s session) choose(ctx context.Context, each int, among []provider.Status) ([]provider.InstanceInfo, error) {
 	type kind struct{ name, version, status string }
 	var chosen []provider.InstanceInfo
 	count := map[kind]int{}
-	for _, status := range statuses {
+	for _, status := range among {
 		ids, err := s.ids(ctx, status)
 		if err != nil {
 			return nil, err

@@ -83,5 +83,35 @@ func TestHistoryInto(t *testing.T) {
 	if err != nil || len(names) != 3 || !slices.Contains(names, "Sleeper-1.0.0-a_b-b83db5aa.json") {
 		t.Errorf("%q, %v", names, err)
 	}
+	checkReplay(t, store, sleeper)
 	orchestrationtest.ReplayDir(t, folder, sleeper, sleeper.WithVersion("1.1.0"))
+}
+
+// checkReplay replays an instance by programs with code that fits, with other code, and without.
+func checkReplay(t *testing.T, store *sqlite.Store, fits orchestration.Definition[string, string]) {
+	t.Helper()
+	other := orchestration.New(fits.Name(), func(*orchestration.Context, string) (string, error) { return "", nil })
+	for _, test := range []struct {
+		code       int
+		want       string
+		definition []worker.Registrable
+		args       []string
+	}{
+		{cli.ExitOK, "The code fits 1 history.", []worker.Registrable{fits}, []string{"a/b"}},
+		{cli.ExitOK, "The code fits 0 histories.", []worker.Registrable{fits}, nil}, // none runs
+		{cli.ExitFailure, "a/b, execution 1: the function returned, but history goes on with event 2, a timer", []worker.Registrable{other}, []string{"a/b"}},
+		{cli.ExitFailure, `"reason":"the function returned, but history goes on with event 2, a timer"}]}`, []worker.Registrable{other}, []string{"a/b", "--json"}},
+		{cli.ExitFailure, "1 of 2 histories could not be replayed", []worker.Registrable{fits}, []string{"a/b", "c"}},
+		{cli.ExitUsage, "--each must be at least 1", []worker.Registrable{fits}, []string{"--each", "0"}},
+		{cli.ExitFailure, "this program does not have your orchestrations", nil, []string{"a/b"}},
+	} {
+		var stdout, stderr strings.Builder
+		env := cli.System(nil)
+		env.Stores = cli.Stores{"test": func(context.Context, string, bool) (cli.Store, error) { return shared{store}, nil }}
+		env.Stdout, env.Stderr, env.Code = &stdout, &stderr, cli.Code{Definitions: test.definition}
+		env.Args = append([]string{"replay", "--store", "test:"}, test.args...)
+		if code := cli.Run(t.Context(), env); code != test.code || !strings.Contains(stdout.String()+stderr.String(), test.want) {
+			t.Errorf("%q: exit code %d, %q, %q; want %d, %q", test.args, code, stdout.String(), stderr.String(), test.code, test.want)
+		}
+	}
 }

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// Code is what histories are replayed against: a program that links it gives it to the command.
+type Code struct {
+	Definitions   []worker.Registrable
+	ActivityRetry *orchestration.RetryPolicy
+}
+
+// replayDocument is what `replay --json` prints.
+type replayDocument struct {
+	Replayed int              `json:"replayed"`
+	Misfits  []misfitDocument `json:"misfits"`
+}
+
+// misfitDocument is a history that could not be replayed.
+type misfitDocument struct {
+	Instance    string `json:"instance"`
+	ExecutionID uint64 `json:"execution_id"`
+	Reason      string `json:"reason"`
+}
+
+// errNoCode is the answer of a program without anybody's orchestrations.
+var errNoCode = errors.New(`this program does not have your orchestrations. Build one that does, with this main function:
+
+  commandline.Main(commandline.Options{Definitions: []worker.Registrable{Order, Payment}})
+
+(package github.com/duroxide/duroxide-go/cmd/duroxide/commandline), or write histories with
+'duroxide history --into DIR' and replay them in a test by orchestrationtest.ReplayDir`)
+
+func (a *app) replayCommand() *cobra.Command {
+	var each int
+	cmd := &cobra.Command{
+		Use:   "replay [ID...]",
+		Short: "Check whether running instances fit this program's code",
+		Long: `Check whether running instances fit the code of this program, before it is deployed: their
+histories are replayed, and nothing is changed. Without ids it is a sample: the newest of
+each orchestration and version. One that does not fit is exit code 1.
+
+The code has to be in the program. duroxide has none; it says how to build one that has.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(a.env.Code.Definitions) == 0 {
+				return errNoCode
+			}
+			if each < 1 {
+				return usageError{cmd, errors.New("--each must be at least 1")}
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error { return a.replay(ctx, s, each, args) })
+		},
+	}
+	cmd.Flags().IntVar(&each, "each", 20, "the `number` of instances of each sort in a sample")
+	return a.onStore(cmd)
+}
+
+func (a *app) replay(ctx context.Context, s session, each int, instances []string) error {
+	w, err := worker.New(s.store, worker.Options{ActivityRetry: a.env.Code.ActivityRetry})
+	if err == nil {
+		err = w.Register(a.env.Code.Definitions...)
+	}
+	var infos []provider.InstanceInfo
+	if err == nil {
+		infos, err = s.chosen(ctx, instances, each, provider.StatusRunning)
+	}
+	if err != nil {
+		return err
+	}
+	document := replayDocument{Misfits: []misfitDocument{}}
+	for _, info := range infos {
+		events, err := s.admin.ReadHistoryWithExecutionID(ctx, info.InstanceID, info.CurrentExecutionID)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			continue // deleted meanwhile
+		}
+		document.Replayed++
+		if err := w.Check(ctx, events); err != nil {
+			document.Misfits = append(document.Misfits, misfitDocument{info.InstanceID, info.CurrentExecutionID, reasonOf(err)})
+		}
+	}
+	if err := a.printReplay(document); err != nil {
+		return err
+	}
+	if n := len(document.Misfits); n > 0 {
+		return fmt.Errorf("%d of %s could not be replayed", n, histories(document.Replayed))
+	}
+	return nil
+}
+
+// reasonOf is an error of [worker.Worker.Check] without the instance, if it can be.
+func reasonOf(err error) string {
+	if misfit, ok := errors.AsType[*worker.MisfitError](err); ok {
+		return misfit.Reason
+	}
+	return err.Error()
+}
+
+func (a *app) printReplay(document replayDocument) error {
+	if a.json {
+		return a.printJSON(document)
+	}
+	for _, m := range document.Misfits {
+		a.screen.Printf("%s, execution %d: %s\n", m.Instance, m.ExecutionID, m.Reason)
+	}
+	if len(document.Misfits) == 0 {
+		a.screen.Printf("The code fits %s.\n", histories(document.Replayed))
+	}
+	return nil
+}

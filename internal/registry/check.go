@@ -1,0 +1,39 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// Check replays a recorded history against the registered code and returns where the code does
+// not fit any more, nil when it fits. turn has what is not in the history. Errors: a history that
+// no code could fit, an orchestration or a version that is not registered, a function that blocks.
+func (r *Registry) Check(ctx context.Context, history []provider.Event, turn replay.Turn) (*replay.Misfit, error) {
+	if len(history) == 0 {
+		return nil, errors.New("the history has no events")
+	}
+	started, ok := history[0].Kind.(provider.OrchestrationStarted)
+	if !ok {
+		return nil, fmt.Errorf("the history begins with %s instead of OrchestrationStarted", history[0].Kind.Type())
+	}
+	turn.Func, _, ok = r.Orchestration(started.Name, started.Version)
+	if !ok {
+		return nil, fmt.Errorf("orchestration %q version %s is not registered (versions that are: %v)",
+			started.Name, started.Version, r.Versions(started.Name))
+	}
+	turn.Instance, turn.ExecutionID, turn.History = history[0].InstanceID, history[0].ExecutionID, history
+	last := history[len(history)-1].TimestampMs
+	turn.NowMs = func() uint64 { return last }
+	result, err := replay.Check(ctx, turn)
+	if err != nil {
+		return nil, err
+	}
+	if broken, ok := result.Details.(provider.Configuration); ok && result.Misfit == nil {
+		return nil, errors.New(broken.DisplayMessage())
+	}
+	return result.Misfit, nil
+}

@@ -1,0 +1,45 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// MisfitError is a history that the registered code does not fit.
+type MisfitError struct {
+	Instance    string
+	ExecutionID uint64
+	// EventID is the recorded event that the code does not ask for, 0 when it is something else.
+	EventID uint64
+	// Reason says what the history holds, what the code asks for, and at which line. There is no
+	// payload in it.
+	Reason string
+}
+
+// Error names the instance and the reason.
+func (e *MisfitError) Error() string {
+	return fmt.Sprintf("%q, execution %d: %s", e.Instance, e.ExecutionID, e.Reason)
+}
+
+// Check replays one execution's history against the registered code, before that code is deployed.
+// It makes no call to the store and has no effects. What the code asks for behind the history is
+// new, and free. Keys of the key-value map that an execution before has set are not in a history,
+// so code that decides by them is only checked in first executions. Errors: [*MisfitError], and
+// what else keeps a history from being replayed, such as a version that is not registered.
+func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
+	misfit, err := w.registry.Check(ctx, history, replay.Turn{
+		FrameworkVersion: FrameworkVersion, Defaults: w.options.ActivityRetry, BlockedAfter: max(0, w.options.BlockedTimeout),
+	})
+	switch {
+	case misfit != nil:
+		return &MisfitError{
+			Instance: history[0].InstanceID, ExecutionID: history[0].ExecutionID, EventID: misfit.EventID, Reason: misfit.Now(),
+		}
+	case err != nil && len(history) > 0:
+		return fmt.Errorf("%q, execution %d: %w", history[0].InstanceID, history[0].ExecutionID, err)
+	}
+	return err
+}
