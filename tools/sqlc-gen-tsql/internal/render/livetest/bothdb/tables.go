@@ -140,7 +140,9 @@ func sendEither[R, W any](
 		sendTable(a, name, document, rows, put)
 		return
 	}
-	sendTVP(a, name, q.text(rowType), rows, convert)
+	if len(rows) > 0 { // a table that is not passed is empty
+		sendTVP(a, name, q.text(rowType), rows, convert)
+	}
 }
 
 // tvpText returns what the driver takes for a text, of which nil is NULL.
