@@ -12,8 +12,14 @@ import (
 type Channel[T any] struct {
 	ctx      *Context
 	capacity int
-	values   []*T
+	values   []*sent[T]
 	closed   bool
+}
+
+// sent is a value in a channel. The field behind it tells pointers to values without a size apart.
+type sent[T any] struct {
+	value T
+	_     int
 }
 
 // NewChannel makes a channel that holds as many values as its capacity; with 0 each sender waits
@@ -35,18 +41,18 @@ func (c *Channel[T]) Send(value T) error {
 	if c.ctx.cancelled() {
 		return ErrCancelled
 	}
-	c.values = append(c.values, &value)
-	sent := false
+	own := &sent[T]{value: value}
+	c.values = append(c.values, own)
+	accepted, cancelled := false, false
 	defer func() {
-		if !sent {
-			c.values = slices.DeleteFunc(c.values, func(v *T) bool { return v == &value })
+		if !accepted {
+			c.values = slices.DeleteFunc(c.values, func(v *sent[T]) bool { return v == own })
 		}
 	}()
-	cancelled := false
 	c.ctx.env.WaitUntil(func() bool {
-		sent = slices.Index(c.values, &value) < c.capacity
-		cancelled = !sent && c.ctx.cancelled()
-		return sent || cancelled
+		accepted = slices.Index(c.values, own) < c.capacity
+		cancelled = !accepted && c.ctx.cancelled()
+		return accepted || cancelled
 	})
 	if cancelled {
 		return ErrCancelled
@@ -91,7 +97,7 @@ func (r *receipt[T]) Ready() bool {
 	switch {
 	case r.done || r.dropped:
 	case len(c.values) > 0:
-		r.value, r.done = *c.values[0], true
+		r.value, r.done = c.values[0].value, true
 		c.values = c.values[1:]
 	case c.closed:
 		r.err, r.done = io.EOF, true

@@ -57,6 +57,23 @@ func TestChannels(t *testing.T) {
 	}
 }
 
+// Values without a size are told apart: a channel of them is a semaphore.
+func TestChannelOfNothing(t *testing.T) {
+	t.Parallel()
+	if got := in(t, func(ctx *orchestration.Context) string {
+		places, sent := orchestration.NewChannel[struct{}](ctx, 1), 0
+		for range 3 {
+			orchestration.Go(ctx, func(*orchestration.Context) (string, error) {
+				defer func() { sent++ }()
+				return "", places.Send(struct{}{})
+			})
+		}
+		return fmt.Sprint(sent)
+	}); got != "1" {
+		t.Error(got)
+	}
+}
+
 // What a closed channel holds is still received, then io.EOF; sending on it panics, closing it
 // again does not (Channel.Receive, Channel.Close).
 func TestClosedChannel(t *testing.T) {

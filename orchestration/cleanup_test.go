@@ -14,6 +14,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -468,6 +469,22 @@ func TestSagaFails(t *testing.T) {
 	}), "")
 	if lines := s.lines(); lines[0] != "2 failed: sold out; not undone: b stays; a stays" {
 		t.Errorf("history %q", lines)
+	}
+}
+
+// What could not be undone makes a cancelled instance fail, whatever else its error wraps.
+func TestNotUndoneBesideAnotherFailure(t *testing.T) {
+	t.Parallel()
+	other := failure.NewKind[struct{}]("Other").New(struct{}{}, "other")
+	s := scripted(t, cleaning(func(ctx *orchestration.Context, _ string) (string, error) {
+		var saga orchestration.Saga
+		saga.Add(func(*orchestration.Context) error { return errors.New("no") })
+		err := orchestration.Sleep(ctx, time.Hour)
+		return "", errors.Join(other, saga.Undo(ctx, err))
+	}), "")
+	s.happen("cancel why")
+	if wasCancelled(s) {
+		t.Errorf("history %q", s.lines())
 	}
 }
 

@@ -202,7 +202,9 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 // as well: activities and sub-orchestrations are cancelled, waits are taken back, functions of
 // [Go] are ended, and to await one is [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
 // next one; an event that a dropped [WaitForEvent] had is lost. A future whose result was
-// seen before, by Await or Ready, keeps it. At least one future is needed.
+// seen before, by Await or Ready, keeps it. At least one future is needed. When the
+// orchestration is cancelled and cleans up, and none has a result, the lowest wins with
+// [ErrCancelled], but blocks among them are waited for.
 func Select(futures ...Awaitable) int {
 	winner := Any(futures...)
 	for i, f := range futures {

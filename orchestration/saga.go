@@ -6,6 +6,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
 // Saga knows how to undo what was done, should the rest fail. The zero value undoes in reverse
@@ -26,7 +27,7 @@ type Saga struct {
 
 // ErrNotUndone is a saga of which something could not be undone. An instance that was cancelled
 // and ends with it has failed.
-var ErrNotUndone error = failure.NewKind[struct{}](details.NotUndone)
+var ErrNotUndone = replay.ErrNotUndone
 
 // Add adds an undo step. [Step] does it for what has succeeded; what may have happened
 // although it failed, such as a call that timed out, needs an undo step that was added before, and

@@ -17,7 +17,7 @@ func TestCleanup(t *testing.T) {
 		var saga orchestration.Saga
 		_, err := orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (int, error) {
 			return orchestration.Activity(ctx, tally, n).Await()
-		}, func(ctx *orchestration.Context, done int) error {
+		}, func(ctx *orchestration.Context, _ int) error {
 			_, err := orchestration.Activity(ctx, greet, "sorry").Await()
 			return err
 		})

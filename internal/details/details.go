@@ -15,7 +15,7 @@ const (
 	Timeout = "duroxide.Timeout"
 	// AlreadyExists is an instance id that is taken.
 	AlreadyExists = "duroxide.AlreadyExists"
-	// NotUndone is a step that could not be undone.
+	// NotUndone is a saga of which something could not be undone.
 	NotUndone = "duroxide.NotUndone"
 )
 

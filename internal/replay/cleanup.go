@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // ErrCancelled is what a function returns that was told of its cancellation and has cleaned up.
 var ErrCancelled = errors.New("the orchestration was cancelled")
+
+// ErrNotUndone is in what a function returns that could not undo all that it should.
+var ErrNotUndone error = failure.NewKind[struct{}](details.NotUndone)
 
 // AllowCleanup lets a cancelled function go on for so long, until it returns. Without it a
 // cancellation ends the function at once (§7.7). It is called before the first wait.
@@ -53,12 +57,11 @@ func (e *engine) endCleanup() {
 // finishFailed ends the execution with the function's error. One that has cleaned up is
 // cancelled, unless something is left that it could not undo.
 func (e *engine) finishFailed(err error) {
-	failed := details.Of(provider.AppOrchestrationFailed, err)
-	if e.env.cancelled != nil && errors.Is(err, ErrCancelled) && failed.FailureKind != details.NotUndone {
+	if e.env.cancelled != nil && errors.Is(err, ErrCancelled) && !errors.Is(err, ErrNotUndone) {
 		e.finishCancelled(*e.env.cancelled)
 		return
 	}
-	e.fail(Failed, failed)
+	e.fail(Failed, details.Of(provider.AppOrchestrationFailed, err))
 }
 
 func (e *engine) finishCancelled(reason string) {
