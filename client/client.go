@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -24,6 +25,7 @@ import (
 type Client struct {
 	store provider.Provider
 	codec *codec.Codec
+	hook  hook.Hook
 	// looker looks for all who wait.
 	looker looker
 	// toldAt is when the store last told of a change, in nanoseconds since 1970.
@@ -36,6 +38,9 @@ type Option func(*Client)
 // WithCodec encodes payloads on their way to the store. All workers and clients of a store
 // need the same codec. A payload that cannot be decoded is [codec.ErrNotDecoded].
 func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.codec = c } }
+
+// WithHook has a hook told of what is started and sent.
+func WithHook(h hook.Hook) Option { return func(c *Client) { c.hook = h } }
 
 // New returns a client for the store.
 func New(store provider.Provider, options ...Option) *Client {

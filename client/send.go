@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -100,12 +101,16 @@ func (c *Client) Cancel(ctx context.Context, instance, reason string, options ..
 		provider.CancelInstanceItem{Instance: instance, Reason: reason}, options)
 }
 
-func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, options []SendOption) error {
+func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, options []SendOption) (err error) {
+	if c.hook != nil {
+		if ended := c.hook.Send(ctx, messageOf(item)); ended != nil {
+			defer func() { ended(err) }()
+		}
+	}
 	var o sendOptions
 	for _, option := range options {
 		option.ofSend(&o)
 	}
-	var err error
 	if o.mustExist {
 		err = c.mustListen(ctx, item.Target())
 	}
@@ -119,6 +124,17 @@ func (c *Client) send(ctx context.Context, what string, item provider.WorkItem, 
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// messageOf is an item as hooks see it.
+func messageOf(item provider.WorkItem) hook.Message {
+	switch i := item.(type) {
+	case provider.ExternalRaisedItem:
+		return hook.Message{Instance: i.Instance, Kind: "event", Name: i.Name}
+	case provider.QueueMessageItem:
+		return hook.Message{Instance: i.Instance, Kind: "queue", Name: i.Name}
+	}
+	return hook.Message{Instance: item.Target(), Kind: "cancel"}
 }
 
 // mustListen refuses an instance that would not take a message.

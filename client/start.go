@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -119,6 +120,18 @@ func (c *Client) StartNamed(ctx context.Context, name, instance string, input an
 
 // start reports whether it has made the instance.
 func (c *Client) start(ctx context.Context, name, instance, input string, options []StartOption) (made bool, err error) {
+	var headers string
+	if c.hook != nil {
+		var ended func(error)
+		if headers, ended = c.hook.Start(ctx, hook.Start{Instance: instance, Orchestration: name}); ended != nil {
+			defer func() { ended(err) }()
+		}
+	}
+	return c.startWith(ctx, name, instance, input, headers, options)
+}
+
+// startWith is start with the hook's headers.
+func (c *Client) startWith(ctx context.Context, name, instance, input, headers string, options []StartOption) (made bool, err error) {
 	var o startOptions
 	for _, option := range options {
 		option.ofStart(&o)
@@ -130,7 +143,7 @@ func (c *Client) start(ctx context.Context, name, instance, input string, option
 		return false, fmt.Errorf("%w: %w", provider.ErrInvalidArgument, err)
 	}
 	item := provider.StartOrchestrationItem{
-		Instance: instance, Orchestration: name, Version: o.version, ExecutionID: 1,
+		Instance: instance, Orchestration: name, Version: o.version, ExecutionID: 1, Headers: headers,
 	}
 	if item.Input, err = c.codec.Encode(ctx, input); err != nil {
 		return false, err

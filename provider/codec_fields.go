@@ -27,6 +27,7 @@ func (k OrchestrationStarted) fields(c *codec) EventKind {
 	c.optionalPairs("carry_forward_events", &k.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &k.InitialCustomStatus)
 	c.numberUnlessZero("dropped_messages", &k.DroppedMessages)
+	c.textUnlessEmpty("headers", &k.Headers)
 	return k
 }
 
@@ -185,6 +186,7 @@ func (i StartOrchestrationItem) fields(c *codec) WorkItem {
 	c.nullableNumber("parent_id", &i.ParentID)
 	c.optionalNumber("parent_execution_id", &i.ParentExecutionID)
 	c.number("execution_id", &i.ExecutionID)
+	c.textUnlessEmpty("headers", &i.Headers)
 	return i
 }
 
@@ -196,6 +198,7 @@ func (i ActivityExecuteItem) fields(c *codec) WorkItem {
 	c.text("input", &i.Input)
 	c.optionalText("session_id", &i.SessionID)
 	c.optionalText("tag", &i.Tag)
+	c.textUnlessEmpty("headers", &i.Headers)
 	return i
 }
 
@@ -270,6 +273,7 @@ func (i ContinueAsNewItem) fields(c *codec) WorkItem {
 	c.pairs("carry_forward_events", &i.CarryForwardEvents)
 	c.optionalText("initial_custom_status", &i.InitialCustomStatus)
 	c.numberUnlessZero("dropped_messages", &i.DroppedMessages)
+	c.textUnlessEmpty("headers", &i.Headers)
 	return i
 }
 

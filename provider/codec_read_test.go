@@ -467,6 +467,41 @@ func TestEventUnmarshalJSON(t *testing.T) {
 	}
 }
 
+// Headers are ours, too: a reader that does not know them reads the rest, and none are read
+// like empty ones.
+func TestHeadersAreAnExtraKey(t *testing.T) {
+	t.Parallel()
+	const member = `,"headers":"trace=1"`
+	read := func(text string) (any, error) {
+		if strings.HasPrefix(text, `{"event_id"`) {
+			return provider.DecodeEvent([]byte(text))
+		}
+		return provider.DecodeWorkItem([]byte(text))
+	}
+	events, items := readGolden(t, "events.golden"), readGolden(t, "workitems.golden")
+	for _, text := range []string{
+		events["OrchestrationStarted (headers)"], items["StartOrchestration (headers)"],
+		items["ActivityExecute (headers)"], items["ContinueAsNew (headers)"],
+	} {
+		if !strings.Contains(text, member) {
+			t.Fatalf("no headers in %s", text)
+		}
+		want, err := read(strings.Replace(text, member, "", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{`,"a_later_key":1`, `,"headers":null`, `,"headers":""`} {
+			got, err := read(strings.Replace(text, member, other, 1))
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%s: %v (-want +got):\n%s", other, err, diff)
+			}
+		}
+		if _, err := read(strings.Replace(text, member, `,"headers":1`, 1)); !errors.Is(err, provider.ErrCorrupt) {
+			t.Errorf("error is %v, want ErrCorrupt", err)
+		}
+	}
+}
+
 // The count of dropped messages is ours. A reader that does not know it takes it for an
 // unknown key and reads the rest, and none is read like 0.
 func TestDroppedMessagesAreAnExtraKey(t *testing.T) {

@@ -61,6 +61,9 @@ func goldenEvents() map[string]provider.Event {
 		"OrchestrationStarted (messages dropped)": event(1, provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x", InitialCustomStatus: new("50%"), DroppedMessages: 14,
 		}),
+		"OrchestrationStarted (headers)": event(1, provider.OrchestrationStarted{
+			Name: "Order", Version: "1.0.0", Input: "x", Headers: "trace=1",
+		}),
 		"OrchestrationContinuedAsNew (messages dropped)": event(5, provider.OrchestrationContinuedAsNew{
 			Input: "next", DroppedMessages: 11,
 		}),
@@ -160,6 +163,15 @@ func goldenWorkItems() map[string]provider.WorkItem {
 			Instance: "order-42", Orchestration: "Order", Input: "x", Version: new("2.0.0"),
 			CarryForwardEvents:  []provider.Pair{{Name: "inbox", Data: "m1"}},
 			InitialCustomStatus: new("50%"),
+		},
+		"StartOrchestration (headers)": provider.StartOrchestrationItem{
+			Instance: "order-42", Orchestration: "Order", Input: "x", ExecutionID: 1, Headers: "trace=1",
+		},
+		"ActivityExecute (headers)": provider.ActivityExecuteItem{
+			Instance: "order-42", ExecutionID: 1, ID: 2, Name: "Charge", Input: "x", Headers: "trace=1",
+		},
+		"ContinueAsNew (headers)": provider.ContinueAsNewItem{
+			Instance: "order-42", Orchestration: "Order", Input: "x", Headers: "trace=1",
 		},
 		"ContinueAsNew (messages dropped)": provider.ContinueAsNewItem{
 			Instance: "order-42", Orchestration: "Order", Input: "x", DroppedMessages: 11,

@@ -58,6 +58,8 @@ type (
 		// DroppedMessages counts the messages that all executions before this one left
 		// behind at their ends, see OrchestrationContinuedAsNew.
 		DroppedMessages uint64
+		// Headers are what hooks carry along (§3.5), empty for none.
+		Headers string
 	}
 	// OrchestrationCompleted ends an execution with a result.
 	OrchestrationCompleted struct{ Output string }

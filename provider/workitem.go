@@ -26,6 +26,8 @@ type (
 		ParentID          *uint64
 		ParentExecutionID *uint64
 		ExecutionID       uint64
+		// Headers are for the execution that begins, see OrchestrationStarted.
+		Headers string
 	}
 	// ActivityExecuteItem asks a worker to run an activity.
 	ActivityExecuteItem struct {
@@ -36,6 +38,8 @@ type (
 		Name, Input string
 		SessionID   *string
 		Tag         *string
+		// Headers are what hooks carry along, empty for none.
+		Headers string
 	}
 	// ActivityCompletedItem brings an activity's result.
 	ActivityCompletedItem struct {
@@ -92,5 +96,7 @@ type (
 		InitialCustomStatus *string
 		// DroppedMessages is what the next OrchestrationStarted says.
 		DroppedMessages uint64
+		// Headers are for the execution that begins, see OrchestrationStarted.
+		Headers string
 	}
 )

@@ -248,16 +248,19 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (se
 // execute calls the handler and sends its outcome, also a panic or the end of its
 // goroutine, as a message.
 func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<- provider.WorkItem) {
-	completion := c.failed("the activity called runtime.Goexit")
+	completion, err := c.failed("the activity called runtime.Goexit"), errGoexit
+	ctx, ended := c.tellActivity(ctx)
 	defer func() {
 		if value := recover(); value != nil {
 			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
-			completion = c.failed(fmt.Sprintf("activity panicked: %v", value))
+			completion, err = c.failed(fmt.Sprintf("activity panicked: %v", value)), errPanicked
 		}
+		ended(err)
 		done <- completion
 	}()
 	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
-	result, err := fn(ctx, c.item.Input)
+	result, failure := fn(ctx, c.item.Input)
+	err = failure
 	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && errors.Is(err, codec.ErrNotDecoded) {
 		completion = undecoded{err: err}
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -162,6 +163,9 @@ type Options struct {
 	// SessionCleanupInterval is how often expired sessions are removed, default
 	// 5 min.
 	SessionCleanupInterval time.Duration
+
+	// Hook is told of turns and activities, default nil. See [hook.Hook].
+	Hook hook.Hook
 
 	// Codec encodes payloads on their way to the store, default nil: they stay plain. All
 	// workers and clients of a store need the same. The limits above are about plain payloads.

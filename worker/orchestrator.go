@@ -94,7 +94,7 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 			return w.store.RenewOrchestrationItemLock(ctx, fetched.LockToken, w.options.OrchestrationLockTimeout)
 		}, cancel, logger)
 	w.renewals.join(l, provider.LockRenewal{LockToken: fetched.LockToken, Turn: true, ExtendFor: w.options.OrchestrationLockTimeout})
-	t := &turn{worker: w, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
+	t := &turn{worker: w, slot: o.id, fetched: fetched, item: &fetched.Item, logger: logger, slow: slow, unknown: o.unknown}
 	commit := t.run(ctx)
 	return func(free func(), take *taking) {
 		defer cancel(nil)
@@ -105,13 +105,16 @@ func (o *orchestrator) process(work context.Context, fetched *provider.FetchedOr
 		defer stop()
 		commit()
 		t.settled()
+		t.tellEnd()
 		take.finish()
 	}
 }
 
 // turn is one fetched batch on its way to an ack or an abandon.
 type turn struct {
-	worker  *Worker
+	worker *Worker
+	// slot is the slot's id.
+	slot    string
 	fetched *provider.FetchedOrchestration
 	item    *provider.OrchestrationItem
 	logger  *slog.Logger
@@ -123,6 +126,7 @@ type turn struct {
 	suspended *replay.Suspended
 	// committed means that the turn's effects are in the store.
 	committed bool
+	hooked    hookedTurn
 	// settling is set when the turn is decided.
 	settling settling
 	// unknown is set for a turn that is to fail because no worker has its code.

@@ -133,6 +133,7 @@ func (t *turn) begin() (begin, error) {
 			b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
 				Name: m.Orchestration, Input: m.Input,
 				ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
+				Headers: m.Headers,
 			}}
 			if m.Version != nil {
 				b.version = *m.Version
@@ -150,7 +151,7 @@ func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 		Name: m.Orchestration, Input: m.Input,
 		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
 		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
-		DroppedMessages: m.DroppedMessages,
+		DroppedMessages: m.DroppedMessages, Headers: m.Headers,
 	}}
 	if m.Version != nil {
 		b.version = *m.Version
@@ -227,6 +228,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		UsedLate: func(at string) { logUsedLate(logger, at) },
 		Resume:   resume, Keep: t.worker.cache.on(),
 	}
+	t.tellBegin(ctx, b)
 	result, err := replay.Run(ctx, work)
 	if blocked, ok := errors.AsType[*replay.BlockedError](err); ok {
 		return t.blocked(ctx, b, blocked)
@@ -235,6 +237,7 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 		return func() { t.interrupted(ctx, err) }
 	}
 	t.suspended = result.Suspended
+	t.carry(b, result)
 	if result.Misfit != nil {
 		if delay, ok := t.hold(ctx, b, work, result.Misfit); ok {
 			return func() { t.abandon(ctx, delay, true) }

@@ -155,7 +155,7 @@ var table = []Rule{
 	},
 	{
 		From: Set{"./orchestration/...", "./activity/...", "./worker/...", "./client/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./internal/...", "./orchestration", "./activity",
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/...", "./orchestration", "./activity",
 			"./worker", "./client", "github.com/google/uuid"),
 		Reach: Directly,
 		Why:   "what users write against knows stores by the contract, and every library it needs becomes its users'",
@@ -166,6 +166,12 @@ var table = []Rule{
 			"./worker", "./client"),
 		Reach: Directly,
 		Why:   "a test of an orchestration needs no store, and what the package needs becomes its users'",
+	},
+	{
+		From:      Set{"./hook"},
+		Forbidden: anythingBut("std", "./provider"),
+		Reach:     Directly,
+		Why:       "a hook is written against the contract's words, and a library for traces belongs to who writes one",
 	},
 	{
 		From:      Set{"./codec"},

@@ -56,7 +56,7 @@ func (e *engine) sendWork(h *Handle) {
 	case CallActivity:
 		e.res.WorkerItems = append(e.res.WorkerItems, provider.ActivityExecuteItem{
 			Instance: instance, ExecutionID: execution, ID: id,
-			Name: a.Name, Input: a.Input, SessionID: a.SessionID, Tag: a.Tag,
+			Name: a.Name, Input: a.Input, SessionID: a.SessionID, Tag: a.Tag, Headers: e.started.Headers,
 		})
 	case CreateTimer:
 		e.post(provider.TimerFiredItem{Instance: instance, ExecutionID: execution, ID: id, FireAtMs: a.FireAtMs})
@@ -64,6 +64,7 @@ func (e *engine) sendWork(h *Handle) {
 		e.post(provider.StartOrchestrationItem{
 			Instance: childInstance(instance, h.child), Orchestration: a.Name, Input: a.Input, Version: a.Version,
 			ParentInstance: &instance, ParentID: &id, ParentExecutionID: &execution, ExecutionID: 1,
+			Headers: e.started.Headers,
 		})
 	}
 }
@@ -74,6 +75,7 @@ func (e *engine) sendDetached(a StartDetached) {
 	}
 	e.post(provider.StartOrchestrationItem{
 		Instance: a.Instance, Orchestration: a.Name, Input: a.Input, Version: a.Version, ExecutionID: 1,
+		Headers: e.started.Headers,
 	})
 }
 
@@ -155,6 +157,7 @@ func (e *engine) nextExecution() provider.WorkItem {
 		ParentInstance: e.started.ParentInstance, ParentID: e.started.ParentID, ParentExecutionID: e.started.ParentExecutionID,
 		CarryForwardEvents: e.carried, InitialCustomStatus: lastStatus(e.events),
 		DroppedMessages: e.started.DroppedMessages + e.res.DroppedCarryForward,
+		Headers:         e.started.Headers,
 	}
 }
 

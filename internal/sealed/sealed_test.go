@@ -44,7 +44,7 @@ var kinds = []struct {
 	value any
 	plain []string
 }{
-	{provider.OrchestrationStarted{}, []string{"Name", "Version", "ParentInstance", "CarryForwardEvents.Name"}},
+	{provider.OrchestrationStarted{}, []string{"Name", "Version", "ParentInstance", "CarryForwardEvents.Name", "Headers"}},
 	{provider.OrchestrationCompleted{}, nil},
 	{provider.OrchestrationFailed{}, nil},
 	{provider.OrchestrationContinuedAsNew{}, nil},
@@ -71,8 +71,8 @@ var kinds = []struct {
 	{provider.KeyValueCleared{}, []string{"Key"}},
 	{provider.KeyValuesCleared{}, nil},
 
-	{provider.StartOrchestrationItem{}, []string{"Instance", "Orchestration", "Version", "ParentInstance"}},
-	{provider.ActivityExecuteItem{}, []string{"Instance", "Name", "SessionID", "Tag"}},
+	{provider.StartOrchestrationItem{}, []string{"Instance", "Orchestration", "Version", "ParentInstance", "Headers"}},
+	{provider.ActivityExecuteItem{}, []string{"Instance", "Name", "SessionID", "Tag", "Headers"}},
 	{provider.ActivityCompletedItem{}, []string{"Instance"}},
 	{provider.ActivityFailedItem{}, []string{"Instance"}},
 	{provider.TimerFiredItem{}, []string{"Instance"}},
@@ -81,7 +81,7 @@ var kinds = []struct {
 	{provider.SubOrchCompletedItem{}, []string{"ParentInstance"}},
 	{provider.SubOrchFailedItem{}, []string{"ParentInstance"}},
 	{provider.CancelInstanceItem{}, []string{"Instance"}},
-	{provider.ContinueAsNewItem{}, []string{"Instance", "Orchestration", "Version", "ParentInstance", "CarryForwardEvents.Name"}},
+	{provider.ContinueAsNewItem{}, []string{"Instance", "Orchestration", "Version", "ParentInstance", "CarryForwardEvents.Name", "Headers"}},
 }
 
 // details are the kinds of a failure, with the fields that are no payloads.

@@ -98,7 +98,7 @@ func kinds() []provider.EventKind {
 		},
 		provider.OrchestrationStarted{
 			Name: "Order", Version: "1.0.0", Input: "x",
-			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)), DroppedMessages: 14,
+			ParentInstance: new("root"), ParentID: new(uint64(4)), ParentExecutionID: new(uint64(7)), DroppedMessages: 14, Headers: "a=1",
 		},
 		provider.OrchestrationCompleted{Output: "done"},
 		provider.OrchestrationFailed{Details: failure},
@@ -138,11 +138,11 @@ func messages(instance string) []provider.WorkItem {
 	child := startItem(instance)
 	child.Version, child.ParentInstance, child.ParentID, child.ExecutionID = nil, new("root"), new(uint64(2)), 3
 	stamped := child
-	stamped.ParentExecutionID = new(uint64(7))
+	stamped.ParentExecutionID, stamped.Headers = new(uint64(7)), "a=1"
 	return append(otherItems(instance), child, stamped,
 		provider.ContinueAsNewItem{
 			Instance: instance, Orchestration: "Order", Input: "x",
-			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(7)), DroppedMessages: 11,
+			ParentInstance: new("root"), ParentID: new(uint64(2)), ParentExecutionID: new(uint64(7)), DroppedMessages: 11, Headers: "a=1",
 		},
 		provider.QueueMessageItem{Instance: instance},
 		provider.ContinueAsNewItem{
