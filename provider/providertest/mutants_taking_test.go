@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -207,6 +209,73 @@ func takingMutants() []mutant {
 				return taken, err
 			}
 		}},
+	}
+}
+
+// takeWaiting changes a Take that may wait.
+func takeWaiting(take func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error)) func(*calls, calls) {
+	return func(c *calls, sound calls) {
+		c.Take = func(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
+			if params.Wait == 0 {
+				return sound.Take(ctx, params)
+			}
+			return take(ctx, params, sound)
+		}
+	}
+}
+
+// takeWaitMutants are about a Take that may wait.
+func takeWaitMutants() []mutant {
+	const rule = "§5.23 waiting"
+	return []mutant{
+		{
+			"waits for longer than it may", rule,
+			[]string{"more taking/wait_is_bounded"},
+			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
+				taken, err := sound.Take(ctx, params)
+				if taken.Turn == nil {
+					_ = clock.Sleep(ctx, time.Second)
+				}
+				return taken, err
+			}),
+		},
+		{
+			"does not look before it waits", rule,
+			[]string{"more taking/waiting_take_finds_what_is_ready"},
+			takeWaiting(func(context.Context, provider.TakeParams, calls) (provider.Taken, error) {
+				return provider.Taken{Waited: true}, nil
+			}),
+		},
+		{
+			"gives what is made to a call that was left", rule,
+			[]string{"more taking/ended_wait_locks_nothing"},
+			func(c *calls, sound calls) {
+				var left atomic.Bool
+				takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
+					taken, err := sound.Take(ctx, params)
+					left.Store(ctx.Err() != nil)
+					return taken, err
+				})(c, sound)
+				c.EnqueueForOrchestrator = func(ctx context.Context, item provider.WorkItem, delay time.Duration) error {
+					err := sound.EnqueueForOrchestrator(ctx, item, delay)
+					if left.Load() {
+						_, _ = sound.Take(ctx, aTurn())
+					}
+					return err
+				}
+			},
+		},
+		{
+			"leaves to others what it gives to a call that waits", rule,
+			[]string{"more taking/what_is_made_meanwhile_is_taken_once"},
+			takeWaiting(func(ctx context.Context, params provider.TakeParams, sound calls) (provider.Taken, error) {
+				taken, err := sound.Take(ctx, params)
+				if taken.Turn != nil {
+					_ = sound.AbandonOrchestrationItem(context.WithoutCancel(ctx), provider.AbandonParams{LockToken: taken.Turn.LockToken})
+				}
+				return taken, err
+			}),
+		},
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 
 // taking checks what a store promises that locks work in the call that commits (§5.23).
 // Another store skips the scenarios. What ends several activities in one call is in
-// taking_acks.go, and what is told of work that is ready in taking_notices.go.
+// taking_acks.go, what is told of work that is ready in taking_notices.go, and a Take that waits
+// in taking_waits.go.
 func taking() category {
 	scenarios := []scenario{
 		{"what_is_ready_is_taken", takesWhatIsReady},
@@ -32,6 +33,7 @@ func taking() category {
 	}
 	scenarios = append(scenarios, endingTogether()...)
 	scenarios = append(scenarios, takingNotices()...)
+	scenarios = append(scenarios, takingWaits()...)
 	return category{"more taking", needing[provider.Taker](scenarios)}
 }
 

@@ -1,0 +1,108 @@
+package providertest
+
+import (
+	"context"
+	"time"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// takingWaits are about a Take that may wait.
+func takingWaits() []scenario {
+	return []scenario{
+		{"wait_is_bounded", waitIsBounded},
+		{"waiting_take_finds_what_is_ready", waitingFindsReady},
+		{"ended_wait_locks_nothing", endedWaitLocksNothing},
+		{"what_is_made_meanwhile_is_taken_once", waitingTakesOnce},
+	}
+}
+
+const (
+	ruleWait      = "§5.23 waiting: a Take that finds nothing may wait, for Wait at most"
+	ruleWaitEnded = "§5.23 waiting: a wait that the context ends leaves nothing locked"
+	ruleWaitMade  = "§5.23 waiting: a call of the same process that makes something ready may lock it for the Take"
+)
+
+// waiting is what to take with a wait.
+func waiting(wait time.Duration) provider.TakeParams {
+	params := aTurn(noSession())
+	params.Wait = wait
+	return params
+}
+
+func waitIsBounded(e *env) {
+	wait := e.lease / 4
+	took := fastest(3, func() {
+		taken := e.take(waiting(wait))
+		e.gotTurn(taken, "", ruleWait)
+		e.gotWork(taken, ruleWait)
+	})
+	limit := max(wait+pollSlack, e.config.ShortPollLimit)
+	e.check(took <= limit, ruleWait, "took %v, want at most %v", took, limit)
+}
+
+// What is ready is not waited for.
+func waitingFindsReady(e *env) {
+	e.createWithActivities("A", 2)
+	e.enqueue(startItem("B"))
+	taken := e.take(waiting(held))
+	e.gotTurn(taken, "B", ruleWait)
+	e.gotWork(taken, ruleWait, "0:2")
+	e.check(!taken.Waited, ruleWait, "a Take that found something at once says that it has waited")
+}
+
+// takeAside starts a Take that waits, and returns what ends it and gives its outcome.
+func (e *env) takeAside() (end func() (taken provider.Taken, err error), done <-chan struct{}) {
+	ctx, cancel := context.WithCancel(e.ctx)
+	var taken provider.Taken
+	var err error
+	over := make(chan struct{})
+	taker := e.taker()
+	go func() {
+		defer close(over)
+		taken, err = taker.Take(ctx, waiting(held))
+	}()
+	return func() (provider.Taken, error) {
+		cancel()
+		<-over
+		return taken, err
+	}, over
+}
+
+// What becomes ready after the context of a wait has ended is everybody's, at its first attempt.
+func endedWaitLocksNothing(e *env) {
+	end, _ := e.takeAside()
+	e.tick()
+	taken, err := end()
+	e.check(err != nil || taken.Turn == nil && len(taken.Work) == 0, ruleWaitEnded, "took %v and %v of an empty store", taken.Turn, taken.Work)
+	e.enqueueWork(plain(2))
+	e.enqueue(startItem("B"))
+	taken = e.take(aTurn(noSession()))
+	e.gotTurn(taken, "B", ruleWaitEnded)
+	e.gotWork(taken, ruleWaitEnded, "0:2")
+	same(e, taken.Turn.AttemptCount, 1, ruleWaitEnded)
+	same(e, taken.Work[0].AttemptCount, 1, ruleWaitEnded)
+}
+
+// What becomes ready while a Take waits is taken by that, or there for others: once, at its
+// first attempt.
+func waitingTakesOnce(e *env) {
+	for i := range 5 {
+		end, done := e.takeAside()
+		e.tick()
+		instance := instanceNumber(i)
+		e.enqueue(startItem(instance))
+		select {
+		case <-done:
+		case <-time.After(e.lease): // it may leave it to others
+		}
+		taken, err := end()
+		turn := taken.Turn
+		if err != nil || turn == nil {
+			turn = e.fetchInstance(instance, held)
+		}
+		same(e, turn.Item.Instance, instance, ruleWaitMade)
+		same(e, turn.AttemptCount, 1, ruleWaitMade)
+		e.fetchNone(ruleWaitMade)
+	}
+}
