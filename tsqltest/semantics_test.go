@@ -191,6 +191,16 @@ func TestMisplacedStatements(t *testing.T) {
 	})
 }
 
+// A table that a call does not pass is empty.
+func TestTablesAreOptional(t *testing.T) {
+	t.Parallel()
+	exchanges(t, []exchange{
+		{"CREATE TYPE tt AS TABLE (a INT)", ``},
+		{"CREATE PROCEDURE p @t tt READONLY, @b INT AS\nSELECT COUNT(*), @b FROM @t", ``},
+		{"EXEC p @b = 2", `0|2`},
+	})
+}
+
 // Errors that belong to a call name the procedure and line 0, and values are named by their kinds of type.
 func TestCallErrors(t *testing.T) {
 	t.Parallel()

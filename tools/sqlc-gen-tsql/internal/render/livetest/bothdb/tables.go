@@ -113,12 +113,14 @@ type tvpRow struct{ err error }
 
 var errTypeName = errors.New("has a table type whose name the driver can't send")
 
-// sendTVP adds a table argument in the driver's own form, a slice of structs, which is never nil: nil is no table to the
-// driver. Of the type's name, [schema].[name], the driver drops every bracket and takes every point for the one in the
-// middle, so that another name would be meant.
+// sendTVP adds a table argument in the driver's own form, a slice of structs. Of the type's name, [schema].[name], the
+// driver drops every bracket and takes every point for the one in the middle, so that another name would be meant.
 func sendTVP[R, W any](a *args, name, typeName string, rows []R, convert func(r *R, t *tvpRow) W) {
 	if strings.Count(typeName, "[") != 2 || strings.Count(typeName, "]") != 2 || strings.Count(typeName, ".") != 1 {
 		a.fail(name, errTypeName)
+		return
+	}
+	if len(rows) == 0 { // a table that is not passed is empty
 		return
 	}
 	list := make([]W, len(rows))
@@ -140,9 +142,7 @@ func sendEither[R, W any](
 		sendTable(a, name, document, rows, put)
 		return
 	}
-	if len(rows) > 0 { // a table that is not passed is empty
-		sendTVP(a, name, q.text(rowType), rows, convert)
-	}
+	sendTVP(a, name, q.text(rowType), rows, convert)
 }
 
 // tvpText returns what the driver takes for a text, of which nil is NULL.
