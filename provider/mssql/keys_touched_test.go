@@ -294,6 +294,30 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay")), quoted(provider.ExternalRaisedItem{Instance: "@id", Name: "timer"})))
 }
 
+// TestEmptyLooksTouchFewKeys: a look beside an acknowledgement ends at the indexes of what is ready and due when they hold nothing,
+// however much there is that waits for its time.
+func TestEmptyLooksTouchFewKeys(t *testing.T) {
+	t.Parallel()
+	params := provider.TakeParams{
+		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Order")},
+		Work: []provider.FetchWorkParams{{LockTimeout: lease, Known: known("Pay")}, {LockTimeout: lease, Known: known("Pay")}},
+	}
+	growing(t, []counted{
+		{"look", 2, "the first timer that waits, or the first activity", func(c *crowd) error {
+			_, taken, err := c.AckWorkAndTake(c.t.Context(), nil, params)
+			if taken.Turn != nil || len(taken.Work) > 0 {
+				return fmt.Errorf("%+v is taken", taken)
+			}
+			return errors.Join(err, taken.Err)
+		}, 0},
+	}, fmt.Sprintf(`SET @id = CONCAT(N'i', @n); SET @item = %s;
+		EXEC duroxide.enqueue_for_orchestrator @instance_id = @id, @kind = 2, @name = N'Order', @version = N'', @work_item = @item, @delay_ms = 86400000;
+		SET @item = %s;
+		EXEC duroxide.enqueue_for_worker @instance_id = @id, @execution_id = 1, @activity_id = 2, @session_id = NULL, @tag = NULL, @name = N'Pay', @work_item = @item;
+		UPDATE duroxide.worker_queue SET ready = 0, visible_at = visible_at + 86400000, wake_at = wake_at + 86400000 WHERE instance_id = @id;`,
+		quoted(startOf("@id", "Order")), quoted(activityOf("@id", "Pay"))))
+}
+
 func taking(c *crowd, params provider.TakeParams) (provider.Taken, error) {
 	return c.Take(c.t.Context(), params)
 }
