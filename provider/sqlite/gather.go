@@ -27,8 +27,8 @@ type gathering struct {
 	next, pass int
 }
 
-// gather waits until as many calls are queued as were answered, for a moment at most. Who is
-// alone therefore never waits.
+// gather waits until as many calls are queued as were answered, for a moment at most. A caller
+// who is alone therefore never waits.
 func (w *writer) gather(answered int) {
 	for range gatherYields {
 		runtime.Gosched()

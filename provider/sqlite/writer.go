@@ -42,7 +42,8 @@ type writer struct {
 	// parking are the calls that wait for something to take.
 	parking parking
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
-	seen      int64
+	seen int64
+	// gathering is what gather has learnt. Only work uses it.
 	gathering gathering
 	// version is what dataVersion said after the last transaction.
 	version uint32
