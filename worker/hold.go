@@ -50,7 +50,7 @@ func (w *Worker) Held() []Held {
 // false when it fails.
 func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) (delay time.Duration, ok bool) {
 	reason := misfit.Message
-	work.Resume, work.Keep, work.Slow = nil, false, nil
+	work.Resume, work.Keep, work.Slow, work.AllPlaces = nil, false, nil, true
 	if again, err := replay.Check(ctx, work); err == nil && again.Misfit != nil {
 		reason = again.Misfit.Message // with the line
 	}

@@ -26,6 +26,7 @@ func (r *Registry) Check(ctx context.Context, history []provider.Event, turn rep
 			started.Name, started.Version, r.Versions(started.Name))
 	}
 	turn.Instance, turn.ExecutionID, turn.History = history[0].InstanceID, history[0].ExecutionID, history
+	turn.AllPlaces = true
 	last := history[len(history)-1].TimestampMs
 	turn.NowMs = func() uint64 { return last }
 	result, err := replay.Check(ctx, turn)

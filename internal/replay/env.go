@@ -106,7 +106,7 @@ func (v *Env) Again(h *Handle, why Unreadable) *Handle {
 func (v *Env) emit(action Action, asker *Branch) *Handle {
 	v.coroutine.mustRun()
 	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance, branch: asker}
-	if v.engine.turn.Places {
+	if turn := &v.engine.turn; turn.AllPlaces || turn.Places && !v.replaying.Load() {
 		h.at = goroutine.Caller()
 	}
 	switch a := action.(type) {

@@ -17,7 +17,7 @@ type Misfit struct {
 	Recorded, Asked string
 	// Difference, if not empty, says where the payloads of the two part.
 	Difference string
-	// At is the line that asks, empty when nobody does and when the turn did not ask for places.
+	// At is the line that asks, empty when nobody does and without [Turn].AllPlaces.
 	At string
 	// Message says all of that, without any payload.
 	Message string
@@ -73,7 +73,7 @@ func Check(ctx context.Context, turn Turn) (*Result, error) {
 	n := beforeTheEnd(turn.History)
 	turn.ended = n < len(turn.History)
 	turn.History = turn.History[:n]
-	turn.Places, turn.Silent = true, true
+	turn.Silent = true
 	return Run(ctx, turn)
 }
 

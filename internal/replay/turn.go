@@ -49,8 +49,9 @@ type Turn struct {
 	// Slow, if not nil, is called at most once, by the goroutine of Run, when the
 	// function has kept control for about an eighth of BlockedAfter.
 	Slow func()
-	// Places asks for the lines of the user's code, in Result.Places and Misfit.At.
-	Places bool
+	// Places asks for the lines of the user's code that ask for something new, in Result.Places.
+	// AllPlaces is for those that ask for what is recorded, too, as Misfit.At needs it.
+	Places, AllPlaces bool
 	// Silent makes the function count as replaying to the end of the turn.
 	Silent bool
 	// ended says that History is all of an execution but its end; see Check.

@@ -1,0 +1,50 @@
+package orchestration_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// A changed path of code that instances already run. This one begins after the change and takes
+// the new path; one that had gone past it would charge without a reservation, as it began.
+func ExamplePatched() {
+	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
+		if orchestration.Patched(ctx, "reserve-first") {
+			if _, err := orchestration.Activity(ctx, Reserve, item).Await(); err != nil {
+				return "", err
+			}
+		}
+		return orchestration.Activity(ctx, Charge, 4900).Await()
+	})
+	example(func(ctx context.Context, c *client.Client) error {
+		run, err := client.Start(ctx, c, order, "order-1", "chair")
+		if err != nil {
+			return err
+		}
+		if _, err := run.Wait(ctx); err != nil {
+			return err
+		}
+		admin, err := c.Admin()
+		if err != nil {
+			return err
+		}
+		events, err := admin.ReadHistory(ctx, run.Instance())
+		for _, event := range events {
+			switch k := event.Kind.(type) {
+			case provider.ActivityScheduled:
+				fmt.Println("activity", k.Name)
+			case provider.ExternalSubscribed:
+				fmt.Println("marker", k.Name)
+			}
+		}
+		return err
+	}, order, Reserve, Charge)
+	// Output:
+	// marker duroxide:patched:reserve-first
+	// activity Reserve
+	// activity Charge
+}
