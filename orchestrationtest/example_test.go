@@ -25,7 +25,7 @@ var (
 
 // A test of an order that is approved after three days, and whose card is charged at the third
 // attempt.
-func Example() {
+func Example() { //nolint:testableexamples // a test has its t from go test
 	_ = func(t *testing.T) { // TestOrder
 		env := orchestrationtest.New(t)
 		orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil }).
@@ -41,14 +41,14 @@ func Example() {
 }
 
 // Histories of running instances are replayed before a change is deployed.
-func ExampleReplayDir() {
+func ExampleReplayDir() { //nolint:testableexamples // a test has its t from go test
 	_ = func(t *testing.T) { // TestRunningOrdersGoOn
 		orchestrationtest.ReplayDir(t, "testdata/histories", Order)
 	}
 }
 
 // A table of cases, which run in parallel: each has a world of its own.
-func ExampleEnv_After() {
+func ExampleEnv_After() { //nolint:testableexamples // a test has its t from go test
 	_ = func(t *testing.T) { // TestOrders
 		for name, c := range map[string]struct {
 			decide func(m orchestrationtest.Moment)
@@ -71,7 +71,7 @@ func ExampleEnv_After() {
 	}
 }
 
-// TestExamples runs what the examples show.
+// TestExamples runs what the first example shows.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	env := orchestrationtest.New(t)

@@ -174,7 +174,10 @@ const blockedAfter = time.Second
 
 // turn runs a turn and does what it asks for.
 func (e *Env) turn(in *instance, messages []provider.WorkItem) {
-	e.turns++
+	if e.turns++; e.turns > maxTurns {
+		e.t.Fatalf("after %d turns and %v of virtual time the orchestrations still go on; end them with After(…).Cancel",
+			maxTurns, e.elapsed())
+	}
 	turn := e.turnOf(in)
 	turn.Messages = messages
 	if s := in.suspended; s != nil {
