@@ -98,8 +98,8 @@ func waiting(due time.Time, timers int) (orchestration.Definition[int, int], <-c
 		if err := orchestration.Sleep(ctx, due.Sub(now)); err != nil {
 			return n, err
 		}
-		if told[n].CompareAndSwap(false, true) { // a turn may be replayed
-			fired <- time.Now()
+		if told[n].CompareAndSwap(false, true) { //duroxide:deterministic a turn may be replayed, and the first tells the rig
+			fired <- time.Now() //duroxide:deterministic there is room for all, and nothing is decided by it
 		}
 		return n, nil
 	}), fired
