@@ -31,9 +31,8 @@ type Hook interface {
 	Send(ctx context.Context, message Message) (ended func(error))
 
 	// Turn surrounds a run of an orchestration's function, with what is stored of it. That the
-	// function is replayed to where it waited is no turn. The headers go along with the
-	// activities and orchestrations that this turn starts, and to the next execution.
-	Turn(ctx context.Context, turn Turn) (headers string, ended func(TurnEnd))
+	// function is replayed to where it waited is no turn.
+	Turn(ctx context.Context, turn Turn) Around
 
 	// Activity surrounds a run of an activity's function, which gets the context.
 	Activity(ctx context.Context, activity Activity) (_ context.Context, ended func(error))
@@ -67,6 +66,18 @@ type Turn struct {
 	Attempt uint32
 	// WorkerID is the worker's slot, as in its log.
 	WorkerID string
+}
+
+// Around is what a hook has to say and to be told of a turn.
+type Around struct {
+	// Headers go along with the activities and orchestrations that the turn starts, and to the
+	// next execution.
+	Headers string
+	// Next, if not nil, is called when the turn continues as new. It returns the headers of the
+	// next execution.
+	Next func() string
+	// Ended, if not nil, is told what came of the turn.
+	Ended func(TurnEnd)
 }
 
 // TurnEnd is what came of a turn.
@@ -111,9 +122,7 @@ func (None) Start(context.Context, Start) (headers string, ended func(error)) { 
 func (None) Send(context.Context, Message) (ended func(error)) { return nil }
 
 // Turn implements [Hook].
-func (None) Turn(_ context.Context, turn Turn) (headers string, ended func(TurnEnd)) {
-	return turn.Headers, nil
-}
+func (None) Turn(_ context.Context, turn Turn) Around { return Around{Headers: turn.Headers} }
 
 // Activity implements [Hook].
 func (None) Activity(ctx context.Context, _ Activity) (_ context.Context, ended func(error)) {

@@ -84,7 +84,7 @@ func (r *tracer) Send(_ context.Context, m hook.Message) func(error) {
 	return func(err error) { r.endWith(sp, fmt.Sprint(err)) }
 }
 
-func (r *tracer) Turn(_ context.Context, turn hook.Turn) (string, func(hook.TurnEnd)) {
+func (r *tracer) Turn(_ context.Context, turn hook.Turn) hook.Around {
 	headers, sp := r.begin(turn.Headers, fmt.Sprintf("turn of %s %d", turn.Orchestration, turn.ExecutionID))
 	if turn.First {
 		sp.name += ", first"
@@ -92,7 +92,7 @@ func (r *tracer) Turn(_ context.Context, turn hook.Turn) (string, func(hook.Turn
 	if turn.Parent != "" {
 		sp.name += ", child"
 	}
-	return headers, func(end hook.TurnEnd) {
+	return hook.Around{Headers: headers, Ended: func(end hook.TurnEnd) {
 		how := "given up"
 		if end.Committed {
 			how = fmt.Sprintf("%s %d", end.Status, end.Events)
@@ -101,7 +101,7 @@ func (r *tracer) Turn(_ context.Context, turn hook.Turn) (string, func(hook.Turn
 			how += " " + end.Failure.Category()
 		}
 		r.endWith(sp, how)
-	}
+	}}
 }
 
 type spanKey struct{}
@@ -352,4 +352,27 @@ func TestNoneHandsHeadersOn(t *testing.T) {
 	if _, err := client.Attach[string](client.New(store, client.WithHook(hook.None{})), "i").Wait(deadline(t)); err != nil {
 		t.Error(err)
 	}
+}
+
+// renewing is a hook that gives each execution headers of its own.
+type renewing struct{ hook.None }
+
+func (renewing) Turn(_ context.Context, turn hook.Turn) hook.Around {
+	return hook.Around{Headers: "in " + turn.Headers, Next: func() string { return turn.Headers + "+" }}
+}
+
+// A hook may give the next execution other headers than the activities.
+func TestHeadersOfTheNextExecution(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	def := orchestration.New("Twice", func(ctx *orchestration.Context, round int) (string, error) {
+		if round == 0 {
+			return "", orchestration.ContinueAsNew(ctx, 1)
+		}
+		return "", nil
+	})
+	runWorker(t, store, worker.Options{Hook: renewing{}}, def)
+	run := start(t, store, def, 0)
+	result(t, run)
+	expectHeaders(t, store, run.Instance(), "+")
 }

@@ -11,10 +11,9 @@ import (
 
 // hookedTurn is what the hook of a turn has said and is told.
 type hookedTurn struct {
-	headers string
-	// ended is nil when nobody wants to know.
-	ended func(hook.TurnEnd)
-	end   hook.TurnEnd
+	hook.Around
+
+	end hook.TurnEnd
 }
 
 // tellBegin tells the hook that the function runs.
@@ -31,7 +30,7 @@ func (t *turn) tellBegin(ctx context.Context, b begin) {
 	if b.started.ParentInstance != nil {
 		about.Parent = *b.started.ParentInstance
 	}
-	t.hooked.headers, t.hooked.ended = h.Turn(ctx, about)
+	t.hooked.Around = h.Turn(ctx, about)
 }
 
 // carry gives the hook's headers to what the turn starts, and notes how the turn will end.
@@ -40,10 +39,10 @@ func (t *turn) carry(b begin, result *replay.Result) {
 		return
 	}
 	for i, item := range result.WorkerItems {
-		result.WorkerItems[i] = withHeaders(item, t.hooked.headers)
+		result.WorkerItems[i] = t.hooked.withHeaders(item)
 	}
 	for i, item := range result.OrchestratorItems {
-		result.OrchestratorItems[i] = withHeaders(item, t.hooked.headers)
+		result.OrchestratorItems[i] = t.hooked.withHeaders(item)
 	}
 	end := hook.TurnEnd{Status: provider.StatusRunning, Failure: result.Details, Events: uint64(len(b.history))}
 	if n := len(result.HistoryDelta); n > 0 {
@@ -56,16 +55,18 @@ func (t *turn) carry(b begin, result *replay.Result) {
 }
 
 // withHeaders is an item with headers, if it is one that carries some.
-func withHeaders(item provider.WorkItem, headers string) provider.WorkItem {
+func (h *hookedTurn) withHeaders(item provider.WorkItem) provider.WorkItem {
 	switch i := item.(type) {
 	case provider.ActivityExecuteItem:
-		i.Headers = headers
+		i.Headers = h.Headers
 		return i
 	case provider.StartOrchestrationItem:
-		i.Headers = headers
+		i.Headers = h.Headers
 		return i
 	case provider.ContinueAsNewItem:
-		i.Headers = headers
+		if i.Headers = h.Headers; h.Next != nil {
+			i.Headers = h.Next()
+		}
 		return i
 	}
 	return item
@@ -73,7 +74,7 @@ func withHeaders(item provider.WorkItem, headers string) provider.WorkItem {
 
 // tellEnd tells the hook what came of the turn.
 func (t *turn) tellEnd() {
-	if t.hooked.ended == nil {
+	if t.hooked.Ended == nil {
 		return
 	}
 	end := hook.TurnEnd{}
@@ -81,7 +82,7 @@ func (t *turn) tellEnd() {
 		end = t.hooked.end
 		end.Committed = true
 	}
-	t.hooked.ended(end)
+	t.hooked.Ended(end)
 }
 
 // tellActivity tells the hook that an activity's function runs. ended is told how it ended,
