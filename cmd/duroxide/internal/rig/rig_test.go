@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,19 +163,25 @@ func instances(t *testing.T, store *sqlite.Store) []string {
 	return list
 }
 
-// TestTimersTogether has timers that all fire, none before its time.
+// TestTimersTogether has timers that all fire, none before its time. Timers that are due before
+// all of them are set are refused, and then there is more time.
 func TestTimersTogether(t *testing.T) {
 	t.Parallel()
-	store, commits, _ := openStore(t)
-	config := TimersConfig{
-		Store: store, Commits: commits, Slots: 2, Timers: 20, Ahead: 3 * time.Second, Logger: slog.New(slog.DiscardHandler),
-	}
-	timers, err := RunTimers(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if timers.Timers != 20 || timers.Late.P50 < 0 || timers.Late.Max < timers.Late.P50 || timers.Within < 0 || timers.Within > 1.001 {
-		t.Errorf("%+v", timers)
+	for ahead := time.Millisecond; ; ahead = min(max(10*ahead, time.Second), time.Minute) {
+		store, commits, _ := openStore(t)
+		timers, err := RunTimers(t.Context(), TimersConfig{
+			Store: store, Commits: commits, Slots: 2, Timers: 20, Ahead: ahead, Logger: slog.New(slog.DiscardHandler),
+		})
+		if err != nil && strings.Contains(err.Error(), "--ahead") && ahead < time.Minute {
+			continue
+		}
+		if err != nil || ahead == time.Millisecond {
+			t.Fatalf("%v ahead: %v", ahead, err)
+		}
+		if timers.Timers != 20 || timers.Late.P50 < 0 || timers.Late.Max < timers.Late.P50 || timers.Within < 0 || timers.Within > 1.001 {
+			t.Errorf("%+v", timers)
+		}
+		return
 	}
 }
 
