@@ -13,19 +13,19 @@ type rule struct {
 }
 
 var (
-	clock = &rule{kind: "clock", does: "reads the clock", instead: "use orchestration.UTCNow(ctx)"}
+	clock = &rule{kind: "clock", does: "reads the clock, which shows another time in a replay", instead: "use orchestration.UTCNow(ctx)"}
 	sleep = &rule{kind: "clock", does: "waits without a record", instead: "use orchestration.Sleep(ctx, d)"}
 	timer = &rule{kind: "clock", does: "starts a timer without a record", instead: "use orchestration.Timer(ctx, d)"}
 	limit = &rule{kind: "clock", does: "ends by the clock", instead: "use orchestration.WithTimeout for a call, or orchestration.Select with orchestration.Timer"}
 
-	random = &rule{kind: "random", does: "is random", instead: "use orchestration.NewGUID(ctx), or draw it in an activity"}
+	random = &rule{kind: "random", does: "is random, and a replay draws something else", instead: "use orchestration.NewGUID(ctx), or draw it in an activity"}
 	guid   = &rule{kind: "random", does: "is another id each time", instead: "use orchestration.NewGUID(ctx)"}
 
 	lock     = &rule{kind: "lock", does: "may block on another goroutine", instead: "leave it out: only one block of an orchestration runs at a time", weak: true}
 	once     = &rule{kind: "lock", does: "runs once in a process, and not again in a replay", instead: "compute it each time, or in an activity", weak: true, direct: true}
-	parallel = &rule{kind: "goroutine", does: "starts a goroutine", instead: "use orchestration.Go or orchestration.Map", weak: true}
+	parallel = &rule{kind: "goroutine", does: "starts a goroutine, whose order no replay repeats", instead: "use orchestration.Go or orchestration.Map", weak: true}
 
-	system  = &rule{kind: "io", does: "does I/O", instead: "do it in an activity"}
+	system  = &rule{kind: "io", does: "does I/O, which a replay repeats", instead: "do it in an activity"}
 	remote  = &rule{kind: "io", does: "asks a store from inside an orchestration", instead: "use orchestration.Sub or orchestration.Detach, or an activity"}
 	printer = &rule{kind: "io", does: "writes again in every replay", instead: "use ctx.Logger(nil)"}
 

@@ -11,7 +11,7 @@ import (
 var now = time.Now
 
 func bad(ctx *orchestration.Context, since time.Time) (time.Duration, error) {
-	started := time.Now()                            // want `time.Now reads the clock; use orchestration.UTCNow\(ctx\)`
+	started := time.Now()                            // want `time.Now reads the clock, which shows another time in a replay; use orchestration.UTCNow\(ctx\)`
 	_ = time.Since(started)                          // want `time.Since reads the clock`
 	_ = time.Until(started)                          // want `time.Until reads the clock`
 	time.Sleep(time.Second)                          // want `time.Sleep waits without a record; use orchestration.Sleep\(ctx, d\)`
@@ -25,7 +25,7 @@ func bad(ctx *orchestration.Context, since time.Time) (time.Duration, error) {
 	_, stop = context.WithDeadline(nil, time.Time{}) // want `context.WithDeadline ends by the clock`
 	clock := time.Now                                // want `time.Now reads the clock`
 	_ = clock()
-	_ = now()                     // want `now, where time.Now reads the clock \(clock.go:11\); use orchestration.UTCNow`
+	_ = now()                     // want `now, where time.Now reads the clock, which shows another time in a replay \(clock.go:11\); use orchestration.UTCNow`
 	_ = since.Local()             // want `time.Time.Local differs between processes`
 	return time.Since(since), nil // want `time.Since reads the clock`
 }

@@ -27,7 +27,7 @@ import (
 var logger = slog.New(slog.DiscardHandler)
 
 func bad(ctx *orchestration.Context, db *sql.DB) (string, error) {
-	_, _ = os.ReadFile("x")                       // want `os.ReadFile does I/O; do it in an activity`
+	_, _ = os.ReadFile("x")                       // want `os.ReadFile does I/O, which a replay repeats; do it in an activity`
 	_, _ = os.Stdin.Read(nil)                     // want `os.File.Read does I/O` `os.Stdin does I/O`
 	_, _ = http.Get("http://localhost")           // want `http.Get does I/O`
 	_, _ = http.DefaultClient.Do(nil)             // want `http.Client.Do does I/O` `http.DefaultClient does I/O`

@@ -34,7 +34,7 @@ func bad(ctx *orchestration.Context, items []string) (int, error) {
 	var s shared
 	s.Lock() // want `sync.Mutex.Lock may block`
 	var group sync.WaitGroup
-	group.Go(func() {}) // want `sync.WaitGroup.Go starts a goroutine; use orchestration.Go or orchestration.Map`
+	group.Go(func() {}) // want `sync.WaitGroup.Go starts a goroutine, whose order no replay repeats; use orchestration.Go or orchestration.Map`
 	group.Wait()        // want `sync.WaitGroup.Wait may block`
 	var once sync.Once
 	once.Do(func() {})                                                // want `sync.Once.Do runs once in a process, and not again in a replay`

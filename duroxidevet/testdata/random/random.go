@@ -13,7 +13,7 @@ import (
 )
 
 var Bad = orchestration.New("Bad", func(ctx *orchestration.Context, key []byte) (string, error) {
-	_ = rand.Intn(6)                   // want `rand.Intn is random; use orchestration.NewGUID\(ctx\), or draw it in an activity`
+	_ = rand.Intn(6)                   // want `rand.Intn is random, and a replay draws something else; use orchestration.NewGUID\(ctx\), or draw it in an activity`
 	rand.Shuffle(2, func(i, j int) {}) // want `rand.Shuffle is random`
 	_ = randv2.N(6)                    // want `rand.N is random`
 	_, _ = crand.Read(key)             // want `rand.Read is random`
