@@ -40,7 +40,8 @@ func (w *walk) callFixes(id *ast.Ident, f *types.Func, stack []ast.Node) []fix {
 	}
 	switch r := ruleFor(f); {
 	case r == sleep:
-		return w.renamedCall(stack, library+".Sleep", ctx)
+		call, i := callOf(stack)
+		return w.slept(stack[:i], call, call, library+".Sleep("+ctx+", ")
 	case r == timer && f.Name() == "After":
 		return w.awaitedTimer(stack, library, ctx)
 	case r == printer && f.Pkg().Path() == "log/slog":
@@ -92,13 +93,26 @@ func callOf(stack []ast.Node) (*ast.CallExpr, int) {
 	return nil, 0
 }
 
-// renamedCall calls another function with the context before the arguments.
-func (w *walk) renamedCall(stack []ast.Node, name, ctx string) []fix {
-	call, _ := callOf(stack)
-	if call == nil || len(call.Args) == 0 {
+// slept turns a statement into a recorded sleep of what the call's argument says. Its error is returned if the function
+// returns one. text is the new call up to the argument.
+func (w *walk) slept(stack []ast.Node, statement ast.Node, call *ast.CallExpr, text string) []fix {
+	if _, alone := stack[len(stack)-1].(*ast.ExprStmt); !alone || len(call.Args) != 1 {
 		return nil
 	}
-	return []fix{{message: "Call " + name, edits: []analysis.TextEdit{replace(at(call.Fun), name), {Pos: call.Args[0].Pos(), End: call.Args[0].Pos(), NewText: []byte(ctx + ", ")}}}}
+	end := ")"
+	if zeros, ok := w.zeros(stack); ok {
+		indent := w.indent(statement)
+		text, end = "if err := "+text, "); err != nil {\n"+indent+"\treturn "+zeros+"err\n"+indent+"}"
+	}
+	return []fix{{message: "Sleep by a recorded timer", edits: []analysis.TextEdit{
+		{Pos: statement.Pos(), End: call.Args[0].Pos(), NewText: []byte(text)},
+		{Pos: call.Args[0].End(), End: statement.End(), NewText: []byte(end)},
+	}}}
+}
+
+// indent is the space before a statement.
+func (c *checker) indent(n ast.Node) string {
+	return strings.Repeat("\t", c.Fset.Position(n.Pos()).Column-1)
 }
 
 // activityFix calls an activity by its definition.
@@ -125,12 +139,10 @@ func (w *walk) awaitedTimer(stack []ast.Node, library, ctx string) []fix {
 		return nil
 	}
 	receive, ok := stack[i-1].(*ast.UnaryExpr)
-	if _, statement := stack[i-2].(*ast.ExprStmt); !ok || !statement {
+	if !ok {
 		return nil
 	}
-	return []fix{{message: "Sleep by a recorded timer", edits: []analysis.TextEdit{
-		{Pos: receive.Pos(), End: call.Args[0].Pos(), NewText: []byte(library + ".Sleep(" + ctx + ", ")},
-	}}}
+	return w.slept(stack[:i-1], receive, call, library+".Sleep("+ctx+", ")
 }
 
 // awaited turns `x := call` into a call that is recorded and may fail, in a function that returns an error. method is one
@@ -160,7 +172,7 @@ func (w *walk) awaited(stack []ast.Node, text, method string) []fix {
 	if !ok {
 		return nil
 	}
-	indent := strings.Repeat("\t", w.Fset.Position(set.Pos()).Column-1)
+	indent := w.indent(set)
 	return []fix{{message: "Ask for it through the context", edits: []analysis.TextEdit{
 		{Pos: set.Lhs[0].End(), End: set.Lhs[0].End(), NewText: []byte(", err")},
 		replace(at(whole), text),

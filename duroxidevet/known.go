@@ -23,6 +23,7 @@ var (
 
 	lock     = &rule{kind: "lock", does: "may block on another goroutine", instead: "leave it out: only one block of an orchestration runs at a time", weak: true}
 	once     = &rule{kind: "lock", does: "runs once in a process, and not again in a replay", instead: "compute it each time, or in an activity", weak: true, direct: true}
+	group    = &rule{kind: "lock", does: "may block on another goroutine", instead: "use orchestration.WaitGroup", weak: true}
 	parallel = &rule{kind: "goroutine", does: "starts a goroutine, whose order no replay repeats", instead: "use orchestration.Go or orchestration.Map", weak: true}
 
 	system  = &rule{kind: "io", does: "does I/O, which a replay repeats", instead: "do it in an activity"}
@@ -66,7 +67,7 @@ var known = map[string]map[string]*rule{
 	"log/slog":      rules(printer, "Debug DebugContext Info InfoContext Warn WarnContext Error ErrorContext Log LogAttrs"),
 	"runtime":       rules(machine, "NumCPU NumGoroutine GOMAXPROCS NumCgoCall ReadMemStats Stack GOROOT Version Caller Callers", ends, "Goexit", lock, "Gosched"),
 	"runtime/debug": rules(machine, "ReadBuildInfo Stack"),
-	"sync":          rules(lock, "Mutex.Lock Mutex.TryLock RWMutex.Lock RWMutex.TryLock RWMutex.RLock RWMutex.TryRLock Locker.Lock WaitGroup.Wait Cond.Wait", parallel, "WaitGroup.Go", once, "Once.Do OnceFunc OnceValue OnceValues Pool.Get"),
+	"sync":          rules(lock, "Mutex.Lock Mutex.TryLock RWMutex.Lock RWMutex.TryLock RWMutex.RLock RWMutex.TryRLock Locker.Lock Cond.Wait", group, "WaitGroup.Wait", parallel, "WaitGroup.Go", once, "Once.Do OnceFunc OnceValue OnceValues Pool.Get"),
 	"reflect":       rules(unordered, "Value.MapRange Value.MapKeys", lock, "Select Value.Recv Value.Send Value.TryRecv Value.TrySend"),
 	"maps":          rules(unordered, "Keys Values All"),
 
@@ -172,8 +173,12 @@ func takesContext(sig *types.Signature) bool {
 // quiet are the functions of package orchestration that record nothing.
 var quiet = map[string]bool{
 	"Context.Info": true, "Context.Replaying": true, "Context.Logger": true, "Context.CustomStatus": true,
-	"Future.Ready": true, "GetKV": true, "KVKeys": true, "Key.Get": true,
+	"Context.Err": true, "Context.Detached": true, "Future.Ready": true, "GetKV": true, "KVKeys": true, "Key.Get": true,
+	"NewChannel": true,
 }
+
+// waiting are those that wait, and get neither a context nor a future.
+var waiting = map[string]bool{"Channel.Send": true, "Channel.Receive": true, "Channel.All": true, "WaitGroup.Wait": true}
 
 // recorded reports whether a function of package orchestration asks for something through the context.
 func recorded(obj types.Object) bool {
@@ -185,7 +190,7 @@ func recorded(obj types.Object) bool {
 	if typ := receiver(f); typ != "" {
 		name = typ + "." + name
 	}
-	return !quiet[name] && (takesContext(f.Signature()) || awaits(f.Signature()))
+	return !quiet[name] && (waiting[name] || takesContext(f.Signature()) || awaits(f.Signature()))
 }
 
 // awaits reports whether a function of package orchestration works on futures.

@@ -19,6 +19,16 @@ func bad(ctx *orchestration.Context, item string) (string, error) {
 			undo(ctx, item)
 		}
 	}()
+	messages := orchestration.NewChannel[int](ctx, 1)
+	var group orchestration.WaitGroup
+	var saga orchestration.Saga
+	defer messages.Send(1)    // want `a deferred call asks for something`
+	defer group.Wait()        // want `a deferred call asks for something`
+	defer saga.Undo(ctx, nil) // want `a deferred call asks for something`
+	saga.Add(func(*orchestration.Context) error {
+		undo(ctx, item) // want `ctx is the context outside this block`
+		return nil
+	})
 	if ctx.Replaying() { // want `what is asked for depends on Context.Replaying, so that a replay asks for something else; use it for logging only`
 		orchestration.Sleep(ctx, time.Second)
 	}
@@ -45,15 +55,17 @@ func undo(ctx *orchestration.Context, item string) {
 
 func good(ctx *orchestration.Context, item string) (string, error) {
 	open := true
+	messages := orchestration.NewChannel[int](ctx, 1)
+	defer messages.Close()
 	defer func() {
-		open = false
+		open = ctx.Err() != nil
 		ctx.Logger(nil).Info("done", "instance", ctx.Info().Instance)
 	}()
 	if !ctx.Replaying() {
 		item += ""
 	}
 	if open {
-		undo(ctx, item)
+		undo(ctx.Detached(), item)
 	}
 	block := orchestration.Go(ctx, func(ctx *orchestration.Context) (string, error) {
 		undo(ctx, item)

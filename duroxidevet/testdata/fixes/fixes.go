@@ -37,6 +37,7 @@ func ids(ctx *orchestration.Context, n int) (int, bool, []string, error) {
 }
 
 func noError(ctx *orchestration.Context) time.Time {
+	time.Sleep(1)     // want `time.Sleep waits without a record`
 	now := time.Now() // want `time.Now reads the clock`
 	return now
 }

@@ -16,7 +16,7 @@ func bad(ctx *orchestration.Context, items []string) (int, error) {
 	go func() { results <- len(items) }() // want `a goroutine runs beside the orchestration in an order that no replay repeats; use orchestration.Go or orchestration.Map`
 	go wait(ctx)                          // want `another goroutine uses the orchestration's context; use orchestration.Go or orchestration.Map`
 	results <- 1                          // want `a send may block on another goroutine`
-	n := <-results                        // want `a receive may block on another goroutine; use orchestration.Select, WaitForEvent or Dequeue`
+	n := <-results                        // want `a receive may block on another goroutine; use orchestration.NewChannel between blocks, and WaitForEvent or Dequeue`
 	for range results {                   // want `a loop over a channel waits for another goroutine`
 	}
 	select { // want `select waits for channels`
@@ -35,7 +35,7 @@ func bad(ctx *orchestration.Context, items []string) (int, error) {
 	s.Lock() // want `sync.Mutex.Lock may block`
 	var group sync.WaitGroup
 	group.Go(func() {}) // want `sync.WaitGroup.Go starts a goroutine, whose order no replay repeats; use orchestration.Go or orchestration.Map`
-	group.Wait()        // want `sync.WaitGroup.Wait may block`
+	group.Wait()        // want `sync.WaitGroup.Wait may block on another goroutine; use orchestration.WaitGroup`
 	var once sync.Once
 	once.Do(func() {})                                                // want `sync.Once.Do runs once in a process, and not again in a replay`
 	_, _, _ = reflect.Select(nil)                                     // want `reflect.Select may block`
