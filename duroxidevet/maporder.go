@@ -24,7 +24,7 @@ type ordered struct {
 	loop  *ast.RangeStmt
 	stack []ast.Node
 	// stops is a loop that may end before its last step, and adds one whose steps gather something. A loop that does
-	// both gathers what came first.
+	// both gathers what came first. A return leaves what was gathered behind.
 	stops, adds bool
 	// ends is a loop with a return, of the values in returned.
 	ends     bool
@@ -95,6 +95,21 @@ func (o *ordered) extreme(s *ast.IfStmt) bool {
 	return to == x && from == y || to == y && from == x
 }
 
+// larger reports whether an assignment is `most = max(most, v)`, or the same with min.
+func (o *ordered) larger(target, value ast.Expr) bool {
+	call, ok := ast.Unparen(value).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	id, ok := call.Fun.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	b, ok := o.TypesInfo.Uses[id].(*types.Builtin)
+	same := func(arg ast.Expr) bool { return types.ExprString(arg) == types.ExprString(target) }
+	return ok && (b.Name() == "max" || b.Name() == "min") && slices.ContainsFunc(call.Args, same)
+}
+
 // returns looks at a return inside the loop: every step that returns must return the same constants.
 func (o *ordered) returns(s *ast.ReturnStmt) bool {
 	var values []string
@@ -107,7 +122,7 @@ func (o *ordered) returns(s *ast.ReturnStmt) bool {
 	if o.ends && !slices.Equal(o.returned, values) {
 		return false
 	}
-	o.stops, o.ends, o.returned = true, true, values
+	o.ends, o.returned = true, values
 	return true
 }
 
@@ -116,9 +131,18 @@ func (o *ordered) constant(e ast.Expr) bool {
 	if tv.Value != nil || tv.IsNil() {
 		return true
 	}
-	id, ok := e.(*ast.Ident)
-	return ok && packageLevel(o.TypesInfo.Uses[id]) // an error that is always the same
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return packageLevel(o.TypesInfo.Uses[e]) // an error that is always the same
+	case *ast.CallExpr:
+		f := o.callee(e)
+		return f != nil && f.Pkg() != nil && makesError[f.Pkg().Path()+"."+f.Name()] && !slices.ContainsFunc(e.Args, func(arg ast.Expr) bool { return !o.constant(arg) })
+	}
+	return false
 }
+
+// makesError are the functions that make the same error of the same arguments.
+var makesError = map[string]bool{"errors.New": true, "fmt.Errorf": true}
 
 // assigns looks at an assignment.
 func (o *ordered) assigns(s *ast.AssignStmt) bool {
@@ -151,7 +175,7 @@ func (o *ordered) assignment(s *ast.AssignStmt, target, value ast.Expr) bool {
 			return true
 		}
 		o.adds = true
-		return o.ownEntry(target) || o.gathers(target, value)
+		return o.ownEntry(target) || o.gathers(target, value) || o.larger(target, value)
 	default:
 		return false
 	}
@@ -221,7 +245,8 @@ func (o *ordered) gathers(target, value ast.Expr) bool {
 	return list != nil && list == target && o.sortedBehind(o.loop, o.TypesInfo.Uses[list], o.stack)
 }
 
-// sortedBehind reports whether the next statement that uses a list behind n, in n's block or one around it, sorts it.
+// sortedBehind reports whether the next statement that uses a list behind n, in n's block or one around it, sorts it. What
+// only asks for its length does not use it.
 func (w *walk) sortedBehind(n ast.Node, list types.Object, stack []ast.Node) bool {
 	if list == nil {
 		return false
@@ -249,6 +274,11 @@ func (w *walk) sortedBehind(n ast.Node, list types.Object, stack []ast.Node) boo
 
 func (w *walk) mentions(n ast.Node, obj types.Object) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "len" {
+				return false
+			}
+		}
 		id, ok := n.(*ast.Ident)
 		found = found || ok && w.TypesInfo.Uses[id] == obj
 		return !found

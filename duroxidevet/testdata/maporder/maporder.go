@@ -3,6 +3,8 @@ package maporder
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -42,6 +44,11 @@ func bad(ctx *orchestration.Context, stock map[string]int) ([]string, error) {
 		n++
 		if name == last {
 			break
+		}
+	}
+	for name, count := range stock { // want `the order of a map`
+		if count < 0 {
+			return nil, fmt.Errorf("%s is missing", name)
 		}
 	}
 	for name, count := range stock { // want `the order of a map`
@@ -112,6 +119,20 @@ func good(ctx *orchestration.Context, stock map[string]int) ([]string, error) {
 			delete(doubled, name)
 		}
 	}
+	for name := range stock {
+		if name == "" {
+			return nil, errors.New("a name is empty")
+		}
+		most = max(most, len(name))
+	}
+	var long []string
+	for name := range stock {
+		long = append(long, name)
+	}
+	if len(long) == 0 {
+		return nil, nil
+	}
+	slices.Sort(long)
 	found := false
 	for _, count := range stock {
 		if count > 3 {
