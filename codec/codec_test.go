@@ -145,14 +145,6 @@ func TestNotDecoded(t *testing.T) {
 	otherSecret := key("a")
 	otherSecret.Secret = []byte(strings.Repeat("z", 32))
 	encrypted, blob := encode(t, sealed, secret), encode(t, away, secret)
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
-	if err := os.WriteFile(files[0], []byte("something else"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	other := encode(t, away, strings.Repeat(secret, 2))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -169,8 +161,7 @@ func TestNotDecoded(t *testing.T) {
 		"no base64":         {sealed, "duroxide-codec:aes-gcm:*", "damaged"},
 		"changed":           {sealed, encrypted[:len(encrypted)-2] + "AA", `key "a"`},
 		"renamed key":       {sealed, renamed(t, encrypted), "not in the keyring"},
-		"blob gone":         {away, other, "blob"},
-		"blob changed":      {away, blob, "blob"},
+		"blob gone":         {away, blob, "blob"},
 		"no deflated data":  {plain, "duroxide-codec:deflate:AAAA", "deflate"},
 		"no name of a blob": {away, "duroxide-codec:blob:AAAA", "damaged"},
 	} {
