@@ -296,7 +296,7 @@ func TestTakesTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 
 // TestEmptyLooksTouchFewKeys: a look beside an acknowledgement ends at the indexes of what is ready and due when they hold nothing,
 // however much there is that waits for its time.
-func TestEmptyLooksTouchFewKeys(t *testing.T) {
+func TestEmptyLooksTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follow each other
 	t.Parallel()
 	params := provider.TakeParams{
 		Turn: &provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Order")},
