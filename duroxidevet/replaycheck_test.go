@@ -66,7 +66,7 @@ func TestReplayCheckFindsTheOthers(t *testing.T) {
 
 // replayFinding is what the replay check says of code that does not repeat itself, does not fit a history, or waits outside
 // its context.
-var replayFinding = regexp.MustCompile("does not repeat itself|the code now asks for|but history goes on with|is not registered \\(versions that are|blocked for")
+var replayFinding = regexp.MustCompile(`does not repeat itself|the code now asks for|but history goes on with|is not registered \(versions that are|blocked for`)
 
 // writeMutant writes an example with a mistake as a package, and beside it what checks it.
 func writeMutant(t *testing.T, dir, name string, m mutation) {
