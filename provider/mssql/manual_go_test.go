@@ -2,7 +2,10 @@ package mssql_test
 
 import (
 	"context"
+	"database/sql"
 
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
@@ -10,4 +13,24 @@ import (
 var _ = func(ctx context.Context) (*mssql.Store, error) {
 	store, err := mssql.Open(ctx, "sqlserver://orders_app:password@host:1433?database=orders", nil)
 	return store, err
+}
+
+type order struct{ ID int }
+
+// Order is the orchestration of the manual.
+var Order = orchestration.New("Order", func(*orchestration.Context, order) (string, error) { return "", nil })
+
+var _ = func(ctx context.Context, db *sql.DB, c *client.Client) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after the commit
+	if _, err := tx.ExecContext(ctx, "INSERT INTO dbo.orders (id, customer) VALUES (@p1, @p2)", 42, "Ada"); err != nil {
+		return err
+	}
+	if _, err := client.Start(ctx, c, Order, "order-42", order{ID: 42}, client.InTx(tx)); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
