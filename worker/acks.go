@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -17,21 +16,21 @@ const ackTogether = 8
 // ackPatience is how long a call that the store does not answer keeps others waiting.
 const ackPatience = 100 * time.Millisecond
 
-// ackYields is how often a call lets others run before it is made: what has just begun and takes
-// no time then ends in time for it. On an idle machine that is a few microseconds.
-const ackYields = 4
+// ackApart is how many calls are under way before others are kept waiting for them. A store in this
+// process makes one transaction of calls that come together, and begins with none of them later.
+const ackApart = 4
 
-// activityAcks acknowledges the activities of the dispatcher's slots. What is ready while no call
-// is under way is sent at once, with what ends in this moment. What becomes ready while one is shares the next call,
-// which begins when that one has returned, or when there is enough for a whole call.
+// activityAcks acknowledges the activities of the dispatcher's slots. What is ready is sent at once
+// while few calls are under way. What becomes ready later shares the next call, which begins when
+// one of them has returned, or when there is enough for a whole call.
 type activityAcks struct {
 	dispatcher *dispatcher
 
 	mu sync.Mutex
 	// waiting are those that no call has taken up, the oldest first.
 	waiting []*activityAck
-	// under counts the calls that keep others waiting.
-	under int
+	// under counts the calls that keep others waiting, from the number apart on.
+	under, apart int
 }
 
 // activityAck is one acknowledgement, and the slot that its call takes work for.
@@ -84,35 +83,17 @@ func (a *activityAcks) do(ctx context.Context, ack *activityAck) (token string, 
 
 // begin begins the calls that it is time for. The caller has the mutex.
 func (a *activityAcks) begin() {
-	for len(a.waiting) >= ackTogether || a.under == 0 && len(a.waiting) > 0 {
+	for len(a.waiting) >= ackTogether || a.under < a.apart && len(a.waiting) > 0 {
+		n := min(len(a.waiting), ackTogether)
 		ctx, cancel := context.WithCancel(context.WithoutCancel(a.dispatcher.work))
-		call := &ackCall{ctx: ctx, cancel: cancel}
-		a.assign(call, min(len(a.waiting), ackTogether))
+		call := &ackCall{acks: slices.Clone(a.waiting[:n]), waiters: n, ctx: ctx, cancel: cancel}
+		a.waiting = slices.Delete(a.waiting, 0, n)
+		for _, ack := range call.acks {
+			ack.sent, ack.call = ack.token(), call
+		}
 		a.under++
 		a.dispatcher.worker.loops.Go(func() { a.make(call) })
 	}
-}
-
-// fill lets a call take up what becomes ready just before it is made.
-func (a *activityAcks) fill(call *ackCall) {
-	for range ackYields {
-		runtime.Gosched()
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if call.waiters > 0 { // nobody joins a call that was left
-		a.assign(call, min(len(a.waiting), ackTogether-len(call.acks)))
-	}
-}
-
-// assign gives a call the n oldest that wait. The caller has the mutex.
-func (a *activityAcks) assign(call *ackCall, n int) {
-	for _, ack := range a.waiting[:n] {
-		ack.sent, ack.call = ack.token(), call
-	}
-	call.acks = append(call.acks, a.waiting[:n]...)
-	call.waiters += n
-	a.waiting = slices.Delete(a.waiting, 0, n)
 }
 
 // make makes a call and tells everybody's outcome.
@@ -127,7 +108,6 @@ func (a *activityAcks) make(call *ackCall) {
 	patience := time.AfterFunc(ackPatience, over)
 	defer patience.Stop()
 	d := a.dispatcher
-	a.fill(call)
 	all := &taking{dispatcher: d} // for all slots together
 	acks, asking := make([]provider.WorkAck, len(call.acks)), make([]*taking, len(call.acks))
 	for i, ack := range call.acks {

@@ -82,7 +82,7 @@ func newAcknowledging(t *testing.T, idleTurns ...*orchestrator) *acknowledging {
 		worker: w, taker: store, ctx: t.Context(), work: t.Context(),
 		turns: newSlots(nil, idleTurns), activities: newSlots[*activities](nil, nil),
 	}
-	d.acks = &activityAcks{dispatcher: d}
+	d.acks = &activityAcks{dispatcher: d, apart: 1}
 	return &acknowledging{T: t, dispatcher: d, store: store}
 }
 
@@ -184,36 +184,25 @@ func TestAcksOfOneCall(t *testing.T) {
 	})
 }
 
-// A call takes up what became ready just before it is made, as much as one call has, unless
-// nobody waits for it any more.
-func TestCallTakesUpWhatEndsMeanwhile(t *testing.T) {
+// A few calls are made side by side before others wait for them.
+func TestAcksApart(t *testing.T) {
 	t.Parallel()
-	ready := func(n int) (list []*activityAck) {
-		for i := range n {
-			list = append(list, &activityAck{token: func() string { return fmt.Sprint(i) }})
+	synctest.Test(t, func(t *testing.T) {
+		a := newAcknowledging(t)
+		a.acks.apart = 2
+		pending := a.ends(t.Context(), 4)
+		first, second := a.call("1"), a.call("2")
+		a.noCall()
+		second.answer <- provider.Taken{}
+		third := a.call("3", "4")
+		third.answer <- provider.Taken{}
+		first.answer <- provider.Taken{}
+		for _, p := range pending {
+			if <-p.over; p.err != nil {
+				t.Errorf("outcome of %q: %v", p.token, p.err)
+			}
 		}
-		return list
-	}
-	a := &activityAcks{waiting: ready(ackTogether)}
-	call := &ackCall{acks: ready(3), waiters: 3}
-	a.fill(call)
-	if len(call.acks) != ackTogether || call.waiters != ackTogether || len(a.waiting) != 3 {
-		t.Fatalf("the call has %d acknowledgements and %d waiters, and %d are left; want 8, 8 and 3", len(call.acks), call.waiters, len(a.waiting))
-	}
-	for i, ack := range call.acks[3:] {
-		if ack.call != call || ack.sent != fmt.Sprint(i) {
-			t.Errorf("the %dth that was taken up has the token %q; want %d", i, ack.sent, i)
-		}
-	}
-	for _, ack := range a.waiting {
-		if ack.call != nil {
-			t.Errorf("an acknowledgement that waits has a call")
-		}
-	}
-	left := &ackCall{acks: ready(1)}
-	if a.fill(left); len(left.acks) != 1 || len(a.waiting) != 3 {
-		t.Errorf("a call that was left has taken up %d", len(left.acks)-1)
-	}
+	})
 }
 
 // The failure of a call is that of all who share it, and their slots are free.

@@ -41,7 +41,7 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		turns: newSlots(turnReady, turns), activities: newSlots(workReady, activities),
 	}
 	d.turns.quiet = d.activities.allFree
-	d.acks = &activityAcks{dispatcher: d}
+	d.acks = &activityAcks{dispatcher: d, apart: ackApart}
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
 		w.loops.Go(func() { d.look(opFetchTurn, d.turnsAwaited) }) //nolint:contextcheck // it has its own contexts

@@ -15,7 +15,7 @@ const (
 	// a few microseconds.
 	gatherYields = 8
 	// gatherFor is how long it waits then for those who run on other processors.
-	gatherFor = 150 * time.Microsecond
+	gatherFor = 40 * time.Microsecond
 	// mostUngathered bounds how many transactions pass without that wait after it was in vain.
 	mostUngathered = 63
 )
