@@ -4,6 +4,8 @@ import (
 	"io"
 	"iter"
 	"slices"
+
+	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
 // Channel hands values from one block to another, first in, first out. It lives in memory, and
@@ -107,4 +109,4 @@ func (r *receipt[T]) Ready() bool {
 
 func (r *receipt[T]) Dropped() bool { return r.dropped }
 
-func (r *receipt[T]) drop() { r.dropped = !r.done }
+func (r *receipt[T]) drop(*replay.Env) { r.dropped = !r.done }

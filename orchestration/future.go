@@ -62,11 +62,21 @@ type Future[T any] struct {
 	value func() (T, error)
 }
 
-// place is where a result appears.
+// place is where a result appears, and can be given up.
 type place interface {
 	Ready() bool
 	Dropped() bool
+	drop(env *replay.Env)
 }
+
+// called is the place of what was asked for, and running that of a block.
+type (
+	called  struct{ *replay.Handle }
+	running struct{ *replay.Branch }
+)
+
+func (c called) drop(env *replay.Env)  { env.Drop(c.Handle) }
+func (r running) drop(env *replay.Env) { env.DropBranch(r.Branch) }
 
 // cut is what a cancelled orchestration gets that asks for something.
 func cut[T any](ctx *Context, source string) *Future[T] {
@@ -75,8 +85,9 @@ func cut[T any](ctx *Context, source string) *Future[T] {
 
 type nowhere struct{}
 
-func (nowhere) Ready() bool   { return false }
-func (nowhere) Dropped() bool { return false }
+func (nowhere) Ready() bool      { return false }
+func (nowhere) Dropped() bool    { return false }
+func (nowhere) drop(*replay.Env) {}
 
 // Awaitable is any [Future], for [Select], [Any] and [Join].
 type Awaitable interface {
@@ -98,7 +109,7 @@ func newDecoded[T any](ctx *Context, source string, action replay.Action, decode
 		return cut[T](ctx, source)
 	}
 	handle := ctx.env.Emit(action)
-	return &Future[T]{ctx: ctx, source: source, place: handle, value: func() (value T, err error) {
+	return &Future[T]{ctx: ctx, source: source, place: called{handle}, value: func() (value T, err error) {
 		text, ok := handle.Result()
 		if !ok {
 			return value, &CallError{Source: source, Message: text, causes: causes(handle)}
@@ -145,20 +156,11 @@ func (f *Future[T]) context() *Context { return f.ctx }
 
 // block reports whether a block runs that was not dropped.
 func (f *Future[T]) block() bool {
-	b, ok := f.place.(*replay.Branch)
-	return ok && !b.Dropped()
+	_, ok := f.place.(running)
+	return ok && !f.place.Dropped()
 }
 
-func (f *Future[T]) drop() {
-	switch p := f.place.(type) {
-	case *replay.Handle:
-		f.ctx.env.Drop(p)
-	case *replay.Branch:
-		f.ctx.env.DropBranch(p)
-	case interface{ drop() }:
-		p.drop()
-	}
-}
+func (f *Future[T]) drop() { f.place.drop(f.ctx.env) }
 
 // Await blocks until the result is there and returns it. Errors: [*CallError] when
 // the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped];

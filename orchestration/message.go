@@ -117,4 +117,4 @@ func (p *fitting[T]) Ready() bool {
 // Dropped reports whether the future has lost a select.
 func (p *fitting[T]) Dropped() bool { return p.handle.Dropped() }
 
-func (p *fitting[T]) drop() { p.ctx.env.Drop(p.handle) }
+func (p *fitting[T]) drop(env *replay.Env) { env.Drop(p.handle) }

@@ -19,7 +19,7 @@ func Go[T any](ctx *Context, fn func(ctx *Context) (T, error)) *Future[T] {
 }
 
 func branched[T any](ctx *Context, source string, branch *replay.Branch, value func() (T, error)) *Future[T] {
-	return &Future[T]{ctx: ctx, source: source, place: branch, value: value}
+	return &Future[T]{ctx: ctx, source: source, place: running{branch}, value: value}
 }
 
 // Map calls fn for each item, at most limit at a time; 0 is all at once. It waits for all and
