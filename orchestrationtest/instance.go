@@ -80,10 +80,7 @@ func (e *Env) deliver(item provider.WorkItem) {
 			in.waiting = append(in.waiting, item) // a message to nobody's queue is dropped
 		}
 	case starts:
-		in.begin(provider.OrchestrationStarted{
-			Name: start.Orchestration, Version: text(start.Version), Input: start.Input,
-			ParentInstance: start.ParentInstance, ParentID: start.ParentID, ParentExecutionID: start.ParentExecutionID,
-		})
+		in.begin(replay.StartedBy(start), start.Version)
 		// A request from before the start was meant for somebody else.
 		in.waiting = slices.DeleteFunc(in.waiting, isCancel)
 		e.turn(in, in.unread())
@@ -119,7 +116,8 @@ func (e *Env) deliverMocked(in *instance, item provider.WorkItem) bool {
 	return in.mock != nil
 }
 
-func (in *instance) begin(started provider.OrchestrationStarted) {
+func (in *instance) begin(started provider.OrchestrationStarted, version *string) {
+	started.Version = text(version)
 	in.execution++
 	in.started, in.history, in.end, in.places = started, nil, nil, map[uint64]string{}
 	in.checked, in.verified = 0, 0
@@ -138,17 +136,8 @@ func (in *instance) unread() []provider.WorkItem {
 func (e *Env) continueAsNew(in *instance, item provider.ContinueAsNewItem) {
 	in.kv = in.keys()
 	in.earlier = append(in.earlier, in.history)
-	in.begin(provider.OrchestrationStarted{
-		Name: item.Orchestration, Version: text(item.Version), Input: item.Input,
-		ParentInstance: item.ParentInstance, ParentID: item.ParentID, ParentExecutionID: item.ParentExecutionID,
-		CarryForwardEvents: item.CarryForwardEvents, InitialCustomStatus: item.InitialCustomStatus,
-		DroppedMessages: item.DroppedMessages,
-	})
-	var messages []provider.WorkItem
-	for _, carried := range item.CarryForwardEvents {
-		messages = append(messages, provider.QueueMessageItem{Instance: in.id, Name: carried.Name, Data: carried.Data})
-	}
-	e.turn(in, append(messages, in.unread()...))
+	in.begin(replay.ContinuedBy(item), item.Version)
+	e.turn(in, append(replay.Carried(in.id, in.started), in.unread()...))
 }
 
 // refuse tells a parent that its child's id is taken.

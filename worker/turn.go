@@ -130,11 +130,7 @@ func (t *turn) begin() (begin, error) {
 	}
 	for _, message := range t.item.Messages {
 		if m, ok := message.(provider.StartOrchestrationItem); ok {
-			b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
-				Name: m.Orchestration, Input: m.Input,
-				ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
-				Headers: m.Headers,
-			}}
+			b := begin{executionID: t.item.ExecutionID, started: replay.StartedBy(m)}
 			if m.Version != nil {
 				b.version = *m.Version
 			}
@@ -147,12 +143,7 @@ func (t *turn) begin() (begin, error) {
 // beginNext starts the execution after the fetched one. The parent comes with the
 // message or, when an older worker wrote that, from the execution before (P41).
 func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
-	b := begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
-		Name: m.Orchestration, Input: m.Input,
-		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
-		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
-		DroppedMessages: m.DroppedMessages, Headers: m.Headers,
-	}}
+	b := begin{executionID: t.item.ExecutionID, started: replay.ContinuedBy(*m)}
 	if m.Version != nil {
 		b.version = *m.Version
 	}
@@ -169,12 +160,11 @@ func (t *turn) beginNext(m *provider.ContinueAsNewItem) begin {
 
 // messages are the batch for the replay: carried messages first, starts left out.
 func (b begin) messages(instance string, batch []provider.WorkItem) []provider.WorkItem {
-	messages := make([]provider.WorkItem, 0, len(batch))
+	var messages []provider.WorkItem
 	if len(b.history) == 0 {
-		for _, carried := range b.started.CarryForwardEvents {
-			messages = append(messages, provider.QueueMessageItem{Instance: instance, Name: carried.Name, Data: carried.Data})
-		}
+		messages = replay.Carried(instance, b.started)
 	}
+	messages = slices.Grow(messages, len(batch))
 	begun := len(b.history) > 0 || slices.ContainsFunc(batch, continues)
 	for _, message := range batch {
 		switch message.(type) {

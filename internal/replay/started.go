@@ -1,0 +1,32 @@
+package replay
+
+import "github.com/duroxide/duroxide-go/provider"
+
+// StartedBy is the beginning of the execution that a start begins. The version is left to the
+// registry.
+func StartedBy(m provider.StartOrchestrationItem) provider.OrchestrationStarted {
+	return provider.OrchestrationStarted{
+		Name: m.Orchestration, Input: m.Input,
+		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
+		Headers: m.Headers,
+	}
+}
+
+// ContinuedBy is StartedBy for what continues as new.
+func ContinuedBy(m provider.ContinueAsNewItem) provider.OrchestrationStarted {
+	return provider.OrchestrationStarted{
+		Name: m.Orchestration, Input: m.Input,
+		ParentInstance: m.ParentInstance, ParentID: m.ParentID, ParentExecutionID: m.ParentExecutionID,
+		CarryForwardEvents: m.CarryForwardEvents, InitialCustomStatus: m.InitialCustomStatus,
+		DroppedMessages: m.DroppedMessages, Headers: m.Headers,
+	}
+}
+
+// Carried are the messages that an execution has from the one before. They come first.
+func Carried(instance string, started provider.OrchestrationStarted) []provider.WorkItem {
+	messages := make([]provider.WorkItem, 0, len(started.CarryForwardEvents))
+	for _, carried := range started.CarryForwardEvents {
+		messages = append(messages, provider.QueueMessageItem{Instance: instance, Name: carried.Name, Data: carried.Data})
+	}
+	return messages
+}
