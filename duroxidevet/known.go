@@ -158,12 +158,15 @@ func isNamed(t types.Type, name string) bool {
 func isContext(t types.Type) bool { return t != nil && isNamed(t, "Context") }
 
 // takesContext reports whether a function has a parameter of type *orchestration.Context.
-func takesContext(sig *types.Signature) bool {
-	if r := sig.Recv(); r != nil && isContext(r.Type()) {
+func takesContext(sig *types.Signature) bool { return takes(sig, isContext) }
+
+// takes reports whether a function's receiver or one of its parameters has such a type.
+func takes(sig *types.Signature, such func(types.Type) bool) bool {
+	if r := sig.Recv(); r != nil && such(r.Type()) {
 		return true
 	}
 	for p := range sig.Params().Variables() {
-		if isContext(p.Type()) {
+		if such(p.Type()) {
 			return true
 		}
 	}
@@ -195,19 +198,10 @@ func recorded(obj types.Object) bool {
 
 // awaits reports whether a function of package orchestration works on futures.
 func awaits(sig *types.Signature) bool {
-	isFuture := func(t types.Type) bool {
+	return takes(sig, func(t types.Type) bool {
 		if list, ok := t.(*types.Slice); ok {
 			t = list.Elem()
 		}
 		return isNamed(t, "Future") || isNamed(t, "Awaitable")
-	}
-	if r := sig.Recv(); r != nil && isFuture(r.Type()) {
-		return true
-	}
-	for p := range sig.Params().Variables() {
-		if isFuture(p.Type()) {
-			return true
-		}
-	}
-	return false
+	})
 }

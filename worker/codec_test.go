@@ -186,12 +186,14 @@ func TestUndecodableIsHeld(t *testing.T) {
 			return run, "hello"
 		}, nil, "none is set"},
 		"an activity": {func(t *testing.T, store provider.Provider) (*client.Run[string], string) {
+			changed, leave := store.(provider.ChangeNotifier).InstanceChanged("i")
+			defer leave()
 			stop := runWorker(t, store, worker.Options{Codec: old, ActivityConcurrency: -1}, callEcho)
 			run, err := client.Start(t.Context(), client.New(store, client.WithCodec(old)), callEcho, "i", "hello")
 			if err != nil {
 				t.Fatal(err)
 			}
-			awaitEvents(t, store, "i", 2)
+			receive(t, "the turn is committed", changed)
 			stop()
 			return run, "hello"
 		}, lacking, "an activity waits"},
@@ -231,18 +233,6 @@ func TestUndecodableIsHeld(t *testing.T) {
 				t.Errorf("the result is %q, want %q", got, want)
 			}
 		})
-	}
-}
-
-// awaitEvents waits until the history of an instance has so many events.
-func awaitEvents(t *testing.T, store provider.Provider, instance string, n int) {
-	t.Helper()
-	ctx := deadline(t)
-	for len(history(t, store, instance)) < n {
-		if ctx.Err() != nil {
-			t.Fatalf("the history never had %d events", n)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 

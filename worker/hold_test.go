@@ -61,7 +61,7 @@ func TestMisfitsAreHeld(t *testing.T) {
 func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
-	w, given, _ := holding(t, store)
+	w, given, stop := holding(t, store)
 	raise(t, store, run.Instance(), "go")
 	receive(t, "given back", given)
 	if err := client.New(store).Cancel(t.Context(), run.Instance(), "enough"); err != nil {
@@ -70,7 +70,8 @@ func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	if details, ok := failure(t, run).(provider.Configuration); !ok || details.Kind != provider.Nondeterminism {
 		t.Errorf("%+v", details)
 	}
-	for len(w.Held()) > 0 { // it is taken out when the store has answered
-		time.Sleep(time.Millisecond)
+	stop() // it is taken out when the store has answered
+	if held := w.Held(); len(held) > 0 {
+		t.Errorf("still held: %+v", held)
 	}
 }

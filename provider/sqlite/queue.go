@@ -16,17 +16,22 @@ import (
 // instance, or a negative delay.
 func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
-	m, err := columns.NewMessage(operation, item)
-	if err != nil {
-		return err
-	}
-	hideFor, err := columns.Delay(operation, "delay", after)
+	m, hideFor, err := newMessage(operation, item, after)
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
 		return t.deliver(ctx, m, hideFor)
 	})
+}
+
+// newMessage checks a message and its delay.
+func newMessage(operation string, item provider.WorkItem, after time.Duration) (m columns.Message, hideFor int64, err error) {
+	if m, err = columns.NewMessage(operation, item); err != nil {
+		return m, 0, err
+	}
+	hideFor, err = columns.Delay(operation, "delay", after)
+	return m, hideFor, err
 }
 
 // EnqueueForWorker implements [provider.Provider] (§5.8).

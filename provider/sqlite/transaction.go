@@ -27,11 +27,7 @@ var (
 // no store, and those of the database.
 func (s *Store) EnqueueTx(ctx context.Context, own *sql.Tx, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
-	m, err := columns.NewMessage(operation, item)
-	if err != nil {
-		return err
-	}
-	hideFor, err := columns.Delay(operation, "delay", after)
+	m, hideFor, err := newMessage(operation, item, after)
 	if err != nil {
 		return err
 	}
