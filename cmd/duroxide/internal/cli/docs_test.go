@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,21 +16,20 @@ import (
 // root is the root of the repository.
 const root = "../../../.."
 
-// TestReadmeNamesTests finds every test that the README names as the proof of a
-// claim. A claim whose test is gone has to go, too.
-func TestReadmeNamesTests(t *testing.T) {
+// TestDocumentsNameTests finds every test that the README and docs/guarantees.md name as
+// the proof of a promise. A promise whose test is gone has to go, too.
+func TestDocumentsNameTests(t *testing.T) {
 	t.Parallel()
 	tests := testNames(t)
-	named := regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)(?:/([a-z_]+))?`").FindAllStringSubmatch(read(t, root+"/README.md"), -1)
-	if len(named) == 0 {
-		t.Fatal("README.md names no test")
-	}
-	for _, match := range named {
-		if !tests[match[1]] {
-			t.Errorf("README.md names %s, and there is no such test", match[1])
-		}
-		if match[1] == "TestScripts" {
-			read(t, root+"/tools/acceptance/duroxide/testdata/script/"+match[2]+".txtar")
+	name := regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)(?:/([a-z_]+))?`")
+	for _, document := range []string{"README.md", "docs/guarantees.md"} {
+		for _, match := range name.FindAllStringSubmatch(read(t, root+"/"+document), -1) {
+			if !tests[match[1]] {
+				t.Errorf("%s names %s, and there is no such test", document, match[1])
+			}
+			if match[1] == "TestScripts" {
+				read(t, root+"/tools/acceptance/duroxide/testdata/script/"+match[2]+".txtar")
+			}
 		}
 	}
 }
@@ -53,20 +53,24 @@ func testNames(t *testing.T) map[string]bool {
 	return names
 }
 
-// TestReadmeTablesClaimNothingWithoutATest looks at the rows of the two tables of
-// claims.
-func TestReadmeTablesClaimNothingWithoutATest(t *testing.T) {
+// TestEveryGuaranteeNamesATest looks at the rows of all tables but the first one of
+// docs/guarantees.md, which sums them up.
+func TestEveryGuaranteeNamesATest(t *testing.T) {
 	t.Parallel()
-	_, claims, ok := strings.Cut(read(t, root+"/README.md"), "\n## Guarantees\n")
-	claims, _, ends := strings.Cut(claims, "\n## More\n")
-	if !ok || !ends {
-		t.Fatal("README.md has other sections")
-	}
-	for row := range strings.Lines(claims) {
+	_, promises, _ := strings.Cut(read(t, root+"/docs/guarantees.md"), "\n## ")
+	rows := 0
+	for row := range strings.Lines(promises) {
 		heading := strings.HasSuffix(row, "| Tests |\n") || strings.HasPrefix(row, "|---")
-		if strings.HasPrefix(row, "|") && !heading && !strings.Contains(row, "`Test") {
-			t.Errorf("no test for this claim: %s", row)
+		if !strings.HasPrefix(row, "|") || heading {
+			continue
 		}
+		rows++
+		if cells := strings.Split(row, "|"); len(cells) != 4 || !strings.Contains(cells[2], "`Test") {
+			t.Errorf("no test for this promise: %s", row)
+		}
+	}
+	if rows == 0 {
+		t.Error("docs/guarantees.md has no promises")
 	}
 }
 
@@ -75,7 +79,7 @@ func TestReadmeTellsInOrder(t *testing.T) {
 	t.Parallel()
 	readme, last := read(t, root+"/README.md"), -1
 	for _, part := range []string{
-		"# duroxide-go\n", "go run ./cmd/duroxide demo", "make test", "## A program", "## Install", "## Guarantees", "## Limits",
+		"# duroxide-go\n", "go run ./cmd/duroxide demo", "make test", "## A program", "## Install", "## Guarantees",
 	} {
 		at := strings.Index(readme, part)
 		if at <= last {
@@ -115,4 +119,51 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// TestDocumentsLinkToWhatIsThere follows the links from one file of the repository to
+// another, with the heading behind the #.
+func TestDocumentsLinkToWhatIsThere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^):#]*)(?:#([a-z0-9_-]+))?\)`)
+	documents, err := filepath.Glob(root + "/docs/*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	tops, err := filepath.Glob(root + "/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range append(documents, tops...) {
+		for _, match := range link.FindAllStringSubmatch(prose(read(t, document)), -1) {
+			target := document
+			if match[1] != "" {
+				target = filepath.Join(filepath.Dir(document), match[1])
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, and there is no such file", filepath.Base(document), match[1])
+			} else if match[2] != "" && !slices.Contains(anchors(read(t, target)), match[2]) {
+				t.Errorf("%s links to %s#%s, and there is no such heading", filepath.Base(document), match[1], match[2])
+			}
+		}
+	}
+}
+
+// prose is a document without its blocks of code and its code in backquotes.
+func prose(document string) string {
+	return regexp.MustCompile("(?s)\n```.*?\n```\n|`[^`\n]*`").ReplaceAllString(document, "\n")
+}
+
+// anchors are the names that a document's headings have in links, and those that stand in
+// the document itself.
+func anchors(document string) []string {
+	var names []string
+	for _, match := range regexp.MustCompile(`<a id="([^"]+)">`).FindAllStringSubmatch(document, -1) {
+		names = append(names, match[1])
+	}
+	for _, match := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(document, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(match[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
 }
