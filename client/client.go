@@ -17,6 +17,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/hook"
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -39,7 +40,8 @@ type Option func(*Client)
 // need the same codec. A payload that cannot be decoded is [codec.ErrNotDecoded].
 func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.codec = c } }
 
-// WithHook has a hook told of what is started and sent.
+// WithHook has a hook told of what is started, sent and waited for, and of the calls of the
+// store.
 func WithHook(h hook.Hook) Option { return func(c *Client) { c.hook = h } }
 
 // New returns a client for the store.
@@ -50,6 +52,8 @@ func New(store provider.Provider, options ...Option) *Client {
 	for _, option := range options {
 		option(c)
 	}
+	c.store = observed.Store(store, c.hook)
+	c.looker.store = c.store
 	return c
 }
 

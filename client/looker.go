@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -202,7 +203,7 @@ func (l *look) end() {
 func (l *look) ask(all bool) {
 	l.timer.Stop()
 	l.pending = true
-	if _, together := l.client.store.(provider.ProgressReader); together {
+	if _, together := observed.As[provider.ProgressReader](l.client.store); together {
 		if all {
 			l.client.looker.askAll(l.wait)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/payload"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -34,7 +35,7 @@ func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.S
 // not fit O.
 func (r *Run[O]) Wait(ctx context.Context) (O, error) {
 	var none O
-	_, knows := r.client.store.(provider.InstanceStarter)
+	_, knows := observed.As[provider.InstanceStarter](r.client.store)
 	status, err := r.client.wait(ctx, r.instance, r.since, r.started && knows)
 	if err != nil {
 		return none, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -34,7 +35,7 @@ type transaction struct {
 // such a transaction.
 func InTx[Tx any](tx Tx) TxOption {
 	return TxOption{func(store provider.Provider) (transaction, error) {
-		s, ok := store.(provider.TxEnqueuer[Tx])
+		s, ok := observed.As[provider.TxEnqueuer[Tx]](store)
 		if !ok {
 			return transaction{}, fmt.Errorf("the store takes no part in a transaction that is a %T: %w", tx, errors.ErrUnsupported)
 		}
@@ -56,7 +57,11 @@ func (c *Client) enqueueIn(ctx context.Context, o TxOption, item provider.WorkIt
 	if err != nil {
 		return err
 	}
-	return tx.enqueue(ctx, item)
+	return c.enqueueTx(ctx, tx, item)
+}
+
+func (c *Client) enqueueTx(ctx context.Context, tx transaction, item provider.WorkItem) error {
+	return observed.Call(ctx, c.hook, "enqueue_tx", func() error { return tx.enqueue(ctx, item) })
 }
 
 // startIn starts an instance with messages, in the transaction if there is one. Who uses the
@@ -71,12 +76,16 @@ func (c *Client) startIn(
 	if err != nil {
 		return nil, err
 	}
-	use, err := tx.start(ctx, start)
+	var use *provider.IDUse
+	err = observed.Call(ctx, c.hook, "start_instance_tx", func() (err error) {
+		use, err = tx.start(ctx, start)
+		return err
+	})
 	if err != nil || (use != nil && !toUser) {
 		return use, err
 	}
 	for _, message := range messages {
-		if err := tx.enqueue(ctx, message); err != nil {
+		if err := c.enqueueTx(ctx, tx, message); err != nil {
 			return use, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -72,7 +73,7 @@ type notices struct {
 
 // listenForChange is told of each change, if the store tells.
 func (c *Client) listenForChange(instance string) *notices {
-	notifier, ok := c.store.(provider.ChangeNotifier)
+	notifier, ok := observed.As[provider.ChangeNotifier](c.store)
 	if !ok {
 		return &notices{stop: func() {}}
 	}
@@ -83,7 +84,7 @@ func (c *Client) listenForChange(instance string) *notices {
 // listenForEnd is told of the end alone, if the store can tell that from other changes.
 func (c *Client) listenForEnd(instance string) *notices {
 	n := c.listenForChange(instance)
-	notifier, ok := c.store.(provider.EndNotifier)
+	notifier, ok := observed.As[provider.EndNotifier](c.store)
 	if !ok {
 		return n
 	}
@@ -97,7 +98,12 @@ func (c *Client) listenForEnd(instance string) *notices {
 
 // waitUntil looks until there is what is waited for. Transient errors of the store are
 // waited out; the last one tells why when ctx ends first.
-func (c *Client) waitUntil(ctx context.Context, what waiting) (Status, error) {
+func (c *Client) waitUntil(ctx context.Context, what waiting) (_ Status, err error) {
+	if c.hook != nil {
+		if ended := c.hook.Wait(ctx, what.instance); ended != nil {
+			defer func() { ended(err) }()
+		}
+	}
 	l := c.newLook(ctx, what.instance)
 	defer l.end()
 	heard, interval := c.begin(what, l) //nolint:contextcheck // one call looks for all who wait

@@ -13,6 +13,7 @@ package hook
 
 import (
 	"context"
+	"errors"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -30,12 +31,23 @@ type Hook interface {
 	// Send surrounds a client's message to an instance.
 	Send(ctx context.Context, message Message) (ended func(error))
 
+	// Wait surrounds a client's wait for an instance to end, or to change its custom status.
+	Wait(ctx context.Context, instance string) (ended func(error))
+
 	// Turn surrounds a run of an orchestration's function, with what is stored of it. That the
-	// function is replayed to where it waited is no turn.
+	// function is replayed to where it waited is no turn. A turn is also what fails an
+	// execution whose function cannot be run: it was tried too often, nobody has its code, or
+	// its history cannot be read.
 	Turn(ctx context.Context, turn Turn) Around
 
-	// Activity surrounds a run of an activity's function, which gets the context.
+	// Activity surrounds a run of an activity's function, which gets the context. ended is told
+	// the function's error, one that wraps [ErrCancelled], or a [*NotRunError].
 	Activity(ctx context.Context, activity Activity) (_ context.Context, ended func(error))
+
+	// Store surrounds a call of the store by a client or a worker. The operation is the name of
+	// the method of package provider in snake case, such as "fetch_work_item", but that
+	// messages are sent by "enqueue_orchestrator". Calls of [provider.Admin] are not told.
+	Store(ctx context.Context, operation string) (ended func(StoreEnd))
 }
 
 // Start is the start of an instance by a client.
@@ -92,6 +104,10 @@ type TurnEnd struct {
 	Failure provider.ErrorDetails
 	// Events is the length of the history; only with Committed.
 	Events uint64
+	// History is the history that the turn began with, and Added what it has added; only with
+	// Committed. They hold payloads, and must not be changed. History is empty when it cannot
+	// be read.
+	History, Added []provider.Event
 }
 
 // Activity is a run of an activity's function.
@@ -112,6 +128,29 @@ type Activity struct {
 	WorkerID string
 }
 
+// ErrCancelled is wrapped by how an activity ends whose result counts for nothing, since it
+// was cancelled or is somebody else's.
+var ErrCancelled = errors.New("the activity was cancelled")
+
+// NotRunError is how an activity fails whose function is not run.
+type NotRunError struct {
+	// Details are a [provider.Poison] for an activity that was fetched too often, and a
+	// [provider.Configuration] for one that no worker has.
+	Details provider.ErrorDetails
+}
+
+// Error returns the failure's text, which may hold a payload.
+func (e *NotRunError) Error() string { return e.Details.DisplayMessage() }
+
+// StoreEnd is what came of a call of the store.
+type StoreEnd struct {
+	// Turns and Activities are how many of them the call has fetched.
+	Turns, Activities int
+	// Err is the call's error, nil for none. Of a call that does several things it is the
+	// first.
+	Err error
+}
+
 // None is a hook that does nothing and hands headers on.
 type None struct{}
 
@@ -121,6 +160,9 @@ func (None) Start(context.Context, Start) (headers string, ended func(error)) { 
 // Send implements [Hook].
 func (None) Send(context.Context, Message) (ended func(error)) { return nil }
 
+// Wait implements [Hook].
+func (None) Wait(context.Context, string) (ended func(error)) { return nil }
+
 // Turn implements [Hook].
 func (None) Turn(_ context.Context, turn Turn) Around { return Around{Headers: turn.Headers} }
 
@@ -128,3 +170,6 @@ func (None) Turn(_ context.Context, turn Turn) Around { return Around{Headers: t
 func (None) Activity(ctx context.Context, _ Activity) (_ context.Context, ended func(error)) {
 	return ctx, nil
 }
+
+// Store implements [Hook].
+func (None) Store(context.Context, string) (ended func(StoreEnd)) { return nil }

@@ -73,6 +73,7 @@ func New(config Config) hook.Hook {
 }
 
 type tracing struct {
+	hook.None
 	Config
 
 	tracer trace.Tracer

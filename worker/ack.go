@@ -106,6 +106,13 @@ func (t *turn) fail(ctx context.Context, executionID uint64, started provider.Or
 			err = t.ack(ctx, params)
 		}
 	}
+	if err == nil {
+		b := begin{executionID: executionID, started: started}
+		if executionID == t.item.ExecutionID {
+			b.history = t.item.History
+		}
+		t.tellFailed(ctx, b, delta)
+	}
 	return err == nil || errors.Is(err, provider.ErrLockLost)
 }
 

@@ -312,7 +312,7 @@ func (c *call) failedWith(why provider.ErrorDetails) provider.WorkItem {
 // finish returns the call that acknowledges an outcome, unless the activity was
 // told to stop.
 func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle func()) {
-	_, failed := completion.(provider.ActivityFailedItem)
+	failure, failed := completion.(provider.ActivityFailedItem)
 	cause := context.Cause(ctx)
 	leaseEnded := c.hasReturned()
 	switch {
@@ -329,7 +329,7 @@ func (c *call) finish(ctx context.Context, completion provider.WorkItem) (settle
 		return func() { c.undecodable(ctx, u.err) }
 	}
 	if failed {
-		c.logger.WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
+		c.worker.withError(c.logger, failure.Details).WarnContext(ctx, "activity failed", "attempt", c.fetched.AttemptCount)
 	}
 	if leaseEnded { // one try, as the store may have renewed it all the same
 		c.cancel(errLeaseEnded)
@@ -422,12 +422,14 @@ func (c *call) poisoned(ctx context.Context) {
 		message = []byte("{}")
 	}
 	text := c.worker.poisonText(describeCode(anActivity, c.code()), c.key())
-	c.ack(ctx, c.failedWith(provider.Poison{
+	poison := provider.Poison{
 		AttemptCount: c.fetched.AttemptCount, MaxAttempts: c.worker.options.MaxAttempts, Message: text + "\n" + string(message),
 		MessageType: provider.PoisonActivity{
 			Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityName: c.item.Name, ActivityID: c.item.ID,
 		},
-	}))
+	}
+	c.tellNotRun(ctx, poison)
+	c.ack(ctx, c.failedWith(poison))
 }
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/testsupport/mssqltest"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -112,7 +113,7 @@ func commits(store provider.Provider) (provider.Provider, <-chan told) {
 
 // An activity is told of its cancellation when the turn commits, although its lease is not
 // renewed for most of a minute: that it lost a select, and that its instance was cancelled.
-// The worker that runs it may be another one on the same store.
+// The worker that runs it may be another one on the same store, with a hook or without.
 func TestCancellationIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothStores(t, func(t *testing.T, inner provider.Provider) {
@@ -120,6 +121,7 @@ func TestCancellationIsToldAtOnce(t *testing.T) {
 		def, work, running, ended := racer()
 		options := worker.Options{ActivityLockTimeout: time.Minute, CancellationPoll: -1}
 		turns, activities := options, options
+		turns.Hook = hook.None{} // a store with a hook is the same store
 		turns.ActivityConcurrency, activities.OrchestrationConcurrency = -1, -1
 		runWorker(t, store, turns, def)
 		runWorker(t, store, activities, work)

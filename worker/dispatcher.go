@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -27,7 +28,7 @@ type dispatcher struct {
 // dispatch starts a dispatcher for the slots, or reports false if the store is no
 // [provider.Taker]. stop ends the store's notices.
 func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, activities []*activities) (stop func(), ok bool) {
-	taker, ok := w.store.(provider.Taker)
+	taker, ok := observed.As[provider.Taker](w.store)
 	if !ok {
 		return nil, false
 	}

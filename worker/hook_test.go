@@ -16,6 +16,7 @@ import (
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
@@ -27,6 +28,8 @@ type span struct {
 
 // tracer is a hook that traces. Several stand for those of several processes.
 type tracer struct {
+	hook.None
+
 	prefix string
 
 	mu    sync.Mutex
@@ -305,7 +308,8 @@ func TestHookIsToldOfFailures(t *testing.T) {
 	}
 }
 
-// A turn whose effects are not stored says so.
+// A turn whose effects are not stored says so, and one that fails the instance instead tells
+// that.
 func TestHookIsToldOfTurnsGivenUp(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
@@ -316,10 +320,11 @@ func TestHookIsToldOfTurnsGivenUp(t *testing.T) {
 		return "", nil
 	})
 	t.Cleanup(func() { close(waits) })
-	stop := runWorker(t, store, worker.Options{Hook: traced, BlockedTimeout: 10 * time.Millisecond, MaxAttempts: 1}, blocks)
+	stop := runWorker(t, store, worker.Options{Hook: traced, BlockedTimeout: 10 * time.Millisecond, MaxAttempts: 2, UnregisteredBackoff: time.Millisecond}, blocks)
 	failure(t, start(t, store, blocks, ""))
 	stop()
-	if got := spanNames(traced.all(t)); got["turn of Blocks 1, first: given up"] == 0 {
+	got := spanNames(traced.all(t))
+	if got["turn of Blocks 1, first: given up"] != 1 || got["turn of Blocks 1, first: Failed 2 application"] != 1 {
 		t.Errorf("the spans are %v", got)
 	}
 }
@@ -375,4 +380,162 @@ func TestHeadersOfTheNextExecution(t *testing.T) {
 	run := start(t, store, def, 0)
 	result(t, run)
 	expectHeaders(t, store, run.Instance(), "+")
+}
+
+// listener is a hook that keeps what it is told of, each as a line.
+type listener struct {
+	mu    sync.Mutex
+	lines map[string]int
+}
+
+func (l *listener) heard(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lines == nil {
+		l.lines = map[string]int{}
+	}
+	l.lines[fmt.Sprintf(format, args...)]++
+}
+
+// expect checks that lines were heard so often; 0 is at least once.
+func (l *listener) expect(t *testing.T, want map[string]int) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for line, n := range want {
+		if got := l.lines[line]; got == 0 || n > 0 && got != n {
+			t.Errorf("heard %d times %q, want %d; all: %v", got, line, n, l.lines)
+		}
+	}
+}
+
+func (l *listener) Start(context.Context, hook.Start) (string, func(error)) { return "", nil }
+
+func (l *listener) Send(context.Context, hook.Message) func(error) { return nil }
+
+func (l *listener) Wait(_ context.Context, instance string) func(error) {
+	return func(err error) { l.heard("wait %s: %v", instance, errors.Is(err, context.Canceled)) }
+}
+
+func (l *listener) Turn(_ context.Context, turn hook.Turn) hook.Around {
+	return hook.Around{Ended: func(end hook.TurnEnd) {
+		if end.Failure != nil {
+			l.heard("turn of %s: %s %s, %d+%d", turn.Orchestration, end.Status, end.Failure.Category(), len(end.History), len(end.Added))
+		}
+	}}
+}
+
+func (l *listener) Activity(ctx context.Context, a hook.Activity) (context.Context, func(error)) {
+	return ctx, func(err error) {
+		why := "other"
+		if notRun, ok := errors.AsType[*hook.NotRunError](err); ok {
+			why = notRun.Details.Category()
+		} else if errors.Is(err, hook.ErrCancelled) {
+			why = "cancelled"
+		}
+		l.heard("activity %s: %s", a.Name, why)
+	}
+}
+
+func (l *listener) Store(_ context.Context, operation string) func(hook.StoreEnd) {
+	return func(end hook.StoreEnd) {
+		l.heard("store %s: %v", operation, end.Err)
+		for range end.Turns {
+			l.heard("turn fetched")
+		}
+		for range end.Activities {
+			l.heard("activity fetched")
+		}
+	}
+}
+
+// A hook is told of each call of the store by workers and clients, of what it has fetched, and
+// of waits; from the store as it is, and one without optional interfaces.
+func TestHookIsToldOfStoreCalls(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	for name, test := range map[string]struct {
+		store provider.Provider
+		want  map[string]int
+	}{
+		"taker": {store, map[string]int{
+			"store start_instance: <nil>": 1, "store take: <nil>": 0, "store ack_turn_and_take: <nil>": 2,
+			"store ack_work_and_take: <nil>": 1, "store read_progress: <nil>": 0,
+		}},
+		"plain": {unselecting{openStore(t)}, map[string]int{
+			"store start_instance: <nil>": 1, "store fetch_orchestration_item: <nil>": 0, "store ack_orchestration_item: <nil>": 2,
+			"store fetch_work_item: <nil>": 0, "store ack_work_item: <nil>": 1,
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			heard := &listener{}
+			stop := runWorker(t, test.store, worker.Options{Hook: heard, PollTimeout: 10 * time.Millisecond}, callEcho, echo)
+			c := client.New(test.store, client.WithHook(heard))
+			run, err := client.Start(t.Context(), c, callEcho, "i", "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			result(t, run)
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := c.Wait(ended, "another"); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			stop()
+			test.want["turn fetched"], test.want["activity fetched"] = 2, 1
+			test.want["wait i: false"], test.want["wait another: true"] = 1, 1
+			heard.expect(t, test.want)
+		})
+	}
+}
+
+// A hook is told of what fails without a run of its function, and of activities that were
+// cancelled.
+func TestHookIsToldOfWhatIsNotRun(t *testing.T) {
+	t.Parallel()
+	store := providerfault.New(openStore(t),
+		providerfault.Rule{
+			Operation: providerfault.AckOrchestrationItem, Fault: providerfault.Fault{Fail: providerfault.Busy()},
+			If: func(call providerfault.Call) bool { return isAbout(call, "poisoned") && !endsPoisoned(call) },
+		},
+		providerfault.Rule{
+			Operation: providerfault.AckOrchestrationItem, Fault: providerfault.Fault{Fail: providerfault.Refused()}, Times: 1,
+			If: func(call providerfault.Call) bool { return isAbout(call, "refused") },
+		})
+	heard := &listener{}
+	began := make(chan struct{})
+	endless := activity.New("Endless", func(ctx context.Context, _ string) (string, error) {
+		close(began)
+		<-ctx.Done()
+		return "", nil
+	})
+	def := orchestration.New("Plain", func(*orchestration.Context, string) (string, error) { return "", nil })
+	callEndless := calling(endless)
+	stop := runWorker(t, unselecting{store}, worker.Options{
+		Hook: heard, MaxAttempts: 1, OrchestrationLockTimeout: shortLease, PollTimeout: 10 * time.Millisecond,
+		UnregisteredBackoff: 10 * time.Millisecond, UnregisteredBackoffMax: 10 * time.Millisecond, UnknownCodeTimeout: 300 * time.Millisecond,
+	}, def, callEcho, callEndless, endless)
+	c := client.New(store)
+	for instance, name := range map[string]string{
+		"poisoned": "Plain", "refused": "Plain", "unknown": "Nobody", "activity": "CallEcho", "cancelled": "CallEndless",
+	} {
+		if err := c.StartNamed(t.Context(), name, instance, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	receive(t, "the activity runs", began)
+	if err := c.Cancel(t.Context(), "cancelled", ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, instance := range []string{"poisoned", "refused", "unknown", "activity", "cancelled"} {
+		if _, err := c.Wait(deadline(t), instance); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	heard.expect(t, map[string]int{
+		"turn of Plain: Failed poison, 0+2": 1, "turn of Plain: Failed infrastructure, 0+2": 1, "turn of Nobody: Failed configuration, 0+2": 1,
+		"activity Echo: configuration": 1, "activity Endless: cancelled": 1,
+	})
 }

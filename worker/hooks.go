@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/replay"
@@ -13,7 +14,8 @@ import (
 type hookedTurn struct {
 	hook.Around
 
-	end hook.TurnEnd
+	begun bool
+	end   hook.TurnEnd
 }
 
 // tellBegin tells the hook that the function runs.
@@ -30,7 +32,7 @@ func (t *turn) tellBegin(ctx context.Context, b begin) {
 	if b.started.ParentInstance != nil {
 		about.Parent = *b.started.ParentInstance
 	}
-	t.hooked.Around = h.Turn(ctx, about)
+	t.hooked.Around, t.hooked.begun = h.Turn(ctx, about), true
 }
 
 // carry gives the hook's headers to what the turn starts, and notes how the turn will end.
@@ -44,14 +46,35 @@ func (t *turn) carry(b begin, result *replay.Result) {
 	for i, item := range result.OrchestratorItems {
 		result.OrchestratorItems[i] = t.hooked.withHeaders(item)
 	}
-	end := hook.TurnEnd{Status: provider.StatusRunning, Failure: result.Details, Events: uint64(len(b.history))}
-	if n := len(result.HistoryDelta); n > 0 {
-		end.Events = result.HistoryDelta[n-1].EventID
+	t.hooked.end = turnEnd(b.history, result.HistoryDelta, result.Metadata, result.Details)
+}
+
+// turnEnd is what comes of a turn if it is committed.
+func turnEnd(history, added []provider.Event, metadata provider.ExecutionMetadata, failure provider.ErrorDetails) hook.TurnEnd {
+	end := hook.TurnEnd{
+		Status: provider.StatusRunning, Failure: failure, Events: uint64(len(history)), History: history, Added: added,
 	}
-	if result.Metadata.Status != nil {
-		end.Status = *result.Metadata.Status
+	if n := len(added); n > 0 {
+		end.Events = added[n-1].EventID
 	}
-	t.hooked.end = end
+	if metadata.Status != nil {
+		end.Status = *metadata.Status
+	}
+	return end
+}
+
+// tellFailed tells the hook of an execution that was failed, as the delta says, without a run
+// of its function, or in spite of one.
+func (t *turn) tellFailed(ctx context.Context, b begin, delta []provider.Event) {
+	if t.worker.options.Hook == nil {
+		return
+	}
+	if !t.hooked.begun {
+		t.tellBegin(ctx, b)
+	}
+	failed, _ := delta[len(delta)-1].Kind.(provider.OrchestrationFailed)
+	t.hooked.end = turnEnd(b.history, delta, replay.Metadata(delta), failed.Details)
+	t.hooked.end.Committed = true
 }
 
 // withHeaders is an item with headers, if it is one that carries some.
@@ -77,12 +100,13 @@ func (t *turn) tellEnd() {
 	if t.hooked.Ended == nil {
 		return
 	}
-	end := hook.TurnEnd{}
 	if t.committed {
-		end = t.hooked.end
-		end.Committed = true
+		t.hooked.end.Committed = true
 	}
-	t.hooked.Ended(end)
+	if !t.hooked.end.Committed {
+		t.hooked.end = hook.TurnEnd{}
+	}
+	t.hooked.Ended(t.hooked.end)
 }
 
 // tellActivity tells the hook that an activity's function runs. ended is told how it ended,
@@ -93,14 +117,31 @@ func (c *call) tellActivity(ctx context.Context) (_ context.Context, ended func(
 		return ctx, func(error) {}
 	}
 	info := c.info()
-	ctx, ended = h.Activity(ctx, hook.Activity{
+	ctx, tell := h.Activity(ctx, hook.Activity{
 		Instance: info.Instance, ExecutionID: info.ExecutionID, ID: info.ActivityID, Name: info.Name, Tag: info.Tag,
 		Headers: c.item.Headers, Attempt: info.Attempt, WorkerID: info.WorkerID,
 	})
-	if ended == nil {
-		ended = func(error) {}
+	if tell == nil {
+		return ctx, func(error) {}
 	}
-	return ctx, ended
+	return ctx, func(err error) { tell(c.outcome(err)) }
+}
+
+// outcome is how a hook is told that the function has returned.
+func (c *call) outcome(err error) error {
+	switch {
+	case !wasCancelled(c.ctx):
+		return err
+	case err == nil:
+		return hook.ErrCancelled
+	}
+	return fmt.Errorf("%w: %w", hook.ErrCancelled, err)
+}
+
+// tellNotRun tells the hook of an activity that fails without a run of its function.
+func (c *call) tellNotRun(ctx context.Context, why provider.ErrorDetails) {
+	_, ended := c.tellActivity(ctx)
+	ended(&hook.NotRunError{Details: why})
 }
 
 // Why an activity's function has not returned.

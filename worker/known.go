@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -15,7 +16,7 @@ type code struct {
 
 // knownCode is everything that is registered, built-in activities included.
 func (w *Worker) knownCode() code {
-	if _, selects := w.store.(provider.CodeSelector); !selects {
+	if _, selects := observed.As[provider.CodeSelector](w.store); !selects {
 		return code{}
 	}
 	var activities []provider.CodeName

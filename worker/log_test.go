@@ -170,3 +170,29 @@ func TestLogNamesTheOrchestrationOnce(t *testing.T) {
 		t.Errorf("%d lines say that nobody knows the orchestration, want 1:\n%s", seen, log.String())
 	}
 }
+
+// The texts of application errors are in the log with LogApplicationErrors, and only then.
+func TestLogApplicationErrors(t *testing.T) {
+	t.Parallel()
+	const secret = "secret-4711"
+	reveal := activity.New("Reveal", func(context.Context, string) (string, error) { return "", errors.New(secret) })
+	def := calling(reveal)
+	for _, wanted := range []bool{false, true} {
+		var log lockedBuffer
+		store := openStore(t)
+		stop := runWorker(t, store, worker.Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), LogApplicationErrors: wanted}, def, reveal)
+		failure(t, start(t, store, def, ""))
+		stop()
+		for _, text := range []string{`msg="activity failed"`, `msg="orchestration failed"`} {
+			told := 0
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, text) && strings.Contains(line, "error="+secret) == wanted {
+					told++
+				}
+			}
+			if told != 1 {
+				t.Errorf("LogApplicationErrors %v: %d lines with %s are as they should be, want 1:\n%s", wanted, told, text, log.String())
+			}
+		}
+	}
+}

@@ -164,7 +164,7 @@ type Options struct {
 	// 5 min.
 	SessionCleanupInterval time.Duration
 
-	// Hook is told of turns and activities, default nil. See [hook.Hook].
+	// Hook is told of turns, activities and the calls of the store, default nil. See [hook.Hook].
 	Hook hook.Hook
 
 	// Codec encodes payloads on their way to the store, default nil: they stay plain. All
@@ -174,8 +174,12 @@ type Options struct {
 	Codec *codec.Codec
 
 	// Logger receives the worker's log, default slog.Default(). It never gets a
-	// payload.
+	// payload, except with LogApplicationErrors.
 	Logger *slog.Logger
+	// LogApplicationErrors puts the texts of the errors of activities and orchestrations into
+	// the log, as "error". They may quote payloads, and codecs do not change that: default is to
+	// log only that something failed.
+	LogApplicationErrors bool
 }
 
 // ErrInvalidOptions is returned by [New] for options that cannot work, alone or together.

@@ -51,6 +51,9 @@ func (t *turn) failUnread(ctx context.Context, delta []provider.Event) {
 	})
 	switch {
 	case err == nil:
+		t.tellFailed(ctx, begin{executionID: t.item.ExecutionID, started: provider.OrchestrationStarted{
+			Name: t.item.OrchestrationName, Version: t.item.Version,
+		}}, delta)
 		t.logger.WarnContext(ctx, "an orchestration fails because its history cannot be read", "attempt", t.fetched.AttemptCount)
 	case errors.Is(err, provider.ErrDuplicateEvent):
 		t.logger.WarnContext(ctx, "messages for an orchestration that failed because its history cannot be read are dropped",

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -23,7 +24,7 @@ type renewals struct {
 
 // newRenewals returns nil for a store that renews each lease by itself.
 func newRenewals(store provider.Provider) *renewals {
-	renewer, ok := store.(provider.LockRenewer)
+	renewer, ok := observed.As[provider.LockRenewer](store)
 	if !ok {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -280,8 +281,16 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 	case provider.Infrastructure, provider.Configuration:
 		t.logger.ErrorContext(ctx, "orchestration failed", "category", result.Details.Category(), "error", result.Details.DisplayMessage())
 	default: // an application's message may hold its data
-		t.logger.WarnContext(ctx, "orchestration failed", "category", result.Details.Category())
+		t.worker.withError(t.logger, result.Details).WarnContext(ctx, "orchestration failed", "category", result.Details.Category())
 	}
+}
+
+// withError is a log with the text of an application's error, if that is asked for.
+func (w *Worker) withError(logger *slog.Logger, failure provider.ErrorDetails) *slog.Logger {
+	if w.options.LogApplicationErrors {
+		return logger.With("error", failure.DisplayMessage())
+	}
+	return logger
 }
 
 // drop consumes the batch without effect.

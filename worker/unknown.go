@@ -132,6 +132,7 @@ func (c *call) code() provider.CodeName { return provider.CodeName{Name: c.item.
 // is not asked (§7.11).
 func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) {
 	c.logger.WarnContext(ctx, "an activity that no worker has fails", "error", details.DisplayMessage())
+	c.tellNotRun(ctx, details)
 	c.ack(ctx, c.failedWith(details))
 	c.worker.offers.forget(c.key())
 }

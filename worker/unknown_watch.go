@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/clock"
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -45,7 +46,7 @@ type unknownWatch struct {
 // watchUnknown looks from time to time until ctx ends; work ends when what it fetched must
 // stop. A store that does not select by code is not asked.
 func (w *Worker) watchUnknown(ctx, work context.Context) {
-	selector, ok := w.store.(provider.CodeSelector)
+	selector, ok := observed.As[provider.CodeSelector](w.store)
 	if !ok {
 		return
 	}

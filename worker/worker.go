@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/clock"
+	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -67,6 +68,7 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	store = observed.Store(store, options.Hook)
 	w := &Worker{
 		outage: outage{logger: options.Logger, failing: map[string]int{}},
 		unserved: unserved{
@@ -122,7 +124,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	var leave func()
-	w.active, leave = runningOn(w.store)
+	w.active, leave = runningOn(observed.Inner(w.store))
 	defer leave()
 	// work outlives ctx by the shutdown timeout.
 	work, abort := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -142,7 +144,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	if w.options.ActivityConcurrency > 0 {
 		keeper.Go(func() { w.keepSessions(keeping) })
-		if watcher, ok := w.store.(provider.LeaseWatcher); ok && w.options.CancellationPoll > 0 {
+		if watcher, ok := observed.As[provider.LeaseWatcher](w.store); ok && w.options.CancellationPoll > 0 {
 			keeper.Go(func() { w.watchLeases(keeping, watcher) })
 		}
 	}

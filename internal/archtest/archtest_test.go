@@ -149,7 +149,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./internal/...", "!./internal/tsql/...", "!./internal/testsupport/..."},
-		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./internal/clock", "./internal/details", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
+		Forbidden: anythingBut("std", "./provider", "./failure", "./codec", "./hook", "./internal/clock", "./internal/details", "./internal/payload", "./internal/registry", "./internal/replay", "./internal/goroutine"),
 		Reach:     Directly,
 		Why:       "an internal package is one idea below the public ones; importing upwards would tie the idea to its user",
 	},
