@@ -99,7 +99,8 @@ bench: ## Run the Go benchmarks whose names match BENCH (for whole workloads: du
 
 .PHONY: demo
 demo: ## See orchestrations survive the death of their worker
-	go run ./cmd/duroxide demo
+	@echo 'The first time, Go compiles all packages, SQLite among them, and names each: up to a minute on two cores.'
+	go run -v ./cmd/duroxide demo
 
 .PHONY: ci
 ci: ## Do all that the continuous integration does

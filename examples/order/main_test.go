@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -152,22 +151,5 @@ func TestADeclinedCard(t *testing.T) {
 	}
 	if got := strings.Join(called, " "); err != nil || got != "Reserve Payment Release" {
 		t.Errorf("it called %s, %v", got, err)
-	}
-}
-
-// TestReadmeShowsThePayment keeps the README's loop the one that is run here.
-func TestReadmeShowsThePayment(t *testing.T) {
-	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile("payment.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, loop, found := strings.Cut(string(program), "// payment charges")
-	if !found || !strings.Contains(string(readme), "```go\n// payment charges"+loop+"```\n") {
-		t.Error("README.md does not show the orchestration at the end of examples/order/payment.go; copy it there")
 	}
 }

@@ -159,6 +159,25 @@ func TestImportersListFewModules(t *testing.T) {
 	}
 }
 
+// TestTheDemoCompilesFewModules keeps a newcomer's first command short: Azure's libraries
+// would take as long to compile as everything else together.
+func TestTheDemoCompilesFewModules(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	linked := goCommand(t, root, "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/duroxide")
+	modules := strings.Fields(string(linked))
+	slices.Sort(modules)
+	modules = slices.Compact(modules)
+	if len(modules) > most {
+		t.Errorf("duroxide links %d modules, and %d are the most:\n%s", len(modules), most, strings.Join(modules, "\n"))
+	}
+	for _, path := range modules {
+		if strings.Contains(strings.ToLower(path), "azure") {
+			t.Errorf("duroxide links %s", path)
+		}
+	}
+}
+
 // TestLibcIsTheOneSQLiteAsksFor keeps two versions together that belong together. modernc.org/sqlite is C translated to
 // Go on top of modernc.org/libc; its authors test, and support, only the pair that stands in its own go.mod, but an
 // upgrade of other modules can raise libc alone.

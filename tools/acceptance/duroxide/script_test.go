@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +30,7 @@ func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide")) }
 //	sql DB STATEMENT run a statement on a SQLite file
 //	lock DB          keep a SQLite file locked for writing until the script ends
 //	begun DB         wait until a program in the background has begun an instance in a SQLite file
+//	picture          find the timeline that the README shows in what the last program has printed
 //	exits CODE CMD   run a program and expect this exit code, named as in codes
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -36,7 +39,8 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand, "exits": exitsCommand,
+			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand,
+			"picture": pictureCommand, "exits": exitsCommand,
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
@@ -145,6 +149,26 @@ func begunCommand(ts *testscript.TestScript, neg bool, args []string) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("no instance after %v: %v", patience, err)
 		}
+	}
+}
+
+// pictureCommand compares everything but the times, and where the worker was killed: those
+// differ from run to run.
+func pictureCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: picture")
+	}
+	readme, err := os.ReadFile("../../../README.md")
+	ts.Check(err)
+	_, picture, found := strings.Cut(string(readme), "\n```text\n")
+	picture, _, closed := strings.Cut(picture, "```\n")
+	if !found || !closed {
+		ts.Fatalf("README.md has no picture")
+	}
+	varies := regexp.MustCompile(`(?m)^ {2}── .*\n| *\d+\.\d{3} s| \d+ ms`)
+	drawn := varies.ReplaceAllString(ts.ReadFile("stdout"), "")
+	if !strings.Contains(drawn, varies.ReplaceAllString(picture, "")) {
+		ts.Fatalf("README.md shows\n%s\nand the program draws\n%s", picture, drawn)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +23,6 @@ const demoPoll = 20 * time.Millisecond
 
 func (a *app) demoCommand() *cobra.Command {
 	var path string
-	var keep bool
 	cmd := &cobra.Command{
 		Use:     "demo",
 		Short:   "See orchestrations survive the death of their worker",
@@ -32,34 +33,33 @@ event from outside, sub-orchestrations, and one that continues as new. The worke
 is a process of its own; the demo kills it in the middle, starts another, and
 shows from the histories that nothing was lost and nothing counted twice.
 
-It checks all that itself, and fails if anything is not so.`,
+The demo checks all that itself, and fails if anything is not so. At its end it
+prints the commands that look at the file. An interrupted demo removes its
+temporary file.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path != "" {
 				return a.demo(cmd.Context(), path)
 			}
-			return a.demoInTemp(cmd.Context(), keep)
+			return a.demoInTemp(cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&path, "db", "", "run on this SQLite `file`, which stays (default: a temporary one)")
-	cmd.Flags().BoolVar(&keep, "keep", false, "do not remove the temporary file")
+	cmd.Flags().StringVar(&path, "db", "", "run on this SQLite `file` (default: a new temporary one)")
 	return cmd
 }
 
-// demoInTemp runs the demo in a folder that is removed afterwards, unless there is
-// a failure to look into.
-func (a *app) demoInTemp(ctx context.Context, keep bool) error {
+// demoInTemp runs the demo in a folder of its own, which is removed if the demo is
+// interrupted.
+func (a *app) demoInTemp(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "duroxide-demo-")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, "demo.db")
-	err = a.demo(ctx, path)
-	if keep || (err != nil && ctx.Err() == nil) {
-		a.screen.Printf("The database stays in %s; look at it with\n  duroxide list --store sqlite:%s\n", path, path)
-		return err
+	err = a.demo(ctx, filepath.Join(dir, "demo.db"))
+	if ctx.Err() != nil {
+		err = errors.Join(err, os.RemoveAll(dir))
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return err
 }
 
 func (a *app) demo(ctx context.Context, path string) (err error) {
@@ -73,10 +73,43 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	a.screen.Printf("Everything is kept in the SQLite file %s\n\n", path)
-	return demo.Run(ctx, demo.Config{
+	err = demo.Run(ctx, demo.Config{
 		Store: store, Worker: []string{program, "demo-worker", "--db", path},
 		Screen: a.screen, Stderr: a.env.Stderr, Timeout: time.Minute,
 	})
+	if ctx.Err() == nil {
+		a.lookAt(program, path)
+	}
+	return err
+}
+
+// lookAt prints commands that look at what the demo leaves.
+func (a *app) lookAt(program, path string) {
+	a.screen.Printf("\nThe file stays. Look at it:\n\n")
+	for _, command := range []string{"list", "status fan-out", "history hello-cities --data"} {
+		a.screen.Printf("  %s %s --store %s\n", typed(program), command, quoted("sqlite:"+path))
+	}
+}
+
+// typed is what a user types to run this program: go run, if that has built it, or the
+// program's name, if the shell finds it by that.
+func typed(program string) string {
+	if strings.Contains(filepath.ToSlash(program), "/go-build") {
+		return "go run ./cmd/duroxide"
+	}
+	name := filepath.Base(program)
+	if found, err := exec.LookPath(name); err == nil && found == program {
+		return name
+	}
+	return quoted(program)
+}
+
+// quoted is an argument as shells want it.
+func quoted(argument string) string {
+	if strings.Contains(argument, " ") {
+		return `"` + argument + `"`
+	}
+	return argument
 }
 
 // demoWorkerCommand is the child process of the demo.

@@ -16,13 +16,13 @@ import (
 // root is the root of the repository.
 const root = "../../../.."
 
-// TestDocumentsNameTests finds every test that the README and docs/guarantees.md name as
+// TestDocumentsNameTests finds every test that these documents name as
 // the proof of a promise. A promise whose test is gone has to go, too.
 func TestDocumentsNameTests(t *testing.T) {
 	t.Parallel()
 	tests := testNames(t)
 	name := regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)(?:/([a-z_]+))?`")
-	for _, document := range []string{"README.md", "docs/guarantees.md"} {
+	for _, document := range []string{"README.md", "SECURITY.md", "docs/guarantees.md"} {
 		for _, match := range name.FindAllStringSubmatch(read(t, root+"/"+document), -1) {
 			if !tests[match[1]] {
 				t.Errorf("%s names %s, and there is no such test", document, match[1])
@@ -79,13 +79,26 @@ func TestReadmeTellsInOrder(t *testing.T) {
 	t.Parallel()
 	readme, last := read(t, root+"/README.md"), -1
 	for _, part := range []string{
-		"# duroxide-go\n", "go run ./cmd/duroxide demo", "make test", "## A program", "## Install", "## Guarantees",
+		"# duroxide-go\n", "go run -v ./cmd/duroxide demo", "```text", "## A program", "## Install", "## Guarantees",
 	} {
 		at := strings.Index(readme, part)
 		if at <= last {
 			t.Errorf("README.md has %q at byte %d, and it belongs after byte %d", part, at, last)
 		}
 		last = at
+	}
+}
+
+// TestReadmeShowsOneProgram keeps Go out of the README that nobody compiles: its program is
+// that of examples/hello, where it is compared.
+func TestReadmeShowsOneProgram(t *testing.T) {
+	t.Parallel()
+	readme := read(t, root+"/README.md")
+	if n := strings.Count(readme, "\n```go\n"); n != 1 {
+		t.Errorf("README.md has %d blocks of Go, want 1", n)
+	}
+	if n := strings.Count(readme, "\n```text\n"); n != 1 {
+		t.Errorf("README.md has %d pictures, want 1", n)
 	}
 }
 
