@@ -176,6 +176,39 @@ func TestRunLooksOnce(t *testing.T) {
 	})
 }
 
+// knowing is a store that tells with the end what an instance has ended with.
+type knowing struct{ *telling }
+
+func (s knowing) InstanceEnd(instance string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
+	ended, stop = s.InstanceEnded(instance)
+	return ended, func() *provider.Progress {
+		return &provider.Progress{
+			Use:     &provider.IDUse{Name: "O", Status: provider.StatusCompleted},
+			History: events(provider.OrchestrationStarted{}, provider.OrchestrationCompleted{Output: "7"}),
+		}
+	}, stop
+}
+
+// A run whose end is told with its outcome does not look. What was told before somebody waits is
+// looked at: the instance may have been deleted since.
+func TestToldOutcomeIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newTelling()
+		run, err := client.Start(t.Context(), client.New(knowing{store}), orchestration.Named[int, int]("O"), "i", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Millisecond, func() { store.end("i") })
+		for looks := range 2 {
+			if n, err := run.Wait(t.Context()); n != 7 || err != nil || len(store.asked) != looks {
+				t.Fatalf("%d, %v after %d looks; want 7 after %d", n, err, len(store.asked), looks)
+			}
+		}
+		runtime.KeepAlive(run)
+	})
+}
+
 // Nobody listens for the end of a run that is not used any more.
 func TestForgottenRunListensNoMore(t *testing.T) {
 	t.Parallel()

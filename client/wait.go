@@ -68,7 +68,10 @@ type notices struct {
 	// look is closed when it is worth looking, and alive, if not nil, at the first sign
 	// that this process runs the instance.
 	look, alive <-chan struct{}
-	stop        func()
+	// end, if not nil, returns what the instance has ended with when look is closed, nil if
+	// that is not known.
+	end  func() *provider.Progress
+	stop func()
 }
 
 // listenForChange is told of each change, if the store tells.
@@ -84,16 +87,21 @@ func (c *Client) listenForChange(instance string) *notices {
 // listenForEnd is told of the end alone, if the store can tell that from other changes.
 func (c *Client) listenForEnd(instance string) *notices {
 	n := c.listenForChange(instance)
-	notifier, ok := observed.As[provider.EndNotifier](c.store)
-	if !ok {
+	var ended <-chan struct{}
+	var end func() *provider.Progress
+	var stop func()
+	if teller, ok := observed.As[provider.EndTeller](c.store); ok {
+		ended, end, stop = teller.InstanceEnd(instance)
+	} else if notifier, ok := observed.As[provider.EndNotifier](c.store); ok {
+		ended, stop = notifier.InstanceEnded(instance)
+	} else {
 		return n
 	}
-	ended, stop := notifier.InstanceEnded(instance)
 	if ended == nil { // a decorator of a store that does not tell
 		stop()
 		return n
 	}
-	return &notices{look: ended, alive: n.look, stop: func() { n.stop(); stop() }}
+	return &notices{look: ended, alive: n.look, end: end, stop: func() { n.stop(); stop() }}
 }
 
 // waitUntil looks until there is what is waited for. Transient errors of the store are
@@ -122,9 +130,12 @@ func (c *Client) waitUntil(ctx context.Context, what waiting) (_ Status, err err
 			c.toldAt.Store(time.Now().UnixNano())
 			l.rest(interval)
 		case <-l.unless(heard.look):
+			c.toldAt.Store(time.Now().UnixNano())
+			if status, done, err := c.told(ctx, &what, heard); done || err != nil {
+				return status, err
+			}
 			heard.stop()
 			heard, interval = *what.listen(what.instance), maxPoll
-			c.toldAt.Store(time.Now().UnixNano())
 			l.ask(false) //nolint:contextcheck // as above
 		case <-l.timer.C:
 			l.ask(interval == maxPoll) //nolint:contextcheck // as above
@@ -151,6 +162,11 @@ func (c *Client) begin(what waiting, l *look) (heard notices, interval time.Dura
 	if what.since != nil {
 		heard = *what.since
 		heard.stop = func() {} // it belongs to the run, which may be waited for again
+		select {
+		case <-heard.look:
+			heard.end = nil // what it ended with before the wait may be deleted
+		default:
+		}
 		l.rest(interval)
 		return heard, interval
 	}
@@ -158,6 +174,18 @@ func (c *Client) begin(what waiting, l *look) (heard notices, interval time.Dura
 	heard = *what.listen(what.instance)
 	l.ask(false)
 	return heard, interval
+}
+
+// told judges what a notice tells of the instance's end, if it tells more than that.
+func (c *Client) told(ctx context.Context, what *waiting, heard notices) (status Status, done bool, err error) {
+	if heard.end == nil {
+		return Status{}, false, nil
+	}
+	end := heard.end()
+	if end == nil {
+		return Status{}, false, nil
+	}
+	return c.judge(ctx, what, answer{progress: *end})
 }
 
 // judge reports whether a look found what is waited for.

@@ -19,3 +19,11 @@ type EndNotifier interface {
 	// channel and must be called, once or more.
 	InstanceEnded(instance string) (ended <-chan struct{}, stop func())
 }
+
+// EndTeller is an optional interface of a store that is an [EndNotifier] and tells with the end
+// what the instance has ended with, so that who waits for it need not ask.
+type EndTeller interface {
+	// InstanceEnd returns a channel as InstanceEnded does. When it is closed, end returns how
+	// far the call's commit has left the instance, as [ProgressReader] tells; nil if that is not known.
+	InstanceEnd(instance string) (ended <-chan struct{}, end func() *Progress, stop func())
+}

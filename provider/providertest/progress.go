@@ -14,13 +14,14 @@ func progressReading() category {
 		{"progress_in_the_order_asked_for", tellsInOrder},
 		{"progress_of_the_current_execution", tellsCurrentExecution},
 		{"progress_of_a_damaged_instance_hides_no_other", tellsAroundDamage},
-	}), scenario{"end_is_told_and_nothing_else", noticesEnds})}
+	}), scenario{"end_is_told_and_nothing_else", noticesEnds}, scenario{"end_is_told_with_its_outcome", tellsOutcomes})}
 }
 
 const (
 	ruleUse      = "§5.25: Use: as FindInstance says"
 	ruleProgress = "§5.25: one for each instance, in order; an id may come twice"
 	ruleOutcome  = "§5.25: CustomStatus, History: only of an instance whose current execution is Completed or Failed"
+	ruleTold     = "§5.25: InstanceEnd tells how far the commit has left the instance, nothing of one that was deleted"
 	ruleNotice   = "§5.25: InstanceEnded is told of a turn that completes or fails the instance, and of its deletion"
 )
 
@@ -166,6 +167,30 @@ func noticesEnds(e *env) {
 	e.check(told(b), ruleNotice, "the deletion was not told")
 	stopB()
 	stopB() // once or more
+}
+
+func tellsOutcomes(e *env) {
+	teller := optional[provider.EndTeller](e)
+	e.create("A")
+	e.createEnded("B", provider.StatusCompleted)
+	a, endA, stopA := teller.InstanceEnd("A")
+	defer stopA()
+	b, endB, stopB := teller.InstanceEnd("B")
+	defer stopB()
+	e.finish("A", provider.StatusFailed, "out")
+	e.delete("B", true)
+	for _, ended := range []<-chan struct{}{a, b} {
+		select {
+		case <-ended:
+		case <-time.After(noticePatience):
+			e.violated(ruleNotice, "an end was not told")
+		}
+	}
+	// A store that does not know it says nothing.
+	if end := endA(); end != nil {
+		e.outcome(*end, e.read("A"))
+	}
+	e.check(endB() == nil, ruleTold, "what is told of a deleted instance: %+v", endB())
 }
 
 // noticePatience is how long a notice may take on a busy machine.

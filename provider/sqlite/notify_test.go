@@ -7,6 +7,31 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
+// Who waits for an end is told what the instance has ended with, which nobody has to ask for
+// (provider.EndTeller). Ends that nobody waits for are not read.
+func TestEndsAreToldWithTheirOutcome(t *testing.T) { //nolint:paralleltest // all statements are counted
+	s := openCounted(t)
+	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"})}
+	finish := func(instance string) {
+		t.Helper()
+		ack := firstTurn(worker.start(instance))
+		ack.WorkerItems, ack.Metadata.Status = nil, new(provider.StatusCompleted)
+		must(t, s.AckOrchestrationItem(t.Context(), ack))
+	}
+	ended, end, stop := s.InstanceEnd("a")
+	defer stop()
+	statements.take()
+	finish("a")
+	soon(t, ended)
+	if p := end(); p == nil || p.Use.Status != provider.StatusCompleted || len(p.History) == 0 {
+		t.Errorf("told %+v; want a completed instance", p)
+	}
+	finish("b")
+	if counts, _ := statements.take(); counts["ReadProgress"] != 1 {
+		t.Errorf("%d outcomes were read of one that is waited for", counts["ReadProgress"])
+	}
+}
+
 // TestInstanceChanged: the channel closes when a turn of that instance was
 // committed or the instance deleted, and for nothing else (provider.ChangeNotifier).
 func TestInstanceChanged(t *testing.T) {

@@ -76,7 +76,7 @@ func newStore(config Config, w *writer, r *readers) *Store {
 		readers: r,
 	}
 	s.watch = startWatch(s, config.PollInterval)
-	w.start(s.published)
+	w.start(s.published, s.ends.Awaits)
 	return s
 }
 

@@ -16,13 +16,9 @@ func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provide
 	if len(instances) == 0 {
 		return nil, nil
 	}
-	ids, err := jsonList(columns.OpReadProgress, instances)
-	if err != nil {
-		return nil, err
-	}
 	var rows []sqlitedb.ReadProgressRow
-	err = s.read(ctx, columns.OpReadProgress, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
-		rows, err = q.ReadProgress(ctx, ids)
+	err := s.read(ctx, columns.OpReadProgress, func(ctx context.Context, q *sqlitedb.Queries) (err error) {
+		rows, err = readProgress(ctx, q, instances)
 		return err
 	})
 	if err != nil {
@@ -30,14 +26,28 @@ func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provide
 	}
 	list := make([]provider.Progress, len(rows))
 	for i, row := range rows {
-		c := columns.Progress{
-			Name: row.OrchestrationName, Status: row.Status, Start: row.StartItem,
-			CustomStatus: row.CustomStatus, CustomStatusVersion: row.CustomStatusVersion, Execution: row.CurrentExecutionID,
-		}
-		if row.FirstID != nil {
-			c.Events = []columns.Event{{ID: *row.FirstID, Data: *row.FirstEvent}, {ID: *row.LastID, Data: *row.LastEvent}}
-		}
-		list[i] = columns.NewProgress(instances[i], c)
+		list[i] = progressOf(instances[i], row)
 	}
 	return list, nil
+}
+
+// readProgress reads how far instances are, in their order.
+func readProgress(ctx context.Context, q *sqlitedb.Queries, instances []string) ([]sqlitedb.ReadProgressRow, error) {
+	ids, err := jsonList(columns.OpReadProgress, instances)
+	if err != nil {
+		return nil, err
+	}
+	return q.ReadProgress(ctx, ids)
+}
+
+// progressOf decodes what readProgress has read of an instance.
+func progressOf(instance string, row sqlitedb.ReadProgressRow) provider.Progress {
+	c := columns.Progress{
+		Name: row.OrchestrationName, Status: row.Status, Start: row.StartItem,
+		CustomStatus: row.CustomStatus, CustomStatusVersion: row.CustomStatusVersion, Execution: row.CurrentExecutionID,
+	}
+	if row.FirstID != nil {
+		c.Events = []columns.Event{{ID: *row.FirstID, Data: *row.FirstEvent}, {ID: *row.LastID, Data: *row.LastEvent}}
+	}
+	return columns.NewProgress(instance, c)
 }

@@ -127,7 +127,9 @@ func (s *Store) published(e effects) {
 	s.instances.Note(e.instanceWake)
 	s.activities.Note(e.activityWake)
 	s.changes.Announce(e.changed...)
-	s.ends.Announce(e.ended...)
+	for _, instance := range e.ended {
+		s.ends.Tell(instance, e.outcomes[instance])
+	}
 	for _, report := range e.reports {
 		report()
 	}

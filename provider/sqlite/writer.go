@@ -49,6 +49,10 @@ type writer struct {
 	version uint32
 	// published is told what a committed transaction has made fetchable.
 	published func(effects)
+	// awaited reports whether somebody waits for an instance's end.
+	awaited func(instance string) bool
+	// outcomes are what the transaction's instances have ended with; see readOutcomes.
+	outcomes map[string]any
 
 	mu     sync.Mutex
 	queue  []*job
@@ -152,8 +156,9 @@ type effects struct {
 	versions map[provider.Version]int64
 	// changed are the instances whose turn was committed, or that were deleted.
 	changed []string
-	// ended are those of them that have ended or were deleted.
-	ended []string
+	// ended are those of them that have ended or were deleted, and outcomes what is told of them.
+	ended    []string
+	outcomes map[string]any
 	// reports are written to the log.
 	reports []func()
 }
@@ -245,8 +250,8 @@ func (c *control) close() error {
 }
 
 // start begins to work off the queue.
-func (w *writer) start(published func(effects)) {
-	w.published = published
+func (w *writer) start(published func(effects), awaited func(instance string) bool) {
+	w.published, w.awaited = published, awaited
 	w.wake = make(chan struct{}, 1)
 	w.done = make(chan struct{})
 	go w.work()
@@ -430,6 +435,7 @@ func (w *writer) try(
 			return failed, err
 		}
 	}
+	w.readOutcomes(ctx, group)
 	if _, err := w.control.commit.ExecContext(ctx); err != nil {
 		w.rollback(ctx)
 		return nil, err
@@ -563,6 +569,7 @@ func (w *writer) answer(group []*job) {
 	if sum.codes != nil || sum.sets != nil || sum.versions != nil {
 		w.codes.remember(sum)
 	}
+	sum.outcomes = w.outcomes
 	w.published(sum)
 	if !w.single {
 		w.gather(len(group))

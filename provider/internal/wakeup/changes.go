@@ -15,11 +15,19 @@ type Changes struct {
 type change struct {
 	happened chan struct{}
 	waiters  int
+	// what is what was told of it, before happened is closed.
+	what any
 }
 
 // Await returns a channel that the next change of the instance closes. stop releases
 // it and must be called, once or more; see [provider.ChangeNotifier].
 func (c *Changes) Await(instance string) (changed <-chan struct{}, stop func()) {
+	changed, _, stop = c.AwaitWhat(instance)
+	return changed, stop
+}
+
+// AwaitWhat is Await. When changed is closed, what returns what was told of the change, nil for nothing.
+func (c *Changes) AwaitWhat(instance string) (changed <-chan struct{}, what func() any, stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	next := c.channels[instance]
@@ -31,7 +39,7 @@ func (c *Changes) Await(instance string) (changed <-chan struct{}, stop func()) 
 		c.channels[instance] = next
 	}
 	next.waiters++
-	return next.happened, sync.OnceFunc(func() { c.leave(instance, next) })
+	return next.happened, func() any { return next.what }, sync.OnceFunc(func() { c.leave(instance, next) })
 }
 
 // leave takes a waiter off a change, which may have happened meanwhile.
@@ -52,11 +60,31 @@ func (c *Changes) Announce(instances ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, instance := range instances {
-		if next := c.channels[instance]; next != nil {
-			delete(c.channels, instance)
-			close(next.happened)
-		}
+		c.tell(instance, nil)
 	}
+}
+
+// Tell is Announce of one instance, with what there is to say about the change.
+func (c *Changes) Tell(instance string, what any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tell(instance, what)
+}
+
+// tell ends a change. The caller holds the lock.
+func (c *Changes) tell(instance string, what any) {
+	if next := c.channels[instance]; next != nil {
+		delete(c.channels, instance)
+		next.what = what
+		close(next.happened)
+	}
+}
+
+// Awaits reports whether somebody waits for the instance.
+func (c *Changes) Awaits(instance string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.channels[instance] != nil
 }
 
 // Awaited is the number of instances that somebody waits for.

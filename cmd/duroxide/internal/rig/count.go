@@ -46,6 +46,7 @@ var (
 	_ provider.Provider        = (*Counter)(nil)
 	_ provider.ChangeNotifier  = (*Counter)(nil)
 	_ provider.EndNotifier     = (*Counter)(nil)
+	_ provider.EndTeller       = (*Counter)(nil)
 	_ provider.InstanceStarter = (*Counter)(nil)
 	_ provider.ProgressReader  = (*Counter)(nil)
 	_ provider.Taker           = (*Counter)(nil)
@@ -155,6 +156,16 @@ func (c *Counter) InstanceEnded(instance string) (ended <-chan struct{}, stop fu
 		return notifier.InstanceEnded(instance)
 	}
 	return nil, func() {}
+}
+
+// InstanceEnd implements [provider.EndTeller]. Of a store that is none it tells no more than
+// InstanceEnded.
+func (c *Counter) InstanceEnd(instance string) (ended <-chan struct{}, end func() *provider.Progress, stop func()) {
+	if teller, ok := c.store.(provider.EndTeller); ok {
+		return teller.InstanceEnd(instance)
+	}
+	ended, stop = c.InstanceEnded(instance)
+	return ended, nil, stop
 }
 
 // ReadProgress implements [provider.ProgressReader].

@@ -230,10 +230,7 @@ func (l load) one(ctx context.Context, instance string) (sample, error) {
 	if err != nil {
 		return s, err
 	}
-	status, err := l.client.Wait(ctx, run.Instance())
-	if err != nil {
-		return s, err
-	}
+	_, err = run.Wait(ctx)
 	s.ended = time.Now()
-	return s, status.Err()
+	return s, err
 }
