@@ -26,8 +26,10 @@ type activities struct {
 	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
-	// settler is that of a slot of the dispatcher.
+	// settler is that of a slot of the dispatcher, and spare means that it is one which holds
+	// activities that wait for a slot.
 	settler *settler
+	spare   bool
 }
 
 // loop runs activities until ctx ends; work ends when running ones must stop
@@ -38,7 +40,7 @@ func (a *activities) loop(ctx, work context.Context) {
 	last := newSettler()
 	defer last.wait()
 	for ctx.Err() == nil {
-		params := w.fetchWork(a.id)
+		params := a.fetchWork()
 		params.PollTimeout = w.pollTimeout()
 		if params.Session == nil { // not for long: a session may end at any moment
 			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
@@ -56,12 +58,13 @@ func (a *activities) loop(ctx, work context.Context) {
 	}
 }
 
-// fetchWork is what this worker asks for when it fetches an activity for a slot: without
-// sessions while no further one may begin.
-func (w *Worker) fetchWork(slotID string) provider.FetchWorkParams {
+// fetchWork is what the slot asks for when it fetches an activity: without sessions while no
+// further one may begin, and for a spare slot.
+func (a *activities) fetchWork() provider.FetchWorkParams {
+	w := a.worker
 	params := provider.FetchWorkParams{LockTimeout: w.options.ActivityLockTimeout, Tags: w.options.Tags, Known: w.known.activities}
-	if !w.sessions.full() {
-		params.Session = &provider.SessionFetchConfig{OwnerID: w.ownerID(slotID), LockTimeout: w.options.SessionLockTimeout}
+	if !a.spare && !w.sessions.full() {
+		params.Session = &provider.SessionFetchConfig{OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout}
 	}
 	return params
 }

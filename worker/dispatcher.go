@@ -14,7 +14,7 @@ import (
 // comes with the acknowledgement of other work: a turn's commit brings the next turn, and
 // activities for idle slots; that of activities brings the next ones, and a turn for an idle
 // slot. What no acknowledgement brings is looked for, once for all free slots, when the
-// store gives notice.
+// store gives notice. Spare slots have work in hand that is short: see [pace].
 type dispatcher struct {
 	worker *Worker
 	taker  provider.Taker
@@ -37,11 +37,19 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		stop()
 		return nil, false
 	}
+	holding := w.activitySlots(len(activities), mostAhead)
+	for _, spare := range holding {
+		spare.spare = true
+	}
 	d := &dispatcher{
 		worker: w, taker: taker, ctx: ctx, work: work,
-		turns: newSlots(turnReady, turns), activities: newSlots(workReady, activities),
+		turns:      newSlots(turnReady, turns, w.turnSlots(len(turns), mostAhead)...),
+		activities: newSlots(workReady, activities, holding...),
 	}
 	d.turns.quiet = d.activities.allFree
+	d.turns.patience = min(aheadPatience, w.options.OrchestrationLockTimeout/4)
+	d.activities.patience = min(aheadPatience, w.options.ActivityLockTimeout/4)
+	d.activities.unspared = w.sessions.used // whose slots must all look for what is in them
 	d.acks = &activityAcks{dispatcher: d, apart: ackApart}
 	w.sessions.freed = d.activities.notice
 	if len(turns) > 0 {
@@ -118,22 +126,24 @@ func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchest
 
 // runTurn runs a turn on a slot that is free afterwards.
 func (d *dispatcher) runTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
-	lent := false
-	settle := o.process(d.work, fetched, func() { lent = d.lend(o) })
+	began, lent := time.Now(), false
+	settle := o.process(d.work, fetched, func() { lent = d.lend(o, began) })
 	if lent {
 		settle(func() {}, nil)
 		d.worker.lent.Add(-1)
 		return
 	}
-	d.settle(o.settler, settle, &taking{dispatcher: d, turn: o})
+	d.turns.ran(began)
+	d.settle(o.settler, settle, &taking{dispatcher: d, turn: o, settled: d.turns.called})
 }
 
 // lend frees the slot of a turn whose function blocks, so that it keeps only its own turn
 // waiting. It reports false when too many turns are waited for already.
-func (d *dispatcher) lend(o *orchestrator) bool {
+func (d *dispatcher) lend(o *orchestrator, began time.Time) bool {
 	if !d.worker.lend() {
 		return false
 	}
+	d.turns.ran(began)
 	d.turns.put(false, o)
 	return true
 }
@@ -141,13 +151,16 @@ func (d *dispatcher) lend(o *orchestrator) bool {
 // startActivity is as startTurn.
 func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkItem) {
 	start(d, d.activities, a, func(a *activities) {
+		began := time.Now()
 		settle := a.process(d.work, fetched)
-		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}})
+		d.activities.ran(began)
+		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
 	}, func() { d.handBack(anActivity, fetched.LockToken, d.worker.store.AbandonWorkItem) })
 }
 
 // start runs what was taken for a slot, or on another free one if that waits no longer. What
-// there is no slot for, or comes when the worker has to stop, is given back at once.
+// there is no slot for, or comes when the worker has to stop, is given back at once, and what
+// other work keeps waiting a moment later.
 func start[S any](d *dispatcher, all *slots[*S], slot *S, run func(*S), handBack func()) {
 	if slot == nil {
 		if free, _ := all.reserve(1); len(free) > 0 {
@@ -155,7 +168,7 @@ func start[S any](d *dispatcher, all *slots[*S], slot *S, run func(*S), handBack
 		}
 	}
 	d.worker.loops.Go(func() {
-		if slot != nil && d.ctx.Err() == nil {
+		if slot != nil && d.ctx.Err() == nil && all.run(d.ctx) {
 			run(slot)
 			return
 		}
@@ -181,6 +194,7 @@ func (d *dispatcher) handBack(kind, token string, abandon func(context.Context, 
 func (d *dispatcher) settle(s *settler, settle settleFunc, k *taking) {
 	s.kept <- struct{}{}
 	defer func() { <-s.kept }()
+	k.began = time.Now()
 	patience := time.AfterFunc(settlePatience, k.release)
 	defer patience.Stop()
 	settle(k.release, k)

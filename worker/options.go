@@ -24,6 +24,12 @@ type Options struct {
 	OrchestrationConcurrency int
 	// ActivityConcurrency is the number of activities that run at the same time.
 	// Default 2; -1 runs none, for a worker of orchestrations. Not both can be -1.
+	//
+	// On a store that is a [provider.Taker] a worker has more in hand while what it runs is
+	// short beside its calls of the store: up to 16 turns and 16 activities wait for a place,
+	// or for the store. What waits for a place for 100 ms, or a quarter of its lease, is given
+	// back, which is no attempt. A worker that has run an activity in a session takes no
+	// activities ahead.
 	ActivityConcurrency int
 
 	// OrchestrationLockTimeout is the lease of a turn, default 5 s. A worker that

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -11,20 +12,32 @@ import (
 // its commit take, but for a function that blocks.
 const lookAgain = 50 * time.Millisecond
 
-// slots are the free slots of one kind, and whether it is worthwhile to look for work.
-type slots[S any] struct {
+// slots are the free slots of one kind, and whether it is worthwhile to look for work. Beside
+// those that run work there are spare ones, which have work in hand while it waits to run, and
+// while it is settled.
+type slots[S comparable] struct {
 	// ready are the store's notices.
 	ready <-chan struct{}
 	// changed has a place for one signal to the dispatcher.
 	changed chan struct{}
 
-	// total is the number of slots, and quiet reports whether those of other kinds are all
-	// free; nil means that nobody asks.
-	total int
+	// running has a place for each piece of work that runs, as many as there are slots that
+	// are not spare.
+	running chan struct{}
+	// patience is how long work waits for a place.
+	patience time.Duration
+	// quiet reports whether the slots of other kinds are all free; nil means that nobody asks.
 	quiet func() bool
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// free are the free slots, the spare ones first, as the last are taken first.
 	free []S
+	// used counts those that are not free.
+	used int
+	// spare has the spare ones, and unspared reports whether they stay free; nil means no.
+	spare    map[S]bool
+	unspared func() bool
+	pace     pace
 	// storeWaits means that a look waits in the store when it finds nothing, so that there is one
 	// also when nothing is expected: at once while the worker has nothing to do, and else at
 	// rest, as work that runs looks for more by itself.
@@ -43,8 +56,15 @@ type slots[S any] struct {
 }
 
 // newSlots returns the slots, all free. The first look is made without a notice.
-func newSlots[S any](ready <-chan struct{}, free []S) *slots[S] {
-	return &slots[S]{ready: ready, changed: make(chan struct{}, 1), total: len(free), free: free, look: true, fresh: true}
+func newSlots[S comparable](ready <-chan struct{}, free []S, spare ...S) *slots[S] {
+	s := &slots[S]{
+		ready: ready, changed: make(chan struct{}, 1), running: make(chan struct{}, len(free)), patience: aheadPatience,
+		spare: map[S]bool{}, free: slices.Concat(spare, free), pace: newPace(), look: true, fresh: true,
+	}
+	for _, slot := range spare {
+		s.spare[slot] = true
+	}
+	return s
 }
 
 // put frees slots. unseen means that they may get work that a look for other slots does not
@@ -52,9 +72,58 @@ func newSlots[S any](ready <-chan struct{}, free []S) *slots[S] {
 func (s *slots[S]) put(unseen bool, free ...S) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free = append(s.free, free...)
+	s.give(free)
 	s.look = s.look || unseen
 	s.signal()
+}
+
+// give is put for a caller that has the lock, and does not wake the dispatcher.
+func (s *slots[S]) give(free []S) {
+	for _, slot := range free {
+		if s.spare[slot] {
+			s.free = slices.Insert(s.free, 0, slot)
+		} else {
+			s.free = append(s.free, slot)
+		}
+	}
+	s.used -= len(free)
+}
+
+// run waits for a place among those that run, and reports whether there is one. It is to be left
+// by [slots.ran].
+func (s *slots[S]) run(ctx context.Context) bool {
+	select {
+	case s.running <- struct{}{}:
+		return true
+	default:
+	}
+	timer := time.NewTimer(s.patience)
+	defer timer.Stop()
+	select {
+	case s.running <- struct{}{}:
+		return true
+	case <-ctx.Done():
+	case <-timer.C:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pace.waited()
+	}
+	return false
+}
+
+// ran leaves the place of work that began to run then.
+func (s *slots[S]) ran(began time.Time) {
+	<-s.running
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace.ran(time.Since(began))
+}
+
+// called notes how long a call has taken that settled work.
+func (s *slots[S]) called(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace.called(d)
 }
 
 // notice makes the dispatcher look as soon as a slot is free.
@@ -93,7 +162,7 @@ func (s *slots[S]) waits() bool {
 func (s *slots[S]) allFree() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.free) == s.total
+	return s.used == 0
 }
 
 // noticed is called with the lock held, as are hear and signal.
@@ -125,21 +194,33 @@ func (s *slots[S]) noticedSince(seen uint64) bool {
 	return s.notices != seen
 }
 
-// reserve takes up to n free slots for a call that begins now. seen is for [slots.looked].
-func (s *slots[S]) reserve(n int) (reserved []S, seen uint64) {
+// reserve takes up to n slots for a call that begins now, instead of those given. seen is for
+// [slots.looked].
+func (s *slots[S]) reserve(n int, instead ...S) (reserved []S, seen uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hear()
+	s.give(instead)
 	return s.take(n), s.notices
 }
 
 // take is called with the lock held.
 func (s *slots[S]) take(n int) []S {
-	left := len(s.free) - min(n, len(s.free))
+	left := len(s.free) - min(n, s.room())
 	taken := append([]S(nil), s.free[left:]...)
 	clear(s.free[left:])
 	s.free = s.free[:left]
+	s.used += len(taken)
 	return taken
+}
+
+// room is how many slots may be taken. It is called with the lock held.
+func (s *slots[S]) room() int {
+	most := cap(s.running)
+	if s.unspared == nil || !s.unspared() {
+		most += s.pace.ahead(most)
+	}
+	return max(0, min(len(s.free), most-s.used))
 }
 
 // looked notes what a call found that asked for so much.
@@ -193,9 +274,9 @@ func (s *slots[S]) due(n int) (reserved []S, seen uint64, pause time.Duration) {
 	defer s.mu.Unlock()
 	s.hear()
 	switch {
-	case len(s.free) == 0, !s.look && !s.storeWaits:
+	case s.room() == 0, !s.look && !s.storeWaits:
 		return nil, 0, 0
-	case s.storeWaits && len(s.free) == s.total && s.quiet(): // nothing runs that would look
+	case s.storeWaits && s.used == 0 && s.quiet(): // nothing runs that would look
 	case s.look:
 		pause = time.Until(s.again)
 	default:

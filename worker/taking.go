@@ -3,6 +3,7 @@ package worker
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -19,9 +20,12 @@ type taking struct {
 	activities []*activities
 	// turnsSeen and activitiesSeen are the store's notices before the call.
 	turnsSeen, activitiesSeen uint64
-	// began means that the call was made, and asked what it takes.
-	began bool
+	// made means that the call was made, and asked what it takes.
+	made  bool
 	asked provider.TakeParams
+	// began is when a slot began to wait for the call, and settled is told how long it did.
+	began   time.Time
+	settled func(time.Duration)
 	// from is where what it asks for begins in a call with others.
 	from int
 	// succeeded means that the call has brought taken.
@@ -38,30 +42,33 @@ func (k *taking) begin(turns, work int) (params provider.TakeParams, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	d := k.dispatcher
-	if k.began || k.turn == nil && k.activities == nil || d.ctx.Err() != nil {
+	if k.made || k.turn == nil && k.activities == nil || d.ctx.Err() != nil {
 		return params, false
 	}
+	var own []*orchestrator
+	if k.turn != nil {
+		own, turns, k.turn = append(own, k.turn), 1, nil
+	}
 	var idle []*orchestrator
-	idle, k.turnsSeen = d.turns.reserve(turns)
+	idle, k.turnsSeen = d.turns.reserve(turns, own...)
 	if len(idle) > 0 {
 		k.turn = idle[0]
 	}
-	var waiting []*activities
-	waiting, k.activitiesSeen = d.activities.reserve(work)
-	k.activities = append(k.activities, waiting...)
-	return k.ask(), true
+	k.activities, k.activitiesSeen = d.activities.reserve(work+len(k.activities), k.activities...)
+	params = k.ask()
+	return params, params.Turn != nil || len(params.Work) > 0
 }
 
 // ask returns what the call takes for its slots. The caller has the mutex, or is alone.
 func (k *taking) ask() provider.TakeParams {
 	w := k.dispatcher.worker
-	k.began = true
+	k.made = true
 	if k.turn != nil {
 		turn := w.fetchTurn()
 		k.asked.Turn = &turn
 	}
 	for _, slot := range k.activities {
-		k.asked.Work = append(k.asked.Work, w.fetchWork(slot.id))
+		k.asked.Work = append(k.asked.Work, slot.fetchWork())
 	}
 	return k.asked
 }
@@ -82,6 +89,9 @@ func (k *taking) receive(taken provider.Taken, err error) {
 		return
 	}
 	k.succeeded, k.taken = true, taken
+	if k.settled != nil {
+		k.settled(time.Since(k.began))
+	}
 	if k.finished {
 		k.run()
 	}

@@ -163,7 +163,8 @@ func (w *Worker) Run(ctx context.Context) error {
 // store takes work beside acknowledgements, else a loop for each slot. release is called when
 // all have ended.
 func (w *Worker) startSlots(ctx, work context.Context) (release func()) {
-	turns, activities := w.turnSlots(), w.activitySlots()
+	turns := w.turnSlots(0, max(0, w.options.OrchestrationConcurrency))
+	activities := w.activitySlots(0, max(0, w.options.ActivityConcurrency))
 	if stop, ok := w.dispatch(ctx, work, turns, activities); ok {
 		return stop
 	}
@@ -176,21 +177,21 @@ func (w *Worker) startSlots(ctx, work context.Context) (release func()) {
 	return func() {}
 }
 
-// turnSlots are the worker's slots for turns.
-func (w *Worker) turnSlots() []*orchestrator {
+// turnSlots are slots for turns with these numbers.
+func (w *Worker) turnSlots(from, n int) []*orchestrator {
 	var list []*orchestrator
-	for slot := range max(0, w.options.OrchestrationConcurrency) {
-		id := fmt.Sprintf("orch-%d-%s", slot, w.id)
-		list = append(list, &orchestrator{worker: w, id: id, scout: slot == 0, settler: newSettler()})
+	for slot := range n {
+		id := fmt.Sprintf("orch-%d-%s", from+slot, w.id)
+		list = append(list, &orchestrator{worker: w, id: id, scout: from+slot == 0, settler: newSettler()})
 	}
 	return list
 }
 
-// activitySlots are the worker's slots for activities.
-func (w *Worker) activitySlots() []*activities {
+// activitySlots are slots for activities with these numbers.
+func (w *Worker) activitySlots(from, n int) []*activities {
 	var list []*activities
-	for slot := range max(0, w.options.ActivityConcurrency) {
-		list = append(list, &activities{worker: w, id: w.slotID(slot), scout: slot == 0, settler: newSettler()})
+	for slot := range n {
+		list = append(list, &activities{worker: w, id: w.slotID(from + slot), scout: from+slot == 0, settler: newSettler()})
 	}
 	return list
 }
