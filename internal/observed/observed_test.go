@@ -36,6 +36,7 @@ var optional = map[string]has{
 	"ChangeNotifier":  check[provider.ChangeNotifier](),
 	"CodeSelector":    check[provider.CodeSelector](),
 	"EndNotifier":     check[provider.EndNotifier](),
+	"EndTeller":       check[provider.EndTeller](),
 	"InstanceStarter": check[provider.InstanceStarter](),
 	"LeaseWatcher":    check[provider.LeaseWatcher](),
 	"LockRenewer":     check[provider.LockRenewer](),
