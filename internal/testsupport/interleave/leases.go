@@ -34,6 +34,7 @@ func Leases() []Scenario {
 		besideAnOpenTransaction(),
 		whileItsUpdateWaits(),
 		addedOnce(),
+		behindALongTransaction(),
 	)
 }
 
@@ -100,13 +101,13 @@ func due() []Scenario {
 		},
 		{
 			Name:     "the lease of a turn begins when it is taken",
-			Prepare:  twoTurns + slow("ready_due_inboxes"),
+			Prepare:  twoTurns + turnOfBDue + slow("ready_due_inboxes"),
 			Sessions: []tsqltest.Session{turn("fetch", 1)},
 			Check:    wholeLease("inboxes"),
 		},
 		{
 			Name:     "the lease of an activity begins when it is taken",
-			Prepare:  twoWorks + slow("ready_due_work"),
+			Prepare:  twoWorks + workOfBDue + slow("ready_due_work"),
 			Sessions: []tsqltest.Session{work("fetch", 1)},
 			Check:    wholeLease("worker_queue"),
 		},
@@ -147,6 +148,8 @@ func wholeLease(table string) func(e *tsqltest.End) error {
 const (
 	allTurnsDue = "UPDATE duroxide.inboxes SET head_id = NULL, wake_at = 1;\n"
 	allWorkDue  = "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1;\n"
+	turnOfBDue  = "UPDATE duroxide.inboxes SET head_id = NULL, wake_at = 1 WHERE instance_id = N'b';\n"
+	workOfBDue  = "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1 WHERE instance_id = N'b';\n"
 )
 
 // bothFetched says that who did not have to wait for too long has got something.
@@ -277,5 +280,34 @@ func addedOnce() Scenario {
 	return Scenario{
 		Name:     "who comes when somebody has added an inbox does not add it too",
 		Sessions: []tsqltest.Session{does("one", begin+enqueueTurn("a", 1)+end), does("other", begin+enqueueTurn("a", 1)+end)},
+	}
+}
+
+// behindALongTransaction are two activities that end in one call, while somebody has the row of the first for two seconds: the second does
+// not wait for him. An interruption moves the clock by a tenth of a second, and there are a few.
+func behindALongTransaction() Scenario {
+	const long = "BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET attempt_count = attempt_count WHERE instance_id = N'a'; " +
+		"DECLARE @n INT = 0; WHILE @n < 20 BEGIN SET @n += 1; WAITFOR DELAY '00:00:00.100'; END; COMMIT;"
+	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, N'a', N'{}'), (1, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
+	return Scenario{
+		Name:    "an activity does not wait behind one that is blocked and ends in the same call",
+		Prepare: heldWork + fetchWorkOf(8, "w1"), // that of b
+		Sessions: []tsqltest.Session{
+			does("long", long),
+			{Name: "acks", Run: func(p *tsqltest.Player) error {
+				began := p.Now()
+				_, err := p.Exec(acks)
+				if took := p.Now().Sub(began); took > time.Second {
+					return fmt.Errorf("the call has taken %v", took)
+				}
+				return err
+			}},
+		},
+		Check: func(e *tsqltest.End) error {
+			if n := e.Value("SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b'"); n != int64(0) {
+				return errors.New("the activity of b has not ended")
+			}
+			return nil
+		},
 	}
 }
