@@ -11,9 +11,11 @@
 -- Locks: worker_queue (read, nothing is kept locked while a session is), sessions (by
 --   pk_sessions).
 --
--- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek; LOOP,
---   FORCESEEK and ROWLOCK delete each session by its key, however many the plan was made for.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and
+--   reads no row of an activity: who ends one locks it before its keys, and the two would
+--   deadlock. LOOP, FORCESEEK and ROWLOCK delete each session by its key, however many the plan
+--   was made for. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;
@@ -32,7 +34,7 @@ BEGIN
     WHERE s.locked_until < @now
       AND NOT EXISTS (
           SELECT 1
-          FROM duroxide.worker_queue AS q
+          FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
           WHERE q.ready IN (0, 1)
             AND q.session_id = s.session_id
             AND q.session_id IS NOT NULL

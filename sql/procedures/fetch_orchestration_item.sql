@@ -43,7 +43,7 @@
 --
 -- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes
 --   (the instance's row, by ix_inboxes_ready and then pk_inboxes), orchestrator_queue (the
---   visible messages, by take_messages), instances, executions, history, kv_store (shared, by
+--   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances, executions, history, kv_store (shared, by
 --   the primary key).
 --
 -- Hints: find_turn chooses the instance. The last look waits for others instead of passing over
@@ -53,10 +53,12 @@
 --   yet. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows, and UPDLOCK
 --   waits for those that are about to be made fetchable. FORCESEEK locks the row before its keys
 --   in the indexes, so that two fetches cannot come to them from both sides, and reads no rows
---   of other instances. INDEX reads what is due and the messages of the turn, and nothing of
---   what is hidden. No hint is needed for correctness: the update that takes the instance
---   repeats the condition. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+--   of other instances. With LOOP it seeks what is visible of each kind, nothing of what is
+--   hidden, and the messages of the turn by their keys: who came to them by the token's index
+--   would hold its key and wait for the row, while a deletion that has locked the row waits for
+--   the key. INDEX reads what is due. No hint is needed for correctness: the update that takes
+--   the instance repeats the condition. KEEPFIXED PLAN keeps the plan however many rows change:
+--   see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -91,6 +93,7 @@ DECLARE @versions duroxide.version_id_list_v1;
 DECLARE @codes duroxide.code_id_list_v1;
 -- An instance may be there twice, if more came for it meanwhile.
 DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, messages BIGINT NOT NULL);
+DECLARE @messages TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT,
     @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
     @tries INT = 0, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
@@ -216,7 +219,22 @@ BEGIN TRY
         BEGIN
             -- Whoever made the head visible may have done so while the update waited.
             SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-            EXEC duroxide.take_messages @instance_id = @candidate, @lock_token = @lock_token, @now = @now, @taken = @taken OUTPUT;
+            INSERT INTO @messages (id)
+            SELECT q.id
+            FROM (VALUES (CAST(0 AS TINYINT)), (CAST(1 AS TINYINT)), (CAST(2 AS TINYINT)), (CAST(3 AS TINYINT))) AS k (kind)
+            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind, visible_at))) ON q.kind = k.kind
+            WHERE q.instance_id = @candidate
+              AND q.visible_at <= @now
+            OPTION (KEEPFIXED PLAN);
+            -- The lease is exclusive, so whoever held a message before has lost it.
+            -- vet:allow Q3: the lease on the inbox covers its messages
+            UPDATE q
+            SET lock_token = @lock_token, attempt_count = q.attempt_count + 1
+            FROM @messages AS m
+            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = m.id
+            WHERE q.instance_id = @candidate
+            OPTION (KEEPFIXED PLAN);
+            SET @taken = @@ROWCOUNT;
             IF @taken > 0
             BEGIN
                 SELECT @name = i.orchestration_name, @version = i.orchestration_version, @execution_id = i.current_execution_id
@@ -282,6 +300,7 @@ BEGIN TRY
                   AND lock_token = @lock_token
                 OPTION (KEEPFIXED PLAN);
                 EXEC duroxide.refresh_inbox @instance_id = @candidate, @now = @now;
+                DELETE FROM @messages;
             END;
         END;
         COMMIT TRANSACTION;
@@ -312,7 +331,8 @@ BEGIN TRY
             COALESCE(@execution_id, 1) AS execution_id,
             COALESCE((
                 SELECT MAX(q.attempt_count)
-                FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+                FROM @messages AS m
+                INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = m.id
                 WHERE q.instance_id = @instance_id
                   AND q.lock_token = @lock_token
             ), 0) AS attempt_count,
@@ -338,7 +358,8 @@ BEGIN TRY
 
         -- gen:result Messages
         SELECT q.id, q.work_item
-        FROM duroxide.orchestrator_queue AS q WITH (INDEX (ix_orchestrator_queue_token))
+        FROM @messages AS m
+        INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = m.id
         WHERE q.instance_id = @instance_id
           AND q.lock_token = @lock_token
         ORDER BY q.id

@@ -3,7 +3,6 @@ package main
 const (
 	otherPlan = "only a plan of other statistics is another one: it reads more, and answers the same"
 	sameToken = "a token belongs to one instance"
-	endedDead = "a crash between the two leaves a lease that ends by itself, as a crash right after a fetch does"
 	noStart   = "under the inbox's lock the condition before it has just seen that there is no start, so all messages are of these kinds"
 	noTurn    = "who holds an inbox has a start in its queue or an instance, and the conditions before it have just seen that there is neither"
 	otherHint = "the hint beside it and LOOP JOIN leave the same plans"
@@ -11,9 +10,6 @@ const (
 
 // survivors are mutants that nothing finds, by name, and why.
 var survivors = map[string]string{
-	"fetch_orchestration_item: commits before it releases what it has not taken": endedDead,
-	"lock_work_item: commits before it gives back what it may not take":          endedDead,
-
 	"abandon_orchestration_item: without its condition q.instance_id = @instance_id": sameToken,
 	"ack_orchestration_item: without its condition q.instance_id = @instance_id":     sameToken,
 

@@ -39,12 +39,12 @@ var turnMutants = []mutant{
 		old: "          AND code_id = @code_id\n          AND head_id IS NOT NULL\n        OPTION", new: "          AND code_id = @code_id\n        OPTION",
 	},
 	{
-		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "take_messages",
-		old: "  AND q.visible_at <= @now\nOPTION", new: "  AND q.visible_at <= @now + 3600000\nOPTION",
+		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "fetch_orchestration_item",
+		old: "AND q.visible_at <= @now\n            OPTION", new: "AND q.visible_at <= @now + 3600000\n            OPTION",
 	},
 	{
 		what: "keeps the old time when it has taken an instance", kind: clockEarlier, module: "fetch_orchestration_item",
-		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            EXEC duroxide.take", new: "            EXEC duroxide.take",
+		old: "            SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\n            INSERT INTO @messages", new: "            INSERT INTO @messages",
 	},
 	{
 		what: "counts the lease from the beginning of the fetch", kind: clockEarlier, module: "fetch_orchestration_item",
@@ -56,7 +56,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits when it has taken the instance, before it takes the messages", kind: commitMoved, module: "fetch_orchestration_item",
-		old: "        SET @taken = @@ROWCOUNT;\n", new: "        SET @taken = @@ROWCOUNT;\n        " + again,
+		old: "        SET @taken = @@ROWCOUNT;\n        SET LOCK", new: "        SET @taken = @@ROWCOUNT;\n        " + again + "        SET LOCK",
 	},
 	{
 		what: "commits before it releases what it has not taken", kind: commitMoved, module: "fetch_orchestration_item",

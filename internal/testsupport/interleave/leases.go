@@ -35,6 +35,8 @@ func Leases() []Scenario {
 		whileItsUpdateWaits(),
 		addedOnce(),
 		behindALongTransaction(),
+		whileOneGivesBack(),
+		whileOneDrops(),
 	)
 }
 
@@ -62,6 +64,7 @@ func byAnyPlan() []Scenario {
 			Name: "fetch work, delete its instance", Prepare: heldTurn + enqueueWork("a", "NULL"),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
+		cleanUp(),
 		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
 		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackTurnOf(9))}},
 		{Name: "fetch turn, abandon turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("abandon", abandonTurnOf(9))}},
@@ -77,6 +80,21 @@ func byAnyPlan() []Scenario {
 		list[i].Allow, list[i].AnyPlan = []int32{1222, 2627, 50_010}, true
 	}
 	return list
+}
+
+// cleanUp reads no rows of activities, by any plan: who ends one locks its row first and then its keys, and the two would deadlock.
+func cleanUp() Scenario {
+	return Scenario{
+		Name:     "clean up sessions, any plan",
+		Prepare:  aSession + "UPDATE duroxide.sessions SET locked_until = 1;\n",
+		Sessions: []tsqltest.Session{does("clean up", "EXEC duroxide.cleanup_orphaned_sessions;")},
+		Check: func(e *tsqltest.End) error {
+			if rows := e.Keys("clean up").Where(func(k tsqltest.KeyCount) bool { return k.Index == "pk_worker_queue" }); len(rows) > 0 {
+				return fmt.Errorf("it reads rows of activities:\n%v", rows)
+			}
+			return nil
+		},
+	}
 }
 
 // due are fetches when the time of what waits has come.
@@ -306,6 +324,52 @@ func behindALongTransaction() Scenario {
 		Check: func(e *tsqltest.End) error {
 			if n := e.Value("SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b'"); n != int64(0) {
 				return errors.New("the activity of b has not ended")
+			}
+			return nil
+		},
+	}
+}
+
+// whileOneGivesBack is a fetch of who has a session, beside one that has chosen its only activity and finds out only then that it may
+// not have it. The claim says so, which finds that the other has come first.
+func whileOneGivesBack() Scenario {
+	const late = `
+GO
+CREATE OR ALTER PROCEDURE duroxide.claim_session
+	@session_id NVARCHAR(400), @owner NVARCHAR(400), @now BIGINT, @session_ms BIGINT, @claimed BIT OUTPUT, @fresh BIT OUTPUT
+AS
+IF @owner = N'late'
+	INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) VALUES (@session_id, N'owner', @now + @session_ms, @now);
+SELECT @claimed = CASE @owner WHEN N'late' THEN 0 ELSE 1 END, @fresh = 0;
+GO
+`
+	return Scenario{
+		Name:     "a fetch finds the only activity of its session, which another one gives back",
+		Prepare:  enqueueWork("a", "s1") + late,
+		Sessions: []tsqltest.Session{fetches("late", fetchWorkOf(1, "late")), fetches("owner", fetchWorkOf(2, "owner"))},
+		Allow:    []int32{1222},
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 && e.Err("owner") == nil {
+				return errors.New("it says that there is nothing")
+			}
+			return nil
+		},
+	}
+}
+
+// whileOneDrops is the start of an instance and a fetch of it, beside a fetch that drops the message which was there before, and leaves one
+// that is hidden. It does not know the code of what starts, and can't take it.
+func whileOneDrops() Scenario {
+	const known = "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Other', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k;\n"
+	drop := strings.Replace(fetchTurnOf(1), "@known = NULL", "@known = 0x01", 1)
+	return Scenario{
+		Name:     "a fetch finds the instance that starts while another one drops its messages",
+		Prepare:  known + enqueueTurn("a", 0) + strings.Replace(enqueueTurn("a", 0), "@delay_ms = 0", "@delay_ms = 60000", 1),
+		Sessions: []tsqltest.Session{fetches("drop", drop), fetches("start", start("a")+fetchTurnOf(2))},
+		Allow:    []int32{1222},
+		Check: func(e *tsqltest.End) error {
+			if len(e.Notes()) == 0 && e.Err("start") == nil {
+				return errors.New("it says that there is nothing")
 			}
 			return nil
 		},

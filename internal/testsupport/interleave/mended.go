@@ -31,6 +31,12 @@ func mended() []Scenario {
 			Sessions: []tsqltest.Session{does("get", getValue), does("ack", setsValue(9, "Completed"))},
 		},
 		{
+			Name:     "a fetch reads the messages that it has taken, beside a deletion of the instance",
+			Prepare:  start("a") + fetchTurnOf(8) + call{"execution": "1"}.named("Order").ack(8) + enqueueTurn("a", 3),
+			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("delete", "EXEC duroxide.delete_instance @instance_id = N'a', @force = 1;")},
+			Allow:    []int32{1222},
+		},
+		{
 			Name:    "a turn sends to an instance that is not there, beside a transaction that sends in order",
 			Prepare: enqueueTurn("b", 1) + fetchTurnOf(9) + enqueueTurn("d", 1),
 			Sessions: []tsqltest.Session{
