@@ -1,7 +1,6 @@
 package orchestration_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/client"
@@ -20,29 +19,24 @@ func ExamplePatched() {
 		}
 		return orchestration.Activity(ctx, Charge, 4900).Await()
 	})
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, order, "order-1", "chair")
-		if err != nil {
-			return err
+	ctx, c, stop := working(order, Reserve, Charge)
+	defer stop()
+	run, err := client.Start(ctx, c, order, "order-1", "chair")
+	check(err)
+	_, err = run.Wait(ctx)
+	check(err)
+	admin, err := c.Admin()
+	check(err)
+	events, err := admin.ReadHistory(ctx, run.Instance())
+	check(err)
+	for _, event := range events {
+		switch k := event.Kind.(type) {
+		case provider.ActivityScheduled:
+			fmt.Println("activity", k.Name)
+		case provider.ExternalSubscribed:
+			fmt.Println("marker", k.Name)
 		}
-		if _, err := run.Wait(ctx); err != nil {
-			return err
-		}
-		admin, err := c.Admin()
-		if err != nil {
-			return err
-		}
-		events, err := admin.ReadHistory(ctx, run.Instance())
-		for _, event := range events {
-			switch k := event.Kind.(type) {
-			case provider.ActivityScheduled:
-				fmt.Println("activity", k.Name)
-			case provider.ExternalSubscribed:
-				fmt.Println("marker", k.Name)
-			}
-		}
-		return err
-	}, order, Reserve, Charge)
+	}
 	// Output:
 	// marker duroxide:patched:reserve-first
 	// activity Reserve

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/orchestration"
-	"github.com/duroxide/duroxide-go/provider/sqlite"
-	"github.com/duroxide/duroxide-go/worker"
 )
 
 // The activities of the examples: ordinary functions, where side effects happen.
@@ -34,35 +31,6 @@ var (
 	})
 )
 
-// example runs the examples' orchestrations in this process, on a store in memory.
-func example(do func(ctx context.Context, c *client.Client) error, definitions ...worker.Registrable) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	store, err := sqlite.OpenMemory(ctx, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer store.Close()
-	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err == nil {
-		err = w.Register(definitions...)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	done := make(chan error)
-	go func() { done <- w.Run(ctx) }()
-	if err := do(ctx, client.New(store)); err != nil {
-		fmt.Println("error:", err)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		fmt.Println(err)
-	}
-}
-
 // An orchestration is a plain function. Whatever it asks for through its context is
 // recorded, so it goes on where it was if the process dies in between.
 func ExampleNew() {
@@ -78,16 +46,8 @@ func ExampleNew() {
 		return greetings, nil
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, hello, "hello-1", []string{"Oslo", "Lima"})
-		if err != nil {
-			return err
-		}
-		greetings, err := run.Wait(ctx)
-		fmt.Println(greetings)
-		return err
-	}, hello, Greet)
-	// Output: [Hello, Oslo! Hello, Lima!]
+	fmt.Println(resultOf(hello, []string{"Oslo", "Lima"}, Greet))
+	// Output: [Hello, Oslo! Hello, Lima!] <nil>
 }
 
 // Scheduling does not block, so several activities run side by side.
@@ -100,16 +60,8 @@ func ExampleJoin() {
 		return orchestration.Join(greetings...) // in the order of the cities
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, fanOut, "fan-out-1", []string{"Oslo", "Lima", "Hanoi"})
-		if err != nil {
-			return err
-		}
-		greetings, err := run.Wait(ctx)
-		fmt.Println(greetings)
-		return err
-	}, fanOut, Greet)
-	// Output: [Hello, Oslo! Hello, Lima! Hello, Hanoi!]
+	fmt.Println(resultOf(fanOut, []string{"Oslo", "Lima", "Hanoi"}, Greet))
+	// Output: [Hello, Oslo! Hello, Lima! Hello, Hanoi!] <nil>
 }
 
 // A person is asked, and after a day nobody waits any longer. The timer holds across
@@ -125,23 +77,16 @@ func ExampleSelect() {
 		return answer.Await()
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, approval, "approval-1", "")
-		if err != nil {
-			return err
-		}
-		// An event that is raised before somebody waits for it is lost.
-		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
-			return err
-		}
-		if err := c.RaiseEvent(ctx, run.Instance(), "answer", "approved"); err != nil {
-			return err
-		}
-		answer, err := run.Wait(ctx)
-		fmt.Println(answer)
-		return err
-	}, approval)
-	// Output: approved
+	ctx, c, stop := working(approval)
+	defer stop()
+	run, err := client.Start(ctx, c, approval, "approval-1", "")
+	check(err)
+	// An event that is raised before somebody waits for it is lost.
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	check(c.RaiseEvent(ctx, run.Instance(), "answer", "approved"))
+	fmt.Println(run.Wait(ctx))
+	// Output: approved <nil>
 }
 
 // ErrCardDeclined is what a charge fails with that another attempt does not help.
@@ -157,16 +102,9 @@ func ExampleCallError() {
 		return receipt, err
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, paying, "paying-1", 100)
-		if err != nil {
-			return err
-		}
-		_, err = run.Wait(ctx)
-		code, _ := ErrCardDeclined.Details(err)
-		fmt.Println(errors.Is(err, ErrCardDeclined), code, err)
-		return nil
-	}, paying, refuse)
+	_, err := resultOf(paying, 100, refuse)
+	code, _ := ErrCardDeclined.Details(err)
+	fmt.Println(errors.Is(err, ErrCardDeclined), code, err)
 	// Output: true 51 the card was declined
 }
 
@@ -190,16 +128,8 @@ func ExampleWithRetry() {
 		})).Await()
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, asking, "asking-1", "how much?")
-		if err != nil {
-			return err
-		}
-		answer, err := run.Wait(ctx)
-		fmt.Println(answer)
-		return err
-	}, asking, ask)
-	// Output: answered at attempt 3
+	fmt.Println(resultOf(asking, "how much?", ask))
+	// Output: answered at attempt 3 <nil>
 }
 
 // Each item is reserved and charged, two items at a time.
@@ -214,16 +144,8 @@ func ExampleMap() {
 		})
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, buying, "buying-1", []string{"chair", "table", "lamp"})
-		if err != nil {
-			return err
-		}
-		bought, err := run.Wait(ctx)
-		fmt.Println(bought)
-		return err
-	}, buying, Reserve, Charge)
-	// Output: [chair charged 500 table charged 500 lamp charged 400]
+	fmt.Println(resultOf(buying, []string{"chair", "table", "lamp"}, Reserve, Charge))
+	// Output: [chair charged 500 table charged 500 lamp charged 400] <nil>
 }
 
 // A reminder goes on beside the work, and ends with it.
@@ -242,16 +164,8 @@ func ExampleGo() {
 		return greeting.Await()
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, working, "working-1", "Oslo")
-		if err != nil {
-			return err
-		}
-		greeting, err := run.Wait(ctx)
-		fmt.Println(greeting)
-		return err
-	}, working, Greet)
-	// Output: Hello, Oslo!
+	fmt.Println(resultOf(working, "Oslo", Greet))
+	// Output: Hello, Oslo! <nil>
 }
 
 // Errors are values: what was done is undone where the function says so.
@@ -268,20 +182,12 @@ func ExampleActivity() {
 		return receipt, nil
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		for i, cents := range []int{4_900, 490_000} {
-			run, err := client.Start(ctx, c, order, fmt.Sprint("order-", i), cents)
-			if err != nil {
-				return err
-			}
-			receipt, err := run.Wait(ctx)
-			fmt.Printf("%q %v\n", receipt, err)
-		}
-		return nil
-	}, order, Reserve, Charge, Release)
+	fmt.Println(resultOf(order, 4_900, Reserve, Charge, Release))
+	_, err := resultOf(order, 490_000, Reserve, Charge, Release)
+	fmt.Println(err)
 	// Output:
-	// "charged 4900" <nil>
-	// "" card declined, chair released
+	// charged 4900 <nil>
+	// card declined, chair released
 }
 
 // A sub-orchestration is an orchestration with a parent; its result is a future like
@@ -298,16 +204,8 @@ func ExampleSub() {
 		return orchestration.Join(lines...)
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, order, "order-1", []string{"chair", "table"})
-		if err != nil {
-			return err
-		}
-		lines, err := run.Wait(ctx)
-		fmt.Println(lines)
-		return err
-	}, order, line, Reserve)
-	// Output: [chair reserved table reserved]
+	fmt.Println(resultOf(order, []string{"chair", "table"}, line, Reserve))
+	// Output: [chair reserved table reserved] <nil>
 }
 
 // An orchestration that lives for ever reads its mailbox and begins anew with each
@@ -325,21 +223,15 @@ func ExampleContinueAsNew() {
 		return 0, orchestration.ContinueAsNew(ctx, balance+amount)
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, account, "account-1", 100)
-		if err != nil {
-			return err
-		}
-		for _, amount := range []int{50, -20, 0} {
-			if err := c.Enqueue(ctx, run.Instance(), "amounts", amount); err != nil {
-				return err
-			}
-		}
-		balance, err := run.Wait(ctx)
-		fmt.Println(balance)
-		return err
-	}, account)
-	// Output: 130
+	ctx, c, stop := working(account)
+	defer stop()
+	run, err := client.Start(ctx, c, account, "account-1", 100)
+	check(err)
+	for _, amount := range []int{50, -20, 0} {
+		check(c.Enqueue(ctx, run.Instance(), "amounts", amount))
+	}
+	fmt.Println(run.Wait(ctx))
+	// Output: 130 <nil>
 }
 
 // New code for new instances, while those under way stay with what they began with.
@@ -351,20 +243,15 @@ func ExampleDefinition_WithVersion() {
 		return "Hi", nil
 	}).WithVersion("2.0.0")
 
-	example(func(ctx context.Context, c *client.Client) error {
-		for _, options := range [][]client.StartOption{{client.AtVersion("1.0.0")}, nil} {
-			run, err := client.Start(ctx, c, first, fmt.Sprint("greeting-", len(options)), "", options...)
-			if err != nil {
-				return err
-			}
-			text, err := run.Wait(ctx)
-			if err != nil {
-				return err
-			}
-			fmt.Println(text)
-		}
-		return nil
-	}, first, second)
+	ctx, c, stop := working(first, second)
+	defer stop()
+	for _, options := range [][]client.StartOption{{client.AtVersion("1.0.0")}, nil} {
+		run, err := client.Start(ctx, c, first, fmt.Sprint("greeting-", len(options)), "", options...)
+		check(err)
+		text, err := run.Wait(ctx)
+		check(err)
+		fmt.Println(text)
+	}
 	// Output:
 	// Good day
 	// Hi
@@ -389,22 +276,16 @@ func ExampleSaga() {
 		return "shipped", saga.Undo(ctx, err)
 	}).WithCleanup(time.Hour)
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, order, "order-1", "lamp")
-		if err != nil {
-			return err
-		}
-		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
-			return err
-		}
-		if err := c.Cancel(ctx, run.Instance(), "changed my mind"); err != nil {
-			return err
-		}
-		_, err = run.Wait(ctx)
-		status, _ := run.Status(ctx)
-		fmt.Println(status.State, *status.CustomStatus, err)
-		return nil
-	}, order, Reserve, Release)
+	ctx, c, stop := working(order, Reserve, Release)
+	defer stop()
+	run, err := client.Start(ctx, c, order, "order-1", "lamp")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	check(c.Cancel(ctx, run.Instance(), "changed my mind"))
+	_, err = run.Wait(ctx)
+	status, _ := run.Status(ctx)
+	fmt.Println(status.State, *status.CustomStatus, err)
 	// Output: Cancelled lamp released canceled: changed my mind
 }
 
@@ -418,16 +299,8 @@ func ExampleDefinition_ContinueAsNew() {
 		return counting.ContinueAsNew(ctx, n+1)
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, count, "counting-1", 1)
-		if err != nil {
-			return err
-		}
-		text, err := run.Wait(ctx)
-		fmt.Println(text)
-		return err
-	}, count)
-	// Output: execution 3
+	fmt.Println(resultOf(count, 1))
+	// Output: execution 3 <nil>
 }
 
 // On its cancellation an orchestration may clean up. What it asks for through the detached
@@ -443,21 +316,15 @@ func ExampleDefinition_WithCleanup() {
 		return back, err
 	}).WithCleanup(time.Minute)
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, rental, "rental-1", "car 7")
-		if err != nil {
-			return err
-		}
-		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
-			return err
-		}
-		if err := c.Cancel(ctx, run.Instance(), "broken down"); err != nil {
-			return err
-		}
-		_, err = run.Wait(ctx)
-		fmt.Println(err, errors.Is(err, orchestration.ErrCancelled))
-		return nil
-	}, rental, Release)
+	ctx, c, stop := working(rental, Release)
+	defer stop()
+	run, err := client.Start(ctx, c, rental, "rental-1", "car 7")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	check(c.Cancel(ctx, run.Instance(), "broken down"))
+	_, err = run.Wait(ctx)
+	fmt.Println(err, errors.Is(err, orchestration.ErrCancelled))
 	// Output: canceled: broken down true
 }
 
@@ -486,16 +353,8 @@ func ExampleChannel() {
 		return charged, group.Wait()
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, charges, "charges-1", []int{100, 200, 300, 400})
-		if err != nil {
-			return err
-		}
-		charged, err := run.Wait(ctx)
-		fmt.Println(charged)
-		return err
-	}, charges, Charge)
-	// Output: 1000
+	fmt.Println(resultOf(charges, []int{100, 200, 300, 400}, Charge))
+	// Output: 1000 <nil>
 }
 
 // The first of several offers wins, and the others are cancelled.
@@ -508,16 +367,8 @@ func ExampleRace() {
 		return orchestration.Race(greetings...)
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, fastest, "fastest-1", []string{"Oslo"})
-		if err != nil {
-			return err
-		}
-		greeting, err := run.Wait(ctx)
-		fmt.Println(greeting)
-		return err
-	}, fastest, Greet)
-	// Output: Hello, Oslo!
+	fmt.Println(resultOf(fastest, []string{"Oslo"}, Greet))
+	// Output: Hello, Oslo! <nil>
 }
 
 // Results are taken in the order in which they come.
@@ -538,16 +389,8 @@ func ExampleAsCompleted() {
 		return done, nil
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, report, "report-1", []string{"Oslo", "Lima", "Rome"})
-		if err != nil {
-			return err
-		}
-		done, err := run.Wait(ctx)
-		fmt.Println(done)
-		return err
-	}, report, Greet)
-	// Output: 3
+	fmt.Println(resultOf(report, []string{"Oslo", "Lima", "Rome"}, Greet))
+	// Output: 3 <nil>
 }
 
 // Answer is somebody's answer to a question.
@@ -588,24 +431,17 @@ func ExampleNewQueue() {
 		return fmt.Sprintf("%s %d say yes, says %s", question, yes, by), err
 	})
 
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, poll, "poll-1", "Tea?", client.WithMessage(Answers, Answer{Yes: true, From: "Ada"}))
-		if err != nil {
-			return err
-		}
-		if _, err := c.WaitForCustomStatus(ctx, run.Instance(), 0); err != nil {
-			return err
-		}
-		if err := client.RaiseEvent(ctx, c, Closing, run.Instance(), "Grace"); err != nil {
-			return err
-		}
-		output, err := run.Wait(ctx)
-		if err != nil {
-			return err
-		}
-		leader, _, err := client.Value(ctx, c, Leader, run.Instance())
-		fmt.Println(output, "and", leader)
-		return err
-	}, poll)
+	ctx, c, stop := working(poll)
+	defer stop()
+	run, err := client.Start(ctx, c, poll, "poll-1", "Tea?", client.WithMessage(Answers, Answer{Yes: true, From: "Ada"}))
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	check(client.RaiseEvent(ctx, c, Closing, run.Instance(), "Grace"))
+	output, err := run.Wait(ctx)
+	check(err)
+	leader, _, err := client.Value(ctx, c, Leader, run.Instance())
+	check(err)
+	fmt.Println(output, "and", leader)
 	// Output: Tea? 1 say yes, says Grace and Ada
 }

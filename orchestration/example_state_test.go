@@ -1,0 +1,167 @@
+package orchestration_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/orchestration"
+)
+
+// Visits is how often somebody was here.
+var Visits = orchestration.NewKey[int]("visits")
+
+// A key keeps a small value through continue-as-new, and clients read it.
+func ExampleNewKey() {
+	guestbook := orchestration.New("Guestbook", func(ctx *orchestration.Context, more int) (int, error) {
+		visits, _, err := Visits.Get(ctx)
+		if err != nil {
+			return 0, err
+		}
+		Visits.Set(ctx, visits+1)
+		if more > 0 {
+			return 0, orchestration.ContinueAsNew(ctx, more-1)
+		}
+		return visits + 1, nil
+	})
+
+	ctx, c, stop := working(guestbook)
+	defer stop()
+	run, err := client.Start(ctx, c, guestbook, "guestbook-1", 2)
+	check(err)
+	fmt.Println(run.Wait(ctx))
+	fmt.Println(client.Value(ctx, c, Visits, "guestbook-1"))
+	// Output:
+	// 3 <nil>
+	// 3 true <nil>
+}
+
+// Keys without a declaration: a name, and a type at each use.
+func ExampleSetKV() {
+	stock := orchestration.New("Stock", func(ctx *orchestration.Context, _ string) ([]string, error) {
+		orchestration.SetKV(ctx, "chairs", 12)
+		orchestration.SetKV(ctx, "tables", 3)
+		orchestration.ClearKV(ctx, "tables")
+		chairs, ok, err := orchestration.GetKV[int](ctx, "chairs")
+		if err != nil || !ok || chairs != 12 {
+			return nil, errors.New("the chairs are gone")
+		}
+		keys := orchestration.KVKeys(ctx)
+		orchestration.ClearAllKV(ctx)
+		return keys, nil
+	})
+
+	fmt.Println(resultOf(stock, ""))
+	// Output: [chairs] <nil>
+}
+
+// Progress is how far an import is.
+type Progress struct{ Done, Of int }
+
+// Imported is the declared custom status of an import.
+var Imported orchestration.Status[Progress]
+
+// A custom status has a type if it is declared. Clients read it while the orchestration runs,
+// and afterwards.
+func ExampleStatus() {
+	importing := orchestration.New("Import", func(ctx *orchestration.Context, files []string) (int, error) {
+		for i := range files {
+			Imported.Set(ctx, Progress{i + 1, len(files)})
+		}
+		return len(files), nil
+	})
+
+	ctx, c, stop := working(importing)
+	defer stop()
+	run, err := client.Start(ctx, c, importing, "import-1", []string{"a.csv", "b.csv"})
+	check(err)
+	_, err = run.Wait(ctx)
+	check(err)
+	status, err := run.Status(ctx)
+	check(err)
+	fmt.Println(Imported.Decode(status.CustomStatus))
+	// Output: {2 2} true <nil>
+}
+
+// Approved is the event that a Request waits for.
+var Approved = orchestration.NewEvent[string]("approved")
+
+// A declared event has its name and its type in one place.
+func ExampleNewEvent() {
+	request := orchestration.New("Request", func(ctx *orchestration.Context, what string) (string, error) {
+		approved := Approved.Wait(ctx)
+		ctx.SetCustomStatus("asked") // now the event may come
+		by, err := approved.Await()
+		return what + " approved by " + by, err
+	})
+
+	ctx, c, stop := working(request)
+	defer stop()
+	run, err := client.Start(ctx, c, request, "request-1", "a chair")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, "request-1", 0)
+	check(err)
+	check(client.RaiseEvent(ctx, c, Approved, "request-1", "Ada"))
+	fmt.Println(run.Wait(ctx))
+	// Output: a chair approved by Ada <nil>
+}
+
+// An event without a declaration: a name and a type where it is waited for.
+func ExampleWaitForEvent() {
+	request := orchestration.New("Request", func(ctx *orchestration.Context, _ string) (string, error) {
+		approved := orchestration.WaitForEvent[string](ctx, "approved")
+		ctx.SetCustomStatus("asked")
+		return approved.Await()
+	})
+
+	ctx, c, stop := working(request)
+	defer stop()
+	run, err := client.Start(ctx, c, request, "request-1", "")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, "request-1", 0)
+	check(err)
+	check(c.RaiseEvent(ctx, "request-1", "approved", "by Ada"))
+	fmt.Println(run.Wait(ctx))
+	// Output: by Ada <nil>
+}
+
+// The clock and random ids are recorded, so a replay has the same.
+func ExampleUTCNow() {
+	stamp := orchestration.New("Stamp", func(ctx *orchestration.Context, _ string) (bool, error) {
+		now, err := orchestration.UTCNow(ctx)
+		if err != nil {
+			return false, err
+		}
+		id, err := orchestration.NewGUID(ctx)
+		return now.Year() >= 2025 && len(id) == 36, err
+	})
+
+	fmt.Println(resultOf(stamp, ""))
+	// Output: true <nil>
+}
+
+// The context's logger is silent while code is replayed, so each line is logged once.
+func ExampleContext_Logger() {
+	plain := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.MessageKey || a.Key == "instance_id" {
+				return a
+			}
+			return slog.Attr{}
+		},
+	}))
+	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
+		ctx.Logger(plain).Info("reserving")
+		reserved, err := orchestration.Activity(ctx, Reserve, item).Await()
+		ctx.Logger(plain).Info("done")
+		return reserved, err
+	})
+
+	fmt.Println(resultOf(order, "chair", Reserve))
+	// Output:
+	// msg=reserving instance_id=example
+	// msg=done instance_id=example
+	// chair reserved <nil>
+}
