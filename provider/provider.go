@@ -188,6 +188,9 @@ type AbandonParams struct {
 	Delay time.Duration
 	// IgnoreAttempt takes the fetch's attempt back, never below 0.
 	IgnoreAttempt bool
+	// Misfit, of a turn, is why its code does not fit the history: a store that is a
+	// [HeldAdmin] keeps it with the messages. Empty leaves what is kept.
+	Misfit string
 }
 
 // FetchWorkParams are the arguments of [Provider.FetchWorkItem].

@@ -33,6 +33,7 @@ type heldTurn struct {
 // Held lists the instances that this worker could not run last time because its code does not
 // fit their histories, those that it has met first at the front. It is empty without
 // [Options].HoldMisfits. One that another worker has taken since stays in the list for a while.
+// The store knows what all workers hold, see [provider.HeldAdmin].
 func (w *Worker) Held() []Held {
 	var list []Held
 	for _, h := range w.held.all() {
@@ -46,9 +47,9 @@ func (w *Worker) Held() []Held {
 	return list
 }
 
-// hold tells of code that does not fit, and reports for how long the instance is held; ok is
-// false when it fails.
-func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) (delay time.Duration, ok bool) {
+// hold tells of code that does not fit, and returns what gives the instance back; nil when it
+// fails.
+func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *replay.Misfit) (settle func()) {
 	reason := misfit.Message
 	work.Resume, work.Keep, work.Slow, work.AllPlaces = nil, false, nil, true
 	if again, err := replay.Check(ctx, work); err == nil && again.Misfit != nil {
@@ -57,8 +58,9 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 	logger := t.logger.With("orchestration_version", b.started.Version, "execution_id", b.executionID, "reason", reason)
 	if !t.worker.options.HoldMisfits || slices.ContainsFunc(t.item.Messages, cancels) {
 		logger.ErrorContext(ctx, "the code of an orchestration does not fit its history")
-		return 0, false
+		return nil
 	}
+	var delay time.Duration
 	held := t.worker.held.update(t.key(), func(h heldTurn) heldTurn {
 		now := time.Now()
 		if h.times == 0 {
@@ -70,9 +72,12 @@ func (t *turn) hold(ctx context.Context, b begin, work replay.Turn, misfit *repl
 		h.Orchestration, h.Version = b.started.Name, b.started.Version
 		return h
 	})
-	logger.ErrorContext(ctx, "the code of an orchestration does not fit its history, the instance is held",
-		"held", held.times, "retry_in", delay)
-	return delay, true
+	if tries := held.times; tries&(tries-1) == 0 { // the first, the second, the fourth, …
+		logger.WarnContext(ctx, "the code of an orchestration does not fit its history, the instance is held",
+			"tries", tries, "retry_in", delay, "next_line_after", 2*tries)
+	}
+	// Each try says why: its messages may not be those of the one before.
+	return func() { t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: true, Misfit: reason}) }
 }
 
 // cancels reports a request to end the instance.

@@ -1,6 +1,9 @@
 package worker_test
 
 import (
+	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +20,12 @@ var changed = orchestration.New(waiting.Name(), func(ctx *orchestration.Context,
 })
 
 // holding begins a worker that holds what does not fit, and returns what it gives back.
-func holding(t *testing.T, store provider.Provider) (w *worker.Worker, given chan provider.AbandonParams, stop func()) {
+func holding(t *testing.T, store provider.Provider, log io.Writer) (w *worker.Worker, given chan provider.AbandonParams, stop func()) {
 	t.Helper()
 	given = make(chan provider.AbandonParams, 256)
 	w, err := worker.New(handsBack{store, given}, worker.Options{
 		HoldMisfits: true, UnregisteredBackoff: time.Millisecond, UnregisteredBackoffMax: time.Hour, MaxAttempts: 1,
+		Logger: slog.New(slog.NewJSONHandler(log, nil)),
 	})
 	if err == nil {
 		err = w.Register(changed, echo)
@@ -37,10 +41,12 @@ func holding(t *testing.T, store provider.Provider) (w *worker.Worker, given cha
 func TestMisfitsAreHeld(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
-	w, given, stop := holding(t, store)
+	log := &lockedBuffer{}
+	w, given, stop := holding(t, store, log)
 	raise(t, store, run.Instance(), "go")
+	const want = `history has event 2, a wait for event "go", where the code asks for activity "Echo" with 0 bytes at worker/hold_test.go:`
 	for _, delay := range []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond} {
-		if params := receive(t, "given back", given); params.Delay != delay || !params.IgnoreAttempt {
+		if params := receive(t, "given back", given); params.Delay != delay || !params.IgnoreAttempt || !strings.HasPrefix(params.Misfit, want) {
 			t.Errorf("given back with %+v, want %v", params, delay)
 		}
 	}
@@ -48,20 +54,60 @@ func TestMisfitsAreHeld(t *testing.T) {
 	if len(held) != 1 || held[0].Instance != run.Instance() || held[0].Orchestration != "Waiting" || held[0].Version != "1.0.0" || held[0].ExecutionID != 1 {
 		t.Fatalf("%+v", held)
 	}
-	const want = `history has event 2, a wait for event "go", where the code asks for activity "Echo" with 0 bytes at worker/hold_test.go:16`
 	if !strings.HasPrefix(held[0].Reason, want) {
 		t.Errorf("%s\nwant %s", held[0].Reason, want)
 	}
+	for range 2 {
+		receive(t, "given back", given)
+	}
 	stop()
+	// The first, the second and the fourth try, perhaps the eighth.
+	if lines := strings.Count(log.String(), "the instance is held"); lines < 3 || lines > 4 || strings.Contains(log.String(), "ERROR") {
+		t.Errorf("%d lines in\n%s", lines, log)
+	}
 	runWorker(t, store, worker.Options{}, waiting)
 	result(t, run)
+}
+
+// TestHeldInstanceIsRetried: clients see why an instance is held, whoever holds it, and have it
+// tried again long before its time.
+func TestHeldInstanceIsRetried(t *testing.T) {
+	t.Parallel()
+	store, run := leftWaiting(t)
+	c, instance := client.New(store), run.Instance()
+	given := make(chan provider.AbandonParams, 256)
+	stop := runWorker(t, handsBack{store, given}, worker.Options{HoldMisfits: true, UnregisteredBackoff: time.Hour}, changed, echo)
+	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) {
+		t.Errorf("retrying what waits: %v", err)
+	}
+	raise(t, store, instance, "go")
+	reason := receive(t, "given back", given).Misfit
+	stop() // the store has answered
+	held, err := c.Held(t.Context(), instance)
+	if err != nil || held == nil || held.InstanceID != instance || held.Reason != reason || held.NextTry.Sub(held.Since) != time.Hour {
+		t.Fatalf("held: %+v, %v", held, err)
+	}
+	runWorker(t, store, worker.Options{}, waiting)
+	if err := c.RetryHeld(t.Context(), instance); err != nil {
+		t.Fatal(err)
+	}
+	result(t, run)
+	if held, err := c.Held(t.Context(), instance); held != nil || err != nil {
+		t.Errorf("it has ended, and is held: %+v, %v", held, err)
+	}
+	if err := c.RetryHeld(t.Context(), instance); !errors.Is(err, client.ErrNotHeld) || !errors.Is(err, client.ErrEnded) {
+		t.Errorf("retrying what has ended: %v", err)
+	}
+	if err := c.RetryHeld(t.Context(), "nobody"); !errors.Is(err, client.ErrNotHeld) || !errors.Is(err, client.ErrNoInstance) {
+		t.Errorf("retrying nobody: %v", err)
+	}
 }
 
 // TestHeldMisfitsCanBeCancelled: then they fail for what they are.
 func TestHeldMisfitsCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	store, run := leftWaiting(t)
-	w, given, stop := holding(t, store)
+	w, given, stop := holding(t, store, io.Discard)
 	raise(t, store, run.Instance(), "go")
 	receive(t, "given back", given)
 	if err := client.New(store).Cancel(t.Context(), run.Instance(), "enough"); err != nil {

@@ -81,8 +81,9 @@ type Options struct {
 
 	// HoldMisfits keeps an instance whose code does not fit its history as it is, where it would
 	// fail otherwise. Its turn is given back, and offered again after UnregisteredBackoff, until a
-	// worker has code that fits, such as after a rollback. The log and [Worker.Held] say why, and a
-	// request to cancel the instance ends it. Default is to fail it.
+	// worker has code that fits, such as after a rollback. The log, [Worker.Held] and a store that is
+	// a [provider.HeldAdmin] say why; by the latter it is shown by `duroxide status` and can be tried
+	// at once, as by `duroxide retry`. A request to cancel the instance ends it. Default is to fail it.
 	HoldMisfits bool
 
 	// BlockedTimeout is how long an orchestration function may keep control without

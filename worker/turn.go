@@ -230,8 +230,8 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 	t.suspended = result.Suspended
 	t.carry(b, result)
 	if result.Misfit != nil {
-		if delay, ok := t.hold(ctx, b, work, result.Misfit); ok {
-			return func() { t.abandon(ctx, delay, true) }
+		if settle := t.hold(ctx, b, work, result.Misfit); settle != nil {
+			return settle
 		}
 	}
 	t.report(ctx, result)
@@ -306,11 +306,15 @@ func (t *turn) drop(ctx context.Context) {
 	_ = t.ackNoticing(ctx, params, notices)
 }
 
-// abandon gives the batch back. That the lock is gone already is no news.
+// abandon gives the batch back.
 func (t *turn) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
-	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
-		LockToken: t.fetched.LockToken, Delay: delay, IgnoreAttempt: ignoreAttempt,
-	})
+	t.giveBack(ctx, provider.AbandonParams{Delay: delay, IgnoreAttempt: ignoreAttempt})
+}
+
+// giveBack is abandon with all that can be said. That the lock is gone already is no news.
+func (t *turn) giveBack(ctx context.Context, params provider.AbandonParams) {
+	params.LockToken = t.fetched.LockToken
+	err := t.worker.store.AbandonOrchestrationItem(t.settling.calls, params) //nolint:contextcheck // what settles work has its own context
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
 		t.logger.WarnContext(ctx, "a turn could not be handed back, it returns when its lease ends", "error", err)
 	}

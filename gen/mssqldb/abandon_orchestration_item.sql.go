@@ -20,6 +20,7 @@ type AbandonOrchestrationItemParams struct {
 	LockToken mssql.UniqueIdentifier
 	DelayMs   int64
 	GiveBack  bool
+	Misfit    *string // nil: the default, NULL
 }
 
 // AbandonOrchestrationItem gives a turn up without effects (§5.3): releases the instance and the messages that
@@ -28,9 +29,10 @@ type AbandonOrchestrationItemParams struct {
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {
-	a := newArgs(3)
+	a := newArgs(4)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "delay_ms", sqlBigInt{}, p.DelayMs)
 	required(&a, "give_back", sqlBit{}, p.GiveBack)
+	optional(&a, "misfit", sqlNVarChar(maxLength), p.Misfit)
 	return q.call(ctx, &stmtAbandonOrchestrationItem, &a, none)
 }

@@ -142,6 +142,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.enqueueWorkStmt, err = db.PrepareContext(ctx, EnqueueWork); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueWork: %w", err)
 	}
+	if q.findHeldStmt, err = db.PrepareContext(ctx, FindHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query FindHeld: %w", err)
+	}
 	if q.findOrphanStmt, err = db.PrepareContext(ctx, FindOrphan); err != nil {
 		return nil, fmt.Errorf("error preparing query FindOrphan: %w", err)
 	}
@@ -213,6 +216,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listFrameworkVersionsStmt, err = db.PrepareContext(ctx, ListFrameworkVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query ListFrameworkVersions: %w", err)
+	}
+	if q.listHeldStmt, err = db.PrepareContext(ctx, ListHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query ListHeld: %w", err)
 	}
 	if q.listInstanceHeadsStmt, err = db.PrepareContext(ctx, ListInstanceHeads); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstanceHeads: %w", err)
@@ -348,6 +354,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.setValueStmt, err = db.PrepareContext(ctx, SetValue); err != nil {
 		return nil, fmt.Errorf("error preparing query SetValue: %w", err)
+	}
+	if q.showHeldStmt, err = db.PrepareContext(ctx, ShowHeld); err != nil {
+		return nil, fmt.Errorf("error preparing query ShowHeld: %w", err)
 	}
 	if q.stampSessionStmt, err = db.PrepareContext(ctx, StampSession); err != nil {
 		return nil, fmt.Errorf("error preparing query StampSession: %w", err)
@@ -581,6 +590,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing enqueueWorkStmt: %w", cerr)
 		}
 	}
+	if q.findHeldStmt != nil {
+		if cerr := q.findHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing findHeldStmt: %w", cerr)
+		}
+	}
 	if q.findOrphanStmt != nil {
 		if cerr := q.findOrphanStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing findOrphanStmt: %w", cerr)
@@ -699,6 +713,11 @@ func (q *Queries) Close() error {
 	if q.listFrameworkVersionsStmt != nil {
 		if cerr := q.listFrameworkVersionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listFrameworkVersionsStmt: %w", cerr)
+		}
+	}
+	if q.listHeldStmt != nil {
+		if cerr := q.listHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listHeldStmt: %w", cerr)
 		}
 	}
 	if q.listInstanceHeadsStmt != nil {
@@ -926,6 +945,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setValueStmt: %w", cerr)
 		}
 	}
+	if q.showHeldStmt != nil {
+		if cerr := q.showHeldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing showHeldStmt: %w", cerr)
+		}
+	}
 	if q.stampSessionStmt != nil {
 		if cerr := q.stampSessionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing stampSessionStmt: %w", cerr)
@@ -1050,6 +1074,7 @@ type Queries struct {
 	endLockStmt                   *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
+	findHeldStmt                  *sql.Stmt
 	findOrphanStmt                *sql.Stmt
 	findRunningStmt               *sql.Stmt
 	findUseStmt                   *sql.Stmt
@@ -1074,6 +1099,7 @@ type Queries struct {
 	listExecutionsStmt            *sql.Stmt
 	listFinishedRootsStmt         *sql.Stmt
 	listFrameworkVersionsStmt     *sql.Stmt
+	listHeldStmt                  *sql.Stmt
 	listInstanceHeadsStmt         *sql.Stmt
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
@@ -1119,6 +1145,7 @@ type Queries struct {
 	sessionWorkCodesStmt          *sql.Stmt
 	setExecutionStatusStmt        *sql.Stmt
 	setValueStmt                  *sql.Stmt
+	showHeldStmt                  *sql.Stmt
 	stampSessionStmt              *sql.Stmt
 	startExecutionStmt            *sql.Stmt
 	touchInstanceStmt             *sql.Stmt
@@ -1174,6 +1201,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		endLockStmt:                   q.endLockStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
+		findHeldStmt:                  q.findHeldStmt,
 		findOrphanStmt:                q.findOrphanStmt,
 		findRunningStmt:               q.findRunningStmt,
 		findUseStmt:                   q.findUseStmt,
@@ -1198,6 +1226,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listExecutionsStmt:            q.listExecutionsStmt,
 		listFinishedRootsStmt:         q.listFinishedRootsStmt,
 		listFrameworkVersionsStmt:     q.listFrameworkVersionsStmt,
+		listHeldStmt:                  q.listHeldStmt,
 		listInstanceHeadsStmt:         q.listInstanceHeadsStmt,
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
@@ -1243,6 +1272,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		sessionWorkCodesStmt:          q.sessionWorkCodesStmt,
 		setExecutionStatusStmt:        q.setExecutionStatusStmt,
 		setValueStmt:                  q.setValueStmt,
+		showHeldStmt:                  q.showHeldStmt,
 		stampSessionStmt:              q.stampSessionStmt,
 		startExecutionStmt:            q.startExecutionStmt,
 		touchInstanceStmt:             q.touchInstanceStmt,

@@ -171,6 +171,94 @@ func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) 
 	return result.LastInsertId()
 }
 
+const FindHeld = `-- name: FindHeld :one
+SELECT
+    q.instance_id,
+    CAST(q.misfit AS TEXT) AS misfit,
+    CAST(q.misfit_at AS INTEGER) AS misfit_at,
+    q.visible_at
+FROM orchestrator_queue AS q
+WHERE q.instance_id = ?1
+  AND q.misfit IS NOT NULL
+ORDER BY q.id
+LIMIT 1
+`
+
+type FindHeldRow struct {
+	InstanceID string
+	Misfit     string
+	MisfitAt   int64
+	VisibleAt  int64
+}
+
+// One of them; no row if the instance is not held.
+func (q *Queries) FindHeld(ctx context.Context, instanceID string) (FindHeldRow, error) {
+	row := q.queryRow(ctx, q.findHeldStmt, FindHeld, instanceID)
+	var i FindHeldRow
+	err := row.Scan(
+		&i.InstanceID,
+		&i.Misfit,
+		&i.MisfitAt,
+		&i.VisibleAt,
+	)
+	return i, err
+}
+
+const ListHeld = `-- name: ListHeld :many
+SELECT
+    q.instance_id,
+    CAST(q.misfit AS TEXT) AS misfit,
+    CAST(q.misfit_at AS INTEGER) AS misfit_at,
+    q.visible_at
+FROM orchestrator_queue AS q
+WHERE q.misfit IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS f
+      WHERE f.instance_id = q.instance_id
+        AND f.misfit IS NOT NULL
+        AND f.id < q.id
+  )
+ORDER BY q.misfit_at, q.id
+`
+
+type ListHeldRow struct {
+	InstanceID string
+	Misfit     string
+	MisfitAt   int64
+	VisibleAt  int64
+}
+
+// The instances that are held (section 5.26), by the oldest of their messages that says so,
+// those held longest first.
+func (q *Queries) ListHeld(ctx context.Context) ([]ListHeldRow, error) {
+	rows, err := q.query(ctx, q.listHeldStmt, ListHeld)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListHeldRow{}
+	for rows.Next() {
+		var i ListHeldRow
+		if err := rows.Scan(
+			&i.InstanceID,
+			&i.Misfit,
+			&i.MisfitAt,
+			&i.VisibleAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListOrphans = `-- name: ListOrphans :many
 SELECT q.instance_id
 FROM orchestrator_queue AS q
@@ -258,32 +346,54 @@ func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceI
 	return items, nil
 }
 
+const ShowHeld = `-- name: ShowHeld :execrows
+UPDATE orchestrator_queue
+SET visible_at = min(visible_at, CAST(?1 AS INTEGER))
+WHERE instance_id = ?2
+  AND misfit IS NOT NULL
+`
+
+// Makes what a hold has hidden visible. The instance's timers say nothing of a misfit.
+func (q *Queries) ShowHeld(ctx context.Context, now int64, instanceID string) (int64, error) {
+	result, err := q.exec(ctx, q.showHeldStmt, ShowHeld, now, instanceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const UnlockMessages = `-- name: UnlockMessages :exec
 UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(?1, visible_at),
-    attempt_count = max(attempt_count - CAST(?2 AS INTEGER), 0)
-WHERE instance_id = ?3
+    attempt_count = max(attempt_count - CAST(?2 AS INTEGER), 0),
+    misfit = coalesce(?3, misfit),
+    misfit_at = CASE WHEN ?3 IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(?4 AS INTEGER)) END
+WHERE instance_id = ?5
   AND kind IN (0, 1, 2, 3)
-  AND visible_at <= ?4
-  AND lock_token = ?5
+  AND visible_at <= ?6
+  AND lock_token = ?7
 `
 
 type UnlockMessagesParams struct {
 	VisibleAt  *int64
 	GiveBack   int64
+	Misfit     *string
+	Now        int64
 	InstanceID string
 	LockedAt   int64
 	LockToken  *string
 }
 
 // Puts the batch of an abandoned turn back. Without a new time each message keeps
-// its own.
+// its own, and without a misfit what it says of one.
 func (q *Queries) UnlockMessages(ctx context.Context, arg UnlockMessagesParams) error {
 	_, err := q.exec(ctx, q.unlockMessagesStmt, UnlockMessages,
 		arg.VisibleAt,
 		arg.GiveBack,
+		arg.Misfit,
+		arg.Now,
 		arg.InstanceID,
 		arg.LockedAt,
 		arg.LockToken,

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	mssqldriver "github.com/microsoft/go-mssqldb"
-
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
@@ -27,23 +25,23 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 	if !ok {
 		return unknownToken(operation)
 	}
-	return s.abandonTurn(ctx, operation, token, hideFor, params.IgnoreAttempt)
+	given := mssqldb.AbandonOrchestrationItemParams{LockToken: token, DelayMs: hideFor, GiveBack: params.IgnoreAttempt}
+	if params.Misfit != "" {
+		given.Misfit = storedText(&params.Misfit)
+	}
+	return s.abandonTurn(ctx, operation, given)
 }
 
-// abandonTurn puts the batch back, hidden for so many milliseconds.
-func (s *Store) abandonTurn(
-	ctx context.Context, operation string, token mssqldriver.UniqueIdentifier, hideFor int64, ignoreAttempt bool,
-) error {
+// abandonTurn puts the batch back.
+func (s *Store) abandonTurn(ctx context.Context, operation string, params mssqldb.AbandonOrchestrationItemParams) error {
 	err := s.call(ctx, operation, once, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.AbandonOrchestrationItem(ctx, mssqldb.AbandonOrchestrationItemParams{
-			LockToken: token, DelayMs: hideFor, GiveBack: ignoreAttempt,
-		})
+		return q.AbandonOrchestrationItem(ctx, params)
 	})
 	switch {
 	case err != nil:
 		return err
-	case hideFor > 0:
-		s.sent(hideFor)
+	case params.DelayMs > 0:
+		s.sent(params.DelayMs)
 	default:
 		s.instances.putBack()
 	}

@@ -190,7 +190,7 @@ func (s *Store) openTurn(ctx context.Context, locked *lockedTurn, caller holder)
 	case !starts:
 		// It takes a start that could not be decoded to get here: put the rest back, as
 		// if it had not been fetched. It waits for another start.
-		return nil, s.abandonTurn(ctx, opFetchOrchestration, locked.token, 0, true)
+		return nil, s.abandonTurn(ctx, opFetchOrchestration, mssqldb.AbandonOrchestrationItemParams{LockToken: locked.token, GiveBack: true})
 	}
 	if len(locked.Values) > 0 {
 		item.KVSnapshot = make(map[string]provider.KVEntry, len(locked.Values))

@@ -181,6 +181,7 @@ func categories() []category {
 		leaseWatching(),
 		progressReading(),
 		starting(),
+		heldInstances(),
 		taking(),
 		renewingTogether(),
 		heldHistory(),

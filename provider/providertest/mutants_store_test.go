@@ -53,6 +53,9 @@ type calls struct {
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 	StartInstance              func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
 	FindInstance               func(ctx context.Context, instance string) (*provider.IDUse, error)
+	ListHeldInstances          func(ctx context.Context) ([]provider.HeldInstance, error)
+	GetHeldInstance            func(ctx context.Context, instance string) (*provider.HeldInstance, error)
+	RetryHeldInstance          func(ctx context.Context, instance string) (bool, error)
 	StartInstanceWith          func(ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool) (*provider.IDUse, error)
 }
 
@@ -65,6 +68,7 @@ type mutable interface {
 	provider.LockRenewer
 	provider.InstanceStarter
 	provider.MessageStarter
+	provider.HeldAdmin
 }
 
 // callsOf returns the methods of a store as they are.
@@ -115,6 +119,9 @@ func callsOf(p mutable) *calls {
 		RenewLocks:                 p.RenewLocks,
 		StartInstance:              p.StartInstance,
 		FindInstance:               p.FindInstance,
+		ListHeldInstances:          p.ListHeldInstances,
+		GetHeldInstance:            p.GetHeldInstance,
+		RetryHeldInstance:          p.RetryHeldInstance,
 		StartInstanceWith:          p.StartInstanceWith,
 	}
 }
@@ -299,6 +306,18 @@ func (b brokenAdmin) PruneExecutions(ctx context.Context, instance string, optio
 
 func (b brokenAdmin) PruneExecutionsBulk(ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions) (provider.PruneResult, error) {
 	return b.calls.PruneExecutionsBulk(ctx, filter, options)
+}
+
+func (b brokenAdmin) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
+	return b.calls.ListHeldInstances(ctx)
+}
+
+func (b brokenAdmin) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
+	return b.calls.GetHeldInstance(ctx, instance)
+}
+
+func (b brokenAdmin) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
+	return b.calls.RetryHeldInstance(ctx, instance)
 }
 
 func (b broken) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {

@@ -85,19 +85,22 @@ func (s *Store) AbandonOrchestrationItem(ctx context.Context, params provider.Ab
 		return err
 	}
 	return s.write(ctx, operation, func(ctx context.Context, t *tx) error {
-		return t.abandonTurn(ctx, operation, params.LockToken, hideFor, params.IgnoreAttempt)
+		return t.abandonTurn(ctx, operation, params, hideFor)
 	})
 }
 
 // abandonTurn puts the batch back, hidden for so many milliseconds, and ends the
 // lease. That the lease may have ended by itself does not matter.
-func (t *tx) abandonTurn(ctx context.Context, operation, token string, hideFor int64, ignoreAttempt bool) error {
-	held, err := t.findLock(ctx, operation, token)
+func (t *tx) abandonTurn(ctx context.Context, operation string, given provider.AbandonParams, hideFor int64) error {
+	held, err := t.findLock(ctx, operation, given.LockToken)
 	if err != nil {
 		return err
 	}
 	params := sqlitedb.UnlockMessagesParams{
-		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(ignoreAttempt),
+		InstanceID: held.instance, LockedAt: held.since, LockToken: &held.secret, GiveBack: toInt(given.IgnoreAttempt), Now: t.now,
+	}
+	if given.Misfit != "" {
+		params.Misfit = &given.Misfit
 	}
 	// Without a delay each message keeps the time it has: a new one would change
 	// nothing but the order (pitfall P23).

@@ -111,7 +111,7 @@ func (s *Store) lockTurn(ctx context.Context, f turnFetch, woken bool) (*turn, i
 			if outcome.found == nil {
 				return nil
 			}
-			return t.abandonTurn(ctx, opFetchOrchestration, outcome.found.LockToken, 0, true)
+			return t.abandonTurn(ctx, opFetchOrchestration, provider.AbandonParams{LockToken: outcome.found.LockToken, IgnoreAttempt: true}, 0)
 		},
 	})
 	if err != nil {

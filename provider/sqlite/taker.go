@@ -271,7 +271,7 @@ func (f *workFetch) findsAny(t *tx, known seenSet) bool {
 // deleted meanwhile keeps nothing else from it.
 func (k *taking) giveBack(ctx context.Context, t *tx) error {
 	if k.foundTurn != nil {
-		err := t.abandonTurn(ctx, opFetchOrchestration, k.foundTurn.LockToken, 0, true)
+		err := t.abandonTurn(ctx, opFetchOrchestration, provider.AbandonParams{LockToken: k.foundTurn.LockToken, IgnoreAttempt: true}, 0)
 		if err != nil && !errors.Is(err, provider.ErrLockLost) {
 			return err
 		}

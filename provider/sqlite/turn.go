@@ -88,7 +88,7 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, his
 	case columns.OnlyQueueMessages(item.Messages):
 		return nil, t.dropOrphans(ctx, log, found)
 	}
-	return nil, t.abandonTurn(ctx, opFetchOrchestration, found.LockToken, 0, true)
+	return nil, t.abandonTurn(ctx, opFetchOrchestration, provider.AbandonParams{LockToken: found.LockToken, IgnoreAttempt: true}, 0)
 }
 
 // dropOrphans deletes the batch of an instance that nobody has started. Kept, it

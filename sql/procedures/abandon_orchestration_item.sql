@@ -10,6 +10,8 @@
 --   @lock_token  the turn's lease
 --   @delay_ms    hides the messages for so many milliseconds; 0 leaves them as visible as they are
 --   @give_back   1 takes back the attempt that the fetch has counted
+--   @misfit      why the turn's code does not fit the history, which is kept with the messages (§5.26);
+--                NULL leaves what is kept
 --
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages,
 --   by ix_orchestrator_queue_token: whoever writes messages holds the inbox).
@@ -24,7 +26,8 @@
 CREATE OR ALTER PROCEDURE duroxide.abandon_orchestration_item
     @lock_token UNIQUEIDENTIFIER,
     @delay_ms   BIGINT,
-    @give_back  BIT
+    @give_back  BIT,
+    @misfit     NVARCHAR(MAX) = NULL
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -55,7 +58,9 @@ BEGIN TRY
     UPDATE q
     SET lock_token = NULL,
         visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,
-        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END
+        attempt_count = CASE WHEN @give_back = 1 AND q.attempt_count > 0 THEN q.attempt_count - 1 ELSE q.attempt_count END,
+        misfit = COALESCE(@misfit, q.misfit),
+        misfit_at = CASE WHEN @misfit IS NULL THEN q.misfit_at ELSE COALESCE(q.misfit_at, @now) END
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token

@@ -71,6 +71,11 @@ CREATE TABLE duroxide.orchestrator_queue (
     -- token is.
     lock_token    UNIQUEIDENTIFIER NULL,
     attempt_count INT              NOT NULL CONSTRAINT df_orchestrator_queue_attempt_count DEFAULT 0,
+    -- Why the turn that had the message was given back, if its code did not fit the history
+    -- (§5.26), and since when. The instance is held for as long as there is such a message: the
+    -- acknowledgement that goes on deletes it.
+    misfit        NVARCHAR(MAX)    NULL,
+    misfit_at     BIGINT           NULL,
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_orchestrator_queue PRIMARY KEY CLUSTERED (instance_id, id) WITH (ALLOW_PAGE_LOCKS = OFF),
     CONSTRAINT ck_orchestrator_queue_kind CHECK (kind IN (0, 1, 2, 3)),

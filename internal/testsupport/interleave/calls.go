@@ -52,6 +52,10 @@ func abandonTurnOf(n int) string {
 	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 0, @give_back = 0;\n", tokenOf(n))
 }
 
+func holdTurnOf(n int) string {
+	return fmt.Sprintf("EXEC duroxide.abandon_orchestration_item @lock_token = %s, @delay_ms = 20000, @give_back = 1, @misfit = N'another name';\n", tokenOf(n))
+}
+
 func ackWorkOf(n int, instance string) string {
 	return fmt.Sprintf("EXEC duroxide.ack_work_item @lock_token = %s, @instance_id = N'%s', @work_item = N'{}';\n", tokenOf(n), instance)
 }

@@ -118,6 +118,8 @@ func turns() []operation {
 			}.ack(turn)
 		}},
 		{name: "abandon turn", batch: turnOf(abandonTurnOf)},
+		{name: "hold turn", batch: turnOf(holdTurnOf)},
+		{name: "retry held instance", batch: on("EXEC duroxide.retry_held_instance @instance_id = N'%s';\n")},
 		{name: "renew turn", batch: turnOf(renewTurnOf)},
 		{name: "set messages aside", batch: func(id string, n int) string {
 			turn, _, _ := held(id)
@@ -229,6 +231,7 @@ func readers() []operation {
 		{name: "get metrics", batch: always("EXEC duroxide.get_system_metrics;\n"), anywhere: true},
 		{name: "list instances", batch: always("EXEC duroxide.list_instances; EXEC duroxide.list_instances_by_status @status = N'Running';\n"), anywhere: true},
 		{name: "count messages", batch: always("EXEC duroxide.count_orphan_messages @older_than_ms = 0; EXEC duroxide.count_hidden_messages;\n"), anywhere: true},
+		{name: "list held instances", batch: always("EXEC duroxide.list_held_instances; EXEC duroxide.get_held_instance @instance_id = N'a';\n"), anywhere: true},
 		{name: "look for unknown code", batch: always("EXEC duroxide.list_unknown_code @unknown_ms = 1; EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;\n"), anywhere: true},
 		{name: "read history", batch: on("EXEC duroxide.read_history @instance_id = N'%s', @execution_id = 3, @first_event = 0;\n")},
 		{name: "get a value", batch: on("EXEC duroxide.get_kv_value @instance_id = N'%s', @kv_key = N'k';\n")},

@@ -30,14 +30,16 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token;
 
 -- Puts the batch of an abandoned turn back. Without a new time each message keeps
--- its own.
+-- its own, and without a misfit what it says of one.
 --
 -- name: UnlockMessages :exec
 UPDATE orchestrator_queue
 SET
     lock_token = NULL,
     visible_at = coalesce(sqlc.narg(visible_at), visible_at),
-    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0)
+    attempt_count = max(attempt_count - CAST(@give_back AS INTEGER), 0),
+    misfit = coalesce(sqlc.narg(misfit), misfit),
+    misfit_at = CASE WHEN sqlc.narg(misfit) IS NULL THEN misfit_at ELSE coalesce(misfit_at, CAST(@now AS INTEGER)) END
 WHERE instance_id = @instance_id
   AND kind IN (0, 1, 2, 3)
   AND visible_at <= @locked_at
@@ -73,6 +75,48 @@ WHERE q.lock_token IS NULL
 SELECT count(*)
 FROM orchestrator_queue
 WHERE visible_at > @now;
+
+-- The instances that are held (section 5.26), by the oldest of their messages that says so,
+-- those held longest first.
+--
+-- name: ListHeld :many
+SELECT
+    q.instance_id,
+    CAST(q.misfit AS TEXT) AS misfit,
+    CAST(q.misfit_at AS INTEGER) AS misfit_at,
+    q.visible_at
+FROM orchestrator_queue AS q
+WHERE q.misfit IS NOT NULL
+  AND NOT EXISTS (
+      SELECT 1
+      FROM orchestrator_queue AS f
+      WHERE f.instance_id = q.instance_id
+        AND f.misfit IS NOT NULL
+        AND f.id < q.id
+  )
+ORDER BY q.misfit_at, q.id;
+
+-- One of them; no row if the instance is not held.
+--
+-- name: FindHeld :one
+SELECT
+    q.instance_id,
+    CAST(q.misfit AS TEXT) AS misfit,
+    CAST(q.misfit_at AS INTEGER) AS misfit_at,
+    q.visible_at
+FROM orchestrator_queue AS q
+WHERE q.instance_id = @instance_id
+  AND q.misfit IS NOT NULL
+ORDER BY q.id
+LIMIT 1;
+
+-- Makes what a hold has hidden visible. The instance's timers say nothing of a misfit.
+--
+-- name: ShowHeld :execrows
+UPDATE orchestrator_queue
+SET visible_at = min(visible_at, CAST(@now AS INTEGER))
+WHERE instance_id = @instance_id
+  AND misfit IS NOT NULL;
 
 -- Messages for instances that never began: there is neither an instance, nor a history,
 -- nor a start that waits.

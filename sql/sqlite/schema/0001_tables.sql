@@ -130,7 +130,12 @@ CREATE TABLE orchestrator_queue (
     -- this token is.
     lock_token    TEXT,
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
-    created_at    INTEGER NOT NULL
+    created_at    INTEGER NOT NULL,
+    -- Why the turn that had the message was given back, if its code did not fit the history
+    -- (§5.26), and since when. The instance is held for as long as there is such a message: the
+    -- acknowledgement that goes on deletes it.
+    misfit        TEXT,
+    misfit_at     INTEGER
 ) STRICT;
 
 -- For everything an inbox is computed from (queries/inboxes.sql), and to find an

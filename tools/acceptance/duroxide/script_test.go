@@ -15,7 +15,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/tools/acceptance/program"
 	"github.com/duroxide/duroxide-go/worker"
@@ -27,6 +29,7 @@ func TestMain(m *testing.M) { os.Exit(program.Run(m, "./cmd/duroxide")) }
 // comes back. Beside testscript's own commands they have:
 //
 //	worker DB        run the orchestrations below on a database until the script ends
+//	held DB ID       leave an Approval behind that has what it waits for, and is held
 //	sql DB STATEMENT run a statement on a SQLite file
 //	lock DB          keep a SQLite file locked for writing until the script ends
 //	begun DB         wait until a program in the background has begun an instance in a SQLite file
@@ -39,7 +42,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"worker": workerCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand,
+			"worker": workerCommand, "held": heldCommand, "sql": sqlCommand, "lock": lockCommand, "begun": begunCommand,
 			"picture": pictureCommand, "exits": exitsCommand,
 		},
 		Condition: func(name string) (bool, error) {
@@ -70,15 +73,17 @@ var scripted = []worker.Registrable{
 		orchestration.Sleep(ctx, time.Hour)
 		return "awake", nil
 	}),
-	orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
-		ctx.SetCustomStatus("waiting")
-		return orchestration.WaitForEvent[string](ctx, "approval").Await()
-	}),
+	approval,
 	countdown,
 	orchestration.New("Parent", func(ctx *orchestration.Context, _ any) (int, error) {
 		return orchestration.Sub(ctx, countdown, 0, orchestration.WithInstanceID("child")).Await()
 	}),
 }
+
+var approval = orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
+	ctx.SetCustomStatus("waiting")
+	return orchestration.WaitForEvent[string](ctx, "approval").Await()
+})
 
 var countdown = orchestration.New("Countdown", func(ctx *orchestration.Context, n int) (int, error) {
 	if n == 0 {
@@ -91,19 +96,63 @@ func workerCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: worker DB")
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	store, err := sqlite.Open(ctx, ts.MkAbs(args[0]), &sqlite.Config{PollInterval: 10 * time.Millisecond})
-	ts.Check(err)
-	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
-	ts.Check(err)
-	ts.Check(w.Register(scripted...))
-	var running sync.WaitGroup
-	running.Go(func() { _ = w.Run(ctx) })
+	store := openStore(ts, args[0])
+	stop := run(ts, store, worker.Options{}, scripted...)
 	ts.Defer(func() {
-		cancel()
-		running.Wait()
+		stop()
 		ts.Check(store.Close())
 	})
+}
+
+func openStore(ts *testscript.TestScript, file string) *sqlite.Store {
+	store, err := sqlite.Open(context.Background(), ts.MkAbs(file), &sqlite.Config{PollInterval: 10 * time.Millisecond})
+	ts.Check(err)
+	return store
+}
+
+// run runs a worker until it is told to stop.
+func run(ts *testscript.TestScript, store provider.Provider, options worker.Options, definitions ...worker.Registrable) (stop func()) {
+	options.Logger = slog.New(slog.DiscardHandler)
+	w, err := worker.New(store, options)
+	ts.Check(err)
+	ts.Check(w.Register(definitions...))
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = w.Run(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+func heldCommand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: held DB ID")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	store, instance := openStore(ts, args[0]), args[1]
+	defer func() { ts.Check(store.Close()) }()
+	c := client.New(store)
+	stop := run(ts, store, worker.Options{}, approval)
+	_, err := client.Start(ctx, c, approval, instance, nil)
+	ts.Check(err)
+	for status := (client.Status{}); status.CustomStatus == nil; {
+		status, err = c.Status(ctx, instance)
+		ts.Check(err)
+	}
+	stop()
+	ts.Check(c.RaiseEvent(ctx, instance, "approval", "yes"))
+	changed := orchestration.New("Approval", func(ctx *orchestration.Context, _ any) (string, error) {
+		orchestration.Sleep(ctx, time.Hour)
+		return "", nil
+	})
+	stop = run(ts, store, worker.Options{HoldMisfits: true, UnregisteredBackoff: time.Hour}, changed)
+	defer stop()
+	for held := (*provider.HeldInstance)(nil); held == nil; {
+		held, err = c.Held(ctx, instance)
+		ts.Check(err)
+	}
 }
 
 func sqlCommand(ts *testscript.TestScript, neg bool, args []string) {

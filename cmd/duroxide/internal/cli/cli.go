@@ -99,7 +99,7 @@ failed, 5 timed out, 130 interrupted.`,
 	)
 	root.AddCommand(
 		a.startCommand(), a.statusCommand(), a.historyCommand(), a.replayCommand(), a.raiseCommand(), a.cancelCommand(),
-		a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
+		a.retryCommand(), a.listCommand(), a.metricsCommand(), a.migrateCommand(), a.doctorCommand(), a.purgeCommand(),
 		a.demoCommand(), a.demoWorkerCommand(), a.benchCommand(),
 	)
 	return root

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
-		"", "start", "status", "history", "replay", "raise", "cancel", "list", "metrics",
+		"", "start", "status", "history", "replay", "raise", "cancel", "retry", "list", "metrics",
 		"migrate", "migrate plan", "migrate up", "migrate status", "migrate verify", "migrate export", "migrate drop", "doctor", "purge", "demo", "bench",
 		"bench parity", "bench sequence", "bench single", "bench cities", "bench claim", "bench children", "bench history", "bench timers",
 		"bench startup", "bench idle", "bench memory", "bench compare",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,8 @@ type statusDocument struct {
 	CustomStatusVersion uint64           `json:"custom_status_version"`
 	Output              *string          `json:"output"`
 	Failure             *failureDocument `json:"failure"`
+	// Held is null unless the status is Held.
+	Held *heldDocument `json:"held"`
 	// WaitsFor is the code that the instance waits for and no worker has.
 	WaitsFor []unknownDocument `json:"waits_for"`
 	// DroppedMessages counts what the executions lost at their ends.
@@ -72,6 +75,8 @@ type metricsDocument struct {
 		Running   uint64 `json:"running"`
 		Completed uint64 `json:"completed"`
 		Failed    uint64 `json:"failed"`
+		// Held are among the running ones.
+		Held int `json:"held"`
 	} `json:"instances"`
 	Executions uint64 `json:"executions"`
 	Events     uint64 `json:"events"`
@@ -87,7 +92,8 @@ type metricsDocument struct {
 		UnknownActivities     uint64 `json:"unknown_activities"`
 	} `json:"queues"`
 	// Unknown is shown earlier than the queues count it.
-	Unknown []unknownDocument `json:"unknown"`
+	Unknown []unknownDocument    `json:"unknown"`
+	Held    []*heldCountDocument `json:"held"`
 }
 
 func describeInstance(info provider.InstanceInfo) instanceDocument {
@@ -157,6 +163,14 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 		WaitsFor: waitsFor, DroppedMessages: status.DroppedMessages,
 	}
 	document.Status = string(status.State)
+	held, err := s.held(ctx, info)
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		document.Status = string(statusHeld)
+		document.Held = &heldDocument{held.Reason, instant(held.Since), instant(held.NextTry)}
+	}
 	switch status.State {
 	case client.Completed:
 		document.Output = &status.Output
@@ -169,11 +183,11 @@ func (a *app) printStatus(ctx context.Context, s session, status client.Status) 
 	if a.json {
 		return a.printJSON(document)
 	}
-	a.printStatusTable(document, info)
+	a.printStatusTable(document, info, held)
 	return nil
 }
 
-func (a *app) printStatusTable(document statusDocument, info provider.InstanceInfo) {
+func (a *app) printStatusTable(document statusDocument, info provider.InstanceInfo, held *provider.HeldInstance) {
 	rows := [][]string{
 		{"instance", document.Instance},
 		{"orchestration", document.Orchestration + " " + document.Version},
@@ -184,6 +198,9 @@ func (a *app) printStatusTable(document statusDocument, info provider.InstanceIn
 	}
 	if document.Parent != nil {
 		rows = append(rows, []string{"parent", *document.Parent})
+	}
+	if held != nil {
+		rows = append(rows, []string{"held", "since " + moment(held.Since) + ", next try " + moment(held.NextTry)}, []string{"", held.Reason})
 	}
 	rows = append(rows, unknownRows("waits for", document.WaitsFor)...)
 	if document.CustomStatus != nil {
@@ -308,10 +325,11 @@ func numbers(ids []uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// statuses are what --status accepts.
-var statuses = []provider.Status{
-	provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew, statusCancelled,
-}
+// statuses are those of a store, and shownStatuses what --status accepts.
+var (
+	statuses      = []provider.Status{provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew}
+	shownStatuses = append(slices.Clip(statuses), statusCancelled, statusHeld)
+)
 
 // statusCancelled is no status of a store, which knows a cancelled instance as failed.
 const statusCancelled = provider.Status(client.Cancelled)
@@ -332,14 +350,14 @@ func (a *app) listCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running, Completed, Failed (also the cancelled ones), Cancelled or ContinuedAsNew")
+	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running (also the held ones), Held, Completed, Failed (also the cancelled ones), Cancelled or ContinuedAsNew")
 	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number`, 0 for all")
 	return a.onStore(cmd)
 }
 
 func checkList(cmd *cobra.Command, status string, limit int) error {
-	if status != "" && !slices.Contains(statuses, provider.Status(status)) {
-		return usageError{cmd, fmt.Errorf("unknown status %q: it is one of %v", status, statuses)}
+	if status != "" && !slices.Contains(shownStatuses, provider.Status(status)) {
+		return usageError{cmd, fmt.Errorf("unknown status %q: it is one of %v", status, shownStatuses)}
 	}
 	if limit < 0 {
 		return usageError{cmd, errors.New("--limit must not be negative")}
@@ -394,15 +412,24 @@ func (s session) ids(ctx context.Context, status provider.Status) ([]string, err
 	if status == "" {
 		return s.admin.ListInstances(ctx)
 	}
+	if status == statusHeld {
+		return s.heldIDs(ctx)
+	}
 	if status == statusCancelled {
 		status = provider.StatusFailed
 	}
 	return s.admin.ListInstancesByStatus(ctx, status)
 }
 
-// info is what the store knows of an instance, with the status of a cancelled one.
+// info is what the store knows of an instance, with the status of one that was cancelled or is held.
 func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
 	info, err := s.admin.GetInstanceInfo(ctx, id)
+	if err == nil {
+		var held *provider.HeldInstance
+		if held, err = s.held(ctx, info); held != nil {
+			info.Status = statusHeld
+		}
+	}
 	// Any failure may have such a text, so the history decides.
 	if err != nil || info.Status != provider.StatusFailed || !strings.HasPrefix(text(info.Output), "canceled: ") {
 		return info, err
@@ -453,7 +480,12 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	if err != nil {
 		return err
 	}
-	document := metricsDocument{Unknown: unknown}
+	held, reasons, err := s.countHeld(ctx)
+	if err != nil {
+		return err
+	}
+	document := metricsDocument{Unknown: unknown, Held: reasons}
+	document.Instances.Held = held
 	document.Instances.Total, document.Instances.Running = m.TotalInstances, m.RunningInstances
 	document.Instances.Completed, document.Instances.Failed = m.CompletedInstances, m.FailedInstances
 	document.Executions, document.Events = m.TotalExecutions, m.TotalEvents
@@ -468,6 +500,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	printTable(a.screen, append([][]string{
 		{"instances", decimal(m.TotalInstances)},
 		{"  running", decimal(m.RunningInstances)},
+		{"    held", strconv.Itoa(held)},
 		{"  completed", decimal(m.CompletedInstances)},
 		{"  failed", decimal(m.FailedInstances)},
 		{"executions", decimal(m.TotalExecutions)},
@@ -478,7 +511,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"queued activities", decimal(q.WorkerQueue)},
 		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
 		{"activities that no worker knows", decimal(q.UnknownActivities)},
-	}, unknownRows("waiting for", unknown)...))
+	}, append(heldRows(reasons), unknownRows("waiting for", unknown)...)...))
 	return nil
 }
 

@@ -244,6 +244,33 @@ func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
 	}
 }
 
+// checkHeld looks for instances that are held because their code does not fit their histories.
+func (p *patient) checkHeld(ctx context.Context) error {
+	if p.trouble != nil {
+		return nil //nolint:nilerr // said already
+	}
+	result, err := p.queries.ListHeldInstances(ctx)
+	if err != nil {
+		return err
+	}
+	p.findings = append(p.findings, judgeHeld(result.Held))
+	return nil
+}
+
+// judgeHeld is never a problem of the database: the code is to be mended.
+func judgeHeld(held []mssqldb.ListHeldInstancesHeldRow) Finding {
+	if len(held) == 0 {
+		return Finding{Level: OK, Detail: "no instance is held"}
+	}
+	first := held[0]
+	return Finding{
+		Level: Warning,
+		Detail: fmt.Sprintf("%d held, the first since %s: %s", len(held),
+			time.UnixMilli(first.Since).UTC().Format("2006-01-02 15:04:05"), first.Misfit),
+		Advice: "deploy code that fits, such as the release before; 'duroxide retry --all' then spares the wait, and 'duroxide list --status Held' shows them",
+	}
+}
+
 // clockReading is the server's clock as seen from here.
 type clockReading struct {
 	// ahead is how far the server's clock is ahead of ours, give or take half a trip.

@@ -105,6 +105,7 @@ func checks() []check {
 	}
 	return append(list,
 		check{"code", (*patient).checkCode},
+		check{"held", (*patient).checkHeld},
 		check{"clock", (*patient).checkClock},
 		check{"connections", (*patient).checkConnections},
 	)

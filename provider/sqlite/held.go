@@ -1,0 +1,65 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.HeldAdmin = (*Store)(nil)
+
+// ListHeldInstances implements [provider.HeldAdmin] (§5.26).
+func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
+	rows, err := readList(ctx, s, "list_held_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]sqlitedb.ListHeldRow, error) {
+		return q.ListHeld(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]provider.HeldInstance, len(rows))
+	for i, row := range rows {
+		list[i] = heldInstance(sqlitedb.FindHeldRow(row))
+	}
+	return list, nil
+}
+
+// GetHeldInstance implements [provider.HeldAdmin] (§5.26).
+func (s *Store) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
+	var held *provider.HeldInstance
+	err := s.read(ctx, "get_held_instance", func(ctx context.Context, q *sqlitedb.Queries) error {
+		row, err := q.FindHeld(ctx, instance)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		held = new(heldInstance(row))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return held, nil
+}
+
+func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
+	return provider.HeldInstance{
+		InstanceID: row.InstanceID, Reason: row.Misfit,
+		Since: columns.FromMillis(row.MisfitAt), NextTry: columns.FromMillis(row.VisibleAt),
+	}
+}
+
+// RetryHeldInstance implements [provider.HeldAdmin] (§5.26).
+func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (held bool, err error) {
+	err = s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
+		shown, err := t.ShowHeld(ctx, t.now, instance)
+		held = shown > 0
+		if err != nil || !held {
+			return err
+		}
+		return t.refresh(ctx, instance)
+	})
+	return held && err == nil, err
+}

@@ -1,0 +1,31 @@
+-- Tells why an instance is held, if its code does not fit its history (§5.26), by the oldest of
+-- its messages that says so.
+--
+-- Called by: Store.GetHeldInstance.
+-- Transaction: none.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
+-- Result sets:
+--   1 Held: no row, or why and since when it is held, and when it is offered again
+--
+-- Locks: orchestrator_queue (the instance's messages, shared, by pk_orchestrator_queue, while it
+--   reads; none under row versioning).
+--
+-- Hints: INDEX reads the instance's messages in their order, whatever the statistics say.
+--   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+CREATE OR ALTER PROCEDURE duroxide.get_held_instance
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-- gen:result Held
+SELECT TOP (1) q.misfit, COALESCE(q.misfit_at, q.created_at) AS since, q.visible_at
+FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
+WHERE q.instance_id = @instance_id
+  AND q.misfit IS NOT NULL
+ORDER BY q.id
+OPTION (KEEPFIXED PLAN);
+GO
+GRANT EXECUTE ON duroxide.get_held_instance TO duroxide_reader;

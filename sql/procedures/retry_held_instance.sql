@@ -1,0 +1,60 @@
+-- Makes the messages of a held instance visible at once (§5.26), where they would have waited for
+-- their next try. The instance's timers and other hidden messages stay as they are.
+--
+-- Called by: Store.RetryHeldInstance.
+-- Transaction: its own.
+--
+-- Parameters:
+--   @instance_id  the instance
+--
+-- Result sets:
+--   1 Retried: one row. held is 0 if the instance is not held, and then nothing has changed
+--
+-- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's
+--   messages, by pk_orchestrator_queue).
+--
+-- Hints: INDEX comes to the rows by their keys, whatever the statistics say. ROWLOCK keeps the
+--   locks to rows. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
+CREATE OR ALTER PROCEDURE duroxide.retry_held_instance
+    @instance_id NVARCHAR(400)
+AS
+SET NOCOUNT ON;
+SET XACT_ABORT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
+DECLARE @held BIT = 0;
+BEGIN TRY
+    BEGIN TRANSACTION;
+
+    -- What has messages has an inbox, so none needs to be added. The lock is a write that changes
+    -- nothing, as in lock_inbox.
+    UPDATE b
+    SET version_id = b.version_id
+    FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+    WHERE b.instance_id = @instance_id
+    OPTION (KEEPFIXED PLAN);
+
+    UPDATE q
+    SET visible_at = CASE WHEN q.visible_at > @now THEN @now ELSE q.visible_at END
+    FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (pk_orchestrator_queue))
+    WHERE q.instance_id = @instance_id
+      AND q.misfit IS NOT NULL
+    OPTION (KEEPFIXED PLAN);
+    IF @@ROWCOUNT > 0
+    BEGIN
+        SET @held = 1;
+        EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
+    END
+
+    COMMIT TRANSACTION;
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    THROW;
+END CATCH;
+-- gen:result Retried
+/* gen:columns (held bit not null) */
+SELECT @held AS held;
+GO
+GRANT EXECUTE ON duroxide.retry_held_instance TO duroxide_runtime;
