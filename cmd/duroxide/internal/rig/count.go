@@ -47,6 +47,7 @@ var (
 	_ provider.ChangeNotifier  = (*Counter)(nil)
 	_ provider.EndNotifier     = (*Counter)(nil)
 	_ provider.EndTeller       = (*Counter)(nil)
+	_ provider.CodeSelector    = (*Counter)(nil)
 	_ provider.InstanceStarter = (*Counter)(nil)
 	_ provider.ProgressReader  = (*Counter)(nil)
 	_ provider.Taker           = (*Counter)(nil)
@@ -302,6 +303,26 @@ func (c *Counter) CleanupOrphanedSessions(ctx context.Context, idleTimeout time.
 	n, err := c.store.CleanupOrphanedSessions(ctx, idleTimeout)
 	call.end(n > 0)
 	return n, err
+}
+
+// UnknownCode passes on to the store if it is a [provider.CodeSelector]; another has none.
+func (c *Counter) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
+	selector, ok := c.store.(provider.CodeSelector)
+	if !ok {
+		return nil, nil
+	}
+	defer c.begin("UnknownCode").end(false)
+	return selector.UnknownCode(ctx, unknownFor)
+}
+
+// KnownVersions passes on to the store if it is a [provider.CodeSelector]; another knows of none.
+func (c *Counter) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
+	selector, ok := c.store.(provider.CodeSelector)
+	if !ok {
+		return nil, nil
+	}
+	defer c.begin("KnownVersions").end(false)
+	return selector.KnownVersions(ctx, name, since)
 }
 
 // GetCustomStatus implements [provider.Provider].
