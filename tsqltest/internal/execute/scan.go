@@ -91,8 +91,9 @@ type scanning struct {
 	ranges  []store.Range
 	next    int // of ranges
 	reverse bool
-	missed  bool // no row has been found
-	current *store.Cursor
+	missed  bool          // no row has been found
+	current *store.Cursor // nil, or the cursor
+	cursor  store.Cursor
 	keys    keyMaker
 }
 
@@ -149,7 +150,8 @@ func (it *scanning) Next() (bool, error) {
 			if it.next == len(it.ranges) {
 				return false, it.ended()
 			}
-			it.current = it.store.Scan(it.table.IndexByID(it.scan.Index).Data, it.ranges[it.next], it.reverse, it.access)
+			it.current = &it.cursor
+			it.store.ScanWith(it.current, it.table.IndexByID(it.scan.Index).Data, it.ranges[it.next], it.reverse, it.access)
 			it.next++
 		}
 		ok, err := it.current.Next()

@@ -41,13 +41,12 @@ func (s *Session) exec(a *activation, st *syntax.Exec) error {
 	if err != nil {
 		return err
 	}
-	args := make([]argument, 0, len(st.Args))
+	args := s.beginArguments(len(st.Args))
+	defer s.endArguments(args)
 	for i := range st.Args {
-		arg, err := s.argumentOf(a, &st.Args[i])
-		if err != nil {
+		if args[i], err = s.argumentOf(a, &st.Args[i]); err != nil {
 			return err
 		}
-		args = append(args, arg)
 	}
 	top := a.unit.module == nil && !a.unit.nests
 	var status value.Value
@@ -184,6 +183,19 @@ func splitName(text string) []string {
 	return append(parts, strings.TrimSpace(part.String()))
 }
 
+// beginArguments returns room for the arguments of a call, which endArguments takes back: calls end in the opposite order
+// of their beginnings.
+func (s *Session) beginArguments(n int) []argument {
+	from := len(s.arguments)
+	s.arguments = slices.Grow(s.arguments, n)[:from+n]
+	return s.arguments[from : from+n : from+n]
+}
+
+func (s *Session) endArguments(args []argument) {
+	clear(args)
+	s.arguments = s.arguments[:len(s.arguments)-len(args)]
+}
+
 // argumentOf is an argument of EXECUTE.
 func (s *Session) argumentOf(a *activation, x *syntax.ExecArg) (argument, error) {
 	out := argument{name: x.Name}
@@ -192,20 +204,32 @@ func (s *Session) argumentOf(a *activation, x *syntax.ExecArg) (argument, error)
 		return out, nil
 	}
 	v, ok := x.X.(*syntax.Variable)
-	switch {
-	case ok && a.unit.tables[fold(v.Name)] != nil:
-		out.table = a.variableTable(a.unit.tables[fold(v.Name)].Slot)
+	if !ok {
+		if x.Output {
+			return out, fault.New(179)
+		}
+		var err error
+		out.value, out.typ, err = s.evaluate(a, x.X, x)
+		return out, err
+	}
+	name := fold(v.Name)
+	if table := a.unit.tables[name]; table != nil {
+		out.table = a.variableTable(table.Slot)
 		return out, nil
-	case ok && a.unit.cursorVariables[fold(v.Name)]:
+	}
+	if a.unit.cursorVariables[name] {
 		out.cursor = &cursorArgument{from: a, name: v.Name}
 		if x.Output {
 			out.output = func(value.Value, value.Type) error { return nil }
 		}
 		return out, nil
-	case ok && x.Output:
+	}
+	if x.Output {
 		out.output = func(result value.Value, t value.Type) error { return s.set(a, v.Name, result, t) }
-	case x.Output:
-		return out, fault.New(179)
+	}
+	if from := a.unit.variables[name]; from != nil {
+		out.value, out.typ = a.frame.Variables[from.Slot], from.Type
+		return out, nil
 	}
 	var err error
 	out.value, out.typ, err = s.evaluate(a, x.X, x)
@@ -368,7 +392,12 @@ func (s *Session) bind(a *activation, args []argument) error {
 	if n := slices.IndexFunc(args, func(arg argument) bool { return arg.name != "" }); n > len(u.params) || n < 0 && len(args) > len(u.params) {
 		return fault.New(8144, u.title())
 	}
-	given := make([]bool, len(u.params))
+	var few [64]bool
+	given := few[:0]
+	if len(u.params) > len(few) {
+		given = make([]bool, 0, len(u.params))
+	}
+	given = given[:len(u.params)]
 	named := false
 	for i := range args {
 		arg := &args[i]
@@ -412,12 +441,8 @@ func (s *Session) bind(a *activation, args []argument) error {
 func (u *unit) title() string { return u.name }
 
 func (u *unit) paramIndex(name string) int {
-	for i, p := range u.params {
-		if fold(p.name) == fold(name) {
-			return i
-		}
-	}
-	return -1
+	name = fold(name)
+	return slices.IndexFunc(u.params, func(p *param) bool { return p.folded == name })
 }
 
 // bindOne gives one parameter its value.

@@ -66,8 +66,10 @@ type Session struct {
 	transaction transaction
 	current     *statement // the statement that reads and writes; nil between statements
 
-	stack []*activation
-	tries int // how many TRY blocks are being executed, in all activations
+	stack     []*activation
+	arguments []argument   // of the calls that are being made, see beginArguments
+	spare     []*statement // that have ended, for those that begin
+	tries     int          // how many TRY blocks are being executed, in all activations
 
 	opened, began time.Time // the session, and its last request
 	text          string    // of the last request

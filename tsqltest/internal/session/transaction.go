@@ -38,7 +38,14 @@ type statement struct {
 
 // begin begins a statement. Most touch no rows, so whatever costs something waits for [Session.Statement].
 func (s *Session) begin() *statement {
-	s.current = &statement{outer: s.current}
+	if n := len(s.spare); n > 0 {
+		st := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		*st = statement{outer: s.current}
+		s.current = st
+	} else {
+		s.current = &statement{outer: s.current}
+	}
 	return s.current
 }
 
@@ -77,14 +84,16 @@ func (s *Session) admitSnapshot(t *store.Table) error {
 	return nil
 }
 
-// end ends a statement: its effects stay, or are undone if there is an error.
+// end ends a statement: its effects stay, or are undone if there is an error. The caller forgets it.
 func (s *Session) end(st *statement, err error) error {
-	s.current = st.outer
-	if st.store != nil {
-		st.store.End(err)
-		s.touch(st.store.Counts())
+	rows, auto := st.store, st.auto
+	s.current, s.spare = st.outer, append(s.spare, st)
+	if rows != nil {
+		rows.End(err)
+		s.touch(rows.Counts())
+		rows.Forget()
 	}
-	if st.auto && s.store.InTransaction() {
+	if auto && s.store.InTransaction() {
 		if err != nil {
 			s.store.Rollback()
 		} else {

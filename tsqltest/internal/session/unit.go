@@ -45,7 +45,8 @@ type unit struct {
 // param is a parameter of a unit.
 type param struct {
 	name     string // with the @
-	slot     int    // of the variable, or of the table variable
+	folded   string
+	slot     int // of the variable, or of the table variable
 	typ      value.Type
 	table    *schema.Table // of a table-valued parameter
 	typeName string        // of a table-valued parameter
@@ -201,7 +202,7 @@ func (s *Session) declareParam(u *unit, p *syntax.Param) error {
 		if !p.Output || !p.Varying && u.module != nil {
 			return u.at(fault.New(1051), p.Range())
 		}
-		u.params = append(u.params, &param{name: p.Name, output: true, cursor: true})
+		u.params = append(u.params, &param{name: p.Name, folded: fold(p.Name), output: true, cursor: true})
 		u.cursorVariables[fold(p.Name)] = true
 		return nil
 	}
@@ -209,7 +210,7 @@ func (s *Session) declareParam(u *unit, p *syntax.Param) error {
 	if err != nil {
 		return u.at(err, p.Range())
 	}
-	out := &param{name: p.Name, typ: typ, output: p.Output, fallback: p.Default}
+	out := &param{name: p.Name, folded: fold(p.Name), typ: typ, output: p.Output, fallback: p.Default}
 	u.names(user)
 	if user != nil && user.Table != nil {
 		if !p.ReadOnly {

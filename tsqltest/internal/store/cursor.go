@@ -31,6 +31,13 @@ var errEnded = errors.New("store: the transaction of the statement has ended")
 
 // Scan returns a cursor before the first row of the range, or behind the last one if reverse.
 func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
+	c := &Cursor{}
+	st.ScanWith(c, ix, r, reverse, a)
+	return c
+}
+
+// ScanWith is Scan with a cursor that has been closed, or that is new.
+func (st *Statement) ScanWith(c *Cursor, ix *Index, r Range, reverse bool, a Access) {
 	if a.Mode == lock.NL {
 		a.Mode = lock.S
 	}
@@ -41,7 +48,7 @@ func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
 		a.Grain = GrainTable // a heap has no gaps that could be locked
 	}
 	st.reader(a.Read, a.Own) // a snapshot is what is committed now, and not when the first row is asked for
-	c := &Cursor{
+	*c = Cursor{
 		st: st, index: ix, access: a, walk: walk{engine: st.engine, index: ix, bounds: r, reverse: reverse}, next: st.cursors,
 	}
 	if a.Read == Locked && a.Grain != GrainTable && !ix.Table.Private {
@@ -51,7 +58,6 @@ func (st *Statement) Scan(ix *Index, r Range, reverse bool, a Access) *Cursor {
 		st.cursors.prev = c
 	}
 	st.cursors = c
-	return c
 }
 
 // Next moves to the next row. False without an error is the end.

@@ -17,7 +17,8 @@ type Session struct {
 	client *lock.Client
 	own    lock.Owner // of locks that the session itself holds
 	tx     *transaction
-	spare  []change // an empty log
+	spare  []change   // an empty log
+	idle   *Statement // that has been forgotten
 	reads  int64
 }
 

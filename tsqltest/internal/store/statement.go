@@ -59,8 +59,12 @@ func (s *Session) Statement(ctx context.Context, o StatementOptions) *Statement 
 	}
 	s.engine.statements++
 	s.client.Priority = s.DeadlockPriority
-	st := &Statement{
-		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log),
+	st := s.idle
+	if s.idle = nil; st == nil {
+		st = &Statement{}
+	}
+	*st = Statement{
+		id: s.engine.statements, ctx: ctx, session: s, engine: s.engine, tx: s.tx, options: o, mark: len(s.tx.log), held: st.held[:0],
 	}
 	st.objects, st.counts = st.firstObjects[:0], st.firstCounts[:0]
 	st.relocks, st.locked, st.escalation = s.tx.relocks, s.tx.owner.Mark(), s.tx.owner.Count()+s.engine.escalateAt
@@ -96,7 +100,8 @@ func (st *Statement) End(err error) {
 			e.locks.Release(h, lock.Statement)
 		}
 	}
-	st.held = nil
+	clear(st.held)
+	st.held = st.held[:0]
 	if st.snapshot.taken {
 		e.release(&st.snapshot)
 		e.collect(nil)
@@ -273,6 +278,9 @@ type Count struct {
 	Skipped int       // keys that READPAST left out
 	Ghosts  int       // of all these, those without a row for the statement
 }
+
+// Forget says that nobody asks a statement that has ended for anything again: the next one may use its memory.
+func (st *Statement) Forget() { st.session.idle = st }
 
 // Counts is what the statement has touched so far, in the order of first touching.
 func (st *Statement) Counts() []Count { return st.counts }
