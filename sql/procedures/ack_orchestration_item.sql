@@ -270,7 +270,8 @@ BEGIN TRY
 
     IF @others = 1
         EXEC duroxide.refresh_inboxes @instances = @targets, @now = @now;
-    ELSE
+    -- Without messages there is nothing to fetch, as the end of the lease has left it.
+    ELSE IF EXISTS (SELECT 1 FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue)) WHERE q.instance_id = @instance_id)
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
 
     -- gen:result Turn :one

@@ -52,14 +52,10 @@ BEGIN TRY
     END;
 
     -- The second condition is the filter of the index.
-    SELECT @id = q.id
+    SELECT @id = q.id, @session_id = q.session_id
     FROM duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token))
     WHERE q.lock_token = @lock_token
       AND q.lock_token IS NOT NULL
-    OPTION (KEEPFIXED PLAN);
-    SELECT @session_id = q.session_id
-    FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
-    WHERE q.id = @id
     OPTION (KEEPFIXED PLAN);
     DELETE q
     FROM duroxide.worker_queue AS q WITH (ROWLOCK, INDEX (pk_worker_queue))

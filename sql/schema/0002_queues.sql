@@ -14,7 +14,8 @@
 -- hints (rule Q3). It holds no payload, so a claim reads and writes short rows only.
 CREATE TABLE duroxide.inboxes (
     instance_id  NVARCHAR(400)    COLLATE Latin1_General_100_BIN2 NOT NULL,
-    -- executions.version_id of the current execution; 0 if there is none.
+    -- executions.version_id of the current execution; 0 if there is none. It counts while
+    -- there is a head, and so does the next.
     version_id   INT              NOT NULL CONSTRAINT df_inboxes_version_id DEFAULT 0,
     -- code_names.id of what the next turn runs; 0 if any worker may take it. Like the
     -- head it is part of the stored answer.
@@ -145,9 +146,10 @@ WHERE ready = 0
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
 
--- For the guard of acknowledge, abandon and renew. What it includes is for
--- recommended_workers, and changes when the token does.
-CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token) INCLUDE (ready)
+-- For the guard of acknowledge, abandon and renew. What it includes is for ack_work_item,
+-- which so needs not read the row before it locks it, and for recommended_workers; it
+-- changes only when the token does.
+CREATE UNIQUE INDEX uq_worker_queue_token ON duroxide.worker_queue (lock_token) INCLUDE (ready, session_id)
 WHERE lock_token IS NOT NULL
 WITH (ALLOW_PAGE_LOCKS = OFF);
 GO
