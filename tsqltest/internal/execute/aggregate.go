@@ -121,13 +121,16 @@ func (it *aggregating) Next() (bool, error) {
 func (it *aggregating) fill() error {
 	it.read = true
 	it.groups = make([][]*group, len(it.sets))
-	found := make([]map[string]*group, len(it.sets))
-	for i := range found {
-		found[i] = map[string]*group{}
+	var found []map[string]*group // by grouping set; nil if none has keys
+	for i := range it.sets {
 		if len(it.sets[i]) == 0 {
-			found[i][""] = it.newGroup()
-			it.groups[i] = append(it.groups[i], found[i][""])
+			it.groups[i] = []*group{it.newGroup()}
+			continue
 		}
+		if found == nil {
+			found = make([]map[string]*group, len(it.sets))
+		}
+		found[i] = map[string]*group{}
 	}
 	if err := it.input.Open(); err != nil {
 		return err
@@ -147,7 +150,13 @@ func (it *aggregating) fill() error {
 			}
 		}
 		for i := range it.sets {
-			if err := it.add(it.groupOf(i, keys, found[i])); err != nil {
+			var g *group
+			if len(it.sets[i]) == 0 {
+				g = it.groups[i][0]
+			} else {
+				g = it.groupOf(i, keys, found[i])
+			}
+			if err := it.add(g); err != nil {
 				return err
 			}
 		}

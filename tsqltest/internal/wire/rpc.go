@@ -75,10 +75,16 @@ func (r *callReader) next() (request.Call, error) {
 		if err != nil {
 			return call, err
 		}
+		if call.Params == nil {
+			call.Params = make([]request.Param, 0, usualParams)
+		}
 		call.Params = append(call.Params, p)
 	}
 	return call, r.err
 }
+
+// usualParams is how many parameters few calls exceed.
+const usualParams = 16
 
 // param reads the parameter with an ordinal.
 func (r *callReader) param(ordinal int) (request.Param, error) {

@@ -69,6 +69,7 @@ func (t *tableReader) columns() error {
 	if n > maxTableColumns {
 		t.fail("a table of %d columns", n)
 	}
+	t.types, t.table.Columns, t.table.Defaulted = make([]typeInfo, 0, n), make([]request.Column, 0, n), make([]bool, 0, n)
 	for range n {
 		if t.err != nil {
 			return t.err
