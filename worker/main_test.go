@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { mssqltest.Run(m) }
 
 // openStore opens an empty store in memory.
-func openStore(t *testing.T) *sqlite.Store {
+func openStore(t testing.TB) *sqlite.Store {
 	t.Helper()
 	store, err := sqlite.OpenMemory(t.Context(), nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func openStore(t *testing.T) *sqlite.Store {
 }
 
 // runWorker runs a worker until the returned function is called or the test ends.
-func runWorker(t *testing.T, store provider.Provider, options worker.Options, definitions ...worker.Registrable) (stop func()) {
+func runWorker(t testing.TB, store provider.Provider, options worker.Options, definitions ...worker.Registrable) (stop func()) {
 	t.Helper()
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -51,7 +51,7 @@ func runWorker(t *testing.T, store provider.Provider, options worker.Options, de
 	return run(t, w)
 }
 
-func run(t *testing.T, w *worker.Worker) (stop func()) {
+func run(t testing.TB, w *worker.Worker) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)

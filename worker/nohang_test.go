@@ -21,7 +21,7 @@ import (
 )
 
 // openMSSQL opens an empty store on the T-SQL server.
-func openMSSQL(t *testing.T) *mssql.Store {
+func openMSSQL(t testing.TB) *mssql.Store {
 	t.Helper()
 	db, schema := mssqltest.Pooled(t)
 	store, err := mssql.New(db, &mssql.Config{Schema: schema})
