@@ -11,7 +11,6 @@ import (
 
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/internal/payload"
-	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
@@ -23,11 +22,11 @@ var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 // Env is a world of orchestrations with a clock of its own. Make it with [New]. It belongs to
 // the test's goroutine; tests that run in parallel have one each.
 type Env struct {
-	t        testing.TB
-	registry *registry.Registry
-	retry    *orchestration.RetryPolicy
-	mocks    map[target]*Mocked
-	clock    agenda
+	code
+
+	t     testing.TB
+	mocks map[target]*Mocked
+	clock agenda
 	// instances are all that were started or were sent something.
 	instances map[string]*instance
 	// root is the instance of the latest Run.
@@ -54,39 +53,11 @@ func New(t testing.TB, definitions ...worker.Registrable) *Env {
 		clock: agenda{now: uint64(epoch.UnixMilli())}, cancelled: map[any]bool{},
 	}
 	var err error
-	if e.registry, e.retry, err = register(definitions); err != nil {
+	if e.code, err = codeOf(definitions); err != nil {
 		t.Fatalf("orchestrationtest.New: %v", err)
 	}
 	t.Cleanup(e.close)
 	return e
-}
-
-// register makes the registry of a worker, and finds its ActivityRetry.
-func register(definitions []worker.Registrable) (*registry.Registry, *orchestration.RetryPolicy, error) {
-	r := registry.New()
-	var retry *orchestration.RetryPolicy
-	for _, definition := range definitions {
-		if policy, ok := definition.(activityRetry); ok {
-			retry = &policy.RetryPolicy
-			continue
-		}
-		if err := definition.Register(r); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r, retry, nil
-}
-
-// activityRetry is what [ActivityRetry] returns.
-type activityRetry struct{ orchestration.RetryPolicy }
-
-// ActivityRetry stands for worker.Options.ActivityRetry among the definitions that [New] and
-// [ReplayDir] are given. No worker takes it.
-func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return activityRetry{policy} }
-
-// Register refuses to be registered by a worker.
-func (activityRetry) Register(*registry.Registry) error {
-	return errors.New("orchestrationtest.ActivityRetry is no definition: set worker.Options.ActivityRetry")
 }
 
 // close ends the functions that are kept in memory.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/internal/replay"
-	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
 )
@@ -30,6 +30,9 @@ import (
 //
 // Keys of the key-value map that an execution before has set are not in a history, so code that
 // decides by them is only checked in first executions.
+//
+// Payloads that are encoded in the store are encoded in the files, and only [Codec] among the
+// definitions decodes them. What fails shows no payload.
 func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 	t.Helper()
 	code, err := codeOf(definitions)
@@ -57,17 +60,6 @@ type recording struct {
 	Events      []provider.Event `json:"events"`
 }
 
-// code is what histories are replayed against.
-type code struct {
-	registry *registry.Registry
-	retry    *orchestration.RetryPolicy
-}
-
-func codeOf(definitions []worker.Registrable) (c code, err error) {
-	c.registry, c.retry, err = register(definitions)
-	return c, err
-}
-
 // replay replays the history in a file.
 func (c code) replay(ctx context.Context, file string) error {
 	data, err := os.ReadFile(file)
@@ -78,16 +70,27 @@ func (c code) replay(ctx context.Context, file string) error {
 	if err := json.Unmarshal(data, &rec); err != nil {
 		return fmt.Errorf("%s is not what `duroxide history --json` writes: %w", file, err)
 	}
-	misfit, err := c.registry.Check(ctx, rec.Events, replay.Turn{
-		FrameworkVersion: worker.FrameworkVersion, Defaults: c.retry, BlockedAfter: blockedAfter,
-	})
-	if misfit != nil {
-		err = errors.New(misfit.Now())
-	}
-	if err != nil {
+	if err := c.check(ctx, rec.Events); err != nil {
 		return fmt.Errorf("%q, execution %d: %w", rec.Instance, rec.ExecutionID, err)
 	}
 	return nil
+}
+
+func (c code) check(ctx context.Context, history []provider.Event) error {
+	history, err := sealed.OpenEvents(ctx, c.codec, history)
+	if errors.Is(err, codec.ErrNotDecoded) && c.codec == nil {
+		return fmt.Errorf("%w: give ReplayDir the workers' codec, as orchestrationtest.Codec(c)", err)
+	}
+	if err != nil {
+		return err
+	}
+	misfit, err := c.registry.Check(ctx, history, replay.Turn{
+		FrameworkVersion: worker.FrameworkVersion, Defaults: c.retry, BlockedAfter: blockedAfter,
+	})
+	if misfit != nil {
+		return errors.New(misfit.Now())
+	}
+	return err
 }
 
 // Save writes the history of an instance's latest execution into a folder, as `duroxide history

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
+	"github.com/duroxide/duroxide-go/internal/sealed"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -27,12 +28,11 @@ func (e *MisfitError) Error() string {
 // Check replays one execution's history against the registered code, before that code is deployed.
 // It makes no call to the store and has no effects. What the code asks for behind the history is
 // new, and free. Keys of the key-value map that an execution before has set are not in a history,
-// so code that decides by them is only checked in first executions. Errors: [*MisfitError], and
-// what else keeps a history from being replayed, such as a version that is not registered.
+// so code that decides by them is only checked in first executions. Payloads are decoded by
+// [Options].Codec. Errors: [*MisfitError], and what else keeps a history from being replayed, such
+// as a version that is not registered, or [codec.ErrNotDecoded].
 func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
-	misfit, err := w.registry.Check(ctx, history, replay.Turn{
-		FrameworkVersion: FrameworkVersion, Defaults: w.options.ActivityRetry, BlockedAfter: max(0, w.options.BlockedTimeout),
-	})
+	misfit, err := w.check(ctx, history)
 	switch {
 	case misfit != nil:
 		return &MisfitError{
@@ -42,4 +42,14 @@ func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
 		return fmt.Errorf("%q, execution %d: %w", history[0].InstanceID, history[0].ExecutionID, err)
 	}
 	return err
+}
+
+func (w *Worker) check(ctx context.Context, history []provider.Event) (*replay.Misfit, error) {
+	history, err := sealed.OpenEvents(ctx, w.options.Codec, history)
+	if err != nil {
+		return nil, err
+	}
+	return w.registry.Check(ctx, history, replay.Turn{
+		FrameworkVersion: FrameworkVersion, Defaults: w.options.ActivityRetry, BlockedAfter: max(0, w.options.BlockedTimeout),
+	})
 }

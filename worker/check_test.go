@@ -19,7 +19,7 @@ func TestCheck(t *testing.T) {
 		misfit     bool
 	}{
 		"fits":            {waiting, "", false},
-		"does not fit":    {changed, `execution 1: event 2 was a wait for event "go", the code now asks for activity "Echo" with 0 bytes at worker/hold_test.go:16`, true},
+		"does not fit":    {changed, `execution 1: event 2 was a wait for event "go", the code now asks for activity "Echo" with 0 bytes at worker/hold_test.go:19`, true},
 		"another version": {waiting.WithVersion("2.0.0"), `orchestration "Waiting" version 1.0.0 is not registered (versions that are: [2.0.0])`, false},
 	} {
 		w, err := worker.New(store, worker.Options{})

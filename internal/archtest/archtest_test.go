@@ -162,7 +162,7 @@ var table = []Rule{
 	},
 	{
 		From: Set{"./orchestrationtest"},
-		Forbidden: anythingBut("std", "./provider", "./internal/...", "./orchestration", "./activity",
+		Forbidden: anythingBut("std", "./provider", "./codec", "./internal/...", "./orchestration", "./activity",
 			"./worker", "./client"),
 		Reach: Directly,
 		Why:   "a test of an orchestration needs no store, and what the package needs becomes its users'",
@@ -213,7 +213,7 @@ var table = []Rule{
 	},
 	{
 		From:      Set{"./cmd/duroxide/commandline"},
-		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "./orchestration", "./worker", "github.com/microsoft/go-mssqldb"),
+		Forbidden: anythingBut("std", "./cmd/duroxide/internal/cli", "./codec", "./orchestration", "./worker", "github.com/microsoft/go-mssqldb"),
 		Reach:     Directly,
 		Why:       "this is the door through which another main package adds to the command line, and nothing more",
 	},

@@ -16,6 +16,7 @@ import (
 	sqlserver "github.com/microsoft/go-mssqldb"
 
 	"github.com/duroxide/duroxide-go/cmd/duroxide/internal/cli"
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/worker"
 )
@@ -32,6 +33,9 @@ type Options struct {
 	Definitions []worker.Registrable
 	// ActivityRetry is that of the worker's options.
 	ActivityRetry *orchestration.RetryPolicy
+	// Codec is that of the workers' options, for a store whose payloads are encoded. Only replay
+	// decodes; what the commands show stays as the store has it.
+	Codec *codec.Codec
 }
 
 // Main runs the command that the process's arguments name, and ends the process. docs/cli.md
@@ -39,7 +43,7 @@ type Options struct {
 func Main(options Options) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	env := cli.System(options.SQLServer)
-	env.Code = cli.Code{Definitions: options.Definitions, ActivityRetry: options.ActivityRetry}
+	env.Code = cli.Code{Definitions: options.Definitions, ActivityRetry: options.ActivityRetry, Codec: options.Codec}
 	code := cli.Run(ctx, env)
 	stop()
 	os.Exit(code)

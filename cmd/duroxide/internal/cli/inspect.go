@@ -255,7 +255,8 @@ Payloads are shown by their size only, unless --data asks for their beginning.
 --into writes histories with their payloads into a folder, a file each: those of the
 instances that are named, or without any, of a sample: the newest of each orchestration,
 version and status. A test replays them against the code that is to be deployed, by
-orchestrationtest.ReplayDir; this program cannot, since it does not have your code.`,
+orchestrationtest.ReplayDir; this program cannot, since it does not have your code.
+Payloads that a codec has encoded are written encoded.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wanted.check(cmd, a.json, args); err != nil {
 				return err

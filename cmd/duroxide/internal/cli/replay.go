@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/worker"
@@ -16,6 +17,7 @@ import (
 type Code struct {
 	Definitions   []worker.Registrable
 	ActivityRetry *orchestration.RetryPolicy
+	Codec         *codec.Codec
 }
 
 // replayDocument is what `replay --json` prints.
@@ -48,7 +50,8 @@ func (a *app) replayCommand() *cobra.Command {
 histories are replayed, and nothing is changed. Without ids it is a sample: the newest of
 each orchestration and version. One that does not fit is exit code 1.
 
-The code has to be in the program. duroxide has none; it says how to build one that has.`,
+The code has to be in the program. duroxide has none; it says how to build one that has.
+The same goes for the codec of a store whose payloads are encoded. No payload is shown.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(a.env.Code.Definitions) == 0 {
 				return errNoCode
@@ -64,7 +67,7 @@ The code has to be in the program. duroxide has none; it says how to build one t
 }
 
 func (a *app) replay(ctx context.Context, s session, each int, instances []string) error {
-	w, err := worker.New(s.store, worker.Options{ActivityRetry: a.env.Code.ActivityRetry})
+	w, err := worker.New(s.store, worker.Options{ActivityRetry: a.env.Code.ActivityRetry, Codec: a.env.Code.Codec})
 	if err == nil {
 		err = w.Register(a.env.Code.Definitions...)
 	}
@@ -86,7 +89,7 @@ func (a *app) replay(ctx context.Context, s session, each int, instances []strin
 		}
 		document.Replayed++
 		if err := w.Check(ctx, events); err != nil {
-			document.Misfits = append(document.Misfits, misfitDocument{info.InstanceID, info.CurrentExecutionID, reasonOf(err)})
+			document.Misfits = append(document.Misfits, misfitDocument{info.InstanceID, info.CurrentExecutionID, a.reasonOf(err)})
 		}
 	}
 	if err := a.printReplay(document); err != nil {
@@ -99,7 +102,10 @@ func (a *app) replay(ctx context.Context, s session, each int, instances []strin
 }
 
 // reasonOf is an error of [worker.Worker.Check] without the instance, if it can be.
-func reasonOf(err error) string {
+func (a *app) reasonOf(err error) string {
+	if errors.Is(err, codec.ErrNotDecoded) && a.env.Code.Codec == nil {
+		return "its payloads are encoded, and this program has no codec: set Codec in commandline.Options"
+	}
 	if misfit, ok := errors.AsType[*worker.MisfitError](err); ok {
 		return misfit.Reason
 	}

@@ -1,0 +1,60 @@
+package orchestrationtest
+
+import (
+	"errors"
+
+	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/worker"
+)
+
+// code is what a test runs, or replays histories against.
+type code struct {
+	registry *registry.Registry
+	retry    *orchestration.RetryPolicy
+	codec    *codec.Codec
+}
+
+// codeOf registers definitions as a worker does, and finds the options among them.
+func codeOf(definitions []worker.Registrable) (c code, err error) {
+	c.registry = registry.New()
+	for _, definition := range definitions {
+		switch option := definition.(type) {
+		case activityRetry:
+			c.retry = &option.RetryPolicy
+		case payloads:
+			c.codec = option.Codec
+		default:
+			if err := definition.Register(c.registry); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// activityRetry is what [ActivityRetry] returns.
+type activityRetry struct{ orchestration.RetryPolicy }
+
+// ActivityRetry stands for worker.Options.ActivityRetry among the definitions that [New] and
+// [ReplayDir] are given. No worker takes it.
+func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return activityRetry{policy} }
+
+// Register refuses to be registered by a worker.
+func (activityRetry) Register(*registry.Registry) error {
+	return errors.New("orchestrationtest.ActivityRetry is no definition: set worker.Options.ActivityRetry")
+}
+
+// payloads is what [Codec] returns.
+type payloads struct{ *codec.Codec }
+
+// Codec stands for worker.Options.Codec among the definitions that [ReplayDir] is given, for the
+// histories of a store whose payloads are encoded. [New] has no use for it, since a test has no
+// store. No worker takes it.
+func Codec(c *codec.Codec) worker.Registrable { return payloads{c} }
+
+// Register refuses to be registered by a worker.
+func (payloads) Register(*registry.Registry) error {
+	return errors.New("orchestrationtest.Codec is no definition: set worker.Options.Codec")
+}
