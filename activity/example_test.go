@@ -61,3 +61,18 @@ func ExampleDefinition() {
 	fmt.Println(poll.Name())
 	// Output: WaitForPayment
 }
+
+// An activity that another program runs is called by its name and types.
+func ExampleNamed() {
+	charge := activity.Named[int, string]("Charge") // for orchestration.Activity
+	fmt.Println(charge.Name())
+	// Output: Charge
+}
+
+// An activity may ask which orchestration has called it. Outside a worker nobody knows.
+func ExampleCaller() {
+	ctx := activity.NewContext(context.Background(), activity.Environment{})
+	name, version := activity.Caller(ctx)
+	fmt.Println(name, version)
+	// Output: unknown unknown
+}

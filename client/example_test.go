@@ -31,59 +31,47 @@ var Order = orchestration.New("Order", func(ctx *orchestration.Context, item str
 	return item + " ordered", nil
 })
 
-// example gives a client for a store in memory that a worker in this process serves.
-func example(do func(ctx context.Context, c *client.Client) error) {
+// working starts a worker in this process on a store in memory, and returns a client of the
+// store. stop ends both, and the context.
+func working() (ctx context.Context, c *client.Client, stop func()) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	store, err := sqlite.OpenMemory(ctx, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer store.Close()
+	check(err)
 	w, err := worker.New(store, worker.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err == nil {
-		err = w.Register(Order, Review)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
+	check(w.Register(Order, Review, Reader))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
-	if err := do(ctx, client.New(store)); err != nil {
-		fmt.Println("error:", err)
+	return ctx, client.New(store), func() {
+		cancel()
+		check(<-done)
+		check(store.Close())
 	}
-	cancel()
-	if err := <-done; err != nil {
-		fmt.Println(err)
+}
+
+// check ends an example that went wrong.
+func check(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 
 // Starting, following and answering an orchestration.
 func ExampleStart() {
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, Order, "order-1", "chair")
-		if err != nil {
-			return err
-		}
-		status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
-		if err != nil {
-			return err
-		}
-		fmt.Println(status.State, *status.CustomStatus)
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Order, "order-1", "chair")
+	check(err)
+	status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	fmt.Println(status.State, *status.CustomStatus)
 
-		if err := c.RaiseEvent(ctx, run.Instance(), "approve", true); err != nil {
-			return err
-		}
-		result, err := run.Wait(ctx)
-		if err != nil {
-			return err
-		}
-		shelf, _, err := client.KV[int](ctx, c, run.Instance(), "shelf")
-		fmt.Println(result, "for shelf", shelf)
-		return err
-	})
+	check(c.RaiseEvent(ctx, run.Instance(), "approve", true))
+	result, err := run.Wait(ctx)
+	check(err)
+	shelf, _, err := client.KV[int](ctx, c, run.Instance(), "shelf")
+	check(err)
+	fmt.Println(result, "for shelf", shelf)
 	// Output:
 	// Running waiting for approval
 	// chair ordered for shelf 12
@@ -91,26 +79,18 @@ func ExampleStart() {
 
 // A failure tells why; a cancelled orchestration is one too.
 func ExampleFailedError() {
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, Order, "order-1", "chair")
-		if err != nil {
-			return err
-		}
-		if err := c.Cancel(ctx, run.Instance(), "customer called"); err != nil {
-			return err
-		}
-		_, err = run.Wait(ctx)
-		if failed, ok := errors.AsType[*client.FailedError](err); ok {
-			fmt.Println(failed.Instance, failed.Cancelled(), failed)
-			return nil
-		}
-		return err
-	})
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Order, "order-1", "chair")
+	check(err)
+	check(c.Cancel(ctx, run.Instance(), "customer called"))
+	_, err = run.Wait(ctx)
+	if failed, ok := errors.AsType[*client.FailedError](err); ok {
+		fmt.Println(failed.Instance, failed.Cancelled(), failed)
+	}
 	// Output: order-1 true canceled: customer called
 }
 
-// The id is all one needs to come back to an orchestration, in another process or
-// another year.
 // Review is an orchestration that waits for a verdict and tells how far it is. Its declarations
 // are all that a client needs.
 var (
@@ -126,30 +106,20 @@ var (
 
 // A misspelt name or data of another type would not compile.
 func ExampleRaiseEvent() {
-	example(func(ctx context.Context, c *client.Client) error {
-		run, err := client.Start(ctx, c, Review, "review-1", "a paper")
-		if err != nil {
-			return err
-		}
-		status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
-		if err != nil {
-			return err
-		}
-		stage, _, err := Stage.Decode(status.CustomStatus)
-		if err != nil {
-			return err
-		}
-		fmt.Println(stage)
-		if err := client.RaiseEvent(ctx, c, Verdict, run.Instance(), true); err != nil {
-			return err
-		}
-		output, err := run.Wait(ctx)
-		fmt.Println(output)
-		return err
-	})
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Review, "review-1", "a paper")
+	check(err)
+	status, err := c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	stage, _, err := Stage.Decode(status.CustomStatus)
+	check(err)
+	fmt.Println(stage)
+	check(client.RaiseEvent(ctx, c, Verdict, run.Instance(), true))
+	fmt.Println(run.Wait(ctx))
 	// Output:
 	// waits for a verdict
-	// a paper: true
+	// a paper: true <nil>
 }
 
 // An application has its table in the store's file. The review starts if the paper is stored.
@@ -157,23 +127,14 @@ func ExampleInTx() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	folder, err := os.MkdirTemp("", "papers")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "papers.db")
 	store, err := sqlite.Open(ctx, file, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer store.Close()
 	db, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer db.Close()
 	c := client.New(store)
 	submit := func(title string) error {
@@ -201,21 +162,141 @@ func ExampleInTx() {
 	// true
 }
 
+// The id is all you need to come back to an orchestration, in another process or another year.
 func ExampleAttach() {
-	example(func(ctx context.Context, c *client.Client) error {
-		if err := c.StartNamed(ctx, "Order", "order-1", "table"); err != nil {
-			return err
-		}
-		// A message waits for its reader; an event needs somebody who waits for it.
-		if _, err := c.WaitForCustomStatus(ctx, "order-1", 0); err != nil {
-			return err
-		}
-		if err := c.RaiseEvent(ctx, "order-1", "approve", true); err != nil {
-			return err
-		}
-		result, err := client.Attach[string](c, "order-1").Wait(ctx)
-		fmt.Println(result)
-		return err
-	})
-	// Output: table ordered
+	ctx, c, stop := working()
+	defer stop()
+	check(c.StartNamed(ctx, "Order", "order-1", "table"))
+	// A message waits for its reader; an event needs somebody who waits for it.
+	_, err := c.WaitForCustomStatus(ctx, "order-1", 0)
+	check(err)
+	check(c.RaiseEvent(ctx, "order-1", "approve", true))
+	fmt.Println(client.Attach[string](c, "order-1").Wait(ctx))
+	// Output: table ordered <nil>
+}
+
+// A start that may be repeated, such as of a request that is sent again, is harmless.
+func ExampleUseExisting() {
+	ctx, c, stop := working()
+	defer stop()
+	for range 2 {
+		run, err := client.Start(ctx, c, Order, "order-1", "chair", client.UseExisting())
+		check(err)
+		fmt.Println(run.Instance())
+	}
+	_, err := client.Start(ctx, c, Order, "order-1", "chair")
+	fmt.Println(errors.Is(err, client.ErrAlreadyExists))
+	// Output:
+	// order-1
+	// order-1
+	// true
+}
+
+// An id can be used again when its instance has ended.
+func ExampleReplaceFinished() {
+	ctx, c, stop := working()
+	defer stop()
+	for _, reason := range []string{"first", "second"} {
+		run, err := client.Start(ctx, c, Order, "order-1", "chair", client.ReplaceFinished())
+		check(err)
+		check(c.Cancel(ctx, run.Instance(), reason))
+		_, err = run.Wait(ctx)
+		fmt.Println(err)
+	}
+	// Output:
+	// canceled: first
+	// canceled: second
+}
+
+// By default a message to an id that nobody uses is a message to whoever starts it later.
+func ExampleMustExist() {
+	ctx, c, stop := working()
+	defer stop()
+	err := c.RaiseEvent(ctx, "order-1", "approve", true, client.MustExist())
+	fmt.Println(errors.Is(err, client.ErrNoInstance))
+	// Output: true
+}
+
+// Letters are what a Reader reads.
+var Letters = orchestration.NewQueue[string]("letters")
+
+// Reader reads two letters and keeps who wrote last.
+var Reader = orchestration.New("Reader", func(ctx *orchestration.Context, _ string) (string, error) {
+	first, err := Letters.Dequeue(ctx).Await()
+	if err != nil {
+		return "", err
+	}
+	second, err := Letters.Dequeue(ctx).Await()
+	orchestration.SetKV(ctx, "last", second)
+	return first + " and " + second, err
+})
+
+// A message can come with the start, in one step. Later ones are enqueued.
+func ExampleWithMessage() {
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Reader, "reader-1", "", client.WithMessage(Letters, "from Ada"))
+	check(err)
+	check(client.Enqueue(ctx, c, Letters, run.Instance(), "from Grace"))
+	fmt.Println(run.Wait(ctx))
+	fmt.Println(c.KVAll(ctx, run.Instance()))
+	// Output:
+	// from Ada and from Grace <nil>
+	// map[last:"from Grace"] <nil>
+}
+
+// A deadline ends the wait and not the orchestration. The error says how far that is.
+func ExampleWaitError() {
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Order, "order-1", "chair")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	hurry, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	_, err = run.Wait(hurry)
+	if waited, ok := errors.AsType[*client.WaitError](err); ok {
+		fmt.Println(waited.Status.State, waited.WaitsFor)
+	}
+	// Output: Running [event "approve"]
+}
+
+// A status answers at once: how far an instance is, its custom status and its result.
+func ExampleClient_Status() {
+	ctx, c, stop := working()
+	defer stop()
+	status, err := c.Status(ctx, "order-1")
+	check(err)
+	fmt.Println(status.State, status.Finished())
+
+	check(c.StartNamed(ctx, "Order", "order-1", "chair", client.AtVersion("1.0.0")))
+	check(c.Cancel(ctx, "order-1", "too expensive"))
+	status, err = c.Wait(ctx, "order-1")
+	check(err)
+	fmt.Println(status.State, status.Finished(), status.Err())
+	// Output:
+	// NotFound false
+	// Cancelled true canceled: too expensive
+}
+
+// Lists, counts and deletions are the store's own, for tools and nightly jobs.
+func ExampleClient_Admin() {
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Review, "review-1", "a paper")
+	check(err)
+	check(c.Cancel(ctx, run.Instance(), "withdrawn"))
+	_, err = run.Wait(ctx)
+	fmt.Println(err)
+	admin, err := c.Admin()
+	check(err)
+	fmt.Println(admin.ListInstances(ctx))
+	stats, err := c.Stats(ctx, run.Instance())
+	check(err)
+	fmt.Println(stats.HistoryEventCount > 1)
+	// Output:
+	// canceled: withdrawn
+	// [review-1] <nil>
+	// true
 }

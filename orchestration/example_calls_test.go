@@ -217,3 +217,65 @@ func ExampleContinueAsNewVersion() {
 	fmt.Println(run.Wait(ctx))
 	// Output: execution 2 has version 2.0.0 <nil>
 }
+
+// A value of a channel is a future, so that it can be waited for beside others.
+func ExampleChannel_Receive() {
+	kitchen := orchestration.New("Kitchen", func(ctx *orchestration.Context, dish string) (string, error) {
+		dishes, patience := orchestration.NewChannel[string](ctx, 0), orchestration.Timer(ctx, time.Hour)
+		orchestration.Go(ctx, func(ctx *orchestration.Context) (any, error) {
+			return nil, dishes.Send(dish)
+		})
+		ready := dishes.Receive()
+		if orchestration.Select(ready, patience) == 1 {
+			return "", orchestration.ErrTimeout
+		}
+		return ready.Await()
+	})
+
+	fmt.Println(resultOf(kitchen, "soup"))
+	// Output: soup <nil>
+}
+
+// What may have been done although it failed has an undo step of its own, added before.
+func ExampleSaga_Add() {
+	order := orchestration.New("Order", func(ctx *orchestration.Context, cents int) (string, error) {
+		var saga orchestration.Saga
+		saga.Add(func(ctx *orchestration.Context) error {
+			_, err := orchestration.Activity(ctx, Release, "chair").Await()
+			return err
+		})
+		receipt, err := orchestration.Activity(ctx, Charge, cents).Await()
+		return receipt, saga.Undo(ctx, err)
+	})
+
+	fmt.Println(resultOf(order, 4_900, Charge, Release))
+	_, err := resultOf(order, 490_000, Charge, Release)
+	fmt.Println(err)
+	// Output:
+	// charged 4900 <nil>
+	// card declined
+}
+
+// A loop without an end asks whether it is cancelled.
+func ExampleContext_Err() {
+	ticking := orchestration.New("Ticking", func(ctx *orchestration.Context, _ string) (int, error) {
+		ticks := 0
+		for ctx.Err() == nil {
+			ticks++
+			ctx.SetCustomStatus("ticking")
+			_ = orchestration.Sleep(ctx, time.Hour)
+		}
+		return ticks, ctx.Err()
+	}).WithCleanup(time.Minute)
+
+	ctx, c, stop := working(ticking)
+	defer stop()
+	run, err := client.Start(ctx, c, ticking, "ticking-1", "")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, "ticking-1", 0)
+	check(err)
+	check(c.Cancel(ctx, "ticking-1", "enough"))
+	_, err = run.Wait(ctx)
+	fmt.Println(err)
+	// Output: canceled: enough
+}

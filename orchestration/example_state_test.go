@@ -13,7 +13,7 @@ import (
 // Visits is how often somebody was here.
 var Visits = orchestration.NewKey[int]("visits")
 
-// A key keeps a small value through continue-as-new, and clients read it.
+// A key keeps a small value through continue-as-new, until it is cleared. Clients read it.
 func ExampleNewKey() {
 	guestbook := orchestration.New("Guestbook", func(ctx *orchestration.Context, more int) (int, error) {
 		visits, _, err := Visits.Get(ctx)
@@ -24,6 +24,7 @@ func ExampleNewKey() {
 		if more > 0 {
 			return 0, orchestration.ContinueAsNew(ctx, more-1)
 		}
+		Visits.Clear(ctx)
 		return visits + 1, nil
 	})
 
@@ -35,7 +36,7 @@ func ExampleNewKey() {
 	fmt.Println(client.Value(ctx, c, Visits, "guestbook-1"))
 	// Output:
 	// 3 <nil>
-	// 3 true <nil>
+	// 0 false <nil>
 }
 
 // Keys without a declaration: a name, and a type at each use.
@@ -142,11 +143,27 @@ func ExampleUTCNow() {
 	// Output: true <nil>
 }
 
+// A custom status without a declaration is a text, which the next execution keeps.
+func ExampleContext_SetCustomStatus() {
+	shop := orchestration.New("Shop", func(ctx *orchestration.Context, day int) (string, error) {
+		if day < 2 {
+			ctx.SetCustomStatus("open")
+			return "", orchestration.ContinueAsNew(ctx, day+1)
+		}
+		status := *ctx.CustomStatus()
+		ctx.ResetCustomStatus()
+		return fmt.Sprint(status, ", then none: ", ctx.CustomStatus() == nil), nil
+	})
+
+	fmt.Println(resultOf(shop, 1))
+	// Output: open, then none: true <nil>
+}
+
 // The context's logger is silent while code is replayed, so each line is logged once.
 func ExampleContext_Logger() {
 	plain := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.MessageKey || a.Key == "instance_id" {
+			if a.Key == slog.MessageKey || a.Key == "instance_id" || a.Key == "replaying" {
 				return a
 			}
 			return slog.Attr{}
@@ -155,13 +172,13 @@ func ExampleContext_Logger() {
 	order := orchestration.New("Order", func(ctx *orchestration.Context, item string) (string, error) {
 		ctx.Logger(plain).Info("reserving")
 		reserved, err := orchestration.Activity(ctx, Reserve, item).Await()
-		ctx.Logger(plain).Info("done")
+		ctx.Logger(plain).Info("done", "replaying", ctx.Replaying())
 		return reserved, err
 	})
 
 	fmt.Println(resultOf(order, "chair", Reserve))
 	// Output:
 	// msg=reserving instance_id=example
-	// msg=done instance_id=example
+	// msg=done instance_id=example replaying=false
 	// chair reserved <nil>
 }

@@ -3,6 +3,7 @@ package orchestrationtest_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ var (
 // A test of an order that is approved after three days, and whose card is charged at the third
 // attempt.
 func Example() { //nolint:testableexamples // a test has its t from go test
-	_ = func(t *testing.T) { // TestOrder
+	tests["TestOrder"] = func(t *testing.T) {
 		env := orchestrationtest.New(t)
 		orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil }).
 			Fails(2, errors.New("no answer"))
@@ -42,14 +43,14 @@ func Example() { //nolint:testableexamples // a test has its t from go test
 
 // Histories of running instances are replayed before a change is deployed.
 func ExampleReplayDir() { //nolint:testableexamples // a test has its t from go test
-	_ = func(t *testing.T) { // TestRunningOrdersGoOn
+	tests["TestRunningOrdersGoOn"] = func(t *testing.T) {
 		orchestrationtest.ReplayDir(t, "testdata/histories", Order)
 	}
 }
 
 // A table of cases, which run in parallel: each has a world of its own.
 func ExampleEnv_After() { //nolint:testableexamples // a test has its t from go test
-	_ = func(t *testing.T) { // TestOrders
+	tests["TestOrders"] = func(t *testing.T) {
 		for name, c := range map[string]struct {
 			decide func(m orchestrationtest.Moment)
 			err    error
@@ -71,15 +72,84 @@ func ExampleEnv_After() { //nolint:testableexamples // a test has its t from go 
 	}
 }
 
-// TestExamples runs what the first example shows.
+// What an activity was called with is asked by its definition, and so has its type.
+func ExampleInputs() { //nolint:testableexamples // a test has its t from go test
+	tests["TestChargesWhatWasOrdered"] = func(t *testing.T) {
+		env := orchestrationtest.New(t)
+		orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil }).
+			Takes(time.Minute)
+		orchestrationtest.Raise(env.After(time.Hour), Approve, "Ada")
+		if _, err := orchestrationtest.Run(env, Order, 49_00); err != nil {
+			t.Error(err)
+		}
+		if cents := orchestrationtest.Inputs(env, Charge); len(cents) != 1 || cents[0] != 49_00 {
+			t.Errorf("charged %v", cents)
+		}
+	}
+}
+
+// The history of a test's own run is kept for the code to come, which has to fit it.
+func ExampleEnv_Save() { //nolint:testableexamples // a test has its t from go test
+	tests["TestHistoryOfAnOrder"] = func(t *testing.T) {
+		env := orchestrationtest.New(t)
+		orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil })
+		orchestrationtest.Raise(env.After(time.Hour), Approve, "Ada")
+		if _, err := orchestrationtest.Run(env, Order, 49_00); err != nil {
+			t.Error(err)
+		}
+		if *update {
+			env.Save("testdata/histories", env.Instances()[0])
+		}
+	}
+}
+
+// Letters come to an orchestration by a queue, here in the midst of its life.
+var Letters = orchestration.NewQueue[string]("letters")
+
+// A script may look at the world on its way, and send messages to any instance.
+func ExampleMoment_Do() { //nolint:testableexamples // a test has its t from go test
+	reader := orchestration.New("Reader", func(ctx *orchestration.Context, _ string) (string, error) {
+		ctx.SetCustomStatus("waits for a letter")
+		return Letters.Dequeue(ctx).Await()
+	})
+	tests["TestReader"] = func(t *testing.T) {
+		env := orchestrationtest.New(t, reader, orchestrationtest.ActivityRetry(orchestration.RetryPolicy{MaxAttempts: 3}))
+		began := env.Now()
+		noon := env.After(12 * time.Hour).Do(func() {
+			if status := env.CustomStatus(); *status != "waits for a letter" {
+				t.Error(*status)
+			}
+		})
+		orchestrationtest.Enqueue(noon, Letters, "from Ada")
+		noon.To("another").Enqueue("letters", "for somebody else")
+		if letter, err := orchestrationtest.Run(env, reader, ""); err != nil || letter != "from Ada" {
+			t.Errorf("%q, %v", letter, err)
+		}
+		env.Advance(time.Hour) // for what goes on without it
+		if took := env.Now().Sub(began); took != 13*time.Hour {
+			t.Errorf("it took %v", took)
+		}
+		for _, call := range env.Calls() { // none
+			t.Error(call)
+		}
+		if events := env.History(env.Instances()[0]); len(events) != 5 {
+			t.Errorf("%d events", len(events))
+		}
+	}
+}
+
+var update = flag.Bool("save-histories", false, "write the histories of this test's run")
+
+// tests are those of the examples.
+var tests = map[string]func(t *testing.T){}
+
+// TestExamples runs the tests that the examples show, but for the one that needs histories.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	env := orchestrationtest.New(t)
-	orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil }).
-		Fails(2, errors.New("no answer"))
-	orchestrationtest.Raise(env.After(72*time.Hour), Approve, "Ada")
-	if receipt, err := orchestrationtest.Run(env, Order, 49_00); err != nil || receipt != "receipt" {
-		t.Errorf("%q, %v", receipt, err)
+	for _, example := range []func(){Example, ExampleEnv_After, ExampleEnv_Save, ExampleInputs, ExampleMoment_Do} {
+		example()
 	}
-	env.WantCalls("Charge @72h", "Charge @72h0m0.1s", "Charge @72h0m0.3s")
+	for name, test := range tests {
+		t.Run(name, test)
+	}
 }

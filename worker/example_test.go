@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -31,34 +32,23 @@ func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	store, err := sqlite.OpenMemory(ctx, nil) // sqlite.Open for one that lasts
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer store.Close()
 
 	w, err := worker.New(store, worker.Options{Logger: quiet})
-	if err == nil {
-		err = w.Register(publish, resize)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
+	check(w.Register(publish, resize))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
 
 	run, err := client.Start(ctx, client.New(store), publish, "publish-1", "cat.png")
-	if err == nil {
-		var result string
-		result, err = run.Wait(ctx)
-		fmt.Println(result)
-	}
+	check(err)
+	fmt.Println(run.Wait(ctx))
 	cancel() // Run returns once what was running has ended or is handed back
-	fmt.Println(err, <-done)
+	fmt.Println(<-done)
 	// Output:
-	// small cat.png
-	// <nil> <nil>
+	// small cat.png <nil>
+	// <nil>
 }
 
 // A worker in a process of its own ends in order when its context does. In a real one
@@ -67,23 +57,15 @@ func Example() {
 //	signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 func ExampleWorker_Run() {
 	store, err := sqlite.OpenMemory(context.Background(), nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer store.Close()
 	w, err := worker.New(store, worker.Options{
 		ActivityConcurrency: 16,
 		ShutdownTimeout:     10 * time.Second, // then another worker takes over what is left
 		Logger:              quiet,
 	})
-	if err == nil {
-		err = w.Register(publish, resize)
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
+	check(w.Register(publish, resize))
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	fmt.Println("ended:", w.Run(ctx))
@@ -94,10 +76,7 @@ func ExampleWorker_Run() {
 // and a worker there asks for it.
 func ExampleOptions_tags() {
 	gpu, err := provider.Tags("gpu")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	there := worker.Options{Tags: gpu, OrchestrationConcurrency: -1} // the machine with the card
 	elsewhere := worker.Options{}                                    // every other
 	tag := "gpu"
@@ -114,34 +93,21 @@ func ExampleWorker_Pin() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	store, err := sqlite.OpenMemory(ctx, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	defer store.Close()
 
 	second := orchestration.New("Publish", func(ctx *orchestration.Context, picture string) (string, error) {
 		return orchestration.Activity(ctx, resize, "bright "+picture).Await()
 	}).WithVersion("2.0.0")
 	w, err := worker.New(store, worker.Options{Logger: quiet})
-	if err == nil {
-		err = w.Register(publish, second, resize)
-	}
-	if err == nil {
-		err = w.Pin("Publish", "1.0.0")
-	}
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
+	check(w.Register(publish, second, resize))
+	check(w.Pin("Publish", "1.0.0"))
 	done := make(chan error)
 	go func() { done <- w.Run(ctx) }()
 	for _, options := range [][]client.StartOption{nil, {client.AtVersion("2.0.0")}} {
 		run, err := client.Start(ctx, client.New(store), publish, fmt.Sprint("publish-", len(options)), "cat.png", options...)
-		if err != nil {
-			fmt.Println(err)
-			continue
-		}
+		check(err)
 		fmt.Println(run.Wait(ctx))
 	}
 	cancel()
@@ -149,4 +115,48 @@ func ExampleWorker_Pin() {
 	// Output:
 	// small cat.png <nil>
 	// small bright cat.png <nil>
+}
+
+// Before a deploy: does the code of tomorrow fit the histories of today? Package
+// orchestrationtest and duroxide replay ask the same of many instances.
+func ExampleWorker_Check() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	store, err := sqlite.OpenMemory(ctx, nil)
+	check(err)
+	defer store.Close()
+	history := []provider.Event{ // of store.Admin().ReadHistory, say
+		{EventID: 1, Kind: provider.OrchestrationStarted{Name: "Publish", Version: "1.0.0", Input: `"cat.png"`}},
+		{EventID: 2, Kind: provider.ActivityScheduled{Name: "Shrink", Input: `"cat.png"`}},
+	}
+	w, err := worker.New(store, worker.Options{Logger: quiet})
+	check(err)
+	check(w.Register(publish, resize))
+	err = w.Check(ctx, history)
+	if misfit, ok := errors.AsType[*worker.MisfitError](err); ok {
+		fmt.Println("event", misfit.EventID, "does not fit")
+	}
+	// Output: event 2 does not fit
+}
+
+// An instance whose code does not fit waits, if the worker is told so, instead of failing.
+func ExampleWorker_Held() {
+	store, err := sqlite.OpenMemory(context.Background(), nil)
+	check(err)
+	defer store.Close()
+	w, err := worker.New(store, worker.Options{HoldMisfits: true, Logger: quiet})
+	check(err)
+	check(w.Register(publish, resize))
+	for _, held := range w.Held() { // none so far
+		fmt.Println(held.Instance, held.Reason)
+	}
+	fmt.Println(len(w.Held()))
+	// Output: 0
+}
+
+// check ends an example that went wrong.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
