@@ -300,3 +300,16 @@ func ExampleClient_Admin() {
 	// [review-1] <nil>
 	// true
 }
+
+// After a rollback, an instance that was held is tried again at once. One that is not held stays
+// as it is.
+func ExampleClient_RetryHeld() {
+	ctx, c, stop := working()
+	defer stop()
+	run, err := client.Start(ctx, c, Order, "order-1", "chair")
+	check(err)
+	_, err = c.WaitForCustomStatus(ctx, run.Instance(), 0)
+	check(err)
+	fmt.Println(errors.Is(c.RetryHeld(ctx, run.Instance()), client.ErrNotHeld))
+	// Output: true
+}

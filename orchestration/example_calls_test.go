@@ -222,7 +222,7 @@ func ExampleContinueAsNewVersion() {
 func ExampleChannel_Receive() {
 	kitchen := orchestration.New("Kitchen", func(ctx *orchestration.Context, dish string) (string, error) {
 		dishes, patience := orchestration.NewChannel[string](ctx, 0), orchestration.Timer(ctx, time.Hour)
-		orchestration.Go(ctx, func(ctx *orchestration.Context) (any, error) {
+		orchestration.Go(ctx, func(*orchestration.Context) (any, error) {
 			return nil, dishes.Send(dish)
 		})
 		ready := dishes.Receive()

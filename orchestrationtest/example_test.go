@@ -150,6 +150,9 @@ func TestExamples(t *testing.T) {
 		example()
 	}
 	for name, test := range tests {
-		t.Run(name, test)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t)
+		})
 	}
 }
