@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/codec"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/orchestrationtest"
 )
@@ -69,6 +70,17 @@ func ExampleEnv_After() { //nolint:testableexamples // a test has its t from go 
 				}
 			})
 		}
+	}
+}
+
+// Histories of a store with a codec are as encoded as the store has them.
+func ExampleCodec() { //nolint:testableexamples // a test has its t from go test
+	_ = func(t *testing.T, keys *codec.Keyring) { // TestRunningOrdersGoOn
+		c, err := codec.New(codec.Encrypt(keys))
+		if err != nil {
+			t.Fatal(err)
+		}
+		orchestrationtest.ReplayDir(t, "testdata/histories", Order, orchestrationtest.Codec(c))
 	}
 }
 
