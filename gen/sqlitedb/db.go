@@ -31,6 +31,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addFrameworkVersionStmt, err = db.PrepareContext(ctx, AddFrameworkVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query AddFrameworkVersion: %w", err)
 	}
+	if q.addInboxStmt, err = db.PrepareContext(ctx, AddInbox); err != nil {
+		return nil, fmt.Errorf("error preparing query AddInbox: %w", err)
+	}
 	if q.addKnownCodeNameStmt, err = db.PrepareContext(ctx, AddKnownCodeName); err != nil {
 		return nil, fmt.Errorf("error preparing query AddKnownCodeName: %w", err)
 	}
@@ -132,6 +135,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteWorkOfStmt, err = db.PrepareContext(ctx, DeleteWorkOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteWorkOf: %w", err)
+	}
+	if q.endLastLockStmt, err = db.PrepareContext(ctx, EndLastLock); err != nil {
+		return nil, fmt.Errorf("error preparing query EndLastLock: %w", err)
 	}
 	if q.endLockStmt, err = db.PrepareContext(ctx, EndLock); err != nil {
 		return nil, fmt.Errorf("error preparing query EndLock: %w", err)
@@ -253,6 +259,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lockInstanceStmt, err = db.PrepareContext(ctx, LockInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query LockInstance: %w", err)
 	}
+	if q.lockMessageStmt, err = db.PrepareContext(ctx, LockMessage); err != nil {
+		return nil, fmt.Errorf("error preparing query LockMessage: %w", err)
+	}
 	if q.lockMessagesStmt, err = db.PrepareContext(ctx, LockMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query LockMessages: %w", err)
 	}
@@ -297,6 +306,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.oldestPlainWorkStmt, err = db.PrepareContext(ctx, OldestPlainWork); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestPlainWork: %w", err)
+	}
+	if q.passLockStmt, err = db.PrepareContext(ctx, PassLock); err != nil {
+		return nil, fmt.Errorf("error preparing query PassLock: %w", err)
 	}
 	if q.putInstanceStmt, err = db.PrepareContext(ctx, PutInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query PutInstance: %w", err)
@@ -403,6 +415,11 @@ func (q *Queries) Close() error {
 	if q.addFrameworkVersionStmt != nil {
 		if cerr := q.addFrameworkVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addFrameworkVersionStmt: %w", cerr)
+		}
+	}
+	if q.addInboxStmt != nil {
+		if cerr := q.addInboxStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addInboxStmt: %w", cerr)
 		}
 	}
 	if q.addKnownCodeNameStmt != nil {
@@ -573,6 +590,11 @@ func (q *Queries) Close() error {
 	if q.deleteWorkOfStmt != nil {
 		if cerr := q.deleteWorkOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteWorkOfStmt: %w", cerr)
+		}
+	}
+	if q.endLastLockStmt != nil {
+		if cerr := q.endLastLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endLastLockStmt: %w", cerr)
 		}
 	}
 	if q.endLockStmt != nil {
@@ -775,6 +797,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lockInstanceStmt: %w", cerr)
 		}
 	}
+	if q.lockMessageStmt != nil {
+		if cerr := q.lockMessageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockMessageStmt: %w", cerr)
+		}
+	}
 	if q.lockMessagesStmt != nil {
 		if cerr := q.lockMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockMessagesStmt: %w", cerr)
@@ -848,6 +875,11 @@ func (q *Queries) Close() error {
 	if q.oldestPlainWorkStmt != nil {
 		if cerr := q.oldestPlainWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing oldestPlainWorkStmt: %w", cerr)
+		}
+	}
+	if q.passLockStmt != nil {
+		if cerr := q.passLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing passLockStmt: %w", cerr)
 		}
 	}
 	if q.putInstanceStmt != nil {
@@ -1037,6 +1069,7 @@ type Queries struct {
 	addCodeStmt                   *sql.Stmt
 	addDeadLetterStmt             *sql.Stmt
 	addFrameworkVersionStmt       *sql.Stmt
+	addInboxStmt                  *sql.Stmt
 	addKnownCodeNameStmt          *sql.Stmt
 	appendEventStmt               *sql.Stmt
 	cancelWorkStmt                *sql.Stmt
@@ -1071,6 +1104,7 @@ type Queries struct {
 	deleteTimersStmt              *sql.Stmt
 	deleteWorkStmt                *sql.Stmt
 	deleteWorkOfStmt              *sql.Stmt
+	endLastLockStmt               *sql.Stmt
 	endLockStmt                   *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
@@ -1111,6 +1145,7 @@ type Queries struct {
 	listTreeStmt                  *sql.Stmt
 	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
+	lockMessageStmt               *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
 	lockReceiverStmt              *sql.Stmt
 	lockWorkStmt                  *sql.Stmt
@@ -1126,6 +1161,7 @@ type Queries struct {
 	nextWorkWakeStmt              *sql.Stmt
 	oldestInstancesStmt           *sql.Stmt
 	oldestPlainWorkStmt           *sql.Stmt
+	passLockStmt                  *sql.Stmt
 	putInstanceStmt               *sql.Stmt
 	putKnownCodeStmt              *sql.Stmt
 	readExecutionStmt             *sql.Stmt
@@ -1164,6 +1200,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addCodeStmt:                   q.addCodeStmt,
 		addDeadLetterStmt:             q.addDeadLetterStmt,
 		addFrameworkVersionStmt:       q.addFrameworkVersionStmt,
+		addInboxStmt:                  q.addInboxStmt,
 		addKnownCodeNameStmt:          q.addKnownCodeNameStmt,
 		appendEventStmt:               q.appendEventStmt,
 		cancelWorkStmt:                q.cancelWorkStmt,
@@ -1198,6 +1235,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteTimersStmt:              q.deleteTimersStmt,
 		deleteWorkStmt:                q.deleteWorkStmt,
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
+		endLastLockStmt:               q.endLastLockStmt,
 		endLockStmt:                   q.endLockStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
@@ -1238,6 +1276,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listTreeStmt:                  q.listTreeStmt,
 		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,
+		lockMessageStmt:               q.lockMessageStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
 		lockReceiverStmt:              q.lockReceiverStmt,
 		lockWorkStmt:                  q.lockWorkStmt,
@@ -1253,6 +1292,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextWorkWakeStmt:              q.nextWorkWakeStmt,
 		oldestInstancesStmt:           q.oldestInstancesStmt,
 		oldestPlainWorkStmt:           q.oldestPlainWorkStmt,
+		passLockStmt:                  q.passLockStmt,
 		putInstanceStmt:               q.putInstanceStmt,
 		putKnownCodeStmt:              q.putKnownCodeStmt,
 		readExecutionStmt:             q.readExecutionStmt,

@@ -7,6 +7,40 @@ import (
 	"context"
 )
 
+const AddInbox = `-- name: AddInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
+ON CONFLICT (instance_id) DO NOTHING
+`
+
+type AddInboxParams struct {
+	InstanceID  string
+	VersionID   int64
+	CodeID      int64
+	HeadID      *int64
+	LockToken   *string
+	LockedUntil *int64
+	LockedAt    *int64
+}
+
+// RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
+// it has no inbox, and all that goes into one: with a head, or locked. No row if there is one.
+func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, error) {
+	result, err := q.exec(ctx, q.addInboxStmt, AddInbox,
+		arg.InstanceID,
+		arg.VersionID,
+		arg.CodeID,
+		arg.HeadID,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.LockedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const CountWaitingInstances = `-- name: CountWaitingInstances :one
 SELECT
     count(*) AS waiting,
@@ -60,6 +94,22 @@ WHERE instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
 func (q *Queries) DeleteInboxesOf(ctx context.Context, instances string) error {
 	_, err := q.exec(ctx, q.deleteInboxesOfStmt, DeleteInboxesOf, instances)
 	return err
+}
+
+const EndLastLock = `-- name: EndLastLock :execrows
+DELETE FROM inboxes
+WHERE instance_id = ?1
+  AND lock_token = ?2
+  AND locked_until > ?3
+`
+
+// EndLock for a turn of which the caller knows that it has all messages of the instance.
+func (q *Queries) EndLastLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (int64, error) {
+	result, err := q.exec(ctx, q.endLastLockStmt, EndLastLock, instanceID, lockToken, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const EndLock = `-- name: EndLock :one
@@ -419,6 +469,36 @@ func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID i
 		return nil, err
 	}
 	return items, nil
+}
+
+const PassLock = `-- name: PassLock :execrows
+UPDATE inboxes
+SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = ?1, wake_at = NULL
+WHERE instance_id = ?2
+  AND lock_token = ?3
+  AND locked_until > ?4
+`
+
+type PassLockParams struct {
+	HeadID     *int64
+	InstanceID string
+	LockToken  *string
+	Now        *int64
+}
+
+// Ends a live lease of an instance that goes on running and of which the caller knows the oldest
+// message that the turn does not have; all of them are visible.
+func (q *Queries) PassLock(ctx context.Context, arg PassLockParams) (int64, error) {
+	result, err := q.exec(ctx, q.passLockStmt, PassLock,
+		arg.HeadID,
+		arg.InstanceID,
+		arg.LockToken,
+		arg.Now,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const ReceiveMessage = `-- name: ReceiveMessage :one

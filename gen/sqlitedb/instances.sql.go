@@ -141,22 +141,29 @@ SELECT
     i.orchestration_name,
     i.orchestration_version,
     i.current_execution_id,
+    e.status,
+    e.version_id,
+    e.code_id,
     EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id) AS has_values,
     CAST(i.id IS NULL AND EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id) AS INTEGER) AS has_history
 FROM (SELECT CAST(?1 AS TEXT) AS instance_id) AS n
 LEFT JOIN instances AS i ON i.instance_id = n.instance_id
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 `
 
 type GetInstanceContextRow struct {
 	OrchestrationName    *string
 	OrchestrationVersion *string
 	CurrentExecutionID   *int64
+	Status               *string
+	VersionID            *int64
+	CodeID               *int64
 	HasValues            bool
 	HasHistory           int64
 }
 
-// What a fetch tells about an instance: its row, if it has one, whether there are values, and
-// for an instance without a row whether there is a history.
+// What a fetch tells about an instance: its row, if it has one, what its current execution is
+// like, whether there are values, and for an instance without a row whether there is a history.
 func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (GetInstanceContextRow, error) {
 	row := q.queryRow(ctx, q.getInstanceContextStmt, GetInstanceContext, instanceID)
 	var i GetInstanceContextRow
@@ -164,6 +171,9 @@ func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (Ge
 		&i.OrchestrationName,
 		&i.OrchestrationVersion,
 		&i.CurrentExecutionID,
+		&i.Status,
+		&i.VersionID,
+		&i.CodeID,
 		&i.HasValues,
 		&i.HasHistory,
 	)
@@ -179,7 +189,14 @@ SELECT
     e.status,
     e.output,
     i.created_at,
-    i.updated_at,
+    CAST(max(i.updated_at, coalesce((
+        SELECT h.created_at
+        FROM history AS h
+        WHERE h.instance_id = i.instance_id
+          AND h.execution_id = i.current_execution_id
+        ORDER BY h.event_id DESC
+        LIMIT 1
+    ), 0)) AS INTEGER) AS updated_at,
     i.parent_instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
@@ -198,6 +215,7 @@ type GetInstanceInfoRow struct {
 	ParentInstanceID     *string
 }
 
+// A turn that only appends events leaves the row as it is: then they say when it was.
 func (q *Queries) GetInstanceInfo(ctx context.Context, instanceID string) (GetInstanceInfoRow, error) {
 	row := q.queryRow(ctx, q.getInstanceInfoStmt, GetInstanceInfo, instanceID)
 	var i GetInstanceInfoRow

@@ -297,6 +297,18 @@ func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) (
 	return items, nil
 }
 
+const LockMessage = `-- name: LockMessage :exec
+UPDATE orchestrator_queue
+SET lock_token = ?1, attempt_count = attempt_count + 1
+WHERE id = ?2
+`
+
+// LockMessages for an instance of which the caller knows its only message.
+func (q *Queries) LockMessage(ctx context.Context, lockToken *string, iD int64) error {
+	_, err := q.exec(ctx, q.lockMessageStmt, LockMessage, lockToken, iD)
+	return err
+}
+
 const LockMessages = `-- name: LockMessages :many
 UPDATE orchestrator_queue
 SET lock_token = ?1, attempt_count = attempt_count + 1

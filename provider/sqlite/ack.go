@@ -48,6 +48,10 @@ type turnResult struct {
 	instance string
 	// cancelled is the JSON list that CancelWork takes, "" for none.
 	cancelled string
+	// kept is what was known of the instance, nil if nothing was.
+	kept *kept
+	// first says that the turn has created the instance.
+	first bool
 	// hasDelta says that the instance had values to be merged before the turn, as far as
 	// storeStatus has asked.
 	hasDelta bool
@@ -96,8 +100,11 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if err := columns.CheckExecution(opAckOrchestration, uint64(r.Execution)); err != nil {
 		return err
 	}
-	r.instance = held.instance
-	if err := t.DeleteBatch(ctx, held.instance, held.since, &held.secret); err != nil {
+	r.instance, r.first = held.instance, false
+	if r.kept = t.kept(held.instance); !r.kept.lockedBy(held.secret) {
+		r.kept = nil
+	}
+	if err := r.deleteBatch(ctx, t, held); err != nil {
 		return err
 	}
 	if r.DropTimers && !ended {
@@ -118,18 +125,71 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	}
 	switch {
 	case !ended:
-		return t.unlock(ctx, held.instance)
-	case slices.ContainsFunc(r.Messages, func(m columns.Message) bool { return m.Instance == r.instance }):
+		return r.unlock(ctx, t, held)
+	case r.goesOn():
+		r.kept.unlock()
+		r.kept.follow(r.History, r.first)
+		return nil
+	}
+	t.drop(held.instance)
+	if r.sendsItself() {
 		return t.refresh(ctx, held.instance)
 	}
+	return nil
+}
+
+// sendsItself reports whether the turn has messages for its own instance.
+func (r *turnResult) sendsItself() bool {
+	return slices.ContainsFunc(r.Messages, func(m columns.Message) bool { return m.Instance == r.instance })
+}
+
+// goesOn reports whether the instance is known, and runs on without a message of its own.
+func (r *turnResult) goesOn() bool {
+	return r.kept != nil && !r.kept.fresh && r.Metadata.Status == nil && !r.sendsItself()
+}
+
+// deleteBatch ends the messages that the turn has.
+func (r *turnResult) deleteBatch(ctx context.Context, t *tx, held lock) error {
+	if r.kept != nil && len(r.kept.taken) == 1 {
+		return t.DeleteMessage(ctx, r.kept.taken[0])
+	}
+	return t.DeleteBatch(ctx, held.instance, held.since, &held.secret)
+}
+
+// unlock ends the lease of an instance that has messages which the turn has not.
+func (r *turnResult) unlock(ctx context.Context, t *tx, held lock) error {
+	k := r.kept
+	if !r.goesOn() || !k.complete || len(k.waiting) == 0 {
+		return t.unlock(ctx, held.instance)
+	}
+	passed, err := t.PassLock(ctx, sqlitedb.PassLockParams{
+		HeadID: &k.waiting[0].id, InstanceID: held.instance, LockToken: &held.secret, Now: &t.now,
+	})
+	if err != nil {
+		return err
+	}
+	if passed == 0 {
+		return t.unlock(ctx, held.instance)
+	}
+	k.secret, k.taken = "", nil
+	k.follow(r.History, r.first)
+	t.fetchable(held.instance, k.versionID, k.codeID, &k.waiting[0].id)
 	return nil
 }
 
 // storeInstance brings the instance and execution rows up to date (steps 3 to 6,
 // 9 and 16). Without a name and version it creates no instance; an execution, always.
 func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
-	exists, err := r.touch(ctx, t)
 	pinned := r.Metadata.PinnedDuroxideVersion
+	k := r.kept
+	same := k != nil && !k.fresh && r.Code == nil && pinned == nil && r.Metadata.OrchestrationName == nil && r.Execution == k.execution
+	if same && r.CustomStatus == nil && len(r.History) > 0 {
+		return nil // the events say when the instance was changed
+	}
+	if !same {
+		r.kept = nil
+	}
+	exists, err := r.touch(ctx, t)
 	if err != nil || (exists && r.Code == nil && pinned == nil) {
 		return err
 	}
@@ -141,6 +201,11 @@ func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 		if start.VersionID, err = t.versionID(ctx, *pinned); err != nil {
 			return err
 		}
+	}
+	if k != nil && k.fresh && !exists && r.Code != nil {
+		r.kept, r.first = k, true
+		k.fresh, k.name, k.version = false, *r.Metadata.OrchestrationName, r.Metadata.OrchestrationVersion
+		k.execution, k.versionID, k.codeID = r.Execution, start.VersionID, start.CodeID
 	}
 	return t.StartExecution(ctx, start)
 }
@@ -227,7 +292,7 @@ func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 		case again:
 			first[m.Instance] = func() error { return t.refresh(ctx, m.Instance) }
 		default:
-			first[m.Instance] = func() error { return t.receive(ctx, m, id, 0) }
+			first[m.Instance] = func() error { return t.receive(ctx, []columns.Message{m}, id, 0) }
 			others = append(others, m.Instance)
 		}
 	}

@@ -160,6 +160,9 @@ func (t *tx) deleteList(
 			return provider.DeleteInstanceResult{}, err
 		}
 	}
+	for _, instance := range instances {
+		t.drop(instance)
+	}
 	t.changed = append(t.changed, instances...)
 	t.ended = append(t.ended, instances...)
 	return result, nil

@@ -100,7 +100,8 @@ func withHooks(s *Store) providertest.Store {
 
 // execOne changes exactly one row.
 func (s *Store) execOne(ctx context.Context, query string, args ...any) error {
-	return s.write(ctx, "test", func(ctx context.Context, _ *tx) error {
+	return s.write(ctx, "test", func(ctx context.Context, t *tx) error {
+		t.ready.forget() // as after a write of another process
 		result, err := s.writer.conn.ExecContext(ctx, query, args...)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func (k *taking) deliver(ctx context.Context, t *tx, completions []columns.Messa
 			if err != nil {
 				return err
 			}
-			if err := t.receive(ctx, these[0], first, 0); err != nil { // all are visible
+			if err := t.receive(ctx, these, first, 0); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,51 @@ func endsActivities(group []*job) (n int) {
 // lockReceiver locks an instance and adds messages to it that are the locked turn's; nil if the
 // instance cannot be locked in this way, or the fetch does not take it.
 func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.Message) (*turn, error) {
-	instance, secret, until := messages[0].Instance, newSecret(), t.now+f.lockFor
+	found := &turn{secret: newSecret(), held: f.held}
+	k, err := t.lockIdle(ctx, f, messages[0].Instance, found.secret)
+	if k == nil || err != nil {
+		return nil, err
+	}
+	first, err := t.sendTo(ctx, messages, 0, &found.secret)
+	if err != nil {
+		return nil, err
+	}
+	k.lock(found.secret, t.now, nil)
+	for i := range messages {
+		k.taken = append(k.taken, first+int64(i))
+	}
+	found.LockToken, found.AttemptCount = turnToken(found.secret, messages[0].Instance), 1
+	found.Item.Instance = messages[0].Instance
+	for _, m := range messages {
+		item, err := provider.DecodeWorkItem([]byte(m.Body))
+		if err != nil {
+			return nil, err
+		}
+		found.Item.Messages = append(found.Item.Messages, item)
+	}
+	t.wakeInstance(t.now + f.lockFor)
+	return found, t.loadKept(ctx, found, k)
+}
+
+// lockIdle locks a running instance that has no messages, so no inbox either, and returns what
+// is known of it; nil if it is not such a one, or the fetch does not take it.
+func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string) (*kept, error) {
+	until := t.now + f.lockFor
+	if k := t.kept(instance); k.idle() {
+		if len(k.waiting) > 0 {
+			return nil, nil
+		}
+		if fits, err := t.fits(ctx, f, k.versionID, k.codeID); !fits || err != nil {
+			return nil, err
+		}
+		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, LockToken: &secret, LockedUntil: &until, LockedAt: &t.now,
+		})
+		if err != nil || added == 1 {
+			return k, err
+		}
+	}
+	t.drop(instance)
 	row, err := t.LockReceiver(ctx, sqlitedb.LockReceiverParams{
 		LockToken: secret, LockedUntil: until, Now: t.now, InstanceID: instance,
 	})
@@ -94,22 +138,12 @@ func (t *tx) lockReceiver(ctx context.Context, f *turnFetch, messages []columns.
 		}
 		return nil, err
 	}
-	if _, err := t.sendTo(ctx, messages, 0, &secret); err != nil {
-		return nil, err
+	k := &kept{
+		name: row.OrchestrationName, version: row.OrchestrationVersion, execution: row.CurrentExecutionID,
+		versionID: row.VersionID, codeID: row.CodeID, values: row.Exists, complete: true,
 	}
-	found := &turn{secret: secret, held: f.held}
-	found.LockToken, found.AttemptCount = turnToken(secret, instance), 1
-	found.Item.Instance, found.Item.ExecutionID = instance, uint64(row.CurrentExecutionID)
-	found.Item.OrchestrationName, found.Item.Version = row.OrchestrationName, columns.OrUnknown(row.OrchestrationVersion)
-	for _, m := range messages {
-		item, err := provider.DecodeWorkItem([]byte(m.Body))
-		if err != nil {
-			return nil, err
-		}
-		found.Item.Messages = append(found.Item.Messages, item)
-	}
-	t.wakeInstance(until)
-	return found, t.loadState(ctx, found, row.Exists)
+	t.keep(instance, k)
+	return k, nil
 }
 
 // fits reports whether a fetch takes instances of a version and code.

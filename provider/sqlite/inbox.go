@@ -21,7 +21,7 @@ func (t *tx) deliver(ctx context.Context, m columns.Message, delay int64) error 
 	if err != nil {
 		return err
 	}
-	return t.receive(ctx, m, id, delay)
+	return t.receive(ctx, []columns.Message{m}, id, delay)
 }
 
 // send stores messages, each visible after delay and not before its own time, and returns the
@@ -56,17 +56,24 @@ func (t *tx) sendTo(ctx context.Context, messages []columns.Message, delay int64
 	return addRows(ctx, t, enqueueMessages, rows, t.EnqueueMessage)
 }
 
-// receive refreshes the inbox that a message was sent to, at little cost where it can.
-func (t *tx) receive(ctx context.Context, m columns.Message, id, delay int64) error {
-	if max(m.NotBefore, t.now+delay) > t.now || m.Kind == columns.KindStart || m.Kind == columns.KindContinueAsNew {
-		return t.refresh(ctx, m.Instance)
+// receive refreshes the inbox that messages of one instance were sent to, the first with an id and
+// the others with the next, at little cost where it can.
+func (t *tx) receive(ctx context.Context, messages []columns.Message, first, delay int64) error {
+	instance := messages[0].Instance
+	for _, m := range messages {
+		if max(m.NotBefore, t.now+delay) > t.now || m.Kind == columns.KindStart || m.Kind == columns.KindContinueAsNew {
+			return t.refresh(ctx, instance)
+		}
 	}
-	inbox, err := t.ReceiveMessage(ctx, id, m.Instance)
+	if done, err := t.keepMessages(ctx, messages, first); done || err != nil {
+		return err
+	}
+	inbox, err := t.ReceiveMessage(ctx, first, instance)
 	if errors.Is(err, sql.ErrNoRows) {
-		return t.refresh(ctx, m.Instance)
+		return t.refresh(ctx, instance)
 	}
 	if err == nil {
-		t.fetchable(m.Instance, inbox.VersionID, inbox.CodeID, inbox.HeadID)
+		t.fetchable(instance, inbox.VersionID, inbox.CodeID, inbox.HeadID)
 	}
 	return err
 }
@@ -74,6 +81,7 @@ func (t *tx) receive(ctx context.Context, m columns.Message, id, delay int64) er
 // refresh stores anew whether the instance may be fetched (§5.1), and notes for the
 // rest of the process what has come of it.
 func (t *tx) refresh(ctx context.Context, instance string) error {
+	t.drop(instance)
 	inbox, err := t.RefreshInbox(ctx, &t.now, instance)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Leased, or without messages: nothing to answer.

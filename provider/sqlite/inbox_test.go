@@ -264,6 +264,37 @@ func TestInboxesFollowTheRules(t *testing.T) {
 	})
 }
 
+// Of instances that run as most do, what the writer keeps is what the tables have, whatever else
+// happens now and then.
+func TestWhatIsKeptIsStored(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		m := &inboxMachine{nextEvent: 1}
+		m.now.Store(1_000_000)
+		stores, closeAll := openSome(t, dir, m.now.Load)
+		defer closeAll()
+		m.stores, m.s = stores, stores[0]
+		for _, instance := range []string{"a", "b"} {
+			if err := m.s.EnqueueForOrchestrator(t.Context(), start(instance), 0); err != nil {
+				t.Fatal(err)
+			}
+			m.turn(t)
+		}
+		unusual := rapid.SampledFrom([]func(*rapid.T){m.enqueue, m.fetch, m.ack, m.abandon, m.renew, m.append, m.delete, func(*rapid.T) { m.now.Add(700) }})
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				checkKept(t, m.s)
+				m.s = rapid.SampledFrom(m.stores).Draw(t, "process")
+			},
+			"message": m.message,
+			"turn":    m.turn,
+			"turns":   m.turn,
+			"unusual": func(t *rapid.T) { unusual.Draw(t, "unusual")(t) },
+		})
+	})
+}
+
 func (m *inboxMachine) check(t *rapid.T) {
 	state, rows := readStored(t, m.s)
 	want := map[string]inboxRow{}
@@ -281,6 +312,7 @@ func (m *inboxMachine) check(t *rapid.T) {
 		t.Fatalf("inboxes at %d (-want +got):\n%s", state.now, diff)
 	}
 	checkBounds(t, m.s)
+	checkKept(t, m.s)
 	m.s = rapid.SampledFrom(m.stores).Draw(t, "process")
 }
 
@@ -390,6 +422,39 @@ func (m *inboxMachine) ack(t *rapid.T) {
 		params.OrchestratorItems = append(params.OrchestratorItems, m.item(t, someInstances.Draw(t, "to")))
 	}
 	m.mayBeLost(t, m.s.AckOrchestrationItem(t.Context(), params))
+}
+
+// message raises an event.
+func (m *inboxMachine) message(t *rapid.T) {
+	instance := someInstances.Draw(t, "instance")
+	if err := m.s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: instance, Name: "e"}, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// turn fetches a turn and commits it, or keeps it for other actions.
+func (m *inboxMachine) turn(t *rapid.T) {
+	turn, err := m.s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: 500 * millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case turn == nil:
+		return
+	case rapid.IntRange(0, 3).Draw(t, "kept for later") == 0:
+		m.held = append(m.held, turn)
+		return
+	case rapid.Bool().Draw(t, "gets more"):
+		m.message(t)
+	}
+	m.nextEvent++
+	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: turn.Item.ExecutionID, HistoryDelta: []provider.Event{
+		event(turn.Item.Instance, m.nextEvent, provider.ExternalEvent{Name: "e"}),
+	}}
+	if len(turn.Item.History) == 0 {
+		ack.Metadata.OrchestrationName, ack.Metadata.OrchestrationVersion = new("A"), new("1")
+	}
+	m.mayBeLost(t, m.s.AckOrchestrationItem(t.Context(), ack))
 }
 
 // mayBeLost accepts that a lease has ended meanwhile.

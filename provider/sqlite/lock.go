@@ -48,6 +48,16 @@ func (t *tx) liveLock(ctx context.Context, operation, token string) (lock, error
 // everything else is done. Errors: as liveLock's.
 func (t *tx) endLock(ctx context.Context, operation, token string) (held lock, ended bool, err error) {
 	secret, instance := cutTurnToken(token)
+	if k := t.kept(instance); k.lockedBy(secret) && k.complete {
+		if len(k.waiting) > 0 {
+			held, err = t.liveLock(ctx, operation, token)
+			return held, false, err
+		}
+		n, err := t.EndLastLock(ctx, instance, &secret, &t.now)
+		if err != nil || n == 1 {
+			return lock{secret: secret, instance: instance, since: k.since}, true, err
+		}
+	}
 	since, err := t.EndLock(ctx, instance, &secret, &t.now)
 	if errors.Is(err, sql.ErrNoRows) {
 		held, err = t.liveLock(ctx, operation, token)
@@ -61,6 +71,7 @@ func (t *tx) endLock(ctx context.Context, operation, token string) (held lock, e
 
 // unlock ends the instance's lease, whoever has it.
 func (t *tx) unlock(ctx context.Context, instance string) error {
+	t.drop(instance)
 	// Most turns leave no message behind, and then there is nothing to compute.
 	gone, err := t.DeleteEmptyInbox(ctx, instance)
 	if err != nil || gone == 1 {

@@ -31,6 +31,8 @@ var planned = []struct{ name, query string }{
 	{"NextInboxWake", sqlitedb.NextInboxWake},
 	{"GetLock", sqlitedb.GetLock},
 	{"EndLock", sqlitedb.EndLock},
+	{"EndLastLock", sqlitedb.EndLastLock},
+	{"PassLock", sqlitedb.PassLock},
 	{"UnlockInbox", sqlitedb.UnlockInbox},
 	{"DeleteEmptyInbox", sqlitedb.DeleteEmptyInbox},
 	{"LockMessages", sqlitedb.LockMessages},

@@ -128,6 +128,7 @@ func (s *Store) deleteOrphansOf(ctx context.Context, operation, instance string,
 		if n, err = t.DeleteOrphansOf(ctx, instance, before); err != nil {
 			return err
 		}
+		t.drop(instance)
 		if gone, err := t.DeleteEmptyInbox(ctx, instance); err != nil || gone == 1 {
 			return err
 		}

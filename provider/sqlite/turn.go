@@ -18,6 +18,8 @@ type turn struct {
 	provider.FetchedOrchestration
 	// secret is what the database has of LockToken.
 	secret string
+	// taken are its messages.
+	taken []int64
 	// history is that of Item.ExecutionID, in order, from Item.HistoryFrom on.
 	history []columns.Event
 	// held is that of the fetch.
@@ -31,8 +33,12 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instan
 	found := &turn{secret: secret, held: f.held}
 	found.LockToken = turnToken(secret, instance)
 	found.Item.Instance = instance
-	if err := t.takeMessages(ctx, log, found); err != nil {
+	k, err := t.takeMessages(ctx, log, found)
+	if err != nil {
 		return nil, err
+	}
+	if k != nil {
+		return found, t.loadKept(ctx, found, k)
 	}
 	if len(found.Item.Messages) == 0 {
 		// None of them could be decoded.
@@ -47,10 +53,15 @@ func (t *tx) openTurn(ctx context.Context, log *slog.Logger, f turnFetch, instan
 	}
 	// The row's word is final: a start among the messages is a duplicate, and a
 	// ContinueAsNew belongs to the execution that the runtime is about to begin.
-	found.Item.OrchestrationName = *row.OrchestrationName
-	found.Item.Version = columns.OrUnknown(row.OrchestrationVersion)
-	found.Item.ExecutionID = uint64(*row.CurrentExecutionID)
-	return found, t.loadState(ctx, found, row.HasValues)
+	k = &kept{
+		name: *row.OrchestrationName, version: row.OrchestrationVersion, execution: *row.CurrentExecutionID, values: row.HasValues,
+	}
+	if row.Status != nil && provider.Status(*row.Status) == provider.StatusRunning {
+		k.versionID, k.codeID = *row.VersionID, *row.CodeID
+		k.lock(secret, t.now, found.taken)
+		t.keep(instance, k)
+	}
+	return found, t.loadKept(ctx, found, k)
 }
 
 // openUnknown resolves the context of an instance without a row: from its history
@@ -84,6 +95,11 @@ func (t *tx) openUnknown(ctx context.Context, log *slog.Logger, found *turn, his
 	case starts && values:
 		return found, t.loadSnapshot(ctx, found)
 	case starts:
+		if !history {
+			k := &kept{fresh: true}
+			k.lock(found.secret, t.now, found.taken)
+			t.keep(item.Instance, k)
+		}
 		return found, nil
 	case columns.OnlyQueueMessages(item.Messages):
 		return nil, t.dropOrphans(ctx, log, found)
@@ -107,27 +123,43 @@ func (t *tx) dropOrphans(ctx context.Context, log *slog.Logger, found *turn) err
 // takeMessages gives the turn the instance's visible messages, in the order of
 // their arrival, and counts the attempt. A message that cannot be decoded is set
 // aside: the turn goes on without it rather than fail for ever.
-func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) error {
-	rows, err := t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
+//
+// It returns what is known of the instance if that is all there is to know.
+func (t *tx) takeMessages(ctx context.Context, log *slog.Logger, found *turn) (*kept, error) {
+	instance := found.Item.Instance
+	k := t.kept(instance)
+	if !k.idle() {
+		t.drop(instance)
+		k = nil
+	}
+	rows, err := t.lockMessages(ctx, found, k)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// RETURNING promises no order.
 	slices.SortFunc(rows, func(a, b sqlitedb.LockMessagesRow) int { return cmp.Compare(a.ID, b.ID) })
+	whole := k != nil && len(rows) == len(k.waiting)
 	for _, row := range rows {
+		found.taken = append(found.taken, row.ID)
 		// Each message counts its own attempts; the batch reports the most, of those too
 		// that cannot be decoded (§5.1 step 9).
 		found.AttemptCount = max(found.AttemptCount, uint32(row.AttemptCount))
 		item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 		if err != nil {
-			if err := t.setMessageAside(ctx, log, found.Item.Instance, row, err); err != nil {
-				return err
+			if err := t.setMessageAside(ctx, log, instance, row, err); err != nil {
+				return nil, err
 			}
+			whole = false
 			continue
 		}
 		found.Item.Messages = append(found.Item.Messages, item)
 	}
-	return nil
+	if !whole {
+		t.drop(instance)
+		return nil, nil
+	}
+	k.lock(found.secret, t.now, found.taken)
+	return k, nil
 }
 
 // setMessageAside moves a message out of the orchestrator queue.
@@ -151,6 +183,29 @@ func (t *tx) setAside(ctx context.Context, log *slog.Logger, letter sqlitedb.Add
 			"queue", letter.Queue, "queue_id", letter.QueueID, "instance_id", letter.InstanceID, "error", letter.Error)
 	})
 	return t.AddDeadLetter(ctx, letter)
+}
+
+// loadKept is loadState for an instance of which this is known.
+func (t *tx) loadKept(ctx context.Context, found *turn, k *kept) error {
+	item := &found.Item
+	item.OrchestrationName, item.Version, item.ExecutionID = k.name, columns.OrUnknown(k.version), uint64(k.execution)
+	if found.held != nil && k.last.ID != 0 {
+		if from := found.held(item.Instance, item.ExecutionID); columns.Clamp(from) == k.last.ID {
+			item.HistoryFrom, found.history = from, []columns.Event{k.last}
+		}
+	}
+	if found.history == nil {
+		if err := t.loadHistory(ctx, found); err != nil {
+			return err
+		}
+		if n := len(found.history); n > 0 {
+			k.remember(found.history[n-1])
+		}
+	}
+	if k.values {
+		return t.loadSnapshot(ctx, found)
+	}
+	return nil
 }
 
 // loadState reads the execution's history and, if there may be one, the snapshot

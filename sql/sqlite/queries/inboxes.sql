@@ -405,6 +405,14 @@ RETURNING
     (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = @instance_id) AS execution_id,
     EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = @instance_id) AS has_values;
 
+-- RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
+-- it has no inbox, and all that goes into one: with a head, or locked. No row if there is one.
+--
+-- name: AddInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
+VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @locked_until)
+ON CONFLICT (instance_id) DO NOTHING;
+
 -- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes
@@ -427,6 +435,24 @@ WHERE inboxes.instance_id = @instance_id
         AND q.lock_token IS NOT inboxes.lock_token
   )
 RETURNING locked_at;
+
+-- EndLock for a turn of which the caller knows that it has all messages of the instance.
+--
+-- name: EndLastLock :execrows
+DELETE FROM inboxes
+WHERE instance_id = @instance_id
+  AND lock_token = @lock_token
+  AND locked_until > @now;
+
+-- Ends a live lease of an instance that goes on running and of which the caller knows the oldest
+-- message that the turn does not have; all of them are visible.
+--
+-- name: PassLock :execrows
+UPDATE inboxes
+SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = @head_id, wake_at = NULL
+WHERE instance_id = @instance_id
+  AND lock_token = @lock_token
+  AND locked_until > @now;
 
 -- Without a head, as under any lease: there would be one if the clock was set back
 -- after the lease had seemed to end.

@@ -43,18 +43,22 @@ RETURNING EXISTS (
       AND e.execution_id = @execution_id
 ) AS execution_exists;
 
--- What a fetch tells about an instance: its row, if it has one, whether there are values, and
--- for an instance without a row whether there is a history.
+-- What a fetch tells about an instance: its row, if it has one, what its current execution is
+-- like, whether there are values, and for an instance without a row whether there is a history.
 --
 -- name: GetInstanceContext :one
 SELECT
     i.orchestration_name,
     i.orchestration_version,
     i.current_execution_id,
+    e.status,
+    e.version_id,
+    e.code_id,
     EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id) AS has_values,
     CAST(i.id IS NULL AND EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id) AS INTEGER) AS has_history
 FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
-LEFT JOIN instances AS i ON i.instance_id = n.instance_id;
+LEFT JOIN instances AS i ON i.instance_id = n.instance_id
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id;
 
 -- name: GetCustomStatus :one
 SELECT custom_status, custom_status_version
@@ -114,6 +118,8 @@ SELECT parent_instance_id
 FROM instances
 WHERE instance_id = @instance_id;
 
+-- A turn that only appends events leaves the row as it is: then they say when it was.
+--
 -- name: GetInstanceInfo :one
 SELECT
     i.instance_id,
@@ -123,7 +129,14 @@ SELECT
     e.status,
     e.output,
     i.created_at,
-    i.updated_at,
+    CAST(max(i.updated_at, coalesce((
+        SELECT h.created_at
+        FROM history AS h
+        WHERE h.instance_id = i.instance_id
+          AND h.execution_id = i.current_execution_id
+        ORDER BY h.event_id DESC
+        LIMIT 1
+    ), 0)) AS INTEGER) AS updated_at,
     i.parent_instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id

@@ -19,6 +19,13 @@ WHERE instance_id = @instance_id
   AND visible_at <= @now
 RETURNING id, kind, work_item, attempt_count;
 
+-- LockMessages for an instance of which the caller knows its only message.
+--
+-- name: LockMessage :exec
+UPDATE orchestrator_queue
+SET lock_token = @lock_token, attempt_count = attempt_count + 1
+WHERE id = @id;
+
 -- Ends the batch of a turn, which was visible when it was locked. Messages that
 -- came later have no token.
 --

@@ -76,6 +76,7 @@ CREATE TABLE instances (
     custom_status_version INTEGER NOT NULL DEFAULT 0,
     parent_instance_id    TEXT,
     created_at            INTEGER NOT NULL,
+    -- Of the last turn that changed the row; the events of others say when they were.
     updated_at            INTEGER NOT NULL
 ) STRICT;
 

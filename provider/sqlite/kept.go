@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+// A turn has to find out what its instance is, which messages it has and what its last event
+// was, although the turn before, or the activity that woke it, has just written all that. So
+// the writer keeps it in memory for the instances that run, and most statements of a turn that
+// only ask are spared: what is left has to be written.
+//
+// What is kept is the whole truth or is not kept: whatever writes something else than the usual
+// course of a running instance drops what is kept of it, and everything is dropped when another
+// process has written and when a transaction or a call is taken back.
+
+// What is kept is bounded: maxKept instances, each with mostKeptMessages that no turn has, and
+// texts of up to longestKept bytes.
+const (
+	maxKept          = 1_000
+	mostKeptMessages = 16
+	longestKept      = 4_096
+)
+
+// kept is what the writer knows of an instance.
+type kept struct {
+	// fresh means that the instance has no row yet: its first turn is locked. Then the next
+	// six are not known.
+	fresh bool
+	name  string
+	// version is nil for none.
+	version *string
+	// execution is the current one, which is running, pinned to version and code by their ids.
+	execution, versionID, codeID int64
+	// values says that there are values of earlier executions.
+	values bool
+	// last is the execution's last event; without id it is not known.
+	last columns.Event
+
+	// secret is that of the turn's lock, "" without one; since is when the lock began, and
+	// taken are the messages that the turn has.
+	secret string
+	since  int64
+	taken  []int64
+	// complete means that waiting are all other messages of the instance. They are visible.
+	complete bool
+	waiting  []keptMessage
+}
+
+// keptMessage is a message that no turn has taken yet.
+type keptMessage struct {
+	id, visibleAt int64
+	kind          int64
+	body          string
+}
+
+// kept returns what is known of an instance, nil for nothing.
+func (t *tx) kept(instance string) *kept {
+	// It may be changed in place, and has to be forgotten if the transaction is taken back.
+	t.ready.used = true
+	return t.ready.kept[instance]
+}
+
+// keep remembers an instance, in the place of any other if there are many.
+func (t *tx) keep(instance string, k *kept) {
+	r := t.ready
+	r.used = true
+	if r.kept == nil {
+		r.kept = map[string]*kept{}
+	}
+	if len(r.kept) >= maxKept {
+		for other := range r.kept {
+			delete(r.kept, other)
+			break
+		}
+	}
+	r.kept[instance] = k
+}
+
+// drop forgets an instance, of which something else is about to be written than kept follows.
+func (t *tx) drop(instance string) { delete(t.ready.kept, instance) }
+
+// idle reports whether nobody has locked the instance, and all of its messages are known.
+func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && k.secret == "" }
+
+// lockedBy reports whether the secret is that of the turn's lock.
+func (k *kept) lockedBy(secret string) bool { return k != nil && k.secret != "" && k.secret == secret }
+
+// lock notes that a turn has been locked that has these messages.
+func (k *kept) lock(secret string, since int64, taken []int64) {
+	k.secret, k.since, k.taken, k.waiting = secret, since, taken, nil
+}
+
+// unlock notes the end of a turn after which no message is left.
+func (k *kept) unlock() {
+	k.secret, k.taken, k.complete, k.waiting = "", nil, true, nil
+}
+
+// follow notes what was appended to the history, which was empty if these are the first events.
+func (k *kept) follow(events []columns.Event, first bool) {
+	for i, e := range events {
+		if (k.last.ID == 0 && (i > 0 || !first)) || e.ID <= k.last.ID {
+			k.last = columns.Event{}
+			return
+		}
+		k.last = columns.Event{ID: e.ID, Data: e.Data}
+	}
+	k.remember(k.last)
+}
+
+// remember notes the last event.
+func (k *kept) remember(last columns.Event) {
+	k.last = columns.Event{}
+	if len(last.Data) <= longestKept {
+		k.last = last
+	}
+}
+
+// keepMessages notes messages of an instance that runs, which are stored and visible, the first
+// with an id and the others with the next. It reports whether its inbox is up to date with them;
+// if not, nothing is kept of it any more.
+func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first int64) (done bool, err error) {
+	instance := messages[0].Instance
+	k := t.kept(instance)
+	if k == nil || !k.complete || k.fresh {
+		return false, nil
+	}
+	if k.secret == "" && len(k.waiting) == 0 {
+		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, HeadID: &first,
+		})
+		if err != nil || added == 0 {
+			t.drop(instance)
+			return false, err
+		}
+	}
+	for i, m := range messages {
+		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Body})
+		if len(k.waiting) > mostKeptMessages || len(m.Body) > longestKept {
+			defer t.drop(instance) // the inbox is right all the same
+		}
+	}
+	if k.secret == "" {
+		t.fetchable(instance, k.versionID, k.codeID, &k.waiting[0].id)
+	}
+	return true, nil
+}
+
+// lockMessages gives a turn the instance's visible messages. What is kept of the instance may
+// spare the look for them.
+func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb.LockMessagesRow, error) {
+	if k == nil || len(k.waiting) != 1 || k.waiting[0].visibleAt > t.now {
+		return t.LockMessages(ctx, &found.secret, found.Item.Instance, t.now)
+	}
+	m := k.waiting[0]
+	err := t.LockMessage(ctx, &found.secret, m.id)
+	return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
+}
