@@ -40,6 +40,7 @@ type Env struct {
 	// replayed counts the events that were replayed.
 	replayed int
 	log      transcript
+	late     late
 }
 
 // New returns a world at midnight of 2000-01-01 (UTC) with these orchestrations and activities,
@@ -50,7 +51,7 @@ func New(t testing.TB, definitions ...worker.Registrable) *Env {
 	t.Helper()
 	e := &Env{
 		t: t, mocks: map[target]*Mocked{}, instances: map[string]*instance{},
-		clock: agenda{now: uint64(epoch.UnixMilli())}, cancelled: map[any]bool{},
+		late: late{t: t}, clock: agenda{now: uint64(epoch.UnixMilli())}, cancelled: map[any]bool{},
 	}
 	var err error
 	if e.code, err = codeOf(definitions); err != nil {
@@ -67,6 +68,7 @@ func (e *Env) close() {
 	for _, in := range e.instances {
 		in.forget(ctx)
 	}
+	e.late.end()
 	if e.t.Failed() && len(e.log.lines) > 0 {
 		e.t.Log("what happened:\n" + e.log.String())
 	}

@@ -214,7 +214,7 @@ func (e *Env) turnOf(in *instance) replay.Turn {
 		FrameworkVersion: worker.FrameworkVersion, NowMs: func() uint64 { return now },
 		Limits: replay.DefaultLimits, Defaults: e.retry, BlockedAfter: blockedAfter, Places: true,
 		UsedLate: func(at string) {
-			e.t.Errorf("%q: the orchestration context was used from another goroutine after its turn at %s", in.id, at)
+			e.late.errorf("%q: the orchestration context was used from another goroutine after its turn at %s", in.id, at)
 		},
 	}
 }

@@ -35,12 +35,13 @@ type medleyDone struct {
 	Dropped  int      `json:"dropped"`
 	By       string   `json:"by"`
 	SameGUID bool     `json:"same_guid"`
+	Undone   []int    `json:"undone"`
 	GUID     string   `json:"guid,omitempty"`
 }
 
 // medleyBegins uses what the other orchestrations do not: custom status, key-value data,
 // built-in activities, sessions, tags, failures, retries, time-outs, blocks side by side, taken
-// ids, detached orchestrations, losers of a select, and messages, of which it leaves some to the
+// ids, detached orchestrations, losers of a select, a clean-up, a saga, and messages, of which it leaves some to the
 // next execution, in another version.
 var medleyBegins = orchestration.New("Medley",
 	func(ctx *orchestration.Context, _ string) (medleyDone, error) {
@@ -99,6 +100,7 @@ func dropped(ctx *orchestration.Context) (int, error) {
 	losers := []orchestration.Awaitable{
 		orchestration.Activity(ctx, linger, 1),
 		orchestration.Sub(ctx, nap, "1h"),
+		orchestration.Sub(ctx, tidy, 11),
 		orchestration.Dequeue[string](ctx, "never"),
 		orchestration.WaitForEvent[string](ctx, "never"),
 		orchestration.Timer(ctx, time.Hour),
@@ -108,6 +110,34 @@ func dropped(ctx *orchestration.Context) (int, error) {
 		return 0, errors.New("a loser has won")
 	}
 	return len(losers), nil
+}
+
+// tidy waits until it is cancelled, and cleans up.
+var tidy = orchestration.New("Tidy", func(ctx *orchestration.Context, n int) (int, error) {
+	cause := orchestration.Sleep(ctx, time.Hour)
+	done, err := orchestration.Activity(ctx.Detached(), square, n).Await()
+	return done, errors.Join(cause, err)
+}).WithCleanup(time.Hour)
+
+// undone does two steps of a saga, and returns what its undo steps were told, in their order.
+func undone(ctx *orchestration.Context) (told []int, err error) {
+	var saga orchestration.Saga
+	for _, n := range []int{8, 9} {
+		if _, err := orchestration.Step(ctx, &saga, func(ctx *orchestration.Context) (int, error) {
+			return orchestration.Activity(ctx, square, n).Await()
+		}, func(ctx *orchestration.Context, done int) error {
+			told = append(told, done)
+			_, err := orchestration.Activity(ctx, square, done).Await()
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	mind := errors.New("changed its mind")
+	if err := saga.Undo(ctx, mind); err != mind { //nolint:errorlint // nothing may be wrapped around it
+		return nil, err
+	}
+	return told, nil
 }
 
 // medleyEnds is the second execution.
@@ -126,5 +156,6 @@ var medleyEnds = orchestration.New("Medley",
 		}
 		done.SameGUID, done.GUID = ok && guid == done.GUID, ""
 		orchestration.ClearKV(ctx, guidKey)
-		return done, nil
+		done.Undone, err = undone(ctx)
+		return done, err
 	}).WithVersion("2.0.0")

@@ -113,10 +113,12 @@ func Medley(by string) Shape {
 	return Shape{
 		Name: "medley", Title: "a little of everything else",
 		Output: asJSON(medleyDone{
-			Notes: messages, Squares: []int{4, 9, 16}, Mapped: []int{25, 36, 49}, Refused: true, Taken: true, Dropped: 5, By: by, SameGUID: true,
+			Notes: messages, Squares: []int{4, 9, 16}, Mapped: []int{25, 36, 49}, Refused: true, Taken: true, Dropped: 6, By: by, SameGUID: true,
+			Undone: []int{81, 64},
 		}),
-		// A built-in activity, six squares and two refusals; a child that is dropped.
-		Executions: 3, Instances: 2, Results: 9, Approves: true, Queue: notes, Messages: messages, Drops: true,
+		// A built-in activity, ten squares, two refusals, and one of the two children that are
+		// dropped cleans up.
+		Executions: 4, Instances: 3, Results: 14, Approves: true, Queue: notes, Messages: messages, Drops: true,
 		orchestration: medleyBegins.Name(), version: medleyBegins.Version(), input: "", Detaches: true,
 	}
 }

@@ -52,7 +52,7 @@ func Work(ctx context.Context, store provider.Provider, out io.Writer, options W
 		return err
 	}
 	reports := &reporter{encoder: json.NewEncoder(out)}
-	err = w.Register(helloCities, sumOfSquares, nap, approve, tour, laps, medleyBegins, medleyEnds,
+	err = w.Register(helloCities, sumOfSquares, nap, approve, tour, laps, medleyBegins, medleyEnds, tidy,
 		activity.New(greet.Name(), does(reports, options.Pause, greeting)),
 		activity.New(square.Name(), does(reports, options.Pause, func(n int) int { return n * n })),
 		activity.New(count.Name(), does(reports, options.Pause, func(n int) int { return n })),
