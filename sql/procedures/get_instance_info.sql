@@ -12,6 +12,9 @@
 --
 -- Locks: instances, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
+--
+-- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
+--   plan the two could deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS
@@ -21,7 +24,7 @@ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SELECT i.instance_id, i.orchestration_name, i.orchestration_version, i.current_execution_id, e.status, e.output,
     i.created_at, i.updated_at, i.parent_instance_id
 FROM duroxide.instances AS i
-LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT OUTER LOOP JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE i.instance_id = @instance_id;
 GO
 GRANT EXECUTE ON duroxide.get_instance_info TO duroxide_reader;

@@ -9,6 +9,9 @@
 --
 -- Locks: executions, history, instances (shared, row by row, while it reads; none under row
 --   versioning).
+--
+-- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
+--   plan the two could deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
 AS
 SET NOCOUNT ON;
@@ -24,7 +27,7 @@ FROM (
         COUNT_BIG(CASE WHEN e.status = N'Completed' THEN 1 END) AS completed,
         COUNT_BIG(CASE WHEN e.status = N'Failed' THEN 1 END) AS failed
     FROM duroxide.instances AS i
-    LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+    LEFT OUTER LOOP JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 ) AS c;
 GO
 GRANT EXECUTE ON duroxide.get_system_metrics TO duroxide_reader;

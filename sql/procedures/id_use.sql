@@ -15,7 +15,9 @@
 -- Locks: orchestrator_queue (shared, while it reads), instances, executions (shared, by the
 --   primary key, while it reads); none under row versioning.
 --
--- Hints: KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
+--   plan the two could deadlock. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
     @used        BIT OUTPUT,
@@ -38,5 +40,5 @@ ORDER BY q.id
 OPTION (KEEPFIXED PLAN);
 SELECT @used = 1, @name = i.orchestration_name, @status = e.status
 FROM duroxide.instances AS i
-LEFT JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+LEFT OUTER LOOP JOIN duroxide.executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE i.instance_id = @instance_id;

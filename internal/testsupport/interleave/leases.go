@@ -65,6 +65,14 @@ func byAnyPlan() []Scenario {
 			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
 		cleanUp(),
+		{
+			Name: "get info, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
+			Sessions: []tsqltest.Session{does("info", "EXEC duroxide.get_instance_info @instance_id = N'a'; EXEC duroxide.find_instance @instance_id = N'a';"), does("delete", deletion)},
+		},
+		{
+			Name: "get metrics, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
+			Sessions: []tsqltest.Session{does("metrics", "EXEC duroxide.get_system_metrics;"), does("delete", deletion)},
+		},
 		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
 		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackTurnOf(9))}},
 		{Name: "fetch turn, abandon turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("abandon", abandonTurnOf(9))}},
@@ -274,7 +282,7 @@ func besideAnOpenTransaction() Scenario {
 func whileItsUpdateWaits() Scenario {
 	return Scenario{
 		Name:    "a fetch takes what has come while it waited for the row",
-		Prepare: start("a") + fetchTurnOf(8) + call{"execution": "1"}.named("Order").ack(8) + enqueueTurn("a", 3),
+		Prepare: started("a", 8) + enqueueTurn("a", 3),
 		Sessions: []tsqltest.Session{
 			does("other", "SET XACT_ABORT ON; BEGIN TRANSACTION; EXEC duroxide.lock_inbox @instance_id = N'a';\n"+fetchTurnOf(9)+call{"execution": "1"}.ack(9)+"WAITFOR DELAY '00:00:00.010';\n"+enqueueTurn("a", 3)+"COMMIT;"),
 			fetches("fetch", fetchTurnOf(1)),

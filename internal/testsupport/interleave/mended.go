@@ -32,8 +32,8 @@ func mended() []Scenario {
 		},
 		{
 			Name:     "a fetch reads the messages that it has taken, beside a deletion of the instance",
-			Prepare:  start("a") + fetchTurnOf(8) + call{"execution": "1"}.named("Order").ack(8) + enqueueTurn("a", 3),
-			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("delete", "EXEC duroxide.delete_instance @instance_id = N'a', @force = 1;")},
+			Prepare:  started("a", 8) + enqueueTurn("a", 3),
+			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("delete", deletion)},
 			Allow:    []int32{1222},
 		},
 		{
