@@ -19,7 +19,7 @@ EXPLORE_FOR ?=
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
-MODULES := . duroxidevet otel provider/mssql/azuread tools/acceptance tools/sqlserver
+MODULES := . duroxidevet otel examples/telemetry provider/mssql/azuread tools/acceptance tools/sqlserver
 
 .PHONY: help
 help: ## List the targets

@@ -26,7 +26,7 @@ type gauges struct {
 }
 
 // observe has the store asked whenever metrics are collected.
-func observe(store provider.Provider, build instruments) {
+func observe(store provider.Provider, build *instruments) {
 	if store == nil || store.Admin() == nil {
 		return
 	}

@@ -37,24 +37,34 @@ func (h histogram) record(ctx context.Context, value float64, labels ...attribut
 	}
 }
 
+// enabler is an instrument that knows whether somebody reads it.
+type enabler interface {
+	Enabled(ctx context.Context) bool
+}
+
 // instruments makes them. A name that is refused is told to OpenTelemetry's error handler, and
 // nothing is measured under it.
-type instruments struct{ meter metric.Meter }
+type instruments struct {
+	meter metric.Meter
+	made  []enabler
+}
 
-func (i instruments) counter(name, description string) counter {
+func (i *instruments) counter(name, description string) counter {
 	c, err := i.meter.Int64Counter("duroxide_"+name, metric.WithDescription(description))
 	handle(err)
+	i.made = append(i.made, c)
 	return counter{c}
 }
 
-func (i instruments) histogram(name, description string, buckets []float64) histogram {
+func (i *instruments) histogram(name, description string, buckets []float64) histogram {
 	h, err := i.meter.Float64Histogram("duroxide_"+name, metric.WithDescription(description),
 		metric.WithExplicitBucketBoundaries(buckets...))
 	handle(err)
+	i.made = append(i.made, h)
 	return histogram{h}
 }
 
-func (i instruments) gauge(name, description string) metric.Int64ObservableGauge {
+func (i *instruments) gauge(name, description string) metric.Int64ObservableGauge {
 	g, err := i.meter.Int64ObservableGauge("duroxide_"+name, metric.WithDescription(description))
 	handle(err)
 	return g

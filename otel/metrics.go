@@ -16,7 +16,9 @@ import (
 // metrics counts what a hook is told of, under the contract's names (§8.1).
 type metrics struct {
 	orchestration, activity, event, version, tag *label
-	// parent and child have the values of orchestration.
+	// made are all instruments.
+	made []enabler
+
 	orchestrations struct {
 		starts, completions, failures, infrastructure, configuration, continued, poison counter
 		seconds, history, turns                                                         histogram
@@ -43,7 +45,7 @@ type metrics struct {
 	}
 }
 
-func newMetrics(build instruments) *metrics {
+func newMetrics(build *instruments) *metrics {
 	m := &metrics{
 		orchestration: newLabel("orchestration_name"), activity: newLabel("activity_name"),
 		event: newLabel("event_name"), version: newLabel("version"), tag: newLabel("tag"),
@@ -77,7 +79,18 @@ func newMetrics(build instruments) *metrics {
 	m.clients.events = build.counter("client_external_events_raised_total", "Events and queue messages sent by clients.")
 	m.clients.cancellations = build.counter("client_cancellations_total", "Cancellations requested by clients.")
 	m.clients.seconds = build.histogram("client_wait_duration_seconds", "Waits of clients.", orchestrationSeconds)
+	m.made = build.made
 	return m
+}
+
+// silent reports that nobody reads any metric, so that none has to be made.
+func (m *metrics) silent(ctx context.Context) bool {
+	for _, instrument := range m.made {
+		if instrument.Enabled(ctx) {
+			return false
+		}
+	}
+	return true
 }
 
 // sent counts a client's message.

@@ -68,7 +68,7 @@ func New(config Config) hook.Hook {
 	if config.Propagator == nil {
 		config.Propagator = propagation.TraceContext{}
 	}
-	build := instruments{config.MeterProvider.Meter(scope)}
+	build := &instruments{meter: config.MeterProvider.Meter(scope)}
 	observe(config.Store, build)
 	return &telemetry{
 		tracing: &tracing{Config: config, tracer: config.TracerProvider.Tracer(scope)},
@@ -104,6 +104,9 @@ func (t *telemetry) Send(ctx context.Context, m hook.Message) (ended func(error)
 
 // Wait implements [hook.Hook].
 func (t *telemetry) Wait(ctx context.Context, _ string) (ended func(error)) {
+	if t.metrics.silent(ctx) {
+		return nil
+	}
 	began := time.Now()
 	return func(error) { t.metrics.clients.seconds.record(ctx, time.Since(began).Seconds()) }
 }
@@ -112,6 +115,9 @@ func (t *telemetry) Wait(ctx context.Context, _ string) (ended func(error)) {
 func (t *telemetry) Turn(ctx context.Context, turn hook.Turn) hook.Around {
 	began := time.Now()
 	around := t.tracing.Turn(ctx, turn)
+	if t.metrics.silent(ctx) {
+		return around
+	}
 	traced := around.Ended
 	around.Ended = func(end hook.TurnEnd) {
 		traced(end)
@@ -124,6 +130,9 @@ func (t *telemetry) Turn(ctx context.Context, turn hook.Turn) hook.Around {
 func (t *telemetry) Activity(ctx context.Context, a hook.Activity) (_ context.Context, ended func(error)) {
 	began := time.Now()
 	ctx, traced := t.tracing.Activity(ctx, a)
+	if t.metrics.silent(ctx) {
+		return ctx, traced
+	}
 	return ctx, func(err error) {
 		traced(err)
 		t.metrics.ranActivity(ctx, a, time.Since(began), err)
@@ -132,6 +141,9 @@ func (t *telemetry) Activity(ctx context.Context, a hook.Activity) (_ context.Co
 
 // Store implements [hook.Hook].
 func (t *telemetry) Store(ctx context.Context, operation string) (ended func(hook.StoreEnd)) {
+	if t.metrics.silent(ctx) {
+		return nil
+	}
 	began := time.Now()
 	return func(end hook.StoreEnd) { t.metrics.called(ctx, operation, time.Since(began), end) }
 }

@@ -38,13 +38,23 @@ type tracing struct {
 	tracer trace.Tracer
 }
 
-// begin begins a span, which the caller ends.
+// The options of spans, made once.
+var (
+	producer = trace.WithSpanKind(trace.SpanKindProducer)
+	consumer = trace.WithSpanKind(trace.SpanKindConsumer)
+)
+
+// begin begins a span, which the caller ends. Its attributes are set when it is known that
+// somebody reads them.
 func (t *tracing) begin(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
 	return t.tracer.Start(ctx, name, options...) //nolint:spancheck // as said
 }
 
 // headers are the span of a context, as they travel.
 func (t *tracing) headers(ctx context.Context) string {
+	if _, traceOnly := t.Propagator.(propagation.TraceContext); traceOnly && !trace.SpanContextFromContext(ctx).IsValid() {
+		return ""
+	}
 	carrier := propagation.MapCarrier{}
 	t.Propagator.Inject(ctx, carrier)
 	if len(carrier) == 0 {
@@ -59,9 +69,11 @@ func (t *tracing) headers(ctx context.Context) string {
 
 // below is the context with the span of headers, if there is one in them.
 func (t *tracing) below(ctx context.Context, headers string) context.Context {
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		ctx = trace.ContextWithSpan(ctx, nil) // a worker's own span is nothing to an instance
+	}
 	carrier := propagation.MapCarrier{}
-	ctx = trace.ContextWithSpan(ctx, nil) // a worker's own span is nothing to an instance
-	if json.Unmarshal([]byte(headers), &carrier) != nil {
+	if headers == "" || json.Unmarshal([]byte(headers), &carrier) != nil {
 		return ctx
 	}
 	return t.Propagator.Extract(ctx, carrier)
@@ -69,8 +81,10 @@ func (t *tracing) below(ctx context.Context, headers string) context.Context {
 
 // Start is [hook.Hook]'s: the span belongs to the caller's.
 func (t *tracing) Start(ctx context.Context, s hook.Start) (headers string, ended func(error)) {
-	ctx, span := t.begin(ctx, "start "+s.Orchestration, trace.WithSpanKind(trace.SpanKindProducer),
-		trace.WithAttributes(instanceID.String(s.Instance), name.String(s.Orchestration)))
+	ctx, span := t.begin(ctx, "start "+s.Orchestration, producer)
+	if span.IsRecording() {
+		span.SetAttributes(instanceID.String(s.Instance), name.String(s.Orchestration))
+	}
 	return t.headers(ctx), func(err error) { t.end(span, err) }
 }
 
@@ -80,22 +94,26 @@ func (t *tracing) Send(ctx context.Context, m hook.Message) (ended func(error)) 
 	if m.Name != "" {
 		title += " " + m.Name
 	}
-	_, span := t.begin(ctx, title, trace.WithSpanKind(trace.SpanKindProducer),
-		trace.WithAttributes(instanceID.String(m.Instance)))
+	_, span := t.begin(ctx, title, producer)
+	if span.IsRecording() {
+		span.SetAttributes(instanceID.String(m.Instance))
+	}
 	return func(err error) { t.end(span, err) }
 }
 
 // Turn is [hook.Hook]'s.
 func (t *tracing) Turn(ctx context.Context, turn hook.Turn) hook.Around {
-	ctx, span := t.begin(t.below(ctx, turn.Headers), "orchestration "+turn.Orchestration,
-		trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(turnAttributes(turn)...))
+	ctx, span := t.begin(t.below(ctx, turn.Headers), "orchestration "+turn.Orchestration, consumer)
+	if span.IsRecording() {
+		span.SetAttributes(turnAttributes(turn)...)
+	}
 	var next trace.Span
 	return hook.Around{
 		Headers: t.headers(ctx),
 		Next: func() string {
 			var begun context.Context
 			begun, next = t.begin(ctx, "continue "+turn.Orchestration, trace.WithNewRoot(),
-				trace.WithLinks(trace.LinkFromContext(ctx)), trace.WithSpanKind(trace.SpanKindProducer),
+				trace.WithLinks(trace.LinkFromContext(ctx)), producer,
 				trace.WithAttributes(instanceID.String(turn.Instance), name.String(turn.Orchestration)))
 			return t.headers(begun)
 		},
@@ -127,15 +145,16 @@ func (t *tracing) endTurn(span trace.Span, end hook.TurnEnd) {
 
 // Activity is [hook.Hook]'s.
 func (t *tracing) Activity(ctx context.Context, a hook.Activity) (_ context.Context, ended func(error)) {
-	attributes := []attribute.KeyValue{
-		instanceID.String(a.Instance), executionID.Int64(int64(a.ExecutionID)), activityName.String(a.Name),
-		activityID.Int64(int64(a.ID)), attempt.Int64(int64(a.Attempt)), workerID.String(a.WorkerID),
+	ctx, span := t.begin(t.below(ctx, a.Headers), "activity "+a.Name, consumer)
+	if span.IsRecording() {
+		span.SetAttributes(
+			instanceID.String(a.Instance), executionID.Int64(int64(a.ExecutionID)), activityName.String(a.Name),
+			activityID.Int64(int64(a.ID)), attempt.Int64(int64(a.Attempt)), workerID.String(a.WorkerID),
+		)
+		if a.Tag != "" {
+			span.SetAttributes(tag.String(a.Tag))
+		}
 	}
-	if a.Tag != "" {
-		attributes = append(attributes, tag.String(a.Tag))
-	}
-	ctx, span := t.begin(t.below(ctx, a.Headers), "activity "+a.Name,
-		trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(attributes...))
 	return ctx, func(err error) { t.end(span, err) }
 }
 

@@ -25,7 +25,8 @@ var modules = map[string]goModule{
 	".": {why: "the library, its commands and the generator: whatever users import and install"},
 	"duroxidevet": {why: "an analyser for users' code, with what golangci-lint and the drivers of go/analysis ask for: " +
 		"it links nothing of the library, and nobody who imports the library lists it"},
-	"otel": {why: "traces and metrics, with OpenTelemetry's libraries: whoever does not ask for them neither links nor lists them"},
+	"otel":               {why: "traces and metrics, with OpenTelemetry's libraries: whoever does not ask for them neither links nor lists them"},
+	"examples/telemetry": {why: "an example with OpenTelemetry's exporters, gRPC's and Prometheus's libraries", replaced: true},
 	"provider/mssql/azuread": {why: "logins by Entra ID, with Azure's libraries, and the command line that has them: " +
 		"whoever does not ask for them neither links nor lists them"},
 	"tools/pinned":     {why: "sqlc and golangci-lint with hundreds of modules, at one version for every developer"},
