@@ -20,12 +20,8 @@ func TestRepository(t *testing.T) {
 	t.Parallel()
 	l := newLoader(t)
 	passes := l.repository(t)
-	for _, file := range []string{"orchestration/example_test.go", "client/example_test.go", "worker/example_test.go"} {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		passes = append(passes, l.pass(t, library+"/"+filepath.Dir(file)+"_test", map[string]string{file: string(text)}))
+	for _, pkg := range []string{"orchestration", "client", "worker", "codec", "orchestrationtest"} {
+		passes = append(passes, l.pass(t, library+"/"+pkg+"_test", examplesOf(t, pkg)))
 	}
 	functions := 0
 	for _, pass := range passes {
@@ -42,6 +38,24 @@ func TestRepository(t *testing.T) {
 	if len(passes) < 40 || functions < 15 {
 		t.Errorf("it has read %d packages and %d orchestrations; something is missing", len(passes), functions)
 	}
+}
+
+// examplesOf are the files with the examples of a package.
+func examplesOf(t *testing.T, pkg string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, pkg, "example_*test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples of %s: %v", pkg, err)
+	}
+	sources := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[file] = string(text)
+	}
+	return sources
 }
 
 // BenchmarkRepository analyses all packages of this repository, which are parsed and type-checked before.
