@@ -17,7 +17,7 @@ type grant struct {
 	role  string // as the scripts call it
 }
 
-// grantsOf finds the grants in batches. Each is one statement, of one right to one role.
+// grantsOf finds the grants in batches. Each is one statement, of one right to one role; those on a schema are left out.
 func grantsOf(batches []Batch) (grants []grant) {
 	for _, batch := range batches {
 		list := statements(tokens(batch.Text))
@@ -26,6 +26,9 @@ func grantsOf(batches []Batch) (grants []grant) {
 				continue
 			}
 			one, on := grant{right: strings.ToUpper(list[i+1].text)}, list[i+3:]
+			if on[0].is("SCHEMA") {
+				continue
+			}
 			if on[0].is("TYPE") {
 				one.class = "TYPE"
 				on = on[slices.IndexFunc(on, func(t token) bool { return t.name() == DefaultSchema }):]
@@ -38,14 +41,21 @@ func grantsOf(batches []Batch) (grants []grant) {
 	return grants
 }
 
-// grants are all of the release.
-func (s *release) grants() []grant {
+// grants are all of the release but those of the steps.
+func (s *release) grants(steps []Step) []grant {
+	among := func(name string) bool {
+		return slices.ContainsFunc(steps, func(step Step) bool { return step.Name == name })
+	}
 	list := grantsOf(foundationBatches())
 	for _, one := range s.numbered {
-		list = append(list, grantsOf(one.batches)...)
+		if !among(one.name) {
+			list = append(list, grantsOf(one.batches)...)
+		}
 	}
 	for _, one := range s.modules {
-		list = append(list, grantsOf(one.batches)...)
+		if !among(one.file) {
+			list = append(list, grantsOf(one.batches)...)
+		}
 	}
 	return list
 }
@@ -62,30 +72,51 @@ func (g grant) statement(schema string) string {
 // MissingGrants returns the statements that give the roles what this release grants them
 // and the schema does not, because somebody has taken it away or has made an object
 // again by hand: for an owner all of them, for anybody else those of the roles that the
-// login is in. It takes an owner to execute them. There are none for a server that does
-// not tell what was granted, as Babelfish.
+// login is in. It takes an owner to execute them, as [Migration.Up] does. There are none
+// for a server that does not tell what was granted, as Babelfish.
 func (m *Migration) MissingGrants(ctx context.Context) ([]string, error) {
 	m, err := m.prepared()
 	if err != nil {
 		return nil, err
 	}
+	missing, _, err := m.missingGrants(ctx, m.DB, nil)
+	return missing, err
+}
+
+// restoreGrants adds to the steps the one that gives back what is granted by none of them
+// and has been taken away. Only an owner can do that.
+func (m *Migration) restoreGrants(ctx context.Context, db mssqldb.DBTX, plan *Plan) error {
+	missing, owner, err := m.missingGrants(ctx, db, plan.Steps)
+	if err != nil || !owner || len(missing) == 0 {
+		return err
+	}
+	step := Step{Name: "grants", Action: ActionApply, Reason: reasonTaken}
+	for _, text := range missing {
+		step.Batches = append(step.Batches, Batch{Text: text, Repeat: 1})
+	}
+	plan.Steps = append(plan.Steps, step)
+	return nil
+}
+
+// missingGrants is MissingGrants without those of the steps, and tells whether the login is an owner.
+func (m *Migration) missingGrants(ctx context.Context, db mssqldb.DBTX, steps []Step) (missing []string, owner bool, err error) {
 	reader, runtime, admin := ReaderRoleName(m.schema()), RoleName(m.schema()), AdminRoleName(m.schema())
-	is, err := m.on(m.DB).GetMembership(ctx, mssqldb.GetMembershipParams{Reader: reader, Runtime: runtime, Admin: admin})
+	is, err := m.on(db).GetMembership(ctx, mssqldb.GetMembershipParams{Reader: reader, Runtime: runtime, Admin: admin})
 	if err != nil {
-		return nil, fmt.Errorf("reading who is in which role: %w", err)
+		return nil, false, fmt.Errorf("reading who is in which role: %w", err)
 	}
-	rows, err := m.on(m.DB).ListGrants(ctx, mssqldb.ListGrantsParams{Schema: m.schema()})
+	rows, err := m.on(db).ListGrants(ctx, mssqldb.ListGrantsParams{Schema: m.schema()})
 	if err != nil {
-		return nil, fmt.Errorf("reading what is granted in schema %s: %w", Quote(m.schema()), err)
+		return nil, false, fmt.Errorf("reading what is granted in schema %s: %w", Quote(m.schema()), err)
 	}
+	owner = is.IsOwner == 1
 	if is.Permissions == 0 {
-		return nil, nil
+		return nil, owner, nil
 	}
 	there := map[grant]bool{}
 	for _, row := range rows {
 		there[grant{right: row.PermissionName, class: row.Class, name: row.Name, role: row.Role}] = true
 	}
-	var missing []string
 	if is.RuntimeReads != nil && *is.RuntimeReads == 0 {
 		missing = append(missing, fmt.Sprintf(addMember, Quote(reader), Quote(runtime)))
 	}
@@ -98,12 +129,12 @@ func (m *Migration) MissingGrants(ctx context.Context) ([]string, error) {
 	names := map[string]string{
 		ReaderRoleName(DefaultSchema): reader, RoleName(DefaultSchema): runtime, AdminRoleName(DefaultSchema): admin,
 	}
-	for _, one := range m.release.grants() {
+	for _, one := range m.release.grants(steps) {
 		mine := member[one.role]
 		one.role = names[one.role]
-		if !there[one] && (is.IsOwner == 1 || mine != nil && *mine == 1) {
+		if !there[one] && (owner || mine != nil && *mine == 1) {
 			missing = append(missing, one.statement(m.schema()))
 		}
 	}
-	return missing, nil
+	return missing, owner, nil
 }

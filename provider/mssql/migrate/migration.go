@@ -72,9 +72,9 @@ func (m *Migration) logger() *slog.Logger {
 	return m.Log
 }
 
-// Up brings the schema up to date, creating it if it is missing, and returns the steps
-// that it took. On an error these are the steps that are done and stay done: calling
-// it again goes on from there.
+// Up brings the schema up to date, creating it if it is missing, gives the roles back what
+// somebody has taken away from them, and returns the steps that it took. On an error these
+// are the steps that are done and stay done: calling it again goes on from there.
 //
 // A schema that a newer release has migrated, or has begun to, is left alone. If that
 // one serves programs of this one, as it does during a rolling upgrade, Up succeeds and
@@ -144,7 +144,11 @@ func (m *Migration) plan(ctx context.Context, db mssqldb.DBTX) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.planFor(st)
+	plan, err := m.planFor(st)
+	if err == nil && st.recorded && !plan.Newer {
+		err = m.restoreGrants(ctx, db, plan)
+	}
+	return plan, err
 }
 
 // planFor returns what leads from the state to the scripts.

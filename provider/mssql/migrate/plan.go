@@ -60,6 +60,7 @@ const (
 	reasonGone       = "the scripts no longer have it"
 	reasonOtherSite  = "only for SQL Server, recorded as skipped"
 	reasonComplete   = "all of it is applied"
+	reasonTaken      = "somebody has taken rights away that this release grants"
 	reasonTogether   = "functions and views are replaced together on this server"
 )
 

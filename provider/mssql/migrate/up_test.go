@@ -317,6 +317,33 @@ func TestUpRepairsModules(t *testing.T) {
 	}
 }
 
+// TestUpRestoresGrants takes rights away from the roles, and a role from another, beside an edit.
+func TestUpRestoresGrants(t *testing.T) {
+	t.Parallel()
+	m := newMigration(t, nil)
+	if (number(t, m, "SELECT COUNT(*) FROM sys.database_permissions")) == 0 {
+		t.Skip("the server does not tell what was granted")
+	}
+	up(t, m)
+	lose := func(right, object, role string) {
+		run(t, m, fmt.Sprintf("REVOKE %s ON %s FROM %s;", right, object, Quote(role)))
+	}
+	lose("EXECUTE", "duroxide.fetch_orchestration_item", RoleName(m.Schema))
+	lose("EXECUTE", "duroxide.delete_instance", AdminRoleName(m.Schema))
+	lose("EXECUTE", "TYPE::duroxide.event_list_v1", RoleName(m.Schema))
+	run(t, m, fmt.Sprintf("ALTER ROLE %s DROP MEMBER %s;", Quote(RoleName(m.Schema)), Quote(AdminRoleName(m.Schema))))
+	run(t, m, "DROP PROCEDURE duroxide.read_history")
+	if diff := cmp.Diff([]string{"procedures/read_history.sql", "grants"}, up(t, m)); diff != "" {
+		t.Error(diff)
+	}
+	missing, err := m.MissingGrants(t.Context())
+	must(t, err)
+	if len(missing) > 0 {
+		t.Errorf("still missing: %q", missing)
+	}
+	clean(t, m)
+}
+
 // TestUpRepairsAFunction edits one that a view reads.
 func TestUpRepairsAFunction(t *testing.T) {
 	t.Parallel()
