@@ -321,7 +321,7 @@ func TestUpRepairsModules(t *testing.T) {
 func TestUpRestoresGrants(t *testing.T) {
 	t.Parallel()
 	m := newMigration(t, nil)
-	if (number(t, m, "SELECT COUNT(*) FROM sys.database_permissions")) == 0 {
+	if number(t, m, "SELECT COUNT(*) FROM sys.database_permissions") == 0 {
 		t.Skip("the server does not tell what was granted")
 	}
 	up(t, m)

@@ -120,18 +120,7 @@ func (it *aggregating) Next() (bool, error) {
 // fill reads the input.
 func (it *aggregating) fill() error {
 	it.read = true
-	it.groups = make([][]*group, len(it.sets))
-	var found []map[string]*group // by grouping set; nil if none has keys
-	for i := range it.sets {
-		if len(it.sets[i]) == 0 {
-			it.groups[i] = []*group{it.newGroup()}
-			continue
-		}
-		if found == nil {
-			found = make([]map[string]*group, len(it.sets))
-		}
-		found[i] = map[string]*group{}
-	}
+	found := it.begin()
 	if err := it.input.Open(); err != nil {
 		return err
 	}
@@ -166,6 +155,23 @@ func (it *aggregating) fill() error {
 	}
 	it.input.Close()
 	return nil
+}
+
+// begin makes the groups of the grouping sets without keys, and returns where groups are found by their keys: nil if none
+// of the sets has any.
+func (it *aggregating) begin() (found []map[string]*group) {
+	it.groups = make([][]*group, len(it.sets))
+	for i := range it.sets {
+		if len(it.sets[i]) == 0 {
+			it.groups[i] = []*group{it.newGroup()}
+			continue
+		}
+		if found == nil {
+			found = make([]map[string]*group, len(it.sets))
+		}
+		found[i] = map[string]*group{}
+	}
+	return found
 }
 
 // groupOf returns the group that a row with these keys belongs to in a grouping set, of whose groups found has those

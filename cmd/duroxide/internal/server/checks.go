@@ -60,9 +60,10 @@ func olderThan(version string, than ...int) bool {
 	return false
 }
 
-// judgeCompatibility needs 130, the first with what the procedures use, such as OPENJSON.
-// Babelfish reports one level whatever it can do, and has all of that.
-func judgeCompatibility(level int64, database string, f facts) Finding {
+// judgeCompatibility wants 130, the first level with OPENJSON, which is how lists reach a schema whose name the driver
+// cannot send otherwise. Nothing else needs it, but lower levels are tested by nobody. Babelfish reports one level
+// whatever it can do, and has all of that.
+func judgeCompatibility(level int64, database, schema string, f facts) Finding {
 	const needed = 130
 	detail := fmt.Sprintf("database %s is at level %d", quote(database), level)
 	switch {
@@ -71,8 +72,14 @@ func judgeCompatibility(level int64, database string, f facts) Finding {
 	case level >= needed:
 		return Finding{Level: OK, Detail: detail}
 	}
+	grave := Warning
+	if strings.ContainsAny(schema, "[].") {
+		grave = Problem
+	}
 	return Finding{
-		Level: Problem, Detail: isNot("the level of database "+quote(database), strconv.FormatInt(level, 10), strconv.Itoa(needed)+" or higher", "the procedures do not compile"),
+		Level: grave,
+		Detail: isNot("the level of database "+quote(database), strconv.FormatInt(level, 10), strconv.Itoa(needed)+" or higher",
+			"a schema whose name has a bracket or a dot cannot be used, and nothing is tested at lower levels"),
 		Statement: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d;", quote(database), needed),
 	}
 }

@@ -140,7 +140,7 @@ func (p *patient) checkCompatibility(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name, p.facts))
+	p.findings = append(p.findings, judgeCompatibility(is.Value, is.Name, p.schema, p.facts))
 	return nil
 }
 

@@ -213,12 +213,17 @@ func TestServersAreJudged(t *testing.T) {
 	if !isAzure(5) || !isAzure(8) || isAzure(3) || isAzure(4) || !isBabelfish("Babelfish for PostgreSQL") || isBabelfish("Microsoft SQL Server 2022") {
 		t.Error("servers are mixed up")
 	}
-	for level, want := range map[int64]Level{120: Problem, 130: OK, 160: OK} {
-		if got := judgeCompatibility(level, "a]b", facts{}); got.Level != want || want == Problem && got.Statement != "ALTER DATABASE [a]]b] SET COMPATIBILITY_LEVEL = 130;" {
-			t.Errorf("level %d: %+v, want %s", level, got, want)
+	for _, test := range []struct {
+		level  int64
+		schema string
+		want   Level
+	}{{120, "duroxide", Warning}, {120, "tenant.a", Problem}, {120, "a]b", Problem}, {130, "tenant.a", OK}, {160, "duroxide", OK}} {
+		got := judgeCompatibility(test.level, "a]b", test.schema, facts{})
+		if got.Level != test.want || test.level < 130 && got.Statement != "ALTER DATABASE [a]]b] SET COMPATIBILITY_LEVEL = 130;" {
+			t.Errorf("schema %s at level %d: %+v, want %s", test.schema, test.level, got, test.want)
 		}
 	}
-	if got := judgeCompatibility(120, "x", facts{babelfish: true}); got.Level != OK || !strings.HasSuffix(got.Detail, "level 120, which says nothing on Babelfish") {
+	if got := judgeCompatibility(120, "x", "duroxide", facts{babelfish: true}); got.Level != OK || !strings.HasSuffix(got.Detail, "level 120, which says nothing on Babelfish") {
 		t.Errorf("Babelfish has only this level: %+v", got)
 	}
 }

@@ -168,7 +168,7 @@ func TestEachSettingIsFoundAndMended(t *testing.T) {
 // The level has a line in the manual as well. tsqltest has none that is too low.
 func TestTheManualTellsTheCompatibilityLevel(t *testing.T) {
 	t.Parallel()
-	inManual(t, "compatibility level", []Finding{judgeCompatibility(120, "orders", facts{})})
+	inManual(t, "compatibility level", []Finding{judgeCompatibility(120, "orders", "duroxide", facts{})})
 }
 
 // inManual looks for a setting's line in the manual, with what is wanted, the reason, and one of the statements.
