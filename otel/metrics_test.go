@@ -61,7 +61,7 @@ var contract = map[string]string{
 	"duroxide_worker_dispatcher_execution_duration_ms":         "",
 }
 
-// The table above is the contract's.
+// The table above is the contract's, and docs/observability.md has each of its metrics.
 func TestTableIsTheContracts(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("../docs/contract.md")
@@ -77,6 +77,15 @@ func TestTableIsTheContracts(t *testing.T) {
 	}
 	if want := slices.Sorted(maps.Keys(contract)); !slices.Equal(slices.Sorted(slices.Values(names)), want) {
 		t.Errorf("the contract has\n%q, the table\n%q", names, want)
+	}
+	manual, err := os.ReadFile("../docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range contract {
+		if !strings.Contains(string(manual), "| `"+name+"` |") {
+			t.Errorf("docs/observability.md lacks %s", name)
+		}
 	}
 }
 
