@@ -163,6 +163,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.finishWorkStmt, err = db.PrepareContext(ctx, FinishWork); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishWork: %w", err)
 	}
+	if q.forgetHeadStmt, err = db.PrepareContext(ctx, ForgetHead); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetHead: %w", err)
+	}
 	if q.getCodeStmt, err = db.PrepareContext(ctx, GetCode); err != nil {
 		return nil, fmt.Errorf("error preparing query GetCode: %w", err)
 	}
@@ -635,6 +638,11 @@ func (q *Queries) Close() error {
 	if q.finishWorkStmt != nil {
 		if cerr := q.finishWorkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishWorkStmt: %w", cerr)
+		}
+	}
+	if q.forgetHeadStmt != nil {
+		if cerr := q.forgetHeadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetHeadStmt: %w", cerr)
 		}
 	}
 	if q.getCodeStmt != nil {
@@ -1113,6 +1121,7 @@ type Queries struct {
 	findRunningStmt               *sql.Stmt
 	findUseStmt                   *sql.Stmt
 	finishWorkStmt                *sql.Stmt
+	forgetHeadStmt                *sql.Stmt
 	getCodeStmt                   *sql.Stmt
 	getCustomStatusStmt           *sql.Stmt
 	getExecutionStmt              *sql.Stmt
@@ -1244,6 +1253,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		findRunningStmt:               q.findRunningStmt,
 		findUseStmt:                   q.findUseStmt,
 		finishWorkStmt:                q.finishWorkStmt,
+		forgetHeadStmt:                q.forgetHeadStmt,
 		getCodeStmt:                   q.getCodeStmt,
 		getCustomStatusStmt:           q.getCustomStatusStmt,
 		getExecutionStmt:              q.getExecutionStmt,

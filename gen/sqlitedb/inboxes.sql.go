@@ -136,6 +136,18 @@ func (q *Queries) EndLock(ctx context.Context, instanceID string, lockToken *str
 	return locked_at, err
 }
 
+const ForgetHead = `-- name: ForgetHead :exec
+UPDATE inboxes
+SET head_id = NULL
+WHERE instance_id = ?1
+`
+
+// Has the head looked for again by RefreshInbox. Under a live lease there is none.
+func (q *Queries) ForgetHead(ctx context.Context, instanceID string) error {
+	_, err := q.exec(ctx, q.forgetHeadStmt, ForgetHead, instanceID)
+	return err
+}
+
 const GetLock = `-- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes

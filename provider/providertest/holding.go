@@ -14,6 +14,7 @@ func heldInstances() category {
 		{"hold_is_over_when_its_messages_are", forgetsHolds},
 		{"hold_stays_through_other_abandons", keepsHolds},
 		{"retry_shows_what_the_hold_has_hidden", retriesHeld},
+		{"retried_instance_has_its_place_again", retriesInPlace},
 		{"retry_of_what_is_not_held_changes_nothing", retriesNothing},
 		{"hold_under_a_lease_is_retried_by_the_next_abandon", retriesLeased},
 	}
@@ -156,6 +157,16 @@ func retriesHeld(e *env) {
 	same(e, got.AttemptCount, 1, ruleRetry)
 	e.drop(got)
 	e.fetchNone(ruleRetry)
+}
+
+// A newer message has given it a place behind B.
+func retriesInPlace(e *env) {
+	e.createHeld("A", "why")
+	e.create("B")
+	e.enqueue(raised("B", "go"), raised("A", "later"))
+	e.retry("A", true, ruleRetry)
+	got := e.fetchInstance("A", held)
+	e.batch(got, ruleRetry, raised("A", "go"), raised("A", "later"))
 }
 
 func retriesNothing(e *env) {

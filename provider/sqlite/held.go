@@ -55,8 +55,11 @@ func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (held bool, err error) {
 	err = s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
 		shown, err := t.ShowHeld(ctx, t.now, instance)
-		held = shown > 0
-		if err != nil || !held {
+		if held = shown > 0; err != nil || !held {
+			return err
+		}
+		// A newer message may be the head.
+		if err := t.ForgetHead(ctx, instance); err != nil {
 			return err
 		}
 		return t.refresh(ctx, instance)

@@ -256,6 +256,7 @@ func TestInboxesFollowTheRules(t *testing.T) {
 			"fetch":   m.fetch,
 			"ack":     m.ack,
 			"abandon": m.abandon,
+			"retry":   m.retry,
 			"renew":   m.renew,
 			"wait":    func(t *rapid.T) { m.now.Add(rapid.Int64Range(1, 500).Draw(t, "ms")) },
 			"append":  m.append,
@@ -281,7 +282,7 @@ func TestWhatIsKeptIsStored(t *testing.T) {
 			}
 			m.turn(t)
 		}
-		unusual := rapid.SampledFrom([]func(*rapid.T){m.enqueue, m.fetch, m.ack, m.abandon, m.renew, m.append, m.delete, func(*rapid.T) { m.now.Add(700) }})
+		unusual := rapid.SampledFrom([]func(*rapid.T){m.enqueue, m.fetch, m.ack, m.abandon, m.retry, m.renew, m.append, m.delete, func(*rapid.T) { m.now.Add(700) }})
 		t.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) {
 				checkKept(t, m.s)
@@ -464,12 +465,19 @@ func (m *inboxMachine) mayBeLost(t *rapid.T, err error) {
 	}
 }
 
+func (m *inboxMachine) retry(t *rapid.T) {
+	if _, err := m.s.RetryHeldInstance(t.Context(), someInstances.Draw(t, "instance")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (m *inboxMachine) abandon(t *rapid.T) {
 	turn := m.take(t)
 	m.mayBeLost(t, m.s.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{
 		LockToken:     turn.LockToken,
 		Delay:         rapid.SampledFrom([]time.Duration{0, 200 * millisecond}).Draw(t, "delay"),
 		IgnoreAttempt: rapid.Bool().Draw(t, "ignore attempt"),
+		Misfit:        rapid.SampledFrom([]string{"", "why"}).Draw(t, "misfit"),
 	}))
 }
 

@@ -44,6 +44,12 @@ BEGIN TRY
     IF @@ROWCOUNT > 0
     BEGIN
         SET @held = 1;
+        -- A newer message may be the head.
+        UPDATE b
+        SET head_id = NULL
+        FROM duroxide.inboxes AS b WITH (ROWLOCK, INDEX (pk_inboxes))
+        WHERE b.instance_id = @instance_id
+        OPTION (KEEPFIXED PLAN);
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
     END
 

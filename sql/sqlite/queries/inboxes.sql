@@ -472,6 +472,13 @@ UPDATE inboxes
 SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wake_at = NULL
 WHERE instance_id = @instance_id;
 
+-- Has the head looked for again by RefreshInbox. Under a live lease there is none.
+--
+-- name: ForgetHead :exec
+UPDATE inboxes
+SET head_id = NULL
+WHERE instance_id = @instance_id;
+
 -- Ends the lease of an instance that has no messages left, which is how most
 -- turns end.
 --
