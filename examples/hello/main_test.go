@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,7 +101,7 @@ func TestReadmeInstalls(t *testing.T) {
 	for line := range strings.Lines(section) {
 		typed, isCommand := strings.CutPrefix(line, "    go ")
 		typed, _, _ = strings.Cut(typed, "#")
-		if !isCommand || strings.HasPrefix(typed, "install ") { // of a release
+		if !isCommand || strings.HasPrefix(typed, "install ") { // TestReadmeInstallsFromAClone
 			continue
 		}
 		last = run(strings.Fields(typed)...)
@@ -110,6 +111,28 @@ func TestReadmeInstalls(t *testing.T) {
 	}
 	if want := "[Hello, Oslo! Hello, Lima! Hello, Hanoi!]\n"; last != want {
 		t.Errorf("at the end it printed %q, want %q", last, want)
+	}
+}
+
+// TestReadmeInstallsFromAClone plans what the README installs from a clone, without compiling it.
+func TestReadmeInstallsFromAClone(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile("go (install [^@`\n]*\\./cmd/duroxide)\\b").FindAllStringSubmatch(string(readme), -1)
+	if len(lines) != 2 {
+		t.Errorf("README.md installs %d commands from a clone, want 2", len(lines))
+	}
+	for _, line := range lines {
+		arguments := strings.Fields(line[1])
+		last := len(arguments) - 1
+		command := exec.CommandContext(t.Context(), "go", append(arguments[:last:last], "-n", arguments[last])...)
+		command.Dir = "../.."
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Errorf("go %s: %v\n%s", line[1], err, out)
+		}
 	}
 }
 
