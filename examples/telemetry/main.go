@@ -36,7 +36,13 @@ func main() {
 	defer stop()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "localhost:9464")
 	if err == nil {
-		err = run(ctx, listener, time.Second)
+		err = run(ctx, listener, func(n int) {
+			log.Printf("order %d is done", n)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		})
 	}
 	if err != nil {
 		log.Print(err)
@@ -66,8 +72,9 @@ var order = orchestration.New("Order", func(ctx *orchestration.Context, n int) (
 	return orchestration.Activity(ctx, charge, n).Await()
 })
 
-// run works until ctx ends, and then sends what is left to the collector.
-func run(ctx context.Context, listener net.Listener, pause time.Duration) (err error) {
+// run works until ctx ends, and then sends what is left to the collector. done is called after
+// each order.
+func run(ctx context.Context, listener net.Listener, done func(order int)) (err error) {
 	store, err := sqlite.OpenMemory(ctx, nil)
 	if err != nil {
 		return err
@@ -81,7 +88,7 @@ func run(ctx context.Context, listener net.Listener, pause time.Duration) (err e
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(ctx, listener, telemetry.metrics) })
 	group.Go(func() error { return work(ctx, store, telemetry.hook) })
-	group.Go(func() error { return startOrders(ctx, store, telemetry.hook, pause) })
+	group.Go(func() error { return startOrders(ctx, store, telemetry.hook, done) })
 	return group.Wait()
 }
 
@@ -111,7 +118,7 @@ func work(ctx context.Context, store provider.Provider, h hook.Hook) error {
 }
 
 // startOrders starts orders by a client with the hook, and waits for each.
-func startOrders(ctx context.Context, store provider.Provider, h hook.Hook, pause time.Duration) error {
+func startOrders(ctx context.Context, store provider.Provider, h hook.Hook, done func(order int)) error {
 	c := client.New(store, client.WithHook(h))
 	for n := 1; ; n++ {
 		started, err := client.Start(ctx, c, order, fmt.Sprint("order-", n), n)
@@ -124,10 +131,6 @@ func startOrders(ctx context.Context, store provider.Provider, h hook.Hook, paus
 		if err != nil {
 			return err
 		}
-		log.Printf("order %d is done", n)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		done(n)
 	}
 }

@@ -34,7 +34,25 @@ func TestTelemetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, listener, time.Millisecond) }()
+	ordered := make(chan int)
+	go func() {
+		done <- run(ctx, listener, func(order int) {
+			select {
+			case ordered <- order:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	for order := range 4 { // the third one with a retry
+		select {
+		case got := <-ordered:
+			if got != order+1 {
+				t.Errorf("order %d is done, want %d", got, order+1)
+			}
+		case err := <-done:
+			t.Fatal(err)
+		}
+	}
 	await(t, ctx, paths, "/v1/traces")
 	text := scrape(t, ctx, listener.Addr())
 	for _, want := range []string{
