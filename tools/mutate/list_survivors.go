@@ -17,11 +17,8 @@ var survivors = map[string]string{
 	"delete_orphan_messages: compares the other way: AND (b.lock_token IS NULL OR b.locked_until <= @now)": noTurn,
 
 	"change_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                                otherPlan,
-	"get_kv_all_values: without INDEX (ix_kv_store_instance): FROM duroxide.kv_store AS s WITH (INDEX (ix_kv_store_instance))":                                            otherPlan,
 	"get_kv_value: without INDEX (pk_kv_store): FROM duroxide.kv_store AS s WITH (INDEX (pk_kv_store))":                                                                   otherPlan,
-	"lock_inboxes: without INDEX (pk_inboxes): LEFT OUTER LOOP JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = d.id":                              otherPlan,
 	"read_progress: without INDEX (pk_instances): LEFT OUTER LOOP JOIN duroxide.instances AS i WITH (INDEX (pk_instances)) ON i.instance_id = n.id":                       otherPlan,
-	"list_known_versions: without INDEX (uq_code_names): FROM duroxide.code_names AS n WITH (INDEX (uq_code_names))":                                                      otherPlan,
 	"fetch_orchestration_item: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                          otherPlan,
 	"read_progress: without INDEX (pk_history): FROM duroxide.history AS h WITH (INDEX (pk_history))":                                                                     otherPlan,
 	"delete_orphan_messages: without INDEX (pk_history): OR EXISTS (SELECT 1 FROM duroxide.history AS h WITH (INDEX (pk_history)) WHERE h.instance_id = k.instance_id));": otherPlan,

@@ -64,7 +64,13 @@ func byAnyPlan() []Scenario {
 			Name: "fetch work, delete its instance", Prepare: heldTurn + enqueueWork("a", "NULL"),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
-		cleanUp(),
+		comesBy("clean up sessions", aSession+"UPDATE duroxide.sessions SET locked_until = 1;\n", "EXEC duroxide.cleanup_orphaned_sessions;",
+			"duroxide.worker_queue", "ix_worker_queue_session"),
+		comesBy("get all values", started("a", 5)+"INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);\n",
+			"EXEC duroxide.get_kv_all_values @instance_id = N'a';", "duroxide.kv_store", "ix_kv_store_instance"),
+		comesBy("list known versions", started("a", 5), "EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;", "duroxide.code_names", "uq_code_names"),
+		comesBy("list held instances", enqueueTurn("a", 1)+enqueueTurn("a", 3)+"UPDATE duroxide.orchestrator_queue SET misfit = N'why';\n",
+			"EXEC duroxide.list_held_instances;", "duroxide.orchestrator_queue", "pk_orchestrator_queue"),
 		{
 			Name: "get info, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
 			Sessions: []tsqltest.Session{does("info", "EXEC duroxide.get_instance_info @instance_id = N'a'; EXEC duroxide.find_instance @instance_id = N'a';"), does("delete", deletion)},
@@ -90,15 +96,15 @@ func byAnyPlan() []Scenario {
 	return list
 }
 
-// cleanUp reads no rows of activities, by any plan: who ends one locks its row first and then its keys, and the two would deadlock.
-func cleanUp() Scenario {
+// comesBy is a batch that comes to a table by one index, by any plan. If it came to a row by another one it would hold the key while it
+// waits for the row, and deadlock with who has locked the row and wants the key.
+func comesBy(name, prepare, batch, table, index string) Scenario {
 	return Scenario{
-		Name:     "clean up sessions, any plan",
-		Prepare:  aSession + "UPDATE duroxide.sessions SET locked_until = 1;\n",
-		Sessions: []tsqltest.Session{does("clean up", "EXEC duroxide.cleanup_orphaned_sessions;")},
+		Name: name + " by one index, any plan", Prepare: prepare, Sessions: []tsqltest.Session{does("one", batch)},
 		Check: func(e *tsqltest.End) error {
-			if rows := e.Keys("clean up").Where(func(k tsqltest.KeyCount) bool { return k.Index == "pk_worker_queue" }); len(rows) > 0 {
-				return fmt.Errorf("it reads rows of activities:\n%v", rows)
+			others := e.Keys("one").Where(func(k tsqltest.KeyCount) bool { return k.Table == table && k.Index != index })
+			if len(others) > 0 {
+				return fmt.Errorf("it comes to rows by another index:\n%v", others)
 			}
 			return nil
 		},
@@ -310,7 +316,7 @@ func addedOnce() Scenario {
 }
 
 // behindALongTransaction are two activities that end in one call, while somebody has the row of the first for two seconds: the second does
-// not wait for him. An interruption moves the clock by a tenth of a second, and there are a few.
+// not wait for him. He sleeps in small portions, since a schedule may end a few of them early, which moves the clock.
 func behindALongTransaction() Scenario {
 	const long = "BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET attempt_count = attempt_count WHERE instance_id = N'a'; " +
 		"DECLARE @n INT = 0; WHILE @n < 20 BEGIN SET @n += 1; WAITFOR DELAY '00:00:00.100'; END; COMMIT;"
