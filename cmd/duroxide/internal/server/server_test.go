@@ -356,3 +356,15 @@ func TestUnknownCodeIsAWarning(t *testing.T) {
 		}
 	}
 }
+
+// Held instances are a warning with how many there are, and why the first one is held.
+func TestHeldInstancesAreAWarning(t *testing.T) {
+	t.Parallel()
+	if f := judgeHeld(nil); f.Level != OK || f.Detail == "" {
+		t.Errorf("nothing is held: %+v", f)
+	}
+	f := judgeHeld([]mssqldb.ListHeldInstancesHeldRow{{Misfit: "event 7 was a timer", Since: 1738310400000}, {Misfit: "another"}})
+	if want := "2 held, the first since 2025-01-31 08:00:00: event 7 was a timer"; f.Level != Warning || f.Detail != want || !strings.Contains(f.Advice, "duroxide retry --all") {
+		t.Errorf("%+v, want %q", f, want)
+	}
+}
