@@ -1,6 +1,7 @@
 package maporder
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -44,6 +45,9 @@ func harmless(_ *orchestration.Context, stock map[string]int) (int, error) {
 		for i := 0; i < count; i++ {
 			sum += len(name)
 		}
+	}
+	for name, count := range stock {
+		kinds[name] = cmp.Compare[int](count, 0)
 	}
 	shelves := map[string]map[string]int{}
 	copied := map[string]map[string]int{}

@@ -16,8 +16,8 @@ import (
 // root is the root of the repository.
 const root = "../../../.."
 
-// TestDocumentsNameTests finds every test that these documents name as
-// the proof of a promise. A promise whose test is gone has to go, too.
+// TestDocumentsNameTests finds every test that these documents name as the proof of a
+// promise. A promise whose test is gone has to go, too.
 func TestDocumentsNameTests(t *testing.T) {
 	t.Parallel()
 	tests := testNames(t)
