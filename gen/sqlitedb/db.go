@@ -37,6 +37,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addKnownCodeNameStmt, err = db.PrepareContext(ctx, AddKnownCodeName); err != nil {
 		return nil, fmt.Errorf("error preparing query AddKnownCodeName: %w", err)
 	}
+	if q.addStartInboxStmt, err = db.PrepareContext(ctx, AddStartInbox); err != nil {
+		return nil, fmt.Errorf("error preparing query AddStartInbox: %w", err)
+	}
 	if q.appendEventStmt, err = db.PrepareContext(ctx, AppendEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendEvent: %w", err)
 	}
@@ -141,6 +144,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.endLockStmt, err = db.PrepareContext(ctx, EndLock); err != nil {
 		return nil, fmt.Errorf("error preparing query EndLock: %w", err)
+	}
+	if q.endWorkStmt, err = db.PrepareContext(ctx, EndWork); err != nil {
+		return nil, fmt.Errorf("error preparing query EndWork: %w", err)
 	}
 	if q.enqueueMessageStmt, err = db.PrepareContext(ctx, EnqueueMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query EnqueueMessage: %w", err)
@@ -261,6 +267,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.lockInstanceStmt, err = db.PrepareContext(ctx, LockInstance); err != nil {
 		return nil, fmt.Errorf("error preparing query LockInstance: %w", err)
+	}
+	if q.lockKeptWorkStmt, err = db.PrepareContext(ctx, LockKeptWork); err != nil {
+		return nil, fmt.Errorf("error preparing query LockKeptWork: %w", err)
 	}
 	if q.lockMessageStmt, err = db.PrepareContext(ctx, LockMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query LockMessage: %w", err)
@@ -428,6 +437,11 @@ func (q *Queries) Close() error {
 	if q.addKnownCodeNameStmt != nil {
 		if cerr := q.addKnownCodeNameStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addKnownCodeNameStmt: %w", cerr)
+		}
+	}
+	if q.addStartInboxStmt != nil {
+		if cerr := q.addStartInboxStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addStartInboxStmt: %w", cerr)
 		}
 	}
 	if q.appendEventStmt != nil {
@@ -603,6 +617,11 @@ func (q *Queries) Close() error {
 	if q.endLockStmt != nil {
 		if cerr := q.endLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing endLockStmt: %w", cerr)
+		}
+	}
+	if q.endWorkStmt != nil {
+		if cerr := q.endWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endWorkStmt: %w", cerr)
 		}
 	}
 	if q.enqueueMessageStmt != nil {
@@ -803,6 +822,11 @@ func (q *Queries) Close() error {
 	if q.lockInstanceStmt != nil {
 		if cerr := q.lockInstanceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lockInstanceStmt: %w", cerr)
+		}
+	}
+	if q.lockKeptWorkStmt != nil {
+		if cerr := q.lockKeptWorkStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lockKeptWorkStmt: %w", cerr)
 		}
 	}
 	if q.lockMessageStmt != nil {
@@ -1079,6 +1103,7 @@ type Queries struct {
 	addFrameworkVersionStmt       *sql.Stmt
 	addInboxStmt                  *sql.Stmt
 	addKnownCodeNameStmt          *sql.Stmt
+	addStartInboxStmt             *sql.Stmt
 	appendEventStmt               *sql.Stmt
 	cancelWorkStmt                *sql.Stmt
 	claimSessionStmt              *sql.Stmt
@@ -1114,6 +1139,7 @@ type Queries struct {
 	deleteWorkOfStmt              *sql.Stmt
 	endLastLockStmt               *sql.Stmt
 	endLockStmt                   *sql.Stmt
+	endWorkStmt                   *sql.Stmt
 	enqueueMessageStmt            *sql.Stmt
 	enqueueWorkStmt               *sql.Stmt
 	findHeldStmt                  *sql.Stmt
@@ -1154,6 +1180,7 @@ type Queries struct {
 	listTreeStmt                  *sql.Stmt
 	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
+	lockKeptWorkStmt              *sql.Stmt
 	lockMessageStmt               *sql.Stmt
 	lockMessagesStmt              *sql.Stmt
 	lockReceiverStmt              *sql.Stmt
@@ -1211,6 +1238,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addFrameworkVersionStmt:       q.addFrameworkVersionStmt,
 		addInboxStmt:                  q.addInboxStmt,
 		addKnownCodeNameStmt:          q.addKnownCodeNameStmt,
+		addStartInboxStmt:             q.addStartInboxStmt,
 		appendEventStmt:               q.appendEventStmt,
 		cancelWorkStmt:                q.cancelWorkStmt,
 		claimSessionStmt:              q.claimSessionStmt,
@@ -1246,6 +1274,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
 		endLastLockStmt:               q.endLastLockStmt,
 		endLockStmt:                   q.endLockStmt,
+		endWorkStmt:                   q.endWorkStmt,
 		enqueueMessageStmt:            q.enqueueMessageStmt,
 		enqueueWorkStmt:               q.enqueueWorkStmt,
 		findHeldStmt:                  q.findHeldStmt,
@@ -1286,6 +1315,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listTreeStmt:                  q.listTreeStmt,
 		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,
+		lockKeptWorkStmt:              q.lockKeptWorkStmt,
 		lockMessageStmt:               q.lockMessageStmt,
 		lockMessagesStmt:              q.lockMessagesStmt,
 		lockReceiverStmt:              q.lockReceiverStmt,

@@ -41,6 +41,24 @@ func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, erro
 	return result.RowsAffected()
 }
 
+const AddStartInbox = `-- name: AddStartInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
+SELECT n.instance_id, 0, CAST(?1 AS INTEGER), CAST(?2 AS INTEGER)
+FROM (SELECT CAST(?3 AS TEXT) AS instance_id) AS n
+WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
+ON CONFLICT (instance_id) DO NOTHING
+`
+
+// RefreshInbox for a start that has just been added, is visible, and has no instance: what comes of
+// it is known if it is the only message and there is no history. No row otherwise.
+func (q *Queries) AddStartInbox(ctx context.Context, codeID int64, messageID int64, instanceID string) (int64, error) {
+	result, err := q.exec(ctx, q.addStartInboxStmt, AddStartInbox, codeID, messageID, instanceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const CountWaitingInstances = `-- name: CountWaitingInstances :one
 SELECT
     count(*) AS waiting,

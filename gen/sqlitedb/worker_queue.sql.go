@@ -95,6 +95,23 @@ func (q *Queries) DeleteWorkOf(ctx context.Context, instances string) (int64, er
 	return result.RowsAffected()
 }
 
+const EndWork = `-- name: EndWork :execrows
+DELETE FROM worker_queue
+WHERE id = ?1
+  AND lock_token = ?2
+  AND locked_until > ?3
+`
+
+// FinishWork when there are no sessions. It is no part of that because RETURNING, like any list of
+// rows that a statement makes before it returns the first, costs as much as the deletion.
+func (q *Queries) EndWork(ctx context.Context, iD int64, lockToken *string, now *int64) (int64, error) {
+	result, err := q.exec(ctx, q.endWorkStmt, EndWork, iD, lockToken, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const EnqueueWork = `-- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
     instance_id, execution_id, activity_id, session_id, tag, code_id, work_item, visible_at, created_at,
@@ -288,6 +305,18 @@ func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHea
 		return nil, err
 	}
 	return items, nil
+}
+
+const LockKeptWork = `-- name: LockKeptWork :exec
+UPDATE worker_queue
+SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
+WHERE id = ?3
+`
+
+// LockWork for an activity of which the caller knows the rest.
+func (q *Queries) LockKeptWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) error {
+	_, err := q.exec(ctx, q.lockKeptWorkStmt, LockKeptWork, lockToken, lockedUntil, workID)
+	return err
 }
 
 const LockWork = `-- name: LockWork :one

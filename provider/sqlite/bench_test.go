@@ -180,7 +180,7 @@ func firstTurn(first *provider.FetchedOrchestration) provider.AckOrchestrationPa
 // nextTurn records what arrived, and ends the instance after its fifth result.
 func nextTurn(turn *provider.FetchedOrchestration) provider.AckOrchestrationParams {
 	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: turn.Item.ExecutionID}
-	id := uint64(len(turn.Item.History))
+	id := max(turn.Item.HistoryFrom, 1) - 1 + uint64(len(turn.Item.History))
 	for range turn.Item.Messages {
 		id++
 		ack.HistoryDelta = append(ack.HistoryDelta, event(turn.Item.Instance, id, provider.ActivityCompleted{Result: payload}))

@@ -58,6 +58,12 @@ func (t *tx) wakeSession(at int64) {
 	t.ready.nextSession.lower(at)
 }
 
+// noSession reports whether it is known that no session is live.
+func (t *tx) noSession() bool {
+	t.ready.used = true
+	return t.ready.nextSession.known && t.ready.nextSession.at == 0
+}
+
 // nextInstanceWake returns when the next instance may become fetchable by itself,
 // 0 for never.
 func (t *tx) nextInstanceWake(ctx context.Context) (int64, error) {

@@ -118,7 +118,8 @@ type readyRows struct {
 	// versions are framework versions by id.
 	versions map[int64]provider.Version
 	// kept is what is known of instances; see kept.go.
-	kept map[string]*kept
+	kept     map[string]*kept
+	keptWork keptWork
 	// nextInstance, nextActivity and nextSession are when the next of them may become
 	// ready by itself; see due.go.
 	nextInstance, nextActivity, nextSession wakeTime
@@ -171,7 +172,7 @@ func (r *readyRows) rolledBack() {
 func (r *readyRows) forget() {
 	r.instances.forget()
 	r.activities.forget()
-	r.versions, r.kept = nil, nil
+	r.versions, r.kept, r.keptWork = nil, nil, nil
 	r.nextInstance, r.nextActivity, r.nextSession = wakeTime{}, wakeTime{}, wakeTime{}
 }
 

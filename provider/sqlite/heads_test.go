@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -60,6 +61,14 @@ func checkBounds(t *rapid.T, s *Store) {
 				var code, id int64
 				scan(&tag, &session, &code, &id)
 				check(ready.activities.read, ready.activities.bounds[newWorkKey(tag, session != nil)][code], "activity", id)
+			}),
+			each(ctx, s, "SELECT id, instance_id, work_item, session_id, attempt_count + 1 FROM worker_queue", func(scan func(...any)) {
+				var id int64
+				var row sqlitedb.LockWorkRow
+				scan(&id, &row.InstanceID, &row.WorkItem, &row.SessionID, &row.AttemptCount)
+				if kept, ok := ready.keptWork[id]; ok && kept != row {
+					t.Errorf("activity %d is kept as %+v, stored is %+v", id, kept, row)
+				}
 			}),
 			each(ctx, s, "SELECT wake_at FROM inboxes WHERE wake_at IS NOT NULL", func(scan func(...any)) {
 				var at int64

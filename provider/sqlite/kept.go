@@ -136,11 +136,13 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 			return false, err
 		}
 	}
+	long := false
 	for i, m := range messages {
 		k.waiting = append(k.waiting, keptMessage{first + int64(i), max(m.NotBefore, t.now), m.Kind, m.Body})
-		if len(k.waiting) > mostKeptMessages || len(m.Body) > longestKept {
-			defer t.drop(instance) // the inbox is right all the same
-		}
+		long = long || len(m.Body) > longestKept
+	}
+	if long || len(k.waiting) > mostKeptMessages {
+		t.drop(instance) // the inbox is right all the same
 	}
 	if k.secret == "" {
 		t.fetchable(instance, k.versionID, k.codeID, &k.waiting[0].id)
@@ -157,4 +159,37 @@ func (t *tx) lockMessages(ctx context.Context, found *turn, k *kept) ([]sqlitedb
 	m := k.waiting[0]
 	err := t.LockMessage(ctx, &found.secret, m.id)
 	return []sqlitedb.LockMessagesRow{{ID: m.id, Kind: m.kind, WorkItem: m.body, AttemptCount: 1}}, err
+}
+
+// keptWork are activities that wait for their first lock and are in no session, by id: what
+// NextPlainWork finds among them has not to be read. Those that were cancelled go with the others.
+type keptWork map[int64]sqlitedb.LockWorkRow
+
+// keepWork remembers an activity that was queued.
+func (t *tx) keepWork(id int64, row sqlitedb.EnqueueWorkParams) {
+	if row.SessionID != nil || len(row.WorkItem) > longestKept {
+		return
+	}
+	r := t.ready
+	r.used = true
+	if r.keptWork == nil {
+		r.keptWork = keptWork{}
+	}
+	if len(r.keptWork) >= maxKept {
+		for other := range r.keptWork {
+			delete(r.keptWork, other)
+			break
+		}
+	}
+	r.keptWork[id] = sqlitedb.LockWorkRow{InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: 1}
+}
+
+// lockWork locks an activity that is ready.
+func (t *tx) lockWork(ctx context.Context, secret string, until, id int64) (sqlitedb.LockWorkRow, error) {
+	row, ok := t.ready.keptWork[id]
+	if !ok {
+		return t.LockWork(ctx, &secret, &until, id)
+	}
+	delete(t.ready.keptWork, id)
+	return row, t.LockKeptWork(ctx, &secret, &until, id)
 }

@@ -76,7 +76,7 @@ func readKept(ctx context.Context, s *Store, instance string, k *kept) (kept, er
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	t.Parallel()
 	s := openMemory(t, nil)
-	must(t, s.write(t.Context(), "test", func(ctx context.Context, tx *tx) error {
+	must(t, s.write(t.Context(), "test", func(_ context.Context, tx *tx) error {
 		for i := range maxKept + 10 {
 			tx.keep(fmt.Sprint("other ", i), &kept{})
 		}

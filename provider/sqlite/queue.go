@@ -82,6 +82,7 @@ func (t *tx) queue(ctx context.Context, list []columns.Work, handOn bool) error 
 			t.taking.handedOn(t, handed[i], id+int64(i))
 		} else {
 			t.workReady(row.Tag, row.SessionID, row.CodeID, id+int64(i))
+			t.keepWork(id+int64(i), row)
 		}
 	}
 	return nil

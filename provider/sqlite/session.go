@@ -34,10 +34,12 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	var renewed int64
 	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
 		until := t.now + lockFor
-		t.wakeSession(until)
 		renewed, err = t.RenewSessions(ctx, sqlitedb.RenewSessionsParams{
 			LockedUntil: until, Owners: owners, Now: t.now, IdleSince: t.now - idleFor,
 		})
+		if renewed > 0 {
+			t.wakeSession(until)
+		}
 		return err
 	})
 	if err != nil {

@@ -41,7 +41,24 @@ func (t *tx) startInstance(ctx context.Context, start columns.Message) (*provide
 	if err != nil || use != nil {
 		return use, err
 	}
-	return nil, t.deliver(ctx, start, 0)
+	id, err := t.send(ctx, []columns.Message{start}, 0)
+	if err != nil {
+		return nil, err
+	}
+	code, err := t.codeID(ctx, start.Code)
+	if err != nil {
+		return nil, err
+	}
+	added, err := t.AddStartInbox(ctx, code, id, start.Instance)
+	if err != nil {
+		return nil, err
+	}
+	if added == 0 {
+		return nil, t.refresh(ctx, start.Instance)
+	}
+	t.drop(start.Instance)
+	t.fetchable(start.Instance, 0, code, &id)
+	return nil, nil
 }
 
 // FindInstance implements [provider.InstanceStarter].

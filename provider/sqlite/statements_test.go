@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,14 +115,15 @@ func (s countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue)
 }
 
 // What a fan-out of five costs, made by combined calls as an idle worker with two slots
-// for activities makes them, on a store that has seen one before. It is what it takes
+// for activities makes them that holds the history, on a store that has seen one before. It is what it takes
 // today: a change that raises it has to be worth it.
 func TestStatementsOfAnOrchestration(t *testing.T) { //nolint:paralleltest // all statements are counted
-	const wantStatements, wantTransactions = 80, 12
+	const wantStatements, wantTransactions = 75, 12
 	s := openCounted(t)
-	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}, provider.CodeName{Name: "Charge"})}
+	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}, provider.CodeName{Name: "Charge"}), held: new(atomic.Uint64)}
 	worker.orchestrate("first")
 	statements.take()
+	worker.held.Store(0)
 	worker.orchestrate("second")
 	counts, sum := statements.take()
 	if transactions := counts["COMMIT"]; sum > wantStatements || transactions > wantTransactions {
@@ -186,6 +188,16 @@ type counting struct {
 	t     *testing.T
 	s     *Store
 	known *provider.KnownCode
+	// held, if not nil, is the last event that the worker has of the orchestration.
+	held *atomic.Uint64
+}
+
+// commits notes that a turn's events are the worker's.
+func (c counting) commits(ack provider.AckOrchestrationParams) provider.AckOrchestrationParams {
+	if n := len(ack.HistoryDelta); c.held != nil && n > 0 {
+		c.held.Store(ack.HistoryDelta[n-1].EventID)
+	}
+	return ack
 }
 
 func (c counting) params(turn bool, slots int) provider.TakeParams {
@@ -194,6 +206,9 @@ func (c counting) params(turn bool, slots int) provider.TakeParams {
 		p.Turn = &provider.FetchOrchestrationParams{LockTimeout: time.Minute, Known: c.known, Filter: &provider.CapabilityFilter{
 			SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 9}}},
 		}}
+	}
+	if turn && c.held != nil {
+		p.Turn.Held = func(string, uint64) uint64 { return c.held.Load() }
 	}
 	for range slots {
 		p.Work = append(p.Work, provider.FetchWorkParams{LockTimeout: time.Minute, Known: c.known, Session: &provider.SessionFetchConfig{
@@ -216,7 +231,7 @@ func (c counting) start(instance string) *provider.FetchedOrchestration {
 
 func (c counting) orchestrate(instance string) {
 	t, ctx := c.t, c.t.Context()
-	taken, err := c.s.AckTurnAndTake(ctx, firstTurn(c.start(instance)), c.params(true, 2))
+	taken, err := c.s.AckTurnAndTake(ctx, c.commits(firstTurn(c.start(instance))), c.params(true, 2))
 	must(t, err)
 	results := 0
 	for running := taken.Work; len(running) > 0; running = append(running[1:], taken.Work...) {
@@ -229,7 +244,7 @@ func (c counting) orchestrate(instance string) {
 			},
 		}}, c.params(true, 1))
 		must(t, errors.Join(append(outcomes, err)...))
-		_, err := c.s.AckTurnAndTake(ctx, nextTurn(taken.Turn), c.params(true, 0))
+		_, err := c.s.AckTurnAndTake(ctx, c.commits(nextTurn(taken.Turn)), c.params(true, 0))
 		must(t, err)
 	}
 	if results != 5 {

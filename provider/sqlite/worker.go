@@ -142,7 +142,7 @@ func (t *tx) nextWork(
 		}
 		secret := newSecret()
 		until := t.now + f.lockFor
-		row, err := t.LockWork(ctx, &secret, &until, id)
+		row, err := t.lockWork(ctx, secret, until, id)
 		if err != nil {
 			return nil, err
 		}

@@ -51,6 +51,12 @@ func newWorkEnd(lockToken string, completion provider.WorkItem) (workEnd, error)
 // store ends the activity. The caller delivers the message, if there is a completion.
 func (e workEnd) store(ctx context.Context, t *tx) error {
 	secret, id := cutWorkToken(e.token)
+	if t.noSession() {
+		if n, err := t.EndWork(ctx, id, &secret, &t.now); err != nil || n == 1 {
+			return err
+		}
+		return t.workLockLost(ctx, opAckWork, e.token)
+	}
 	session, err := t.FinishWork(ctx, id, &secret, &t.now)
 	return t.afterWork(ctx, opAckWork, e.token, session, err)
 }

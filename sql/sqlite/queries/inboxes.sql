@@ -413,6 +413,16 @@ INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, lock
 VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @locked_until)
 ON CONFLICT (instance_id) DO NOTHING;
 
+-- RefreshInbox for a start that has just been added, is visible, and has no instance: what comes of
+-- it is known if it is the only message and there is no history. No row otherwise.
+--
+-- name: AddStartInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
+SELECT n.instance_id, 0, CAST(@code_id AS INTEGER), CAST(@message_id AS INTEGER)
+FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
+WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
+ON CONFLICT (instance_id) DO NOTHING;
+
 -- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes

@@ -430,6 +430,22 @@ SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_c
 WHERE id = @work_id
 RETURNING instance_id, session_id, work_item, attempt_count;
 
+-- LockWork for an activity of which the caller knows the rest.
+--
+-- name: LockKeptWork :exec
+UPDATE worker_queue
+SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
+WHERE id = @work_id;
+
+-- FinishWork when there are no sessions. It is no part of that because RETURNING, like any list of
+-- rows that a statement makes before it returns the first, costs as much as the deletion.
+--
+-- name: EndWork :execrows
+DELETE FROM worker_queue
+WHERE id = @id
+  AND lock_token = @lock_token
+  AND locked_until > @now;
+
 -- Ends an activity whose lease is still live.
 --
 -- name: FinishWork :one
