@@ -34,10 +34,12 @@ func Leases() []Scenario {
 		besideAnOpenTransaction(),
 		whileItsUpdateWaits(),
 		addedOnce(),
-		behindALongTransaction(),
-		whileOneGivesBack(),
-		whileOneDrops(),
 	)
+}
+
+// midway are operations beside one that is in the middle of its work, or waits there.
+func midway() []Scenario {
+	return []Scenario{behindALongTransaction(), whileOneGivesBack(), whileOneDrops()}
 }
 
 // byAnyPlan must hold by any plan, also by those that scan: what a write seeks is said by its hints.
@@ -72,12 +74,8 @@ func byAnyPlan() []Scenario {
 		comesBy("list held instances", enqueueTurn("a", 1)+enqueueTurn("a", 3)+"UPDATE duroxide.orchestrator_queue SET misfit = N'why';\n",
 			"EXEC duroxide.list_held_instances;", "duroxide.orchestrator_queue", "pk_orchestrator_queue"),
 		{
-			Name: "get info, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
-			Sessions: []tsqltest.Session{does("info", "EXEC duroxide.get_instance_info @instance_id = N'a'; EXEC duroxide.find_instance @instance_id = N'a';"), does("delete", deletion)},
-		},
-		{
-			Name: "get metrics, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
-			Sessions: []tsqltest.Session{does("metrics", "EXEC duroxide.get_system_metrics;"), does("delete", deletion)},
+			Name: "readers of executions, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
+			Sessions: []tsqltest.Session{does("read", "EXEC duroxide.get_instance_info @instance_id = N'a'; EXEC duroxide.find_instance @instance_id = N'a'; EXEC duroxide.get_system_metrics;"), does("delete", deletion)},
 		},
 		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
 		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackTurnOf(9))}},
@@ -372,7 +370,7 @@ GO
 }
 
 // whileOneDrops is the start of an instance and a fetch of it, beside a fetch that drops the message which was there before, and leaves one
-// that is hidden. It does not know the code of what starts, and can't take it.
+// that is hidden. That fetch does not know the code of what starts, and can't take it.
 func whileOneDrops() Scenario {
 	const known = "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Other', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k;\n"
 	drop := strings.Replace(fetchTurnOf(1), "@known = NULL", "@known = 0x01", 1)
