@@ -36,12 +36,13 @@ func (p *pace) waited() { p.run = longestRun }
 
 func moved(mean, sample time.Duration) time.Duration { return mean + (sample-mean)/8 }
 
-// ahead is how much work may be in hand beyond what so many slots run. It is none if the slots
-// stand idle for less than a fiftieth of their time without.
+// ahead is how much work may be in hand beyond what so many slots run: one for each slot, as they
+// may end together, or more. It is none if the slots stand idle for less than a fiftieth of their
+// time without.
 func (p *pace) ahead(slots int) int {
 	if p.call < p.run/50 {
 		return 0
 	}
-	idle := time.Duration(slots) * p.call
-	return int(min(mostAhead, (idle+p.run-1)/max(1, p.run)))
+	duringCall := time.Duration(slots) * p.call / max(1, p.run)
+	return min(mostAhead, max(slots, int(duringCall)))
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What is taken ahead: what the slots could run during a call, none if that is little, and at
-// most so much.
+// What is taken ahead: one for each slot, or what the slots could run during a call; none if a call
+// is short beside a run, and at most so much.
 func TestHowMuchIsTakenAhead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -17,8 +17,9 @@ func TestHowMuchIsTakenAhead(t *testing.T) {
 		slots, want int
 	}{
 		{run: 10 * time.Millisecond, call: 199 * time.Microsecond, slots: 2, want: 0},
-		{run: 10 * time.Millisecond, call: 200 * time.Microsecond, slots: 2, want: 1},
-		{run: 10 * time.Millisecond, call: 10 * time.Millisecond, slots: 3, want: 3},
+		{run: 10 * time.Millisecond, call: 200 * time.Microsecond, slots: 2, want: 2},
+		{run: 10 * time.Millisecond, call: 20 * time.Millisecond, slots: 3, want: 6},
+		{run: 10 * time.Millisecond, call: time.Millisecond, slots: 100, want: mostAhead},
 		{run: 20 * time.Microsecond, call: 100 * time.Microsecond, slots: 2, want: 10},
 		{run: 20 * time.Microsecond, call: time.Millisecond, slots: 2, want: mostAhead},
 		{run: 0, call: time.Millisecond, slots: 2, want: mostAhead},

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -113,10 +114,12 @@ func (s *slots[S]) run(ctx context.Context) bool {
 
 // ran leaves the place of work that began to run then.
 func (s *slots[S]) ran(began time.Time) {
+	ran := time.Since(began)
 	<-s.running
+	runtime.Gosched() // what waits for the place comes before the call that settles this
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pace.ran(time.Since(began))
+	s.pace.ran(ran)
 }
 
 // called notes how long a call has taken that settled work.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -138,6 +139,7 @@ func parityFigures(p rig.Parity, raw float64) []figure {
 		{"orchestrations/s, within the window", fraction(p.WindowRate)},
 		{"orchestrations/s, with the drain", fraction(p.OverallRate)},
 		{"  cap", limit},
+		{"an activity took", fmt.Sprintf("%.2f ms", p.ActivityTook)},
 	}, latencyFigures(p.Latency), costFigures(p.Costs, raw))
 }
 

@@ -79,6 +79,9 @@ type Parity struct {
 	OverallRate float64 `json:"overall_rate"`
 	// Cap is the highest rate the slots allow, 0 for no limit.
 	Cap float64 `json:"cap"`
+	// ActivityTook is how long an activity took in fact, on average. An operating system's
+	// timer ends late.
+	ActivityTook float64 `json:"activity_took_ms"`
 	// Latency is the time from an orchestration's start to the moment the client
 	// knows of its end.
 	Latency Latency `json:"latency_ms"`
@@ -94,8 +97,11 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		return Parity{}, err
 	}
 	defer m.rss.Stop()
+	var took, ran atomic.Int64
 	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, config.Shape.definition,
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
+			began := time.Now()
+			defer func() { took.Add(int64(time.Since(began))); ran.Add(1) }()
 			return input, clock.Sleep(ctx, config.Activity)
 		}))
 	if err != nil {
@@ -118,6 +124,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	p := Parity{
 		Slots: config.Slots, Completed: len(samples), OverallRate: float64(len(samples)) / elapsed.Seconds(),
 		Latency: latencyOf(durationsOf(samples)), Costs: costs,
+		ActivityTook: float64(took.Load()) / float64(max(1, ran.Load())) / float64(time.Millisecond),
 	}
 	for _, s := range samples {
 		if s.ended.Sub(began) <= config.Window {
