@@ -15,8 +15,8 @@ const longestRun = time.Second
 
 // pace is how long the work of a kind has run lately, and how long the calls have taken that
 // settle it and take more. A slot that waits for its store runs nothing, and a store commits
-// calls together that come together. So a worker takes as much work ahead as its slots could
-// run during a call: nothing when that is little beside what the work takes.
+// calls together that come together. So a worker takes work ahead, unless a call is short beside
+// what the work takes: see [pace.ahead].
 type pace struct {
 	// run and call are moving averages.
 	run, call time.Duration
