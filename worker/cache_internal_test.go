@@ -48,7 +48,7 @@ func cacheStores(t *testing.T, test func(t *testing.T, store provider.Provider))
 }
 
 // cacheWorker runs a worker until stop or the test's end.
-func cacheWorker(t *testing.T, store provider.Provider, options Options, forget func() bool, definitions ...Registrable) (w *Worker, stop func()) {
+func cacheWorker(t testing.TB, store provider.Provider, options Options, forget func() bool, definitions ...Registrable) (w *Worker, stop func()) {
 	t.Helper()
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

@@ -252,43 +252,69 @@ func TestLegacyExecutionsAreNotSuspended(t *testing.T) {
 	}
 }
 
+// suspend suspends that many functions of so many steps, and returns the estimate of one and
+// the bytes that one holds in truth, heap and stack.
+func suspend(tb testing.TB, steps, functions int) (estimated, held float64) {
+	tb.Helper()
+	fn := do(func(f flow, input string) (string, error) {
+		for range steps {
+			f.text(f.activity("Activity", input))
+		}
+		return f.text(f.event("end")), nil
+	})
+	items := []any{started}
+	for i := range steps {
+		items = append(items, provider.ActivityScheduled{Name: "Activity", Input: "in"},
+			to(uint64(2*i+2), provider.ActivityCompleted{Result: "result"}))
+	}
+	past := history(items...)
+	kept := make([]*replay.Suspended, 0, functions)
+	before := memory()
+	for range functions {
+		turn := newTurn(fn, slices.Clone(past))
+		turn.Keep = true
+		result, err := replay.Run(tb.Context(), turn)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		kept = append(kept, result.Suspended)
+	}
+	held = memory() - before
+	estimated = float64(kept[0].Bytes())
+	for _, s := range kept {
+		s.Stop(tb.Context())
+	}
+	return estimated, held / float64(functions)
+}
+
+// memory is what the process holds after a collection, heap and stacks.
+func memory() float64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return float64(stats.HeapAlloc + stats.StackInuse)
+}
+
+// What suspended functions hold is no more than half as much again as the estimate by which a
+// worker's CachedBytes bounds them. It runs alone, because it looks at the memory of the
+// process.
+func TestEstimateOfSuspendedFunctions(t *testing.T) { //nolint:paralleltest // see above
+	for steps, functions := range map[int]int{1: 2000, 100: 100, 1000: 20} {
+		estimated, held := suspend(t, steps, functions)
+		t.Logf("%d steps: %.0f bytes held, %.0f estimated", steps, held, estimated)
+		if held > 1.5*estimated {
+			t.Errorf("%d steps: %.0f bytes are held, %.0f estimated", steps, held, estimated)
+		}
+	}
+}
+
 // BenchmarkSuspended measures what a suspended function holds, by the length of its history.
 func BenchmarkSuspended(b *testing.B) {
 	for _, steps := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprint("steps=", steps), func(b *testing.B) {
-			fn := do(func(f flow, input string) (string, error) {
-				for range steps {
-					f.text(f.activity("Activity", input))
-				}
-				return f.text(f.event("end")), nil
-			})
-			items := []any{started}
-			for i := range steps {
-				items = append(items, provider.ActivityScheduled{Name: "Activity", Input: "in"},
-					to(uint64(2*i+2), provider.ActivityCompleted{Result: "result"}))
-			}
-			past := history(items...)
-			kept := make([]*replay.Suspended, 0, b.N)
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			for b.Loop() {
-				turn := newTurn(fn, slices.Clone(past))
-				turn.Keep = true
-				result, err := replay.Run(b.Context(), turn)
-				if err != nil {
-					b.Fatal(err)
-				}
-				kept = append(kept, result.Suspended)
-			}
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			held := float64(after.HeapAlloc+after.StackInuse) - float64(before.HeapAlloc+before.StackInuse)
-			b.ReportMetric(held/float64(len(kept)), "held-B/op")
-			b.ReportMetric(float64(kept[0].Bytes()), "estimated-B/op")
-			for _, s := range kept {
-				s.Stop(b.Context())
-			}
+			estimated, held := suspend(b, steps, b.N)
+			b.ReportMetric(held, "held-B/op")
+			b.ReportMetric(estimated, "estimated-B/op")
 		})
 	}
 }
