@@ -16,13 +16,24 @@ const gaugesKept = 30 * time.Second
 
 // gauges are what a store holds, as its management interface counts it.
 type gauges struct {
-	admin                                     provider.Admin
-	running, orchestratorQueue, activityQueue metric.Int64ObservableGauge
+	admin provider.Admin
+	list  []gauge
 
 	mu      sync.Mutex
 	counted time.Time
+	counts  counts
+}
+
+// counts are what a store has counted.
+type counts struct {
 	metrics provider.SystemMetrics
 	depths  provider.QueueDepths
+	held    int
+}
+
+type gauge struct {
+	instrument metric.Int64ObservableGauge
+	value      func(counts) uint64
 }
 
 // observe has the store asked whenever metrics are collected.
@@ -30,13 +41,23 @@ func observe(store provider.Provider, build *instruments) {
 	if store == nil || store.Admin() == nil {
 		return
 	}
-	g := &gauges{
-		admin:             store.Admin(),
-		running:           build.gauge("active_orchestrations", "Instances that run or wait, in the whole store."),
-		orchestratorQueue: build.gauge("orchestrator_queue_depth", "Messages for instances, future timers included, in the whole store."),
-		activityQueue:     build.gauge("worker_queue_depth", "Activities that wait for a worker, in the whole store."),
+	g := &gauges{admin: store.Admin()}
+	var watched []metric.Observable
+	add := func(name, description string, value func(counts) uint64) {
+		instrument := build.gauge(name, description+", in the whole store.")
+		g.list, watched = append(g.list, gauge{instrument, value}), append(watched, instrument)
 	}
-	_, err := build.meter.RegisterCallback(g.collect, g.running, g.orchestratorQueue, g.activityQueue)
+	add("active_orchestrations", "Instances that run or wait", func(c counts) uint64 { return c.metrics.RunningInstances })
+	add("orchestrator_queue_depth", "Messages for instances, future timers included", func(c counts) uint64 { return c.depths.OrchestratorQueue })
+	add("worker_queue_depth", "Activities that wait for a worker", func(c counts) uint64 { return c.depths.WorkerQueue })
+	if _, ok := store.(provider.CodeSelector); ok {
+		add("unknown_orchestrations", "Instances that wait for code that no worker has", func(c counts) uint64 { return c.depths.UnknownOrchestrations })
+		add("unknown_activities", "Activities that no worker has", func(c counts) uint64 { return c.depths.UnknownActivities })
+	}
+	if _, ok := g.admin.(provider.HeldAdmin); ok {
+		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) }) //nolint:gosec // a length
+	}
+	_, err := build.meter.RegisterCallback(g.collect, watched...)
 	handle(err)
 }
 
@@ -48,18 +69,25 @@ func (g *gauges) collect(ctx context.Context, observer metric.Observer) error {
 			return err
 		}
 	}
-	observer.ObserveInt64(g.running, int64(g.metrics.RunningInstances))
-	observer.ObserveInt64(g.orchestratorQueue, int64(g.depths.OrchestratorQueue))
-	observer.ObserveInt64(g.activityQueue, int64(g.depths.WorkerQueue))
+	for _, gauge := range g.list {
+		observer.ObserveInt64(gauge.instrument, int64(gauge.value(g.counts))) //nolint:gosec // a count
+	}
 	return nil
 }
 
 func (g *gauges) count(ctx context.Context) (err error) {
-	if g.metrics, err = g.admin.GetSystemMetrics(ctx); err != nil {
+	if g.counts.metrics, err = g.admin.GetSystemMetrics(ctx); err != nil {
 		return err
 	}
-	if g.depths, err = g.admin.GetQueueDepths(ctx); err != nil {
+	if g.counts.depths, err = g.admin.GetQueueDepths(ctx); err != nil {
 		return err
+	}
+	if admin, ok := g.admin.(provider.HeldAdmin); ok {
+		held, err := admin.ListHeldInstances(ctx)
+		if err != nil {
+			return err
+		}
+		g.counts.held = len(held)
 	}
 	g.counted = time.Now()
 	return nil

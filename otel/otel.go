@@ -49,9 +49,9 @@ type Config struct {
 	// by default a span says only that there was one.
 	Errors bool
 	// Store is asked for what it holds whenever metrics are collected, at most every 30 s: the
-	// gauges of running instances and of queued work, which each process with a Store tells of
-	// the whole store. Default nil, which leaves them out, as does a store without
-	// [provider.Admin]. Shut the MeterProvider down before the store is closed.
+	// gauges of running instances, of queued work, of what no worker can do and of held
+	// instances, which each process with a Store tells of the whole store. Default nil, which
+	// leaves them out, as does a store without [provider.Admin]. Shut the MeterProvider down before the store is closed.
 	Store provider.Provider
 }
 
