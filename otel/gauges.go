@@ -55,7 +55,7 @@ func observe(store provider.Provider, build *instruments) {
 		add("unknown_activities", "Activities that no worker has", func(c counts) uint64 { return c.depths.UnknownActivities })
 	}
 	if _, ok := g.admin.(provider.HeldAdmin); ok {
-		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) }) //nolint:gosec // a length
+		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) })
 	}
 	_, err := build.meter.RegisterCallback(g.collect, watched...)
 	handle(err)
@@ -70,7 +70,7 @@ func (g *gauges) collect(ctx context.Context, observer metric.Observer) error {
 		}
 	}
 	for _, gauge := range g.list {
-		observer.ObserveInt64(gauge.instrument, int64(gauge.value(g.counts))) //nolint:gosec // a count
+		observer.ObserveInt64(gauge.instrument, int64(gauge.value(g.counts)))
 	}
 	return nil
 }
