@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,25 +162,63 @@ func parameters(query string) int {
 // input's way to write one, nor a question mark without a number.
 func TestNoParameterWasOverlooked(t *testing.T) {
 	t.Parallel()
+	overlooked := regexp.MustCompile(`@\w+|:\w+|\$\w+|sqlc\.|\?(\D|$)`)
+	for name, statement := range generated(t) {
+		for line := range strings.SplitSeq(statement, "\n") {
+			line, _, _ = strings.Cut(line, "--")
+			if found := overlooked.FindString(line); found != "" {
+				t.Errorf("%s holds %q", name, found)
+			}
+		}
+	}
+}
+
+// Every write of a table pays for its indexes, so each of them has a statement that uses it.
+// With -v the test lists them.
+func TestEveryIndexIsUsed(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	users := map[string][]string{}
+	used := regexp.MustCompile(`USING (?:COVERING )?INDEX (\w+)`)
+	for name, statement := range generated(t) {
+		for _, step := range s.explain(t, statement) {
+			if match := used.FindStringSubmatch(step); match != nil && !slices.Contains(users[match[1]], name) {
+				users[match[1]] = append(users[match[1]], name)
+			}
+		}
+	}
+	schema, err := os.ReadFile("../../sql/sqlite/schema/0001_tables.sql")
+	must(t, err)
+	indexes := regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (\w+)`).FindAllSubmatch(schema, -1)
+	if len(indexes) == 0 {
+		t.Fatal("found no index")
+	}
+	for _, match := range indexes {
+		index := string(match[1])
+		t.Logf("%s: %s", index, strings.Join(users[index], ", "))
+		if len(users[index]) == 0 {
+			t.Errorf("no statement uses %s", index)
+		}
+	}
+}
+
+// generated returns the generated statements by name.
+func generated(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := filepath.Glob("../../gen/sqlitedb/*.sql.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no generated files: %v", err)
 	}
-	overlooked := regexp.MustCompile(`@\w+|:\w+|\$\w+|sqlc\.|\?(\D|$)`)
+	statements := map[string]string{}
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		must(t, err)
 		for i, text := range strings.Split(string(source), "`") {
-			if i%2 == 0 {
-				continue // between the statements
-			}
-			header, statement, _ := strings.Cut(text, "\n")
-			for line := range strings.SplitSeq(statement, "\n") {
-				line, _, _ = strings.Cut(line, "--")
-				if found := overlooked.FindString(line); found != "" {
-					t.Errorf("%s: %s holds %q", filepath.Base(file), header, found)
-				}
+			if i%2 == 1 { // the others are between the statements
+				header, statement, _ := strings.Cut(text, "\n")
+				statements[strings.Fields(header)[2]] = statement // -- name: Name :kind
 			}
 		}
 	}
+	return statements
 }
