@@ -229,6 +229,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.listFinishedRootsStmt, err = db.PrepareContext(ctx, ListFinishedRoots); err != nil {
 		return nil, fmt.Errorf("error preparing query ListFinishedRoots: %w", err)
 	}
+	if q.listFinishedRootsOfStmt, err = db.PrepareContext(ctx, ListFinishedRootsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query ListFinishedRootsOf: %w", err)
+	}
 	if q.listFrameworkVersionsStmt, err = db.PrepareContext(ctx, ListFrameworkVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query ListFrameworkVersions: %w", err)
 	}
@@ -237,6 +240,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listInstanceHeadsStmt, err = db.PrepareContext(ctx, ListInstanceHeads); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstanceHeads: %w", err)
+	}
+	if q.listInstancePageStmt, err = db.PrepareContext(ctx, ListInstancePage); err != nil {
+		return nil, fmt.Errorf("error preparing query ListInstancePage: %w", err)
 	}
 	if q.listInstancesStmt, err = db.PrepareContext(ctx, ListInstances); err != nil {
 		return nil, fmt.Errorf("error preparing query ListInstances: %w", err)
@@ -258,6 +264,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.listPrunableExecutionsStmt, err = db.PrepareContext(ctx, ListPrunableExecutions); err != nil {
 		return nil, fmt.Errorf("error preparing query ListPrunableExecutions: %w", err)
+	}
+	if q.listPrunableOfStmt, err = db.PrepareContext(ctx, ListPrunableOf); err != nil {
+		return nil, fmt.Errorf("error preparing query ListPrunableOf: %w", err)
 	}
 	if q.listTreeStmt, err = db.PrepareContext(ctx, ListTree); err != nil {
 		return nil, fmt.Errorf("error preparing query ListTree: %w", err)
@@ -759,6 +768,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing listFinishedRootsStmt: %w", cerr)
 		}
 	}
+	if q.listFinishedRootsOfStmt != nil {
+		if cerr := q.listFinishedRootsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listFinishedRootsOfStmt: %w", cerr)
+		}
+	}
 	if q.listFrameworkVersionsStmt != nil {
 		if cerr := q.listFrameworkVersionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listFrameworkVersionsStmt: %w", cerr)
@@ -772,6 +786,11 @@ func (q *Queries) Close() error {
 	if q.listInstanceHeadsStmt != nil {
 		if cerr := q.listInstanceHeadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listInstanceHeadsStmt: %w", cerr)
+		}
+	}
+	if q.listInstancePageStmt != nil {
+		if cerr := q.listInstancePageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listInstancePageStmt: %w", cerr)
 		}
 	}
 	if q.listInstancesStmt != nil {
@@ -807,6 +826,11 @@ func (q *Queries) Close() error {
 	if q.listPrunableExecutionsStmt != nil {
 		if cerr := q.listPrunableExecutionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listPrunableExecutionsStmt: %w", cerr)
+		}
+	}
+	if q.listPrunableOfStmt != nil {
+		if cerr := q.listPrunableOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listPrunableOfStmt: %w", cerr)
 		}
 	}
 	if q.listTreeStmt != nil {
@@ -1167,9 +1191,11 @@ type Queries struct {
 	listDeadLettersStmt           *sql.Stmt
 	listExecutionsStmt            *sql.Stmt
 	listFinishedRootsStmt         *sql.Stmt
+	listFinishedRootsOfStmt       *sql.Stmt
 	listFrameworkVersionsStmt     *sql.Stmt
 	listHeldStmt                  *sql.Stmt
 	listInstanceHeadsStmt         *sql.Stmt
+	listInstancePageStmt          *sql.Stmt
 	listInstancesStmt             *sql.Stmt
 	listInstancesByStatusStmt     *sql.Stmt
 	listKnownVersionsStmt         *sql.Stmt
@@ -1177,6 +1203,7 @@ type Queries struct {
 	listOrphansStmt               *sql.Stmt
 	listPrunableStmt              *sql.Stmt
 	listPrunableExecutionsStmt    *sql.Stmt
+	listPrunableOfStmt            *sql.Stmt
 	listTreeStmt                  *sql.Stmt
 	listWorkHeadsStmt             *sql.Stmt
 	lockInstanceStmt              *sql.Stmt
@@ -1302,9 +1329,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listDeadLettersStmt:           q.listDeadLettersStmt,
 		listExecutionsStmt:            q.listExecutionsStmt,
 		listFinishedRootsStmt:         q.listFinishedRootsStmt,
+		listFinishedRootsOfStmt:       q.listFinishedRootsOfStmt,
 		listFrameworkVersionsStmt:     q.listFrameworkVersionsStmt,
 		listHeldStmt:                  q.listHeldStmt,
 		listInstanceHeadsStmt:         q.listInstanceHeadsStmt,
+		listInstancePageStmt:          q.listInstancePageStmt,
 		listInstancesStmt:             q.listInstancesStmt,
 		listInstancesByStatusStmt:     q.listInstancesByStatusStmt,
 		listKnownVersionsStmt:         q.listKnownVersionsStmt,
@@ -1312,6 +1341,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		listOrphansStmt:               q.listOrphansStmt,
 		listPrunableStmt:              q.listPrunableStmt,
 		listPrunableExecutionsStmt:    q.listPrunableExecutionsStmt,
+		listPrunableOfStmt:            q.listPrunableOfStmt,
 		listTreeStmt:                  q.listTreeStmt,
 		listWorkHeadsStmt:             q.listWorkHeadsStmt,
 		lockInstanceStmt:              q.lockInstanceStmt,

@@ -314,14 +314,13 @@ JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.cur
 WHERE i.parent_instance_id IS NULL
   AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
   AND (CAST(?1 AS INTEGER) IS NULL OR e.completed_at < CAST(?1 AS INTEGER))
-  AND (CAST(?2 AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(?2 AS TEXT)) AS j))
 ORDER BY i.id
-LIMIT ?3
+LIMIT ?2
 `
 
-// Roots that may be deleted in bulk. A NULL argument is no restriction.
-func (q *Queries) ListFinishedRoots(ctx context.Context, completedBefore *int64, instances *string, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listFinishedRootsStmt, ListFinishedRoots, completedBefore, instances, maxRows)
+// Roots that may be deleted in bulk. NULL is no restriction.
+func (q *Queries) ListFinishedRoots(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
+	rows, err := q.query(ctx, q.listFinishedRootsStmt, ListFinishedRoots, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}
@@ -333,6 +332,98 @@ func (q *Queries) ListFinishedRoots(ctx context.Context, completedBefore *int64,
 			return nil, err
 		}
 		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListFinishedRootsOf = `-- name: ListFinishedRootsOf :many
+SELECT i.instance_id
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
+  AND i.parent_instance_id IS NULL
+  AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
+  AND (CAST(?2 AS INTEGER) IS NULL OR e.completed_at < CAST(?2 AS INTEGER))
+ORDER BY i.id
+LIMIT ?3
+`
+
+// Those of a list that ListFinishedRoots would list, each by its key.
+func (q *Queries) ListFinishedRootsOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
+	rows, err := q.query(ctx, q.listFinishedRootsOfStmt, ListFinishedRootsOf, instances, completedBefore, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var instance_id string
+		if err := rows.Scan(&instance_id); err != nil {
+			return nil, err
+		}
+		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListInstancePage = `-- name: ListInstancePage :many
+SELECT
+    i.id,
+    i.instance_id,
+    i.created_at,
+    CAST(i.parent_instance_id IS NULL AND EXISTS (
+        SELECT 1
+        FROM executions AS e
+        WHERE e.instance_id = i.instance_id
+          AND e.execution_id = i.current_execution_id
+          AND e.status IN ('Completed', 'Failed')
+          AND e.completed_at < ?1
+    ) AS INTEGER) AS ended
+FROM instances AS i
+WHERE i.id > ?2
+ORDER BY i.id
+LIMIT ?3
+`
+
+type ListInstancePageRow struct {
+	ID         int64
+	InstanceID string
+	CreatedAt  int64
+	Ended      int64
+}
+
+// A page of instances in the order of creation, and of each whether it is a root that completed or
+// failed before a time.
+func (q *Queries) ListInstancePage(ctx context.Context, endedBefore *int64, after int64, maxRows int64) ([]ListInstancePageRow, error) {
+	rows, err := q.query(ctx, q.listInstancePageStmt, ListInstancePage, endedBefore, after, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListInstancePageRow{}
+	for rows.Next() {
+		var i ListInstancePageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.InstanceID,
+			&i.CreatedAt,
+			&i.Ended,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -408,14 +499,47 @@ SELECT i.instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE (CAST(?1 AS INTEGER) IS NULL OR e.completed_at < CAST(?1 AS INTEGER))
-  AND (CAST(?2 AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(?2 AS TEXT)) AS j))
+ORDER BY i.id
+LIMIT ?2
+`
+
+// Instances to prune in bulk, running ones and children included. NULL is no restriction.
+func (q *Queries) ListPrunable(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
+	rows, err := q.query(ctx, q.listPrunableStmt, ListPrunable, completedBefore, maxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var instance_id string
+		if err := rows.Scan(&instance_id); err != nil {
+			return nil, err
+		}
+		items = append(items, instance_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListPrunableOf = `-- name: ListPrunableOf :many
+SELECT i.instance_id
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(?1 AS TEXT)) AS j)
+  AND (CAST(?2 AS INTEGER) IS NULL OR e.completed_at < CAST(?2 AS INTEGER))
 ORDER BY i.id
 LIMIT ?3
 `
 
-// Instances to prune in bulk, running ones and children included.
-func (q *Queries) ListPrunable(ctx context.Context, completedBefore *int64, instances *string, maxRows int64) ([]string, error) {
-	rows, err := q.query(ctx, q.listPrunableStmt, ListPrunable, completedBefore, instances, maxRows)
+// Those of a list that ListPrunable would list, each by its key.
+func (q *Queries) ListPrunableOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
+	rows, err := q.query(ctx, q.listPrunableOfStmt, ListPrunableOf, instances, completedBefore, maxRows)
 	if err != nil {
 		return nil, err
 	}

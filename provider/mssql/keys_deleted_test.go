@@ -172,3 +172,40 @@ func TestBulkSelectionGoesOn(t *testing.T) {
 		t.Errorf("%d instances are pruned, want the 989 that ended before", pruned.InstancesProcessed)
 	}
 }
+
+// A page of instances costs the same whatever the store keeps, at the beginning and deep in the list, and however little of it is
+// listed: a purge reads each key once, and what is too young not at all.
+func TestPageTouchesFewKeys(t *testing.T) {
+	t.Parallel()
+	const limit = 100
+	c := newCrowd(t, true)
+	touched := func(ended bool) (most int) {
+		t.Helper()
+		query := provider.PageQuery{Limit: limit}
+		if before := time.UnixMilli(100); ended {
+			query.EndedBefore = &before
+		}
+		for more := true; more; more = query.After != "" {
+			keys := c.server.CountKeys(func() {
+				page, err := c.Admin().(provider.InstancePager).ListInstancePage(t.Context(), query)
+				ok(t, err)
+				query.After = page.Next
+			})
+			most = max(most, keys.Total())
+		}
+		return most
+	}
+	for _, rows := range []int{1500, 6000} {
+		c.grow(rows, `
+			SET @id = CONCAT(N'r', @n);
+			INSERT INTO duroxide.instances (instance_id, orchestration_name, current_execution_id, parent_instance_id, created_at, updated_at)
+			VALUES (@id, N'Order', 1, CASE WHEN @n % 1500 <> 0 THEN N'p' END, 1, 1);
+			INSERT INTO duroxide.executions (instance_id, execution_id, status, started_at, completed_at) VALUES (@id, 1, N'Completed', 1, 1 + @n / 10);`)
+		if most := touched(true); most > 5*limit {
+			t.Errorf("of %d rows a page of ended instances touches %d keys, want at most %d", rows, most, 5*limit)
+		}
+		if most := touched(false); most > 2*limit {
+			t.Errorf("of %d rows a page touches %d keys, want at most %d", rows, most, 2*limit)
+		}
+	}
+}

@@ -182,6 +182,7 @@ func categories() []category {
 		progressReading(),
 		starting(),
 		heldInstances(),
+		pages(),
 		taking(),
 		renewingTogether(),
 		heldHistory(),

@@ -56,6 +56,7 @@ type calls struct {
 	ListHeldInstances          func(ctx context.Context) ([]provider.HeldInstance, error)
 	GetHeldInstance            func(ctx context.Context, instance string) (*provider.HeldInstance, error)
 	RetryHeldInstance          func(ctx context.Context, instance string) (bool, error)
+	ListInstancePage           func(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error)
 	StartInstanceWith          func(ctx context.Context, start provider.StartOrchestrationItem, messages []provider.WorkItem, toUser bool) (*provider.IDUse, error)
 }
 
@@ -69,6 +70,7 @@ type mutable interface {
 	provider.InstanceStarter
 	provider.MessageStarter
 	provider.HeldAdmin
+	provider.InstancePager
 }
 
 // callsOf returns the methods of a store as they are.
@@ -122,6 +124,7 @@ func callsOf(p mutable) *calls {
 		ListHeldInstances:          p.ListHeldInstances,
 		GetHeldInstance:            p.GetHeldInstance,
 		RetryHeldInstance:          p.RetryHeldInstance,
+		ListInstancePage:           p.ListInstancePage,
 		StartInstanceWith:          p.StartInstanceWith,
 	}
 }
@@ -310,6 +313,10 @@ func (b brokenAdmin) PruneExecutionsBulk(ctx context.Context, filter provider.In
 
 func (b brokenAdmin) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	return b.calls.ListHeldInstances(ctx)
+}
+
+func (b brokenAdmin) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+	return b.calls.ListInstancePage(ctx, query)
 }
 
 func (b brokenAdmin) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {

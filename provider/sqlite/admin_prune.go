@@ -10,12 +10,18 @@ import (
 
 // finishedRoots are the instances a bulk deletion begins at.
 func (s selection) finishedRoots(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
-	return q.ListFinishedRoots(ctx, s.completedBefore, s.instances, s.limit)
+	if s.instances != nil {
+		return q.ListFinishedRootsOf(ctx, *s.instances, s.completedBefore, s.limit)
+	}
+	return q.ListFinishedRoots(ctx, s.completedBefore, s.limit)
 }
 
 // prunable are the instances a bulk pruning looks at.
 func (s selection) prunable(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
-	return q.ListPrunable(ctx, s.completedBefore, s.instances, s.limit)
+	if s.instances != nil {
+		return q.ListPrunableOf(ctx, *s.instances, s.completedBefore, s.limit)
+	}
+	return q.ListPrunable(ctx, s.completedBefore, s.limit)
 }
 
 // PruneExecutions implements [provider.Admin] (§6.18). Error: [provider.ErrNotFound].

@@ -105,6 +105,26 @@ func TestQueryPlans(t *testing.T) {
 	}
 }
 
+// What a purge asks for is sought too, though its limit is a parameter: a page, and the instances
+// that it names.
+func TestPurgePlans(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t, nil)
+	for name, query := range map[string]string{
+		"ListInstancePage": sqlitedb.ListInstancePage, "ListFinishedRootsOf": sqlitedb.ListFinishedRootsOf, "ListPrunableOf": sqlitedb.ListPrunableOf,
+	} {
+		steps := s.explain(t, query)
+		if !strings.HasPrefix(steps[0], "SEARCH i USING ") {
+			t.Errorf("%s begins with %q", name, steps[0])
+		}
+		for _, step := range steps {
+			if scansTable(step) {
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+}
+
 // scansTable reports whether a step reads a table or index from end to end. Reading
 // an index in order for its first entry (LIMIT 1) is shown as a scan, too.
 func scansTable(step string) bool {

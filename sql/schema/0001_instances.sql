@@ -111,8 +111,8 @@ CREATE TABLE duroxide.executions (
 );
 GO
 
--- For delete_instance_bulk: what has ended, oldest first. Written once per execution,
--- when it ends.
+-- For delete_instance_bulk and list_ended_page: what has ended, oldest first. Written once
+-- per execution, when it ends.
 CREATE INDEX ix_executions_completed ON duroxide.executions (completed_at) INCLUDE (status)
 WHERE completed_at IS NOT NULL;
 GO

@@ -205,7 +205,7 @@ WHERE i.parent_instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS 
 ORDER BY i.id
 LIMIT 1;
 
--- Roots that may be deleted in bulk. A NULL argument is no restriction.
+-- Roots that may be deleted in bulk. NULL is no restriction.
 --
 -- name: ListFinishedRoots :many
 SELECT i.instance_id
@@ -214,7 +214,19 @@ JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.cur
 WHERE i.parent_instance_id IS NULL
   AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
   AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
-  AND (CAST(sqlc.narg(instances) AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(sqlc.narg(instances) AS TEXT)) AS j))
+ORDER BY i.id
+LIMIT @max_rows;
+
+-- Those of a list that ListFinishedRoots would list, each by its key.
+--
+-- name: ListFinishedRootsOf :many
+SELECT i.instance_id
+FROM instances AS i
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j)
+  AND i.parent_instance_id IS NULL
+  AND e.status IN ('Completed', 'Failed', 'ContinuedAsNew')
+  AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
 ORDER BY i.id
 LIMIT @max_rows;
 
@@ -231,14 +243,45 @@ SELECT EXISTS (
       AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
 ) AS found;
 
--- Instances to prune in bulk, running ones and children included.
+-- Instances to prune in bulk, running ones and children included. NULL is no restriction.
 --
 -- name: ListPrunable :many
 SELECT i.instance_id
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
 WHERE (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
-  AND (CAST(sqlc.narg(instances) AS TEXT) IS NULL OR i.instance_id IN (SELECT j.value FROM json_each(CAST(sqlc.narg(instances) AS TEXT)) AS j))
+ORDER BY i.id
+LIMIT @max_rows;
+
+-- Those of a list that ListPrunable would list, each by its key.
+--
+-- name: ListPrunableOf :many
+SELECT i.instance_id
+FROM instances AS i
+LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) AS j)
+  AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
+ORDER BY i.id
+LIMIT @max_rows;
+
+-- A page of instances in the order of creation, and of each whether it is a root that completed or
+-- failed before a time.
+--
+-- name: ListInstancePage :many
+SELECT
+    i.id,
+    i.instance_id,
+    i.created_at,
+    CAST(i.parent_instance_id IS NULL AND EXISTS (
+        SELECT 1
+        FROM executions AS e
+        WHERE e.instance_id = i.instance_id
+          AND e.execution_id = i.current_execution_id
+          AND e.status IN ('Completed', 'Failed')
+          AND e.completed_at < @ended_before
+    ) AS INTEGER) AS ended
+FROM instances AS i
+WHERE i.id > @after
 ORDER BY i.id
 LIMIT @max_rows;
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -191,19 +190,13 @@ func (p *purge) run(ctx context.Context) error {
 	if err := p.deleteOrphans(ctx); err != nil {
 		return err
 	}
-	finished, err := p.finished(ctx)
-	if err != nil {
+	// They are named one by one to the store, because left to choose it would also take instances
+	// that are between two executions (§6.17).
+	err := p.inPages(ctx, "finished instances", &p.before, p.deleteInstances)
+	if err != nil || p.stopped || !p.flags.executions {
 		return err
 	}
-	if err := p.inBatches(ctx, "finished instances", finished, p.deleteInstances); err != nil || p.stopped || !p.flags.executions {
-		return err
-	}
-	staying, err := p.admin.ListInstances(ctx)
-	if err != nil {
-		return err
-	}
-	slices.Reverse(staying)
-	return p.inBatches(ctx, "instances that stay", staying, p.pruneExecutions)
+	return p.inPages(ctx, "instances that stay", nil, p.pruneExecutions)
 }
 
 // deleteOrphans deletes messages for instances that never began, if the store knows them.
@@ -217,73 +210,47 @@ func (p *purge) deleteOrphans(ctx context.Context) error {
 	return err
 }
 
-// finished are the instances that have ended and may have ended long enough ago, the oldest first. They are named one by
-// one to the store, because left to choose it would also take instances that are
-// between two executions (§6.17).
-func (p *purge) finished(ctx context.Context) ([]string, error) {
-	var ids []string
-	for _, status := range []provider.Status{provider.StatusCompleted, provider.StatusFailed} {
-		list, err := p.admin.ListInstancesByStatus(ctx, status)
-		if err != nil {
-			return nil, err
-		}
-		slices.Reverse(list)
-		if list, err = p.oldEnough(ctx, list); err != nil {
-			return nil, err
-		}
-		ids = append(ids, list...)
-	}
-	return ids, nil
-}
-
-// oldEnough leaves out what was created too late to have ended in time, which is nearly all that a store keeps: the list
-// is in the order of creation, so that a search asks for a few instances instead of naming all of them to the store. One
-// that has gone meanwhile counts as old, which at most leaves more in the list.
-func (p *purge) oldEnough(ctx context.Context, ids []string) ([]string, error) {
-	if len(ids) <= p.flags.batch {
-		return ids, nil // one call, which asks for less
-	}
-	var failed error
-	late := sort.Search(len(ids), func(i int) bool {
-		if failed != nil {
-			return true
-		}
-		info, err := p.admin.GetInstanceInfo(ctx, ids[i])
-		if err != nil && !errors.Is(err, provider.ErrNotFound) {
-			failed = err
-		}
-		return err == nil && !info.CreatedAt.Before(p.before)
-	})
-	return ids[:late], failed
-}
-
-// inBatches calls do for a batch of the instances after the other, until the time is
-// up. A batch that has begun is ended, and one is done in any case, so that even the
-// smallest budget gets somewhere.
-func (p *purge) inBatches(ctx context.Context, what string, ids []string, do func(ctx context.Context, ids []string) error) error {
-	if len(ids) == 0 {
-		return nil
+// inPages calls do for a batch of the instances after the other, until the time is up: of all, or
+// of those that ended before a time. Only a page of ids is kept in memory. A batch that has begun is
+// ended, and one is done in any case, so that even the smallest budget gets somewhere.
+func (p *purge) inPages(ctx context.Context, what string, before *time.Time, do func(ctx context.Context, ids []string) error) error {
+	pager, ok := p.admin.(provider.InstancePager)
+	if !ok {
+		return errors.New("this store does not list its instances in pages, as a purge needs it")
 	}
 	show := func(int) {}
 	if p.screen != nil {
-		bar := p.screen.Bar(what, len(ids))
-		defer bar.Stop()
-		show = bar.Set
+		counter := p.screen.Counter(what)
+		defer counter.Stop()
+		show = counter.Set
 	}
-	done := 0
-	for batch := range slices.Chunk(ids, p.flags.batch) {
-		show(done)
-		if err := do(ctx, batch); err != nil {
+	query, done := provider.PageQuery{EndedBefore: before}, 0
+	for {
+		page, err := pager.ListInstancePage(ctx, query)
+		if err != nil {
 			return err
 		}
-		done += len(batch)
-		if !p.until.IsZero() && !time.Now().Before(p.until) && done < len(ids) {
-			p.stopped = true
-			break
+		for batch := range slices.Chunk(page.InstanceIDs, p.flags.batch) {
+			if p.timeIsUp(done) {
+				return nil
+			}
+			if err := do(ctx, batch); err != nil {
+				return err
+			}
+			done += len(batch)
+			show(done)
 		}
+		if page.Next == "" || p.timeIsUp(done) {
+			return nil
+		}
+		query.After = page.Next
 	}
-	show(done)
-	return nil
+}
+
+// timeIsUp notes that there is more, if the time is up and something was done.
+func (p *purge) timeIsUp(done int) bool {
+	p.stopped = done > 0 && !p.until.IsZero() && !time.Now().Before(p.until)
+	return p.stopped
 }
 
 func (p *purge) deleteInstances(ctx context.Context, ids []string) error {

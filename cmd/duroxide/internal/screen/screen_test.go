@@ -60,6 +60,33 @@ func TestBarOnATerminalIsOneLine(t *testing.T) {
 	}
 }
 
+func TestCounterOutsideATerminalIsAFewLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	counter := New(&out, os.Getenv).Counter("squares")
+	for n := range 1001 {
+		counter.Set(n)
+	}
+	counter.Stop()
+	if got := out.String(); strings.Count(got, "\n") != 10 || !strings.HasPrefix(got, "squares 1\nsquares 2\nsquares 4\n") {
+		t.Errorf("got %q, want a line for each doubling up to 512", got)
+	}
+}
+
+func TestCounterOnATerminalIsOneLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	counter := (&Screen{Writer: &out, terminal: true}).Counter("squares")
+	counter.Stop()
+	counter.Set(1)
+	counter.Set(7)
+	counter.Stop()
+	counter.Stop()
+	if got, want := out.String(), "\rsquares 1\x1b[K\rsquares 7\x1b[K\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestTextFromOutsideCannotSteerTheTerminal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

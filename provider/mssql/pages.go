@@ -1,0 +1,80 @@
+package mssql
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/duroxide/duroxide-go/gen/mssqldb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.InstancePager = (*Store)(nil)
+
+const opListPage = "list_instance_page"
+
+// ListInstancePage implements [provider.InstancePager] (§6.22). All instances come in the order of
+// their ids, and those that have ended in the order of their ends.
+func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+	if query.EndedBefore != nil {
+		return s.listEnded(ctx, query)
+	}
+	after, ok := strings.CutPrefix(query.After, "id:")
+	if ok != (query.After != "") || ok && checkLength(opListPage, "PageQuery.After", after) != nil {
+		return provider.InstancePage{}, badPage(query)
+	}
+	limit := int32(query.Rows())
+	result, err := read(ctx, s, opListPage, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancePageResult, error) {
+		return q.ListInstancePage(ctx, mssqldb.ListInstancePageParams{After: after, Limit: limit})
+	})
+	if err != nil {
+		return provider.InstancePage{}, err
+	}
+	page := provider.InstancePage{InstanceIDs: restoredIDs(result.Instances)}
+	if n := len(result.Instances); n == int(limit) {
+		page.Next = "id:" + result.Instances[n-1].InstanceID
+	}
+	return page, nil
+}
+
+func (s *Store) listEnded(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+	params := mssqldb.ListEndedPageParams{EndedBefore: query.EndedBefore.UnixMilli(), Limit: int32(query.Rows())}
+	if query.After != "" {
+		at, ok := parseEnd(query.After)
+		if !ok {
+			return provider.InstancePage{}, badPage(query)
+		}
+		params.AfterCompletedAt, params.AfterInstanceID, params.AfterExecutionID = &at.CompletedAt, &at.InstanceID, &at.ExecutionID
+	}
+	result, err := read(ctx, s, opListPage, func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListEndedPageResult, error) {
+		return q.ListEndedPage(ctx, params)
+	})
+	if err != nil {
+		return provider.InstancePage{}, err
+	}
+	page := provider.InstancePage{InstanceIDs: restoredIDs(result.Instances)}
+	if next := result.Next; next != nil {
+		page.Next = fmt.Sprintf("end:%d:%d:%s", next.CompletedAt, next.ExecutionID, next.InstanceID)
+	}
+	return page, nil
+}
+
+// parseEnd reads where a page of ended instances ended.
+func parseEnd(text string) (at mssqldb.ListEndedPageNextRow, ok bool) {
+	parts := strings.SplitN(text, ":", 4)
+	if len(parts) != 4 || parts[0] != "end" || checkLength(opListPage, "PageQuery.After", parts[3]) != nil {
+		return at, false
+	}
+	completedAt, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return at, false
+	}
+	executionID, err := strconv.ParseInt(parts[2], 10, 64)
+	return mssqldb.ListEndedPageNextRow{CompletedAt: completedAt, InstanceID: parts[3], ExecutionID: executionID}, err == nil
+}
+
+func badPage(query provider.PageQuery) error {
+	return columns.Invalid(opListPage, "no page of this list has ended at %.60q", query.After)
+}

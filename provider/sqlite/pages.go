@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+var _ provider.InstancePager = (*Store)(nil)
+
+// ListInstancePage implements [provider.InstancePager] (§6.22), in the order of creation. Of
+// instances that ended before a time, the last page is also one that looks at instances only
+// that were created later: so what a store keeps costs a purge nothing.
+func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
+	const operation = "list_instance_page"
+	after, err := int64(0), error(nil)
+	if query.After != "" {
+		after, err = strconv.ParseInt(query.After, 10, 64)
+	}
+	if err != nil {
+		return provider.InstancePage{}, columns.Invalid(operation, "no page of this list has ended at %.60q", query.After)
+	}
+	before := columns.Millis(query.EndedBefore)
+	rows, err := readList(ctx, s, operation, func(ctx context.Context, q *sqlitedb.Queries) ([]sqlitedb.ListInstancePageRow, error) {
+		return q.ListInstancePage(ctx, before, after, query.Rows())
+	})
+	if err != nil {
+		return provider.InstancePage{}, err
+	}
+	page := provider.InstancePage{InstanceIDs: []string{}}
+	more := false
+	for _, row := range rows {
+		if before == nil || row.Ended == 1 {
+			page.InstanceIDs = append(page.InstanceIDs, row.InstanceID)
+		}
+		more = more || before == nil || row.CreatedAt < *before
+	}
+	if more && int64(len(rows)) == query.Rows() {
+		page.Next = strconv.FormatInt(rows[len(rows)-1].ID, 10)
+	}
+	return page, nil
+}

@@ -1,0 +1,29 @@
+-- Lists a page of instances, in the order of their ids (§6.22).
+--
+-- Called by: Store.ListInstancePage.
+-- Transaction: none.
+--
+-- Parameters:
+--   @after  the id behind which to begin; empty for the first
+--   @limit  the largest number of instances
+--
+-- Result sets:
+--   1 Instances: their ids
+--
+-- Locks: instances (shared, by pk_instances, row by row, while it reads; none under row
+--   versioning).
+--
+-- Hints: INDEX reads no more than the page, in its order.
+CREATE OR ALTER PROCEDURE duroxide.list_instance_page
+    @after NVARCHAR(400),
+    @limit INT
+AS
+SET NOCOUNT ON;
+SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+-- gen:result Instances
+SELECT TOP (@limit) i.instance_id
+FROM duroxide.instances AS i WITH (INDEX (pk_instances))
+WHERE i.instance_id > @after
+ORDER BY i.instance_id;
+GO
+GRANT EXECUTE ON duroxide.list_instance_page TO duroxide_reader;
