@@ -381,14 +381,11 @@ func (a *app) list(ctx context.Context, s session, status string, limit int) err
 	if limit > 0 {
 		ids = ids[:min(limit, len(ids))]
 	}
-	for _, id := range ids {
-		info, err := s.info(ctx, id)
-		if errors.Is(err, provider.ErrNotFound) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return err
-		}
+	infos, err := s.infos(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
 		document.Instances = append(document.Instances, describeInstance(info))
 		rows = append(rows, []string{
 			info.InstanceID, info.OrchestrationName, info.OrchestrationVersion, string(info.Status),
@@ -422,15 +419,44 @@ func (s session) ids(ctx context.Context, status provider.Status) ([]string, err
 	return s.admin.ListInstancesByStatus(ctx, status)
 }
 
-// info is what the store knows of an instance, with the status of one that was cancelled or is held.
-func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
-	info, err := s.admin.GetInstanceInfo(ctx, id)
-	if err == nil {
-		var held *provider.HeldInstance
-		if held, err = s.held(ctx, info); held != nil {
-			info.Status = statusHeld
+// infos are what the store knows of instances, without those that were deleted meanwhile. What is
+// held is asked for once, if one of them runs.
+func (s session) infos(ctx context.Context, ids []string) ([]provider.InstanceInfo, error) {
+	var infos []provider.InstanceInfo
+	running := false
+	for _, id := range ids {
+		info, err := s.info(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+		running = running || info.Status == provider.StatusRunning
+	}
+	if !running {
+		return infos, nil
+	}
+	held, err := s.heldIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	isHeld := map[string]bool{}
+	for _, id := range held {
+		isHeld[id] = true
+	}
+	for i, info := range infos {
+		if info.Status == provider.StatusRunning && isHeld[info.InstanceID] {
+			infos[i].Status = statusHeld
 		}
 	}
+	return infos, nil
+}
+
+// info is what the store knows of an instance, with the status of one that was cancelled.
+func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
+	info, err := s.admin.GetInstanceInfo(ctx, id)
 	// Any failure may have such a text, so the history decides.
 	if err != nil || info.Status != provider.StatusFailed || !strings.HasPrefix(text(info.Output), "canceled: ") {
 		return info, err
