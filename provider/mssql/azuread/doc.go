@@ -2,9 +2,7 @@
 // (formerly Azure Active Directory): managed identities, service principals, workload
 // identities, the Azure command line, and the other ways of the driver's package of the
 // same name. It is a module of its own because these libraries are many times as large as
-// the store, and a program that logs in by password should neither link nor list them:
-//
-//	go get github.com/duroxide/duroxide-go/provider/mssql/azuread
+// the store, and a program that logs in by password should neither link nor list them.
 //
 // The connection string says how to log in:
 //

@@ -31,7 +31,7 @@ func (f *rigFlags) add(cmd *cobra.Command) {
 
 // inFlightFlag is the flag of the rigs that run orchestrations.
 func inFlightFlag(cmd *cobra.Command, inFlight *int, value int) {
-	cmd.Flags().IntVar(inFlight, "in-flight", value, "the `number` of orchestrations at a time")
+	cmd.Flags().IntVar(inFlight, "in-flight", value, "`number` of orchestrations at a time")
 }
 
 // positive reports whether each number is.
@@ -44,8 +44,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure a store under the runtime",
 		Long: `Measure a store under the runtime, worker and client in this process. The method is
-in docs/performance.md. A figure is only comparable with others of the same run on
-the same machine. The store must be empty: what a rig finds in it, it would take.`,
+in docs/performance.md. Only figures of the same run on the same machine are
+comparable. The store must be empty, because a rig would take the work that it finds.`,
 		GroupID: showGroup,
 		Args:    usage(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

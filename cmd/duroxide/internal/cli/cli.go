@@ -69,20 +69,20 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "duroxide",
-		Short: "Durable orchestrations: look at them, act on them, see them survive a crash",
-		Long: `Durable orchestrations: look at them, act on them, see them survive a crash.
+		Short: "Inspect and control durable orchestrations, and see them survive a crash",
+		Long: `Inspect and control durable orchestrations, and see them survive a crash.
 
 Try this first, it needs nothing but this program:
 
   duroxide demo
 
-The commands that work on a store find it with --store, or with the environment
-variable DUROXIDE_STORE. A store is a URL: sqlite:orders.db is the SQLite file
-orders.db in the current directory, sqlserver://user:password@host:1433?database=db
-a SQL Server database. A URL with fedauth=... logs in by Microsoft Entra ID, for which
-there is another build of this program:
+Commands on a store take its URL from --store or from the environment variable
+DUROXIDE_STORE. sqlite:orders.db is the SQLite file orders.db in the current directory,
+and sqlserver://user:password@host:1433?database=db is a SQL Server database. A URL
+with fedauth=... logs in by Microsoft Entra ID. That takes another build of this
+program, in a clone of its repository:
 
-  go install ` + server.EntraCommand + `@latest
+  ` + server.EntraInstall + `
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 the orchestration
 failed, 5 timed out, 130 interrupted.`,

@@ -33,9 +33,8 @@ event from outside, sub-orchestrations, and one that continues as new. The worke
 is a process of its own; the demo kills it in the middle, starts another, and
 shows from the histories that nothing was lost and nothing counted twice.
 
-The demo checks all that itself, and fails if anything is not so. At its end it
-prints the commands that look at the file. An interrupted demo removes its
-temporary file.`,
+The demo checks all of this itself and fails if anything is wrong. At the end it prints
+commands that look at the file. An interrupted demo removes its temporary file.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path != "" {

@@ -96,12 +96,12 @@ func (a *app) retryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry ID...",
 		Short: "Try held instances again at once",
-		Long: `Try held instances again at once, such as after a rollback.
+		Long: `Try held instances again at once, for example after a rollback.
 
 An instance is held while its code does not fit its history, if its workers have
-worker.Options.HoldMisfits. They try it again by themselves, after a pause of up to a
-minute by default. 'duroxide list --status Held' shows what is held, and
-'duroxide status ID' why.`,
+worker.Options.HoldMisfits. Workers try it again by themselves after a pause, by default
+of up to a minute. 'duroxide list --status Held' shows the held instances, and
+'duroxide status ID' shows why one is held.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return usageError{cmd, errors.New("which instances? Give their ids, or --all")}
@@ -109,7 +109,7 @@ minute by default. 'duroxide list --status Held' shows what is held, and
 			return a.withStore(cmd, false, func(ctx context.Context, s session) error { return a.retry(ctx, s, args, all) })
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "all instances that are held")
+	cmd.Flags().BoolVar(&all, "all", false, "all held instances")
 	return a.onStore(cmd)
 }
 

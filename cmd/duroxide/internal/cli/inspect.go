@@ -108,9 +108,9 @@ func (a *app) statusCommand() *cobra.Command {
 	var w waiting
 	cmd := &cobra.Command{
 		Use:   "status ID",
-		Short: "Show how far an instance is, and its result",
-		Long: `Show how far an instance is, and its result or failure. With --wait, wait for its
-end first; then a failed orchestration is exit code 4.`,
+		Short: "Show the state of an instance, and its result",
+		Long: `Show the state of an instance, and its result or failure. With --wait, wait until it
+has ended; the exit code is 4 if it failed or was cancelled.`,
 		Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := w.check(cmd); err != nil {
@@ -121,7 +121,7 @@ end first; then a failed orchestration is exit code 4.`,
 			})
 		},
 	}
-	w.flags(cmd, "wait for the end, also of an instance that is yet to begin")
+	w.flags(cmd, "wait for the end, even if the instance has not begun")
 	return a.onStore(cmd)
 }
 
@@ -245,18 +245,18 @@ func (a *app) historyCommand() *cobra.Command {
 	var wanted sampling
 	cmd := &cobra.Command{
 		Use:   "history ID",
-		Short: "Tell what an instance has done, event by event",
-		Long: `Tell what an instance has done, event by event. An instance that continued as new
-has several executions, each with a history of its own; shown is the latest.
+		Short: "Show what an instance has done, event by event",
+		Long: `Show what an instance has done, event by event. An instance that continued as new has
+several executions, each with its own history; the latest is shown.
 
-Payloads are shown by their size only, unless --data asks for their beginning.
---json has all of everything.
+Of payloads only the size is shown. --data shows how each begins, and --json prints
+all of it.
 
---into writes histories with their payloads into a folder, a file each: those of the
-instances that are named, or without any, of a sample: the newest of each orchestration,
-version and status. A test replays them against the code that is to be deployed, by
-orchestrationtest.ReplayDir; this program cannot, since it does not have your code.
-Payloads that a codec has encoded are written encoded.`,
+--into writes histories with their payloads into a folder, one file each: those of the
+given ids or, without ids, of a sample, which is the newest instances of each
+orchestration, version and status. A test with orchestrationtest.ReplayDir replays them
+against the code that you want to deploy. This program cannot do that, because it does
+not have your code. Payloads that a codec has encoded stay encoded.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := wanted.check(cmd, a.json, args); err != nil {
 				return err
@@ -269,10 +269,10 @@ Payloads that a codec has encoded are written encoded.`,
 			})
 		},
 	}
-	cmd.Flags().Uint64Var(&execution, "execution", 0, "the `number` of the execution to show (default: the latest)")
-	cmd.Flags().BoolVar(&data, "data", false, "show the beginning of each payload")
+	cmd.Flags().Uint64Var(&execution, "execution", 0, "`number` of the execution to show (default: the latest)")
+	cmd.Flags().BoolVar(&data, "data", false, "show how each payload begins")
 	cmd.Flags().StringVar(&wanted.folder, "into", "", "write histories as JSON into this `folder`")
-	cmd.Flags().IntVar(&wanted.each, "each", 20, "with --into: the `number` of instances of each sort in a sample")
+	cmd.Flags().IntVar(&wanted.each, "each", 20, "with --into: `number` of instances of each kind in a sample")
 	return a.onStore(cmd)
 }
 
@@ -351,14 +351,14 @@ func (a *app) listCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only those of this `status`: Running (also the held ones), Held, Completed, Failed (also the cancelled ones), Cancelled or ContinuedAsNew")
-	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number`, 0 for all")
+	cmd.Flags().StringVar(&status, "status", "", "only instances with this `status`: Running (includes held ones), Held, Completed, Failed (includes cancelled ones), Cancelled or ContinuedAsNew")
+	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number` of instances, 0 for all")
 	return a.onStore(cmd)
 }
 
 func checkList(cmd *cobra.Command, status string, limit int) error {
 	if status != "" && !slices.Contains(shownStatuses, provider.Status(status)) {
-		return usageError{cmd, fmt.Errorf("unknown status %q: it is one of %v", status, shownStatuses)}
+		return usageError{cmd, fmt.Errorf("unknown status %q: it is Running, Held, Completed, Failed, Cancelled or ContinuedAsNew", status)}
 	}
 	if limit < 0 {
 		return usageError{cmd, errors.New("--limit must not be negative")}

@@ -68,13 +68,13 @@ func (a *app) migrateCommand() *cobra.Command {
 		Short: "Create a store's schema, or bring it up to date",
 		Long: `Create a store's schema in a SQL Server database, or bring it up to date. The login
 needs the rights of an owner; workers need only a role that the migration makes,
-which is called after the schema: duroxide_runtime. Members of duroxide_admin also
-delete and prune, and those of duroxide_reader only read.
+which is named after the schema: duroxide_runtime. Members of duroxide_admin may also
+delete and prune, and members of duroxide_reader may only read.
 
-Any number of processes may migrate at the same time: one works, the others wait. An
-interrupted migration goes on when it is started again. Workers of the release before
-go on meanwhile, and start anew: a schema says which releases it serves, and none
-changes the schema of a newer one.`,
+Any number of processes may migrate at the same time: one works, the others wait. To
+finish an interrupted migration, start it again. Workers of the previous release keep
+running meanwhile and can be restarted: a schema records which releases it serves, and
+no release changes the schema of a newer one.`,
 		GroupID: operateGroup,
 		Args:    usage(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -113,8 +113,8 @@ func (a *app) migrateUpCommand() *cobra.Command {
 edited. A schema of a newer release is left as it is, and that is an error only if it no
 longer serves this one.
 
-With --dry-run nothing is changed, and the SQL is printed, as a script for the tools
-that end a batch with GO.`,
+With --dry-run, print the SQL and change nothing. The script is for tools that end a
+batch with GO, such as sqlcmd.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun && a.json {
@@ -235,7 +235,7 @@ func (a *app) migrateVerifyCommand() *cobra.Command {
 		Long: `Check that a schema is exactly this release's: no script missing or changed, and no
 procedure, function or view missing, edited, or compiled with other options. Any
 difference is exit code 1, and so is a schema of a newer release, which only a program
-of that one can compare.`,
+of that release can check.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withMigration(cmd, func(ctx context.Context, m *migrate.Migration) error {
@@ -282,8 +282,8 @@ func (a *app) migrateExportCommand() *cobra.Command {
 		Use:   "export",
 		Short: "Print the whole schema as SQL, for another migration tool",
 		Long: `Print the whole schema as one SQL script for SQL Server, whose batches end with GO.
-It is for those who migrate all of their databases with another tool. The schema is the
-one that the URL of the store names, if there is a URL. Nothing is connected to.`,
+It is meant for another migration tool. The schema's name comes from --schema or from
+the store's URL. The command connects to nothing.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("schema") {

@@ -21,12 +21,12 @@ func (a *app) migrateDropCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drop --yes",
 		Short: "Remove a schema with everything in it",
-		Long: `Remove a schema, with all instances and their histories, and the roles that belong to
-it: for a tenant that leaves. Stop its workers first. What else somebody has put into the
-schema stays, and then so does the schema.
+		Long: `Remove a schema with all instances, their histories, and the schema's roles, for
+example when a tenant leaves. Stop its workers first. If somebody has put other objects
+into the schema, these stay, and so does the schema.
 
-Without --yes nothing is removed, and you are told what would be. A schema of a newer
-release is left as it is.`,
+Without --yes, say what would be removed and remove nothing. A schema of a newer release
+is left as it is.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDatabase(cmd, func(ctx context.Context, d *server.Database) error {

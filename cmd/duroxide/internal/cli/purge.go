@@ -53,16 +53,16 @@ func (a *app) purgeCommand() *cobra.Command {
 sub-orchestrations. Running instances stay, and so do finished sub-orchestrations of
 a parent that runs.
 
-Each instance is deleted in a transaction of its own, so that workers go on meanwhile
-and an interrupted purge has only to be started again. With --budget it stops by
+Each instance is deleted in its own transaction. Workers keep running meanwhile, and an
+interrupted purge is finished by starting it again. With --budget the purge stops by
 itself: --budget 10m every night keeps up with a busy store without a long pause.
 
-With --executions, old executions of instances that stay are deleted as well: those
-of an orchestration that continues as new for ever would never go otherwise. The
+With --executions, old executions of instances that stay are deleted as well. Without
+it, an orchestration that continues as new for ever keeps all of its executions. The
 current execution always stays.
 
-Messages for instances that never began, which nobody will ever take, are deleted once
-they are older than --orphans-older-than.`,
+Messages for instances that never began will never be read. They are deleted once they
+are older than --orphans-older-than.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.given = cmd.Flags().Changed("older-than")
@@ -76,7 +76,7 @@ they are older than --orphans-older-than.`,
 	}
 	cmd.Flags().Var(&f.olderThan, "older-than", "delete what ended longer ago than this `age`, such as 30d or 12h; required")
 	cmd.Flags().DurationVar(&f.budget, "budget", 0, "stop after this `duration` (default: when all is done)")
-	cmd.Flags().IntVar(&f.batch, "batch", 100, "look at this `number` of instances at a time; between two batches the time is checked")
+	cmd.Flags().IntVar(&f.batch, "batch", 100, "`number` of instances in a batch; --budget is checked between batches")
 	cmd.Flags().BoolVar(&f.executions, "executions", false, "also delete old executions of instances that stay")
 	cmd.Flags().Var(&f.orphans, "orphans-older-than", "delete messages for instances that never began when they are older than this `age`")
 	cmd.GroupID = operateGroup

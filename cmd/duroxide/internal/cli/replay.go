@@ -46,12 +46,13 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [ID...]",
 		Short: "Check whether running instances fit this program's code",
-		Long: `Check whether running instances fit the code of this program, before it is deployed: their
-histories are replayed, and nothing is changed. Without ids it is a sample: the newest of
-each orchestration and version. One that does not fit is exit code 1.
+		Long: `Replay the histories of running instances against the code of this program, before it
+is deployed. Nothing is changed. Without ids it replays a sample: the newest instances of
+each orchestration and version. The exit code is 1 if one does not fit.
 
-The code has to be in the program. duroxide has none; it says how to build one that has.
-The same goes for the codec of a store whose payloads are encoded. No payload is shown.`,
+This program must contain the code. duroxide itself contains none, and tells how to
+build a program that does. If the store's payloads are encoded, that program needs the
+codec as well. No payload is shown.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(a.env.Code.Definitions) == 0 {
 				return errNoCode
@@ -62,7 +63,7 @@ The same goes for the codec of a store whose payloads are encoded. No payload is
 			return a.withStore(cmd, false, func(ctx context.Context, s session) error { return a.replay(ctx, s, each, args) })
 		},
 	}
-	cmd.Flags().IntVar(&each, "each", 20, "the `number` of instances of each sort in a sample")
+	cmd.Flags().IntVar(&each, "each", 20, "`number` of instances of each kind in a sample")
 	return a.onStore(cmd)
 }
 

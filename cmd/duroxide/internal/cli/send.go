@@ -26,11 +26,12 @@ func (a *app) raiseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "raise ID EVENT [DATA]",
 		Short: "Raise an event that an instance waits for",
-		Long: `Raise the event EVENT for the instance ID. It is received by the next wait for an
-event of that name, and lost when nothing waits: 'duroxide history' shows whether.
+		Long: `Raise the event EVENT for the instance ID. An orchestration that waits for an event of
+that name receives it. If it does not wait for one yet, the event is lost: 'duroxide
+history' shows whether it was received.
 
-DATA is a text: JSON for a wait for more than a string. "-" reads it from the
-standard input; without DATA it is null.`,
+DATA is text: a string as it is, anything else as JSON. "-" reads it from the standard
+input. Without DATA it is null.`,
 		Args: usage(cobra.RangeArgs(2, 3)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data, err := payloadOf(cmd, args[2:])
@@ -65,8 +66,9 @@ func (a *app) cancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel ID [REASON]",
 		Short: "Ask an instance to end",
-		Long: `Ask an instance to end. At its next turn it fails with "canceled: REASON", and its
-sub-orchestrations with it.`,
+		Long: `Ask an instance to end. At its next turn it ends as Cancelled with the error
+"canceled: REASON", and so do its sub-orchestrations. An orchestration that has a
+clean-up runs it first.`,
 		Args: usage(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			reason := "canceled from the command line"
@@ -97,7 +99,7 @@ func (a *app) cancel(ctx context.Context, s session, instance, reason string, fo
 }
 
 func forceFlag(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "also when there is no such instance")
+	cmd.Flags().BoolVar(force, "force", false, "send it even if there is no such instance")
 }
 
 // mustListen refuses an instance that would ignore a message. One that is queued hears

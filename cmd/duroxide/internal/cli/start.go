@@ -65,15 +65,16 @@ func (a *app) startCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start NAME INSTANCE [INPUT]",
 		Short: "Start an orchestration",
-		Long: `Start the orchestration NAME under the instance id INSTANCE. A worker that knows
-NAME takes it up; until then it is queued. An id that is used, by an instance in
-whatever state or by a start that is queued, starts nothing and is an error;
---if-exists changes that: "use" goes on with the instance that there is, "replace"
-deletes one that has ended, with its sub-orchestrations, and starts the new one.
+		Long: `Start the orchestration NAME with the instance id INSTANCE. It is queued until a
+worker that has NAME takes it.
 
-INPUT is a text: JSON for an orchestration that takes more than a string. "-" reads
-it from the standard input; without INPUT it is null. The store is created if it
-does not exist.`,
+An id can be used once. If an instance in any state or a queued start has it already,
+the command fails and starts nothing. --if-exists use accepts the instance that has
+it. --if-exists replace deletes that instance with its sub-orchestrations and starts
+the new one, but only if it has ended.
+
+INPUT is text: a string as it is, anything else as JSON. "-" reads it from the
+standard input. Without INPUT it is null. A SQLite file that does not exist is created.`,
 		Args: usage(cobra.RangeArgs(2, 3)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := w.check(cmd); err != nil {
@@ -101,7 +102,7 @@ does not exist.`,
 	}
 	w.flags(cmd, "wait for the end and print the result")
 	cmd.Flags().StringVar(&version, "at-version", "", "start exactly this `version` (default: the worker chooses)")
-	cmd.Flags().StringVar(&ifExists, "if-exists", "fail", "what to `do` when the id is used: fail, use or replace")
+	cmd.Flags().StringVar(&ifExists, "if-exists", "fail", "what to `do` if the id is used: fail, use or replace")
 	return a.onStore(cmd)
 }
 

@@ -129,13 +129,13 @@ func driverLogin(dsn string) (*sqlserver.Connector, error) {
 	}
 	if config.Parameters["fedauth"] != "" {
 		return nil, provider.Permanent("open", "the store's URL asks for a login by Entra ID (fedauth), which this build of duroxide "+
-			"does not have; install the one that has it: go install "+EntraCommand+"@latest", provider.ErrInvalidArgument)
+			"does not have; in a clone of the repository, install the build that has it: "+EntraInstall, provider.ErrInvalidArgument)
 	}
 	return sqlserver.NewConnectorConfig(config), nil
 }
 
-// EntraCommand is the package of the same program with logins by Microsoft Entra ID.
-const EntraCommand = "github.com/duroxide/duroxide-go/provider/mssql/azuread/cmd/duroxide"
+// EntraInstall installs the same program with logins by Microsoft Entra ID, in a clone of the repository.
+const EntraInstall = "go install -C provider/mssql/azuread ./cmd/duroxide"
 
 // countingDialer makes connections that count.
 type countingDialer struct {
