@@ -2,7 +2,7 @@
 -- the next fetch: an abandon may still present it. The write repeats the condition, as not every
 -- server tests it again for rows of a TOP that it has waited for.
 --
--- Helper of: lock_work_item.
+-- Helper of: lock_ready_work, lock_work_item.
 -- Transaction: none. The write commits by itself. It is no part of the claim that calls it, so
 --   that others see at once what may be fetched.
 --

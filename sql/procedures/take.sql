@@ -14,7 +14,8 @@
 --                   those of fetch_orchestration_item
 --   @turn_due_from  makes ready only what has been due since this time, in milliseconds since 1970 UTC;
 --                   0 for all
---   @work           for each row an activity is taken, as lock_work_item does with its columns
+--   @work           for each row an activity is taken: those of a selection together, as
+--                   lock_ready_work does, and what that leaves one by one, as lock_work_item does
 --   @hasty          1 waits for nobody who writes, and may miss what they write
 --
 -- Result sets:
@@ -25,8 +26,9 @@
 --     and looked_ms as in fetch_work_item
 --
 -- Locks: inboxes, worker_queue (shared, by the indexes of what is ready or due, while it looks); those
---   of fetch_orchestration_item and of lock_work_item, one after the other; then worker_queue
---   (shared, by pk_worker_queue).
+--   of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other, with
+--   worker_queue between them (shared, by uq_worker_queue_token alone); then worker_queue (shared,
+--   by pk_worker_queue).
 --
 -- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
 --   sessions, and READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each
@@ -56,7 +58,7 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 -- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
-DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @work AS w), -1), @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
+DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @work AS w), -1), @selection INT, @passed INT = -1, @together INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
     @looked_ms BIGINT;
@@ -90,6 +92,7 @@ BEGIN TRY
         FROM @work AS w
         WHERE w.position > @position
           AND w.selection NOT IN (SELECT e.selection FROM @empty AS e)
+          AND w.position NOT IN (SELECT t.position FROM @taken AS t)
         ORDER BY w.position;
         IF @@ROWCOUNT = 0
             BREAK;
@@ -113,6 +116,24 @@ BEGIN TRY
               AND q.wake_at <= @now
         )
             BREAK;
+        IF @selection > @passed
+        BEGIN
+            SET @passed = @selection;
+            EXEC duroxide.lock_ready_work @work = @work, @selection = @selection, @due_from = @due_from, @locked = @together OUTPUT,
+                @due_until = @due_until OUTPUT, @looked_ms = @looked_ms OUTPUT;
+            IF @together > 0
+            BEGIN
+                INSERT INTO @taken (position, id, fresh, due_until, looked_ms)
+                SELECT w.position, q.id, 0, @due_until, @looked_ms
+                FROM @work AS w
+                INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token)) ON q.lock_token = w.lock_token
+                WHERE w.selection = @selection
+                  AND q.lock_token IS NOT NULL
+                OPTION (KEEPFIXED PLAN);
+                SET @position = @position - 1;
+                CONTINUE;
+            END;
+        END;
         EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @sessions = @sessions, @owner = @owner,
             @session_ms = @session_ms, @any_tag = @any_tag, @untagged = @untagged, @tag1 = @tag1, @tag2 = @tag2, @tag3 = @tag3,
             @tag4 = @tag4, @tag5 = @tag5, @known = @work_known, @unknown_ms = @work_unknown_ms, @hasty = @hasty,

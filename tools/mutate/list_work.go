@@ -32,6 +32,30 @@ var workMutants = []mutant{
 		old: "            SET @patient = 1;\n            SET LOCK_TIMEOUT 150;\n", new: "            SET @patient = 1;\n",
 	},
 	{
+		what: "takes activities that others have taken", kind: conditionRemoved, module: "lock_ready_work",
+		old: "WHERE q.ready = 1\nOPTION", new: "OPTION",
+	},
+	{
+		what: "takes the youngest first", kind: comparedWrong, module: "lock_ready_work",
+		old: "ROW_NUMBER() OVER (ORDER BY n.id)", new: "ROW_NUMBER() OVER (ORDER BY n.id DESC)",
+	},
+	{
+		what: "counts the leases from the beginning of the call", kind: clockEarlier, module: "lock_ready_work",
+		old: "SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());\nSET @looked_ms", new: "SET @looked_ms",
+	},
+	{
+		what: "passes over activities of sessions", kind: conditionRemoved, module: "lock_ready_work",
+		old: "IF @known_id IS NULL OR (@sessions = 1 AND", new: "IF @known_id IS NULL OR (@sessions = 2 AND",
+	},
+	{
+		what: "takes any code", kind: conditionRemoved, module: "lock_ready_work",
+		old: "        WHERE k.known_id = @known_id\n", new: "",
+	},
+	{
+		what: "waits for activities that others are writing", kind: hintRemoved, module: "lock_ready_work",
+		old: "WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK,", new: "WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK,",
+	},
+	{
 		what: "claims a session of somebody else", kind: conditionRemoved, module: "claim_session",
 		old: "WHERE session_id = @session_id\n  AND locked_until <= @now\nOPTION", new: "WHERE session_id = @session_id\nOPTION",
 	},

@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,7 +14,7 @@ const (
 
 // alone are deeds that are not in the matrix: they are refused, or differ from one of its operations in a parameter.
 func alone() []deed {
-	return append(append(append(late(), claimed()...), selected()...), administered()...)
+	return slices.Concat(late(), claimed(), selected(), taken(), administered())
 }
 
 // late are those whose leases have ended, or belong to somebody else.
@@ -155,6 +156,31 @@ func selectedWork(other, knows string) []deed {
 		deed{"fetch work behind that of somebody else", many, within, fetchWorkOf(1, "wb")},
 		deed{"fetch work that is due", "DELETE FROM duroxide.worker_queue WHERE instance_id <> N'x';", within, fetchWorkOf(1, "w1")},
 	)
+}
+
+// taken are takings of several activities.
+func taken() []deed {
+	none := "DELETE FROM duroxide.worker_queue;\n"
+	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n" +
+		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k;\n"
+	works := func(session, tag string, n ...int) (batch string) {
+		for _, activity := range n {
+			batch += strings.Replace(enqueueWorkOf("a", activity, session, tag), "@name = NULL", "@name = N'Pay'", 1)
+		}
+		return batch
+	}
+	tagged := strings.Replace(takeWorkOf(1, 1, 2, 3), "0, 1, NULL, NULL,", "0, 1, N'gpu', N'gpu',", 1)
+	others := strings.NewReplacer("@name = N'Pay'", "@name = N'Ship'").Replace(works("NULL", "NULL", 21, 22))
+	due := "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1 WHERE activity_id = 24;\n"
+	return []deed{
+		{"take more work than there is", knows + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 1, 2, 3)},
+		{"take less work than there is", knows + works("NULL", "NULL", 24, 23, 22), within, takeWorkOf(1, 1, 2)},
+		{"take work of known code", knows + others + works("NULL", "NULL", 24, 23), within, takeWorkOf(1, 1, 2, 3)},
+		{"take work of a tag and without one", knows + works("NULL", "N'gpu'", 25) + works("NULL", "NULL", 24) + works("NULL", "N'cpu'", 23) + works("NULL", "N'gpu'", 22), within, tagged},
+		{"take work of a session and without one", knows + works("NULL", "NULL", 25) + works("N's1'", "NULL", 24) + works("NULL", "NULL", 23), within, takeWorkOf(1, 1, 2)},
+		{"take work that is due", knows + works("NULL", "NULL", 25, 24, 23) + due, within, takeWorkOf(1, 1, 2)},
+		{"take work from an id on", knows + works("NULL", "NULL", 24, 23), within, strings.NewReplacer("0x01, 0, 0, 0)", "0x01, 0, 9000, 0)", "30000, 1, N'w1'", "30000, 0, NULL").Replace(takeWorkOf(1, 1, 2))},
+	}
 }
 
 // administered are deletions and prunes, and what tools ask.

@@ -29,6 +29,7 @@ func Claims() []Scenario {
 		},
 		oneAtATime(),
 	}
+	list = append(list, takesBeside()...)
 	for i := range list {
 		// There is nothing to fetch now; victims of deadlocks and those who add the same row repeat the call.
 		list[i].Allow = []int32{1205, 1222, 2627}

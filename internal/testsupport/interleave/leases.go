@@ -3,6 +3,7 @@ package interleave
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 // Leases are what takes, renews and gives up turns, activities and sessions, beside what is in its way.
 func Leases() []Scenario {
-	list := append(byAnyPlan(), due()...)
+	list := slices.Concat(byAnyPlan(), takesByAnyPlan(), due())
 	return append(list,
 		Scenario{
 			Name:     "a fetch does not wait for a new version of the framework",
@@ -139,6 +140,12 @@ func due() []Scenario {
 			Name:     "the lease of an activity begins when it is taken",
 			Prepare:  twoWorks + workOfBDue + slow("ready_due_work"),
 			Sessions: []tsqltest.Session{work("fetch", 1)},
+			Check:    wholeLease("worker_queue"),
+		},
+		{
+			Name:     "the leases of activities begin when they are taken",
+			Prepare:  namedWorks + workOfBDue + "DELETE FROM duroxide.worker_queue WHERE lock_token IS NOT NULL;\n" + slow("ready_due_work"),
+			Sessions: []tsqltest.Session{takes("take", takeWorkOf(1, 1, 2))},
 			Check:    wholeLease("worker_queue"),
 		},
 		{

@@ -185,6 +185,8 @@ func TestDuroxidePlans(t *testing.T) {
 		{"find_work", "ORDER BY n.id", "seek ix_worker_queue_ready of worker_queue q (tag is null, code_id =, id >=) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =, code_id =, id >=) lookup where 1"},
 		{"find_work", "q.tag = @tag", "seek ix_worker_queue_ready of worker_queue q (tag =, code_id =, id >=) lookup where 1"},
 		{"find_work", "(READCOMMITTEDLOCK, ROWLOCK", "seek ix_worker_queue_ready of worker_queue q (tag is null, code_id =)\n;seek ix_worker_queue_ready of worker_queue q (tag =, code_id =)\n"},
+		{"lock_ready_work", "ROW_NUMBER() OVER (ORDER BY n.id)", "top;seek ix_worker_queue_ready of worker_queue q (tag is null, code_id =, id >=) lookup where 1;seek ix_worker_queue_ready of worker_queue q (tag =, code_id =, id >=) lookup where 1"},
+		{"take", "uq_worker_queue_token", "seek uq_worker_queue_token of worker_queue q (lock_token =)\n"},
 		{"find_session_work", "AND q.session_id > @session_id", "seek ix_worker_queue_session of worker_queue q (ready =, session_id >)\n;first row"},
 		{"find_session_work", "MIN(q.id)", "seek ix_worker_queue_session of worker_queue q (ready =, session_id =) where 2\n"},
 		{"next_ready_tag", "q.tag > @after", "seek ix_worker_queue_ready of worker_queue q (tag >)\n;seek ix_worker_queue_ready_session of worker_queue q (tag >)\n;first row"},
