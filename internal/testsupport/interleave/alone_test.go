@@ -163,13 +163,14 @@ func taken() []deed {
 	none := "DELETE FROM duroxide.worker_queue;\n"
 	knows := none + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n" +
 		"UPDATE @k SET name = N'Ship'; EXEC duroxide.register_known_code @digest = 0x02, @activity = 1, @codes = @k;\n"
-	works := func(session, tag string, n ...int) (batch string) {
+	works := func(session, tag string, n ...int) string {
+		var b strings.Builder
 		for _, activity := range n {
-			batch += strings.Replace(enqueueWorkOf("a", activity, session, tag), "@name = NULL", "@name = N'Pay'", 1)
+			b.WriteString(strings.Replace(enqueueWorkOf("a", activity, session, tag), "@name = NULL", "@name = N'Pay'", 1))
 		}
-		return batch
+		return b.String()
 	}
-	tagged := strings.Replace(takeWorkOf(1, 1, 2, 3), "0, 1, NULL, NULL,", "0, 1, N'gpu', N'gpu',", 1)
+	tagged := strings.Replace(takeWorkOf(1, 1, 2, 3), "N'desk', N'disk'", "N'gpu', N'gpu'", 1)
 	others := strings.NewReplacer("@name = N'Pay'", "@name = N'Ship'").Replace(works("NULL", "NULL", 21, 22))
 	due := "UPDATE duroxide.worker_queue SET ready = 0, wake_at = 1 WHERE activity_id = 24;\n"
 	return []deed{

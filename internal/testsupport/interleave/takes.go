@@ -11,14 +11,15 @@ import (
 var namedWorks = heldWork + enqueueWork("a", "NULL") + enqueueWork("b", "NULL") +
 	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n"
 
-// takeWorkOf takes an activity for each of the tokens.
+// takeWorkOf takes an activity without a tag, or with one of two, for each of the tokens.
 func takeWorkOf(hasty int, tokens ...int) string {
 	rows := make([]string, len(tokens))
 	for i, n := range tokens {
-		rows[i] = fmt.Sprintf("(%d, 0, %s, 30000, 1, N'w1', 30000, 0, 1, NULL, NULL, NULL, NULL, NULL, 0x01, 0, 0, 0)", i, tokenOf(n))
+		rows[i] = fmt.Sprintf("(%d, 0, %s, 30000, 1, N'w1', 30000, 0, 1, N'desk', N'disk', 0x01, 0, 0, 0)", i, tokenOf(n))
 	}
 	list := fmt.Sprintf("@t%d", tokens[0])
-	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s VALUES %[2]s; EXEC duroxide.take @work = %[1]s, @hasty = %[3]d;\n", list, strings.Join(rows, ", "), hasty)
+	const columns = "position, selection, lock_token, lock_ms, sessions, owner, session_ms, any_tag, untagged, tag1, tag2, known, unknown_ms, from_id, due_from"
+	return fmt.Sprintf("DECLARE %s duroxide.take_list_v1; INSERT INTO %[1]s ("+columns+") VALUES %[2]s; EXEC duroxide.take @work = %[1]s, @hasty = %[3]d;\n", list, strings.Join(rows, ", "), hasty)
 }
 
 // takes is a session that notes the activities it has taken. What ends the taking is a result set, and what was locked before it
