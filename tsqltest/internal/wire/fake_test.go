@@ -201,6 +201,20 @@ func (q *query) numbers(name string, numbers ...int64) error {
 	return q.set([]request.Column{{Name: name, Type: value.OfKind(sqltype.Int)}}, rows...)
 }
 
+// endless returns rows until the client cancels them. They are wide, so that few are on their way then: the driver reads those
+// before the server's confirmation, for which it waits five seconds.
+func endless(q *query) error {
+	if err := q.Columns([]request.Column{{Type: value.VarBinary(8000)}}); err != nil {
+		return err
+	}
+	for row := []value.Value{value.OfBytes(make([]byte, 8000))}; q.ctx.Err() == nil; {
+		if err := q.Row(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // echo returns a row of the parameters, and as output those that are by reference.
 func echo(q *query) error {
 	var columns []request.Column

@@ -167,15 +167,8 @@ func TestAttentionAmongRows(t *testing.T) {
 		return q.numbers("a", rows...)
 	}
 	server, db := start(t, scripts{
-		"slow": waits(begun, first),
-		"endless": func(q *query) error {
-			for q.ctx.Err() == nil {
-				if err := first(q); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		"slow":    waits(begun, first),
+		"endless": endless,
 	})
 	db.SetMaxOpenConns(1)
 	for _, text := range []string{"slow", "endless"} {
@@ -206,7 +199,7 @@ func TestAttentionAmongRows(t *testing.T) {
 // Rows that nobody reads to their end are cancelled by closing them.
 func TestRowsClosed(t *testing.T) {
 	t.Parallel()
-	server, db := start(t, scripts{"q": func(q *query) error { return q.numbers("a", make([]int64, 200_000)...) }})
+	server, db := start(t, scripts{"q": endless})
 	db.SetMaxOpenConns(1)
 	for range 20 {
 		rows, err := db.QueryContext(t.Context(), "q")

@@ -1,5 +1,0 @@
-//go:build !race
-
-package interleave
-
-const racing = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package mssql
-
-const raceDetector = false
