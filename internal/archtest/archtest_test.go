@@ -105,6 +105,12 @@ var table = []Rule{
 		Why:       "it judges any store by the contract's model, and so knows the contract and no store",
 	},
 	{
+		From:      Set{"./internal/testsupport/racing"},
+		Forbidden: anythingBut(),
+		Reach:     Directly,
+		Why:       "it is a constant of the build, which tests of every package may ask for",
+	},
+	{
 		From:      Set{"./internal/testsupport/tdsproxy"},
 		Forbidden: anythingBut("std"),
 		Reach:     Directly,

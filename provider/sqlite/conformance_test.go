@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/providertest"
 )
@@ -36,8 +37,9 @@ func TestConformanceMemory(t *testing.T) {
 // take a while.
 func conformance(open func(t *testing.T) providertest.Store) providertest.Config {
 	config := providertest.Config{Open: open, LongPolling: true, ShortPollLimit: 500 * millisecond}
-	if raceDetector {
+	if racing.On {
 		config.LockTimeout, config.ShortPollLimit = 3*second, 3*second
+		config.MaxPayload = 2 << 20 // what is larger takes its time in loops over characters
 	}
 	return config
 }

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/linear"
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
 // histories is how many the test of linearizability checks.
 func histories(t *testing.T) uint64 {
 	t.Helper()
-	if raceDetector {
+	if racing.On {
 		return uint64(linear.Amount(t, 8))
 	}
 	return uint64(linear.Amount(t, 30))
@@ -254,7 +255,7 @@ func hunt(t *testing.T, plant func(*broken) provider.Provider) *linear.Anomaly {
 	var store provider.Provider
 	var shortest *linear.Anomaly
 	wanted := 3
-	if raceDetector {
+	if racing.On {
 		wanted = 1
 	}
 	for n, found := uint64(0), 0; n < 400 && found < wanted; n++ {

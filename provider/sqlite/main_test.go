@@ -12,6 +12,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
 
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 func setDefaults() {
 	flag.Parse()
 	defaults := map[string]string{"test.parallel": "32"}
-	if raceDetector {
+	if racing.On {
 		defaults["rapid.checks"] = "10"
 	}
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })

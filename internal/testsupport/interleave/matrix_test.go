@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/duroxide/duroxide-go/internal/testsupport/racing"
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
@@ -37,7 +38,7 @@ func TestMatrix(t *testing.T) {
 	variants := []Variant{{}, {RowVersions: true}, {RowVersions: true, OptimizedLocking: true}}
 	list, every := Matrix(), len(variants) // of which each variant has one
 	switch {
-	case racing:
+	case racing.On:
 		every = 50
 	case os.Getenv("DUROXIDE_SCHEDULES") != "":
 		every = 1
@@ -66,7 +67,7 @@ func TestOperations(t *testing.T) {
 	lab := NewLab(t, Variant{})
 	before := after(t, lab, "SELECT 1;")
 	for at, o := range operations() {
-		if racing && at%10 != 0 {
+		if racing.On && at%10 != 0 {
 			continue
 		}
 		d := after(t, lab, o.batch("a", 1))
@@ -134,7 +135,7 @@ UPDATE duroxide.inboxes SET lock_token = @lock_token, locked_until = @until + @e
 // of them does all of it.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
-	if racing {
+	if racing.On {
 		t.Skip("SKIPPED: it takes long, and the detector of races finds nothing in it")
 	}
 	e := exploration(t)

@@ -1,0 +1,4 @@
+// Package racing tells tests whether the detector of races is on. Everything takes several times as long then, so that a test of
+// what it cannot find, such as sessions that take turns or texts of ten megabytes, does a part of its work. The run without the
+// detector does all of it.
+package racing
