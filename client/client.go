@@ -7,8 +7,8 @@
 //	}
 //	greetings, err := run.Wait(ctx)
 //
-// A client needs the store only, not a worker: starting, raising and cancelling
-// put messages into the store's queue, which some worker takes up.
+// A client needs only the store and no worker: it puts starts, events and cancel requests
+// into the store's queue, and a worker takes them from there.
 package client
 
 import (

@@ -23,11 +23,11 @@
 // the same answers. So it must not read the clock, random numbers, environment,
 // files or the network, start goroutines, block on Go's channels, or iterate over a
 // map to decide what to do; it does such things in activities, or with [NewGUID],
-// [UTCNow], [Timer], [Select], [Go], [Map] and [Channel]. Code that asks for something
-// else than the record holds fails with what was expected and what came.
+// [UTCNow], [Timer], [Select], [Go], [Map] and [Channel]. Code that diverges from the record
+// fails and reports what was expected and what it got.
 //
-// The function is left in a wait whenever it has nothing more to do. It goes on from there
-// if its worker has kept it in memory (CachedInstances in worker.Options). If not, its
-// deferred calls run, while recover sees nothing, and the next turn runs it from its start.
-// So a deferred call asks for nothing; clean-up that matters comes after the error, see [Saga].
+// When the function has to wait, its turn ends. If its worker keeps the function in memory
+// (CachedInstances in worker.Options), the next turn continues it. If not, its deferred calls
+// run, in which recover returns nil, and the next turn runs it from its start. So a deferred
+// call must ask for nothing. Clean up after the error instead, see [Saga].
 package orchestration

@@ -13,10 +13,10 @@
 // makes sure that at most one turn of an instance runs at any time and that the
 // work of a worker that dies comes back when its leases end (§7.3).
 //
-// Nothing waits in silence. The log tells, with the line, an orchestration function that
-// blocks or whose context is used by another goroutine; at Warn what has run or waited for
-// long, comes near a limit, or is lost; and a store that is away when it goes, ever more
-// rarely, and when it is back.
+// Nothing waits in silence. The log names the line where an orchestration function blocks
+// or where another goroutine uses its context. It warns of what has run or waited for long,
+// comes near a limit, or is lost. It tells when the store goes away, at growing intervals
+// while it is away, and when it is back.
 //
 // Files: worker.go (life cycle), options.go, options_check.go; dispatcher.go, slots.go and
 // taking.go (how work is found in a store that is a [provider.Taker]); for turns
