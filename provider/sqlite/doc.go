@@ -19,7 +19,7 @@
 // One connection writes. Calls that change something queue up for it, and
 // whatever has queued up while the last transaction was being made durable runs
 // as the next one: concurrent calls share the price of a disk flush (writer.go). Those
-// who have just been answered get a moment, 150 µs at most, to call again and share the
+// who have just been answered get a moment, 40 µs at most, to call again and share the
 // next one; a caller who is alone never waits for company (gather.go). When a call of a
 // group fails, the group is done again with a savepoint for each, so that one that
 // fails takes nothing with it. Reads use other
