@@ -105,6 +105,10 @@ type Environment struct {
 	Logger *slog.Logger
 	// Caller is what [Caller] returns; nil is unknown.
 	Caller func(ctx context.Context) (name, version string)
+	// Heartbeat is told the details of each [Heartbeat], as JSON; nil drops them.
+	Heartbeat func(details string)
+	// LastHeartbeat is what [LastHeartbeat] returns, as JSON; empty is none.
+	LastHeartbeat string
 }
 
 // NewContext returns a context that carries an environment, as a worker does

@@ -76,3 +76,28 @@ func ExampleCaller() {
 	fmt.Println(name, version)
 	// Output: unknown unknown
 }
+
+// A long activity says how far it is, so that the attempt after it goes on there.
+func ExampleHeartbeat() {
+	importRows := func(ctx context.Context, rows int) (string, error) {
+		next, _ := activity.LastHeartbeat[int](ctx) // 0 on the first attempt
+		for ; next < rows; next++ {
+			fmt.Println("row", next)
+			if err := activity.Heartbeat(ctx, next+1); err != nil {
+				return "", err // the result is not wanted any more, or the worker stops
+			}
+		}
+		return fmt.Sprintf("%d rows", next), nil
+	}
+	definition := activity.New("Import", importRows) // for worker.Register and orchestration.Activity
+	fmt.Println(definition.Name())
+
+	// A test calls the function itself, as the attempt after one that came to row 3.
+	ctx := activity.NewContext(context.Background(), activity.Environment{LastHeartbeat: "3"})
+	fmt.Println(importRows(ctx, 5))
+	// Output:
+	// Import
+	// row 3
+	// row 4
+	// 5 rows <nil>
+}

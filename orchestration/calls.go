@@ -20,7 +20,13 @@ func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, op
 	action := replay.CallActivity{
 		Name: def.Name(), Input: encode("input of "+source, input), SessionID: o.session, Tag: o.tag,
 	}
-	return attempts(ctx, "activity", source, o.retry, func(int) *Future[O] { return newFuture[O](ctx, source, action) })
+	if o.retry != nil {
+		action.StartTimeoutMs = milliseconds(o.retry.StartTimeout)
+	}
+	return attempts(ctx, "activity", source, o.retry, func(_ int, heartbeat string) *Future[O] {
+		action.Heartbeat = heartbeat
+		return newFuture[O](ctx, source, action)
+	})
 }
 
 // activityOptions are nil where nothing was asked for.
@@ -51,16 +57,17 @@ func WithTag(tag string) ActivityOption {
 // Timer is ready once the duration has passed, also across restarts. Zero and
 // negative durations are due at once.
 func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
-	at := ctx.env.NowMs()
-	if d > 0 {
-		// Rounded up: a timer may be late but never early. Not by adding to d, which
-		// may be the longest duration there is.
-		at += uint64(d / time.Millisecond)
-		if d%time.Millisecond > 0 {
-			at++
-		}
-	}
+	at := ctx.env.NowMs() + milliseconds(max(d, 0))
 	return newDecoded(ctx, "timer", replay.CreateTimer{FireAtMs: at}, func(string) (struct{}, error) { return struct{}{}, nil })
+}
+
+// milliseconds is rounded up: a timer may be late but never early.
+func milliseconds(d time.Duration) uint64 {
+	ms := uint64(d / time.Millisecond)
+	if d%time.Millisecond > 0 { // not by adding to d, which may be the longest there is
+		ms++
+	}
+	return ms
 }
 
 // Sleep waits for a [Timer]. Error: [ErrCancelled], which only an orchestration with
@@ -125,7 +132,7 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 		option.ofSub(&o)
 	}
 	action := replay.CallSub{Name: def.Name(), Input: encode("input of "+source, input), Version: o.version}
-	return attempts(ctx, "sub-orchestration", source, o.retry, func(attempt int) *Future[O] {
+	return attempts(ctx, "sub-orchestration", source, o.retry, func(attempt int, _ string) *Future[O] {
 		action.Instance = o.instance
 		if o.instance != "" && attempt > 1 {
 			action.Instance = fmt.Sprintf("%s::attempt::%d", o.instance, attempt)

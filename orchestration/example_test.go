@@ -132,6 +132,34 @@ func ExampleWithRetry() {
 	// Output: answered at attempt 3 <nil>
 }
 
+// A retry goes on where the attempt before it has failed. It has to be begun within an hour.
+func ExampleRetryPolicy() {
+	var imported []int
+	importRows := activity.New("ImportRows", func(ctx context.Context, rows int) (string, error) {
+		next, resumed := activity.LastHeartbeat[int](ctx)
+		for ; next < rows; next++ {
+			if next == 3 && !resumed {
+				return "", errors.New("the connection was lost")
+			}
+			imported = append(imported, next)
+			if err := activity.Heartbeat(ctx, next+1); err != nil {
+				return "", err // nobody wants the result any more, or the worker stops
+			}
+		}
+		return fmt.Sprintf("%d rows", next), nil
+	})
+	importing := orchestration.New("Importing", func(ctx *orchestration.Context, rows int) (string, error) {
+		policy := orchestration.RetryPolicy{StartTimeout: time.Hour, Backoff: orchestration.Constant(0)}
+		return orchestration.Activity(ctx, importRows, rows, orchestration.WithRetry(policy)).Await()
+	})
+
+	fmt.Println(resultOf(importing, 5, importRows))
+	fmt.Println(imported)
+	// Output:
+	// 5 rows <nil>
+	// [0 1 2 3 4]
+}
+
 // Each item is reserved and charged, two items at a time.
 func ExampleMap() {
 	buying := orchestration.New("Buying", func(ctx *orchestration.Context, items []string) ([]string, error) {

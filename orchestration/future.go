@@ -137,6 +137,16 @@ func causes(handle *replay.Handle) []error {
 	return nil
 }
 
+// heartbeat returns the last details that a failed activity had said; "" for none.
+func (f *Future[T]) heartbeat() string {
+	if c, ok := f.place.(called); ok {
+		if failure, ok := c.Details().(provider.Application); ok {
+			return failure.Heartbeat
+		}
+	}
+	return ""
+}
+
 // Ready reports whether the result is there, so that Await would not block.
 func (f *Future[T]) Ready() bool {
 	result, cancelled := f.state()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/registry"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
@@ -30,6 +31,8 @@ type script struct {
 	defaults *orchestration.RetryPolicy
 	// next are the messages that the instance has sent to itself to continue as new.
 	next []provider.WorkItem
+	// sent are the activities that were asked for, see asked.
+	sent []provider.WorkItem
 }
 
 // scripted begins an instance, whose id is "i".
@@ -73,6 +76,7 @@ func (s *script) turn(messages ...provider.WorkItem) {
 	s.misfits += len(result.Unreadable)
 	s.kept = result.Suspended
 	s.history = append(slices.Clone(s.history), result.HistoryDelta...)
+	s.sent = append(s.sent, result.WorkerItems...)
 	if result.Outcome == replay.ContinuedAsNew {
 		s.next = result.OrchestratorItems
 	}
@@ -113,7 +117,8 @@ func (s *script) open() (activities, timers []uint64, ended bool) {
 }
 
 // happen makes a turn of what a step says about the event of that id: "2 fires", "2 returns
-// text" or "2 fails text", of an activity or a sub-orchestration. A timer fires when it is due.
+// text" or "2 fails text", of an activity or a sub-orchestration. "2 fails text at 7" is of one whose
+// last heartbeat was 7, and "2 late" of one that no worker began in time. A timer fires when it is due.
 // "cancel why" cancels the instance, and steps with " and " between them are one turn.
 func (s *script) happen(step string) {
 	s.t.Helper()
@@ -135,7 +140,11 @@ func (s *script) message(step string) provider.WorkItem {
 	}
 	_, what, _ := strings.Cut(step, " ")
 	verb, text, _ := strings.Cut(what, " ")
-	failure := provider.Application{Kind: provider.AppActivityFailed, Message: text}
+	text, heartbeat, _ := strings.Cut(text, " at ")
+	failure := provider.Application{Kind: provider.AppActivityFailed, Message: text, Heartbeat: heartbeat}
+	if verb == "late" {
+		verb, failure = "fails", details.StartedLate(time.Hour, 60_000)
+	}
 	switch k := s.history[id-1].Kind.(type) {
 	case provider.TimerCreated:
 		s.nowMs = max(s.nowMs, k.FireAtMs)
@@ -154,6 +163,17 @@ func (s *script) message(step string) provider.WorkItem {
 		s.t.Fatalf("step %q: event %d is %s", step, id, k.Type())
 		return nil
 	}
+}
+
+// asked are the activities that were asked for: the id, how long each may wait, and the details
+// of the heartbeat that it begins with.
+func (s *script) asked() []string {
+	var lines []string
+	for _, item := range s.sent {
+		a, _ := item.(provider.ActivityExecuteItem)
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d %dms %s", a.ID, a.StartTimeoutMs, a.Heartbeat)))
+	}
+	return lines
 }
 
 // lines are the history without its start: a line for each event.

@@ -1,6 +1,7 @@
 package orchestration
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -30,7 +31,11 @@ type RetryPolicy struct {
 	// Timeout bounds each attempt, from when it is scheduled. One that takes longer is cancelled
 	// and the call fails with [ErrTimeout]. The default, 0, has no bound.
 	Timeout time.Duration
-	// RetryTimeouts tries again after an attempt that took too long.
+	// StartTimeout bounds the time until a worker begins an activity, from when it is scheduled. A
+	// worker that gets to it later does not run it, and the attempt fails with [ErrTimeout]. It
+	// means nothing for a sub-orchestration. The default, 0, has no bound.
+	StartTimeout time.Duration
+	// RetryTimeouts tries again after an attempt that took too long, or to begin.
 	RetryTimeouts bool
 	// TotalTimeout bounds all attempts and delays together. Then the call fails with
 	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
@@ -85,13 +90,14 @@ func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
 // WithRetry tries again what fails. A sub-orchestration that is tried again is a new instance.
 // For an activity it takes the place of the worker's policy (ActivityRetry in worker.Options), but
-// for a Timeout that it leaves open. A policy that makes no sense panics.
+// for a Timeout and a StartTimeout that it leaves open. A policy that makes no sense panics.
 func WithRetry(policy RetryPolicy) CallOption {
 	policy.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
 		chosen := policy
-		if *p != nil && chosen.Timeout == 0 {
-			chosen.Timeout = (*p).Timeout
+		if *p != nil {
+			chosen.Timeout = cmp.Or(chosen.Timeout, (*p).Timeout)
+			chosen.StartTimeout = cmp.Or(chosen.StartTimeout, (*p).StartTimeout)
 		}
 		*p = &chosen
 	})
@@ -118,8 +124,9 @@ func (p RetryPolicy) Validate() error {
 		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for 3", p.MaxAttempts)
 	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
 		return fmt.Errorf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter)
-	case p.Timeout < 0 || p.TotalTimeout < 0:
-		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v and TotalTimeout %v; they must not be negative", p.Timeout, p.TotalTimeout)
+	case p.Timeout < 0 || p.StartTimeout < 0 || p.TotalTimeout < 0:
+		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v, StartTimeout %v and TotalTimeout %v; they must not be negative",
+			p.Timeout, p.StartTimeout, p.TotalTimeout)
 	}
 	return nil
 }
@@ -139,10 +146,11 @@ func defaultRetry(ctx *Context, name string) *RetryPolicy {
 	return policy
 }
 
-// attempts makes a call by its policy. kind is what is called.
-func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, call func(attempt int) *Future[O]) *Future[O] {
+// attempts makes a call by its policy. kind is what is called; an attempt is told the last
+// details of the heartbeats before it.
+func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, call func(attempt int, heartbeat string) *Future[O]) *Future[O] {
 	if policy == nil {
-		return call(1)
+		return call(1, "")
 	}
 	*ctx.retried++
 	r := &retry{RetryPolicy: *policy, ctx: ctx, timedOut: "timeout: " + kind + " timed out", seed: *ctx.retried}
@@ -156,9 +164,10 @@ func attempts[O any](ctx *Context, kind, source string, policy *RetryPolicy, cal
 	var err error
 	branch := ctx.env.Go(func() {
 		for attempt := 1; ; attempt++ {
-			f := call(attempt)
+			f := call(attempt, r.heartbeat)
 			if err = r.wait(f); err == nil {
 				value, err = f.Await()
+				r.heartbeat = cmp.Or(f.heartbeat(), r.heartbeat)
 			}
 			if err == nil || !r.again(attempt, err) {
 				break
@@ -183,6 +192,8 @@ type retry struct {
 	late bool
 	// failed is how the last attempt failed that did not time out.
 	failed error
+	// heartbeat holds the last details that an attempt failed with.
+	heartbeat string
 }
 
 // errAttemptTimedOut is an attempt that took too long.
@@ -232,7 +243,7 @@ func (r *retry) again(attempt int, err error) bool {
 // mayHelp reports whether another attempt may help. A result that does not fit its type comes
 // again.
 func (r *retry) mayHelp(err error) bool {
-	if errors.Is(err, errAttemptTimedOut) {
+	if errors.Is(err, errAttemptTimedOut) || r.StartTimeout > 0 && errors.Is(err, ErrTimeout) {
 		return r.RetryTimeouts
 	}
 	_, failed := errors.AsType[*CallError](err)

@@ -3,6 +3,7 @@ package orchestrationtest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -73,6 +74,50 @@ func TestMocks(t *testing.T) {
 			env := orchestrationtest.New(t)
 			c.mock(orchestrationtest.Mock(env, tally, double))
 			got, err := orchestrationtest.Run(env, retried, 21)
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if text != c.err || err == nil && got != 42 {
+				t.Errorf("%d, %v", got, err)
+			}
+			env.WantCalls(c.calls...)
+		})
+	}
+}
+
+// TestHeartbeats has attempts that hand on how far they came, the last by a mock that begins late
+// (Mocked.Waits): within StartTimeout it runs, beyond it does not.
+func TestHeartbeats(t *testing.T) {
+	t.Parallel()
+	policy := orchestration.RetryPolicy{
+		MaxAttempts: 3, Backoff: orchestration.Constant(time.Minute), StartTimeout: time.Hour, TotalTimeout: 24 * time.Hour, RetryTimeouts: true,
+	}
+	counting := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (int, error) {
+		return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(policy)).Await()
+	})
+	count := func(ctx context.Context, n int) (int, error) {
+		last, _ := activity.LastHeartbeat[int](ctx)
+		if err := activity.Heartbeat(ctx, last+n); err != nil || last < 2*n {
+			return 0, fmt.Errorf("only %d, %w", last, err)
+		}
+		return last, nil
+	}
+	for name, c := range map[string]struct {
+		waits time.Duration
+		calls []string
+		err   string
+	}{
+		"at once": {0, []string{"Tally @0s", "Tally @1m", "Tally @2m"}, ""},
+		"in time": {time.Hour, []string{"Tally @1h", "Tally @2h1m", "Tally @3h2m"}, ""},
+		"late":    {2 * time.Hour, nil, "timeout: activity waited 2h0m0s for a worker, and may wait 1h0m0s"},
+		"never":   {25 * time.Hour, nil, "timeout: activity timed out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := orchestrationtest.New(t)
+			orchestrationtest.Mock(env, tally, count).Waits(c.waits)
+			got, err := orchestrationtest.Run(env, counting, 21)
 			text := ""
 			if err != nil {
 				text = err.Error()

@@ -100,6 +100,20 @@ func ExampleInputs() { //nolint:testableexamples // a test has its t from go tes
 	}
 }
 
+// All workers are busy for two hours.
+func ExampleMocked_Waits() { //nolint:testableexamples // a test has its t from go test
+	tests["TestChargesLate"] = func(t *testing.T) {
+		env := orchestrationtest.New(t)
+		orchestrationtest.Mock(env, Charge, func(context.Context, int) (string, error) { return "receipt", nil }).
+			Waits(2 * time.Hour)
+		orchestrationtest.Raise(env.After(time.Hour), Approve, "Ada")
+		if _, err := orchestrationtest.Run(env, Order, 49_00); err != nil {
+			t.Error(err)
+		}
+		env.WantCalls("Charge @3h")
+	}
+}
+
 // The history of a test's own run is kept for the code to come, which has to fit it.
 func ExampleEnv_Save() { //nolint:testableexamples // a test has its t from go test
 	tests["TestHistoryOfAnOrder"] = func(t *testing.T) {

@@ -32,6 +32,7 @@ type Mocked struct {
 	fails int
 	err   error
 	takes time.Duration
+	waits time.Duration
 }
 
 // Mock calls fn in place of an activity, or of a sub-orchestration or detached one. What fn
@@ -68,6 +69,13 @@ func (m *Mocked) Takes(d time.Duration) *Mocked {
 	return m
 }
 
+// Waits makes each call of an activity begin d after it was scheduled, as if no worker had got to
+// it before. The function of one whose policy has a shorter StartTimeout is not called.
+func (m *Mocked) Waits(d time.Duration) *Mocked {
+	m.waits = d
+	return m
+}
+
 // call is a mock's function, or its failure.
 func (m *Mocked) call(ctx context.Context, input string) (string, error) {
 	if m.fails > 0 {
@@ -77,24 +85,30 @@ func (m *Mocked) call(ctx context.Context, input string) (string, error) {
 	return m.fn(ctx, input)
 }
 
-// schedule begins an activity.
+// schedule has an activity begin, at once unless a mock says otherwise.
 func (e *Env) schedule(item provider.ActivityExecuteItem) {
+	if m := e.mocks[target{name: item.Name}]; m != nil && m.waits > 0 {
+		e.clock.add(e.clock.after(m.waits), false, func() { e.begin(item, m.waits) })
+		return
+	}
+	e.begin(item, 0)
+}
+
+// begin runs an activity that has waited, unless it may not wait so long.
+func (e *Env) begin(item provider.ActivityExecuteItem, waited time.Duration) {
 	ref := provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
 	if e.cancelled[ref] {
 		return
 	}
-	fn, takes := e.activity(item)
-	ctx := activity.NewContext(e.t.Context(), activity.Environment{
-		Info: activity.Info{
-			Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID,
-			Name: item.Name, Attempt: 1, WorkerID: "test", SessionID: text(item.SessionID), Tag: text(item.Tag),
-		},
-		Caller: func(context.Context) (name, version string) {
-			started := e.instance(item.Instance).started
-			return started.Name, started.Version
-		},
-	})
-	result, failed := invoke(ctx, provider.AppActivityFailed, "activity panicked: ", fn, item.Input)
+	var result string
+	var failed *provider.Application
+	var takes time.Duration
+	if most := item.StartTimeoutMs; most > 0 && uint64(waited/time.Millisecond) > most {
+		failed = new(details.StartedLate(waited, most))
+		failed.Heartbeat = item.Heartbeat
+	} else {
+		result, failed, takes = e.execute(item)
+	}
 	var completion provider.WorkItem = provider.ActivityCompletedItem{
 		Instance: item.Instance, ExecutionID: item.ExecutionID, ID: item.ID, Result: result,
 	}
@@ -108,6 +122,28 @@ func (e *Env) schedule(item provider.ActivityExecuteItem) {
 			e.deliver(completion)
 		}
 	})
+}
+
+// execute calls an activity's function, and says how long that takes.
+func (e *Env) execute(item provider.ActivityExecuteItem) (result string, failed *provider.Application, takes time.Duration) {
+	fn, takes := e.activity(item)
+	heartbeat := item.Heartbeat
+	ctx := activity.NewContext(e.t.Context(), activity.Environment{
+		Info: activity.Info{
+			Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID,
+			Name: item.Name, Attempt: 1, WorkerID: "test", SessionID: text(item.SessionID), Tag: text(item.Tag),
+		},
+		Caller: func(context.Context) (name, version string) {
+			started := e.instance(item.Instance).started
+			return started.Name, started.Version
+		},
+		Heartbeat: func(details string) { heartbeat = details }, LastHeartbeat: item.Heartbeat,
+	})
+	result, failed = invoke(ctx, provider.AppActivityFailed, "activity panicked: ", fn, item.Input)
+	if failed != nil {
+		failed.Heartbeat = heartbeat
+	}
+	return result, failed, takes
 }
 
 // activity finds what runs as an activity, and how long that takes.

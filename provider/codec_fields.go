@@ -199,6 +199,8 @@ func (i ActivityExecuteItem) fields(c *codec) WorkItem {
 	c.optionalText("session_id", &i.SessionID)
 	c.optionalText("tag", &i.Tag)
 	c.textUnlessEmpty("headers", &i.Headers)
+	c.textUnlessEmpty("heartbeat", &i.Heartbeat)
+	c.numberUnlessZero("start_timeout_ms", &i.StartTimeoutMs)
 	return i
 }
 
@@ -300,6 +302,7 @@ func (d Application) fields(c *codec) ErrorDetails {
 	c.textUnlessEmpty("failure_kind", &d.FailureKind)
 	c.textUnlessEmpty("failure_details", &d.FailureDetails)
 	c.flagUnlessFalse("final", &d.Final)
+	c.textUnlessEmpty("heartbeat", &d.Heartbeat)
 	return d
 }
 

@@ -170,6 +170,9 @@ func goldenWorkItems() map[string]provider.WorkItem {
 		"ActivityExecute (headers)": provider.ActivityExecuteItem{
 			Instance: "order-42", ExecutionID: 1, ID: 2, Name: "Charge", Input: "x", Headers: "trace=1",
 		},
+		"ActivityExecute (retry of what had heartbeats, bounded wait)": provider.ActivityExecuteItem{
+			Instance: "order-42", ExecutionID: 1, ID: 5, Name: "Import", Input: "x", Heartbeat: `{"rows":700}`, StartTimeoutMs: 60000,
+		},
 		"ContinueAsNew (headers)": provider.ContinueAsNewItem{
 			Instance: "order-42", Orchestration: "Order", Input: "x", Headers: "trace=1",
 		},
@@ -211,6 +214,9 @@ func goldenErrorDetails() map[string]provider.ErrorDetails {
 		},
 		"Application (failure of a kind)": provider.Application{
 			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
+		},
+		"Application (heartbeat)": provider.Application{
+			Kind: provider.AppActivityFailed, Message: "connection reset", Heartbeat: `{"rows":700}`,
 		},
 		"Application (cancelled)": provider.Application{Kind: provider.AppCancelled, CancelReason: "user"},
 		"Poison (orchestration)":  poison(provider.PoisonOrchestration{Instance: "i", ExecutionID: 1}, "[]"),

@@ -58,6 +58,9 @@ type Application struct {
 	// languages ignore all three.
 	FailureKind, FailureDetails string
 	Final                       bool
+	// Heartbeat holds the last details of an activity's heartbeats, as JSON, for the next
+	// attempt; empty for none. Runtimes of other languages ignore it, too.
+	Heartbeat string
 }
 
 // Poison is work that was fetched more often than allowed.

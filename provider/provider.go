@@ -281,6 +281,11 @@ type FetchedWorkItem struct {
 	LockToken string
 	// AttemptCount is 1 on first delivery.
 	AttemptCount uint32
+	// Waited is how long ago the activity was queued, by the store's clock; 0 if the store does
+	// not tell.
+	Waited time.Duration
+	// Heartbeat is what a [HeartbeatKeeper] keeps with the activity, empty for nothing.
+	Heartbeat string
 }
 
 // ExecutionMetadata holds what a turn changes on the instance and execution

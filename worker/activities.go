@@ -85,6 +85,8 @@ type call struct {
 	// settling is set when the outcome is known, and tried when its acknowledgement was tried.
 	settling settling
 	tried    bool
+	// beats is nil until the activity runs.
+	beats *heartbeats
 
 	mu sync.Mutex
 	// again is the latest fetch that the call was attached to, if any.
@@ -185,6 +187,9 @@ func (c *call) dispatch(ctx context.Context) (settle func()) {
 	if c.fetched.AttemptCount > c.worker.options.MaxAttempts {
 		return func() { c.poisoned(ctx) }
 	}
+	if c.late() {
+		return func() { c.tooLate(ctx) }
+	}
 	return c.run(ctx, fn)
 }
 
@@ -192,6 +197,8 @@ func (c *call) dispatch(ctx context.Context) (settle func()) {
 // the activity has returned.
 func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
 	c.tell = c.tellLong()
+	c.beats = newHeartbeats(ctx, c)
+	defer c.beats.stop()
 	c.takeLease(ctx)
 	defer c.worker.active.enter(c)()
 	c.worker.live.enter(c) // from now on the lease may be replaced
@@ -251,17 +258,23 @@ func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (se
 // execute calls the handler and sends its outcome, also a panic or the end of its
 // goroutine, as a message.
 func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<- provider.WorkItem) {
-	completion, err := c.failed("the activity called runtime.Goexit"), errGoexit
+	var completion provider.WorkItem
+	err := errGoexit
 	ctx, ended := c.tellActivity(ctx)
 	defer func() {
 		if value := recover(); value != nil {
 			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
 			completion, err = c.failed(fmt.Sprintf("activity panicked: %v", value)), errPanicked
 		}
+		if completion == nil {
+			completion = c.failed("the activity called runtime.Goexit")
+		}
 		ended(err)
 		done <- completion
 	}()
-	ctx = activity.NewContext(ctx, activity.Environment{Info: c.info(), Logger: c.logger, Caller: c.caller})
+	ctx = activity.NewContext(ctx, activity.Environment{
+		Info: c.info(), Logger: c.logger, Caller: c.caller, Heartbeat: c.beats.beat, LastHeartbeat: c.before(),
+	})
 	result, failure := fn(ctx, c.item.Input)
 	err = failure
 	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && errors.Is(err, codec.ErrNotDecoded) {
@@ -306,7 +319,12 @@ func (c *call) failed(message string) provider.WorkItem {
 	return c.failedWith(provider.Application{Kind: provider.AppActivityFailed, Message: message})
 }
 
+// failedWith is a failure. With an attempt's own go its last details, for the next one.
 func (c *call) failedWith(why provider.ErrorDetails) provider.WorkItem {
+	if failure, ok := why.(provider.Application); ok {
+		failure.Heartbeat = c.details()
+		why = failure
+	}
 	return provider.ActivityFailedItem{
 		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Details: why,
 	}
@@ -436,6 +454,9 @@ func (c *call) poisoned(ctx context.Context) {
 }
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
+	if c.beats != nil {
+		c.beats.send(c.settling.calls) //nolint:contextcheck // as below
+	}
 	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
 		LockToken: c.token(), Delay: delay, IgnoreAttempt: ignoreAttempt,
 	})

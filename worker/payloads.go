@@ -32,7 +32,7 @@ func (t *turn) undecodable(ctx context.Context, err error) {
 	t.abandon(ctx, delay, true)
 }
 
-// open decodes the activity's input.
+// open decodes the activity's input, and the details of its last heartbeat.
 func (c *call) open(ctx context.Context) error {
 	if c.worker.options.Codec != nil {
 		var cancel context.CancelFunc
@@ -40,8 +40,12 @@ func (c *call) open(ctx context.Context) error {
 		defer cancel()
 	}
 	item, err := sealed.OpenItem(ctx, c.worker.options.Codec, c.item)
+	if err != nil {
+		return err
+	}
+	heartbeat, err := sealed.OpenText(ctx, c.worker.options.Codec, c.fetched.Heartbeat)
 	if execute, ok := item.(provider.ActivityExecuteItem); ok && err == nil {
-		c.item = execute
+		c.item, c.fetched.Heartbeat = execute, heartbeat
 		c.worker.readable(c.key())
 	}
 	return err

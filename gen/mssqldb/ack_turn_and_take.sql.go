@@ -129,7 +129,7 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 		{"id", "work_item"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
-			"looked_ms",
+			"looked_ms", "heartbeat", "waited_ms",
 		},
 	},
 	flow: []state{

@@ -67,7 +67,7 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 		{"id", "work_item"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
-			"looked_ms",
+			"looked_ms", "heartbeat", "waited_ms",
 		},
 	},
 	flow: []state{

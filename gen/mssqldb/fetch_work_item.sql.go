@@ -15,7 +15,10 @@ var stmtFetchWorkItem = statement{
 	text:    "[duroxide].[fetch_work_item]",
 	schemas: []schemaAt{{0, 10, "duroxide"}},
 	sets: [][]string{
-		{"id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until", "looked_ms"},
+		{
+			"id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until", "looked_ms",
+			"heartbeat", "waited_ms",
+		},
 	},
 }
 
@@ -48,10 +51,12 @@ type FetchWorkItemItemRow struct {
 	FreshSession bool
 	DueUntil     int64
 	LookedMs     int64
+	Heartbeat    *string
+	WaitedMs     int64
 }
 
 func scanFetchWorkItemItemRow(rows *sql.Rows, r *FetchWorkItemItemRow) error {
-	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs)
+	return rows.Scan(&r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
 }
 
 // FetchWorkItemResult is what [Queries.FetchWorkItem] returns.

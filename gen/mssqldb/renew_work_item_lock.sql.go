@@ -19,15 +19,17 @@ var stmtRenewWorkItemLock = statement{
 type RenewWorkItemLockParams struct {
 	LockToken mssql.UniqueIdentifier
 	ExtendMs  int64
+	Heartbeat *string // nil: the default, NULL
 }
 
 // RenewWorkItemLock moves the end of an activity's lease to a time from now (§5.12). An error is how a worker
-// learns that the activity was cancelled.
+// learns that the activity was cancelled. With it goes a heartbeat, if there is one (§5.27).
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewWorkItemLock(ctx context.Context, p RenewWorkItemLockParams) error {
-	a := newArgs(2)
+	a := newArgs(3)
 	required(&a, "lock_token", sqlUniqueIdentifier{}, p.LockToken)
 	required(&a, "extend_ms", sqlBigInt{}, p.ExtendMs)
+	optional(&a, "heartbeat", sqlNVarChar(maxLength), p.Heartbeat)
 	return q.call(ctx, &stmtRenewWorkItemLock, &a, none)
 }

@@ -53,7 +53,7 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 		{"error_number", "error_message"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
-			"looked_ms",
+			"looked_ms", "heartbeat", "waited_ms",
 		},
 	},
 	flow: []state{
@@ -108,10 +108,12 @@ type TakeWorkRow struct {
 	FreshSession bool
 	DueUntil     int64
 	LookedMs     int64
+	Heartbeat    *string
+	WaitedMs     int64
 }
 
 func scanTakeWorkRow(rows *sql.Rows, r *TakeWorkRow) error {
-	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs)
+	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
 }
 
 // TakeResult is what [Queries.Take] returns.

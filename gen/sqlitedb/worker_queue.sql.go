@@ -323,7 +323,7 @@ const LockWork = `-- name: LockWork :one
 UPDATE worker_queue
 SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count + 1
 WHERE id = ?3
-RETURNING instance_id, session_id, work_item, attempt_count
+RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at
 `
 
 type LockWorkRow struct {
@@ -331,6 +331,8 @@ type LockWorkRow struct {
 	SessionID    *string
 	WorkItem     string
 	AttemptCount int64
+	Heartbeat    *string
+	CreatedAt    int64
 }
 
 func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) (LockWorkRow, error) {
@@ -341,6 +343,8 @@ func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *
 		&i.SessionID,
 		&i.WorkItem,
 		&i.AttemptCount,
+		&i.Heartbeat,
+		&i.CreatedAt,
 	)
 	return i, err
 }
@@ -674,25 +678,27 @@ func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
 
 const RenewWork = `-- name: RenewWork :one
 UPDATE worker_queue
-SET locked_until = ?1, ready = 0
-WHERE id = ?2
-  AND lock_token = ?3
-  AND locked_until > ?4
+SET locked_until = ?1, ready = 0, heartbeat = coalesce(?2, heartbeat)
+WHERE id = ?3
+  AND lock_token = ?4
+  AND locked_until > ?5
 RETURNING session_id
 `
 
 type RenewWorkParams struct {
 	LockedUntil *int64
+	Heartbeat   *string
 	ID          int64
 	LockToken   *string
 	Now         *int64
 }
 
 // Not ready, as under any lease: it would be if the clock was set back after the
-// lease had seemed to end.
+// lease had seemed to end. The details of a heartbeat stay if there are no new ones.
 func (q *Queries) RenewWork(ctx context.Context, arg RenewWorkParams) (*string, error) {
 	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork,
 		arg.LockedUntil,
+		arg.Heartbeat,
 		arg.ID,
 		arg.LockToken,
 		arg.Now,

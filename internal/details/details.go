@@ -4,6 +4,8 @@ package details
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/duroxide/duroxide-go/failure"
 	"github.com/duroxide/duroxide-go/provider"
@@ -27,6 +29,15 @@ func Of(source provider.AppErrorKind, err error) provider.Application {
 		d.FailureKind, d.FailureDetails = f.Kind, f.Details
 	}
 	return d
+}
+
+// StartedLate is how an activity fails that has waited for longer than it may until a worker
+// got to it.
+func StartedLate(waited time.Duration, allowedMs uint64) provider.Application {
+	return provider.Application{
+		Kind: provider.AppActivityFailed, FailureKind: Timeout,
+		Message: fmt.Sprintf("timeout: activity waited %v for a worker, and may wait %v", waited, time.Duration(allowedMs)*time.Millisecond),
+	}
 }
 
 // Failure is what is recorded of a failure beside its text, nil when there is nothing.

@@ -39,6 +39,7 @@ var optional = map[string]has{
 	"EndTeller":       check[provider.EndTeller](),
 	"InstanceStarter": check[provider.InstanceStarter](),
 	"LeaseWatcher":    check[provider.LeaseWatcher](),
+	"HeartbeatKeeper": check[provider.HeartbeatKeeper](),
 	"LockRenewer":     check[provider.LockRenewer](),
 	"MessageStarter":  check[provider.MessageStarter](),
 	"ProgressReader":  check[provider.ProgressReader](),

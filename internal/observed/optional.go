@@ -13,6 +13,7 @@ var (
 	_ provider.Taker           = (*store)(nil)
 	_ provider.LockRenewer     = (*store)(nil)
 	_ provider.LeaseWatcher    = (*store)(nil)
+	_ provider.HeartbeatKeeper = (*store)(nil)
 	_ provider.CodeSelector    = (*store)(nil)
 	_ provider.InstanceStarter = (*store)(nil)
 	_ provider.MessageStarter  = (*store)(nil)
@@ -71,6 +72,11 @@ func (s *store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([
 	outcomes, err := inner[provider.LockRenewer](s).RenewLocks(ctx, locks)
 	told.fetched(first(err, outcomes), 0, 0)
 	return outcomes, err
+}
+
+func (s *store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) (err error) {
+	defer s.begin(ctx, "keep_heartbeat").end(&err)
+	return inner[provider.HeartbeatKeeper](s).KeepHeartbeat(ctx, lockToken, extendFor, details)
 }
 
 func (s *store) LostWorkItems(ctx context.Context, lockTokens []string) (_ []string, err error) {

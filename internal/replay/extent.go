@@ -172,7 +172,7 @@ func detailBytes(details provider.ErrorDetails) int {
 	}
 	bytes := len(details.DisplayMessage())
 	if d, ok := details.(provider.Application); ok {
-		bytes += len(d.FailureKind) + len(d.FailureDetails)
+		bytes += len(d.FailureKind) + len(d.FailureDetails) + len(d.Heartbeat)
 	}
 	return bytes
 }

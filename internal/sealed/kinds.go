@@ -76,6 +76,7 @@ func (m *mapper) item(item provider.WorkItem) provider.WorkItem {
 		return itemOf(m, before, item, i)
 	case provider.ActivityExecuteItem:
 		i.Input = m.text(i.Input)
+		i.Heartbeat = m.unlessEmpty(i.Heartbeat)
 		return itemOf(m, before, item, i)
 	case provider.ActivityCompletedItem:
 		i.Result = m.text(i.Result)
@@ -115,9 +116,7 @@ func (m *mapper) details(details provider.ErrorDetails) provider.ErrorDetails {
 		if d.Kind == provider.AppCancelled {
 			d.CancelReason = m.text(d.CancelReason)
 		}
-		if d.FailureDetails != "" {
-			d.FailureDetails = m.text(d.FailureDetails)
-		}
+		d.FailureDetails, d.Heartbeat = m.unlessEmpty(d.FailureDetails), m.unlessEmpty(d.Heartbeat)
 		if m.changes != before {
 			return d
 		}

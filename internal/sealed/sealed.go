@@ -27,6 +27,18 @@ func Item(ctx context.Context, c *codec.Codec, item provider.WorkItem) (provider
 	return m.item(item), m.err
 }
 
+// Text encodes a text, unless it is empty.
+func Text(ctx context.Context, c *codec.Codec, text string) (string, error) {
+	m := encoder(ctx, c)
+	return m.unlessEmpty(text), m.err
+}
+
+// OpenText decodes a text.
+func OpenText(ctx context.Context, c *codec.Codec, text string) (string, error) {
+	m := decoder(ctx, c)
+	return m.text(text), m.err
+}
+
 // OpenTurn decodes what a turn was fetched with.
 func OpenTurn(ctx context.Context, c *codec.Codec, item provider.OrchestrationItem) (provider.OrchestrationItem, error) {
 	m := decoder(ctx, c)
@@ -101,6 +113,13 @@ func (m *mapper) text(text string) string {
 		m.changes++
 	}
 	return changed
+}
+
+func (m *mapper) unlessEmpty(text string) string {
+	if text == "" {
+		return ""
+	}
+	return m.text(text)
 }
 
 func (m *mapper) optional(text *string) *string {

@@ -89,7 +89,7 @@ var details = []struct {
 	value provider.ErrorDetails
 	plain []string
 }{
-	{provider.Application{Kind: provider.AppCancelled, CancelReason: "1", Message: "2", FailureKind: "FailureKind", FailureDetails: "4"}, []string{"FailureKind"}},
+	{provider.Application{Kind: provider.AppCancelled, CancelReason: "1", Message: "2", FailureKind: "FailureKind", FailureDetails: "4", Heartbeat: "5"}, []string{"FailureKind"}},
 	{provider.Application{Kind: provider.AppActivityFailed, Message: ""}, nil},
 	{provider.Infrastructure{Operation: "Operation", Message: "Message"}, []string{"Operation", "Message"}},
 	{provider.Configuration{Kind: "Kind", Resource: "Resource", Message: new("Message")}, []string{"Kind", "Resource", "Message"}},

@@ -302,6 +302,7 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 		}
 		item, err := s.openWork(ctx, tokenAt(token, int(row.Position)), &mssqldb.FetchWorkItemItemRow{
 			ID: row.ID, InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: row.AttemptCount, FreshSession: row.FreshSession,
+			Heartbeat: row.Heartbeat, WaitedMs: row.WaitedMs,
 		})
 		switch {
 		case err != nil:

@@ -125,7 +125,10 @@ func (s *Store) openWork(
 ) (*provider.FetchedWorkItem, error) {
 	item, err := provider.DecodeWorkItem([]byte(row.WorkItem))
 	if err == nil {
-		return &provider.FetchedWorkItem{Item: item, LockToken: tokenText(token), AttemptCount: uint32(row.AttemptCount)}, nil
+		return &provider.FetchedWorkItem{
+			Item: item, LockToken: tokenText(token), AttemptCount: uint32(row.AttemptCount),
+			Waited: columns.Since(0, row.WaitedMs), Heartbeat: restored(columns.OrEmpty(row.Heartbeat)),
+		}, nil
 	}
 	err = s.setWorkAside(ctx, token, row, err)
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {

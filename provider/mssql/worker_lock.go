@@ -74,6 +74,30 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 	})
 }
 
+var _ provider.HeartbeatKeeper = (*Store)(nil)
+
+// KeepHeartbeat implements [provider.HeartbeatKeeper] (§5.27). It is repeated when the connection
+// was lost before the answer: keeping it again does no harm.
+func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
+	const operation = "keep_heartbeat"
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
+	if err != nil {
+		return err
+	}
+	if err := columns.CheckHeartbeat(operation, details); err != nil {
+		return err
+	}
+	token, ok := parseToken(lockToken)
+	if !ok {
+		return unknownToken(operation)
+	}
+	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
+		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{
+			LockToken: token, ExtendMs: lockFor, Heartbeat: new(storedString(details)),
+		})
+	})
+}
+
 // AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
 // session and its tag, and the owner keeps the session.
 //

@@ -31,6 +31,7 @@ const (
 	GetKVAllValues             Operation = "get_kv_all_values"
 	GetInstanceStats           Operation = "get_instance_stats"
 	LostWorkItems              Operation = "lost_work_items"
+	KeepHeartbeat              Operation = "keep_heartbeat"
 )
 
 // Call is a call that a rule may apply to, with what is known of it.

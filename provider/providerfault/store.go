@@ -237,6 +237,17 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]strin
 	})
 }
 
+// KeepHeartbeat implements [provider.HeartbeatKeeper]. With a store that is none, it only renews
+// the lease.
+func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
+	return act(ctx, s, Call{Operation: KeepHeartbeat, LockToken: lockToken}, func() error {
+		if keeper, ok := s.inner.(provider.HeartbeatKeeper); ok {
+			return keeper.KeepHeartbeat(ctx, lockToken, extendFor, details)
+		}
+		return s.inner.RenewWorkItemLock(ctx, lockToken, extendFor)
+	})
+}
+
 // target is the instance an item is addressed to; the item may be nil.
 func target(item provider.WorkItem) string {
 	if item == nil {

@@ -185,6 +185,7 @@ func categories() []category {
 		pages(),
 		taking(),
 		renewingTogether(),
+		heartbeats(),
 		heldHistory(),
 		moreDeletion(),
 		moreBulkDeletion(),

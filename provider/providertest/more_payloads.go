@@ -72,6 +72,7 @@ func details() []provider.ErrorDetails {
 		provider.Application{
 			Kind: provider.AppActivityFailed, Message: "card declined", FailureKind: "CardDeclined", FailureDetails: `{"code":51}`, Final: true,
 		},
+		provider.Application{Kind: provider.AppActivityFailed, Message: "connection reset", Heartbeat: `{"rows":700}`},
 		provider.Poison{
 			AttemptCount: 11, MaxAttempts: 10, Message: "[]",
 			MessageType: provider.PoisonOrchestration{Instance: "i", ExecutionID: 1},

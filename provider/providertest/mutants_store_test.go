@@ -50,6 +50,7 @@ type calls struct {
 	AckTurnAndTake             func(ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams) (provider.Taken, error)
 	AckWorkAndTake             func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error)
 	WorkReady                  func() (turns, activities <-chan struct{}, stop func())
+	KeepHeartbeat              func(ctx context.Context, lockToken string, extendFor time.Duration, details string) error
 	RenewLocks                 func(ctx context.Context, locks []provider.LockRenewal) ([]error, error)
 	StartInstance              func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
 	FindInstance               func(ctx context.Context, instance string) (*provider.IDUse, error)
@@ -67,6 +68,7 @@ type mutable interface {
 	provider.CodeSelector
 	provider.Taker
 	provider.LockRenewer
+	provider.HeartbeatKeeper
 	provider.InstanceStarter
 	provider.MessageStarter
 	provider.HeldAdmin
@@ -118,6 +120,7 @@ func callsOf(p mutable) *calls {
 		AckTurnAndTake:             p.AckTurnAndTake,
 		AckWorkAndTake:             p.AckWorkAndTake,
 		WorkReady:                  p.WorkReady,
+		KeepHeartbeat:              p.KeepHeartbeat,
 		RenewLocks:                 p.RenewLocks,
 		StartInstance:              p.StartInstance,
 		FindInstance:               p.FindInstance,
@@ -233,6 +236,10 @@ func (b broken) AckWorkAndTake(ctx context.Context, acks []provider.WorkAck, par
 
 func (b broken) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	return b.calls.WorkReady()
+}
+
+func (b broken) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
+	return b.calls.KeepHeartbeat(ctx, lockToken, extendFor, details)
 }
 
 func (b broken) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {

@@ -62,10 +62,10 @@ func checkBounds(t *rapid.T, s *Store) {
 				scan(&tag, &session, &code, &id)
 				check(ready.activities.read, ready.activities.bounds[newWorkKey(tag, session != nil)][code], "activity", id)
 			}),
-			each(ctx, s, "SELECT id, instance_id, work_item, session_id, attempt_count + 1 FROM worker_queue", func(scan func(...any)) {
+			each(ctx, s, "SELECT id, instance_id, work_item, session_id, attempt_count + 1, heartbeat, created_at FROM worker_queue", func(scan func(...any)) {
 				var id int64
 				var row sqlitedb.LockWorkRow
-				scan(&id, &row.InstanceID, &row.WorkItem, &row.SessionID, &row.AttemptCount)
+				scan(&id, &row.InstanceID, &row.WorkItem, &row.SessionID, &row.AttemptCount, &row.Heartbeat, &row.CreatedAt)
 				if kept, ok := ready.keptWork[id]; ok && kept != row {
 					t.Errorf("activity %d is kept as %+v, stored is %+v", id, kept, row)
 				}

@@ -181,7 +181,7 @@ func (t *tx) keepWork(id int64, row sqlitedb.EnqueueWorkParams) {
 			break
 		}
 	}
-	r.keptWork[id] = sqlitedb.LockWorkRow{InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: 1}
+	r.keptWork[id] = sqlitedb.LockWorkRow{InstanceID: row.InstanceID, WorkItem: row.WorkItem, AttemptCount: 1, CreatedAt: row.Now}
 }
 
 // lockWork locks an activity that is ready.

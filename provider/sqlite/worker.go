@@ -165,7 +165,10 @@ func (t *tx) nextWork(
 		t.activitiesTaken = append(t.activitiesTaken, id)
 		// Others that wait look again when this lease ends.
 		t.wakeActivity(until)
-		return &provider.FetchedWorkItem{Item: item, LockToken: workToken(secret, id), AttemptCount: uint32(row.AttemptCount)}, nil
+		return &provider.FetchedWorkItem{
+			Item: item, LockToken: workToken(secret, id), AttemptCount: uint32(row.AttemptCount),
+			Waited: columns.Since(row.CreatedAt, t.now), Heartbeat: columns.OrEmpty(row.Heartbeat),
+		}, nil
 	}
 }
 

@@ -76,14 +76,38 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 
 // renewWork prepares the renewal. Error: [provider.ErrInvalidArgument].
 func renewWork(lockToken string, extendFor time.Duration) (func(context.Context, *tx) error, error) {
-	lockFor, err := columns.Lease(opRenewWork, "extendFor", extendFor)
+	return renewWorkWith(opRenewWork, lockToken, extendFor, nil)
+}
+
+// renewWorkWith is renewWork with the details of a heartbeat, nil for none.
+func renewWorkWith(
+	operation, lockToken string, extendFor time.Duration, heartbeat *string,
+) (func(context.Context, *tx) error, error) {
+	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
 	secret, id := cutWorkToken(lockToken)
 	return func(ctx context.Context, t *tx) error {
 		until := t.now + lockFor
 		t.wakeActivity(until)
-		session, err := t.RenewWork(ctx, sqlitedb.RenewWorkParams{LockedUntil: &until, ID: id, LockToken: &secret, Now: &t.now})
-		return t.afterWork(ctx, opRenewWork, lockToken, session, err)
+		session, err := t.RenewWork(ctx, sqlitedb.RenewWorkParams{
+			LockedUntil: &until, Heartbeat: heartbeat, ID: id, LockToken: &secret, Now: &t.now,
+		})
+		return t.afterWork(ctx, operation, lockToken, session, err)
 	}, err
+}
+
+var _ provider.HeartbeatKeeper = (*Store)(nil)
+
+// KeepHeartbeat implements [provider.HeartbeatKeeper] (§5.27).
+func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
+	const operation = "keep_heartbeat"
+	if err := columns.CheckHeartbeat(operation, details); err != nil {
+		return err
+	}
+	renew, err := renewWorkWith(operation, lockToken, extendFor, &details)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, operation, renew)
 }
 
 // afterWork ends a call on an activity's lease: it turns "no such live lease" into

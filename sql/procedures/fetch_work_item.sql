@@ -12,7 +12,7 @@
 -- Result sets:
 --   1 Item: the locked activity, and whether the owner did not have its session before. due_until: what
 --     was due by then, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in
---     milliseconds
+--     milliseconds. waited_ms: how long ago it was queued
 --
 -- Locks: those of lock_work_item; then worker_queue (the activity's row, shared, by
 --   pk_worker_queue).
@@ -56,7 +56,8 @@ EXEC duroxide.lock_work_item @lock_token = @lock_token, @lock_ms = @lock_ms, @se
 -- meanwhile.
 -- gen:result Item
 SELECT q.id, q.instance_id, q.work_item, q.attempt_count, CAST(COALESCE(@fresh, 0) AS BIT) AS fresh_session,
-    COALESCE(@due_until, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms
+    COALESCE(@due_until, 0) AS due_until, COALESCE(@looked_ms, 0) AS looked_ms, q.heartbeat,
+    DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) - q.created_at AS waited_ms
 FROM duroxide.worker_queue AS q WITH (FORCESEEK (pk_worker_queue (id)))
 WHERE q.id = @id
   AND q.lock_token = @lock_token

@@ -1,12 +1,13 @@
 -- Moves the end of an activity's lease to a time from now (§5.12). An error is how a worker
--- learns that the activity was cancelled.
+-- learns that the activity was cancelled. With it goes a heartbeat, if there is one (§5.27).
 --
--- Called by: Store.RenewWorkItemLock, renew_locks.
+-- Called by: Store.RenewWorkItemLock, Store.KeepHeartbeat, renew_locks.
 -- Transaction: its own.
 --
 -- Parameters:
 --   @lock_token  the activity's lease
 --   @extend_ms   how long it lasts from now on, in milliseconds
+--   @heartbeat   the details of a heartbeat, in the place of earlier ones; NULL leaves those
 --
 -- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue; it is found by
 --   uq_worker_queue_token without a lock), sessions (by stamp_session).
@@ -20,7 +21,8 @@
 --   50011 lock_expired: the token's lease has ended
 CREATE OR ALTER PROCEDURE duroxide.renew_work_item_lock
     @lock_token UNIQUEIDENTIFIER,
-    @extend_ms  BIGINT
+    @extend_ms  BIGINT,
+    @heartbeat  NVARCHAR(MAX) = NULL
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
@@ -39,7 +41,7 @@ BEGIN TRY
     -- Not ready, as under any lease: it would be if the clock was set back after the
     -- lease had seemed to end.
     UPDATE q
-    SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0
+    SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0, heartbeat = COALESCE(@heartbeat, heartbeat)
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
     WHERE id = @id
       AND lock_token = @lock_token

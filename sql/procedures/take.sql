@@ -22,8 +22,8 @@
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
 --     taken
 --   6 Failure: the error, if there was one
---   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until
---     and looked_ms as in fetch_work_item
+--   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
+--     looked_ms and waited_ms as in fetch_work_item
 --
 -- Locks: inboxes, worker_queue (shared, by the indexes of what is ready or due, while it looks); those
 --   of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other, with
@@ -165,7 +165,8 @@ END CATCH;
 IF EXISTS (SELECT 1 FROM @taken AS t)
     -- An activity that was cancelled meanwhile is missing.
     -- gen:result Work
-    SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms
+    SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms,
+        q.heartbeat, COALESCE(@now - q.created_at, 0) AS waited_ms
     FROM @taken AS t
     INNER JOIN @work AS w ON w.position = t.position
     INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token

@@ -119,6 +119,8 @@ CREATE TABLE duroxide.worker_queue (
     -- When a row that is not ready becomes so by itself: the end of its lease or of
     -- its delay.
     wake_at       BIGINT           NOT NULL,
+    -- The details of the last heartbeat (§5.27).
+    heartbeat     NVARCHAR(MAX)    NULL,
     created_at    BIGINT           NOT NULL,
     CONSTRAINT pk_worker_queue PRIMARY KEY CLUSTERED (id) WITH (ALLOW_PAGE_LOCKS = OFF),
     CONSTRAINT ck_worker_queue_attempts CHECK (attempt_count >= 0)

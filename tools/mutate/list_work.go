@@ -120,6 +120,10 @@ var workMutants = []mutant{
 		old: "      AND lock_token = @lock_token\n      AND locked_until > @now\n    OPTION", new: "      AND lock_token = @lock_token\n    OPTION",
 	},
 	{
+		what: "loses the details of a heartbeat", kind: comparedWrong, module: "renew_work_item_lock",
+		old: "heartbeat = COALESCE(@heartbeat, heartbeat)", new: "heartbeat = @heartbeat",
+	},
+	{
 		what: "stamps the session before it locks the activity", kind: orderSwapped, module: "renew_work_item_lock",
 		old: "    -- Not ready, as under any lease", new: "    SELECT @session_id = q.session_id FROM duroxide.worker_queue AS q WHERE q.id = @id;\n    EXEC duroxide.stamp_session @session_id = @session_id, @now = @now;\n    -- Not ready, as under any lease",
 	},

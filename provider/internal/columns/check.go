@@ -47,3 +47,14 @@ func checkNumber(operation, name string, n uint64) error {
 func Clamp(n uint64) int64 {
 	return int64(min(n, math.MaxInt64))
 }
+
+// CheckHeartbeat refuses what are no details of a heartbeat.
+func CheckHeartbeat(operation, details string) error {
+	if n := len(details); n == 0 || n > provider.MaxHeartbeat {
+		return Invalid(operation, "the details of a heartbeat have %d bytes; they must have 1 to %d", n, provider.MaxHeartbeat)
+	}
+	if !utf8.ValidString(details) || strings.ContainsRune(details, 0) {
+		return Invalid(operation, "the details of a heartbeat must be UTF-8 without NUL") // which are not shown: a payload
+	}
+	return nil
+}

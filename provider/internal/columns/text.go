@@ -25,6 +25,14 @@ func optionalText(text *string) *string {
 	return new(Text(*text))
 }
 
+// OrEmpty is a text that may be missing.
+func OrEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
 // IDs are those ids of a list that can name something, in their order. What is left out
 // names nothing, and passed on in JSON or to a driver might come to name something else
 // ([CheckID]).

@@ -38,3 +38,8 @@ func milliseconds(d time.Duration) int64 {
 	}
 	return ms
 }
+
+// Since is the time between two moments in milliseconds, 0 if the clock was set back.
+func Since(then, now int64) time.Duration {
+	return time.Duration(max(0, now-then)) * time.Millisecond
+}

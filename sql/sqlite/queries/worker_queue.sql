@@ -428,7 +428,7 @@ WHERE w.ready_at <= CAST(@ready_by AS INTEGER);
 UPDATE worker_queue
 SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
 WHERE id = @work_id
-RETURNING instance_id, session_id, work_item, attempt_count;
+RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at;
 
 -- LockWork for an activity of which the caller knows the rest.
 --
@@ -456,11 +456,11 @@ WHERE id = @id
 RETURNING session_id;
 
 -- Not ready, as under any lease: it would be if the clock was set back after the
--- lease had seemed to end.
+-- lease had seemed to end. The details of a heartbeat stay if there are no new ones.
 --
 -- name: RenewWork :one
 UPDATE worker_queue
-SET locked_until = @locked_until, ready = 0
+SET locked_until = @locked_until, ready = 0, heartbeat = coalesce(sqlc.narg(heartbeat), heartbeat)
 WHERE id = @id
   AND lock_token = @lock_token
   AND locked_until > @now

@@ -193,6 +193,8 @@ CREATE TABLE worker_queue (
     attempt_count INTEGER NOT NULL DEFAULT 0 CHECK (attempt_count >= 0),
     -- 1 when visible and not leased; 0 until coalesce(locked_until, visible_at).
     ready         INTEGER NOT NULL DEFAULT 1 CHECK (ready IN (0, 1)),
+    -- The details of the last heartbeat.
+    heartbeat     TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;
 
