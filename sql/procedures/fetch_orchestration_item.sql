@@ -117,8 +117,7 @@ BEGIN TRY
           AND b.wake_at <= @now
     )
         EXEC duroxide.ready_due_inboxes @now = @now, @due_from = @due_from, @more = @more OUTPUT;
-    IF @more = 0
-        SET @due_from = @now;
+    SET @due_from = CASE @more WHEN 0 THEN @now ELSE @due_from END;
 
     INSERT INTO @versions (version_id)
     SELECT 0
@@ -210,9 +209,8 @@ BEGIN TRY
           AND code_id = @code_id
           AND head_id IS NOT NULL
         OPTION (KEEPFIXED PLAN);
-        SET @taken = @@ROWCOUNT;
+        SELECT @taken = @@ROWCOUNT, @patient = 0;
         SET LOCK_TIMEOUT -1;
-        SET @patient = 0;
 
         -- Take its messages, and see what they are for.
         IF @taken = 1

@@ -56,7 +56,7 @@ var turnMutants = []mutant{
 	},
 	{
 		what: "commits when it has taken the instance, before it takes the messages", kind: commitMoved, module: "fetch_orchestration_item",
-		old: "        SET @taken = @@ROWCOUNT;\n        SET LOCK", new: "        SET @taken = @@ROWCOUNT;\n        " + again + "        SET LOCK",
+		old: "        SELECT @taken = @@ROWCOUNT, @patient = 0;\n        SET LOCK", new: "        SELECT @taken = @@ROWCOUNT, @patient = 0;\n        " + again + "        SET LOCK",
 	},
 	{
 		what: "commits before it releases what it has not taken", kind: commitMoved, module: "fetch_orchestration_item",
