@@ -361,6 +361,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.receiveMessageStmt, err = db.PrepareContext(ctx, ReceiveMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiveMessage: %w", err)
 	}
+	if q.refreshDueInboxesStmt, err = db.PrepareContext(ctx, RefreshDueInboxes); err != nil {
+		return nil, fmt.Errorf("error preparing query RefreshDueInboxes: %w", err)
+	}
 	if q.refreshInboxStmt, err = db.PrepareContext(ctx, RefreshInbox); err != nil {
 		return nil, fmt.Errorf("error preparing query RefreshInbox: %w", err)
 	}
@@ -988,6 +991,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing receiveMessageStmt: %w", cerr)
 		}
 	}
+	if q.refreshDueInboxesStmt != nil {
+		if cerr := q.refreshDueInboxesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing refreshDueInboxesStmt: %w", cerr)
+		}
+	}
 	if q.refreshInboxStmt != nil {
 		if cerr := q.refreshInboxStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing refreshInboxStmt: %w", cerr)
@@ -1235,6 +1243,7 @@ type Queries struct {
 	readyDueWorkStmt              *sql.Stmt
 	readyTagsStmt                 *sql.Stmt
 	receiveMessageStmt            *sql.Stmt
+	refreshDueInboxesStmt         *sql.Stmt
 	refreshInboxStmt              *sql.Stmt
 	renewInboxStmt                *sql.Stmt
 	renewSessionsStmt             *sql.Stmt
@@ -1373,6 +1382,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		readyDueWorkStmt:              q.readyDueWorkStmt,
 		readyTagsStmt:                 q.readyTagsStmt,
 		receiveMessageStmt:            q.receiveMessageStmt,
+		refreshDueInboxesStmt:         q.refreshDueInboxesStmt,
 		refreshInboxStmt:              q.refreshInboxStmt,
 		renewInboxStmt:                q.renewInboxStmt,
 		renewSessionsStmt:             q.renewSessionsStmt,

@@ -560,6 +560,91 @@ func (q *Queries) ReceiveMessage(ctx context.Context, messageID int64, instanceI
 	return i, err
 }
 
+const RefreshDueInboxes = `-- name: RefreshDueInboxes :many
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
+SELECT
+    b.instance_id,
+    e.version_id,
+    e.code_id,
+    (
+        SELECT min(q.id)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = b.instance_id
+          AND q.kind IN (0, 1, 2, 3)
+          AND q.visible_at <= ?1
+    ),
+    (
+        SELECT min((
+            SELECT min(q.visible_at)
+            FROM orchestrator_queue AS q
+            WHERE q.instance_id = b.instance_id
+              AND q.kind = k.kind
+              AND q.visible_at > ?1
+        ))
+        FROM (SELECT 0 AS kind UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) AS k
+    )
+FROM (
+    SELECT d.instance_id, d.locked_until
+    FROM inboxes AS d
+    WHERE d.wake_at <= ?1
+    ORDER BY d.wake_at
+    LIMIT 256
+) AS b
+JOIN instances AS i ON i.instance_id = b.instance_id
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status = 'Running'
+  AND (b.locked_until IS NULL OR b.locked_until <= ?1)
+ON CONFLICT (instance_id) DO UPDATE SET
+    version_id = excluded.version_id,
+    code_id = excluded.code_id,
+    head_id = excluded.head_id,
+    wake_at = excluded.wake_at
+RETURNING instance_id, version_id, code_id, head_id, wake_at
+`
+
+type RefreshDueInboxesRow struct {
+	InstanceID string
+	VersionID  int64
+	CodeID     int64
+	HeadID     *int64
+	WakeAt     *int64
+}
+
+// RefreshInbox for instances whose lease has ended, or of which a message has become visible:
+// those that run, which is what timers that are due together come to. If there are many, it is
+// those that have waited longest.
+//
+// The limit is no parameter because SQLite would plan the statement anew for each
+// value it is bound to, which costs ten times as much as carrying it out.
+func (q *Queries) RefreshDueInboxes(ctx context.Context, now int64) ([]RefreshDueInboxesRow, error) {
+	rows, err := q.query(ctx, q.refreshDueInboxesStmt, RefreshDueInboxes, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RefreshDueInboxesRow{}
+	for rows.Next() {
+		var i RefreshDueInboxesRow
+		if err := rows.Scan(
+			&i.InstanceID,
+			&i.VersionID,
+			&i.CodeID,
+			&i.HeadID,
+			&i.WakeAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const RefreshInbox = `-- name: RefreshInbox :one
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
 SELECT
@@ -782,11 +867,8 @@ WHERE inboxes.instance_id IN (
 RETURNING instance_id
 `
 
-// Instances whose lease has ended, or of which a message has become visible:
-// those that have waited longest, if there are many. The caller refreshes each.
-//
-// The limit is no parameter because SQLite would plan the statement anew for each
-// value it is bound to, which costs ten times as much as carrying it out.
+// The others of these, which the caller refreshes each: what waits without an instance, and
+// instances that do not run.
 func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64) ([]string, error) {
 	rows, err := q.query(ctx, q.resetDueInboxesStmt, ResetDueInboxes, now)
 	if err != nil {

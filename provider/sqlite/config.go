@@ -40,9 +40,11 @@ type Config struct {
 	MaxReaders int
 
 	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady],
-	// checks whether another process has written. Default 100 ms. Writes of the same process, and delays and
-	// leases that end, are noticed at once, whatever the interval; -1 never checks,
-	// for a file that no other process opens.
+	// checks whether another process has written. Default 100 ms. On Linux a file that no
+	// other process has written for ten checks is checked once a second, if the interval is
+	// shorter, and at the interval again as soon as the system tells of a write to it. Writes
+	// of the same process, and delays and leases that end, are noticed at once, whatever the
+	// interval; -1 never checks, for a file that no other process opens.
 	PollInterval time.Duration
 
 	// Synchronous is the degree of durability. Default [Full].
@@ -52,6 +54,10 @@ type Config struct {
 	now func() int64
 	// driver replaces the SQL driver in tests.
 	driver string
+	// log is the path of the write-ahead log, which Open finds out, and rest is restedLook but
+	// in tests.
+	log  string
+	rest time.Duration
 }
 
 // withDefaults returns a copy with every default filled in; c may be nil.
@@ -71,6 +77,9 @@ func (c *Config) withDefaults() Config {
 	}
 	if config.PollInterval == 0 {
 		config.PollInterval = 100 * time.Millisecond
+	}
+	if config.rest == 0 {
+		config.rest = restedLook
 	}
 	if config.driver == "" {
 		config.driver = driverName

@@ -28,8 +28,8 @@
 //
 // A fetch that finds nothing sleeps until another call of this process has made
 // something fetchable, until a delay or lease it knows of ends, or until another
-// process has written to the file, which is checked every [Config.PollInterval]
-// (wait.go).
+// process has written to the file, which is checked every [Config.PollInterval],
+// or seldom while the system tells of the next write (wait.go, others.go).
 //
 // # Durability
 //

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+
+	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 )
 
 // wakeTime is the earliest time at which a row of a queue has to be looked at again
@@ -92,6 +94,9 @@ func (t *tx) nextActivityWake(ctx context.Context, sessions bool) (int64, error)
 	return earlier(wakeAt, end), err
 }
 
+// duePortion is the limit of RefreshDueInboxes and ResetDueInboxes.
+const duePortion = 256
+
 // refreshDue refreshes instances of which a lease or delay has ended and returns how
 // many. When very many timers fire at once it is a portion of them, so that everybody
 // else gets a turn in between.
@@ -100,20 +105,32 @@ func (t *tx) refreshDue(ctx context.Context) (int, error) {
 	if !t.ready.nextInstance.past(t.now) {
 		return 0, nil
 	}
-	due, err := t.ResetDueInboxes(ctx, &t.now)
+	running, err := t.RefreshDueInboxes(ctx, t.now)
 	if err != nil {
 		return 0, err
 	}
-	for _, instance := range due {
+	for _, inbox := range running {
+		t.refreshed(inbox.InstanceID, sqlitedb.RefreshInboxRow{
+			VersionID: inbox.VersionID, CodeID: inbox.CodeID, HeadID: inbox.HeadID, WakeAt: inbox.WakeAt,
+		})
+	}
+	if len(running) == duePortion {
+		return len(running), nil
+	}
+	others, err := t.ResetDueInboxes(ctx, &t.now)
+	if err != nil {
+		return 0, err
+	}
+	for _, instance := range others {
 		if err := t.refresh(ctx, instance); err != nil {
 			return 0, err
 		}
 	}
-	if len(due) == 0 {
+	if len(others) < duePortion {
 		t.ready.nextInstance = wakeTime{}
 		_, err = t.nextInstanceWake(ctx)
 	}
-	return len(due), err
+	return len(running) + len(others), err
 }
 
 // readyDue makes activities fetchable whose lease or delay has ended, a portion of them as

@@ -50,6 +50,7 @@ func Open(ctx context.Context, path string, config *Config) (*Store, error) {
 		_ = w.close()
 		return nil, err
 	}
+	settings.log = logPath(path)
 	return newStore(settings, w, r), nil //nolint:contextcheck // the store outlives the call that opens it
 }
 
@@ -75,7 +76,7 @@ func newStore(config Config, w *writer, r *readers) *Store {
 		writer:  w,
 		readers: r,
 	}
-	s.watch = startWatch(s, config.PollInterval)
+	s.watch = startWatch(s, newOthers(s, config))
 	w.start(s.published, s.ends.Awaits)
 	return s
 }

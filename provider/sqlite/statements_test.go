@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"sync"
@@ -180,6 +181,34 @@ func TestNothingIsAskedThatIsKnown(t *testing.T) { //nolint:paralleltest // all 
 	looks()
 	if counts := looks(); len(counts) != 0 {
 		t.Errorf("the second look asks %v; want nothing", counts)
+	}
+}
+
+// Running instances that are due together are made fetchable by one statement.
+func TestInstancesDueTogetherShareAStatement(t *testing.T) { //nolint:paralleltest // all statements are counted
+	const n = 5
+	s := openCounted(t)
+	fetch := func() *provider.FetchedOrchestration {
+		turn, err := s.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		must(t, err)
+		return turn
+	}
+	for i := range n {
+		must(t, s.EnqueueForOrchestrator(t.Context(), start(fmt.Sprint("i", i)), 0))
+		must(t, s.AckOrchestrationItem(t.Context(), firstTurn(fetch())))
+	}
+	for i := range n {
+		must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: fmt.Sprint("i", i), Name: "e"}, time.Millisecond))
+	}
+	<-after(5 * millisecond)
+	statements.take()
+	for i := range n {
+		if turn := fetch(); turn == nil || turn.Item.Instance != fmt.Sprint("i", i) {
+			t.Fatalf("fetched %v as number %d", turn, i)
+		}
+	}
+	if counts, _ := statements.take(); counts["RefreshDueInboxes"] != 1 || counts["ResetDueInboxes"] != 1 || counts["RefreshInbox"] != 0 {
+		t.Errorf("%d instances that were due took %v", n, counts)
 	}
 }
 

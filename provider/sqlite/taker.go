@@ -81,7 +81,7 @@ func (s *Store) AckWorkAndTake(
 }
 
 // WorkReady implements [provider.Taker] (§5.23). What other processes have written is
-// noticed within [Config.PollInterval].
+// noticed as [Config.PollInterval] says.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.Subscribe()
 	activities, stopActivities := s.activities.Subscribe()

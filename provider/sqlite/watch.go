@@ -16,17 +16,17 @@ const maxNap = time.Second
 // than because of a call: when a delay or lease ends, and when another process
 // has written. While nobody waits it sleeps.
 type watch struct {
-	store    *Store
-	interval time.Duration
+	store  *Store
+	others *others
 	// poke has room for one: something has changed that it should look at.
 	poke     chan struct{}
 	quit     chan struct{}
 	finished sync.WaitGroup
 }
 
-// startWatch starts it, and makes the lists that it watches. An interval of 0 or less never looks for other processes.
-func startWatch(s *Store, interval time.Duration) *watch {
-	w := &watch{store: s, interval: interval, poke: make(chan struct{}, 1), quit: make(chan struct{})}
+// startWatch starts it, and makes the lists that it watches.
+func startWatch(s *Store, others *others) *watch {
+	w := &watch{store: s, others: others, poke: make(chan struct{}, 1), quit: make(chan struct{})}
 	s.instances = wakeup.NewList(w.notify)
 	s.activities = wakeup.NewList(w.notify)
 	w.finished.Go(w.run)
@@ -47,24 +47,18 @@ func (w *watch) stop() {
 	w.finished.Wait()
 }
 
-// run is the goroutine. Each round wakes whom it is time to wake, asks for other
+// run is the goroutine. Each round wakes whom it is time to wake, looks for other
 // processes' writes if that is due, and sleeps until the next of either.
 func (w *watch) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	timer := time.NewTimer(maxNap)
 	defer timer.Stop()
-	var polled time.Time
+	defer w.others.close()
 	for {
 		nap, waiting := w.wakeDue()
-		if waiting && w.interval > 0 {
-			if since := time.Since(polled); since >= w.interval {
-				w.pollOthers(ctx)
-				polled = time.Now()
-				nap = min(nap, w.interval)
-			} else {
-				nap = min(nap, w.interval-since)
-			}
+		if waiting && w.others.interval > 0 {
+			nap = min(nap, w.others.lookIfDue(ctx))
 		}
 		// Without anybody waiting there is no alarm: only a notice ends the sleep.
 		var alarm <-chan time.Time
@@ -75,6 +69,8 @@ func (w *watch) run() {
 		select {
 		case <-alarm:
 		case <-w.poke:
+		case <-w.others.written():
+			w.others.notice()
 		case <-w.quit:
 			return
 		}
@@ -100,18 +96,6 @@ func (w *watch) wakeDue() (nap time.Duration, waiting bool) {
 // be due later than a time.Duration can say, so the bound comes before the unit.
 func napUntil(now, wakeAt int64) time.Duration {
 	return time.Duration(min(wakeAt-now, maxNap.Milliseconds())) * time.Millisecond
-}
-
-// pollOthers wakes everybody if another process has written: what it wrote, and for
-// how many, is not known. There are as many waiting fetches as the worker has slots,
-// and they run as one transaction, which changes nothing and so costs no flush.
-func (w *watch) pollOthers(ctx context.Context) {
-	changed, err := w.store.writer.changedElsewhere(ctx)
-	// On trouble too: the fetches will meet it and report it.
-	if changed || err != nil {
-		w.store.instances.SignalAll()
-		w.store.activities.SignalAll()
-	}
 }
 
 // published is what the writer calls after each transaction, when its effects can be

@@ -47,6 +47,8 @@ type writer struct {
 	gathering gathering
 	// version is what dataVersion said after the last transaction.
 	version uint32
+	// committed is set by each transaction that has written; see others.go.
+	committed atomic.Bool
 	// published is told what a committed transaction has made fetchable.
 	published func(effects)
 	// awaited reports whether somebody waits for an instance's end.
@@ -442,6 +444,9 @@ func (w *writer) try(
 	}
 	// If it cannot be read, the next transaction finds that it has changed.
 	w.version, _ = w.dataVersion()
+	if w.version != version {
+		w.committed.Store(true)
+	}
 	return nil, nil
 }
 

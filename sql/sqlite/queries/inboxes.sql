@@ -174,11 +174,56 @@ ON CONFLICT (instance_id) DO UPDATE SET
     head_id = CASE WHEN inboxes.lock_token IS NULL THEN coalesce(inboxes.head_id, excluded.head_id) ELSE inboxes.head_id END
 RETURNING version_id, code_id, head_id;
 
--- Instances whose lease has ended, or of which a message has become visible:
--- those that have waited longest, if there are many. The caller refreshes each.
+-- RefreshInbox for instances whose lease has ended, or of which a message has become visible:
+-- those that run, which is what timers that are due together come to. If there are many, it is
+-- those that have waited longest.
 --
 -- The limit is no parameter because SQLite would plan the statement anew for each
 -- value it is bound to, which costs ten times as much as carrying it out.
+--
+-- name: RefreshDueInboxes :many
+INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
+SELECT
+    b.instance_id,
+    e.version_id,
+    e.code_id,
+    (
+        SELECT min(q.id)
+        FROM orchestrator_queue AS q
+        WHERE q.instance_id = b.instance_id
+          AND q.kind IN (0, 1, 2, 3)
+          AND q.visible_at <= @now
+    ),
+    (
+        SELECT min((
+            SELECT min(q.visible_at)
+            FROM orchestrator_queue AS q
+            WHERE q.instance_id = b.instance_id
+              AND q.kind = k.kind
+              AND q.visible_at > @now
+        ))
+        FROM (SELECT 0 AS kind UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) AS k
+    )
+FROM (
+    SELECT d.instance_id, d.locked_until
+    FROM inboxes AS d
+    WHERE d.wake_at <= @now
+    ORDER BY d.wake_at
+    LIMIT 256
+) AS b
+JOIN instances AS i ON i.instance_id = b.instance_id
+JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id
+WHERE e.status = 'Running'
+  AND (b.locked_until IS NULL OR b.locked_until <= @now)
+ON CONFLICT (instance_id) DO UPDATE SET
+    version_id = excluded.version_id,
+    code_id = excluded.code_id,
+    head_id = excluded.head_id,
+    wake_at = excluded.wake_at
+RETURNING instance_id, version_id, code_id, head_id, wake_at;
+
+-- The others of these, which the caller refreshes each: what waits without an instance, and
+-- instances that do not run.
 --
 -- name: ResetDueInboxes :many
 UPDATE inboxes

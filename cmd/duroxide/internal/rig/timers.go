@@ -91,11 +91,8 @@ func waiting(due time.Time, timers int) (orchestration.Definition[int, int], <-c
 	fired := make(chan time.Time, timers)
 	told := make([]atomic.Bool, timers)
 	return orchestration.New("Wait", func(ctx *orchestration.Context, n int) (int, error) {
-		now, err := orchestration.UTCNow(ctx)
-		if err != nil {
-			return n, err
-		}
-		if err := orchestration.Sleep(ctx, due.Sub(now)); err != nil {
+		left := time.Until(due) //duroxide:deterministic a replay takes the time that was recorded
+		if err := orchestration.Sleep(ctx, left); err != nil {
 			return n, err
 		}
 		if told[n].CompareAndSwap(false, true) { //duroxide:deterministic a turn may be replayed, and the first tells the rig
