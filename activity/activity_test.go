@@ -48,7 +48,7 @@ func TestPayloads(t *testing.T) {
 	for _, test := range []struct{ input, output, err string }{
 		{`{"weight":1}`, `{"weight":2}`, ""},
 		{`{"weight":-1}`, "", "too light"},
-		{`secret`, "", `input of activity "Weigh": payload of 6 bytes is no activity_test.parcel: invalid JSON at byte 1`},
+		{`secret`, "", `input of activity "Weigh": cannot decode 6 bytes into activity_test.parcel: invalid JSON at byte 1`},
 	} {
 		output, err := weigh(t.Context(), test.input)
 		if output != test.output || (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {

@@ -204,7 +204,7 @@ func TestKeys(t *testing.T) {
 	if _, ok, err := client.KV[int](t.Context(), c, "i", "none"); ok || err != nil {
 		t.Errorf("%t, %v", ok, err)
 	}
-	want := `value of key "s" of "i": payload of 6 bytes is no int: cannot read JSON string at byte 6`
+	want := `value of key "s" of "i": cannot decode 6 bytes into int: cannot read JSON string at byte 6`
 	if _, ok, err := client.KV[int](t.Context(), c, "i", "s"); !ok || err == nil || err.Error() != want {
 		t.Errorf("%t, %v", ok, err)
 	}

@@ -36,7 +36,7 @@ type AlreadyExistsError struct {
 
 // Error names the instance, its orchestration and its state.
 func (e *AlreadyExistsError) Error() string {
-	return fmt.Sprintf("instance %q exists already (%s, %s)", e.Instance, e.Name, e.State)
+	return fmt.Sprintf("instance %q already exists (%s, %s)", e.Instance, e.Name, e.State)
 }
 
 // Unwrap returns [ErrAlreadyExists].

@@ -101,11 +101,11 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 	says := orchestration.New("Says", func(_ *orchestration.Context, text string) (string, error) { return text, nil })
 	e := newEngine(t, takesNumber, wantsNumber, says, greet, double)
 	for from, want := range map[string]string{
-		"activity's result": `result of activity "Greet": payload of 14 bytes is no int: invalid JSON at byte 1`,
-		"activity's input":  `input of activity "Double": payload of 6 bytes is no int: invalid JSON at byte 1`,
-		"event":             `result of event "e": payload of 6 bytes is no int: invalid JSON at byte 1`,
-		"child's input":     `input of orchestration "TakesNumber": payload of 6 bytes is no int: invalid JSON at byte 1`,
-		"child's result":    `result of sub-orchestration "Says": payload of 6 bytes is no int: invalid JSON at byte 1`,
+		"activity's result": `result of activity "Greet": cannot decode 14 bytes into int: invalid JSON at byte 1`,
+		"activity's input":  `input of activity "Double": cannot decode 6 bytes into int: invalid JSON at byte 1`,
+		"event":             `result of event "e": cannot decode 6 bytes into int: invalid JSON at byte 1`,
+		"child's input":     `input of orchestration "TakesNumber": cannot decode 6 bytes into int: invalid JSON at byte 1`,
+		"child's result":    `result of sub-orchestration "Says": cannot decode 6 bytes into int: invalid JSON at byte 1`,
 	} {
 		run, err := client.Start(t.Context(), e.client, wantsNumber, from, from)
 		if err != nil {
@@ -125,7 +125,7 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 	if err := e.client.StartNamed(t.Context(), "Says", "says", "secret"); err != nil {
 		t.Fatal(err)
 	}
-	want := `result of "says": payload of 6 bytes is no int: invalid JSON at byte 1`
+	want := `result of "says": cannot decode 6 bytes into int: invalid JSON at byte 1`
 	if got := failureText(t, client.Attach[int](e.client, "says")); got != want {
 		t.Errorf("client\n got %s\nwant %s", got, want)
 	}

@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 	e := newEngine(t, def)
 	want := []string{
 		"[a b] 1 true <nil>",
-		`[a b] 0 true value of key "b": payload of 11 bytes is no int: cannot read JSON string at byte 11`,
+		`[a b] 0 true value of key "b": cannot decode 11 bytes into int: cannot read JSON string at byte 11`,
 		"[] 0 false <nil>",
 	}
 	if diff := cmp.Diff(want, result(t, start(e, def, ""))); diff != "" {

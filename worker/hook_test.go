@@ -291,7 +291,7 @@ func TestHookIsToldOfFailures(t *testing.T) {
 	got := spanNames(traced.all(t))
 	for _, want := range []string{
 		"start CallPanicking: <nil>",
-		`start CallPanicking: instance "f" exists already (CallPanicking, Failed)`,
+		`start CallPanicking: instance "f" already exists (CallPanicking, Failed)`,
 		`send cancel  to f: cancelling "f": the instance has ended (CallPanicking, Failed)`,
 		"send event e to f: <nil>", "send queue q to f: <nil>",
 		"turn of CallPanicking 1, first: Running 2",

@@ -85,7 +85,7 @@ func Decode[T any](text string) (T, error) {
 		}
 	}
 	var none T
-	return none, fmt.Errorf("payload of %d bytes is no %s: %s", len(text), target.Type(), reason(err))
+	return none, fmt.Errorf("cannot decode %d bytes into %s: %s", len(text), target.Type(), reason(err))
 }
 
 // Types with a JSON form of their own.
@@ -119,7 +119,7 @@ func DecodeJSON[T any](text string) (T, error) {
 	var value T
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		var none T
-		return none, fmt.Errorf("payload of %d bytes is no %s: %s", len(text), reflect.TypeFor[T](), reason(err))
+		return none, fmt.Errorf("cannot decode %d bytes into %s: %s", len(text), reflect.TypeFor[T](), reason(err))
 	}
 	return value, nil
 }

@@ -179,17 +179,17 @@ func TestErrorsQuoteNothing(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"no JSON", dec("secret"), "payload of 6 bytes is no payload_test.order: invalid JSON at byte 1"},
-		{"empty", dec(""), "payload of 0 bytes is no payload_test.order: invalid JSON at byte 0"},
-		{"half", dec(`{"sku":7`), "payload of 8 bytes is no payload_test.order: invalid JSON at byte 8"},
-		{"two values", dec(`{"sku":7} secret`), "payload of 16 bytes is no payload_test.order: invalid JSON at byte 11"},
-		{"wrong kind", dec(`"secret"`), "payload of 8 bytes is no payload_test.order: cannot read JSON string at byte 8"},
-		{"wrong field", dec(`{"sku":"secret"}`), `payload of 16 bytes is no payload_test.order: cannot read JSON string in field "sku" at byte 15`},
-		{"wrong time", dec(`{"at":"secret"}`), "payload of 15 bytes is no payload_test.order: cannot read JSON (*time.ParseError)"},
-		{"number too large", decode(payload.Decode[int8]("3000")), "payload of 4 bytes is no int8: cannot read JSON number at byte 4"},
-		{"text for a number", decode(payload.Decode[int]("secret")), "payload of 6 bytes is no int: invalid JSON at byte 1"},
-		{"key-value, no JSON", decode(payload.DecodeJSON[string]("secret")), "payload of 6 bytes is no string: invalid JSON at byte 1"},
-		{"key-value, wrong kind", decode(payload.DecodeJSON[string]("12")), "payload of 2 bytes is no string: cannot read JSON number at byte 2"},
+		{"no JSON", dec("secret"), "cannot decode 6 bytes into payload_test.order: invalid JSON at byte 1"},
+		{"empty", dec(""), "cannot decode 0 bytes into payload_test.order: invalid JSON at byte 0"},
+		{"half", dec(`{"sku":7`), "cannot decode 8 bytes into payload_test.order: invalid JSON at byte 8"},
+		{"two values", dec(`{"sku":7} secret`), "cannot decode 16 bytes into payload_test.order: invalid JSON at byte 11"},
+		{"wrong kind", dec(`"secret"`), "cannot decode 8 bytes into payload_test.order: cannot read JSON string at byte 8"},
+		{"wrong field", dec(`{"sku":"secret"}`), `cannot decode 16 bytes into payload_test.order: cannot read JSON string in field "sku" at byte 15`},
+		{"wrong time", dec(`{"at":"secret"}`), "cannot decode 15 bytes into payload_test.order: cannot read JSON (*time.ParseError)"},
+		{"number too large", decode(payload.Decode[int8]("3000")), "cannot decode 4 bytes into int8: cannot read JSON number at byte 4"},
+		{"text for a number", decode(payload.Decode[int]("secret")), "cannot decode 6 bytes into int: invalid JSON at byte 1"},
+		{"key-value, no JSON", decode(payload.DecodeJSON[string]("secret")), "cannot decode 6 bytes into string: invalid JSON at byte 1"},
+		{"key-value, wrong kind", decode(payload.DecodeJSON[string]("12")), "cannot decode 2 bytes into string: cannot read JSON number at byte 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

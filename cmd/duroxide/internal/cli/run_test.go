@@ -211,8 +211,8 @@ func TestTextOfAStoreCannotSteerTheTerminal(t *testing.T) {
 		args   []string
 	}{
 		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"start", name, "a", "--wait"}},
-		{cli.ExitOK, `Instance "a" exists already (Boom` + shown + ", Failed); nothing was started.\n", []string{"start", name, "a", "--if-exists", "use"}},
-		{cli.ExitFailure, `duroxide: starting Boom` + shown + ` "a": instance "a" exists already (Boom` + shown + ", Failed)\n", []string{"start", name, "a"}},
+		{cli.ExitOK, `Instance "a" already exists (Boom` + shown + ", Failed); nothing was started.\n", []string{"start", name, "a", "--if-exists", "use"}},
+		{cli.ExitFailure, `duroxide: starting Boom` + shown + ` "a": instance "a" already exists (Boom` + shown + ", Failed)\n", []string{"start", name, "a"}},
 		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"status", "a", "--wait"}},
 		{cli.ExitOK, "", []string{"list"}},
 		{cli.ExitOK, "", []string{"history", "a", "--data"}},

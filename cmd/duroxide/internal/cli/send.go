@@ -28,7 +28,7 @@ func (a *app) raiseCommand() *cobra.Command {
 		Short: "Raise an event that an instance waits for",
 		Long: `Raise the event EVENT for the instance ID. An orchestration that waits for an event of
 that name receives it. If it does not wait for one yet, the event is lost: 'duroxide
-history' shows whether it was received.
+history' shows what it waits for and what has arrived.
 
 DATA is text: a string as it is, anything else as JSON. "-" reads it from the standard
 input. Without DATA it is null.`,

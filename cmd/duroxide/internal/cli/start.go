@@ -121,7 +121,7 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 		return a.printJSON(startedDocument{Instance: instance, Started: !exists})
 	}
 	if !a.json && exists {
-		fmt.Fprintf(a.env.Stderr, "Instance %q exists already (%s, %s); nothing was started.\n",
+		fmt.Fprintf(a.env.Stderr, "Instance %q already exists (%s, %s); nothing was started.\n",
 			instance, screen.Visible(existing.Name), existing.State)
 	} else if !a.json {
 		a.screen.Printf("Started %s as %q.\n", screen.Visible(name), instance)

@@ -100,8 +100,8 @@ func makesSchema(done *migrate.Plan) bool {
 	return slices.ContainsFunc(done.Steps, func(s migrate.Step) bool { return s.Action == migrate.ActionCreate })
 }
 
-// ErrTaken is a schema that should be made and then removed, and that exists already.
-var ErrTaken = errors.New("the schema for a temporary store exists already")
+// ErrTaken is a schema that should be made and then removed, and that already exists.
+var ErrTaken = errors.New("the schema for a temporary store already exists")
 
 func taken(schema string) error {
 	return fmt.Errorf("%w: %s is of a run that was broken off, of one that goes on, or somebody's; if nobody needs it, "+
