@@ -12,5 +12,6 @@
 //
 // [Matrix] has more of them: each operation of a table beside each other one. The end of every order must be that of the operations
 // one after the other. Its test tries a few orders of each in one variant; DUROXIDE_SCHEDULES is how many in all variants, and
-// DUROXIDE_PLANS by how many choices of plans besides the planner's. A deadlock is in order only where a known defect names its victim.
+// DUROXIDE_PLANS by how many choices of plans besides the planner's. DUROXIDE_SCENARIOS is a regular expression for the names of those
+// that are tried. A deadlock is in order only where a known defect names its victim.
 package interleave

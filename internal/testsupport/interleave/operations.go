@@ -15,10 +15,12 @@ type operation struct {
 	reads bool
 	// anywhere says that it is about no instance in particular.
 	anywhere bool
-	// claims is the table whose rows it takes: inboxes or worker_queue.
+	// claims is the table whose rows it takes: inboxes or worker_queue, or both.
 	claims string
 	// portions says that it commits more than once.
 	portions bool
+	// parts says that others may see a part of it, because it is several calls in one: the end may be that of no order.
+	parts bool
 	// disorderly says that it locks instances in another order than that of their ids, so that it may be a deadlock's victim.
 	disorderly bool
 }
@@ -76,6 +78,31 @@ func withList(n int, ids, format string) string {
 	return fmt.Sprintf("DECLARE @l%d duroxide.id_list_v1; INSERT INTO @l%[1]d VALUES %s; "+format, n, ids, n)
 }
 
+// both are the tables that a take claims in.
+const both = "inboxes and worker_queue"
+
+// another is the number of the token of the second activity that the n-th session takes.
+func another(n int) int { return n + 50 }
+
+// takeBy adds to a call what it takes: a turn and two activities. known is what the parameter of known code is named.
+func takeBy(n int, exec, known string) string {
+	row := func(position, token int) string {
+		return fmt.Sprintf("(%d, 0, %s, 30000, 1, N'claimant', 30000, 1, 1, %s0, 0, 0)", position, tokenOf(token), strings.Repeat("NULL, ", 6))
+	}
+	declare, call, _ := strings.Cut(exec, "EXEC ")
+	return declare + fmt.Sprintf("DECLARE @w%d duroxide.take_list_v1; INSERT INTO @w%[1]d VALUES %s, %s;\n", n, row(0, n), row(1, another(n))) +
+		fmt.Sprintf("EXEC %s, @turn_token = %s, @turn_ms = 30000, @%s = NULL, @work = @w%d;\n", call, tokenOf(n), known, n)
+}
+
+// completions is the end of activities in one call.
+func completions(n int, id string, work ...int) string {
+	var rows []string
+	for i, token := range work {
+		rows = append(rows, fmt.Sprintf("(%d, %s, N'%s', N'{}')", i, tokenOf(token), id))
+	}
+	return fmt.Sprintf("DECLARE @a%d duroxide.completion_list_v1; INSERT INTO @a%[1]d VALUES %s;\nEXEC duroxide.ack_work_and_take @acks = @a%[1]d", n, strings.Join(rows, ", "))
+}
+
 const tagsOfAll = "@any_tag = 1, @untagged = 1, @tag1 = NULL, @tag2 = NULL, @tag3 = NULL, @tag4 = NULL, @tag5 = NULL, @known = NULL, @unknown_ms = 0"
 
 func operations() []operation {
@@ -92,6 +119,12 @@ func turns() []operation {
 		}},
 		{name: "start instance", batch: on("EXEC duroxide.start_instance @instance_id = N'new %s', @kind = 2, @name = N'Order', @version = N'1.0.0', @work_item = N'{}';\n")},
 		{name: "fetch turn", batch: func(_ string, n int) string { return fetchTurnOf(n) }, anywhere: true, claims: "inboxes", portions: true},
+		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take @hasty = 0", "known") }},
+		{name: "ack turn and take", claims: both, portions: true, batch: func(id string, n int) string {
+			turn, _, _ := held(id)
+			ack := strings.TrimSuffix(call{"events": events(3), "messages": message(1, otherThan(id), "{}", 0), "activities": activity(1, id, 5, null)}.ack(turn), ";\n")
+			return takeBy(n, strings.Replace(ack, "EXEC duroxide.ack_orchestration_item", "EXEC duroxide.ack_turn_and_take", 1), "turn_known")
+		}},
 		{name: "ack turn", batch: turnOf(call{"events": events(3), "custom": "N'on'"}.ack)},
 		{name: "ack turn with everything", batch: func(id string, _ int) string {
 			turn, _, _ := held(id)
@@ -146,6 +179,19 @@ func work() []operation {
 		{name: "ack work of a session", batch: func(id string, _ int) string {
 			_, _, work := held(id)
 			return ackWorkOf(work, id)
+		}},
+		{name: "ack work and take", claims: both, portions: true, batch: func(id string, n int) string {
+			_, _, work := held(id)
+			return takeBy(n, completions(n, id, work), "turn_known")
+		}},
+		{name: "ack works and take", claims: both, portions: true, parts: true, batch: func(id string, n int) string {
+			_, work, sessionWork := held(id)
+			return takeBy(n, completions(n, id, work, sessionWork), "turn_known")
+		}},
+		{name: "renew locks", portions: true, batch: func(id string, n int) string {
+			turn, work, sessionWork := held(id)
+			return fmt.Sprintf("DECLARE @l%d duroxide.lease_list_v1; INSERT INTO @l%[1]d VALUES (0, %s, 1, 60000), (1, %s, 0, 60000), (2, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l%[1]d;\n",
+				n, tokenOf(turn), tokenOf(work), tokenOf(sessionWork))
 		}},
 		{name: "abandon work", batch: workOf(abandonWorkOf)},
 		{name: "abandon work of a session", batch: sessionWorkOf(abandonWorkOf)},
@@ -225,6 +271,15 @@ func rare() []operation {
 	}
 }
 
+// readViews reads all columns of the views, as people do.
+func readViews() string {
+	var b strings.Builder
+	for _, view := range []string{"v_instances", "v_executions", "v_history", "v_queues", "v_dead_letters"} {
+		b.WriteString("SELECT * FROM duroxide." + view + ";\n") //nolint:unqueryvet // whatever columns there are
+	}
+	return b.String()
+}
+
 func readers() []operation {
 	list := []operation{
 		{name: "get depths", batch: always("EXEC duroxide.get_queue_depths @unknown_ms = 0;\n"), anywhere: true},
@@ -232,6 +287,7 @@ func readers() []operation {
 		{name: "list instances", batch: always("EXEC duroxide.list_instances; EXEC duroxide.list_instances_by_status @status = N'Running';\n"), anywhere: true},
 		{name: "list pages", batch: always("EXEC duroxide.list_ended_page @ended_before = 9000000000000, @after_completed_at = NULL, @after_instance_id = NULL, @after_execution_id = NULL, @limit = 10; " +
 			"EXEC duroxide.list_instance_page @after = N'', @limit = 10;\n"), anywhere: true},
+		{name: "read views", batch: always(readViews()), anywhere: true},
 		{name: "count messages", batch: always("EXEC duroxide.count_orphan_messages @older_than_ms = 0; EXEC duroxide.count_hidden_messages;\n"), anywhere: true},
 		{name: "list held instances", batch: always("EXEC duroxide.list_held_instances; EXEC duroxide.get_held_instance @instance_id = N'a';\n"), anywhere: true},
 		{name: "look for unknown code", batch: always("EXEC duroxide.list_unknown_code @unknown_ms = 1; EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;\n"), anywhere: true},

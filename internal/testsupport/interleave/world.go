@@ -7,8 +7,9 @@ import (
 
 // world is a script that makes a store in which every operation has something to do, to instance a as well as to b:
 //
-//   - a and b have three executions, of which the third runs, history, a value, a child, a hidden timer, a turn that is held and a
-//     message behind it, two activities that are held, the second in a session, and two that are ready
+//   - a and b have three executions, of which the third runs, history, a value, a child, a hidden timer, a hidden message that
+//     was given back with a misfit, a turn that is held and a message behind it, two activities that are held, the second in a
+//     session, and two that are ready
 //   - c and d are ready, x has a lease that has ended and y a message that is due; x has an activity that is due
 //   - e and g have completed
 //   - o and p have messages and were never started
@@ -54,6 +55,7 @@ func life(id string, n int) string {
 	}.named("Order").ack(n + 3))
 	b.WriteString(fetchTurnOf(n+4) + call{"execution": "1", "parent": "N'" + id + "'", "events": events(1)}.named("Child").ack(n+4))
 	b.WriteString(fetchWorkOf(n+11, "w"+id) + fetchWorkOf(n+12, "w"+id))
+	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+6) + strings.Replace(holdTurnOf(n+6), "@delay_ms = 20000", "@delay_ms = 90000", 1))
 	b.WriteString(enqueueTurn(id, 3) + fetchTurnOf(n+5) + enqueueTurn(id, 3))
 	return b.String()
 }

@@ -9,12 +9,20 @@
 --   event_count   the length of its history
 --   started_at
 --   completed_at  NULL while it runs
+--
+-- Hints: INDEX reads each execution, and its history after it, by the primary key: whoever writes
+-- both locks them in this order.
 CREATE OR ALTER VIEW duroxide.v_executions
 AS
 SELECT
     e.instance_id,
     e.execution_id,
-    CAST(CASE WHEN i.current_execution_id = e.execution_id THEN 1 ELSE 0 END AS BIT) AS is_current,
+    CAST(CASE WHEN EXISTS (
+        SELECT 1
+        FROM duroxide.executions AS n WITH (INDEX (pk_executions))
+        WHERE n.instance_id = e.instance_id
+          AND n.execution_id > e.execution_id
+    ) THEN 0 ELSE 1 END AS BIT) AS is_current,
     e.status,
     e.output,
     v.major,
@@ -22,14 +30,13 @@ SELECT
     v.patch,
     (
         SELECT COUNT_BIG(*)
-        FROM duroxide.history AS h
+        FROM duroxide.history AS h WITH (INDEX (pk_history))
         WHERE h.instance_id = e.instance_id
           AND h.execution_id = e.execution_id
     ) AS event_count,
     s.utc AS started_at,
     f.utc AS completed_at
-FROM duroxide.executions AS e
-LEFT JOIN duroxide.instances AS i ON i.instance_id = e.instance_id
+FROM duroxide.executions AS e WITH (INDEX (pk_executions))
 LEFT JOIN duroxide.framework_versions AS v ON v.id = e.version_id
 CROSS APPLY duroxide.utc_time(e.started_at) AS s
 CROSS APPLY duroxide.utc_time(e.completed_at) AS f;

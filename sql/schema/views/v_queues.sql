@@ -16,6 +16,10 @@
 --   attempt_count  how often it was taken
 --   locked_until   the end of the lease, NULL without one
 --   created_at
+--
+-- Hints: INDEX reads each row by its primary key: whoever writes a row locks it first and its keys
+-- in other indexes after it. HASH has read all messages before the first lease: who waits for a
+-- lease has no message locked, which whoever ends the lease needs next.
 CREATE OR ALTER VIEW duroxide.v_queues
 AS
 SELECT
@@ -48,10 +52,9 @@ FROM (
         CASE WHEN b.locked_until > n.now THEN b.locked_until END AS locked_until,
         q.created_at,
         n.now
-    FROM duroxide.orchestrator_queue AS q
+    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
-    -- By the instance: whoever writes the row locks it first and its token's key after it.
-    LEFT JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.lock_token = q.lock_token
+    LEFT OUTER HASH JOIN duroxide.inboxes AS b WITH (INDEX (pk_inboxes)) ON b.instance_id = q.instance_id AND b.lock_token = q.lock_token
     UNION ALL
     SELECT
         CAST(N'worker' AS NVARCHAR(16)) AS queue,
@@ -65,7 +68,7 @@ FROM (
         CASE WHEN q.lock_token IS NOT NULL AND q.locked_until > n.now THEN q.locked_until END AS locked_until,
         q.created_at,
         n.now
-    FROM duroxide.worker_queue AS q
+    FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     CROSS JOIN (SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS now) AS n
 ) AS a
 CROSS APPLY duroxide.utc_time(a.visible_at) AS v
