@@ -10,25 +10,23 @@
 -- Locks: orchestrator_queue (shared, by pk_orchestrator_queue, while it reads; none under row
 --   versioning).
 --
--- Hints: INDEX and LOOP JOIN read the messages by the primary key alone, and seek an instance's
---   other ones. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+-- Hints: INDEX reads the messages by the primary key alone. Each is read once: with one of them
+--   locked, nobody waits for another one of its instance. KEEPFIXED PLAN keeps the plan however
+--   many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 -- gen:result Held
-SELECT q.instance_id, q.misfit, COALESCE(q.misfit_at, q.created_at) AS since, q.visible_at
-FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
-WHERE q.misfit IS NOT NULL
-  AND NOT EXISTS (
-      SELECT 1
-      FROM duroxide.orchestrator_queue AS f WITH (INDEX (pk_orchestrator_queue))
-      WHERE f.instance_id = q.instance_id
-        AND f.id < q.id
-        AND f.misfit IS NOT NULL
-  )
-ORDER BY since, q.id
-OPTION (LOOP JOIN, KEEPFIXED PLAN);
+SELECT h.instance_id, h.misfit, h.since, h.visible_at
+FROM (
+    SELECT q.instance_id, q.id, q.misfit, COALESCE(q.misfit_at, q.created_at) AS since, q.visible_at,
+        ROW_NUMBER() OVER (PARTITION BY q.instance_id ORDER BY q.id) AS place
+    FROM duroxide.orchestrator_queue AS q WITH (INDEX (pk_orchestrator_queue))
+    WHERE q.misfit IS NOT NULL
+) AS h
+WHERE h.place = 1
+ORDER BY h.since, h.id
+OPTION (KEEPFIXED PLAN);
 GO
 GRANT EXECUTE ON duroxide.list_held_instances TO duroxide_reader;

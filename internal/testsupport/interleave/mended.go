@@ -31,6 +31,12 @@ func mended() []Scenario {
 			Sessions: []tsqltest.Session{does("get", getValue), does("ack", setsValue(9, "Completed"))},
 		},
 		{
+			Name: "a list of what is held, beside a turn that drops timers",
+			Prepare: started("a", 8) + strings.Replace(enqueueTurn("a", 3), "@delay_ms = 0", "@delay_ms = 10000", 1) +
+				enqueueTurn("a", 3) + fetchTurnOf(7) + holdTurnOf(7) + enqueueTurn("a", 3) + fetchTurnOf(9),
+			Sessions: []tsqltest.Session{does("list", "EXEC duroxide.list_held_instances;"), does("ack", call{"execution": "1", "drop_timers": "1"}.ack(9))},
+		},
+		{
 			Name:     "a fetch reads the messages that it has taken, beside a deletion of the instance",
 			Prepare:  started("a", 8) + enqueueTurn("a", 3),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("delete", deletion)},
