@@ -140,8 +140,8 @@ func causes(handle *replay.Handle) []error {
 // heartbeat returns the last details that a failed activity had said; "" for none.
 func (f *Future[T]) heartbeat() string {
 	if c, ok := f.place.(called); ok {
-		if failure, ok := c.Details().(provider.Application); ok {
-			return failure.Heartbeat
+		if recorded, ok := c.Details().(provider.Application); ok {
+			return recorded.Heartbeat
 		}
 	}
 	return ""
