@@ -35,7 +35,7 @@ type RetryPolicy struct {
 	// worker that gets to it later does not run it, and the attempt fails with [ErrTimeout]. It
 	// means nothing for a sub-orchestration. The default, 0, has no bound.
 	StartTimeout time.Duration
-	// RetryTimeouts tries again after an attempt that took too long, or to begin.
+	// RetryTimeouts tries again after an attempt that took too long, or too long to begin.
 	RetryTimeouts bool
 	// TotalTimeout bounds all attempts and delays together. Then the call fails with
 	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.

@@ -197,7 +197,7 @@ func (c *call) dispatch(ctx context.Context) (settle func()) {
 // the activity has returned.
 func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
 	c.tell = c.tellLong()
-	c.beats = newHeartbeats(ctx, c)
+	c.beats = &heartbeats{call: c, last: c.before()}
 	defer c.beats.stop()
 	c.takeLease(ctx)
 	defer c.worker.active.enter(c)()
@@ -455,7 +455,7 @@ func (c *call) poisoned(ctx context.Context) {
 
 func (c *call) abandon(ctx context.Context, delay time.Duration, ignoreAttempt bool) {
 	if c.beats != nil {
-		c.beats.send(c.settling.calls) //nolint:contextcheck // as below
+		c.beats.handBack(c.settling.calls) //nolint:contextcheck // as below
 	}
 	err := c.worker.store.AbandonWorkItem(c.settling.calls, provider.AbandonParams{ //nolint:contextcheck // what settles work has its own context
 		LockToken: c.token(), Delay: delay, IgnoreAttempt: ignoreAttempt,

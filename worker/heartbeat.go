@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -18,9 +19,7 @@ const heartbeatInterval = time.Second
 // is a [provider.HeartbeatKeeper].
 type heartbeats struct {
 	call *call
-	// keep is nil for a store that keeps none.
-	keep provider.HeartbeatKeeper
-	// ctx is that of the calls to the store, which stop ends.
+	// ctx is that of the calls to the store, which stop ends; nil before the first.
 	ctx    context.Context //nolint:containedctx // as above
 	cancel context.CancelFunc
 	calls  sync.WaitGroup
@@ -38,21 +37,15 @@ type heartbeats struct {
 	stopped bool
 }
 
-// newHeartbeats begins with the details of the attempts before this one.
-func newHeartbeats(ctx context.Context, c *call) *heartbeats {
-	h := &heartbeats{call: c, last: c.before()}
-	if keep, ok := observed.As[provider.HeartbeatKeeper](c.worker.store); ok {
-		h.keep = keep
-	}
-	h.ctx, h.cancel = context.WithCancel(ctx)
-	return h
-}
+// onlyBegun is kept in the place of details of an activity that has said none, so that it is known
+// to have begun. It is no JSON.
+const onlyBegun = "begun"
 
 // before are the details that this attempt begins with: those that the store has kept are later
 // than those that the orchestration knows.
 func (c *call) before() string {
-	if c.fetched.Heartbeat != "" {
-		return c.fetched.Heartbeat
+	if kept := c.fetched.Heartbeat; kept != "" && kept != onlyBegun {
+		return kept
 	}
 	return c.item.Heartbeat
 }
@@ -67,8 +60,11 @@ func (h *heartbeats) beat(details string) {
 
 // arm has the details stored when it is time. The caller has the mutex.
 func (h *heartbeats) arm() {
-	if h.keep == nil || h.armed || h.stopped || !h.unsent {
+	if h.armed || h.stopped || !h.unsent {
 		return
+	}
+	if h.ctx == nil {
+		h.ctx, h.cancel = context.WithCancel(h.call.ctx)
 	}
 	h.armed = true
 	h.calls.Add(1)
@@ -92,16 +88,17 @@ func (h *heartbeats) send(ctx context.Context) {
 	details, unsent := h.last, h.unsent
 	h.unsent = false
 	h.mu.Unlock()
-	if !unsent || h.keep == nil {
+	c := h.call
+	keeper, ok := observed.As[provider.HeartbeatKeeper](c.worker.store)
+	if !unsent || !ok {
 		return
 	}
-	c := h.call
 	token := c.token()
 	ctx, cancel := context.WithTimeout(ctx, c.worker.options.ActivityLockTimeout)
 	defer cancel()
 	text, err := sealed.Text(ctx, c.worker.options.Codec, details)
 	if err == nil {
-		err = h.keep.KeepHeartbeat(ctx, token, c.worker.options.ActivityLockTimeout, text)
+		err = keeper.KeepHeartbeat(ctx, token, c.worker.options.ActivityLockTimeout, text)
 	}
 	switch {
 	case err == nil:
@@ -114,6 +111,17 @@ func (h *heartbeats) send(ctx context.Context) {
 		h.unsent = true
 		h.mu.Unlock()
 	}
+}
+
+// handBack stores what the store does not have, before the activity is given back. That it has
+// begun matters if it had to begin in time.
+func (h *heartbeats) handBack(ctx context.Context) {
+	if h.call.item.StartTimeoutMs > 0 && h.call.fetched.Heartbeat == "" {
+		h.mu.Lock()
+		h.last, h.unsent = cmp.Or(h.last, onlyBegun), true
+		h.mu.Unlock()
+	}
+	h.send(ctx)
 }
 
 // details are those of the last heartbeat, of this attempt or of one before it.
@@ -133,7 +141,9 @@ func (h *heartbeats) stop() {
 	if h.timer != nil && h.timer.Stop() {
 		h.calls.Done()
 	}
+	if h.cancel != nil {
+		h.cancel()
+	}
 	h.mu.Unlock()
-	h.cancel()
 	h.calls.Wait()
 }

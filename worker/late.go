@@ -10,8 +10,8 @@ import (
 // late reports whether the activity has waited for longer than it may (§7.8), by the store's
 // clock. One that was begun before is not late.
 func (c *call) late() bool {
-	allowed := c.item.StartTimeoutMs
-	return allowed > 0 && c.fetched.AttemptCount == 1 && uint64(c.fetched.Waited/time.Millisecond) > allowed
+	allowed, begun := c.item.StartTimeoutMs, c.fetched.AttemptCount > 1 || c.fetched.Heartbeat != ""
+	return allowed > 0 && !begun && uint64(c.fetched.Waited/time.Millisecond) > allowed
 }
 
 // tooLate fails an activity that has waited for too long, without running it.

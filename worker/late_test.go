@@ -86,3 +86,53 @@ func TestActivityThatBeginsLate(t *testing.T) {
 		}
 	})
 }
+
+// waited is a store that says how long an activity has waited.
+type waited struct {
+	provider.Provider
+	provider.HeartbeatKeeper
+
+	time time.Duration
+}
+
+func (w waited) FetchWorkItem(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+	got, err := w.Provider.FetchWorkItem(ctx, params)
+	if got != nil {
+		got.Waited = w.time
+	}
+	return got, err
+}
+
+// An activity that a worker had begun and handed back as it stopped is not late, whether it had
+// said something or not; it reads what attempts before it have said, and nothing else.
+func TestActivityThatWasHandedBackIsNotLate(t *testing.T) {
+	t.Parallel()
+	for name, say := range map[string]string{"silent": "", "said something": "row 7"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			began := make(chan struct{}, 1)
+			rows := activity.New("Rows", func(ctx context.Context, _ string) (string, error) {
+				if text, ok := activity.LastHeartbeat[string](ctx); ok || len(began) > 0 {
+					return text, nil
+				}
+				if say != "" {
+					_ = activity.Heartbeat(ctx, say)
+				}
+				began <- struct{}{}
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			})
+			def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{StartTimeout: time.Hour}))
+			run := start(t, store, def, "")
+			stop := runWorker(t, waited{store, store, 0}, worker.Options{ShutdownTimeout: -1}, def, rows)
+			receive(t, "the activity runs", began)
+			stop()
+			began <- struct{}{}
+			runWorker(t, waited{store, store, 2 * time.Hour}, worker.Options{}, def, rows)
+			if got := result(t, run); got != say {
+				t.Errorf("the second attempt has read %q", got)
+			}
+		})
+	}
+}
