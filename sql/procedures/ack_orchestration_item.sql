@@ -182,8 +182,8 @@ BEGIN TRY
     LEFT OUTER LOOP JOIN duroxide.code_names AS c WITH (INDEX (uq_code_names)) ON c.name = m.name AND c.version = m.version
     ORDER BY m.position;
 
-    -- The instance. The inbox is locked, so nobody else makes its row, nor that of the execution.
-    -- vet:allow Q10: see above
+    -- The instance.
+    -- vet:allow Q10: the inbox is locked, so nobody else adds the instance
     UPDATE i
     SET current_execution_id = CASE WHEN i.current_execution_id < @execution_id THEN @execution_id ELSE i.current_execution_id END,
         updated_at = @now
@@ -206,7 +206,7 @@ BEGIN TRY
         WHERE i.instance_id = @instance_id;
 
     -- The execution.
-    -- vet:allow Q10: see above
+    -- vet:allow Q10: the inbox is locked, so nobody else adds the execution
     UPDATE e
     SET status = COALESCE(@status, e.status),
         output = CASE WHEN @status IS NULL THEN e.output ELSE @output END,

@@ -64,7 +64,7 @@ BEGIN
             WHERE o.run = @run
               AND NOT EXISTS (
                 SELECT 1
-                -- vet:allow Q10: see lock_inbox
+                -- vet:allow Q10: who adds the same row gets error 2627 and repeats the call
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
                 WHERE b.instance_id = o.instance_id
             )
