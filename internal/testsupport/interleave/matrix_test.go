@@ -69,6 +69,35 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// A deadlock that a call tells in a result set fails the scenario, whatever else it tells; what waited too long is called again.
+func TestToldErrors(t *testing.T) {
+	t.Parallel()
+	refused := func(numbers ...int64) *tsqltest.Result {
+		set := tsqltest.Set{Columns: []string{"position", "error_number", "error_message"}}
+		for i, n := range numbers {
+			set.Rows = append(set.Rows, []any{int64(i), n, "why"})
+		}
+		return &tsqltest.Result{Sets: []tsqltest.Set{set}}
+	}
+	for _, test := range []struct {
+		result        *tsqltest.Result
+		again, failed bool
+	}{
+		{refused(), false, false},
+		{refused(50010, 50011), false, false},
+		{refused(1222, 50010), true, true},
+		{refused(2627), true, true},
+		{refused(1205, 1222), false, true},
+		{refused(1222, 1205), false, true},
+		{&tsqltest.Result{Sets: []tsqltest.Set{{Columns: []string{"error_number"}, Rows: [][]any{{int64(1222)}}}}}, false, false},
+		{&tsqltest.Result{Sets: []tsqltest.Set{{Columns: []string{"error_number"}, Rows: [][]any{{int64(1205)}}}}}, false, true},
+	} {
+		if again, err := told(test.result); again != test.again || (err != nil) != test.failed {
+			t.Errorf("%v: again %t, %v", test.result.Sets, again, err)
+		}
+	}
+}
+
 // Every operation does its work in the world of the matrix, and leaves a store that is sound and from which all is fetched.
 func TestOperations(t *testing.T) {
 	t.Parallel()
