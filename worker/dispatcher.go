@@ -46,7 +46,7 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		turns:      newSlots(turnReady, turns, w.turnSlots(len(turns), mostAhead)...),
 		activities: newSlots(workReady, activities, holding...),
 	}
-	d.turns.quiet = d.activities.allFree
+	d.turns.quiet, d.turns.storeWaits = d.activities.allFree, true // until it is seen that the store cannot
 	d.turns.patience = min(aheadPatience, w.options.OrchestrationLockTimeout/4)
 	d.activities.patience = min(aheadPatience, w.options.ActivityLockTimeout/4)
 	d.activities.unspared = w.sessions.used // whose slots must all look for what is in them
@@ -86,10 +86,6 @@ func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
 	if k.turn == nil {
 		return d.taker.Take(d.ctx, params)
 	}
-	if !d.turns.waits() {
-		params.Wait = time.Millisecond // which tells whether the store can
-		return d.taker.Take(d.ctx, params)
-	}
 	params.Wait = d.worker.pollTimeout()
 	ctx, interrupt := context.WithCancel(d.ctx)
 	defer interrupt()
@@ -98,6 +94,9 @@ func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
 	taken, err := d.taker.Take(ctx, params)
 	if err != nil && ctx.Err() != nil && d.ctx.Err() == nil {
 		return provider.Taken{}, nil // interrupted: there is something to look for
+	}
+	if err == nil && taken.Err == nil && taken.Turn == nil && !taken.Waited {
+		d.turns.cannotWait()
 	}
 	return taken, err
 }

@@ -147,18 +147,11 @@ func (s *slots[S]) waiting(interrupt func()) {
 	s.interrupt = interrupt
 }
 
-// waited notes that a look has waited in the store.
-func (s *slots[S]) waited() {
+// cannotWait notes that a look that found nothing has not waited in the store.
+func (s *slots[S]) cannotWait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.storeWaits = true
-}
-
-// waits reports whether looks wait in the store.
-func (s *slots[S]) waits() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.storeWaits
+	s.storeWaits = false
 }
 
 // allFree reports whether no slot is in use.

@@ -125,7 +125,6 @@ func (k *taking) noteTurn() {
 		return
 	}
 	if k.taken.Waited { // and there is notice of what else there is
-		d.turns.waited()
 		found = 0
 	}
 	d.turns.looked(k.turnsSeen, 1, found)

@@ -400,3 +400,15 @@ func TestIdleWorkerWaitsInTheStore(t *testing.T) {
 	}
 	t.Error("of 100 starts on an idle worker none was taken by a call that waited")
 }
+
+// A worker whose first look finds something waits in the store afterwards, as any that has nothing
+// to do: nothing but a look that finds nothing tells that a store cannot wait.
+func TestWorkerWaitsInTheStoreAfterWork(t *testing.T) {
+	t.Parallel()
+	store := &waitedStore{Store: openStore(t), waits: make(chan struct{}, 1), waited: make(chan struct{}, 1)}
+	run := start(t, store.Store, callEcho, "x")
+	runWorker(t, store, worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}, callEcho, echo)
+	receive(t, "the look that finds the start", store.waits)
+	result(t, run)
+	receive(t, "a look that waits", store.waits)
+}

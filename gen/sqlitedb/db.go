@@ -37,6 +37,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addKnownCodeNameStmt, err = db.PrepareContext(ctx, AddKnownCodeName); err != nil {
 		return nil, fmt.Errorf("error preparing query AddKnownCodeName: %w", err)
 	}
+	if q.addLockedStartInboxStmt, err = db.PrepareContext(ctx, AddLockedStartInbox); err != nil {
+		return nil, fmt.Errorf("error preparing query AddLockedStartInbox: %w", err)
+	}
 	if q.addStartInboxStmt, err = db.PrepareContext(ctx, AddStartInbox); err != nil {
 		return nil, fmt.Errorf("error preparing query AddStartInbox: %w", err)
 	}
@@ -449,6 +452,11 @@ func (q *Queries) Close() error {
 	if q.addKnownCodeNameStmt != nil {
 		if cerr := q.addKnownCodeNameStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addKnownCodeNameStmt: %w", cerr)
+		}
+	}
+	if q.addLockedStartInboxStmt != nil {
+		if cerr := q.addLockedStartInboxStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addLockedStartInboxStmt: %w", cerr)
 		}
 	}
 	if q.addStartInboxStmt != nil {
@@ -1135,6 +1143,7 @@ type Queries struct {
 	addFrameworkVersionStmt       *sql.Stmt
 	addInboxStmt                  *sql.Stmt
 	addKnownCodeNameStmt          *sql.Stmt
+	addLockedStartInboxStmt       *sql.Stmt
 	addStartInboxStmt             *sql.Stmt
 	appendEventStmt               *sql.Stmt
 	cancelWorkStmt                *sql.Stmt
@@ -1274,6 +1283,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addFrameworkVersionStmt:       q.addFrameworkVersionStmt,
 		addInboxStmt:                  q.addInboxStmt,
 		addKnownCodeNameStmt:          q.addKnownCodeNameStmt,
+		addLockedStartInboxStmt:       q.addLockedStartInboxStmt,
 		addStartInboxStmt:             q.addStartInboxStmt,
 		appendEventStmt:               q.appendEventStmt,
 		cancelWorkStmt:                q.cancelWorkStmt,

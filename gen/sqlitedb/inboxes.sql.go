@@ -41,6 +41,42 @@ func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, erro
 	return result.RowsAffected()
 }
 
+const AddLockedStartInbox = `-- name: AddLockedStartInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
+SELECT
+    n.instance_id, 0, CAST(?1 AS INTEGER), CAST(?2 AS TEXT), CAST(?3 AS INTEGER),
+    CAST(?4 AS INTEGER), CAST(?3 AS INTEGER)
+FROM (SELECT CAST(?5 AS TEXT) AS instance_id) AS n
+WHERE NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = n.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id)
+ON CONFLICT (instance_id) DO NOTHING
+`
+
+type AddLockedStartInboxParams struct {
+	CodeID      int64
+	LockToken   string
+	LockedUntil int64
+	Now         int64
+	InstanceID  string
+}
+
+// AddStartInbox for an instance that is added locked, with the start as its only message, if nobody
+// uses the id and nothing else is stored under it. No row otherwise.
+func (q *Queries) AddLockedStartInbox(ctx context.Context, arg AddLockedStartInboxParams) (int64, error) {
+	result, err := q.exec(ctx, q.addLockedStartInboxStmt, AddLockedStartInbox,
+		arg.CodeID,
+		arg.LockToken,
+		arg.LockedUntil,
+		arg.Now,
+		arg.InstanceID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const AddStartInbox = `-- name: AddStartInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
 SELECT n.instance_id, 0, CAST(?1 AS INTEGER), CAST(?2 AS INTEGER)

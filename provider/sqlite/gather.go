@@ -20,7 +20,7 @@ const (
 	mostUngathered = 63
 )
 
-// gathering is what the writer knows about waiting for callers. Only its goroutine uses it.
+// gathering is what the writer knows about waiting for callers of one kind. Only its goroutine uses it.
 type gathering struct {
 	// next is how many transactions pass without a wait after the next one in vain, and
 	// pass how many still do.
@@ -36,18 +36,30 @@ func (w *writer) gather(answered int) {
 			return
 		}
 	}
-	g := &w.gathering
-	if g.pass > 0 {
-		g.pass--
+	if w.gathering.passes() {
 		return
 	}
 	before := w.queued()
-	if after := w.awaitQueue(answered); after > before {
-		g.next = 0
-	} else {
-		g.next = min(2*g.next+1, mostUngathered)
-		g.pass = g.next
+	w.gathering.learn(w.awaitQueue(answered) > before)
+}
+
+// passes reports whether the writer does not wait this time.
+func (g *gathering) passes() bool {
+	if g.pass == 0 {
+		return false
 	}
+	g.pass--
+	return true
+}
+
+// learn notes whether a wait was worth it.
+func (g *gathering) learn(worth bool) {
+	if worth {
+		g.next = 0
+		return
+	}
+	g.next = min(2*g.next+1, mostUngathered)
+	g.pass = g.next
 }
 
 // awaitQueue waits for n calls, for gatherFor at most, and returns how many are queued.

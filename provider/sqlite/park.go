@@ -86,8 +86,10 @@ func (s *Store) withdrawTake(j *job, k *taking, err error) (provider.Taken, erro
 // parking holds the jobs that wait in the writer. Only the writer's goroutine uses it.
 type parking struct {
 	jobs []*job
-	// served are those of jobs that the transaction has begun to serve.
-	served []*job
+	// served are the jobs that the transaction has begun to serve, of which late are not parked.
+	served, late []*job
+	// joined has joined the transaction, nil if none has.
+	joined *job
 }
 
 // park parks a job that has found nothing, unless its caller has left.
@@ -121,14 +123,23 @@ func (w *writer) parkIdle(group []*job) []*job {
 	})
 }
 
-// serve serves the parked jobs with what the group has made ready.
+// serve serves the parked jobs with what the group has made ready, and those that would have
+// been parked by now if the group had not been under way.
 func (w *writer) serve(ctx context.Context, group []*job) (failed *job, err error) {
 	p := &w.parking
+	wanted := func(j *job) bool { return j.waits != nil && j.waits.wants(group) }
+	var jobs []*job
 	for _, j := range p.jobs {
-		if !j.waits.wants(group) || !j.state.CompareAndSwap(queued, running) {
-			continue
+		if wanted(j) && j.state.CompareAndSwap(queued, running) {
+			jobs = append(jobs, j)
 		}
-		p.served = append(p.served, j)
+	}
+	if !w.single {
+		p.late = w.takeQueued(func(j *job) bool { return wanted(j) && j.ctx.Err() == nil })
+	}
+	jobs = append(jobs, p.late...)
+	p.served = append(p.served, jobs...)
+	for _, j := range jobs {
 		j.tx = w.newTx()
 		for _, step := range append([]func(context.Context, *tx) error{j.run}, j.then...) {
 			if err := step(ctx, j.tx); err != nil {
@@ -140,21 +151,30 @@ func (w *writer) serve(ctx context.Context, group []*job) (failed *job, err erro
 	return nil, nil
 }
 
-// endServing returns the jobs that were served in a transaction and are to be answered: those
-// that have found something if it is committed, or those that have failed. The others stay
-// parked.
-func (w *writer) endServing(committed bool) (answered []*job) {
+// endServing returns the jobs that were served in a transaction, or have joined it, and are to be
+// answered, given the transaction's error: those that have found something if it is committed, or
+// those that have failed. The others stay parked, or queued.
+func (w *writer) endServing(err error) (answered []*job) {
 	p := &w.parking
 	for _, j := range p.served {
-		if j.err != nil || (committed && j.waits.found()) {
+		switch {
+		case j.answered && err != nil: // and what it has found is not there
+		case j.err != nil, err == nil && j.waits.found():
 			answered = append(answered, j)
-			continue
+		default:
+			j.waits.reset()
+			j.state.Store(queued) // the caller waits for this, he has not left
+			j.tellUnserved()
 		}
-		j.waits.reset()
-		j.state.Store(queued) // the caller waits for this, he has not left
-		j.tellUnserved()
 	}
-	p.served = nil
+	w.queueAgain(p.late)
+	if j := p.joined; j != nil {
+		if err != nil && j.err == nil {
+			j.err = classify(j.operation, err)
+		}
+		answered = append(answered, j)
+	}
+	p.served, p.late, p.joined = nil, nil, nil
 	p.jobs = slices.DeleteFunc(p.jobs, func(j *job) bool { return slices.Contains(answered, j) || j.state.Load() != queued })
 	return answered
 }

@@ -59,6 +59,7 @@ var planned = []struct{ name, query string }{
 	{"NextWorkWake", sqlitedb.NextWorkWake},
 	{"NextSessionWake", sqlitedb.NextSessionWake},
 	{"AddStartInbox", sqlitedb.AddStartInbox},
+	{"AddLockedStartInbox", sqlitedb.AddLockedStartInbox},
 	{"LockWork", sqlitedb.LockWork},
 	{"EndWork", sqlitedb.EndWork},
 	{"FinishWork", sqlitedb.FinishWork},

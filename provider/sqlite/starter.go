@@ -17,15 +17,17 @@ var (
 	_ provider.OrphanCollector = (*Store)(nil)
 )
 
+// opStartInstance labels the start's errors.
+const opStartInstance = "start_instance"
+
 // StartInstance implements [provider.InstanceStarter].
 func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
-	const operation = "start_instance"
-	m, err := columns.NewMessage(operation, start)
+	m, err := columns.NewMessage(opStartInstance, start)
 	if err != nil {
 		return nil, err
 	}
 	var use *provider.IDUse
-	err = s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+	err = s.write(ctx, opStartInstance, func(ctx context.Context, t *tx) (err error) {
 		use, err = t.startInstance(ctx, m)
 		return err
 	})
@@ -37,15 +39,19 @@ func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestra
 
 // startInstance returns who uses the id. If nobody does, it sends the start.
 func (t *tx) startInstance(ctx context.Context, start columns.Message) (*provider.IDUse, error) {
+	t.started = start.Instance
+	code, err := t.codeID(ctx, start.Code)
+	if err != nil {
+		return nil, err
+	}
+	if handed, err := t.handStartOn(ctx, start, code); handed || err != nil {
+		return nil, err
+	}
 	use, err := findUse(ctx, t.Queries, start.Instance)
 	if err != nil || use != nil {
 		return use, err
 	}
 	id, err := t.send(ctx, []columns.Message{start}, 0)
-	if err != nil {
-		return nil, err
-	}
-	code, err := t.codeID(ctx, start.Code)
 	if err != nil {
 		return nil, err
 	}

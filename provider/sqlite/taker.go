@@ -44,7 +44,7 @@ func (s *Store) AckTurnAndTake(
 	if err != nil {
 		return provider.Taken{}, err
 	}
-	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps()}, taking)
+	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps(), acks: ack.LockToken}, taking)
 }
 
 // AckWorkAndTake implements [provider.Taker] (§5.23), as one transaction: after trouble with

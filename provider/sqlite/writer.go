@@ -35,6 +35,8 @@ type writer struct {
 	patience time.Duration
 	// single switches groups off.
 	single bool
+	// joinFor is how long a start waits for its turn's acknowledgement.
+	joinFor time.Duration
 	// codes are looked up already. Only work uses them.
 	codes codes
 	// ready says where fetchable rows are. Only work uses it.
@@ -43,8 +45,8 @@ type writer struct {
 	parking parking
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
-	// gathering is what gather has learnt. Only work uses it.
-	gathering gathering
+	// gathering is what gather has learnt, and joining what joinTurn has. Only work uses them.
+	gathering, joining gathering
 	// version is what dataVersion said after the last transaction.
 	version uint32
 	// committed is set by each transaction that has written; see others.go.
@@ -108,6 +110,10 @@ type job struct {
 	waits    *taking
 	parked   chan struct{}
 	unserved chan struct{}
+	// answered means that the caller was told before the transaction's end.
+	answered bool
+	// acks is the token of the turn that the call acknowledges, "" for other calls.
+	acks string
 
 	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
 	state atomic.Int32
@@ -136,6 +142,10 @@ type tx struct {
 	taking *taking
 	// handsTurnOn says that the call may make the completions that it adds a locked turn.
 	handsTurnOn bool
+	// parking has the calls that may be served in the transaction, nil for none.
+	parking *parking
+	// started is the instance that the call starts, if nobody uses its id.
+	started string
 	effects
 }
 
@@ -391,10 +401,11 @@ func (w *writer) execute(group []*job) {
 // Calls seldom fail, so the first try does without savepoints. When a call fails beside
 // others, or after it has done what is to stay, all are done again, each in its own.
 //
-// served are parked jobs that are to be answered as well. Only the first try serves any.
+// served are other jobs that are to be answered as well: parked ones, and one that has joined.
+// Only the first try serves any.
 func (w *writer) transaction(ctx context.Context, group []*job) (served []*job, err error) {
 	failed, err := w.try(ctx, group, unguarded, w.serve)
-	served = w.endServing(err == nil)
+	served = w.endServing(err)
 	if failed == nil || (len(group) == 1 && group[0].err != nil && !group[0].failedToTake()) {
 		return served, err
 	}
@@ -419,6 +430,9 @@ func (w *writer) try(
 	for _, j := range group {
 		j.tx = w.newTx()
 		j.tx.handsTurnOn = handsTurnOn
+		if last != nil {
+			j.tx.parking = &w.parking
+		}
 	}
 	for _, part := range []func(context.Context, *job, doStep) error{w.runCall, w.runThen} {
 		for _, j := range group {
@@ -435,6 +449,13 @@ func (w *writer) try(
 		if failed, err := last(ctx, group); err != nil {
 			w.rollback(ctx)
 			return failed, err
+		}
+		if err := w.joinTurn(ctx, group); err != nil {
+			w.rollback(ctx)
+			return nil, err
+		}
+		if j := w.parking.joined; j != nil {
+			group = append(slices.Clip(group), j)
 		}
 	}
 	w.readOutcomes(ctx, group)
@@ -558,9 +579,14 @@ func (w *writer) rollback(ctx context.Context) {
 // answer tells the callers, and the rest of the process what has changed.
 func (w *writer) answer(group []*job) {
 	var sum effects
+	callers := len(group)
 	for _, j := range group {
 		if j.err == nil {
 			sum.add(j.tx.effects)
+		}
+		if j.answered {
+			callers = 1 // the turn's, as who has started the instance waits for its end
+			continue
 		}
 		if j.waits != nil && !j.failed() && !j.waits.found() {
 			w.parking.park(j)
@@ -577,7 +603,7 @@ func (w *writer) answer(group []*job) {
 	sum.outcomes = w.outcomes
 	w.published(sum)
 	if !w.single {
-		w.gather(len(group))
+		w.gather(callers)
 	}
 }
 

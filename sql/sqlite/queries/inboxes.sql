@@ -468,6 +468,20 @@ FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
 WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
 ON CONFLICT (instance_id) DO NOTHING;
 
+-- AddStartInbox for an instance that is added locked, with the start as its only message, if nobody
+-- uses the id and nothing else is stored under it. No row otherwise.
+--
+-- name: AddLockedStartInbox :execrows
+INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
+SELECT
+    n.instance_id, 0, CAST(@code_id AS INTEGER), CAST(@lock_token AS TEXT), CAST(@locked_until AS INTEGER),
+    CAST(@now AS INTEGER), CAST(@locked_until AS INTEGER)
+FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
+WHERE NOT EXISTS (SELECT 1 FROM instances AS i WHERE i.instance_id = n.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
+  AND NOT EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = n.instance_id)
+ON CONFLICT (instance_id) DO NOTHING;
+
 -- name: GetLock :one
 SELECT locked_until, locked_at
 FROM inboxes
