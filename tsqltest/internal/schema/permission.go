@@ -146,8 +146,24 @@ func (db *Database) judge(p *Principal, permission string, on Securable) (allowe
 		return true, false
 	}
 	roles := db.Roles(p)
-	rights := db.containing(on, permission)
-	for _, r := range rights {
+	return db.weigh(p, roles, db.grants(roles, on), permission, on)
+}
+
+// grants returns what is granted and denied to roles on a thing as a whole and on what contains it.
+func (db *Database) grants(roles []*Principal, on Securable) (list []*Permission) {
+	for inside := true; inside; on, inside = db.parent(on) {
+		for _, g := range db.Permissions { // there may be thousands
+			if g.Major == on.ID && g.Column == 0 && g.Class == on.Class && slices.Contains(roles, g.Grantee) {
+				list = append(list, g)
+			}
+		}
+	}
+	return list
+}
+
+// weigh is judge for a principal with these roles, to whom grants are made.
+func (db *Database) weigh(p *Principal, roles []*Principal, grants []*Permission, permission string, on Securable) (allowed, denied bool) {
+	for _, r := range db.containing(on, permission) {
 		owner := db.ownerOf(r.on)
 		if owner == p {
 			return true, false
@@ -159,12 +175,10 @@ func (db *Database) judge(p *Principal, permission string, on Securable) (allowe
 				denied = denied || slices.Contains(fixedDenials[role.Name], r.permission)
 			}
 		}
-		for _, g := range db.Permissions {
-			if g.Column != 0 || g.Class != r.on.Class || g.Major != r.on.ID || g.Permission != r.permission ||
-				!slices.Contains(roles, g.Grantee) {
-				continue
+		for _, g := range grants {
+			if g.Class == r.on.Class && g.Major == r.on.ID && g.Permission == r.permission {
+				allowed, denied = allowed || !g.Deny, denied || g.Deny
 			}
-			allowed, denied = allowed || !g.Deny, denied || g.Deny
 		}
 	}
 	return allowed, denied
@@ -381,14 +395,13 @@ func PermissionsOf(class string) []string {
 func (db *Database) anyRight(p *Principal, on Securable, permissions []string) bool {
 	roles := db.Roles(p)
 	for _, g := range db.Permissions {
-		if g.Column != 0 && !g.Deny && g.Class == on.Class && g.Major == on.ID && slices.Contains(roles, g.Grantee) {
+		if g.Major == on.ID && g.Column != 0 && !g.Deny && g.Class == on.Class && slices.Contains(roles, g.Grantee) {
 			return true
 		}
 	}
-	for _, permission := range permissions {
-		if db.May(p, permission, on) {
-			return true
-		}
-	}
-	return false
+	grants := db.grants(roles, on)
+	return p == db.Dbo() || slices.ContainsFunc(permissions, func(permission string) bool {
+		allowed, denied := db.weigh(p, roles, grants, permission, on)
+		return allowed && !denied
+	})
 }
