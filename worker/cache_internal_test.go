@@ -280,7 +280,9 @@ func TestUncommittedTurnsAreNotKept(t *testing.T) {
 			providerfault.Rule{Operation: providerfault.AckOrchestrationItem, Skip: 5, Times: 8, Fault: providerfault.Fault{Fail: providerfault.Unreachable()}})
 		var runs atomic.Int32
 		def := steps(20, &runs)
-		cacheWorker(t, store, Options{OrchestrationLockTimeout: 300 * time.Millisecond}, nil, def, addOne)
+		// An answer that is lost may have had an activity with it, which nobody gets until its lease ends.
+		options := Options{OrchestrationLockTimeout: 300 * time.Millisecond, ActivityLockTimeout: 300 * time.Millisecond}
+		cacheWorker(t, store, options, nil, def, addOne)
 		run, err := client.Start(t.Context(), client.New(inner), def, "steps", 0)
 		if err != nil {
 			t.Fatal(err)
