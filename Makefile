@@ -16,6 +16,8 @@ ROW_VERSIONS ?= true
 EXPLORED ?= .explored.json
 # How long `make explore` goes on, as in 10m; without end if it is empty.
 EXPLORE_FOR ?=
+# Packages whose tests `make test` begins first.
+TEST_FIRST ?=
 # Which benchmarks `make bench` runs.
 BENCH ?= .
 # The folders that hold a Go module with code of ours; architecture.md says why each beside the first is one.
@@ -53,8 +55,8 @@ lint-sql: ## Apply the rules of sqlc-gen-tsql to the T-SQL that sqlc.yaml names
 
 .PHONY: test
 test: ## Run the tests; those that need a T-SQL server use tsqltest, or DUROXIDE_TEST_MSSQL
-	go test ./...
-	go test -C tools/acceptance ./...
+	go test $(TEST_FIRST) ./...
+	go test -C tools/acceptance -count=1 ./... # go test does not see that the commands it builds have changed
 	@go test -count=1 -v -run='^$$' ./internal/testsupport/mssqltest | grep '^T-SQL server: ' # go test hides what passing packages say
 
 .PHONY: test-race
