@@ -3,25 +3,33 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/providerfault"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// handedBack is a store that tells of activities that are given back.
+// handedBack is a store that tells of activities that are given back, and for each of which the
+// first call to do so fails.
 type handedBack struct {
 	*sqlite.Store
 
 	all, counted atomic.Int32
+	failed       sync.Map // by lock token
 }
 
 func (s *handedBack) AbandonWorkItem(ctx context.Context, params provider.AbandonParams) error {
+	if _, again := s.failed.LoadOrStore(params.LockToken, true); !again {
+		return providerfault.Unreachable()
+	}
 	s.all.Add(1)
 	if !params.IgnoreAttempt {
 		s.counted.Add(1)
@@ -30,7 +38,8 @@ func (s *handedBack) AbandonWorkItem(ctx context.Context, params provider.Abando
 }
 
 // A worker whose activities were short has more in hand than it runs. It never runs more than it
-// may, and when they are long suddenly, others get what waits, as a first attempt.
+// may, and when they are long suddenly, others get what waits, as a first attempt, also when the
+// store fails for a moment then.
 func TestWorkIsTakenAheadAndHandedBack(t *testing.T) {
 	t.Parallel()
 	const wide = 40
@@ -60,7 +69,7 @@ func TestWorkIsTakenAheadAndHandedBack(t *testing.T) {
 		return in.Width, err
 	})
 	store := &handedBack{Store: openStore(t)}
-	one := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1}
+	one := worker.Options{OrchestrationConcurrency: 1, ActivityConcurrency: 1, ActivityLockTimeout: 5 * time.Minute}
 	runWorker(t, store, one, fanOut, work)
 	begin := func(in fanned) *client.Run[int] {
 		run, err := client.Start(t.Context(), client.New(store.Store), fanOut, fmt.Sprint(in), in)

@@ -120,7 +120,7 @@ func (d *dispatcher) activitiesAwaited() *taking {
 // startTurn runs a turn that was taken for a slot, nil if it waits no longer.
 func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
 	start(d, d.turns, o, func(o *orchestrator) { d.runTurn(o, fetched) },
-		func() { d.handBack(anOrchestration, fetched.LockToken, d.worker.store.AbandonOrchestrationItem) })
+		func() { d.handBack(anOrchestration, fetched.LockToken, d.worker.options.OrchestrationLockTimeout, d.worker.store.AbandonOrchestrationItem) })
 }
 
 // runTurn runs a turn on a slot that is free afterwards.
@@ -154,7 +154,7 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 		settle := a.process(d.work, fetched)
 		d.activities.ran(began)
 		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
-	}, func() { d.handBack(anActivity, fetched.LockToken, d.worker.store.AbandonWorkItem) })
+	}, func() { d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem) })
 }
 
 // start runs what was taken for a slot, or on another free one if that waits no longer. What
@@ -178,13 +178,16 @@ func start[S any](d *dispatcher, all *slots[*S], slot *S, run func(*S), handBack
 	})
 }
 
-// handBack gives back what nobody has tried.
-func (d *dispatcher) handBack(kind, token string, abandon func(context.Context, provider.AbandonParams) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.work), settleGrace)
-	defer cancel()
-	err := abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
+// handBack gives back what nobody has tried, again after each failure that may pass, as nobody
+// has it otherwise before its lease ends. When the worker has to stop there is one try.
+func (d *dispatcher) handBack(kind, token string, lease time.Duration, abandon func(context.Context, provider.AbandonParams) error) {
+	s, stop := newSettling(d.ctx, lease, &d.worker.outage, func() {})
+	defer stop()
+	_, err := s.do(func(ctx context.Context) error {
+		return abandon(ctx, provider.AbandonParams{LockToken: token, IgnoreAttempt: true})
+	})
 	if err != nil && !errors.Is(err, provider.ErrLockLost) {
-		d.worker.options.Logger.WarnContext(ctx, "work could not be handed back, it returns when its lease ends", "kind", kind, "error", err)
+		d.worker.options.Logger.WarnContext(d.ctx, "work could not be handed back, it returns when its lease ends", "kind", kind, "error", err)
 	}
 }
 
