@@ -18,7 +18,7 @@ const ackPatience = 100 * time.Millisecond
 
 // ackApart is how many calls are under way before others are kept waiting for them. A store in this
 // process makes one transaction of calls that come together, and begins with none of them later.
-const ackApart = 4
+const ackApart = 2
 
 // activityAcks acknowledges the activities of the dispatcher's slots. What is ready is sent at once
 // while few calls are under way. What becomes ready later shares the next call, which begins when
