@@ -62,7 +62,7 @@ func (a *activityAcks) do(ctx context.Context, ack *activityAck) (token string, 
 	ack.done = make(chan struct{})
 	a.mu.Lock()
 	a.waiting = append(a.waiting, ack)
-	a.begin() //nolint:contextcheck // a call belongs to nobody alone
+	a.begin()
 	a.mu.Unlock()
 	select {
 	case <-ack.done:

@@ -120,7 +120,9 @@ func (d *dispatcher) activitiesAwaited() *taking {
 // startTurn runs a turn that was taken for a slot, nil if it waits no longer.
 func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
 	start(d, d.turns, o, func(o *orchestrator) { d.runTurn(o, fetched) },
-		func() { d.handBack(anOrchestration, fetched.LockToken, d.worker.options.OrchestrationLockTimeout, d.worker.store.AbandonOrchestrationItem) })
+		func() {
+			d.handBack(anOrchestration, fetched.LockToken, d.worker.options.OrchestrationLockTimeout, d.worker.store.AbandonOrchestrationItem)
+		})
 }
 
 // runTurn runs a turn on a slot that is free afterwards.
@@ -154,7 +156,9 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 		settle := a.process(d.work, fetched)
 		d.activities.ran(began)
 		d.settle(a.settler, settle, &taking{dispatcher: d, activities: []*activities{a}, settled: d.activities.called})
-	}, func() { d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem) })
+	}, func() {
+		d.handBack(anActivity, fetched.LockToken, d.worker.options.ActivityLockTimeout, d.worker.store.AbandonWorkItem)
+	})
 }
 
 // start runs what was taken for a slot, or on another free one if that waits no longer. What

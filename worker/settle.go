@@ -153,7 +153,7 @@ func (s *settling) acknowledge(
 		if err == nil {
 			s.take.observe(taken)
 		}
-		s.take.answered(taken, err) //nolint:contextcheck // what is taken runs on
+		s.take.answered(taken, err)
 		return err
 	})
 }

@@ -219,7 +219,8 @@ func (s *slots[S]) room() int {
 	return max(0, min(len(s.free), most-s.used))
 }
 
-// looked notes what a call found that asked for so much.
+// looked notes what a call found that asked for so much. It wakes the dispatcher only if there is
+// something to look for.
 func (s *slots[S]) looked(seen uint64, asked, found int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +234,9 @@ func (s *slots[S]) looked(seen uint64, asked, found int) {
 	default: // there was more than one for the last notice, and may be still more
 		s.again = time.Time{}
 	}
-	s.signal()
+	if s.look {
+		s.signal()
+	}
 }
 
 // await reserves up to n slots when it is time to look for work: none when ctx has ended.
