@@ -17,7 +17,9 @@ const gaugesKept = 30 * time.Second
 // gauges are what a store holds, as its management interface counts it.
 type gauges struct {
 	admin provider.Admin
-	list  []gauge
+	// held is nil for a store that does not know what is held.
+	held provider.HeldAdmin
+	list []gauge
 
 	mu      sync.Mutex
 	counted time.Time
@@ -54,7 +56,7 @@ func observe(store provider.Provider, build *instruments) {
 		add("unknown_orchestrations", "Instances that wait for code that no worker has", func(c counts) uint64 { return c.depths.UnknownOrchestrations })
 		add("unknown_activities", "Activities that no worker has", func(c counts) uint64 { return c.depths.UnknownActivities })
 	}
-	if _, ok := g.admin.(provider.HeldAdmin); ok {
+	if g.held, _ = g.admin.(provider.HeldAdmin); g.held != nil {
 		add("held_orchestrations", "Instances that are held, because their code does not fit their histories", func(c counts) uint64 { return uint64(c.held) })
 	}
 	_, err := build.meter.RegisterCallback(g.collect, watched...)
@@ -82,8 +84,8 @@ func (g *gauges) count(ctx context.Context) (err error) {
 	if g.counts.depths, err = g.admin.GetQueueDepths(ctx); err != nil {
 		return err
 	}
-	if admin, ok := g.admin.(provider.HeldAdmin); ok {
-		held, err := admin.ListHeldInstances(ctx)
+	if g.held != nil {
+		held, err := g.held.ListHeldInstances(ctx)
 		if err != nil {
 			return err
 		}
