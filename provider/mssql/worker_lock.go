@@ -60,7 +60,11 @@ func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.Ack
 // worker learns of it, and [provider.ErrLockExpired]; both match
 // [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
 func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
-	const operation = "renew_work_item_lock"
+	return s.renewWork(ctx, "renew_work_item_lock", lockToken, extendFor, nil)
+}
+
+// renewWork renews the lease, and keeps the details of a heartbeat, nil for none.
+func (s *Store) renewWork(ctx context.Context, operation, lockToken string, extendFor time.Duration, heartbeat *string) error {
 	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
 	if err != nil {
 		return err
@@ -70,7 +74,7 @@ func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendF
 		return unknownToken(operation)
 	}
 	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor})
+		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{LockToken: token, ExtendMs: lockFor, Heartbeat: heartbeat})
 	})
 }
 
@@ -80,22 +84,10 @@ var _ provider.HeartbeatKeeper = (*Store)(nil)
 // was lost before the answer: keeping it again does no harm.
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	const operation = "keep_heartbeat"
-	lockFor, err := columns.Lease(operation, "extendFor", extendFor)
-	if err != nil {
-		return err
-	}
 	if err := columns.CheckHeartbeat(operation, details); err != nil {
 		return err
 	}
-	token, ok := parseToken(lockToken)
-	if !ok {
-		return unknownToken(operation)
-	}
-	return s.call(ctx, operation, repeatable, func(ctx context.Context, q *mssqldb.Queries) error {
-		return q.RenewWorkItemLock(ctx, mssqldb.RenewWorkItemLockParams{
-			LockToken: token, ExtendMs: lockFor, Heartbeat: new(storedString(details)),
-		})
-	})
+	return s.renewWork(ctx, operation, lockToken, extendFor, new(storedString(details)))
 }
 
 // AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
