@@ -5,7 +5,7 @@
 //		return "Hello, " + city + "!", nil
 //	})
 //
-// An activity runs at least once (§7.8): a worker that dies after the work and
+// An activity runs at least once: a worker that dies after the work and
 // before its acknowledgement, or that loses its lease, makes another one run it
 // again, and one that cannot reach its store may run it at the same time as another.
 // So activities should be idempotent. Its result is counted once.
@@ -38,7 +38,7 @@ type Definition[I, O any] struct {
 // New defines an activity. The name is recorded in histories and must not change
 // while orchestrations that call it are running.
 //
-// Input and output travel as JSON, a string as its plain text (§3.6).
+// Input and output travel as JSON, a string as its plain text.
 func New[I, O any](name string, fn func(ctx context.Context, input I) (O, error)) Definition[I, O] {
 	return Definition[I, O]{name: name, fn: fn}
 }

@@ -58,7 +58,7 @@ func New(store provider.Provider, options ...Option) *Client {
 }
 
 // ErrManagementNotAvailable is returned when the store has no management
-// interface (§6.20).
+// interface.
 var ErrManagementNotAvailable = errors.New("the store offers no management interface")
 
 // Admin returns the store's management interface, which knows no codec: payloads are as the

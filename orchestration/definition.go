@@ -22,7 +22,7 @@ type Definition[I, O any] struct {
 // New defines an orchestration of version 1.0.0. The name is recorded in
 // histories and must not change while instances are running.
 //
-// Input and output travel as JSON, a string as its plain text (§3.6). An error
+// Input and output travel as JSON, a string as its plain text. An error
 // that the function returns fails the instance with the error's text; so does a
 // panic.
 func New[I, O any](name string, fn func(ctx *Context, input I) (O, error)) Definition[I, O] {

@@ -26,10 +26,8 @@ type activities struct {
 	scout bool
 	// unknown is set for the slot of [Worker.watchUnknown].
 	unknown *unknownWatch
-	// settler is that of a slot of the dispatcher, and spare means that it is one which holds
-	// activities that wait for a slot.
+	// settler is that of a slot of the dispatcher.
 	settler *settler
-	spare   bool
 }
 
 // loop runs activities until ctx ends; work ends when running ones must stop
@@ -40,7 +38,7 @@ func (a *activities) loop(ctx, work context.Context) {
 	last := newSettler()
 	defer last.wait()
 	for ctx.Err() == nil {
-		params := a.fetchWork()
+		params := a.fetchWork(true)
 		params.PollTimeout = w.pollTimeout()
 		if params.Session == nil { // not for long: a session may end at any moment
 			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
@@ -58,12 +56,12 @@ func (a *activities) loop(ctx, work context.Context) {
 	}
 }
 
-// fetchWork is what the slot asks for when it fetches an activity: without sessions while no
-// further one may begin, and for a spare slot.
-func (a *activities) fetchWork() provider.FetchWorkParams {
+// fetchWork is what the slot asks for when it fetches an activity, also of a session if that is
+// allowed and a further one may begin.
+func (a *activities) fetchWork(sessions bool) provider.FetchWorkParams {
 	w := a.worker
 	params := provider.FetchWorkParams{LockTimeout: w.options.ActivityLockTimeout, Tags: w.options.Tags, Known: w.known.activities}
-	if !a.spare && !w.sessions.full() {
+	if sessions && !w.sessions.full() {
 		params.Session = &provider.SessionFetchConfig{OwnerID: w.ownerID(a.id), LockTimeout: w.options.SessionLockTimeout}
 	}
 	return params

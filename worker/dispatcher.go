@@ -37,14 +37,10 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		stop()
 		return nil, false
 	}
-	holding := w.activitySlots(len(activities), mostAhead)
-	for _, spare := range holding {
-		spare.spare = true
-	}
 	d := &dispatcher{
 		worker: w, taker: taker, ctx: ctx, work: work,
 		turns:      newSlots(turnReady, turns, w.turnSlots(len(turns), mostAhead)...),
-		activities: newSlots(workReady, activities, holding...),
+		activities: newSlots(workReady, activities, w.activitySlots(len(activities), mostAhead)...),
 	}
 	d.turns.quiet, d.turns.storeWaits = d.activities.allFree, true // until it is seen that the store cannot
 	d.turns.patience = min(aheadPatience, w.options.OrchestrationLockTimeout/4)

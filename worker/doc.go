@@ -11,22 +11,23 @@
 //
 // Any number of workers, in any number of processes, may share a store. The store
 // makes sure that at most one turn of an instance runs at any time and that the
-// work of a worker that dies comes back when its leases end (§7.3).
+// work of a worker that dies comes back when its leases end.
 //
 // Nothing waits in silence. The log names the line where an orchestration function blocks
 // or where another goroutine uses its context. It warns of what has run or waited for long,
 // comes near a limit, or is lost. It tells when the store goes away, at growing intervals
 // while it is away, and when it is back.
 //
-// Files: worker.go (life cycle), options.go, options_check.go; dispatcher.go, slots.go and
-// taking.go (how work is found in a store that is a [provider.Taker]); for turns
-// orchestrator.go (the loops for other stores), turn.go (what one batch needs), cache.go
-// (functions between their turns), ack.go (committing), children.go, collision.go (ids that
-// are taken), poison.go and misuse.go (functions that break the rules); for activities
-// activities.go (the loops), attach.go (those whose lease ends while they run),
-// cancellation.go, session.go, syscall.go (built-in ones); for both settle.go and kept.go
-// (what is finished and not yet in the store), lease.go and renewals.go (renewal), outage.go
-// (a store that is away), known.go (the code this worker has), unknown.go and
-// unknown_watch.go (work whose code nobody has), unserved.go (tags and sessions without
-// results), recent.go.
+// Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker
+// has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go and taking.go
+// (how work is found in a store that is a [provider.Taker]); for turns orchestrator.go (the
+// loops for other stores), turn.go (what one batch needs), cache.go (functions between their
+// turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go
+// (histories that the code does not fit), poison.go and misuse.go (functions that break the
+// rules); for activities activities.go (the loops), attach.go (those whose lease ends while
+// they run), acks.go (acknowledged together), cancellation.go, heartbeat.go, late.go (those
+// that began too late), session.go, syscall.go (built-in ones); for both settle.go and kept.go
+// (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
+// renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
+// (work whose code nobody has), unserved.go (tags and sessions without results), recent.go.
 package worker

@@ -14,7 +14,7 @@ import (
 
 // FrameworkVersion is the version of the Duroxide core whose semantics this
 // runtime implements. Executions it starts are pinned to it, and it does not touch
-// executions that a newer core started (§7.15).
+// executions that a newer core started.
 const FrameworkVersion = "0.1.32"
 
 // Options configure a worker. The zero value of each field means its default.

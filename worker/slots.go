@@ -29,16 +29,16 @@ type slots[S comparable] struct {
 	patience time.Duration
 	// quiet reports whether the slots of other kinds are all free; nil means that nobody asks.
 	quiet func() bool
+	// spare has the spare ones, and unspared reports whether they stay free; nil means no.
+	spare    map[S]bool
+	unspared func() bool
 
 	mu sync.Mutex
 	// free are the free slots, the spare ones first, as the last are taken first.
 	free []S
 	// used counts those that are not free.
 	used int
-	// spare has the spare ones, and unspared reports whether they stay free; nil means no.
-	spare    map[S]bool
-	unspared func() bool
-	pace     pace
+	pace pace
 	// storeWaits means that a look waits in the store when it finds nothing, so that there is one
 	// also when nothing is expected: at once while the worker has nothing to do, and else at
 	// rest, as work that runs looks for more by itself.

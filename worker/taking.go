@@ -68,7 +68,8 @@ func (k *taking) ask() provider.TakeParams {
 		k.asked.Turn = &turn
 	}
 	for _, slot := range k.activities {
-		k.asked.Work = append(k.asked.Work, slot.fetchWork())
+		spare := k.dispatcher.activities.spare[slot] // whose sessions nobody would keep
+		k.asked.Work = append(k.asked.Work, slot.fetchWork(!spare))
 	}
 	return k.asked
 }
