@@ -153,7 +153,7 @@ func (c *Client) startWith(ctx context.Context, name, instance, input, headers s
 		return false, err
 	}
 	if o.tx.in != nil && o.replacing {
-		return false, fmt.Errorf("to replace a finished instance is no part of a transaction: %w", provider.ErrInvalidArgument)
+		return false, fmt.Errorf("a finished instance cannot be replaced inside a transaction: %w", provider.ErrInvalidArgument)
 	}
 	use, err := c.startIn(ctx, o.tx, item, messages, o.useExisting)
 	if err == nil && use != nil && o.replacing && use.Status.Ended() {

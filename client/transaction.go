@@ -37,7 +37,7 @@ func InTx[Tx any](tx Tx) TxOption {
 	return TxOption{func(store provider.Provider) (transaction, error) {
 		s, ok := observed.As[provider.TxEnqueuer[Tx]](store)
 		if !ok {
-			return transaction{}, fmt.Errorf("the store takes no part in a transaction that is a %T: %w", tx, errors.ErrUnsupported)
+			return transaction{}, fmt.Errorf("the store cannot join a transaction of type %T: %w", tx, errors.ErrUnsupported)
 		}
 		return transaction{
 			enqueue: func(ctx context.Context, item provider.WorkItem) error { return s.EnqueueTx(ctx, tx, item, 0) },

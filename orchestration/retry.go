@@ -121,7 +121,7 @@ func WithTimeout(d time.Duration) CallOption {
 func (p RetryPolicy) Validate() error {
 	switch {
 	case p.MaxAttempts < 0:
-		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for 3", p.MaxAttempts)
+		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for the default, 3", p.MaxAttempts)
 	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
 		return fmt.Errorf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter)
 	case p.Timeout < 0 || p.StartTimeout < 0 || p.TotalTimeout < 0:

@@ -74,7 +74,7 @@ func (e *Env) WantCalls(want ...string) {
 	}
 	_ = w.Flush() // a strings.Builder takes everything
 	if !same {
-		e.t.Errorf("the calls are not those that were wanted:\n%s", table.String())
+		e.t.Errorf("the calls differ from those wanted:\n%s", table.String())
 	}
 }
 

@@ -43,7 +43,7 @@ func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return
 
 // Register refuses to be registered by a worker.
 func (activityRetry) Register(*registry.Registry) error {
-	return errors.New("orchestrationtest.ActivityRetry is no definition: set worker.Options.ActivityRetry")
+	return errors.New("orchestrationtest.ActivityRetry is only for tests; for a worker, set worker.Options.ActivityRetry")
 }
 
 // payloads is what [Codec] returns.
@@ -56,5 +56,5 @@ func Codec(c *codec.Codec) worker.Registrable { return payloads{c} }
 
 // Register refuses to be registered by a worker.
 func (payloads) Register(*registry.Registry) error {
-	return errors.New("orchestrationtest.Codec is no definition: set worker.Options.Codec")
+	return errors.New("orchestrationtest.Codec is only for tests; for a worker, set worker.Options.Codec")
 }

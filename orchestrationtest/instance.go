@@ -356,7 +356,7 @@ func (in *instance) stuck() error {
 		waits = append(waits, fmt.Sprintf("event %d, %s%s", event.EventID, describe(event.Kind), at(in.places[event.EventID])))
 	}
 	if waits == nil {
-		return fmt.Errorf("%q waits for nothing that was asked for: %w", in.id, ErrStuck)
+		return fmt.Errorf("%q waits, but not for anything that it asked for: %w", in.id, ErrStuck)
 	}
 	return fmt.Errorf("%q waits for %s: %w", in.id, strings.Join(waits, ", "), ErrStuck)
 }

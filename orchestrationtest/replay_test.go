@@ -129,7 +129,7 @@ func TestWhatEndsATest(t *testing.T) {
 				env.WantCalls("Tally @0s", "Tally @2m", "Reserve")
 			},
 			strings.Join([]string{
-				"the calls are not those that were wanted:",
+				"the calls differ from those wanted:",
 				"     want        got",
 				"     Tally @0s   Tally @0s",
 				"->   Tally @2m   Tally @1m0s",

@@ -48,7 +48,7 @@ func (c *call) attached(ctx context.Context) bool {
 	if live == nil || live.item.Name != c.item.Name || live.item.Input != c.item.Input || !live.attach(ctx, c.fetched) {
 		return false
 	}
-	c.logger.InfoContext(ctx, "an activity came back whose call still runs, which goes on with the new lease",
+	c.logger.InfoContext(ctx, "an activity was fetched again while it still runs here; it goes on with the new lease",
 		"attempt", c.fetched.AttemptCount)
 	return true
 }
@@ -131,7 +131,7 @@ func (c *call) holdLease(ctx context.Context, fetched *provider.FetchedWorkItem)
 		if !told {
 			told = true
 			c.worker.failed(c.key(), err)
-			c.logger.WarnContext(ctx, "the lease of an activity that still runs has ended, it goes on unless another worker takes it", "error", err)
+			c.logger.WarnContext(ctx, "the lease of a running activity has ended; the activity goes on unless another worker takes it", "error", err)
 		}
 		return true
 	})

@@ -18,8 +18,8 @@ import (
 
 // What the log says of a running activity whose lease ended, and when it has a new one.
 const (
-	leaseEnded = "the lease of an activity that still runs has ended"
-	cameBack   = "an activity came back whose call still runs"
+	leaseEnded = "the lease of a running activity has ended"
+	cameBack   = "an activity was fetched again while it still runs here"
 )
 
 // toldOf is toldIn for several texts.

@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,13 +37,14 @@ func newObedient(name string) obedient {
 	return o
 }
 
-// A cancelled instance takes its running activities along.
+// A cancelled instance takes its running activities along, and the log does not call it a failure.
 func TestCancelledInstanceEndsItsActivities(t *testing.T) {
 	t.Parallel()
+	var log lockedBuffer
 	store := openStore(t)
 	work := newObedient("Work")
 	def := calling(work.Definition)
-	runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease}, def, work)
+	stop := runWorker(t, store, worker.Options{ActivityLockTimeout: shortLease, Logger: slog.New(slog.NewTextHandler(&log, nil))}, def, work)
 	run := start(t, store, def, "")
 	receive(t, "activity", work.running)
 	if err := client.New(store).Cancel(t.Context(), run.Instance(), "user"); err != nil {
@@ -50,6 +53,10 @@ func TestCancelledInstanceEndsItsActivities(t *testing.T) {
 	receive(t, "end of the activity", work.ended)
 	if got := failure(t, run).DisplayMessage(); got != "canceled: user" {
 		t.Errorf("failure = %s", got)
+	}
+	stop()
+	if text := log.String(); !strings.Contains(text, `msg="orchestration cancelled"`) || strings.Contains(text, "orchestration failed") {
+		t.Errorf("the log does not say that the orchestration was cancelled:\n%s", text)
 	}
 }
 

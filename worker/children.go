@@ -129,7 +129,7 @@ func (t *turn) read(ctx context.Context, what string, call func(context.Context)
 	case errors.Is(err, provider.ErrCorrupt), errors.Is(err, provider.ErrInvalidArgument):
 		return nil
 	case err != nil:
-		t.logger.WarnContext(ctx, "what ends a turn could not be read, the turn is tried again", "what", what, "error", err)
+		t.logger.WarnContext(ctx, "a turn is tried again because the store could not be read", "what", what, "error", err)
 	}
 	return err
 }

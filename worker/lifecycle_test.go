@@ -39,7 +39,7 @@ func TestInvalidOptions(t *testing.T) {
 		{
 			"a buffer longer than its lease",
 			worker.Options{ActivityRenewalBuffer: time.Minute},
-			"ActivityRenewalBuffer (1m0s) leaves nothing of ActivityLockTimeout (30s)",
+			"ActivityRenewalBuffer (1m0s) must be shorter than ActivityLockTimeout (30s)",
 		},
 		{"no version", worker.Options{SupportedVersions: []provider.VersionRange{}}, "SupportedVersions is empty"},
 		{

@@ -131,8 +131,8 @@ func TestLogHoldsNoPayloads(t *testing.T) {
 	}
 	for _, want := range []string{
 		"an orchestration function panicked", "an activity panicked", "activity failed", "orchestration failed",
-		"no handler is registered for the activity", "an activity that no worker has fails", "nondeterministic: history has event 2",
-		"continue-as-new left queue messages behind", "a message that does not fit its declaration was left out",
+		"no handler is registered for the activity", "an activity fails because no worker has its code", "nondeterministic: history has event 2",
+		"continue-as-new left queue messages behind", "a message that does not fit its declared type is skipped",
 	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q", want)

@@ -99,7 +99,7 @@ func (o Options) checkPairs() error {
 	} {
 		// A shorter lease is renewed at half time, whatever the buffer.
 		if lease.timeout >= bufferedLease && lease.buffer >= lease.timeout {
-			return invalid("%sRenewalBuffer (%v) leaves nothing of %sLockTimeout (%v)", lease.name, lease.buffer, lease.name, lease.timeout)
+			return invalid("%sRenewalBuffer (%v) must be shorter than %sLockTimeout (%v)", lease.name, lease.buffer, lease.name, lease.timeout)
 		}
 	}
 	// A session must not count as idle while one of its activities runs, and
@@ -125,7 +125,7 @@ func (o Options) checkRetry() error {
 // checkFilters refuses version ranges that hold nothing.
 func (o Options) checkFilters() error {
 	if len(o.SupportedVersions) == 0 && o.OrchestrationConcurrency > 0 {
-		return invalid("SupportedVersions is empty, so that no orchestration would ever be run; leave it nil for the default")
+		return invalid("SupportedVersions is empty, so the worker would run no orchestration; leave it nil for the default")
 	}
 	for _, r := range o.SupportedVersions {
 		if r.Max.Compare(r.Min) < 0 {

@@ -53,7 +53,7 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 	switch {
 	case first:
 		o.since, o.interval, o.remind = now, firstReminder, now.Add(firstReminder)
-		o.logger.ErrorContext(ctx, "the store fails, its work is tried again until it is back", "operation", operation, "error", err)
+		o.logger.ErrorContext(ctx, "the store fails; its calls are repeated until it is back", "operation", operation, "error", err)
 	case !now.Before(o.remind):
 		o.interval = min(2*o.interval, maxReminder)
 		o.remind = now.Add(o.interval)

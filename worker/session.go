@@ -93,7 +93,7 @@ func (w *Worker) keepSessions(ctx context.Context) {
 			_, err = w.store.CleanupOrphanedSessions(ctx, w.options.SessionIdleTimeout)
 		}
 		if err != nil && !errors.Is(err, context.Canceled) && !w.outage.under() { // which is told already
-			w.options.Logger.WarnContext(ctx, "keeping sessions failed", "error", err)
+			w.options.Logger.WarnContext(ctx, "renewing or cleaning up sessions failed", "error", err)
 		}
 	}
 }

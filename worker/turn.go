@@ -80,7 +80,7 @@ func (t *turn) deferred(ctx context.Context) {
 }
 
 // errNoNextStart is why a batch between two executions is given back.
-var errNoNextStart = errors.New("the start of the next execution did not come")
+var errNoNextStart = errors.New("the start of the next execution has not arrived")
 
 // continueItem is the batch's start of the next execution.
 func (t *turn) continueItem() *provider.ContinueAsNewItem {
@@ -251,7 +251,7 @@ func (t *turn) interrupted(ctx context.Context, err error) {
 		return
 	}
 	t.worker.failed(t.key(), err)
-	t.logger.ErrorContext(ctx, "a turn was given up", "error", err)
+	t.logger.ErrorContext(ctx, "a turn was abandoned", "error", err)
 	if !errors.Is(err, provider.ErrLockLost) {
 		t.abandon(ctx, time.Second, false)
 	}
@@ -268,7 +268,7 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 			"dropped", result.DroppedCarryForward, "limit", replay.MaxCarryForward)
 	}
 	for _, message := range result.Unreadable {
-		t.logger.WarnContext(ctx, "a message that does not fit its declaration was left out", "source", message.Source, "error", message.Err)
+		t.logger.WarnContext(ctx, "a message that does not fit its declared type is skipped", "source", message.Source, "error", message.Err)
 	}
 	if result.PanicStack != nil {
 		t.logger.ErrorContext(ctx, "an orchestration function panicked", "stack", string(result.PanicStack))
@@ -277,12 +277,18 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 	if result.Details == nil {
 		return
 	}
-	switch result.Details.(type) {
+	message := "orchestration failed"
+	switch d := result.Details.(type) {
 	case provider.Infrastructure, provider.Configuration:
-		t.logger.ErrorContext(ctx, "orchestration failed", "category", result.Details.Category(), "error", result.Details.DisplayMessage())
-	default: // an application's message may hold its data
-		t.worker.withError(t.logger, result.Details).WarnContext(ctx, "orchestration failed", "category", result.Details.Category())
+		t.logger.ErrorContext(ctx, message, "category", d.Category(), "error", d.DisplayMessage())
+		return
+	case provider.Application:
+		if d.Kind == provider.AppCancelled {
+			message = "orchestration cancelled"
+		}
 	}
+	// An application's message may hold its data.
+	t.worker.withError(t.logger, result.Details).WarnContext(ctx, message, "category", result.Details.Category())
 }
 
 // withError is a log with the text of an application's error, if that is asked for.

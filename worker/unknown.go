@@ -98,7 +98,7 @@ func (t *turn) lacksCode() bool {
 // failUnknown ends an instance whose orchestration nobody has. It has the version that
 // it asked for. It reports whether that settled the batch.
 func (t *turn) failUnknown(ctx context.Context, b begin, details provider.ErrorDetails) bool {
-	t.logger.WarnContext(ctx, "an orchestration that no worker has fails",
+	t.logger.WarnContext(ctx, "an orchestration fails because no worker has its code",
 		"orchestration_version", b.version, "error", details.DisplayMessage())
 	started := b.started
 	started.Version = cmp.Or(b.version, t.item.Version)
@@ -131,7 +131,7 @@ func (c *call) code() provider.CodeName { return provider.CodeName{Name: c.item.
 // failUnknown fails an activity that nobody has, and with it its orchestration, whose code
 // is not asked (§7.11).
 func (c *call) failUnknown(ctx context.Context, details provider.ErrorDetails) {
-	c.logger.WarnContext(ctx, "an activity that no worker has fails", "error", details.DisplayMessage())
+	c.logger.WarnContext(ctx, "an activity fails because no worker has its code", "error", details.DisplayMessage())
 	c.tellNotRun(ctx, details)
 	c.ack(ctx, c.failedWith(details))
 	c.worker.offers.forget(c.key())

@@ -124,7 +124,7 @@ func TestUnknownCodeFails(t *testing.T) {
 					}
 				}
 				stop()
-				wants := []string{"an orchestration that no worker has fails", "an activity that no worker has fails"}
+				wants := []string{"an orchestration fails because no worker has its code", "an activity fails because no worker has its code"}
 				if name == "selecting" {
 					wants = append(wants, "work waits for code that no worker has")
 				}

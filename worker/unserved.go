@@ -159,7 +159,7 @@ func (w *Worker) tellUnserved(ctx context.Context, waiting []overdue) {
 			continue
 		}
 		w.unserved.tell(a.route)
-		w.options.Logger.WarnContext(ctx, "an activity has no result yet; does a worker serve its tag, and does the owner of its session go on?",
+		w.options.Logger.WarnContext(ctx, "an activity has no result yet; check that a worker serves its tag and that the owner of its session still runs",
 			"instance_id", a.ref.Instance, "execution_id", a.ref.ExecutionID, "activity_name", a.name, "activity_id", a.ref.ActivityID,
 			"tag", a.tag, "session_id", a.session, "waiting_for", time.Since(a.since).Round(time.Millisecond), "waiting_alike", a.waiting)
 		return

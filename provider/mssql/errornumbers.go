@@ -215,7 +215,7 @@ func oneLine(err error) string { return strings.Join(strings.Fields(err.Error())
 
 // errUnregistered is no caller's business: a fetch registers its set and is run again,
 // see [codeSelection.fetch].
-var errUnregistered = errors.New("the set of names that the worker knows was removed as soon as it had been registered")
+var errUnregistered = errors.New("the worker's list of known names was removed from the store right after it was registered")
 
 // meanings are the numbers that the procedures throw. Each says what the call met, and
 // no repetition changes it.

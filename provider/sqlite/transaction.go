@@ -68,7 +68,7 @@ func isOurs(ctx context.Context, own *sql.Tx) error {
 	var application int
 	err := own.QueryRowContext(ctx, "PRAGMA application_id").Scan(&application)
 	if err == nil && application != applicationID {
-		err = fmt.Errorf("the transaction is of a file that is no store: begin it on a connection to the store's file: %w", errors.ErrUnsupported)
+		err = fmt.Errorf("the transaction's file is not a duroxide store: begin the transaction on a connection to the store's file: %w", errors.ErrUnsupported)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ type Migration struct {
 func (m *Migration) prepared() (*Migration, error) {
 	filled, err := m.completed()
 	if err == nil && m.DB == nil {
-		return nil, errors.New("a migration needs a DB: the connections of an owner of the database")
+		return nil, errors.New("Migration.DB is nil: set it to connections of an owner of the database")
 	}
 	return filled, err
 }
@@ -189,7 +189,7 @@ func (m *Migration) refuse(st *state) error {
 	}
 	for _, one := range m.release.numbered {
 		if row, ok := st.scripts[one.version]; ok && !bytes.Equal(row.checksum, one.checksum) {
-			return fmt.Errorf("%w: %s was applied to schema %s with another text (then called %s); use the release that made the schema, or a new schema",
+			return fmt.Errorf("%w: %s was applied to schema %s with a different text (under the name %s); use the release that made the schema, or a new schema",
 				ErrChangedScript, one.name, Quote(m.schema()), row.name)
 		}
 	}
@@ -271,6 +271,6 @@ func (m *Migration) old(what string) error {
 }
 
 func (m *Migration) unfinished(st *state) error {
-	return fmt.Errorf("%w: a newer release has begun to bring schema %s to revision %d, from one before this program's %d, and has not ended; "+
+	return fmt.Errorf("%w: a newer release has not finished migrating schema %s to revision %d, from a revision older than this program's %d; "+
 		"run `duroxide migrate up` of that release", ErrOldSchema, Quote(m.schema()), st.revision, m.release.revision)
 }

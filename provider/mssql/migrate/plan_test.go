@@ -250,7 +250,7 @@ func TestWithoutDB(t *testing.T) {
 	_, status := m.Status(t.Context())
 	_, verify := m.Verify(t.Context())
 	for _, err := range []error{up, plan, status, verify, m.Check(t.Context()), m.Drop(t.Context())} {
-		if err == nil || !strings.Contains(err.Error(), "needs a DB") {
+		if err == nil || !strings.Contains(err.Error(), "DB is nil") {
 			t.Errorf("error %v", err)
 		}
 	}

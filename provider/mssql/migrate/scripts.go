@@ -201,7 +201,7 @@ func readSource(files fs.FS, name string) (*source, error) {
 // checkToken refuses what would be rewritten wrongly, or not at all.
 func checkToken(t token) error {
 	if t.open {
-		return errors.New("what begins here does not end")
+		return errors.New("the quotation or comment that begins here does not end")
 	}
 	if t.kind != tokenText {
 		return nil

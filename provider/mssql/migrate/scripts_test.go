@@ -124,7 +124,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"gap", tree{"schema/0002_storage.sql": ""}, "schema/0003_role.sql:1: should be number 2"},
 		{"two of a number", tree{"schema/0002_again.sql": "SELECT 1"}, "schema/0002_storage.sql:1: should be number 3"},
 		{"empty script", tree{"schema/0003_role.sql": "-- nothing\n"}, "schema/0003_role.sql:1: there is no statement"},
-		{"open literal", tree{"schema/0003_role.sql": "SELECT 1\nSELECT 'a"}, "schema/0003_role.sql:2: what begins here does not end"},
+		{"open literal", tree{"schema/0003_role.sql": "SELECT 1\nSELECT 'a"}, "schema/0003_role.sql:2: the quotation or comment that begins here does not end"},
 		{"schema in a literal", tree{"procedures/add_thing.sql": "\nSELECT OBJECT_ID(N'duroxide.t')"}, "procedures/add_thing.sql:2: the literal N'duroxide.t' names the schema"},
 		{"unknown mark", tree{"schema/0003_role.sql": "-- only: sqlserver\n-- only: babelfish\nSELECT 1"}, "schema/0003_role.sql:2: unknown mark"},
 		{"table elsewhere", tree{"schema/0003_role.sql": "\n\nCREATE TABLE dbo.t (a INT)"}, "schema/0003_role.sql:3: CREATE TABLE must name duroxide.something"},

@@ -132,7 +132,7 @@ func (m *Migration) scriptProblems(st *state) []Problem {
 		case !ok:
 			problems = append(problems, Problem{ProblemMissingScript, one.name, "was not applied; run `duroxide migrate up`"})
 		case !bytes.Equal(row.checksum, one.checksum):
-			problems = append(problems, Problem{ProblemChangedScript, one.name, "was applied with another text, as " + row.name})
+			problems = append(problems, Problem{ProblemChangedScript, one.name, "was applied with a different text, as " + row.name})
 		}
 	}
 	return problems

@@ -208,7 +208,7 @@ func (a *app) printSchema(s *migrate.Status) error {
 	case s.Newer:
 		rows = append(rows, []string{"state", "newer than this program; use a later release of it"})
 	case len(s.Pending) > 0:
-		rows = append(rows, []string{"state", fmt.Sprintf("%d steps behind; 'duroxide migrate up' takes them", len(s.Pending))})
+		rows = append(rows, []string{"state", fmt.Sprintf("%d steps behind; run 'duroxide migrate up'", len(s.Pending))})
 	default:
 		rows = append(rows, []string{"state", "up to date"})
 	}

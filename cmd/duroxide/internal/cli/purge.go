@@ -216,7 +216,7 @@ func (p *purge) deleteOrphans(ctx context.Context) error {
 func (p *purge) inPages(ctx context.Context, what string, before *time.Time, do func(ctx context.Context, ids []string) error) error {
 	pager, ok := p.admin.(provider.InstancePager)
 	if !ok {
-		return errors.New("this store does not list its instances in pages, as a purge needs it")
+		return errors.New("this store cannot list its instances in pages, which a purge needs")
 	}
 	show := func(int) {}
 	if p.screen != nil {

@@ -28,7 +28,7 @@ const maxLookedAt = 10_000
 func (s sampling) check(cmd *cobra.Command, asJSON bool, args []string) error {
 	switch {
 	case s.folder == "" && len(args) != 1:
-		return usageError{cmd, fmt.Errorf("accepts 1 arg(s), received %d; a sample of all instances needs --into", len(args))}
+		return usageError{cmd, fmt.Errorf("needs exactly one instance id, not %d; a sample of all instances needs --into", len(args))}
 	case s.folder != "" && (asJSON || cmd.Flags().Changed("execution") || cmd.Flags().Changed("data")):
 		return usageError{cmd, errors.New("--into writes all of the latest executions as JSON, so leave --json, --execution and --data out")}
 	case s.each < 1:
