@@ -94,8 +94,9 @@ type TakenWork struct {
 type LockRenewer interface {
 	// RenewLocks renews leases of turns and activities, each as
 	// [Provider.RenewOrchestrationItemLock] and [Provider.RenewWorkItemLock] do, and
-	// returns the outcome of each in the order of the argument: nil, [ErrInvalidLockToken]
-	// or [ErrLockExpired]. One that fails does not keep the others from being renewed.
+	// returns the outcome of each in the order of the argument: nil, [ErrInvalidLockToken],
+	// [ErrLockExpired], or a retryable error of one lease that could not be renewed now.
+	// One that fails does not keep the others from being renewed.
 	//
 	// Error: [ErrInvalidArgument] when a time is not positive, and trouble with the store.
 	// Then none, some or all were renewed; to renew again does no harm.

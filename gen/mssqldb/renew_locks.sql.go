@@ -53,6 +53,10 @@ type RenewLocksResult struct {
 // RenewLocks renews the leases of turns and activities, each as renew_orchestration_item_lock and
 // renew_work_item_lock do (§5.24). A lease that is lost keeps no other from being renewed.
 //
+// When there are several, one that has waited 150 ms for a lock fails with error 1222, so that
+// the leases behind it do not end while a long transaction has its row. The two procedures wait
+// for as long as it takes.
+//
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewLocks(ctx context.Context, p RenewLocksParams) (RenewLocksResult, error) {
 	a := newArgs(1)

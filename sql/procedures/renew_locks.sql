@@ -1,6 +1,10 @@
 -- Renews the leases of turns and activities, each as renew_orchestration_item_lock and
 -- renew_work_item_lock do (§5.24). A lease that is lost keeps no other from being renewed.
 --
+-- When there are several, one that has waited 150 ms for a lock fails with error 1222, so that
+-- the leases behind it do not end while a long transaction has its row. The two procedures wait
+-- for as long as it takes.
+--
 -- Called by: Store.RenewLocks.
 -- Transaction: none. Each renewal commits by itself.
 --
@@ -21,7 +25,9 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @lost TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL);
-DECLARE @position INT = -1, @lock_token UNIQUEIDENTIFIER, @turn BIT, @extend_ms BIGINT;
+DECLARE @position INT, @lock_token UNIQUEIDENTIFIER, @turn BIT, @extend_ms BIGINT;
+IF (SELECT COUNT(*) FROM @locks AS l) > 1
+    SET LOCK_TIMEOUT 150;
 SELECT @position = MIN(l.position) FROM @locks AS l;
 WHILE @position IS NOT NULL
 BEGIN
@@ -36,13 +42,14 @@ BEGIN
     END TRY
     BEGIN CATCH
         IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-        IF ERROR_NUMBER() NOT IN (50010, 50011)
+        IF ERROR_NUMBER() NOT IN (50010, 50011, 1222)
             THROW;
         INSERT INTO @lost (position, error_number)
         VALUES (@position, ERROR_NUMBER());
     END CATCH;
     SELECT @position = MIN(l.position) FROM @locks AS l WHERE l.position > @position;
 END;
+SET LOCK_TIMEOUT -1;
 
 -- gen:result Lost
 SELECT l.position, l.error_number

@@ -12,7 +12,7 @@ import (
 
 // Leases are what takes, renews and gives up turns, activities and sessions, beside what is in its way.
 func Leases() []Scenario {
-	list := slices.Concat(byAnyPlan(), takesByAnyPlan(), due())
+	list := slices.Concat(byAnyPlan(), takesByAnyPlan(), endingsByAnyPlan(), due())
 	return append(list,
 		Scenario{
 			Name:     "a fetch does not wait for a new version of the framework",
@@ -40,7 +40,7 @@ func Leases() []Scenario {
 
 // midway are operations beside one that is in the middle of its work, or waits there.
 func midway() []Scenario {
-	return []Scenario{behindALongTransaction(), whileOneGivesBack(), whileOneDrops()}
+	return append(behindALongTransaction(), whileOneGivesBack(), whileOneDrops())
 }
 
 // byAnyPlan must hold by any plan, also by those that scan: what a write seeks is said by its hints.
@@ -320,20 +320,31 @@ func addedOnce() Scenario {
 	}
 }
 
-// behindALongTransaction are two activities that end in one call, while somebody has the row of the first for two seconds: the second does
-// not wait for him. He sleeps in small portions, since a schedule may end a few of them early, which moves the clock.
-func behindALongTransaction() Scenario {
+// behindALongTransaction are calls about two activities, while somebody has the row of the first for two seconds: the second does not wait
+// for him.
+func behindALongTransaction() []Scenario {
+	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, N'a', N'{}'), (1, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
+	renewals := fmt.Sprintf("DECLARE @l duroxide.lease_list_v1; INSERT INTO @l VALUES (0, %s, 0, 60000), (1, %s, 0, 60000); EXEC duroxide.renew_locks @locks = @l;\n", tokenOf(9), tokenOf(8))
+	return []Scenario{
+		blocked("an activity does not wait behind one that is blocked and ends in the same call", acks, "SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b'"),
+		blocked("a lease does not wait behind one that is blocked and renewed in the same call", renewals,
+			"SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b' AND locked_until < DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) + 50000"),
+	}
+}
+
+// blocked is a call about the held activities of a and b, while somebody has the row of a for two seconds. left counts 0 when the call has
+// done its work for b. The other one sleeps in small portions, since a schedule may end a few of them early, which moves the clock.
+func blocked(name, call, left string) Scenario {
 	const long = "BEGIN TRANSACTION; UPDATE duroxide.worker_queue SET attempt_count = attempt_count WHERE instance_id = N'a'; " +
 		"DECLARE @n INT = 0; WHILE @n < 20 BEGIN SET @n += 1; WAITFOR DELAY '00:00:00.100'; END; COMMIT;"
-	acks := fmt.Sprintf("DECLARE @a duroxide.completion_list_v1; INSERT INTO @a VALUES (0, %s, N'a', N'{}'), (1, %s, N'b', N'{}'); EXEC duroxide.ack_work_and_take @acks = @a;\n", tokenOf(9), tokenOf(8))
 	return Scenario{
-		Name:    "an activity does not wait behind one that is blocked and ends in the same call",
+		Name:    name,
 		Prepare: heldWork + fetchWorkOf(8, "w1"), // that of b
 		Sessions: []tsqltest.Session{
 			does("long", long),
-			{Name: "acks", Run: func(p *tsqltest.Player) error {
+			{Name: "call", Run: func(p *tsqltest.Player) error {
 				began := p.Now()
-				_, err := p.Exec(acks)
+				_, err := p.Exec(call)
 				if took := p.Now().Sub(began); took > time.Second {
 					return fmt.Errorf("the call has taken %v", took)
 				}
@@ -341,8 +352,8 @@ func behindALongTransaction() Scenario {
 			}},
 		},
 		Check: func(e *tsqltest.End) error {
-			if n := e.Value("SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'b'"); n != int64(0) {
-				return errors.New("the activity of b has not ended")
+			if n := e.Value(left); n != int64(0) {
+				return errors.New("nothing was done for b")
 			}
 			return nil
 		},

@@ -84,10 +84,21 @@ const both = "inboxes and worker_queue"
 // another is the number of the token of the second activity that the n-th session takes.
 func another(n int) int { return n + 50 }
 
-// takeBy adds to a call what it takes: a turn and two activities. known is what the parameter of known code is named.
+// takeBy adds to a call what it takes: a turn and two activities, one after the other. known is what the parameter of known code is
+// named.
 func takeBy(n int, exec, known string) string {
+	return taking(n, exec, known, "1, N'claimant', 30000, 1, 1, "+strings.Repeat("NULL, ", 6)+"0, 0, 0")
+}
+
+// takeTogether is takeBy for activities that are locked in one pass: those of a worker without sessions that knows the set 0x03.
+func takeTogether(n int, exec, known string) string {
+	return taking(n, exec, known, "0, NULL, 0, 0, 1, "+strings.Repeat("NULL, ", 5)+"0x03, 0, 0, 0")
+}
+
+// taking adds to a call what it takes: a turn, and two activities by a selection, which are the columns from sessions on.
+func taking(n int, exec, known, selection string) string {
 	row := func(position, token int) string {
-		return fmt.Sprintf("(%d, 0, %s, 30000, 1, N'claimant', 30000, 1, 1, %s0, 0, 0)", position, tokenOf(token), strings.Repeat("NULL, ", 6))
+		return fmt.Sprintf("(%d, 0, %s, 30000, %s)", position, tokenOf(token), selection)
 	}
 	declare, call, _ := strings.Cut(exec, "EXEC ")
 	return declare + fmt.Sprintf("DECLARE @w%d duroxide.take_list_v1; INSERT INTO @w%[1]d VALUES %s, %s;\n", n, row(0, n), row(1, another(n))) +
@@ -120,6 +131,9 @@ func turns() []operation {
 		{name: "start instance", batch: on("EXEC duroxide.start_instance @instance_id = N'new %s', @kind = 2, @name = N'Order', @version = N'1.0.0', @work_item = N'{}';\n")},
 		{name: "fetch turn", batch: func(_ string, n int) string { return fetchTurnOf(n) }, anywhere: true, claims: "inboxes", portions: true},
 		{name: "take", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string { return takeBy(n, "EXEC duroxide.take @hasty = 0", "known") }},
+		{name: "take together", anywhere: true, claims: both, portions: true, batch: func(_ string, n int) string {
+			return takeTogether(n, "EXEC duroxide.take @hasty = 0", "known")
+		}},
 		{name: "ack turn and take", claims: both, portions: true, batch: func(id string, n int) string {
 			turn, _, _ := held(id)
 			ack := strings.TrimSuffix(call{"events": events(3), "messages": message(1, otherThan(id), "{}", 0), "activities": activity(1, id, 5, null)}.ack(turn), ";\n")
@@ -186,7 +200,7 @@ func work() []operation {
 		}},
 		{name: "ack works and take", claims: both, portions: true, parts: true, batch: func(id string, n int) string {
 			_, work, sessionWork := held(id)
-			return takeBy(n, completions(n, id, work, sessionWork), "turn_known")
+			return takeTogether(n, completions(n, id, work, sessionWork), "turn_known")
 		}},
 		{name: "renew locks", portions: true, batch: func(id string, n int) string {
 			turn, work, sessionWork := held(id)

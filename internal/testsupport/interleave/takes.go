@@ -7,6 +7,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest"
 )
 
+// knowsLoad registers the set 0x03 of activities.
+const knowsLoad = "DECLARE @load duroxide.code_list_v1; INSERT INTO @load VALUES (1, N'Load', N''); EXEC duroxide.register_known_code @digest = 0x03, @activity = 1, @codes = @load;\n"
+
 // namedWorks are three activities that a worker with the set 0x01 may take, the first of them held.
 var namedWorks = heldWork + enqueueWork("a", "NULL") + enqueueWork("b", "NULL") +
 	"DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Pay', N''); EXEC duroxide.register_known_code @digest = 0x01, @activity = 1, @codes = @k;\n"
@@ -80,4 +83,26 @@ func takesByAnyPlan() []Scenario {
 		beside("delete their instance", withList(1, "(1, N'b')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n")),
 		beside("count them", queueDepths),
 	}
+}
+
+// endingsByAnyPlan are calls that end something and take the next: the turn of b and two activities are held, a is ready, and so are two
+// activities.
+func endingsByAnyPlan() []Scenario {
+	works := operation{name: "ack works and take", claims: both, batch: func(string, int) string {
+		return takeTogether(1, completions(1, "a", 9, 8), "turn_known")
+	}}
+	turn := operation{name: "ack turn and take", claims: both, batch: func(string, int) string {
+		ack := strings.Replace(strings.TrimSuffix(ackTurnOf(7), ";\n"), "ack_orchestration_item", "ack_turn_and_take", 1)
+		return takeTogether(2, ack, "turn_known")
+	}}
+	next := operation{name: "take", claims: both, batch: func(string, int) string { return takeTogether(2, "EXEC duroxide.take @hasty = 0", "known") }}
+	var list []Scenario
+	for _, other := range []operation{turn, next} {
+		list = append(list, Scenario{
+			Name:     fmt.Sprintf("%s, %s, any plan", works.name, other.name),
+			Prepare:  heldWork + enqueueWork("a", "NULL") + fetchWorkOf(8, "w1") + enqueueWork("c", "NULL") + enqueueTurn("b", 3) + fetchTurnOf(7) + knowsLoad,
+			Sessions: []tsqltest.Session{works.session("", "", 0), other.session("", "", 0)}, AnyPlan: true,
+		})
+	}
+	return list
 }

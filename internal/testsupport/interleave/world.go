@@ -14,6 +14,7 @@ import (
 //   - e and g have completed
 //   - o and p have messages and were never started
 //   - the session z has ended
+//   - a worker knows the set 0x03 of activities
 //   - the caller has a table of his own
 func world() string {
 	var b strings.Builder
@@ -36,7 +37,7 @@ UPDATE duroxide.inboxes SET head_id = NULL, wake_at = (SELECT q.visible_at FROM 
 UPDATE duroxide.worker_queue SET ready = 0, wake_at = wake_at - 1000 WHERE instance_id = N'x';
 UPDATE duroxide.sessions SET last_activity_at = last_activity_at - 20000;
 INSERT INTO duroxide.sessions (session_id, worker_id, locked_until, last_activity_at) VALUES (N'z', N'wz', 1, 1);
-`)
+` + knowsLoad)
 	return b.String()
 }
 
