@@ -16,16 +16,16 @@ import (
 // root is the root of the repository.
 const root = "../../../.."
 
-// TestDocumentsNameTests finds every test that these documents name as the proof of a
-// promise. A promise whose test is gone has to go, too.
+// TestDocumentsNameTests finds every test and benchmark that the documents name. A promise
+// whose test is gone has to go, too.
 func TestDocumentsNameTests(t *testing.T) {
 	t.Parallel()
 	tests := testNames(t)
-	name := regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*)(?:/([a-z_]+))?`")
-	for _, document := range []string{"README.md", "SECURITY.md", "docs/guarantees.md"} {
-		for _, match := range name.FindAllStringSubmatch(read(t, root+"/"+document), -1) {
+	name := regexp.MustCompile("`((?:Test|Benchmark)[A-Z][A-Za-z0-9]*)(?:/([a-z_]+))?`")
+	for _, document := range documents(t) {
+		for _, match := range name.FindAllStringSubmatch(read(t, document), -1) {
 			if !tests[match[1]] {
-				t.Errorf("%s names %s, and there is no such test", document, match[1])
+				t.Errorf("%s names %s, and there is no such test", filepath.Base(document), match[1])
 			}
 			if match[1] == "TestScripts" {
 				read(t, root+"/tools/acceptance/duroxide/testdata/script/"+match[2]+".txtar")
@@ -34,11 +34,25 @@ func TestDocumentsNameTests(t *testing.T) {
 	}
 }
 
-// testNames returns the names of all tests of the module.
+// documents returns the files of the documents.
+func documents(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"/*.md", "/docs/*.md", "/sql/*.md", "/tools/sqlc-gen-tsql/*.md", "/tools/sqlc-gen-tsql/docs/*.md"} {
+		found, err := filepath.Glob(root + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no documents %s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+// testNames returns the names of all tests and benchmarks.
 func testNames(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(\w+ \*testing\.[TB]\)`)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, "_test.go") && !entry.IsDir() {
 			for _, match := range declared.FindAllStringSubmatch(read(t, path), -1) {
@@ -139,15 +153,7 @@ func read(t *testing.T, file string) string {
 func TestDocumentsLinkToWhatIsThere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^):#]*)(?:#([a-z0-9_-]+))?\)`)
-	documents, err := filepath.Glob(root + "/docs/*.md")
-	if err != nil || len(documents) == 0 {
-		t.Fatalf("no documents: %v", err)
-	}
-	tops, err := filepath.Glob(root + "/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, document := range append(documents, tops...) {
+	for _, document := range documents(t) {
 		for _, match := range link.FindAllStringSubmatch(prose(read(t, document)), -1) {
 			target := document
 			if match[1] != "" {
