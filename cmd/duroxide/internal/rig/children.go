@@ -42,12 +42,12 @@ func RunChildren(ctx context.Context, config ChildrenConfig) (Children, error) {
 		return Children{}, err
 	}
 	defer m.rss.Stop()
-	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, family, child)
+	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, family, child)
 	if err != nil {
 		return Children{}, err
 	}
 	defer stop()
-	c := client.New(m.watch)
+	c := m.client()
 	began := time.Now()
 	run, err := client.Start(ctx, c, family, "bench-"+rand.Text(), config.Children)
 	if err != nil {

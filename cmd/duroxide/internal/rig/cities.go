@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"github.com/duroxide/duroxide-go/activity"
-	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -51,7 +50,7 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 		return Cities{}, err
 	}
 	defer m.rss.Stop()
-	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, tour,
+	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, tour,
 		activity.New(greet.Name(), func(_ context.Context, city string) (string, error) { return "Hello, " + city + "!", nil }))
 	if err != nil {
 		return Cities{}, err
@@ -59,7 +58,7 @@ func RunCities(ctx context.Context, config CitiesConfig) (Cities, error) {
 	defer stop()
 	var samples []sample
 	load := load{
-		client: client.New(m.watch), inFlight: config.InFlight, definition: tour,
+		client: m.client(), inFlight: config.InFlight, definition: tour,
 		ended: func(s sample) { samples = append(samples, s) },
 	}
 	if err := load.run(ctx, func(started int) bool { return started < config.Orchestrations }); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/provider"
 )
 
@@ -60,13 +61,13 @@ type meter struct {
 	tripsBefore   int64
 	cpuBefore     time.Duration
 	writtenBefore int64
-	// work is the store for the worker, watch for the client.
+	// work is told of the worker's calls, watch of the client's.
 	work, watch *Counter
 }
 
 // startMeter starts a meter. commits may be nil. Stop rss in any case.
 func startMeter(ctx context.Context, store provider.Provider, commits *CommitCounter) (*meter, error) {
-	m := &meter{store: store, commits: commits, work: Count(store), watch: Count(store)}
+	m := &meter{store: store, commits: commits, work: NewCounter(), watch: NewCounter()}
 	if commits != nil {
 		var err error
 		if m.commitsBefore, err = commits.Commits(); err != nil {
@@ -80,6 +81,9 @@ func startMeter(ctx context.Context, store provider.Provider, commits *CommitCou
 	m.began = time.Now()
 	return m, nil
 }
+
+// client returns a client on the store, whose calls are counted.
+func (m *meter) client() *client.Client { return client.New(m.store, client.WithHook(m.watch)) }
 
 // read returns what orchestrations have cost since the start, and how long they took.
 // It stops the worker after it has looked at the clock: only then the calls are counted

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/duroxide/duroxide-go/client"
 	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -51,12 +52,12 @@ func FillSleepers(ctx context.Context, store provider.Provider, sleepers int, lo
 		return err
 	}
 	const slots = 8
-	stop, err := startWorker(ctx, store, slots, logger, sleeper)
+	stop, err := startWorker(ctx, store, nil, slots, logger, sleeper)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	return startAll(ctx, store, sleeper, sleepers)
+	return startAll(ctx, client.New(store), sleeper, sleepers)
 }
 
 // RunIdle runs one configuration. The store must be empty, see [MustBeEmpty], but for sleepers.
@@ -111,9 +112,9 @@ func (w *idleWorkers) start(ctx context.Context, config IdleConfig) error {
 			return err
 		}
 	}
-	counter := Count(store)
+	counter := NewCounter()
 	const slots = 2 // a worker's default
-	stop, err := startWorker(ctx, counter, slots, config.Logger, tour, sleeper)
+	stop, err := startWorker(ctx, store, counter, slots, config.Logger, tour, sleeper)
 	if err != nil {
 		return err
 	}
@@ -134,9 +135,9 @@ func (w *idleWorkers) end() (err error) {
 
 // sum adds up what the workers have asked of their stores.
 func (w *idleWorkers) sum() (calls, trips int64, tripsKnown bool) {
-	for _, c := range w.counters {
+	for i, c := range w.counters {
 		calls += c.Calls()
-		n, known := roundTrips(c.store)
+		n, known := roundTrips(w.stores[i])
 		trips, tripsKnown = trips+n, known
 	}
 	return calls, trips, tripsKnown

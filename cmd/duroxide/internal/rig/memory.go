@@ -54,7 +54,7 @@ const memorySamples = 40
 // RunMemory runs many orchestrations of one activity each, on a store that has passed
 // [MustBeEmpty].
 func RunMemory(ctx context.Context, config MemoryConfig) (Memory, error) {
-	stop, err := startWorker(ctx, config.Store, config.Slots, config.Logger, single,
+	stop, err := startWorker(ctx, config.Store, nil, config.Slots, config.Logger, single,
 		activity.New(step.Name(), func(_ context.Context, input int) (int, error) { return input, nil }))
 	if err != nil {
 		return Memory{}, err

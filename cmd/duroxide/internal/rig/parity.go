@@ -25,6 +25,7 @@ import (
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/clock"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
@@ -98,7 +99,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	}
 	defer m.rss.Stop()
 	var took, ran atomic.Int64
-	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, config.Shape.definition,
+	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, config.Shape.definition,
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
 			began := time.Now()
 			defer func() { took.Add(int64(time.Since(began))); ran.Add(1) }()
@@ -110,7 +111,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	defer stop()
 	var samples []sample
 	load := load{
-		client: client.New(m.watch), inFlight: config.InFlight, definition: config.Shape.definition,
+		client: m.client(), inFlight: config.InFlight, definition: config.Shape.definition,
 		ended: func(s sample) { samples = append(samples, s) },
 	}
 	began := time.Now()
@@ -163,9 +164,11 @@ func inSequence(name string, activities int) orchestration.Definition[int, int] 
 
 // startWorker runs a worker. stop ends it, once or more, and returns when it has
 // ended.
-func startWorker(ctx context.Context, store provider.Provider, slots int, logger *slog.Logger, definitions ...worker.Registrable) (stop func(), err error) {
+func startWorker(
+	ctx context.Context, store provider.Provider, told hook.Hook, slots int, logger *slog.Logger, definitions ...worker.Registrable,
+) (stop func(), err error) {
 	return runWorker(ctx, store, worker.Options{
-		OrchestrationConcurrency: slots, ActivityConcurrency: slots, Logger: logger,
+		OrchestrationConcurrency: slots, ActivityConcurrency: slots, Logger: logger, Hook: told,
 	}, definitions...)
 }
 

@@ -5,15 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
-	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/duroxide/duroxide-go/hook"
 	"github.com/duroxide/duroxide-go/internal/testsupport/leaktest"
-
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
 )
@@ -330,118 +332,55 @@ func TestRawCommitRateLeavesTheStoreAsItWas(t *testing.T) {
 	}
 }
 
-// TestCounterPassesEveryCallOn calls every method of Provider through a counter.
-func TestCounterPassesEveryCallOn(t *testing.T) {
-	t.Parallel()
-	store, _, _ := openStore(t)
-	counter := Count(store)
-	calls := 0
-	for method := range reflect.TypeFor[provider.Provider]().Methods() {
-		name := method.Name
-		if name == "Name" || name == "Version" || name == "Admin" {
-			continue
-		}
-		calls++
-		bound := reflect.ValueOf(counter).MethodByName(name)
-		args := []reflect.Value{reflect.ValueOf(t.Context())}
-		for n := 1; n < bound.Type().NumIn(); n++ {
-			args = append(args, reflect.Zero(bound.Type().In(n)))
-		}
-		bound.Call(args) // most refuse their zero arguments
-		if counter.Calls() != int64(calls) {
-			t.Errorf("%s is not counted", name)
-		}
-	}
-	if counter.Name() != store.Name() || counter.Version() != store.Version() {
-		t.Error("the counter has another name or version")
-	}
-	if _, err := counter.Admin().GetInstanceInfo(t.Context(), "nobody"); !errors.Is(err, provider.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
-	if got := counter.Calls(); got != int64(calls)+1 {
-		t.Errorf("%d calls, want %d", got, calls+1)
-	}
+// told tells the counter of a call.
+func (c *Counter) told(operation string, end hook.StoreEnd) {
+	c.Store(context.Background(), operation)(end)
 }
 
+// A fetch is a write when it has locked something, and any other call that is no read when it has
+// not failed.
 func TestCounterTellsWritesFromReads(t *testing.T) {
 	t.Parallel()
-	store, _, _ := openStore(t)
-	counter := Count(store)
-	ctx := t.Context()
-	fetch := func() *provider.FetchedOrchestration {
-		item, err := counter.FetchOrchestrationItem(ctx, provider.FetchOrchestrationParams{LockTimeout: time.Minute})
-		if err != nil {
-			t.Fatal(err)
+	for _, call := range []struct {
+		operation     string
+		end           hook.StoreEnd
+		writes, empty int64
+	}{
+		{"fetch_orchestration_item", hook.StoreEnd{}, 0, 1},
+		{"fetch_orchestration_item", hook.StoreEnd{Turns: 1}, 1, 0},
+		{"fetch_work_item", hook.StoreEnd{}, 0, 1},
+		{"fetch_work_item", hook.StoreEnd{Activities: 1}, 1, 0},
+		{"take", hook.StoreEnd{}, 0, 1},
+		{"take", hook.StoreEnd{Turns: 1, Activities: 2}, 1, 0},
+		{"ack_turn_and_take", hook.StoreEnd{}, 1, 0},
+		{"ack_work_and_take", hook.StoreEnd{Err: provider.ErrInvalidLockToken}, 0, 0},
+		{"read", hook.StoreEnd{}, 0, 0},
+	} {
+		counter := NewCounter()
+		counter.told(call.operation, call.end)
+		if counter.Calls() != 1 || counter.Writes() != call.writes || counter.EmptyFetches() != call.empty {
+			t.Errorf("%s, %+v: %d calls, %d writes, %d empty", call.operation, call.end, counter.Calls(), counter.Writes(), counter.EmptyFetches())
 		}
-		return item
-	}
-	if fetch() != nil || counter.Writes() != 0 || counter.EmptyFetches() != 1 {
-		t.Errorf("an empty fetch: %d writes, %d empty", counter.Writes(), counter.EmptyFetches())
-	}
-	start := provider.StartOrchestrationItem{Instance: "a", Orchestration: "A", ExecutionID: 1}
-	if err := counter.EnqueueForOrchestrator(ctx, start, 0); err != nil {
-		t.Fatal(err)
-	}
-	item := fetch()
-	if item == nil || counter.Writes() != 2 || counter.EmptyFetches() != 1 {
-		t.Fatalf("a start and its fetch: %d writes, %d empty", counter.Writes(), counter.EmptyFetches())
-	}
-	if err := counter.AckOrchestrationItem(ctx, provider.AckOrchestrationParams{LockToken: "nobody's", ExecutionID: 1}); err == nil {
-		t.Fatal("a foreign token is accepted")
-	}
-	if counter.Writes() != 2 {
-		t.Error("a refused call counts as a write")
-	}
-	if _, err := counter.Read(ctx, "a"); err != nil || counter.Writes() != 2 || counter.Calls() != 5 {
-		t.Errorf("a read: %v, %d writes, %d calls", err, counter.Writes(), counter.Calls())
 	}
 }
 
-// A combined call counts once, and once as a write; a look in vain is an empty fetch. What the
-// store does not have the counter does not either.
-func TestCounterCountsCombinedCalls(t *testing.T) {
+// The counter knows each method of a store, required and optional, as a read, a fetch or a write:
+// what a hook is told of that stands in none of the lists changes the store.
+func TestCounterKnowsTheMethods(t *testing.T) {
 	t.Parallel()
-	store, _, _ := openStore(t)
-	counter := Count(store)
-	ctx := t.Context()
-	params := provider.TakeParams{Turn: &provider.FetchOrchestrationParams{LockTimeout: time.Minute}}
-	take := func() provider.Taken {
-		taken, err := counter.Take(ctx, params)
+	writes := regexp.MustCompile("^(ack|abandon|renew|append|enqueue|start|keep|cleanup)_")
+	for _, name := range []string{"observed.go", "optional.go"} {
+		text, err := os.ReadFile("../../../../internal/observed/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return taken
-	}
-	if take(); counter.EmptyFetches() != 1 || counter.Writes() != 0 {
-		t.Errorf("a look in vain: %d empty, %d writes", counter.EmptyFetches(), counter.Writes())
-	}
-	start := provider.StartOrchestrationItem{Instance: "a", Orchestration: "A", ExecutionID: 1}
-	if err := counter.EnqueueForOrchestrator(ctx, start, 0); err != nil {
-		t.Fatal(err)
-	}
-	turn := take().Turn
-	if _, err := counter.RenewLocks(ctx, []provider.LockRenewal{{LockToken: turn.LockToken, Turn: true, ExtendFor: time.Minute}}); err != nil {
-		t.Fatal(err)
-	}
-	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: 1}
-	if _, err := counter.AckTurnAndTake(ctx, ack, params); err != nil {
-		t.Fatal(err)
-	}
-	outcomes, _, err := counter.AckWorkAndTake(ctx, []provider.WorkAck{{LockToken: "nobody's"}}, params)
-	if err != nil || !errors.Is(outcomes[0], provider.ErrInvalidLockToken) {
-		t.Fatalf("a foreign token: %v, %v", outcomes, err)
-	}
-	if counter.Calls() != 6 || counter.Writes() != 4 || counter.EmptyFetches() != 1 {
-		t.Errorf("%d calls, %d writes, %d empty", counter.Calls(), counter.Writes(), counter.EmptyFetches())
-	}
-	plain := Count(struct{ provider.Provider }{store})
-	turns, _, stop := plain.WorkReady()
-	stop()
-	if turns != nil {
-		t.Error("notices of a store that gives none")
-	}
-	if outcomes, err := plain.RenewLocks(ctx, make([]provider.LockRenewal, 2)); err != nil || len(outcomes) != 2 || plain.Calls() != 2 {
-		t.Errorf("renewed %v, %v, with %d calls", outcomes, err, plain.Calls())
+		for _, m := range regexp.MustCompile(`s\.begin\(ctx, "([a-z_]+)"\)`).FindAllSubmatch(text, -1) {
+			operation := string(m[1])
+			known := slices.Contains(reads, operation) || slices.Contains(fetches, operation)
+			if known == writes.MatchString(operation) {
+				t.Errorf("%s: is it a read, a fetch or a write?", operation)
+			}
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ var trivial = orchestration.New("Trivial", func(_ *orchestration.Context, n int)
 // runTrivial runs a number of orchestrations, some of them at a time, on a worker of its own.
 func runTrivial(ctx context.Context, store provider.Provider, n, inFlight int, logger *slog.Logger) error {
 	const slots = 4
-	stop, err := startWorker(ctx, store, slots, logger, trivial)
+	stop, err := startWorker(ctx, store, nil, slots, logger, trivial)
 	if err != nil {
 		return err
 	}

@@ -55,12 +55,12 @@ func RunTimers(ctx context.Context, config TimersConfig) (Timers, error) {
 	defer m.rss.Stop()
 	due := time.Now().Add(config.Ahead)
 	wait, fired := waiting(due, config.Timers)
-	stop, err := startWorker(ctx, m.work, config.Slots, config.Logger, wait)
+	stop, err := startWorker(ctx, m.store, m.work, config.Slots, config.Logger, wait)
 	if err != nil {
 		return Timers{}, err
 	}
 	defer stop()
-	if err := startAll(ctx, m.watch, wait, config.Timers); err != nil {
+	if err := startAll(ctx, m.client(), wait, config.Timers); err != nil {
 		return Timers{}, err
 	}
 	if !time.Now().Before(due) {
@@ -104,9 +104,8 @@ func waiting(due time.Time, timers int) (orchestration.Definition[int, int], <-c
 
 // startAll starts so many orchestrations on a store that was empty, which are given their
 // numbers, and returns when the first turn of each is committed.
-func startAll(ctx context.Context, store provider.Provider, definition orchestration.Definition[int, int], n int) error {
+func startAll(ctx context.Context, c *client.Client, definition orchestration.Definition[int, int], n int) error {
 	const atATime = 64
-	c := client.New(store)
 	group, starting := errgroup.WithContext(ctx)
 	group.SetLimit(atATime)
 	for i := range n {
@@ -118,8 +117,12 @@ func startAll(ctx context.Context, store provider.Provider, definition orchestra
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	admin, err := c.Admin()
+	if err != nil {
+		return err
+	}
 	for {
-		metrics, err := store.Admin().GetSystemMetrics(ctx)
+		metrics, err := admin.GetSystemMetrics(ctx)
 		if err != nil || metrics.TotalInstances >= uint64(n) {
 			return err
 		}
