@@ -9,7 +9,7 @@ import (
 
 const AddInbox = `-- name: AddInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (instance_id) DO NOTHING
 `
 
@@ -21,10 +21,11 @@ type AddInboxParams struct {
 	LockToken   *string
 	LockedUntil *int64
 	LockedAt    *int64
+	WakeAt      *int64
 }
 
 // RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
-// it has no inbox, and all that goes into one: with a head, or locked. No row if there is one.
+// it has no inbox, and all that goes into one: with a head, asleep, or locked. No row if there is one.
 func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, error) {
 	result, err := q.exec(ctx, q.addInboxStmt, AddInbox,
 		arg.InstanceID,
@@ -34,6 +35,7 @@ func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, erro
 		arg.LockToken,
 		arg.LockedUntil,
 		arg.LockedAt,
+		arg.WakeAt,
 	)
 	if err != nil {
 		return 0, err

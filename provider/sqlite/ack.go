@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -52,6 +51,8 @@ type turnResult struct {
 	kept *kept
 	// first says that the turn has created the instance.
 	first bool
+	// own are the messages that the turn has for its own instance.
+	own []keptMessage
 	// hasDelta says that the instance had values to be merged before the turn, as far as
 	// storeStatus has asked.
 	hasDelta bool
@@ -100,7 +101,7 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if err := columns.CheckExecution(opAckOrchestration, uint64(r.Execution)); err != nil {
 		return err
 	}
-	r.instance, r.first = held.instance, false
+	r.instance, r.first, r.own = held.instance, false, nil
 	if r.kept = t.kept(held.instance); !r.kept.lockedBy(held.secret) {
 		r.kept = nil
 	}
@@ -123,30 +124,34 @@ func (r *turnResult) store(ctx context.Context, t *tx) error {
 	if status := r.Metadata.Status; status != nil && status.Ended() {
 		t.ended = append(t.ended, held.instance)
 	}
-	switch {
-	case !ended:
+	if !ended {
 		return r.unlock(ctx, t, held)
-	case r.goesOn():
+	}
+	return r.rest(ctx, t)
+}
+
+// rest brings the inbox up to date after a lease that has ended with all messages that there were.
+func (r *turnResult) rest(ctx context.Context, t *tx) error {
+	switch {
+	case r.goesOn() && len(r.own) == 0:
 		r.kept.unlock()
 		r.kept.follow(r.History, r.first)
 		return nil
+	case r.goesOn() && len(r.own) == 1 && r.own[0].visibleAt > t.now:
+		if slept, err := t.sleep(ctx, r.instance, r.kept, r.own[0]); slept || err != nil {
+			r.kept.follow(r.History, r.first)
+			return err
+		}
 	}
-	t.drop(held.instance)
-	if r.sendsItself() {
-		return t.refresh(ctx, held.instance)
+	t.drop(r.instance)
+	if len(r.own) > 0 {
+		return t.refresh(ctx, r.instance)
 	}
 	return nil
 }
 
-// sendsItself reports whether the turn has messages for its own instance.
-func (r *turnResult) sendsItself() bool {
-	return slices.ContainsFunc(r.Messages, func(m columns.Message) bool { return m.Instance == r.instance })
-}
-
-// goesOn reports whether the instance is known, and runs on without a message of its own.
-func (r *turnResult) goesOn() bool {
-	return r.kept != nil && !r.kept.fresh && r.Metadata.Status == nil && !r.sendsItself()
-}
+// goesOn reports whether the instance is known and runs on.
+func (r *turnResult) goesOn() bool { return r.kept != nil && !r.kept.fresh && r.Metadata.Status == nil }
 
 // deleteBatch ends the messages that the turn has.
 func (r *turnResult) deleteBatch(ctx context.Context, t *tx, held lock) error {
@@ -159,7 +164,7 @@ func (r *turnResult) deleteBatch(ctx context.Context, t *tx, held lock) error {
 // unlock ends the lease of an instance that has messages which the turn has not.
 func (r *turnResult) unlock(ctx context.Context, t *tx, held lock) error {
 	k := r.kept
-	if !r.goesOn() || !k.complete || len(k.waiting) == 0 {
+	if !r.goesOn() || len(r.own) > 0 || !k.complete || len(k.waiting) == 0 {
 		return t.unlock(ctx, held.instance)
 	}
 	passed, err := t.PassLock(ctx, sqlitedb.PassLockParams{
@@ -289,6 +294,7 @@ func (r *turnResult) storeMessages(ctx context.Context, t *tx) error {
 		id := id + int64(i)
 		switch _, again := first[m.Instance]; {
 		case m.Instance == r.instance:
+			r.own = append(r.own, keptMessage{id, max(m.NotBefore, t.now), m.Kind, m.Body})
 		case again:
 			first[m.Instance] = func() error { return t.refresh(ctx, m.Instance) }
 		default:

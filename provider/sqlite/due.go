@@ -110,6 +110,7 @@ func (t *tx) refreshDue(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, inbox := range running {
+		t.wake(inbox.InstanceID, inbox.HeadID)
 		t.refreshed(inbox.InstanceID, sqlitedb.RefreshInboxRow{
 			VersionID: inbox.VersionID, CodeID: inbox.CodeID, HeadID: inbox.HeadID, WakeAt: inbox.WakeAt,
 		})

@@ -116,7 +116,7 @@ func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string
 			return nil, err
 		}
 		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
-			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, LockToken: &secret, LockedUntil: &until, LockedAt: &t.now,
+			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, LockToken: &secret, LockedUntil: &until, LockedAt: &t.now, WakeAt: &until,
 		})
 		if err != nil || added == 1 {
 			return k, err

@@ -81,10 +81,10 @@ func (t *tx) receive(ctx context.Context, messages []columns.Message, first, del
 // refresh stores anew whether the instance may be fetched (§5.1), and notes for the
 // rest of the process what has come of it.
 func (t *tx) refresh(ctx context.Context, instance string) error {
+	t.drop(instance)
 	inbox, err := t.RefreshInbox(ctx, &t.now, instance)
 	if errors.Is(err, sql.ErrNoRows) {
 		// Leased, or without messages: nothing to answer.
-		t.drop(instance)
 		return nil
 	}
 	if err == nil {
@@ -95,7 +95,6 @@ func (t *tx) refresh(ctx context.Context, instance string) error {
 
 // refreshed notes what has come of an instance's refreshed inbox.
 func (t *tx) refreshed(instance string, inbox sqlitedb.RefreshInboxRow) {
-	t.drop(instance)
 	t.fetchable(instance, inbox.VersionID, inbox.CodeID, inbox.HeadID)
 	if inbox.WakeAt != nil {
 		t.wakeInstance(*inbox.WakeAt)

@@ -291,6 +291,8 @@ func TestWhatIsKeptIsStored(t *testing.T) {
 			"message": m.message,
 			"turn":    m.turn,
 			"turns":   m.turn,
+			"wait":    func(*rapid.T) { m.now.Add(200) },
+			"rules":   m.check,
 			"unusual": func(t *rapid.T) { unusual.Draw(t, "unusual")(t) },
 		})
 	})
@@ -331,8 +333,14 @@ func (m *inboxMachine) item(t *rapid.T, instance string) provider.WorkItem {
 		provider.StartOrchestrationItem{Instance: instance, Orchestration: code, ExecutionID: 1},
 		provider.ExternalRaisedItem{Instance: instance, Name: "e"},
 		provider.CancelInstanceItem{Instance: instance},
-		provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(m.now.Load() + rapid.Int64Range(-100, 300).Draw(t, "due"))},
+		m.timer(t, instance),
 	}).Draw(t, "item")
+}
+
+// timer draws one that is due, or will be soon.
+func (m *inboxMachine) timer(t *rapid.T, instance string) provider.WorkItem {
+	due := m.now.Load() + rapid.Int64Range(-100, 300).Draw(t, "due")
+	return provider.TimerFiredItem{Instance: instance, ExecutionID: 1, ID: 2, FireAtMs: uint64(due)}
 }
 
 func (m *inboxMachine) enqueue(t *rapid.T) {
@@ -454,6 +462,9 @@ func (m *inboxMachine) turn(t *rapid.T) {
 	}}
 	if len(turn.Item.History) == 0 {
 		ack.Metadata.OrchestrationName, ack.Metadata.OrchestrationVersion = new("A"), new("1")
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "timers") {
+		ack.OrchestratorItems = append(ack.OrchestratorItems, m.timer(t, turn.Item.Instance))
 	}
 	m.mayBeLost(t, m.s.AckOrchestrationItem(t.Context(), ack))
 }

@@ -44,9 +44,11 @@ type kept struct {
 	secret string
 	since  int64
 	taken  []int64
-	// complete means that waiting are all other messages of the instance. They are visible.
+	// complete means that waiting are all other messages of the instance. They are visible, but for
+	// the only message of an instance that is asleep: its inbox says when it will be.
 	complete bool
 	waiting  []keptMessage
+	asleep   bool
 }
 
 // keptMessage is a message that no turn has taken yet.
@@ -82,8 +84,8 @@ func (t *tx) keep(instance string, k *kept) {
 // drop forgets an instance, of which something else is about to be written than kept follows.
 func (t *tx) drop(instance string) { delete(t.ready.kept, instance) }
 
-// idle reports whether nobody has locked the instance, and all of its messages are known.
-func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && k.secret == "" }
+// idle reports whether nobody has locked the instance, and all of its messages are known and visible.
+func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && !k.asleep && k.secret == "" }
 
 // lockedBy reports whether the secret is that of the turn's lock.
 func (k *kept) lockedBy(secret string) bool { return k != nil && k.secret != "" && k.secret == secret }
@@ -127,6 +129,10 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 	if k == nil || !k.complete || k.fresh {
 		return false, nil
 	}
+	if k.asleep { // and has an inbox
+		t.drop(instance)
+		return false, nil
+	}
 	if k.secret == "" && len(k.waiting) == 0 {
 		added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
 			InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, HeadID: &first,
@@ -148,6 +154,35 @@ func (t *tx) keepMessages(ctx context.Context, messages []columns.Message, first
 		t.fetchable(instance, k.versionID, k.codeID, &k.waiting[0].id)
 	}
 	return true, nil
+}
+
+// sleep is unlock for an instance that has sent itself one message, which is hidden. It reports
+// false if there is an inbox, or too much to keep.
+func (t *tx) sleep(ctx context.Context, instance string, k *kept, timer keptMessage) (bool, error) {
+	if len(timer.body) > longestKept {
+		return false, nil
+	}
+	added, err := t.AddInbox(ctx, sqlitedb.AddInboxParams{
+		InstanceID: instance, VersionID: k.versionID, CodeID: k.codeID, WakeAt: &timer.visibleAt,
+	})
+	if err != nil || added == 0 {
+		return false, err
+	}
+	t.wakeInstance(timer.visibleAt)
+	k.unlock()
+	k.asleep, k.waiting = true, []keptMessage{timer}
+	return true, nil
+}
+
+// wake notes that an inbox was refreshed because its time has come. Of an instance that was not
+// asleep nothing is kept any more.
+func (t *tx) wake(instance string, head *int64) {
+	k := t.kept(instance)
+	if k == nil || !k.asleep || head == nil {
+		t.drop(instance)
+		return
+	}
+	k.asleep = false
 }
 
 // lockMessages gives a turn the instance's visible messages. What is kept of the instance may

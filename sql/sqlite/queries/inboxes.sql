@@ -451,11 +451,11 @@ RETURNING
     EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = @instance_id) AS has_values;
 
 -- RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
--- it has no inbox, and all that goes into one: with a head, or locked. No row if there is one.
+-- it has no inbox, and all that goes into one: with a head, asleep, or locked. No row if there is one.
 --
 -- name: AddInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
-VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @locked_until)
+VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @wake_at)
 ON CONFLICT (instance_id) DO NOTHING;
 
 -- RefreshInbox for a start that has just been added, is visible, and has no instance: what comes of
