@@ -11,7 +11,9 @@ import (
 // Context is an orchestration function's access to everything outside it. It
 // belongs to the function and its goroutine: when another goroutine uses it, or one of
 // its futures, that goroutine ends (its deferred calls run) and the orchestration fails
-// with the line. A use after the turn is too late for that and is logged by the worker.
+// with the line. A use after the turn is logged by the worker and fails the next turn, if
+// there is one and the worker still has the function in memory (CachedInstances in
+// worker.Options).
 // The body of an iterator that iter.Pull runs counts as another goroutine.
 type Context struct {
 	env *replay.Env

@@ -19,7 +19,7 @@ func (o Options) limits() replay.Limits {
 func (t *turn) blocked(ctx context.Context, b begin, blocked *replay.BlockedError) (settle func()) {
 	attempt, last := t.fetched.AttemptCount, t.worker.options.MaxAttempts
 	delay := t.worker.unregisteredDelay(attempt)
-	logger := t.logger.With("orchestration_name", b.started.Name, "orchestration_version", b.started.Version,
+	logger := t.logger.With("orchestration_version", b.started.Version,
 		"execution_id", b.executionID, "at", blocked.At, "state", blocked.State, "waited", blocked.For, "attempt", attempt)
 	t.worker.failed(t.key(), blocked)
 	if attempt < last {

@@ -112,6 +112,11 @@ func TestBlockedFunctionFailsWithItsLine(t *testing.T) {
 		if len(found) != want {
 			t.Errorf("%q was told %d times, want %d:\n%s", about, len(found), want, log)
 		}
+		for _, line := range found {
+			if strings.Count(line, "orchestration_name=") != 1 {
+				t.Errorf("the orchestration is named twice: %s", line)
+			}
+		}
 	}
 	close(release)
 	left()

@@ -20,10 +20,10 @@ const FrameworkVersion = "0.1.32"
 // Options configure a worker. The zero value of each field means its default.
 type Options struct {
 	// OrchestrationConcurrency is the number of turns that run at the same time.
-	// Default 2; -1 runs none, for a worker of activities.
+	// Default 2, at most 100,000; -1 runs none, for a worker of activities.
 	OrchestrationConcurrency int
 	// ActivityConcurrency is the number of activities that run at the same time.
-	// Default 2; -1 runs none, for a worker of orchestrations. Not both can be -1.
+	// Default 2, at most 100,000; -1 runs none, for a worker of orchestrations. Not both can be -1.
 	//
 	// On a store that is a [provider.Taker] a worker has more in hand while what it runs is
 	// short beside its calls of the store: up to 16 turns and 16 activities wait for a place,
@@ -105,7 +105,8 @@ type Options struct {
 
 	// MaxTurnActions is how much an orchestration function may ask for in one turn,
 	// default 10,000; -1 is no limit. An activity, a timer, a wait, a child and a change
-	// of status or a key are one each. Half of this and of the next two limits is told
+	// of status or a key are one each. As many blocks of [orchestration.Go] may wait at the
+	// same time. Half of this and of the next two limits is told
 	// in the log, and the limit fails the instance.
 	MaxTurnActions int
 	// MaxHistoryEvents is the number of events in the history of an execution that goes

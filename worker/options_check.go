@@ -75,8 +75,23 @@ func (o Options) checkNegative() error {
 	return nil
 }
 
-// checkSlots refuses a worker without work.
+// maxSlots is how many turns or activities one worker may run at a time: a slot takes some
+// kilobytes before it has any work.
+const maxSlots = 100_000
+
+// checkSlots refuses a worker without work, and one that would take all memory.
 func (o Options) checkSlots() error {
+	for _, n := range []struct {
+		name  string
+		slots int
+	}{
+		{"OrchestrationConcurrency", o.OrchestrationConcurrency},
+		{"ActivityConcurrency", o.ActivityConcurrency},
+	} {
+		if n.slots > maxSlots {
+			return invalid("%s is %d; a worker runs %d at the most", n.name, n.slots, maxSlots)
+		}
+	}
 	if o.OrchestrationConcurrency < 0 && o.ActivityConcurrency < 0 {
 		return invalid("OrchestrationConcurrency (%d) and ActivityConcurrency (%d) leave the worker nothing to run",
 			o.OrchestrationConcurrency, o.ActivityConcurrency)

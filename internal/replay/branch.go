@@ -38,8 +38,12 @@ type Branch struct {
 func (v *Env) Go(fn func()) *Branch {
 	v.coroutine.mustRun()
 	b := &Branch{env: v, fn: fn, parent: v.coroutine.branch.Load(), resume: make(chan struct{}), paused: make(chan struct{})}
+	v.spendBranch()
 	v.branches = append(v.branches, b)
 	b.run()
+	for n := len(v.branches); n > 0 && v.branches[n-1].ended; n-- {
+		v.branches = v.branches[:n-1] // a loop that starts branches for ever is not to keep those that ended at once
+	}
 	return b
 }
 

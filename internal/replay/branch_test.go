@@ -130,7 +130,7 @@ func TestBranchPanics(t *testing.T) {
 				}), nil, queued("q", "")))
 				wantOutcome(t, result, replay.Failed)
 				want := provider.Application{Kind: provider.AppPanicked, Message: test.want}
-				if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
+				if diff := cmp.Diff(provider.ErrorDetails(want), placeless(result.Details)); diff != "" {
 					t.Errorf("details (-want +got):\n%s", diff)
 				}
 				if name == "panic" && !strings.Contains(string(result.PanicStack), "branch_test.go") {
@@ -346,5 +346,38 @@ func TestSuspendedBranchesHaveASize(t *testing.T) {
 	}
 	if none, ten := size(0), size(10); ten-none < 10*8<<10 {
 		t.Errorf("%d bytes with ten branches, %d without", ten, none)
+	}
+}
+
+// Only so many branches may wait at the same time as there may be actions. Those that have
+// ended don't count.
+func TestBranchesAreLimited(t *testing.T) {
+	t.Parallel()
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		for range 100 {
+			f.branch(func() string { return "" })
+		}
+		var branches []*branch
+		for range 10 {
+			branches = append(branches, f.branch(func() string { return f.text(f.event("e")) }))
+		}
+		f.branch(func() string { return "ended" })
+		f.activity("A", "")
+		return branches[0].wait(f), nil
+	}), nil)
+	turn.Limits.Actions = 11
+	wantOutcome(t, run(t, turn), replay.Continue)
+	turn.Func = do(func(f flow, _ string) (string, error) {
+		for {
+			f.branch(func() string {
+				f.WaitUntil(func() bool { return false })
+				return ""
+			})
+		}
+	})
+	result := run(t, turn)
+	wantOutcome(t, result, replay.Failed)
+	if text := result.Details.DisplayMessage(); !strings.Contains(text, "has 12 blocks that have not ended, the limit is 11; await some of them") {
+		t.Errorf("failed with %q", text)
 	}
 }

@@ -56,12 +56,12 @@ func (e *engine) endCleanup() {
 
 // finishFailed ends the execution with the function's error. One that has cleaned up is
 // cancelled, unless something is left that it could not undo.
-func (e *engine) finishFailed(err error) {
-	if e.env.cancelled != nil && errors.Is(err, ErrCancelled) && !errors.Is(err, ErrNotUndone) {
+func (e *engine) finishFailed(err returnedError) {
+	if e.env.cancelled != nil && err.cancelled {
 		e.finishCancelled(*e.env.cancelled)
 		return
 	}
-	e.fail(Failed, details.Of(provider.AppOrchestrationFailed, err))
+	e.fail(Failed, err.details)
 }
 
 func (e *engine) finishCancelled(reason string) {

@@ -1,15 +1,20 @@
 package replay
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/duroxide/duroxide-go/internal/details"
 	"github.com/duroxide/duroxide-go/internal/goroutine"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
 // coroutine runs a function in alternation with its caller. It is a goroutine
@@ -40,8 +45,27 @@ type coroutine struct {
 	// Set by the function's goroutine before its last paused.
 	done   bool
 	output string
-	err    error
+	err    *returnedError
 	panic  *panicked
+}
+
+// returnedError is the error that the function has returned. Its methods are the user's code, so
+// the function's goroutine asks them, where they may panic.
+type returnedError struct {
+	details provider.Application
+	// cancelled means that the function ended because it was cancelled.
+	cancelled bool
+}
+
+// ofReturned returns nil for no error.
+func ofReturned(err error) *returnedError {
+	if err == nil {
+		return nil
+	}
+	return &returnedError{
+		details:   details.Of(provider.AppOrchestrationFailed, err),
+		cancelled: errors.Is(err, ErrCancelled) && !errors.Is(err, ErrNotUndone),
+	}
 }
 
 // panicked is a panic of the function.
@@ -59,19 +83,19 @@ type foreignUse struct {
 	// closed means that the turn is decided; late is told of what comes then.
 	closed bool
 	late   func(at string)
-	// wasLate means that a use came then.
-	wasLate bool
+	// lateAt is the first use that came then: it fails the next turn.
+	lateAt string
 }
 
 func newCoroutine(fn func() (string, error)) *coroutine {
 	return &coroutine{fn: fn, resume: make(chan struct{}), paused: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 }
 
-// begin prepares for a turn.
+// begin prepares for a turn, which fails if the context was used since the last one.
 func (c *coroutine) begin(late func(at string), blockedAfter time.Duration, slow func()) {
 	c.foreign.mu.Lock()
 	defer c.foreign.mu.Unlock()
-	c.foreign.closed, c.foreign.late = false, late
+	c.foreign.closed, c.foreign.late, c.foreign.at = false, late, c.foreign.lateAt
 	c.watch = &watch{after: blockedAfter, slow: slow}
 }
 
@@ -132,7 +156,8 @@ func (c *coroutine) main() {
 		default: // the engine gave up on a blocked function and no longer listens
 		}
 	}()
-	c.output, c.err = c.fn()
+	output, err := c.fn()
+	c.output, c.err = output, ofReturned(err)
 	returned = true
 }
 
@@ -143,8 +168,25 @@ func (c *coroutine) fail(value any) {
 	case c.stopped.Load() || c.panic != nil:
 	case value != nil:
 		c.panic = &panicked{value: value, stack: debug.Stack()}
+	case endedByMisuse():
+		c.panic = &panicked{value: "the context of another orchestration was used at " + goroutine.Caller()}
 	default:
-		c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function"}
+		c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function at " + goroutine.Caller()}
+	}
+}
+
+// endedByMisuse reports whether mustOwn has ended the calling goroutine, whose deferred calls run.
+func endedByMisuse() bool {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, "/internal/replay.(*coroutine).mustOwn") {
+			return true
+		}
+		if !more {
+			return false
+		}
 	}
 }
 
@@ -189,10 +231,10 @@ func (c *coroutine) usedBy(at string) {
 	defer f.mu.Unlock()
 	switch {
 	case f.closed:
-		f.wasLate = true
-		if f.late != nil {
+		if f.lateAt == "" && f.late != nil {
 			f.late(at)
 		}
+		f.lateAt = cmp.Or(f.lateAt, at)
 	case f.at == "":
 		f.at = at
 		c.tellEngine()

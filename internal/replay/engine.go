@@ -132,7 +132,7 @@ func (e *engine) run(ctx context.Context) error {
 	if !ok {
 		e.nondeterministicf("the history begins with %s instead of OrchestrationStarted", e.events[0].Kind.Type())
 	}
-	if e.failure == nil {
+	if e.failure == nil && !e.failMisuse(e.coroutine.misused()) {
 		if err := e.walk(ctx); err != nil {
 			return err
 		}

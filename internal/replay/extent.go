@@ -28,9 +28,10 @@ type Nearing struct {
 
 // What the limits are about, in messages.
 const (
-	whatActions = "actions in one turn"
-	whatEvents  = "events in the history"
-	whatBytes   = "bytes of payload in the history"
+	whatActions  = "actions in one turn"
+	whatBranches = "blocks that have not ended"
+	whatEvents   = "events in the history"
+	whatBytes    = "bytes of payload in the history"
 )
 
 // extent is how much something takes of the limits.
@@ -88,10 +89,19 @@ func (v *Env) spend(action Action) {
 	}
 }
 
+// spendBranch is spend for a branch that begins: each that has not ended holds a goroutine.
+func (v *Env) spendBranch() {
+	limit := v.engine.turn.Limits.Actions
+	if open := len(v.branches) + 1; limit > 0 && open > limit {
+		v.exceeded = exceeds(whatBranches, open, limit)
+		v.Halt()
+	}
+}
+
 // exceeds is the message of a failure.
 func exceeds(what string, count, limit int) string {
 	advice := "keep the history short with orchestration.ContinueAsNew"
-	if what == whatActions {
+	if what == whatActions || what == whatBranches {
 		advice = "await some of them before asking for more"
 	}
 	return fmt.Sprintf("the orchestration has %d %s, the limit is %d; %s", count, what, limit, advice)

@@ -73,7 +73,7 @@ func (e *engine) finishReturned() {
 		return
 	}
 	if err := e.coroutine.err; err != nil {
-		e.finishFailed(err)
+		e.finishFailed(*err)
 		return
 	}
 	e.outcome = Completed

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -110,6 +112,53 @@ func TestForeignGoroutineAfterTheTurn(t *testing.T) {
 	if at := <-late; !strings.HasPrefix(at, "replay/foreign_test.go:") {
 		t.Errorf("used at %q", at)
 	}
+}
+
+// A use between two turns fails the next one, and is told once.
+func TestForeignGoroutineBetweenTurns(t *testing.T) {
+	t.Parallel()
+	turnOver, late := make(chan struct{}), make(chan string, 2)
+	var left sync.WaitGroup
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		for range 2 {
+			left.Go(func() {
+				<-turnOver
+				f.Emit(replay.SetStatus{})
+				t.Error("went on between the turns")
+			})
+		}
+		return f.text(f.activity("A", "")), nil
+	}), nil)
+	turn.UsedLate = func(at string) { late <- at }
+	result, past := keep(t, turn)
+	close(turnOver)
+	left.Wait()
+	if at := <-late; !strings.HasPrefix(at, "replay/foreign_test.go:") || len(late) > 0 {
+		t.Errorf("used at %q, and %d more", at, len(late))
+	}
+	result, _ = keep(t, resumed(t, turn, result, past, activityDone(2, "done")))
+	wantMisuse(t, result)
+}
+
+// A function that uses the context of another one fails with the line, and so does the other one.
+func TestForeignFunction(t *testing.T) {
+	t.Parallel()
+	var other flow
+	turn := newTurn(do(func(f flow, _ string) (string, error) {
+		other = f
+		return f.text(f.activity("A", "")), nil
+	}), nil)
+	result, past := keep(t, turn)
+	user := run(t, newTurn(do(func(flow, string) (string, error) {
+		other.Info()
+		return "went on", nil
+	}), nil))
+	want := provider.Application{Kind: provider.AppPanicked, Message: "the context of another orchestration was used"}
+	if diff := cmp.Diff(provider.ErrorDetails(want), placeless(user.Details)); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+	result, _ = keep(t, resumed(t, turn, result, past, activityDone(2, "done")))
+	wantMisuse(t, result)
 }
 
 // The function itself, left behind when it was blocked, just ends when it comes back.

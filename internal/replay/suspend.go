@@ -47,19 +47,10 @@ func (s *Suspended) Extend(from uint64, sent []provider.Event) (history []provid
 	case from != 0:
 		at = 0
 	}
-	if s.used() || at >= len(sent) || !same(known[len(known)-1], sent[at]) {
+	if at >= len(sent) || !same(known[len(known)-1], sent[at]) {
 		return nil, false
 	}
 	return append(known, sent[at+1:]...), true
-}
-
-// used reports whether another goroutine has used the context meanwhile. Nobody knows what
-// it has seen, so the function runs from its start, and fails if that happens again.
-func (s *Suspended) used() bool {
-	f := &s.engine.coroutine.foreign
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.wasLate
 }
 
 // same compares two events as they are stored: an instance that was deleted and started

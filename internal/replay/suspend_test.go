@@ -136,29 +136,6 @@ func TestSuspendedFunctionKnowsItsHistory(t *testing.T) {
 	}
 }
 
-// A function whose context was used while it waited for its next turn does not go on.
-func TestSuspendedFunctionUsedElsewhereDoesNotGoOn(t *testing.T) {
-	t.Parallel()
-	use, used := make(chan struct{}), make(chan string, 1)
-	fn := do(func(f flow, input string) (string, error) {
-		go func() {
-			<-use
-			f.status("late")
-		}()
-		return f.text(f.activity("A", input)), nil
-	})
-	turn := newTurn(fn, nil)
-	turn.UsedLate = func(at string) { used <- at }
-	result, past := keep(t, turn)
-	close(use)
-	if at := <-used; !strings.Contains(at, "helper_test.go") {
-		t.Errorf("used at %q", at)
-	}
-	if _, ok := result.Suspended.Extend(0, past); ok {
-		t.Error("the function goes on")
-	}
-}
-
 // Limits and what is told of them belong to each turn, and cancellations are recorded once.
 func TestSuspendedFunctionHasEachTurnsLimits(t *testing.T) {
 	t.Parallel()

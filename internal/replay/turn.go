@@ -58,7 +58,8 @@ type Turn struct {
 	ended bool
 	// UsedLate, if not nil, is called when another goroutine than the function's uses
 	// the Env too late for the turn to fail: after it is decided, or when it is given up
-	// anyway. at is the line.
+	// anyway. at is the line. It is called for the first such use; a turn that goes on by
+	// Resume after it fails.
 	UsedLate func(at string)
 }
 
