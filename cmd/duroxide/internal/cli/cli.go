@@ -2,9 +2,8 @@
 // the environment and the writers it is given. docs/cli.md is its manual.
 //
 // Files: cli.go (the tree of commands), exit.go (exit codes and errors), stores.go
-// (from a URL to a store), output.go (tables and JSON); then the commands, a file
-// for each group: start.go, inspect.go, sample.go, replay.go, send.go, migrate.go, doctor.go, purge.go,
-// demo.go, bench.go with bench_*.go.
+// (from a URL to a store), output.go (tables and JSON); then a file for each command or
+// group of commands.
 package cli
 
 import (

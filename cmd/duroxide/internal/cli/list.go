@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// listDocument is what `list --json` prints.
+type listDocument struct {
+	// Total counts what matches, also beyond --limit.
+	Total     int                `json:"total"`
+	Instances []instanceDocument `json:"instances"`
+}
+
+// statuses are those of a store, and shownStatuses what --status accepts.
+var (
+	statuses      = []provider.Status{provider.StatusRunning, provider.StatusCompleted, provider.StatusFailed, provider.StatusContinuedAsNew}
+	shownStatuses = append(slices.Clip(statuses), statusCancelled, statusHeld)
+)
+
+// statusCancelled is no status of a store, which knows a cancelled instance as failed.
+const statusCancelled = provider.Status(client.Cancelled)
+
+func (a *app) listCommand() *cobra.Command {
+	var status string
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List instances, the newest first",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkList(cmd, status, limit); err != nil {
+				return err
+			}
+			return a.withStore(cmd, false, func(ctx context.Context, s session) error {
+				return a.list(ctx, s, status, limit)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only instances with this `status`: Running (includes held ones), Held, Completed, Failed (includes cancelled ones), Cancelled or ContinuedAsNew")
+	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number` of instances, 0 for all")
+	return a.onStore(cmd)
+}
+
+func checkList(cmd *cobra.Command, status string, limit int) error {
+	if status != "" && !slices.Contains(shownStatuses, provider.Status(status)) {
+		return usageError{cmd, fmt.Errorf("unknown status %q: it is Running, Held, Completed, Failed, Cancelled or ContinuedAsNew", status)}
+	}
+	if limit < 0 {
+		return usageError{cmd, errors.New("--limit must not be negative")}
+	}
+	return nil
+}
+
+func (a *app) list(ctx context.Context, s session, status string, limit int) error {
+	ids, err := s.ids(ctx, provider.Status(status))
+	if err != nil {
+		return err
+	}
+	if status == string(statusCancelled) {
+		if ids, err = s.cancelled(ctx, ids); err != nil {
+			return err
+		}
+	}
+	document := listDocument{Total: len(ids), Instances: []instanceDocument{}}
+	rows := [][]string{{"INSTANCE", "ORCHESTRATION", "VERSION", "STATUS", "EXECUTION", "CREATED", "PARENT"}}
+	if limit > 0 {
+		ids = ids[:min(limit, len(ids))]
+	}
+	infos, err := s.infos(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, info := range infos {
+		document.Instances = append(document.Instances, describeInstance(info))
+		rows = append(rows, []string{
+			info.InstanceID, info.OrchestrationName, info.OrchestrationVersion, string(info.Status),
+			decimal(info.CurrentExecutionID), moment(info.CreatedAt), text(info.ParentInstanceID),
+		})
+	}
+	if a.json {
+		return a.printJSON(document)
+	}
+	if len(rows) == 1 {
+		a.screen.Printf("No instances.\n")
+		return nil
+	}
+	printTable(a.screen, rows)
+	if len(ids) < document.Total {
+		a.screen.Printf("These are %d of %d; --limit shows more.\n", len(ids), document.Total)
+	}
+	return nil
+}
+
+func (s session) ids(ctx context.Context, status provider.Status) ([]string, error) {
+	if status == "" {
+		return s.admin.ListInstances(ctx)
+	}
+	if status == statusHeld {
+		return s.heldIDs(ctx)
+	}
+	if status == statusCancelled {
+		status = provider.StatusFailed
+	}
+	return s.admin.ListInstancesByStatus(ctx, status)
+}
+
+// infos are what the store knows of instances, without those that were deleted meanwhile. What is
+// held is asked for once, if one of them runs.
+func (s session) infos(ctx context.Context, ids []string) ([]provider.InstanceInfo, error) {
+	var infos []provider.InstanceInfo
+	running := false
+	for _, id := range ids {
+		info, err := s.info(ctx, id)
+		if errors.Is(err, provider.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		infos = append(infos, info)
+		running = running || info.Status == provider.StatusRunning
+	}
+	if !running {
+		return infos, nil
+	}
+	held, err := s.heldIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	isHeld := map[string]bool{}
+	for _, id := range held {
+		isHeld[id] = true
+	}
+	for i, info := range infos {
+		if info.Status == provider.StatusRunning && isHeld[info.InstanceID] {
+			infos[i].Status = statusHeld
+		}
+	}
+	return infos, nil
+}
+
+// info is what the store knows of an instance, with the status of one that was cancelled.
+func (s session) info(ctx context.Context, id string) (provider.InstanceInfo, error) {
+	info, err := s.admin.GetInstanceInfo(ctx, id)
+	// Any failure may have such a text, so the history decides.
+	if err != nil || info.Status != provider.StatusFailed || !strings.HasPrefix(text(info.Output), "canceled: ") {
+		return info, err
+	}
+	status, err := s.Status(ctx, id)
+	if status.State == client.Cancelled {
+		info.Status = statusCancelled
+	}
+	return info, err
+}
+
+// cancelled are those of some failed instances that were cancelled.
+func (s session) cancelled(ctx context.Context, failed []string) ([]string, error) {
+	var cancelled []string
+	for _, id := range failed {
+		info, err := s.info(ctx, id)
+		if err != nil && !errors.Is(err, provider.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil && info.Status == statusCancelled {
+			cancelled = append(cancelled, id)
+		}
+	}
+	return cancelled, nil
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// metricsDocument is what `metrics --json` prints.
+type metricsDocument struct {
+	Instances struct {
+		Total     uint64 `json:"total"`
+		Running   uint64 `json:"running"`
+		Completed uint64 `json:"completed"`
+		Failed    uint64 `json:"failed"`
+		// Held are among the running ones.
+		Held int `json:"held"`
+	} `json:"instances"`
+	Executions uint64 `json:"executions"`
+	Events     uint64 `json:"events"`
+	Queues     struct {
+		// Orchestrator counts visible messages, Timers those that are not visible yet.
+		// Orphans are the messages for instances that never began.
+		Orchestrator uint64 `json:"orchestrator"`
+		Timers       uint64 `json:"timers"`
+		Orphans      uint64 `json:"orphans"`
+		Worker       uint64 `json:"worker"`
+		// These have waited for provider.DefaultUnknownFor.
+		UnknownOrchestrations uint64 `json:"unknown_orchestrations"`
+		UnknownActivities     uint64 `json:"unknown_activities"`
+	} `json:"queues"`
+	// Unknown is shown earlier than the queues count it.
+	Unknown []unknownDocument    `json:"unknown"`
+	Held    []*heldCountDocument `json:"held"`
+}
+
+func (a *app) metricsCommand() *cobra.Command {
+	return a.onStore(&cobra.Command{
+		Use:   "metrics",
+		Short: "Count what a store holds",
+		Args:  usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStore(cmd, false, a.metrics)
+		},
+	})
+}
+
+func (a *app) metrics(ctx context.Context, s session) error {
+	m, err := s.admin.GetSystemMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	q, err := s.admin.GetQueueDepths(ctx)
+	if err != nil {
+		return err
+	}
+	unknown, err := s.unknownCode(ctx)
+	if err != nil {
+		return err
+	}
+	held, reasons, err := s.countHeld(ctx)
+	if err != nil {
+		return err
+	}
+	document := metricsDocument{Unknown: unknown, Held: reasons}
+	document.Instances.Held = held
+	document.Instances.Total, document.Instances.Running = m.TotalInstances, m.RunningInstances
+	document.Instances.Completed, document.Instances.Failed = m.CompletedInstances, m.FailedInstances
+	document.Executions, document.Events = m.TotalExecutions, m.TotalEvents
+	document.Queues.Orchestrator, document.Queues.Worker = q.OrchestratorQueue, q.WorkerQueue
+	document.Queues.UnknownOrchestrations, document.Queues.UnknownActivities = q.UnknownOrchestrations, q.UnknownActivities
+	if err := s.countMessages(ctx, &document); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(document)
+	}
+	printTable(a.screen, append([][]string{
+		{"instances", decimal(m.TotalInstances)},
+		{"  running", decimal(m.RunningInstances)},
+		{"    held", strconv.Itoa(held)},
+		{"  completed", decimal(m.CompletedInstances)},
+		{"  failed", decimal(m.FailedInstances)},
+		{"executions", decimal(m.TotalExecutions)},
+		{"events", decimal(m.TotalEvents)},
+		{"queued messages", decimal(document.Queues.Orchestrator)},
+		{"  of nobody", decimal(document.Queues.Orphans)},
+		{"timers", decimal(document.Queues.Timers)},
+		{"queued activities", decimal(q.WorkerQueue)},
+		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
+		{"activities that no worker knows", decimal(q.UnknownActivities)},
+	}, append(heldRows(reasons), unknownRows("waiting for", unknown)...)...))
+	return nil
+}
+
+// countMessages tells timers and messages of nobody apart, if the store can.
+func (s session) countMessages(ctx context.Context, document *metricsDocument) error {
+	if counter, ok := s.admin.(provider.HiddenCounter); ok {
+		hidden, err := counter.CountHiddenMessages(ctx)
+		if err != nil {
+			return err
+		}
+		document.Queues.Timers = hidden
+		// The two were not counted at the same moment.
+		document.Queues.Orchestrator -= min(hidden, document.Queues.Orchestrator)
+	}
+	if collector, ok := s.admin.(provider.OrphanCollector); ok {
+		orphans, err := collector.CountOrphanMessages(ctx, 0)
+		if err != nil {
+			return err
+		}
+		document.Queues.Orphans = orphans.Messages
+	}
+	return nil
+}
