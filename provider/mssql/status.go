@@ -46,21 +46,15 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 	if err != nil || row == nil {
 		return nil, err
 	}
-	stats := &provider.InstanceStats{
+	pending, err := columns.CarriedMessages(operation, instance, row.FirstEvent)
+	if err != nil {
+		return nil, err
+	}
+	return &provider.InstanceStats{
 		HistoryEventCount: uint64(row.EventCount),
 		HistorySizeBytes:  uint64(row.EventBytes),
+		QueuePendingCount: pending,
 		KVUserKeyCount:    uint64(row.KeyCount),
 		KVTotalValueBytes: uint64(row.ValueBytes),
-	}
-	if row.FirstEvent == nil {
-		return stats, nil
-	}
-	event, err := provider.DecodeEvent([]byte(*row.FirstEvent))
-	if err != nil {
-		return nil, columns.CorruptEvent(operation, err)
-	}
-	if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
-		stats.QueuePendingCount = uint64(len(started.CarryForwardEvents))
-	}
-	return stats, nil
+	}, nil
 }

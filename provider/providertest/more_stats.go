@@ -353,13 +353,14 @@ func statsAfterDelete(e *env) {
 // statsFirstCorrupted: without a readable first event the number of carried
 // messages is unknown, which is an error and not 0.
 func statsFirstCorrupted(e *env) {
-	const rule = "§5.19: an undecodable event 1 → permanent error"
+	const rule = "§5.19: an undecodable event 1 → permanent error that begins `Failed to deserialize OrchestrationStarted event`"
 	for i, data := range []string{"{", "", `{"event_id":1,"type":"OrchestrationStarted"}`, `{"carry_forward_events":7}`} {
 		instance := fmt.Sprintf("order-%d", i)
 		e.create(instance)
 		e.corrupt(instance, 1, 1, data)
 		_, err := e.p.GetInstanceStats(e.ctx, instance)
 		e.permanent(err, provider.ErrCorrupt, rule)
+		e.saysAll(err, rule, "get_instance_stats: Failed to deserialize OrchestrationStarted event", instance)
 	}
 }
 

@@ -60,15 +60,12 @@ func (s *Store) GetInstanceStats(ctx context.Context, instance string) (*provide
 		}
 		return nil
 	})
-	if err != nil || first == nil {
-		return stats, err
+	if err != nil || stats == nil {
+		return nil, err
 	}
-	event, err := provider.DecodeEvent([]byte(*first))
+	stats.QueuePendingCount, err = columns.CarriedMessages(operation, instance, first)
 	if err != nil {
-		return nil, columns.CorruptEvent(operation, err)
-	}
-	if started, ok := event.Kind.(provider.OrchestrationStarted); ok {
-		stats.QueuePendingCount = uint64(len(started.CarryForwardEvents))
+		return nil, err
 	}
 	return stats, nil
 }

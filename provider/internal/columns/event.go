@@ -62,7 +62,22 @@ func DecodeEvents(instance string, executionID uint64, rows []Event) ([]provider
 	return events, nil
 }
 
-// deserializeFailed begins the text of every report of a corrupt event (§2.3).
+// CarriedMessages counts the messages that an execution began with, by its event 1: none
+// if that is missing or begins nothing. Error: [provider.ErrCorrupt].
+func CarriedMessages(operation, instance string, first *string) (uint64, error) {
+	if first == nil {
+		return 0, nil
+	}
+	event, err := provider.DecodeEvent([]byte(*first))
+	if err != nil {
+		return 0, provider.Permanent(operation,
+			fmt.Sprintf("Failed to deserialize OrchestrationStarted event of instance %s: %v", instance, err), err)
+	}
+	started, _ := event.Kind.(provider.OrchestrationStarted)
+	return uint64(len(started.CarryForwardEvents)), nil
+}
+
+// deserializeFailed begins the text of a report of a corrupt event (§2.3).
 const deserializeFailed = "Failed to deserialize event: "
 
 // CorruptEvent is a stored event that cannot be decoded. It matches
