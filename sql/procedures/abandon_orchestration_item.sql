@@ -54,7 +54,7 @@ BEGIN TRY
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
 
-    -- vet:allow Q3: the inbox has just been taken from the same token
+    -- vet:allow Q3: the update above has taken the instance from this token
     UPDATE q
     SET lock_token = NULL,
         visible_at = CASE WHEN @delay_ms > 0 THEN @now + @delay_ms ELSE q.visible_at END,

@@ -162,7 +162,7 @@ BEGIN TRY
         THROW 50012, N'The execution id must be set: the first is 1.', 1;
 
     -- Messages: those of the turn go, new ones come.
-    -- vet:allow Q3: the lease has just been ended under the same token
+    -- vet:allow Q3: the update above has tested the lease and ended it
     DELETE q
     FROM duroxide.orchestrator_queue AS q WITH (ROWLOCK, INDEX (ix_orchestrator_queue_token))
     WHERE q.instance_id = @instance_id

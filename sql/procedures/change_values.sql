@@ -3,7 +3,7 @@
 -- them.
 --
 -- Helper of: ack_orchestration_item.
--- Transaction: the caller's, which holds the instance's lease.
+-- Transaction: the caller's, which has locked the inbox.
 --
 -- Parameters:
 --   @instance_id  the instance
@@ -36,7 +36,7 @@ BEGIN
     WHERE s.instance_id = @instance_id
       AND NOT EXISTS (
           SELECT 1
-          -- vet:allow Q10: the instance's lease is held, so nobody else adds keys
+          -- vet:allow Q10: the inbox is locked, so nobody else adds keys
           FROM duroxide.kv_delta AS d WITH (INDEX (pk_kv_delta))
           WHERE d.instance_id = s.instance_id
             AND d.kv_key = s.kv_key
@@ -52,7 +52,7 @@ SELECT @instance_id, c.kv_key, c.value, c.value_bytes, COALESCE(c.last_updated_a
 FROM @changes AS c
 WHERE NOT EXISTS (
     SELECT 1
-    -- vet:allow Q10: the instance's lease is held, so nobody else adds keys
+    -- vet:allow Q10: the inbox is locked, so nobody else adds keys
     FROM duroxide.kv_delta AS d WITH (INDEX (pk_kv_delta))
     WHERE d.instance_id = @instance_id
       AND d.kv_key = c.kv_key

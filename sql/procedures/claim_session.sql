@@ -52,7 +52,7 @@ OPTION (KEEPFIXED PLAN);
 SET @claimed = @@ROWCOUNT;
 IF @claimed = 0 AND NOT EXISTS (
     SELECT 1
-    -- vet:allow Q10: who adds the same row gets error 2627 and repeats the call
+    -- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
     FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
     WHERE s.session_id = @session_id
 )

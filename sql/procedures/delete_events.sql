@@ -33,7 +33,7 @@ DECLARE @left TABLE (
     after        BIGINT        NOT NULL
 );
 -- In the order of their deletion. The OUTPUT names nothing but what was deleted, which is all
--- that Babelfish knows there.
+-- that Babelfish allows there.
 DECLARE @gone TABLE (
     number       INT           NOT NULL IDENTITY (1, 1) PRIMARY KEY,
     instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,

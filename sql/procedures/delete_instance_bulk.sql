@@ -165,7 +165,7 @@ BEGIN TRY
     END;
 END TRY
 BEGIN CATCH
-    -- vet:allow P5-swallow: the next call meets the error again, as there are more
+    -- vet:allow P5-swallow: the next call goes on at the same place and meets the error again
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     IF @done = 0
         THROW;

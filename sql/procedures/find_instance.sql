@@ -9,6 +9,8 @@
 -- Result sets:
 --   1 Use: one row. used is 0 if nobody uses the id. Name and status are the instance's, NULL without
 --     one; start_item is the message of a start that waits, NULL without one
+--
+-- Locks: those of id_use.
 CREATE OR ALTER PROCEDURE duroxide.find_instance
     @instance_id NVARCHAR(400)
 AS

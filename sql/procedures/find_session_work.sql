@@ -81,7 +81,7 @@ ELSE
     FROM @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
-        -- vet:allow Q1: a look; the claim repeats its condition
+        -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
@@ -98,7 +98,7 @@ ELSE
     CROSS JOIN @codes AS c
     CROSS APPLY (
         SELECT TOP (20) q.id, q.session_id
-        -- vet:allow Q1: a look; the claim repeats its condition
+        -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
@@ -131,7 +131,7 @@ IF NOT EXISTS (
     RETURN;
 
 SELECT @session_id = MIN(q.session_id)
--- vet:allow Q1: a look; the claim repeats its condition
+-- vet:allow Q1: it only looks, and takes nothing
 FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
 WHERE q.ready = 1
   AND q.session_id IS NOT NULL
@@ -147,7 +147,7 @@ BEGIN
           AND s.worker_id <> @owner
     )
         SELECT @oldest = MIN(q.id)
-        -- vet:allow Q1: a look; the claim repeats its condition
+        -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
         WHERE q.session_id = @session_id
           AND q.session_id IS NOT NULL
@@ -158,7 +158,7 @@ BEGIN
     IF @oldest IS NOT NULL AND (@id IS NULL OR @oldest < @id)
         SET @id = @oldest;
     SELECT @session_id = MIN(q.session_id)
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks, and takes nothing
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_session))
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL

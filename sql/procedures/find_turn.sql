@@ -64,7 +64,7 @@ BEGIN
     CROSS JOIN @versions AS v
     CROSS APPLY (
         SELECT TOP (1) b.head_id
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.code_id = c.code_id
           AND b.version_id = v.version_id

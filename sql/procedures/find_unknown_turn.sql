@@ -36,7 +36,7 @@ INNER JOIN @codes AS c ON c.code_id = u.code_id
 CROSS JOIN @versions AS v
 CROSS APPLY (
     SELECT TOP (1) b.instance_id, b.head_id
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks; the claim tests again that the instance is ready
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
     INNER LOOP JOIN duroxide.orchestrator_queue AS q ON q.instance_id = b.instance_id AND q.id = b.head_id
     WHERE b.code_id = c.code_id

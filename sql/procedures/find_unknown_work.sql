@@ -30,7 +30,7 @@ SELECT @id = MIN(n.id)
 FROM @codes AS c
 CROSS APPLY (
     SELECT MIN(q.id) AS id
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
     WHERE q.ready = 1
       AND q.session_id IS NULL
@@ -40,7 +40,7 @@ CROSS APPLY (
       AND COALESCE(q.locked_until, 0) <= @since
     UNION ALL
     SELECT MIN(q.id) AS id
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL
@@ -51,7 +51,7 @@ CROSS APPLY (
     UNION ALL
     SELECT MIN(q.id) AS id
     FROM @tags AS t
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
     INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         ON q.tag = t.id
     WHERE q.ready = 1
@@ -62,7 +62,7 @@ CROSS APPLY (
     UNION ALL
     SELECT MIN(q.id) AS id
     FROM @tags AS t
-    -- vet:allow Q1: a look; the claim repeats its condition
+    -- vet:allow Q1: it only looks; the claim tests again that the activity is ready
     INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         ON q.tag = t.id
     WHERE q.ready = 1

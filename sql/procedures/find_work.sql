@@ -23,9 +23,9 @@
 --   plan that was made for an empty table would read all of it. The condition on locked_until is
 --   always true, as what is ready has no lease that counts. The column is not in the index, so
 --   the hints are applied to the row and not only to its key in the index: an activity that
---   another call is writing is passed over instead of waited for. A column about which a CHECK
---   or NOT NULL says enough would not do, since the server would not read it. KEEPFIXED PLAN
---   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   another call is writing is passed over instead of waited for. No CHECK or NOT NULL may say
+--   that the condition is true: the server would drop it, and look at the index only. KEEPFIXED
+--   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,
@@ -79,7 +79,7 @@ BEGIN
         FROM @codes AS c
         CROSS APPLY (
             SELECT TOP (1) q.id
-            -- vet:allow Q1: a look that takes nothing
+            -- vet:allow Q1: it only looks, and takes nothing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
@@ -96,7 +96,7 @@ BEGIN
         CROSS JOIN @codes AS c
         CROSS APPLY (
             SELECT TOP (1) q.id
-            -- vet:allow Q1: a look that takes nothing
+            -- vet:allow Q1: it only looks, and takes nothing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL

@@ -9,6 +9,8 @@
 --
 -- Result sets:
 --   1 Tree: the ids, the instance's own first
+--
+-- Locks: those of function instance_tree.
 CREATE OR ALTER PROCEDURE duroxide.get_instance_tree
     @instance_id NVARCHAR(400)
 AS

@@ -14,8 +14,7 @@
 -- Locks: inboxes (shared, by hold_instance, where reads wait for writers), then kv_delta,
 --   kv_store (shared, by the primary key).
 --
--- Hints: INDEX comes to the row by its key. A read that came by another index would hold the key
---   there while it waits for a writer that locks the row first, and the two would deadlock.
+-- Hints: INDEX seeks the key, whatever the statistics say, and reads no other key of the instance.
 CREATE OR ALTER PROCEDURE duroxide.get_kv_value
     @instance_id NVARCHAR(400),
     @kv_key      NVARCHAR(400)

@@ -14,8 +14,8 @@
 --
 -- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by
 --   pk_inboxes) and worker_queue (shared, by pk_worker_queue), and what function unknown_work
---   reads. Two statements: one query would wait for a lease with a message locked, and whoever
---   ends the lease needs its messages next.
+--   reads. One query instead of two would wait for a lease while it has a message locked, and
+--   whoever ends the lease needs its messages next.
 --
 -- Hints: INDEX reads messages and activities by the primary key alone, without holding the key
 --   of another index, and seeks each lease. KEEPFIXED PLAN keeps the plan however many rows

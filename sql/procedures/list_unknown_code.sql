@@ -10,6 +10,8 @@
 -- Result sets:
 --   1 Codes: the code, how many wait for it, and since when the oldest has been ready, in milliseconds
 --     since 1970 UTC
+--
+-- Locks: those of function unknown_work.
 CREATE OR ALTER PROCEDURE duroxide.list_unknown_code
     @unknown_ms BIGINT
 AS

@@ -24,7 +24,7 @@ CREATE OR ALTER PROCEDURE duroxide.lock_inbox
 AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
--- vet:allow Q10: who adds the same row gets error 2627 and repeats the call
+-- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
 UPDATE b
 SET version_id = b.version_id
 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes))

@@ -17,9 +17,10 @@
 -- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
 --
 -- Hints: LOOP takes the rows in the order of the list, whose key is the run and the id, and INDEX
---   each by a seek. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a
---   row that somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however
---   many rows change: see 0005_storage_sqlserver.sql.
+--   each by a seek. MAXDOP does it in one thread: several would take thousands of rows in no
+--   order. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that
+--   somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however many rows
+--   change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS
@@ -54,7 +55,7 @@ BEGIN
         FROM @ordered AS o
         INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, INDEX (pk_inboxes)) ON b.instance_id = o.instance_id
         WHERE o.run = @run
-        OPTION (KEEPFIXED PLAN);
+        OPTION (KEEPFIXED PLAN, MAXDOP 1);
         SET @missing = @count - @@ROWCOUNT;
         IF @missing > 0
         BEGIN
@@ -64,12 +65,12 @@ BEGIN
             WHERE o.run = @run
               AND NOT EXISTS (
                 SELECT 1
-                -- vet:allow Q10: who adds the same row gets error 2627 and repeats the call
+                -- vet:allow Q10: of two callers that add the row, one gets error 2627 and repeats its call
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, UPDLOCK, ROWLOCK, INDEX (pk_inboxes))
                 WHERE b.instance_id = o.instance_id
             )
             ORDER BY o.instance_id
-            OPTION (KEEPFIXED PLAN);
+            OPTION (KEEPFIXED PLAN, MAXDOP 1);
             SET @missing = @missing - @@ROWCOUNT;
         END;
     END;

@@ -54,7 +54,7 @@ WHERE w.selection = @selection
 ORDER BY w.position;
 IF @known_id IS NULL OR (@sessions = 1 AND (@from_id > 0 OR EXISTS (
     SELECT 1
-    -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+    -- vet:allow Q2-exists: a row that is being written is being taken, or is not ready yet
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
     WHERE q.ready = 1
       AND q.session_id IS NOT NULL
@@ -62,7 +62,7 @@ IF @known_id IS NULL OR (@sessions = 1 AND (@from_id > 0 OR EXISTS (
     RETURN;
 IF EXISTS (
     SELECT 1
-    -- vet:allow Q2-exists: what somebody is writing, its end makes ready
+    -- vet:allow Q2-exists: the transaction that writes the row also stores whether it is ready
     FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
     WHERE q.ready = 0
       AND q.wake_at >= @due_from
@@ -87,7 +87,7 @@ FROM (
         SELECT u.id
         FROM (
             SELECT TOP (@wanted) q.id
-            -- vet:allow Q1: a look; the claim repeats its condition
+            -- vet:allow Q1: it only looks; the update tests again that the activity is ready
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
@@ -107,7 +107,7 @@ FROM (
         ) AS d
         CROSS APPLY (
             SELECT TOP (@wanted) q.id
-            -- vet:allow Q1: a look; the claim repeats its condition
+            -- vet:allow Q1: it only looks; the update tests again that the activity is ready
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
@@ -127,7 +127,7 @@ INNER LOOP JOIN (
 OPTION (KEEPFIXED PLAN);
 
 -- Take.
--- vet:allow T2-once: the leases last from the update on
+-- vet:allow T2-once: the leases begin with the update
 SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 SET @looked_ms = @now - @began;
 -- vet:allow Q3: an activity is ready only as long as nobody holds it
@@ -135,7 +135,7 @@ UPDATE q
 SET lock_token = f.lock_token, locked_until = @now + @lock_ms, attempt_count = q.attempt_count + 1,
     ready = 0, wake_at = @now + @lock_ms
 FROM @found AS f
--- vet:allow Q3-wait: the caller looks again if something is passed over
+-- vet:allow Q3-wait: the caller takes what this passes over one by one
 INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id))) ON q.id = f.id
 WHERE q.ready = 1
 OPTION (KEEPFIXED PLAN);

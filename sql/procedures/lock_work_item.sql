@@ -98,7 +98,7 @@ BEGIN TRY
         EXEC duroxide.get_known_code @digest = @known, @activity = 1, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     IF EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: what somebody is writing, its end makes ready
+        -- vet:allow Q2-exists: the transaction that writes the row also stores whether it is ready
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
         WHERE q.ready = 0
           AND q.wake_at >= @due_from
@@ -167,7 +167,7 @@ BEGIN TRY
         -- Not for who seeks: what has been ready for long is found, that of sessions too.
         IF @sessions = 1 AND @seeking = 0 AND (@patient = 1 OR @from_id > 0 OR EXISTS (
             SELECT 1
-            -- vet:allow Q2-exists: the last look waits for what somebody is writing
+            -- vet:allow Q2-exists: the last look comes without this test, and waits
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
@@ -236,7 +236,7 @@ BEGIN TRY
                 @claimed = @found OUTPUT, @fresh = @fresh OUTPUT;
         -- Somebody else has the session now: as if the activity had not been taken.
         IF @session_id IS NOT NULL AND @found = 0
-            -- vet:allow Q3: locked by this very transaction
+            -- vet:allow Q3: this transaction has taken the activity
             UPDATE q
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))

@@ -2,7 +2,7 @@
 -- execution begins with (§5.2 step 11).
 --
 -- Helper of: ack_orchestration_item.
--- Transaction: the caller's, which holds the instance's lease.
+-- Transaction: the caller's, which has locked the inbox.
 --
 -- Parameters:
 --   @instance_id  the instance

@@ -28,7 +28,7 @@ IF @patient = 1
     OPTION (KEEPFIXED PLAN);
 ELSE
     SELECT @code = MIN(b.code_id)
-    -- vet:allow Q1: a look that takes nothing
+    -- vet:allow Q1: it only looks, and takes nothing
     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
     WHERE b.head_id IS NOT NULL
       AND b.code_id > @code

@@ -57,14 +57,14 @@ ELSE
     SELECT @tag = MIN(m.tag)
     FROM (
         SELECT MIN(q.tag) AS tag
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
           AND q.tag > @after
         UNION ALL
         SELECT MIN(q.tag) AS tag
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
@@ -72,14 +72,14 @@ ELSE
           AND @after IS NULL
         UNION ALL
         SELECT MIN(q.tag) AS tag
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
           AND q.tag > @after
         UNION ALL
         SELECT MIN(q.tag) AS tag
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL

@@ -69,7 +69,7 @@ ELSE
     SELECT @code = MIN(m.code_id)
     FROM (
         SELECT MIN(q.code_id) AS code_id
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
         WHERE q.ready = 1
           AND q.session_id IS NULL
@@ -78,7 +78,7 @@ ELSE
           AND @untagged = 1
         UNION ALL
         SELECT MIN(q.code_id) AS code_id
-        -- vet:allow Q1: a look that takes nothing
+        -- vet:allow Q1: it only looks, and takes nothing
         FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
         WHERE q.ready = 1
           AND q.session_id IS NOT NULL
@@ -90,7 +90,7 @@ ELSE
         FROM @tags AS t
         CROSS APPLY (
             SELECT MIN(q.code_id) AS code_id
-            -- vet:allow Q1: a look that takes nothing
+            -- vet:allow Q1: it only looks, and takes nothing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
@@ -98,7 +98,7 @@ ELSE
               AND q.code_id > @after
             UNION ALL
             SELECT MIN(q.code_id) AS code_id
-            -- vet:allow Q1: a look that takes nothing
+            -- vet:allow Q1: it only looks, and takes nothing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL

@@ -51,7 +51,7 @@ BEGIN TRY
         WHERE b.instance_id = @instance_id
         OPTION (KEEPFIXED PLAN);
         EXEC duroxide.refresh_inbox @instance_id = @instance_id, @now = @now;
-    END
+    END;
 
     COMMIT TRANSACTION;
 END TRY
@@ -59,6 +59,7 @@ BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
     THROW;
 END CATCH;
+
 -- gen:result Retried
 /* gen:columns (held bit not null) */
 SELECT @held AS held;

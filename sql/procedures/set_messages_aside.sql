@@ -56,8 +56,8 @@ BEGIN TRY
         ON q.instance_id = @instance_id AND q.id = l.queue_id AND q.lock_token = @lock_token
     ORDER BY l.position
     OPTION (KEEPFIXED PLAN);
-    -- vet:allow Q3: the inbox is locked and has the token
-    -- vet:allow Q6-order: the rows are locked through the inbox since before
+    -- vet:allow Q3: the inbox is locked above, and has the token
+    -- vet:allow Q6-order: whoever writes these rows has locked the inbox before
     DELETE q
     FROM @letters AS l
     INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = l.queue_id
@@ -71,7 +71,7 @@ BEGIN TRY
         WHERE q.instance_id = @instance_id
           AND q.lock_token = @lock_token
     )
-        -- vet:allow Q3: locked since the beginning of the transaction
+        -- vet:allow Q3: the inbox is locked above, and has the token
         UPDATE b
         SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))

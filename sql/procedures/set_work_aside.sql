@@ -44,10 +44,10 @@ BEGIN TRY
     FROM duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue))
     WHERE q.id = @id
     OPTION (KEEPFIXED PLAN);
-    -- Asked before anything is locked: a claim locks the activity first and the session
-    -- after it. Who claims the session later changes its number of claims, and who has
-    -- claimed it before that was read is seen by the question that follows: whoever
-    -- renews it does not count.
+    -- The number of claims is read before anything is locked, since a claim locks the
+    -- activity first and the session after it. A later claim changes the number, so that
+    -- the session stays. An earlier claim holds another activity of the session, which
+    -- the EXISTS finds. A renewal leaves the number as it is.
     SELECT @claims = s.claims
     FROM duroxide.sessions AS s WITH (INDEX (pk_sessions))
     WHERE s.session_id = @session_id;

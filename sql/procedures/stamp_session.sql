@@ -21,4 +21,5 @@ UPDATE s
 SET last_activity_at = @now
 FROM duroxide.sessions AS s WITH (ROWLOCK, INDEX (pk_sessions))
 WHERE s.session_id = @session_id
-  AND s.locked_until > @now;
+  AND s.locked_until > @now
+OPTION (KEEPFIXED PLAN);

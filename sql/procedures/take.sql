@@ -66,12 +66,12 @@ BEGIN TRY
     -- Who is in haste and looks from the beginning stops when nothing is ready or due.
     IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+        -- vet:allow Q2-exists: who is in haste may miss what others are writing
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
         WHERE b.head_id IS NOT NULL
     ) OR EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+        -- vet:allow Q2-exists: who is in haste may miss what others are writing
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
         WHERE b.wake_at <= @now
     ))
@@ -98,19 +98,19 @@ BEGIN TRY
             BREAK;
         IF @hasty = 1 AND @from_id = 0 AND NOT EXISTS (
             SELECT 1
-            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            -- vet:allow Q2-exists: who is in haste may miss what others are writing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready))
             WHERE q.ready = 1
               AND q.session_id IS NULL
         ) AND NOT EXISTS (
             SELECT 1
-            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            -- vet:allow Q2-exists: who is in haste may miss what others are writing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL
         ) AND NOT EXISTS (
             SELECT 1
-            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            -- vet:allow Q2-exists: who is in haste may miss what others are writing
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_wake))
             WHERE q.ready = 0
               AND q.wake_at <= @now
@@ -145,7 +145,7 @@ BEGIN TRY
         -- Another owner could take what belongs to a session of his, and nothing else.
         ELSE IF @sessions = 0 OR NOT EXISTS (
             SELECT 1
-            -- vet:allow Q2-exists: what somebody is writing is his, or comes with a notice
+            -- vet:allow Q2-exists: what others are writing, the next call finds
             FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_worker_queue_ready_session))
             WHERE q.ready = 1
               AND q.session_id IS NOT NULL

@@ -170,7 +170,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "stamps a session that has ended", kind: conditionRemoved, module: "stamp_session",
-		old: "WHERE s.session_id = @session_id\n  AND s.locked_until > @now;", new: "WHERE s.session_id = @session_id;",
+		old: "WHERE s.session_id = @session_id\n  AND s.locked_until > @now\n", new: "WHERE s.session_id = @session_id\n",
 	},
 	{
 		what: "deletes sessions that have work", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
