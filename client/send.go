@@ -60,8 +60,8 @@ func encodeFitting[T any](value T) (string, error) {
 }
 
 // RaiseEvent raises a positional event, which the next unanswered
-// orchestration.WaitForEvent of that name receives. It is lost when nobody waits, and
-// stays queued for an instance that never begins, until messages of nobody are collected
+// orchestration.WaitForEvent of that name receives. It is lost when nobody waits. For an
+// instance that never begins it stays queued until orphaned messages are deleted
 // ([provider.OrphanCollector]). See [MustExist].
 func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data any, options ...SendOption) error {
 	text, err := payload.Encode(data)

@@ -87,7 +87,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"executions", decimal(m.TotalExecutions)},
 		{"events", decimal(m.TotalEvents)},
 		{"queued messages", decimal(document.Queues.Orchestrator)},
-		{"  of nobody", decimal(document.Queues.Orphans)},
+		{"  orphaned", decimal(document.Queues.Orphans)},
 		{"timers", decimal(document.Queues.Timers)},
 		{"queued activities", decimal(q.WorkerQueue)},
 		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
@@ -96,7 +96,7 @@ func (a *app) metrics(ctx context.Context, s session) error {
 	return nil
 }
 
-// countMessages tells timers and messages of nobody apart, if the store can.
+// countMessages tells timers and orphaned messages apart, if the store can.
 func (s session) countMessages(ctx context.Context, document *metricsDocument) error {
 	if counter, ok := s.admin.(provider.HiddenCounter); ok {
 		hidden, err := counter.CountHiddenMessages(ctx)

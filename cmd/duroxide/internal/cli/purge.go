@@ -165,10 +165,10 @@ func (a *app) printPurge(d purgeDocument, f purgeFlags) {
 		{"executions deleted", decimal(d.Executions)},
 		{"events deleted", decimal(d.Events)},
 		{"queued messages deleted", decimal(d.QueueMessages)},
-		{"messages of nobody deleted", decimal(d.OrphanMessages)},
+		{"orphaned messages deleted", decimal(d.OrphanMessages)},
 	})
 	if !d.Complete {
-		a.screen.Printf("Not everything was looked at within %v. The same command goes on.\n", f.budget)
+		a.screen.Printf("The budget of %v is used up before all was deleted. Run the same command again to continue.\n", f.budget)
 	}
 }
 
