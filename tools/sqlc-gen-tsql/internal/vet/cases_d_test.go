@@ -85,6 +85,16 @@ func TestLockedTables(t *testing.T) {
 	})
 }
 
+func TestNamedHints(t *testing.T) {
+	t.Parallel()
+	const proc = "\nCREATE PROCEDURE dbo.a AS SELECT u.id FROM dbo.users AS u WITH (ROWLOCK) INNER LOOP JOIN dbo.orders AS o ON o.user_id = u.id OPTION (KEEPFIXED PLAN);"
+	check(t, "D1", vet.Options{}, []ruleCase{
+		{"of a table, of a join and of the statement", "-- A.\n-- Hints: ROWLOCK, LOOP and KEEPFIXED PLAN, by the index of a serializable LOCK_TIMEOUT." + proc, nil},
+		{"two that are not there", "-- A.\n-- Hints: ROWLOCK and INDEX. INDEX seeks, and READPAST\n--   passes." + proc, []string{"2 D1-hints", "2 D1-hints"}},
+		{"no section", "-- A: READPAST." + proc, nil},
+	})
+}
+
 func TestParametersAndLength(t *testing.T) {
 	t.Parallel()
 	check(t, "D2", vet.Options{}, []ruleCase{

@@ -1,6 +1,7 @@
 package vet
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,6 +40,16 @@ var agreementRules = []Rule{
 		Good:     "-- Counts.\n-- Locks: users.\nCREATE PROCEDURE dbo.count_users AS SELECT COUNT(*) AS users FROM dbo.users;\nGO\nCREATE TABLE dbo.users (id int NOT NULL PRIMARY KEY);",
 		Optional: true,
 		check:    checkLockedTables,
+	},
+	{
+		ID:    "D1-hints",
+		Title: "The section Hints explains no hint that the procedure does not have",
+		Reason: "Whoever reads there what a hint buys believes that it is in the text. P6-hints asks for a reason of each hint; this is " +
+			"the other way round.",
+		Bad:      "-- Lists users.\n-- Hints: READPAST passes over what is locked.\nCREATE PROCEDURE dbo.list_users AS SELECT u.name FROM dbo.users AS u;",
+		Good:     "-- Lists users.\nCREATE PROCEDURE dbo.list_users AS SELECT u.name FROM dbo.users AS u;",
+		Optional: true,
+		check:    checkNamedHints,
 	},
 }
 
@@ -147,6 +158,26 @@ func checkLockedTables(p *pass) {
 		for _, table := range u.tables() {
 			if !containsWord(section.Text, table) {
 				p.report(u, section.Span, "add it in the order of locks", "the section does not name the table %s", table)
+			}
+		}
+	}
+}
+
+// hintWords are the words by which a header names hints, as they are written: a word in small letters is an ordinary one.
+var hintWords = regexp.MustCompile(`\b(?:FORCESCAN|FORCESEEK|HOLDLOCK|INDEX|KEEPFIXED|LOOP|MAXDOP|NOLOCK|PAGLOCK|READCOMMITTEDLOCK|READPAST|` +
+	`RECOMPILE|REPEATABLEREAD|ROWLOCK|SERIALIZABLE|TABLOCKX?|UPDLOCK|XLOCK)\b`)
+
+// checkNamedHints compares the words with the hints of tables, joins and statements.
+func checkNamedHints(p *pass) {
+	for _, u := range p.routines() {
+		section, ok := u.section("hints")
+		if !ok {
+			continue
+		}
+		has := u.hintNames()
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(hintWords.FindAllString(section.Text, -1)))) {
+			if !slices.ContainsFunc(has, func(hint string) bool { return containsWord(hint, word) }) {
+				p.report(u, section.Span, "delete it from the section, or add the hint", "%s has no hint %s", nameText(u.name), word)
 			}
 		}
 	}

@@ -159,20 +159,30 @@ func (u *unit) tables() []string {
 }
 
 // hints says whether a unit has hints of tables, joins or statements.
-func (u *unit) hints() bool {
-	found := false
+func (u *unit) hints() bool { return len(u.hintNames()) > 0 }
+
+// hintNames returns the hints of tables, joins and statements.
+func (u *unit) hintNames() []string {
+	var names []string
+	add := func(options []syntax.Option) {
+		for _, o := range options {
+			names = append(names, o.Name)
+		}
+	}
 	syntax.Walk(u.node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.TableRef:
-			found = found || len(n.Hints) > 0
+			add(n.Hints)
 		case *syntax.Join:
-			found = found || n.Hint != ""
+			if n.Hint != "" {
+				names = append(names, n.Hint)
+			}
 		default:
-			found = found || len(statementOptions(n)) > 0
+			add(statementOptions(n))
 		}
-		return !found
+		return true
 	})
-	return found
+	return names
 }
 
 // statementOptions returns what stands in OPTION (…) of a statement.
