@@ -1,6 +1,8 @@
 package providertest
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -16,6 +18,7 @@ func moreActivities() category {
 		{"abandon_delay_ends_on_time", abandonDelayEndsOnTime},
 		{"instance_state_does_not_matter", instanceStateDoesNotMatter},
 		{"tokens_are_never_reused", tokensAreNeverReused},
+		{"tokens_of_any_shape_are_refused", junkWorkTokensRefused},
 		{"undecodable_activity_does_not_block", undecodableActivityDoesNotBlock},
 		{"undecodable_activity_is_kept_as_dead_letter", undecodableActivityIsKeptAsDeadLetter},
 		{"undecodable_activity_claims_no_session", undecodableActivityClaimsNoSession},
@@ -90,6 +93,28 @@ func instanceStateDoesNotMatter(e *env) {
 	e.claim(noSession(), 0, "§5.10: instance lock: irrelevant to worker fetches")
 	e.claim(noSession(), 1, "§5.10: instance deleted or finished: the provider does not check; the item is delivered")
 	e.claim(noSession(), 2, "§5.10: instance deleted or finished: the provider does not check; the item is delivered")
+}
+
+// Ack, renew and abandon refuse tokens of any shape that no activity carries, also a
+// turn's; the activity stays with the true token's holder.
+func junkWorkTokensRefused(e *env) {
+	e.enqueue(startItem("A"))
+	e.enqueueWork(activityItem("A", 2))
+	turn, got := e.fetchInstance("A", held), e.fetchWork(held)
+	tokens := []string{
+		"", "no-such-token", "00000000-0000-0000-0000-000000000000", "'; --", "\x00", "\xff", strings.Repeat("é", 5000),
+		got.LockToken + " ", " " + got.LockToken, got.LockToken + "\x00", got.LockToken[1:], turn.LockToken,
+	}
+	for _, token := range tokens {
+		rule := fmt.Sprintf("%s (token %.100q)", ruleWorkToken, token)
+		e.permanent(e.p.AckWorkItem(e.ctx, token, completedItem("A", 2)), provider.ErrInvalidLockToken, rule)
+		e.permanent(e.p.RenewWorkItemLock(e.ctx, token, held), provider.ErrInvalidLockToken, rule)
+		e.permanent(e.p.AbandonWorkItem(e.ctx, provider.AbandonParams{LockToken: token}), provider.ErrInvalidLockToken, rule)
+	}
+	e.fetchNoWork(noSession(), ruleNothing)
+	e.lockHeld("A", ruleNothing)
+	e.ackWork(got)
+	e.commit(turn, provider.AckOrchestrationParams{Metadata: created()})
 }
 
 // Every fetch has a token of its own, also of the same activity.

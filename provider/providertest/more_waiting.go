@@ -18,6 +18,13 @@ func moreWaiting() category {
 		{"messages_that_came_during_a_turn", waitsForAck},
 		{"messages_of_a_turn_to_others", waitsForTurnsMessages},
 		{"result_of_an_activity", waitsForResult},
+		{"start_that_was_appended", waitsForAppendedStart},
+		{"delayed_start_of_waiting_messages", waitsForDelayedStart},
+		{"activity_whose_lease_ends", waitsForWorkLease},
+		{"activity_whose_renewed_lease_ends", waitsForRenewedWorkLease},
+		{"session_whose_lease_ends", waitsForSessionLease},
+		{"session_whose_renewed_lease_ends", waitsForRenewedSessionLease},
+		{"activity_behind_those_of_other_tags", waitsForTag},
 		{"activity_that_is_abandoned", waitsForAbandonedWork},
 		{"activity_that_a_turn_schedules", waitsForScheduledWork},
 	}}
@@ -42,9 +49,16 @@ func (e *env) waitForTurn(event func() error) *provider.FetchedOrchestration {
 // waitForWork is waitForTurn for an activity.
 func (e *env) waitForWork(event func() error) *provider.FetchedWorkItem {
 	e.Helper()
+	return e.waitForWorkWith(noSession(), event)
+}
+
+// waitForWorkWith is waitForWork with a session's owner or a tag.
+func (e *env) waitForWorkWith(params provider.FetchWorkParams, event func() error) *provider.FetchedWorkItem {
+	e.Helper()
+	params.PollTimeout = e.patience()
 	var got *provider.FetchedWorkItem
 	e.meanwhile(event, func() (err error) {
-		got, err = e.p.FetchWorkItem(e.ctx, provider.FetchWorkParams{LockTimeout: held, PollTimeout: e.patience()})
+		got, err = e.p.FetchWorkItem(e.ctx, params)
 		return err
 	})
 	e.check(got != nil, ruleNotices, "no activity within %v", e.patience())
@@ -160,6 +174,86 @@ func waitsForResult(e *env) {
 	work := e.fetchWork(held)
 	got := e.waitForTurn(func() error { return e.p.AckWorkItem(e.ctx, work.LockToken, completedItem("A", 2)) })
 	e.batch(got, ruleNotices, completedItem("A", 2))
+}
+
+// Messages without an instance can be taken when a history that began is appended.
+func waitsForAppendedStart(e *env) {
+	e.needsLongPolling()
+	e.enqueue(raised("A", "early"))
+	got := e.waitForTurn(func() error { return e.p.AppendWithExecution(e.ctx, "A", 1, []provider.Event{started("A", 1)}) })
+	e.batch(got, ruleNotices, raised("A", "early"))
+}
+
+// They can be taken with their start, which is sent during the wait and hidden for a while.
+func waitsForDelayedStart(e *env) {
+	e.needsLongPolling()
+	e.enqueue(raised("A", "early"))
+	got := e.waitForTurn(func() error { return e.p.EnqueueForOrchestrator(e.ctx, startItem("A"), e.lease) })
+	e.batch(got, ruleNotices, raised("A", "early"), startItem("A"))
+}
+
+// An activity whose worker is gone is taken over when the lease ends.
+func waitsForWorkLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(plain(1))
+	due := time.Now().Add(e.lease)
+	e.fetchWork(e.lease)
+	got := e.waitForWork(nil)
+	e.notBefore(due, ruleLease)
+	same(e, got.AttemptCount, 2, ruleRefetch)
+}
+
+// A renewal during the wait counts, also one that ends the lease sooner.
+func waitsForRenewedWorkLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(plain(1))
+	work := e.fetchWork(held)
+	e.waitForWork(func() error { return e.p.RenewWorkItemLock(e.ctx, work.LockToken, e.lease) })
+}
+
+// What is queued for a session can be taken by anybody when its owner's lease ends.
+func waitsForSessionLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(inSession("s", 1), inSession("s", 2))
+	due := time.Now().Add(e.lease)
+	e.claim(ownerFor("ann", held, e.lease), 1, ruleUnclaimed)
+	got := e.waitForWorkWith(owner("bob"), nil)
+	e.notBefore(due, ruleForeign)
+	same(e, e.work(got).ID, 2, ruleUnclaimed)
+}
+
+// The owner may end the session sooner during the wait: by a renewal, or by taking
+// another of its activities for less time.
+func waitsForRenewedSessionLease(e *env) {
+	e.needsLongPolling()
+	e.enqueueWork(inSession("s", 1), inSession("s", 2))
+	e.claim(owner("ann"), 1, ruleUnclaimed)
+	e.waitForWorkWith(owner("bob"), func() error {
+		_, err := e.p.RenewSessionLock(e.ctx, provider.RenewSessionParams{OwnerIDs: []string{"ann"}, ExtendFor: e.lease, IdleTimeout: held})
+		return err
+	})
+	e.enqueueWork(inSession("s", 3), inSession("s", 4))
+	got := e.waitForWorkWith(owner("ann"), func() error {
+		_, err := e.p.FetchWorkItem(e.ctx, ownerFor("bob", held, e.lease))
+		return err
+	})
+	same(e, e.work(got).ID, 4, ruleUnclaimed)
+}
+
+// An activity with the tag that is waited for is found among others that come before it.
+func waitsForTag(e *env) {
+	e.needsLongPolling()
+	gpu, err := provider.Tags("gpu")
+	e.ok(err, ruleNotices)
+	got := e.waitForWorkWith(provider.FetchWorkParams{LockTimeout: held, Tags: gpu}, func() error {
+		for _, item := range []provider.ActivityExecuteItem{plain(1), tagged("cpu", 2), tagged("gpu", 3)} {
+			if err := e.p.EnqueueForWorker(e.ctx, item); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	same(e, e.work(got).ID, 3, ruleNotices)
 }
 
 // An activity that is given up can be taken, at once or after its delay.

@@ -381,6 +381,31 @@ func waitMutants() []mutant {
 				}
 			}
 		}},
+		{"looks for activities only when it begins to wait and when one is sent", "§5.1", []string{
+			"more waiting/activity_whose_lease_ends", "more waiting/activity_whose_renewed_lease_ends",
+			"more waiting/session_whose_lease_ends", "more waiting/session_whose_renewed_lease_ends",
+		}, func(c *calls, sound calls) {
+			sent := make(chan struct{}, 100)
+			c.EnqueueForWorker = func(ctx context.Context, item provider.WorkItem) error {
+				defer func() { sent <- struct{}{} }()
+				return sound.EnqueueForWorker(ctx, item)
+			}
+			c.FetchWorkItem = func(ctx context.Context, params provider.FetchWorkParams) (*provider.FetchedWorkItem, error) {
+				end := time.After(params.PollTimeout)
+				params.PollTimeout = 0
+				for {
+					got, err := sound.FetchWorkItem(ctx, params)
+					if got != nil || err != nil {
+						return got, err
+					}
+					select {
+					case <-sent:
+					case <-end:
+						return nil, nil
+					}
+				}
+			}
+		}},
 	}
 }
 

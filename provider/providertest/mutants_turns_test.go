@@ -318,6 +318,14 @@ func tokenMutants() []mutant {
 				return unless(sound.AbandonWorkItem(ctx, params), provider.ErrInvalidLockToken)
 			}
 		}},
+		{"takes a turn's token for that of an activity", "§5.13: unknown token", []string{"more activities/tokens_of_any_shape_are_refused"}, func(c *calls, sound calls) {
+			c.RenewWorkItemLock = func(ctx context.Context, token string, extendFor time.Duration) error {
+				if sound.RenewOrchestrationItemLock(ctx, token, extendFor) == nil {
+					return nil
+				}
+				return sound.RenewWorkItemLock(ctx, token, extendFor)
+			}
+		}},
 		{"gives each holder the same token", "§2.2: lock token", []string{"instance locking/lock_token_uniqueness"}, func(c *calls, sound calls) {
 			c.FetchOrchestrationItem = func(ctx context.Context, params provider.FetchOrchestrationParams) (*provider.FetchedOrchestration, error) {
 				got, err := sound.FetchOrchestrationItem(ctx, params)
