@@ -5,16 +5,14 @@
 //		return "Hello, " + city + "!", nil
 //	})
 //
-// An activity runs at least once: a worker that dies after the work and
-// before its acknowledgement, or that loses its lease, makes another one run it
-// again, and one that cannot reach its store may run it at the same time as another.
-// So activities should be idempotent. Its result is counted once.
+// An activity runs at least once, so make it idempotent. It runs again if its worker dies after the
+// work and before the acknowledgement, or loses its lease; a worker that cannot reach its store may
+// run it at the same time as another. Its result is counted once.
 //
-// The context ends when the orchestration no longer wants the result, when the lease
-// is lost to another worker, and when the worker has to stop. In the first two cases
-// whatever is returned after that is discarded. A worker that stops waits another 100 ms: a
-// result still counts, and after an error, or no return at all, the activity is handed
-// to another worker without counting as an attempt.
+// The context ends when the orchestration no longer wants the result, when another worker has the
+// lease, and when the worker has to stop. In the first two cases, whatever is returned afterwards
+// is discarded. A worker that stops waits another 100 ms: a result still counts. After an error, or
+// without a return, the activity is handed to another worker, which does not count as an attempt.
 package activity
 
 import (

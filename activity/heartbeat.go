@@ -10,20 +10,20 @@ import (
 // maxDetails leaves room for a codec in [provider.MaxHeartbeat].
 const maxDetails = 32 << 10
 
-// Heartbeat says how far the activity has come, for the attempt after this one: [LastHeartbeat]
-// returns there the details of the last heartbeat. The next attempt is the same call when its
-// worker has died or stopped, or has lost the lease, and the call that
-// orchestration.WithRetry makes after this one has failed. After an attempt that took longer
-// than orchestration.RetryPolicy.Timeout, the details are those of the attempts before it.
+// Heartbeat reports the progress of an activity to its next attempt, where [LastHeartbeat] returns
+// the details of the last heartbeat. The next attempt is the same call if its worker has died,
+// stopped or lost the lease, and the next call of orchestration.WithRetry if this one has failed.
+// After an attempt that took longer than orchestration.RetryPolicy.Timeout, the details are those
+// of the attempts before it.
 //
-// It returns at once, and costs little however often it is called: the first details are stored
-// at once, later ones at most once a second, the latest always. So what a worker
-// that dies had said in its last second may be missing. A failure brings the very last details.
-// A heartbeat does not have to come in time: the lease is renewed without it.
+// It returns at once and costs little, however often it is called: the first details are stored at
+// once, later ones at most once a second, the latest always. If the worker dies, its last second
+// may be missing. A failure brings the very last details. Heartbeats have no deadline: the worker
+// renews the lease without them.
 //
-// Errors: why the context has ended, when the orchestration does not want the result any more
-// or the worker stops, although the details count; details that have no JSON, or more than 32 KiB
-// of it. Outside an activity it does nothing.
+// Errors: why the context has ended, if the orchestration no longer wants the result or the worker
+// stops (the details count all the same); details that have no JSON, or more than 32 KiB of it.
+// Outside an activity it does nothing.
 func Heartbeat[T any](ctx context.Context, details T) error {
 	text, err := payload.EncodeJSON(details)
 	if err != nil {

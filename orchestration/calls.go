@@ -152,11 +152,11 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 	})
 }
 
-// ContinueAsNew ends this execution and starts the next with that input and an
-// empty history, which keeps the history of a loop short. Unread messages of its queues
-// go along, in their order, the first 100 of all queues together. Later ones are lost;
-// the worker's log, the history and client.Status tell how many. It does not return, but
-// for [ErrCancelled] while the orchestration cleans up, and lets a function end with
+// ContinueAsNew ends this execution and starts the next one with the given input and an empty
+// history, which keeps the history of a loop short. The first 100 unread messages of all its queues
+// together move to the next execution, in their order. Later ones are lost; the worker's log, the
+// history and client.Status tell how many. It does not return, except with [ErrCancelled] while the
+// orchestration cleans up, and lets a function end with
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
 func ContinueAsNew(ctx *Context, input any) error {

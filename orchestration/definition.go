@@ -46,14 +46,14 @@ func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	return d
 }
 
-// WithCleanup lets a cancelled instance clean up instead of ending it at once. From its
-// cancellation on each wait, and what it asks for, is [ErrCancelled], but for what
-// [Context.Detached] is used for. The instance ends when the function returns: as cancelled when
-// the error matches [ErrCancelled], else as completed or failed. If that takes longer than most,
-// from 1 ms on, the instance fails with [ErrTimeout].
+// WithCleanup lets a cancelled instance clean up instead of ending it at once. From the
+// cancellation on, every wait returns [ErrCancelled], except waits for calls through
+// [Context.Detached]. The instance ends when the function returns: as cancelled if the error
+// matches [ErrCancelled], otherwise as completed or failed. If that takes longer than most, which
+// must be at least 1 ms, the instance fails with [ErrTimeout].
 //
-// Like the function's code, the option must stay while instances are cleaning up. A runtime of another
-// language that gets hold of such an instance ends it at once.
+// Like the function's code, the option must not change while instances are cleaning up. A runtime
+// of another language that takes over such an instance ends it at once.
 func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
 	if most < time.Millisecond {
 		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, most))

@@ -12,10 +12,9 @@
 //
 // # How it works
 //
-// Whatever the function asks for through its [Context] is recorded. When the process
-// dies, or its worker lets go of the function, it is run again from its start, and
-// each call is answered from the record as far as that goes. Nothing recorded is done a
-// second time.
+// Everything that the function asks for through its [Context] is recorded. When the process dies,
+// or its worker drops the function from memory, the function runs again from its start, and the
+// record answers each call that was made before. Completed steps are not repeated.
 //
 // # What a function must keep to
 //

@@ -13,31 +13,31 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// ErrDropped is the result of a future that lost a [Select].
+// ErrDropped is the error of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
-// ErrAlreadyExists is a sub-orchestration whose instance id is taken: by another instance,
-// that runs or has ended, or by the parent itself. Nothing was started. A parent or a client
-// whose orchestration failed with it sees it too, and it is what client.Start fails with.
+// ErrAlreadyExists reports a sub-orchestration whose instance id is taken, by another instance,
+// running or ended, or by the parent itself. Nothing was started. A parent or a client whose
+// orchestration failed with it gets it, too, and so does a client.Start of a used id.
 var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
 
-// ErrNotRegistered is for a client an orchestration that failed since no worker has its code, or
-// that of an activity or a sub-orchestration that it called. The orchestrations themselves end
+// ErrNotRegistered tells a client that an orchestration failed because no worker has its code, or
+// the code of an activity or a sub-orchestration that it called. The orchestration itself ends
 // without seeing it.
 var ErrNotRegistered = errors.New("no worker has registered the code")
 
-// ErrTimeout is an activity or a sub-orchestration that took longer than its [RetryPolicy]
-// or [WithTimeout] allows. A parent or a client whose orchestration failed with it sees it too.
+// ErrTimeout reports an activity or a sub-orchestration that took longer than its [RetryPolicy] or
+// [WithTimeout] allows. A parent or a client whose orchestration failed with it gets it, too.
 var ErrTimeout error = failure.NewKind[struct{}](details.Timeout)
 
-// ErrCancelled is a sub-orchestration that was cancelled, and for a client an orchestration. In
-// an orchestration that cleans up ([Definition.WithCleanup]) it is each wait after its own
-// cancellation.
+// ErrCancelled reports a sub-orchestration, or to a client an orchestration, that was cancelled. In
+// an orchestration that cleans up ([Definition.WithCleanup]), every wait after its own cancellation
+// returns it.
 var ErrCancelled = replay.ErrCancelled
 
 // CallError is a failed activity or sub-orchestration, as its caller sees it. It matches
-// [ErrAlreadyExists], [ErrTimeout] and [ErrCancelled] when that is the failure, and wraps the
-// [failure.Error] that the activity or the sub-orchestration has returned.
+// [ErrAlreadyExists], [ErrTimeout] or [ErrCancelled] if that is the failure, and wraps the
+// [failure.Error] that the activity or the sub-orchestration returned.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
@@ -212,7 +212,7 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 // Select waits for the first of the futures and returns its index; of several
 // that are ready at once, the lowest. The others are dropped, also those that are ready
 // as well: activities and sub-orchestrations are cancelled, waits are taken back, functions of
-// [Go] are ended, and to await one is [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
+// [Go] are ended, and awaiting one returns [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
 // next one; an event that a dropped [WaitForEvent] had is lost. A future whose result was
 // seen before, by Await or Ready, keeps it. At least one future is needed. When the
 // orchestration is cancelled and cleans up, and none has a result, the lowest wins with
@@ -227,7 +227,7 @@ func Select(futures ...Awaitable) int {
 	return winner
 }
 
-// Any is [Select] that keeps the other futures: they can be awaited later.
+// Any is [Select], but keeps the other futures: they can be awaited later.
 func Any(futures ...Awaitable) int {
 	if len(futures) == 0 {
 		panic("orchestration.Select and orchestration.Any need at least one future")
@@ -260,7 +260,7 @@ func ready(futures []Awaitable) int {
 	return first
 }
 
-// Race is [Select] on futures of one type. It returns what the first of them has.
+// Race is [Select] on futures of one type. It returns the result of the first.
 func Race[T any](futures ...*Future[T]) (T, error) {
 	all := make([]Awaitable, len(futures))
 	for i, f := range futures {

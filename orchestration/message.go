@@ -22,10 +22,10 @@ func NewEvent[T any](name string) Event[T] { return Event[T]{name: name} }
 // Name returns the name.
 func (e Event[T]) Name() string { return e.name }
 
-// Wait is [WaitForEvent] that passes over data which is no T, as somebody may raise it who does
-// not know the declaration: the worker logs a warning, which does not quote the data, and the
-// wait goes on. An event that is raised together with such a one may find nobody who waits,
-// and is then lost; where none may be lost use a [Queue].
+// Wait is [WaitForEvent], but skips data that does not fit T, which a sender without this
+// declaration may raise: the worker logs a warning without the data, and the wait goes on. An event
+// that is raised together with such data may meet no waiter and is then lost; use a [Queue] where
+// no message may be lost.
 func (e Event[T]) Wait(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("event %q", e.name), replay.WaitEvent{Name: e.name})
 }
@@ -39,8 +39,8 @@ func NewQueue[T any](name string) Queue[T] { return Queue[T]{name: name} }
 // Name returns the name.
 func (q Queue[T]) Name() string { return q.name }
 
-// Dequeue is the function [Dequeue] that drops messages which are no T: the worker logs a
-// warning, which does not quote the message, and the next one is taken.
+// Dequeue is the function [Dequeue], but skips messages that do not fit T: the worker logs a
+// warning without the message, and the next message is taken.
 func (q Queue[T]) Dequeue(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("queue %q", q.name), replay.Dequeue{Name: q.name})
 }

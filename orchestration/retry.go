@@ -47,8 +47,8 @@ type RetryPolicy struct {
 	Retryable func(err error) bool
 }
 
-// Backoff is the delay after an attempt that failed; the first is attempt 1. With a delay of 0
-// the next attempt follows at once.
+// Backoff is the delay after a failed attempt; the first is attempt 1. With a delay of 0 the next
+// attempt follows at once.
 type Backoff func(attempt int) time.Duration
 
 // Constant is always the same delay.
@@ -61,7 +61,7 @@ func Linear(base, most time.Duration) Backoff {
 	return func(attempt int) time.Duration { return bounded(float64(base)*float64(attempt), most) }
 }
 
-// Exponential is base after the first attempt and factor times as much after each other, up to
+// Exponential is base after the first attempt and grows by the factor after each further one, up to
 // most.
 func Exponential(base time.Duration, factor float64, most time.Duration) Backoff {
 	return func(attempt int) time.Duration {
@@ -88,9 +88,9 @@ type callOption func(p **RetryPolicy)
 func (f callOption) ofActivity(o *activityOptions) { f(&o.retry) }
 func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
-// WithRetry tries again what fails. A sub-orchestration that is tried again is a new instance.
-// For an activity it takes the place of the worker's policy (ActivityRetry in worker.Options), but
-// for a Timeout and a StartTimeout that it leaves open. A policy that makes no sense panics.
+// WithRetry tries a failed call again. A sub-orchestration that is tried again is a new instance.
+// For an activity the policy replaces the worker's (ActivityRetry in worker.Options), except a
+// Timeout and a StartTimeout that it leaves open. An invalid policy panics.
 func WithRetry(policy RetryPolicy) CallOption {
 	policy.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
@@ -103,7 +103,7 @@ func WithRetry(policy RetryPolicy) CallOption {
 	})
 }
 
-// WithTimeout bounds a call, and with [WithRetry] or the worker's policy each attempt: it is
+// WithTimeout limits a call, and with [WithRetry] or the worker's policy each attempt: it is
 // [RetryPolicy].Timeout.
 func WithTimeout(d time.Duration) CallOption {
 	RetryPolicy{Timeout: d}.mustBeValid()
@@ -117,7 +117,7 @@ func WithTimeout(d time.Duration) CallOption {
 	})
 }
 
-// Validate says what makes no sense.
+// Validate returns an error that names the first invalid field.
 func (p RetryPolicy) Validate() error {
 	switch {
 	case p.MaxAttempts < 0:

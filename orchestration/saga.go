@@ -25,13 +25,13 @@ type Saga struct {
 	undo []func(ctx *Context) error
 }
 
-// ErrNotUndone is a saga of which something could not be undone. An instance that was cancelled
-// and ends with it has failed.
+// ErrNotUndone reports a saga that could not undo all of its steps. An instance that was cancelled
+// and ends with this error has failed.
 var ErrNotUndone = replay.ErrNotUndone
 
-// Add adds an undo step. [Step] does it for what has succeeded; what may have happened
-// although it failed, such as a call that timed out, needs an undo step that was added before, and
-// finds out itself.
+// Add adds an undo step. [Step] adds it for a step that succeeded. If a step may have had an effect
+// although it failed, for example because it timed out, add its undo step before the call, and let
+// that find out whether there is something to undo.
 func (s *Saga) Add(undo func(ctx *Context) error) { s.undo = append(s.undo, undo) }
 
 // Undo runs the undo steps when cause is not nil, each once and on a [Context.Detached], whether
@@ -82,10 +82,10 @@ func (e *notUndoneError) Unwrap() []error {
 	return append([]error{kind, e.cause}, e.failures...)
 }
 
-// Step does one step of a saga, and adds how to undo it when it has succeeded; undo is told its
-// result. A step that has begun ends before a cancellation counts, so that it is known whether
-// it was done: do has a [Context.Detached]. Errors: what do returns; [ErrCancelled], before
-// the step or behind it.
+// Step runs one step of a saga and, if it succeeded, adds its undo function, which gets the step's
+// result. A step that has begun ends before a cancellation takes effect, so that the saga knows
+// whether there is something to undo: do gets a [Context.Detached]. Errors: what do returns;
+// [ErrCancelled], before the step or after it.
 func Step[T any](ctx *Context, s *Saga, do func(ctx *Context) (T, error), undo func(ctx *Context, done T) error) (T, error) {
 	if err := ctx.Err(); err != nil {
 		var none T
