@@ -10,15 +10,15 @@ import (
 
 // Why a call failed, for errors.Is.
 var (
-	// ErrAlreadyExists is a start of an instance id that is used; the error is an
+	// ErrAlreadyExists reports a start of a used instance id; the error is an
 	// [*AlreadyExistsError].
 	ErrAlreadyExists = orchestration.ErrAlreadyExists
-	// ErrNoInstance is an instance that neither exists nor waits for its first turn, where
-	// [MustExist] demands one. It matches [provider.ErrNotFound].
+	// ErrNoInstance reports, with [MustExist], an id without an instance and without a
+	// queued start. It matches [provider.ErrNotFound].
 	ErrNoInstance = fmt.Errorf("there is no such instance: %w", provider.ErrNotFound)
-	// ErrEnded is an instance that has ended, where [MustExist] demands one that goes on.
+	// ErrEnded reports, with [MustExist], an instance that has ended.
 	ErrEnded = errors.New("the instance has ended")
-	// ErrDeleted is an instance that was deleted while it was waited for. It matches
+	// ErrDeleted reports that the instance was deleted during a wait. It matches
 	// [provider.ErrNotFound].
 	ErrDeleted = fmt.Errorf("the instance was deleted: %w", provider.ErrNotFound)
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// ErrNotHeld is a retry of an instance that is not held.
+// ErrNotHeld reports a retry of an instance that is not held.
 var ErrNotHeld = errors.New("the instance is not held")
 
 // Held tells why an instance is held: its code does not fit its history, and its workers have

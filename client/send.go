@@ -25,9 +25,9 @@ type sendOption func(*sendOptions)
 func (f sendOption) ofSend(o *sendOptions) { f(o) }
 
 // MustExist demands an instance that can take what is sent: one that runs, or whose start
-// waits for its first turn. Else nothing is sent, and the error is [ErrNoInstance] or
-// [ErrEnded]. It is looked at before sending, so an instance that ends in between takes
-// it no more. A store that is no [provider.InstanceStarter] knows no waiting starts.
+// is queued. Otherwise nothing is sent, and the error is [ErrNoInstance] or [ErrEnded]. The
+// check comes before the sending, so an instance that ends in between does not get it. A
+// store that is no [provider.InstanceStarter] knows no queued starts.
 func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
 // RaiseEvent raises an event by its declaration, see [Client.RaiseEvent]. Data that would

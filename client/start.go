@@ -54,10 +54,10 @@ func UseExisting() StartOption {
 // finished sub-orchestration cannot be replaced: [provider.ErrSubOrchestration]; nor can
 // an instance with a sub-orchestration that runs: [provider.ErrStillRunning].
 //
-// To delete and to start are two steps. Somebody else's start can come between them, and
-// is then what the error names; when the process ends between them, nothing is started.
-// Of several that replace one instance at the same time, each is told the truth, and the
-// later may replace what the earlier has started once that has finished.
+// Deleting and starting are two steps. Another start can come between them, and the error
+// then names it; if the process ends between them, nothing is started. If several callers
+// replace one instance at the same time, a later one may replace the new instance of an
+// earlier one once that has finished.
 func ReplaceFinished() StartOption {
 	return startOption(func(o *startOptions) { o.replacing = true })
 }
@@ -83,8 +83,8 @@ func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 // When the store's answer is lost, the instance may have been started all the same: use
 // [UseExisting] to start again.
 //
-// Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id
-// that begins with "sub::" or contains "::sub::": sub-orchestrations are called so.
+// Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id that
+// begins with "sub::" or contains "::sub::", which are reserved for sub-orchestrations.
 func Start[I, O any](ctx context.Context, c *Client, def orchestration.Definition[I, O], instance string, input I, options ...StartOption) (*Run[O], error) {
 	text, err := payload.EncodeAs(input)
 	since := c.listenForEnd(instance)

@@ -24,11 +24,12 @@ type transaction struct {
 	start   func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
 }
 
-// InTx makes a start, or what is sent, part of the caller's own transaction: it is done if that
-// commits, and never was if it rolls back. The transaction is a *sql.Tx of the store's database,
-// in which the caller has tables of its own; EnqueueTx of provider/mssql and of provider/sqlite
-// says what else it must be. Workers notice the commit by polling. After an error roll back,
-// and run all of the transaction again if the error is retryable ([provider.IsRetryable]).
+// InTx makes a start, or what is sent, part of the caller's own transaction: it takes
+// effect if the transaction commits, and not if it rolls back. The transaction is a *sql.Tx
+// of the store's database, in which the caller has tables of its own; EnqueueTx of
+// provider/mssql and of provider/sqlite says what else it must be. Workers notice the
+// commit by polling. After an error, roll back, and run the whole transaction again if the
+// error is retryable ([provider.IsRetryable]).
 //
 // A [Run] can be waited for once the transaction is committed. With [ReplaceFinished] a start
 // is refused. Error: [errors.ErrUnsupported] with a store that is no [provider.TxEnqueuer] for

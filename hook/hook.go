@@ -128,8 +128,8 @@ type Activity struct {
 	WorkerID string
 }
 
-// ErrCancelled is wrapped by how an activity ends whose result counts for nothing, since it
-// was cancelled or is somebody else's.
+// ErrCancelled is wrapped by the error of an activity whose result is discarded, because it
+// was cancelled or another worker has it.
 var ErrCancelled = errors.New("the activity was cancelled")
 
 // NotRunError is how an activity fails whose function is not run.

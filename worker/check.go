@@ -26,10 +26,10 @@ func (e *MisfitError) Error() string {
 }
 
 // Check replays one execution's history against the registered code, before that code is deployed.
-// It makes no call to the store and has no effects. What the code asks for behind the history is
-// new, and free. Keys of the key-value map that an execution before has set are not in a history,
+// It makes no call to the store and has no effects. After the end of the history the code may ask
+// for anything. Keys of the key-value map that an earlier execution has set are not in a history,
 // so code that decides by them is only checked in first executions. Payloads are decoded by
-// [Options].Codec. Errors: [*MisfitError], and what else keeps a history from being replayed, such
+// [Options].Codec. Errors: [*MisfitError], or another reason why a history cannot be replayed, such
 // as a version that is not registered, or [codec.ErrNotDecoded].
 func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
 	misfit, err := w.check(ctx, history)

@@ -25,11 +25,11 @@ type Options struct {
 	// ActivityConcurrency is the number of activities that run at the same time.
 	// Default 2, at most 100,000; -1 runs none, for a worker of orchestrations. Not both can be -1.
 	//
-	// On a store that is a [provider.Taker] a worker has more in hand while what it runs is
-	// short beside its calls of the store: up to 16 turns and 16 activities wait for a place,
-	// or for the store. What waits for a place for 100 ms, or a quarter of its lease, is given
-	// back, which is no attempt. A worker that has run an activity in a session takes no
-	// activities ahead.
+	// On a store that is a [provider.Taker], a worker whose work is short beside its
+	// calls of the store fetches some ahead: up to 16 turns and 16 activities wait for
+	// a place, or for the store. Work that waits for a place longer than 100 ms, or a
+	// quarter of its lease, is given back, which is no attempt. A worker that has run
+	// an activity in a session takes no activities ahead.
 	ActivityConcurrency int
 
 	// OrchestrationLockTimeout is the lease of a turn, default 5 s. A worker that
@@ -38,14 +38,15 @@ type Options struct {
 	// OrchestrationRenewalBuffer is how long before its end a lease of at least
 	// 15 s is renewed, default 2 s. Shorter ones are renewed at half time.
 	OrchestrationRenewalBuffer time.Duration
-	// ActivityLockTimeout is the lease of an activity, default 30 s. A result that the store
-	// does not take is sent again as long as the lease lasts, while the slot goes on; up to
-	// 16 such results of a slot wait, then it fetches no more. A result whose lease has
-	// ended is kept, and sent when the activity comes back to this worker, which does not
-	// run it again; so many for each slot, the latest ones. An activity that still runs when
-	// its lease ends, because the store is away, runs on in its slot, and gets the lease of
-	// the fetch that brings it back to this worker, which is no further attempt. It is told to
-	// stop when the store says that another worker has it. Until then both may run it.
+	// ActivityLockTimeout is the lease of an activity, default 30 s. A result that the
+	// store does not take is sent again until the lease ends, while the slot works on;
+	// a slot with 16 such results fetches no more. A result whose lease has ended is
+	// kept (the latest 16 of a slot) and sent if the activity comes back to this
+	// worker, which does not run it again. If the lease of a running activity ends
+	// because the store is away, the activity runs on in its slot. If a fetch brings it
+	// back to this worker, it gets the new lease, which is no further attempt. It is
+	// told to stop when the store says that another worker has it; until then both may
+	// run it.
 	ActivityLockTimeout time.Duration
 	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s. It is how long
 	// the store may be away at the least before another worker can take a running activity.
@@ -61,29 +62,30 @@ type Options struct {
 	// MaxAttempts is how often work is tried before it counts as poison, default
 	// 10. Attempts that a crash or an expired lease ended count.
 	MaxAttempts uint32
-	// UnregisteredBackoff is the delay before work that this worker was given without
-	// having its code, or whose function blocked, is offered again: it doubles from base
-	// to max. Default 1 s and 60 s, or the base if that is longer. A store that is a
-	// [provider.CodeSelector] gives a worker only what it has registered. From another
-	// one the worker gives back the rest, which is no attempt.
+	// UnregisteredBackoff is the delay before work is offered again that this worker
+	// was given without having its code, or whose function blocked. It doubles up to
+	// UnregisteredBackoffMax. Default 1 s and 60 s, or UnregisteredBackoff if that is
+	// longer. A store that is a [provider.CodeSelector] gives a worker only work whose
+	// code it has registered. The worker gives other work back, which is no attempt.
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
-	// UnknownCodeTimeout is how long work waits for an orchestration, its version, or an
-	// activity that no worker has, default [provider.DefaultUnknownFor], 5 min; -1 is for
-	// ever. Then it fails as [provider.Configuration], naming them; an activity fails its
-	// orchestration. A quarter of the time is told in the log. A worker fails nothing
-	// before it has worked for that long without an outage, so that a fleet that was
-	// stopped has time to come back. All workers of a store should have the same.
+	// UnknownCodeTimeout is how long work waits for an orchestration, its version, or
+	// an activity that no worker has, default [provider.DefaultUnknownFor], 5 min; -1
+	// is for ever. Then it fails as [provider.Configuration], naming them; an activity
+	// fails its orchestration. The log warns after a quarter of the time. A worker
+	// fails nothing until it has worked for that long without an outage, so that a
+	// stopped fleet has time to come back. Give all workers of a store the same value.
 	//
 	// On a store that is no [provider.CodeSelector], where no worker knows what others
 	// have, it is how long this worker is offered the same work in vain.
 	UnknownCodeTimeout time.Duration
 
-	// HoldMisfits keeps an instance whose code does not fit its history as it is, where it would
-	// fail otherwise. Its turn is given back, and offered again after UnregisteredBackoff, until a
-	// worker has code that fits, such as after a rollback. The log, [Worker.Held] and a store that is
-	// a [provider.HeldAdmin] say why; by the latter it is shown by `duroxide status` and can be tried
-	// at once, as by `duroxide retry`. A request to cancel the instance ends it. Default is to fail it.
+	// HoldMisfits holds an instance whose code does not fit its history, instead of
+	// failing it, which is the default. Its turn is given back and offered again after
+	// UnregisteredBackoff, until a worker has code that fits, for example after a
+	// rollback. The log, [Worker.Held] and a store that is a [provider.HeldAdmin] say
+	// why; with such a store, `duroxide status` shows it and `duroxide retry` tries it
+	// again at once. A cancel request ends the instance.
 	HoldMisfits bool
 
 	// BlockedTimeout is how long an orchestration function may keep control without
@@ -98,9 +100,9 @@ type Options struct {
 	BlockedTimeout time.Duration
 
 	// ActivityRetry is the policy of the activities that orchestrations call without
-	// [orchestration.WithRetry], default none. It counts as part of their code: all workers of a
-	// store should have the same, and a change disturbs instances that wait for a failing
-	// activity as a change of the code does.
+	// [orchestration.WithRetry], default none. It counts as part of their code: give
+	// all workers of a store the same policy. A change of it affects instances that
+	// wait for a failing activity, as a change of their code does.
 	ActivityRetry *orchestration.RetryPolicy
 
 	// MaxTurnActions is how much an orchestration function may ask for in one turn,
@@ -118,12 +120,12 @@ type Options struct {
 	MaxHistoryBytes int
 
 	// CachedInstances is how many waiting instances stay in memory between their turns,
-	// default 1,000; -1 is none. Such an instance's function goes on where it waits, and
-	// the store sends only what is new; any other one is run again from its start, with its
-	// whole history. So a step of a long instance costs as much as one of a short one, as
-	// long as the instance stays in memory. It makes no other difference: what another
-	// worker has done meanwhile is replayed first. Instances of workers before 0.1.31 are
-	// always run again. One that has waited longest gives its place up first.
+	// default 1,000; -1 is none. The function of such an instance continues where it
+	// waits, and the store sends only new events, so a step costs the same however long
+	// the history is. Any other instance runs again from its start, with its whole
+	// history. There is no other difference: what another worker has done meanwhile is
+	// replayed first. The instance that has waited longest gives up its place first.
+	// Instances of workers before 0.1.31 always run again.
 	CachedInstances int
 	// CachedBytes bounds their memory, by an estimate of about 8 KiB an instance, 300 bytes
 	// an event and the payloads; what the functions themselves hold comes on top. Default

@@ -113,12 +113,12 @@ func (w *Worker) Pin(orchestration, version string) error {
 	return w.registry.Pin(orchestration, version)
 }
 
-// Run works until ctx ends and then shuts down in order: no new work is fetched,
-// running turns and activities get Options.ShutdownTimeout to finish, what is left
-// then is handed back to the store for other workers at once. When the store is away
-// or does not answer, what was finished and what was not is left to its lease, a second
-// later, and is done again by whoever gets it then. It returns nil after an orderly end
-// and [ErrRunning] when called again.
+// Run works until ctx ends and then shuts down in order: it fetches no new work, running
+// turns and activities get Options.ShutdownTimeout to finish, and what is left then is
+// handed back to the store for other workers at once. If the store is away or does not
+// answer, Run gives up a second later; unacknowledged work, finished or not, is then done
+// again when its lease ends. Run returns nil after an orderly end and [ErrRunning] when
+// called again.
 func (w *Worker) Run(ctx context.Context) error {
 	if w.running.Swap(true) {
 		return ErrRunning
