@@ -111,7 +111,7 @@ BEGIN TRY
         EXEC duroxide.get_known_code @digest = @known, @activity = 0, @always = @seeking, @now = @now, @known_id = @known_id OUTPUT;
     IF EXISTS (
         SELECT 1
-        -- vet:allow Q2-exists: what somebody is writing, its end makes ready
+        -- vet:allow Q2-exists: the transaction that writes the row also computes its state
         FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_wake))
         WHERE b.wake_at >= @due_from
           AND b.wake_at <= @now
@@ -123,7 +123,7 @@ BEGIN TRY
     SELECT 0
     UNION ALL
     SELECT f.id
-    -- vet:allow Q1: a look that takes nothing
+    -- vet:allow Q1: it only looks, and takes nothing
     FROM duroxide.framework_versions AS f WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK)
     WHERE @filtered = 0
        OR (
@@ -265,7 +265,7 @@ BEGIN TRY
                 )
                 BEGIN
                     -- Kept, they would be fetched again and again (pitfall P3).
-                    -- vet:allow Q3: locked by this very transaction
+                    -- vet:allow Q3: this transaction has taken the instance
                     DELETE q
                     FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
                     WHERE instance_id = @candidate
@@ -273,7 +273,7 @@ BEGIN TRY
                     OPTION (KEEPFIXED PLAN);
                     INSERT INTO @dropped (instance_id, messages)
                     VALUES (@candidate, @@ROWCOUNT);
-                    -- vet:allow Q3: locked by this very transaction
+                    -- vet:allow Q3: this transaction has taken the instance
                     DELETE b
                     FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
                     WHERE instance_id = @candidate
@@ -290,7 +290,7 @@ BEGIN TRY
             -- There is nothing to do for it: as if it had not been taken.
             IF @instance_id IS NULL
             BEGIN
-                -- vet:allow Q3: locked by this very transaction
+                -- vet:allow Q3: this transaction has taken the instance
                 UPDATE b
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))

@@ -58,7 +58,8 @@ DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
 DECLARE @taken TABLE (position INT NOT NULL PRIMARY KEY, id BIGINT NOT NULL, fresh BIT NOT NULL, due_until BIGINT NOT NULL, looked_ms BIGINT NOT NULL);
 -- The selections of which nothing is ready.
 DECLARE @empty TABLE (selection INT NOT NULL PRIMARY KEY);
-DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @work AS w), -1), @selection INT, @passed INT = -1, @together INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
+DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @work AS w), -1), @passed INT = -1, @together INT,
+    @selection INT, @lock_token UNIQUEIDENTIFIER, @lock_ms BIGINT, @sessions BIT, @owner NVARCHAR(400), @session_ms BIGINT,
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
     @looked_ms BIGINT;
