@@ -158,7 +158,7 @@ func TestTurnsTouchFewKeys(t *testing.T) { //nolint:tparallel // the calls follo
 		{"enqueue for later", 12, "the same", func(c *crowd) error {
 			return c.EnqueueForOrchestrator(c.t.Context(), provider.ExternalRaisedItem{Instance: "r9", Name: "late"}, 48*time.Hour)
 		}, 0},
-		{"fetch by names that nobody waits for", 7, "the name, twice when it is noted", func(c *crowd) error {
+		{"fetch by names that nobody waits for", 8, "the set, twice when it is noted, and its name in both looks", func(c *crowd) error {
 			turn, err := c.FetchOrchestrationItem(c.t.Context(), provider.FetchOrchestrationParams{LockTimeout: lease, Known: known("Nothing")})
 			if err == nil && turn != nil {
 				err = errors.New("something is ready")

@@ -54,7 +54,7 @@ var rights = map[role]string{
 		completion_list_v1 take_list_v1 token_list_v1 version_id_list_v1 work_list_v1`,
 	admin: `delete_instance delete_instance_bulk delete_instances delete_orphan_messages prune_executions prune_executions_bulk
 		execution_list_v1`,
-	nobody: `add_codes change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
+	nobody: `ack_instance_work add_codes change_values claim_session delete_events delete_list find_session_work find_turn find_unknown_turn
 		find_unknown_work find_work get_code get_framework_version get_known_code hold_instance id_use lock_inbox lock_inboxes
 		lock_ready_work lock_work_item merge_values next_ready_code next_ready_tag next_ready_work_code prune_instance ready_due_inboxes
 		ready_due_work refresh_inbox refresh_inboxes refuse_snapshot share_inbox stamp_session

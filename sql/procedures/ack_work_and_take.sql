@@ -1,12 +1,14 @@
 -- Ends activities, each as ack_work_item does, and then takes a turn and the next activities, as take
--- does: activities that end at about the same time share one call (§5.23). One that fails keeps no other
--- from being ended, and nothing from being taken.
+-- does: activities that end at about the same time share one call (§5.23). Those of one instance are
+-- ended in one transaction (ack_instance_work), or one by one where that fails: an activity that fails
+-- keeps no other from being ended, and nothing from being taken.
 --
 -- When there are several, one that has waited 150 ms for a lock fails, so that those behind it do not
 -- wait for a long transaction. ack_work_item waits for as long as it takes.
 --
 -- Called by: Store.AckWorkAndTake.
--- Transaction: none. The end of each activity commits by itself, and so does each lock of take.
+-- Transaction: none. The end of each activity, or of those of an instance, commits by itself, and
+--   so does each lock of take.
 --
 -- Parameters:
 --   @acks         the activities with their completions, ended in the order of their positions
@@ -19,7 +21,8 @@
 --   1 Refused: the positions in @acks of those that were not ended, each with the error; if there are any
 --   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
 --
--- Locks: those of ack_work_item, one activity after the other, and then those of take.
+-- Locks: those of ack_instance_work and ack_work_item, one instance or activity after the other,
+--   and then those of take.
 CREATE OR ALTER PROCEDURE duroxide.ack_work_and_take
     @acks          duroxide.completion_list_v1 READONLY,
     @turn_token    UNIQUEIDENTIFIER = NULL,
@@ -42,16 +45,34 @@ SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 DECLARE @refused TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL, error_message NVARCHAR(4000) NOT NULL);
+-- The instances of which several were ended together, or could not be.
+DECLARE @tried TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, ended BIT NOT NULL);
 DECLARE @position INT = -1, @last INT = (SELECT MAX(a.position) FROM @acks AS a), @lock_token UNIQUEIDENTIFIER,
-    @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX);
+    @instance_id NVARCHAR(400), @work_item NVARCHAR(MAX), @several BIT, @ended BIT;
 IF (SELECT COUNT(*) FROM @acks AS a) > 1
     SET LOCK_TIMEOUT 150;
 WHILE @position < @last
 BEGIN
-    SELECT TOP (1) @position = a.position, @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item
+    SELECT TOP (1) @position = a.position, @lock_token = a.lock_token, @instance_id = a.instance_id, @work_item = a.work_item,
+        @several = CASE
+            WHEN EXISTS (SELECT 1 FROM @acks AS o WHERE o.instance_id = a.instance_id AND o.position > a.position)
+                AND NOT EXISTS (SELECT 1 FROM @tried AS t WHERE t.instance_id = a.instance_id) THEN 1
+            ELSE 0
+        END
     FROM @acks AS a
     WHERE a.position > @position
+      AND NOT EXISTS (SELECT 1 FROM @tried AS t WHERE t.instance_id = a.instance_id AND t.ended = 1)
     ORDER BY a.position;
+    IF @@ROWCOUNT = 0
+        BREAK;
+    IF @several = 1
+    BEGIN
+        EXEC duroxide.ack_instance_work @acks = @acks, @instance_id = @instance_id, @ended = @ended OUTPUT;
+        INSERT INTO @tried (instance_id, ended)
+        VALUES (@instance_id, @ended);
+        IF @ended = 1
+            CONTINUE;
+    END;
     BEGIN TRY
         EXEC duroxide.ack_work_item @lock_token = @lock_token, @instance_id = @instance_id, @work_item = @work_item;
     END TRY

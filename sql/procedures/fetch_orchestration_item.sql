@@ -46,19 +46,22 @@
 --   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances, executions, history, kv_store (shared, by
 --   the primary key).
 --
--- Hints: find_turn chooses the instance. The last look waits for others instead of passing over
---   them, so that an empty answer means that nothing is ready; LOCK_TIMEOUT bounds that wait and
---   the one for the row, and 1222 then says that there is nothing to fetch now. READPAST does
---   not wait for a version of the framework that is being added, as nobody can be pinned to it
---   yet. READCOMMITTEDLOCK makes row versions no exception, ROWLOCK keeps to rows, and UPDLOCK
---   waits for those that are about to be made fetchable. FORCESEEK locks the row before its keys
---   in the indexes, so that two fetches cannot come to them from both sides, and reads no rows
---   of other instances. With LOOP it seeks what is visible of each kind, nothing of what is
---   hidden, and the messages of the turn by their keys: who came to them by the token's index
---   would hold its key and wait for the row, while a deletion that has locked the row waits for
---   the key. INDEX reads what is due. No hint is needed for correctness: the update that takes
---   the instance repeats the condition. KEEPFIXED PLAN keeps the plan however many rows change:
---   see 0005_storage_sqlserver.sql.
+-- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no
+--   lock, so the update after it passes over the instance (READPAST) if somebody has it by then,
+--   and locks the row before its keys (UPDLOCK). The condition on locked_until is explained in
+--   find_turn. The last look waits for others instead of passing over them, so that an empty
+--   answer means that nothing is ready; LOCK_TIMEOUT bounds that wait and the one for the row,
+--   and 1222 then says that there is nothing to fetch now. READPAST does not wait for a version
+--   of the framework that is being added, as nobody can be pinned to it yet. READCOMMITTEDLOCK
+--   makes row versions no exception, ROWLOCK keeps to rows, and UPDLOCK waits for those that are
+--   about to be made fetchable. FORCESEEK locks the row before its keys in the indexes, so that
+--   two fetches cannot come to them from both sides, and reads no rows of other instances. With
+--   LOOP it seeks what is visible of each kind, nothing of what is hidden, and the messages of
+--   the turn by their keys: who came to them by the token's index would hold its key and wait for
+--   the row, while a deletion that has locked the row waits for the key. INDEX reads what is
+--   ready or due. No hint is needed for correctness: the update that takes the instance repeats
+--   the condition. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first
@@ -96,7 +99,7 @@ DECLARE @dropped TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN
 DECLARE @messages TABLE (id BIGINT NOT NULL PRIMARY KEY);
 DECLARE @candidate NVARCHAR(400), @version_id INT, @code_id INT, @known_id INT, @taken INT,
     @instance_id NVARCHAR(400), @name NVARCHAR(MAX), @version NVARCHAR(MAX), @execution_id BIGINT, @first_event BIGINT = 0,
-    @tries INT = 0, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
+    @tries INT = 0, @quick BIT, @patient BIT = 0, @more BIT = 0, @began BIGINT = @now, @looked_ms BIGINT,
     @seeking BIT = CASE WHEN @unknown_ms > 0 THEN 1 ELSE 0 END, @unknown_since BIGINT = @now - @unknown_ms;
 
 BEGIN TRY
@@ -131,17 +134,10 @@ BEGIN TRY
            AND (f.major < @max_major OR (f.major = @max_major AND (f.minor < @max_minor OR (f.minor = @max_minor AND f.patch <= @max_patch))))
        );
 
-    IF @known_id IS NOT NULL AND @seeking = 0
-        INSERT INTO @codes (code_id)
-        SELECT 0
-        UNION ALL
-        SELECT k.code_id
-        FROM duroxide.known_code_names AS k
-        WHERE k.known_id = @known_id;
-
     WHILE @instance_id IS NULL AND @tries < 1000
     BEGIN
         SET @tries = @tries + 1;
+        SET @quick = CASE WHEN @tries = 1 AND @known_id IS NOT NULL AND @seeking = 0 THEN 1 ELSE 0 END;
 
         -- Choose.
         IF @known_id IS NULL OR @seeking = 1
@@ -156,10 +152,41 @@ BEGIN TRY
                 EXEC duroxide.next_ready_code @patient = @patient, @code = @code_id OUTPUT;
             END;
         END;
+        ELSE IF @tries > 1 AND NOT EXISTS (SELECT 1 FROM @codes AS c)
+            INSERT INTO @codes (code_id)
+            SELECT 0
+            UNION ALL
+            SELECT k.code_id
+            FROM duroxide.known_code_names AS k
+            WHERE k.known_id = @known_id;
         BEGIN TRANSACTION;
         IF @seeking = 1
             EXEC duroxide.find_unknown_turn @versions = @versions, @codes = @codes, @since = @unknown_since,
                 @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
+        -- The first look locks nothing, so that somebody else may take the instance first.
+        ELSE IF @quick = 1
+            SELECT TOP (1) @candidate = h.instance_id, @version_id = v.version_id, @code_id = c.code_id
+            FROM (
+                SELECT 0 AS code_id
+                UNION ALL
+                SELECT k.code_id
+                FROM duroxide.known_code_names AS k
+                WHERE k.known_id = @known_id
+            ) AS c
+            CROSS JOIN @versions AS v
+            CROSS APPLY (
+                SELECT TOP (1) b.instance_id, b.head_id
+                -- vet:allow Q1: a look; the claim repeats its condition
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
+                WHERE b.code_id = c.code_id
+                  AND b.version_id = v.version_id
+                  AND b.head_id IS NOT NULL
+                  AND b.head_id >= @from_head
+                  AND COALESCE(b.locked_until, 0) >= 0
+                ORDER BY b.head_id
+            ) AS h
+            ORDER BY h.head_id
+            OPTION (KEEPFIXED PLAN);
         ELSE
             EXEC duroxide.find_turn @versions = @versions, @codes = @codes, @from_head = @from_head, @patient = @patient,
                 @instance_id = @candidate OUTPUT, @version_id = @version_id OUTPUT, @code_id = @code_id OUTPUT;
@@ -200,15 +227,27 @@ BEGIN TRY
             SET LOCK_TIMEOUT 150;
         SET @now = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
         SET @looked_ms = CASE @patient WHEN 1 THEN 0 ELSE @now - @began END;
-        -- vet:allow Q3: there is a head only as long as nobody holds the instance
-        UPDATE b
-        SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
-        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
-        WHERE instance_id = @candidate
-          AND version_id = @version_id
-          AND code_id = @code_id
-          AND head_id IS NOT NULL
-        OPTION (KEEPFIXED PLAN);
+        IF @quick = 1
+            -- vet:allow Q3: there is a head only as long as nobody holds the instance
+            UPDATE b
+            SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
+            -- vet:allow Q3-wait: who passes it over looks again
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+            WHERE instance_id = @candidate
+              AND version_id = @version_id
+              AND code_id = @code_id
+              AND head_id IS NOT NULL
+            OPTION (KEEPFIXED PLAN);
+        ELSE
+            -- vet:allow Q3: there is a head only as long as nobody holds the instance
+            UPDATE b
+            SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+            WHERE instance_id = @candidate
+              AND version_id = @version_id
+              AND code_id = @code_id
+              AND head_id IS NOT NULL
+            OPTION (KEEPFIXED PLAN);
         SELECT @taken = @@ROWCOUNT, @patient = 0;
         SET LOCK_TIMEOUT -1;
 

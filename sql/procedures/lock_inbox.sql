@@ -6,7 +6,7 @@
 -- is safe to repeat. A lock of the gap in the index (HOLDLOCK) would avoid that, and make all
 -- new instances with neighbouring ids wait for each other.
 --
--- Helper of: ack_work_item, append_with_execution, delete_orphan_messages,
+-- Helper of: ack_instance_work, ack_work_item, append_with_execution, delete_orphan_messages,
 --   enqueue_for_orchestrator, start_instance.
 -- Transaction: the caller's, which keeps the lock.
 --

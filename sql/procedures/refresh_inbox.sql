@@ -2,8 +2,8 @@
 -- made its changes. Under a live lease nothing changes: the end of the turn computes it. The
 -- head is kept if there is one and no hidden message has become visible.
 --
--- Helper of: abandon_orchestration_item, ack_orchestration_item, ack_work_item,
---   append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
+-- Helper of: abandon_orchestration_item, ack_instance_work, ack_orchestration_item,
+--   ack_work_item, append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
 --   fetch_orchestration_item, retry_held_instance, set_messages_aside, start_instance.
 -- Transaction: the caller's, which has locked the inbox by a write, as lock_inbox does.
 --

@@ -7,7 +7,7 @@
 -- An instance without a row is never shared, as a message can make it unfetchable (function
 -- inbox_state). Nor is one on Babelfish, where reads lock nothing.
 --
--- Helper of: ack_work_item.
+-- Helper of: ack_instance_work, ack_work_item.
 -- Transaction: the caller's. If @shared is 0, the caller ends it, having done nothing in it, and
 --   locks the inbox in a new one (lock_inbox): whoever locks a row that it shares waits for the
 --   others.

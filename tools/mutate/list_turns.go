@@ -17,8 +17,8 @@ func earlier(module string) mutant {
 func listed() []mutant {
 	all := slices.Concat(turnMutants, workMutants, deletionMutants)
 	for _, module := range []string{
-		"abandon_orchestration_item", "abandon_work_item", "ack_orchestration_item", "ack_work_item", "append_with_execution",
-		"cleanup_orphaned_sessions", "delete_orphan_messages", "enqueue_for_orchestrator", "enqueue_for_worker",
+		"abandon_orchestration_item", "abandon_work_item", "ack_instance_work", "ack_orchestration_item", "ack_work_item",
+		"append_with_execution", "cleanup_orphaned_sessions", "delete_orphan_messages", "enqueue_for_orchestrator", "enqueue_for_worker",
 		"fetch_orchestration_item", "lock_work_item", "get_queue_depths", "register_known_code", "renew_orchestration_item_lock",
 		"renew_session_lock", "renew_work_item_lock", "set_messages_aside", "set_work_aside", "start_instance",
 	} {
@@ -36,7 +36,15 @@ func listed() []mutant {
 var turnMutants = []mutant{
 	{
 		what: "takes an instance that somebody else has taken", kind: conditionRemoved, module: "fetch_orchestration_item",
-		old: "          AND code_id = @code_id\n          AND head_id IS NOT NULL\n        OPTION", new: "          AND code_id = @code_id\n        OPTION",
+		old: "              AND head_id IS NOT NULL\n            OPTION (KEEPFIXED PLAN);\n        SELECT @taken", new: "            OPTION (KEEPFIXED PLAN);\n        SELECT @taken",
+	},
+	{
+		what: "takes an instance that somebody else has taken since the first look", kind: conditionRemoved, module: "fetch_orchestration_item",
+		old: "              AND head_id IS NOT NULL\n            OPTION (KEEPFIXED PLAN);\n        ELSE\n", new: "            OPTION (KEEPFIXED PLAN);\n        ELSE\n",
+	},
+	{
+		what: "finds nothing more when somebody else has taken the first instance", kind: conditionRemoved, module: "fetch_orchestration_item",
+		old: "        -- Take its messages, and see what they are for.\n", new: "        IF @taken = 0\n        BEGIN\n            COMMIT TRANSACTION;\n            BREAK;\n        END;\n",
 	},
 	{
 		what: "takes messages that are not visible yet", kind: conditionRemoved, module: "fetch_orchestration_item",

@@ -152,6 +152,46 @@ var workMutants = []mutant{
 		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
 	},
 	{
+		what: "ends activities whose leases have ended", kind: conditionRemoved, module: "ack_instance_work",
+		old: "    WHERE q.lock_token = w.lock_token\n      AND q.locked_until > @now\n", new: "    WHERE q.lock_token = w.lock_token\n",
+	},
+	{
+		what: "ends the activities of whoever has them", kind: conditionRemoved, module: "ack_instance_work",
+		old: "    WHERE q.lock_token = w.lock_token\n      AND q.locked_until > @now\n", new: "    WHERE q.locked_until > @now\n",
+	},
+	{
+		what: "sends all completions when only some activities have ended", kind: conditionRemoved, module: "ack_instance_work",
+		old: "    IF @@ROWCOUNT <> @wanted\n    BEGIN\n", new: "    IF @@ROWCOUNT = 0\n    BEGIN\n",
+	},
+	{
+		what: "ends only the activities that it has found", kind: conditionRemoved, module: "ack_instance_work",
+		old: "    IF @@ROWCOUNT <> @wanted\n        RETURN;\n", new: "    SET @wanted = @@ROWCOUNT;\n",
+	},
+	{
+		what: "says nothing to the session", kind: conditionRemoved, module: "ack_instance_work",
+		old: "      AND q.lock_token IS NOT NULL\n      AND q.session_id IS NULL\n", new: "      AND q.lock_token IS NOT NULL\n",
+	},
+	{
+		what: "commits the completions before the activities' end", kind: commitMoved, module: "ack_instance_work",
+		old: "    DELETE q\n", new: "    " + again + "    DELETE q\n",
+	},
+	{
+		what: "commits before the inbox hears of the completions", kind: commitMoved, module: "ack_instance_work",
+		old: "    IF @shared = 0\n        EXEC duroxide.refresh_inbox", new: "    " + again + "    IF @shared = 0\n        EXEC duroxide.refresh_inbox",
+	},
+	{
+		what: "locks the activities before the inbox", kind: orderSwapped, module: "ack_instance_work",
+		old: "    EXEC duroxide.share_inbox", new: "    UPDATE q SET tag = q.tag FROM @work AS w INNER JOIN duroxide.worker_queue AS q ON q.id = w.id;\n    EXEC duroxide.share_inbox",
+	},
+	{
+		what: "adds the completions without the inbox's lock", kind: lockRemoved, module: "ack_instance_work",
+		old: "        EXEC duroxide.lock_inbox @instance_id = @instance_id;\n", new: "        IF NOT EXISTS (SELECT 1 FROM duroxide.inboxes AS b WHERE b.instance_id = @instance_id)\n            INSERT INTO duroxide.inboxes (instance_id) VALUES (@instance_id);\n",
+	},
+	{
+		what: "says that they have ended when they have not", kind: conditionRemoved, module: "ack_work_and_take",
+		old: "        IF @ended = 1\n            CONTINUE;\n", new: "        CONTINUE;\n",
+	},
+	{
 		what: "ends no activity after the first", kind: conditionRemoved, module: "ack_work_and_take",
 		old: "WHILE @position < @last\n", new: "WHILE @position = -1\n",
 	},

@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/tsqltest"
@@ -29,7 +31,32 @@ func pairs() []Scenario {
 		// Of a fetch: there is nothing to fetch now. Of two that add an inbox: the store repeats the call.
 		list[i].Allow = []int32{1222, 2627}
 	}
-	return append(list, fanIn()...)
+	return slices.Concat(list, fetchesByNames(), fanIn())
+}
+
+// fetchesByNames are fetches of a worker that knows some code: its first look at what is ready locks nothing.
+func fetchesByNames() []Scenario {
+	named := twoTurns + "DECLARE @k duroxide.code_list_v1; INSERT INTO @k VALUES (1, N'Order', N'1.0.0'); EXEC duroxide.register_known_code @digest = 0x01, @activity = 0, @codes = @k;\n"
+	fetch := func(n int) string { return strings.Replace(fetchTurnOf(n), "@known = NULL", "@known = 0x01", 1) }
+	return []Scenario{
+		{
+			Name: "two fetches by names find two instances", Prepare: named,
+			Sessions: []tsqltest.Session{fetches("one", fetch(1)), fetches("two", fetch(2))}, Allow: []int32{1222}, Check: allTaken(2),
+		},
+		{Name: "fetch by names, enqueue", Prepare: named, Sessions: []tsqltest.Session{fetches("fetch", fetch(1)), does("enqueue", enqueueTurn("a", 3))}, Allow: []int32{1222}},
+		{
+			Name: "fetch by names, delete it", Prepare: started("c", 5) + named + enqueueTurn("c", 3),
+			Sessions: []tsqltest.Session{fetches("fetch", fetch(1)), does("delete", strings.Replace(deletion, "N'a'", "N'c'", 1))}, Allow: []int32{1222},
+		},
+	}
+}
+
+// endsOf ends activities of a in one call, and notes those that it could not end.
+func endsOf(tokens ...int) tsqltest.Session {
+	return tsqltest.Session{Name: "end", Run: func(p *tsqltest.Player) error {
+		_, err := p.Exec(completions(1, "a", tokens...) + ", @turn_token = NULL;\n")
+		return err
+	}}
 }
 
 // fanIn are completions of two activities of one instance: they are committed beside each other, whether a turn holds the instance
@@ -37,6 +64,8 @@ func pairs() []Scenario {
 func fanIn() []Scenario {
 	two := start("a") + fetchTurnOf(5) + call{"execution": "1", "activities": activity(1, "a", 1, null) + ", " + activity(2, "a", 2, null)}.named("Order").ack(5) +
 		fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1") + enqueueTurn("a", 3)
+	three := start("a") + fetchTurnOf(5) + call{"execution": "1", "activities": activity(1, "a", 1, null) + ", " + activity(2, "a", 2, null) + ", " + activity(3, "a", 3, null)}.named("Order").ack(5) +
+		fetchWorkOf(7, "w1") + fetchWorkOf(8, "w1") + fetchWorkOf(9, "w1")
 	impatient := func(n int) tsqltest.Session {
 		return does(fmt.Sprint("ack ", n), "SET LOCK_TIMEOUT 0; "+ackWorkOf(n, "a"))
 	}
@@ -52,5 +81,21 @@ func fanIn() []Scenario {
 			Sessions: []tsqltest.Session{does("ack", ackWorkOf(8, "a")), fetches("fetch", fetchTurnOf(1)), passing(31 * time.Second)},
 			Allow:    []int32{1222},
 		},
+		{Name: "two in one call, and a third", Prepare: three, Sessions: []tsqltest.Session{endsOf(8, 9), does("third", ackWorkOf(7, "a"))}},
+		{Name: "two in one call, and a turn", Prepare: three, Sessions: []tsqltest.Session{endsOf(8, 9), fetches("fetch", fetchTurnOf(1))}, Allow: []int32{1222}},
+		{
+			Name: "two in one call when the lease of one ends", Prepare: three + renewWorkOf(8),
+			Sessions: []tsqltest.Session{endsOf(8, 9), fetches("fetch", fetchWorkOf(1, "w2")), passing(31 * time.Second)},
+			Allow:    []int32{1222}, Check: endedOrHeld,
+		},
 	}
+}
+
+// endedOrHeld says that as many completions have come as activities have ended.
+func endedOrHeld(e *tsqltest.End) error {
+	left, come := e.Value("SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'a'"), e.Value("SELECT COUNT(*) FROM duroxide.orchestrator_queue WHERE instance_id = N'a'")
+	if left.(int64)+come.(int64) != 3 {
+		return fmt.Errorf("of 3 activities %v are left, and %v completions have come", left, come)
+	}
+	return fetchedOnce(e)
 }
