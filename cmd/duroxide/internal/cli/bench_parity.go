@@ -129,9 +129,9 @@ func (a *app) benchParity(ctx context.Context, f parityFlags, shape rig.Shape) e
 }
 
 func parityFigures(p rig.Parity, raw float64) []figure {
-	limit := "none"
+	limit, taken := "none", "none"
 	if p.Cap > 0 {
-		limit = fraction(p.Cap)
+		limit, taken = fraction(p.Cap), fraction(p.CapTaken)
 	}
 	return slices.Concat([]figure{
 		{"turns : activities", ratio(p.Slots)},
@@ -140,6 +140,7 @@ func parityFigures(p rig.Parity, raw float64) []figure {
 		{"orchestrations/s, with the drain", fraction(p.OverallRate)},
 		{"  cap", limit},
 		{"an activity took", fmt.Sprintf("%.2f ms", p.ActivityTook)},
+		{"  cap for activities that take so long", taken},
 	}, latencyFigures(p.Latency), costFigures(p.Costs, raw))
 }
 

@@ -80,9 +80,10 @@ type Parity struct {
 	OverallRate float64 `json:"overall_rate"`
 	// Cap is the highest rate the slots allow, 0 for no limit.
 	Cap float64 `json:"cap"`
-	// ActivityTook is how long an activity took in fact, on average. An operating system's
-	// timer ends late.
+	// ActivityTook is how long an activity took in fact, on average: a timer ends late.
 	ActivityTook float64 `json:"activity_took_ms"`
+	// CapTaken is Cap for activities that take so long, 0 for no limit or if none has ended.
+	CapTaken float64 `json:"cap_as_taken"`
 	// Latency is the time from an orchestration's start to the moment the client
 	// knows of its end.
 	Latency Latency `json:"latency_ms"`
@@ -134,6 +135,9 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 	}
 	if config.Activity > 0 {
 		p.Cap = float64(config.Slots) / (float64(config.Shape.Activities) * config.Activity.Seconds())
+	}
+	if p.ActivityTook > 0 {
+		p.CapTaken = p.Cap * float64(config.Activity) / float64(time.Millisecond) / p.ActivityTook
 	}
 	return p, nil
 }

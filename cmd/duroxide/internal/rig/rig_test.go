@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -104,6 +105,9 @@ func TestParity(t *testing.T) {
 	}
 	if p.Cap != 400 {
 		t.Errorf("cap is %g, want 2 slots / (5 · 1 ms) = 400", p.Cap)
+	}
+	if want := 400 / p.ActivityTook; math.Abs(p.CapTaken-want) > 1e-6 {
+		t.Errorf("the cap is %g for activities that took %g ms, want %g", p.CapTaken, p.ActivityTook, want)
 	}
 	if inWindow := p.WindowRate * window.Seconds(); inWindow > float64(p.Completed)+0.5 {
 		t.Errorf("%g within the window, %d altogether", inWindow, p.Completed)
