@@ -44,7 +44,9 @@ func (a *activities) loop(ctx, work context.Context) {
 			params.PollTimeout = min(params.PollTimeout, w.options.MinPollInterval)
 		}
 		began := time.Now()
+		returned := w.outage.expect(ctx, opFetchWork, params.PollTimeout)
 		fetched, err := w.store.FetchWorkItem(ctx, params)
+		returned()
 		w.outage.observe(ctx, opFetchWork, err)
 		if fetched != nil {
 			backoff.failures = 0

@@ -80,9 +80,11 @@ func (d *dispatcher) look(operation string, await func() *taking) {
 func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
 	params := k.ask()
 	if k.turn == nil {
+		defer d.worker.outage.expect(d.ctx, opFetchWork, 0)()
 		return d.taker.Take(d.ctx, params)
 	}
 	params.Wait = d.worker.pollTimeout()
+	defer d.worker.outage.expect(d.ctx, opFetchTurn, params.Wait)()
 	ctx, interrupt := context.WithCancel(d.ctx)
 	defer interrupt()
 	d.turns.waiting(interrupt)
@@ -206,5 +208,6 @@ func (d *dispatcher) settle(s *settler, settle settleFunc, k *taking) {
 // Operations of the store, as the log names them.
 const (
 	opFetchTurn = "fetch_orchestration_item"
+	opSettle    = "acknowledge"
 	opFetchWork = "fetch_work_item"
 )

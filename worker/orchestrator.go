@@ -34,7 +34,9 @@ func (o *orchestrator) loop(ctx, work context.Context) {
 		began := time.Now()
 		params := w.fetchTurn()
 		params.PollTimeout = w.pollTimeout()
+		returned := w.outage.expect(ctx, opFetchTurn, params.PollTimeout)
 		fetched, err := w.store.FetchOrchestrationItem(ctx, params)
+		returned()
 		w.outage.observe(ctx, opFetchTurn, err)
 		if fetched == nil {
 			backoff.wait(ctx, err, began, w.options.MinPollInterval)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -15,6 +16,10 @@ const (
 	firstReminder = 10 * time.Second
 	maxReminder   = 10 * time.Minute
 )
+
+// silence is how long a call may take, beyond what it may wait for work, before the store
+// counts as away.
+const silence = 5 * time.Second
 
 // outage tells of a store that is away: when it goes, ever more rarely while it is away,
 // and when it is back. All slots share it, or each would tell the same.
@@ -47,6 +52,34 @@ func (o *outage) observe(ctx context.Context, operation string, err error) {
 		o.answered(ctx, operation)
 		return
 	}
+	o.failed(ctx, operation, err)
+}
+
+// expect takes note of a call that does not return: after silence beyond what it may wait, and
+// then as often as it is time to tell again. returned is called when the call has returned.
+func (o *outage) expect(ctx context.Context, operation string, wait time.Duration) (returned func()) {
+	began, over := time.Now(), false
+	var timer *time.Timer
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	timer = time.AfterFunc(wait+silence, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if !over && ctx.Err() == nil {
+			o.failed(ctx, operation, fmt.Errorf("a call has not returned for %v", time.Since(began).Round(time.Second)))
+			timer.Reset(silence)
+		}
+	})
+	return func() {
+		timer.Stop()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		over = true
+	}
+}
+
+// failed is observe for a failure.
+func (o *outage) failed(ctx context.Context, operation string, err error) {
 	now := time.Now()
 	first := len(o.failing) == 0
 	o.failing[operation]++

@@ -48,6 +48,43 @@ func TestOutageIsToldEverMoreRarely(t *testing.T) {
 	})
 }
 
+// A store that does not answer is away like one that fails: it is told when a call takes longer
+// than it may wait and 5 s more, rarely after that, and once when the store is back.
+func TestSilentStoreIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := outage{logger: slog.New(slog.NewTextHandler(&log, nil)), failing: map[string]int{}}
+		returned := o.expect(t.Context(), "take", time.Minute)
+		time.Sleep(time.Minute + silence - 1)
+		synctest.Wait()
+		returned()
+		time.Sleep(time.Minute)
+		if log.Len() > 0 {
+			t.Errorf("told of a call that returned in time:\n%s", &log)
+		}
+
+		s, stop := newSettling(t.Context(), time.Hour, &o, func() {})
+		if _, err := s.do(func(context.Context) error { time.Sleep(31 * time.Second); return nil }); err != nil {
+			t.Error(err)
+		}
+		stop()
+		synctest.Wait()
+		for text, want := range map[string]int{
+			`level=ERROR msg="the store fails; its calls are repeated until it is back" operation=acknowledge error="a call has not returned for 5s"`: 1,
+			`level=ERROR msg="the store still fails"`:           1, // after 10 s, and next after 20 more
+			`level=WARN msg="the store is back" failed_for=26s`: 1,
+		} {
+			if n := strings.Count(log.String(), text); n != want {
+				t.Errorf("%d times, want %d: %s\nlog:\n%s", n, want, text, &log)
+			}
+		}
+		if o.under() {
+			t.Error("the store is still taken for away")
+		}
+	})
+}
+
 // A fetch that ended with the worker is no outage.
 func TestShutdownIsNoOutage(t *testing.T) {
 	t.Parallel()

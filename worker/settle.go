@@ -117,7 +117,10 @@ func (s *settling) do(call func(context.Context) error) (tries int, err error) {
 	for pause := firstSettlePause; ; pause = min(2*pause, longestSettlePause) {
 		last := s.work.Err() != nil
 		tries++
+		returned := s.outage.expect(s.calls, opSettle, 0)
 		err = call(s.calls)
+		returned()
+		s.outage.observe(s.calls, opSettle, nil) // an error is no silence, and is not told: the looks fail too
 		switch {
 		case err == nil:
 			if tries > 1 {
