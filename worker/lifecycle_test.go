@@ -26,6 +26,7 @@ func TestInvalidOptions(t *testing.T) {
 		want    string
 	}{
 		{"negative lease", worker.Options{ActivityLockTimeout: -1}, "ActivityLockTimeout is negative"},
+		{"no lease to speak of", worker.Options{ActivityLockTimeout: 1}, "ActivityLockTimeout (1ns) is shorter than a millisecond"},
 		{"negative poll", worker.Options{PollTimeout: -1}, "PollTimeout is negative"},
 		{"negative limit", worker.Options{MaxHistoryBytes: -2}, "MaxHistoryBytes is negative (-2); only -1 has a meaning"},
 		{"negative concurrency", worker.Options{OrchestrationConcurrency: -7}, "OrchestrationConcurrency is negative (-7)"},

@@ -112,6 +112,9 @@ func (o Options) checkPairs() error {
 		{"Activity", o.ActivityLockTimeout, o.ActivityRenewalBuffer},
 		{"Session", o.SessionLockTimeout, o.SessionRenewalBuffer},
 	} {
+		if lease.timeout < time.Millisecond {
+			return invalid("%sLockTimeout (%v) is shorter than a millisecond, which is what stores count in", lease.name, lease.timeout)
+		}
 		// A shorter lease is renewed at half time, whatever the buffer.
 		if lease.timeout >= bufferedLease && lease.buffer >= lease.timeout {
 			return invalid("%sRenewalBuffer (%v) must be shorter than %sLockTimeout (%v)", lease.name, lease.buffer, lease.name, lease.timeout)
