@@ -212,7 +212,8 @@ func (e *engine) advance(ctx context.Context, mustPoll bool) error {
 		if round == maxQuiescenceRounds {
 			e.failure = provider.Infrastructure{
 				Operation: "quiescence_loop",
-				Message:   fmt.Sprintf("the orchestration did not come to rest within %d rounds", maxQuiescenceRounds),
+				Message: fmt.Sprintf("the orchestration did not come to rest within %d rounds: it has read that many messages that were there, "+
+					"or asked for as many things in a row, without having to wait; let it sleep or continue as new after fewer", maxQuiescenceRounds),
 			}
 			return nil
 		}

@@ -189,7 +189,8 @@ func TestQuiescence(t *testing.T) {
 	result := chain(101)
 	wantOutcome(t, result, replay.Failed)
 	want := provider.Infrastructure{
-		Operation: "quiescence_loop", Message: "the orchestration did not come to rest within 100 rounds",
+		Operation: "quiescence_loop", Message: "the orchestration did not come to rest within 100 rounds: it has read that many messages that were there, " +
+			"or asked for as many things in a row, without having to wait; let it sleep or continue as new after fewer",
 	}
 	if diff := cmp.Diff(provider.ErrorDetails(want), result.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
