@@ -21,7 +21,7 @@ func Activity[I, O any](ctx *Context, def activity.Definition[I, O], input I, op
 		Name: def.Name(), Input: encode("input of "+source, input), SessionID: o.session, Tag: o.tag,
 	}
 	if o.retry != nil {
-		action.StartTimeoutMs = milliseconds(o.retry.StartTimeout)
+		action.StartTimeoutMs, action.RunTimeoutMs = milliseconds(o.retry.StartTimeout), milliseconds(o.retry.RunTimeout)
 	}
 	return attempts(ctx, "activity", source, o.retry, func(_ int, heartbeat string) *Future[O] {
 		action.Heartbeat = heartbeat

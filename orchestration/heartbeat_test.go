@@ -9,9 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/duroxide/duroxide-go/orchestration"
+	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Heartbeats and StartTimeout add no event: the history of each case, event by event, and what
+// Heartbeats, StartTimeout and RunTimeout add no event: the history of each case, event by event, and what
 // each attempt is asked with. Every turn replays the ones before it.
 func TestHistoriesOfHeartbeats(t *testing.T) {
 	t.Parallel()
@@ -63,6 +64,20 @@ func TestHistoriesOfHeartbeats(t *testing.T) {
 			[]string{"2 60000ms", "6 60000ms"},
 		},
 		{
+			"what runs for too long is tried again on request",
+			orchestration.RetryPolicy{RunTimeout: time.Minute, RetryTimeouts: true, Backoff: fixed},
+			[]string{"2 overrun", "4 fires", "6 returns ok"},
+			[]string{"2 activity Charge", "3 2 failed", "4 timer 1s", "5 4 fired", "6 activity Charge", "7 6 returned", "8 completed: ok"},
+			[]string{"2 0ms", "6 0ms"},
+		},
+		{
+			"and ends the call otherwise",
+			orchestration.RetryPolicy{RunTimeout: time.Minute},
+			[]string{"2 overrun"},
+			[]string{"2 activity Charge", "3 2 failed", "4 failed: timeout: activity ran for longer than 1m0s"},
+			[]string{"2 0ms"},
+		},
+		{
 			"a failure is retried as without it, and a part of a millisecond counts",
 			orchestration.RetryPolicy{StartTimeout: time.Second + 1, Backoff: fixed},
 			[]string{"2 fails no", "4 fires", "6 returns ok"},
@@ -83,6 +98,24 @@ func TestHistoriesOfHeartbeats(t *testing.T) {
 				t.Errorf("activities (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// RunTimeout goes along with the activity: WithRetry leaves the worker's in force, and a
+// sub-orchestration has none.
+func TestRunTimeout(t *testing.T) {
+	t.Parallel()
+	s := unstarted(t, charging(retrying(orchestration.RetryPolicy{MaxAttempts: 2})), "in")
+	s.defaults = &orchestration.RetryPolicy{RunTimeout: time.Second + 1}
+	s.turn()
+	if a, _ := s.sent[0].(provider.ActivityExecuteItem); a.RunTimeoutMs != 1001 {
+		t.Errorf("the activity may run %d ms", a.RunTimeoutMs)
+	}
+	if sub := scripted(t, shipping(retrying(orchestration.RetryPolicy{RunTimeout: time.Second})), "in"); len(sub.asked()) != 0 {
+		t.Errorf("asked for %v", sub.asked())
+	}
+	if err := (orchestration.RetryPolicy{RunTimeout: -1}).Validate(); err == nil {
+		t.Error("a negative RunTimeout is valid")
 	}
 }
 

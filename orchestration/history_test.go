@@ -118,7 +118,8 @@ func (s *script) open() (activities, timers []uint64, ended bool) {
 
 // happen makes a turn of what a step says about the event of that id: "2 fires", "2 returns
 // text" or "2 fails text", of an activity or a sub-orchestration. "2 fails text at 7" is of one whose
-// last heartbeat was 7, and "2 late" of one that no worker began in time. A timer fires when it is due.
+// last heartbeat was 7, and "2 late" of one that no worker began in time, and "2 overrun" of
+// one that ran for too long. A timer fires when it is due.
 // "cancel why" cancels the instance, and steps with " and " between them are one turn.
 func (s *script) happen(step string) {
 	s.t.Helper()
@@ -142,8 +143,11 @@ func (s *script) message(step string) provider.WorkItem {
 	verb, text, _ := strings.Cut(what, " ")
 	text, heartbeat, _ := strings.Cut(text, " at ")
 	failure := provider.Application{Kind: provider.AppActivityFailed, Message: text, Heartbeat: heartbeat}
-	if verb == "late" {
+	switch verb {
+	case "late":
 		verb, failure = "fails", details.StartedLate(time.Hour, 60_000)
+	case "overrun":
+		verb, failure = "fails", details.RanTooLong(60_000)
 	}
 	switch k := s.history[id-1].Kind.(type) {
 	case provider.TimerCreated:

@@ -35,6 +35,11 @@ type RetryPolicy struct {
 	// worker that gets to it later does not run it, and the attempt fails with [ErrTimeout]. It
 	// means nothing for a sub-orchestration. The default, 0, has no bound.
 	StartTimeout time.Duration
+	// RunTimeout bounds each run of an activity, from when a worker begins it. Then its context
+	// ends, and the attempt fails with [ErrTimeout] unless the activity returns a result within
+	// the worker's CancellationGracePeriod. It means nothing for a sub-orchestration, which Timeout
+	// bounds. The default, 0, has no bound.
+	RunTimeout time.Duration
 	// RetryTimeouts tries again after an attempt that took too long, or too long to begin.
 	RetryTimeouts bool
 	// TotalTimeout bounds all attempts and delays together. Then the call fails with
@@ -90,7 +95,7 @@ func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
 // WithRetry tries a failed call again. A sub-orchestration that is tried again is a new instance.
 // For an activity the policy replaces the worker's (ActivityRetry in worker.Options), except a
-// Timeout and a StartTimeout that it leaves open. An invalid policy panics.
+// Timeout, a StartTimeout and a RunTimeout that it leaves open. An invalid policy panics.
 func WithRetry(policy RetryPolicy) CallOption {
 	policy.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
@@ -98,6 +103,7 @@ func WithRetry(policy RetryPolicy) CallOption {
 		if *p != nil {
 			chosen.Timeout = cmp.Or(chosen.Timeout, (*p).Timeout)
 			chosen.StartTimeout = cmp.Or(chosen.StartTimeout, (*p).StartTimeout)
+			chosen.RunTimeout = cmp.Or(chosen.RunTimeout, (*p).RunTimeout)
 		}
 		*p = &chosen
 	})
@@ -124,9 +130,9 @@ func (p RetryPolicy) Validate() error {
 		return fmt.Errorf("orchestration.RetryPolicy: MaxAttempts is %d; it must be at least 1, or 0 for the default, 3", p.MaxAttempts)
 	case !(p.Jitter >= 0 && p.Jitter <= 1): // also NaN
 		return fmt.Errorf("orchestration.RetryPolicy: Jitter is %v; it must be between 0 and 1", p.Jitter)
-	case p.Timeout < 0 || p.StartTimeout < 0 || p.TotalTimeout < 0:
-		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v, StartTimeout %v and TotalTimeout %v; they must not be negative",
-			p.Timeout, p.StartTimeout, p.TotalTimeout)
+	case min(p.Timeout, p.StartTimeout, p.RunTimeout, p.TotalTimeout) < 0:
+		return fmt.Errorf("orchestration.RetryPolicy: Timeout is %v, StartTimeout %v, RunTimeout %v and TotalTimeout %v; "+
+			"they must not be negative", p.Timeout, p.StartTimeout, p.RunTimeout, p.TotalTimeout)
 	}
 	return nil
 }
@@ -243,7 +249,7 @@ func (r *retry) again(attempt int, err error) bool {
 // mayHelp reports whether another attempt may help. A result that does not fit its type comes
 // again.
 func (r *retry) mayHelp(err error) bool {
-	if errors.Is(err, errAttemptTimedOut) || r.StartTimeout > 0 && errors.Is(err, ErrTimeout) {
+	if errors.Is(err, errAttemptTimedOut) || max(r.StartTimeout, r.RunTimeout) > 0 && errors.Is(err, ErrTimeout) {
 		return r.RetryTimeouts
 	}
 	_, failed := errors.AsType[*CallError](err)

@@ -86,6 +86,27 @@ func TestMocks(t *testing.T) {
 	}
 }
 
+// An attempt of a mock that takes longer than RunTimeout fails when that has passed.
+func TestRunTimeout(t *testing.T) {
+	t.Parallel()
+	policy := orchestration.RetryPolicy{MaxAttempts: 2, Backoff: orchestration.Constant(time.Minute), RunTimeout: time.Hour, RetryTimeouts: true}
+	counting := orchestration.New("Counting", func(ctx *orchestration.Context, n int) (int, error) {
+		return orchestration.Activity(ctx, tally, n, orchestration.WithRetry(policy)).Await()
+	})
+	same := func(_ context.Context, n int) (int, error) { return n, nil }
+	env := orchestrationtest.New(t)
+	orchestrationtest.Mock(env, tally, same).Takes(time.Hour + 1)
+	if _, err := orchestrationtest.Run(env, counting, 1); !errors.Is(err, orchestration.ErrTimeout) {
+		t.Errorf("error %v", err)
+	}
+	env.WantCalls("Tally @0s", "Tally @1h1m")
+	env = orchestrationtest.New(t)
+	orchestrationtest.Mock(env, tally, same).Takes(time.Hour)
+	if got, err := orchestrationtest.Run(env, counting, 1); got != 1 || err != nil {
+		t.Errorf("in time: %d, %v", got, err)
+	}
+}
+
 // TestHeartbeats has attempts that hand on how far they came, the last by a mock that begins late
 // (Mocked.Waits): within StartTimeout it runs, beyond it does not.
 func TestHeartbeats(t *testing.T) {

@@ -63,7 +63,7 @@ func (m *Mocked) Fails(n int, err error) *Mocked {
 }
 
 // Takes makes the result of each call arrive d after its begin. One that is cancelled before
-// never arrives.
+// never arrives, and an activity whose policy has a shorter RunTimeout fails at that time.
 func (m *Mocked) Takes(d time.Duration) *Mocked {
 	m.takes = d
 	return m
@@ -140,6 +140,9 @@ func (e *Env) execute(item provider.ActivityExecuteItem) (result string, failed 
 		Heartbeat: func(details string) { heartbeat = details }, LastHeartbeat: item.Heartbeat,
 	})
 	result, failed = invoke(ctx, provider.AppActivityFailed, "activity panicked: ", fn, item.Input)
+	if most := details.Milliseconds(item.RunTimeoutMs); most > 0 && takes > most {
+		failed, takes = new(details.RanTooLong(item.RunTimeoutMs)), most
+	}
 	if failed != nil {
 		failed.Heartbeat = heartbeat
 	}

@@ -201,6 +201,7 @@ func (i ActivityExecuteItem) fields(c *codec) WorkItem {
 	c.textUnlessEmpty("headers", &i.Headers)
 	c.textUnlessEmpty("heartbeat", &i.Heartbeat)
 	c.numberUnlessZero("start_timeout_ms", &i.StartTimeoutMs)
+	c.numberUnlessZero("run_timeout_ms", &i.RunTimeoutMs)
 	return i
 }
 

@@ -170,8 +170,9 @@ func goldenWorkItems() map[string]provider.WorkItem {
 		"ActivityExecute (headers)": provider.ActivityExecuteItem{
 			Instance: "order-42", ExecutionID: 1, ID: 2, Name: "Charge", Input: "x", Headers: "trace=1",
 		},
-		"ActivityExecute (retry of what had heartbeats, bounded wait)": provider.ActivityExecuteItem{
-			Instance: "order-42", ExecutionID: 1, ID: 5, Name: "Import", Input: "x", Heartbeat: `{"rows":700}`, StartTimeoutMs: 60000,
+		"ActivityExecute (retry of what had heartbeats, bounded wait and run)": provider.ActivityExecuteItem{
+			Instance: "order-42", ExecutionID: 1, ID: 5, Name: "Import", Input: "x", Heartbeat: `{"rows":700}`,
+			StartTimeoutMs: 60000, RunTimeoutMs: 5000,
 		},
 		"ContinueAsNew (headers)": provider.ContinueAsNewItem{
 			Instance: "order-42", Orchestration: "Order", Input: "x", Headers: "trace=1",

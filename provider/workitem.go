@@ -41,10 +41,11 @@ type (
 		// Headers are what hooks carry along, empty for none.
 		Headers string
 		// Heartbeat holds the last details of the call's attempts before this one, as JSON, empty
-		// for none. Runtimes of other languages ignore it, and the next.
+		// for none. Runtimes of other languages ignore it, and the next two.
 		Heartbeat string
-		// StartTimeoutMs is how long the activity may wait until a worker begins it, 0 for ever.
-		StartTimeoutMs uint64
+		// StartTimeoutMs is how long the activity may wait until a worker begins it, and
+		// RunTimeoutMs how long it may run from then, 0 for ever.
+		StartTimeoutMs, RunTimeoutMs uint64
 	}
 	// ActivityCompletedItem brings an activity's result.
 	ActivityCompletedItem struct {

@@ -203,14 +203,19 @@ func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()
 	defer c.worker.active.enter(c)()
 	c.worker.live.enter(c) // from now on the lease may be replaced
 
+	running, stop := c.bounded(ctx)
+	defer stop()
 	done := make(chan provider.WorkItem, 1)
-	go c.execute(ctx, fn, done)
+	go c.execute(running, fn, done)
 	select {
 	case completion := <-done:
-		return c.finish(ctx, completion)
-	case <-ctx.Done():
-		return c.cancelled(ctx, done)
+		return c.finish(ctx, c.inTime(running, completion))
+	case <-running.Done():
 	}
+	if ranTooLong(running) {
+		return c.overrun(ctx, running, done)
+	}
+	return c.cancelled(ctx, done)
 }
 
 // tellLong returns a function that logs, once, that the activity has run for QuietTime.

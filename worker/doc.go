@@ -26,8 +26,9 @@
 // (histories that the code does not fit), poison.go and misuse.go (functions that break the
 // rules); for activities activities.go (the loops), attach.go (those whose lease ends while
 // they run), acks.go (acknowledged together), cancellation.go, heartbeat.go, late.go (those
-// that began too late), session.go, syscall.go (built-in ones); for both settle.go and kept.go
-// (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
-// renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
-// (work whose code nobody has), unserved.go (tags and sessions without results), recent.go.
+// that begin too late or run for too long), session.go, syscall.go (built-in ones); for both
+// settle.go and kept.go (what is finished and not yet in the store), payloads.go (the codec),
+// hooks.go, lease.go and renewals.go (renewal), outage.go (a store that is away), unknown.go
+// and unknown_watch.go (work whose code nobody has), unserved.go (tags and sessions without
+// results), recent.go.
 package worker

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,51 @@ func TestActivityThatBeginsLate(t *testing.T) {
 				want := []string{"OrchestrationStarted", "CustomStatusUpdated", "ActivityScheduled", "ActivityFailed", "OrchestrationFailed"}
 				if diff := cmp.Diff(want, types(history(t, store, run.Instance()))); diff != "" {
 					t.Errorf("history (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
+}
+
+// An activity that runs for longer than RunTimeout gets a context that ends, and fails with
+// ErrTimeout whether it heeds that or not. A result that it returns all the same counts, and what
+// it fails with in time is its own.
+func TestActivityThatRunsTooLong(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		over := make(chan struct{})
+		t.Cleanup(func() { close(over) })
+		for name, c := range map[string]struct {
+			timeout time.Duration
+			run     func(ctx context.Context) (string, error)
+			want    string
+		}{
+			"heeds its context": {time.Millisecond, func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}, "timeout: activity ran for longer than 1ms"},
+			"ignores its context": {time.Millisecond, func(context.Context) (string, error) {
+				<-over
+				return "late", nil
+			}, "timeout: activity ran for longer than 1ms"},
+			"returns a result": {time.Millisecond, func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				return "done", nil
+			}, "done"},
+			"fails in time": {math.MaxInt64, func(context.Context) (string, error) { return "", errors.New("declined") }, "declined"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				work := activity.New(name, func(ctx context.Context, _ string) (string, error) { return c.run(ctx) })
+				def := calling(work, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 1, RunTimeout: c.timeout}))
+				runWorker(t, store, worker.Options{CancellationGracePeriod: 20 * time.Millisecond}, def, work)
+				run := start(t, store, def, "")
+				got, err := run.Wait(deadline(t))
+				if err != nil {
+					got = err.Error()
+				}
+				if !strings.HasSuffix(got, c.want) || errors.Is(err, orchestration.ErrTimeout) != strings.HasPrefix(c.want, "timeout") {
+					t.Errorf("%q, %v", got, err)
 				}
 			})
 		}

@@ -144,8 +144,8 @@ type Options struct {
 	// [provider.LeaseWatcher] is not asked, and what other processes cancel is told when the
 	// lease is renewed.
 	CancellationPoll time.Duration
-	// CancellationGracePeriod is how long a cancelled activity may take to return
-	// before its slot is given to another, default 10 s.
+	// CancellationGracePeriod is how long an activity that was cancelled, or has run for its
+	// RunTimeout, may take to return before its slot is given to another, default 10 s.
 	CancellationGracePeriod time.Duration
 	// ShutdownTimeout is how long running work may take to finish after Run's
 	// context ended, default 1 s; -1 is not at all.

@@ -277,18 +277,19 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 	if result.Details == nil {
 		return
 	}
-	message := "orchestration failed"
+	logger := t.logger.With("category", result.Details.Category())
 	switch d := result.Details.(type) {
 	case provider.Infrastructure, provider.Configuration:
-		t.logger.ErrorContext(ctx, message, "category", d.Category(), "error", d.DisplayMessage())
+		logger.ErrorContext(ctx, "orchestration failed", "error", d.DisplayMessage())
 		return
 	case provider.Application:
 		if d.Kind == provider.AppCancelled {
-			message = "orchestration cancelled"
+			t.worker.withError(logger, d).WarnContext(ctx, "orchestration cancelled")
+			return
 		}
 	}
-	// An application's message may hold its data.
-	t.worker.withError(t.logger, result.Details).WarnContext(ctx, message, "category", result.Details.Category())
+	// An application's message may hold its data, and so may that of poison.
+	t.worker.withError(logger, result.Details).WarnContext(ctx, "orchestration failed")
 }
 
 // withError is a log with the text of an application's error, if that is asked for.

@@ -5,6 +5,7 @@ package details
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/duroxide/duroxide-go/failure"
@@ -36,8 +37,21 @@ func Of(source provider.AppErrorKind, err error) provider.Application {
 func StartedLate(waited time.Duration, allowedMs uint64) provider.Application {
 	return provider.Application{
 		Kind: provider.AppActivityFailed, FailureKind: Timeout,
-		Message: fmt.Sprintf("timeout: activity waited %v for a worker, and may wait %v", waited, time.Duration(allowedMs)*time.Millisecond),
+		Message: fmt.Sprintf("timeout: activity waited %v for a worker, and may wait %v", waited, Milliseconds(allowedMs)),
 	}
+}
+
+// RanTooLong is how an activity fails that has run for longer than it may.
+func RanTooLong(allowedMs uint64) provider.Application {
+	return provider.Application{
+		Kind: provider.AppActivityFailed, FailureKind: Timeout,
+		Message: fmt.Sprintf("timeout: activity ran for longer than %v", Milliseconds(allowedMs)),
+	}
+}
+
+// Milliseconds is the duration, or the longest that there is.
+func Milliseconds(ms uint64) time.Duration {
+	return time.Duration(min(ms, uint64(math.MaxInt64/time.Millisecond))) * time.Millisecond
 }
 
 // Failure is what is recorded of a failure beside its text, nil when there is nothing.

@@ -57,7 +57,7 @@ func (e *engine) sendWork(h *Handle) {
 		e.res.WorkerItems = append(e.res.WorkerItems, provider.ActivityExecuteItem{
 			Instance: instance, ExecutionID: execution, ID: id,
 			Name: a.Name, Input: a.Input, SessionID: a.SessionID, Tag: a.Tag, Headers: e.started.Headers,
-			Heartbeat: a.Heartbeat, StartTimeoutMs: a.StartTimeoutMs,
+			Heartbeat: a.Heartbeat, StartTimeoutMs: a.StartTimeoutMs, RunTimeoutMs: a.RunTimeoutMs,
 		})
 	case CreateTimer:
 		e.post(provider.TimerFiredItem{Instance: instance, ExecutionID: execution, ID: id, FireAtMs: a.FireAtMs})

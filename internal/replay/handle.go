@@ -16,10 +16,10 @@ type (
 	CallActivity struct {
 		Name, Input    string
 		SessionID, Tag *string
-		// Heartbeat and StartTimeoutMs go along with the item. No event has them: the first is
-		// recorded with the failure that it comes from.
-		Heartbeat      string
-		StartTimeoutMs uint64
+		// These go along with the item. No event has them: a heartbeat is recorded with the
+		// failure that it comes from.
+		Heartbeat                    string
+		StartTimeoutMs, RunTimeoutMs uint64
 	}
 	// CreateTimer becomes due at a time.
 	CreateTimer struct{ FireAtMs uint64 }
