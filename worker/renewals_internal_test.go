@@ -101,6 +101,26 @@ func TestLeasesAreRenewedTogether(t *testing.T) {
 	})
 }
 
+// A lease whose row is locked is tried again a moment later, alone, and the others are renewed.
+func TestOneOfManyLeasesIsBlocked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &renewer{renew: func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
+			outcomes := make([]error, len(locks))
+			for i, lock := range locks {
+				if lock.LockToken == "1" {
+					outcomes[i] = provider.Retryable("renew", "somebody has locked it", nil)
+				}
+			}
+			return outcomes, nil
+		}}
+		h := hold(t, store, 3)
+		_ = clock.Sleep(t.Context(), 30*time.Second)
+		h.stop()
+		h.expect(t, store, []string{"25s: 3"}, []string{"26.275s 1 renewed by itself"})
+	})
+}
+
 // A lease that is lost is told so, and the others are renewed. One that is due alone is
 // renewed by itself.
 func TestOneOfManyLeasesIsLost(t *testing.T) {
