@@ -43,8 +43,8 @@
 --
 -- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes
 --   (the instance's row, by ix_inboxes_ready and then pk_inboxes), orchestrator_queue (the
---   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances, executions, history, kv_store (shared, by
---   the primary key).
+--   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances,
+--   executions, history (shared, by the primary key), kv_store (shared, by ix_kv_store_instance).
 --
 -- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no
 --   lock, so the update after it passes over the instance (READPAST) if somebody has it by then,
@@ -176,7 +176,7 @@ BEGIN TRY
             CROSS JOIN @versions AS v
             CROSS APPLY (
                 SELECT TOP (1) b.instance_id, b.head_id
-                -- vet:allow Q1: a look; the claim repeats its condition
+                -- vet:allow Q1: it only looks; the update tests again that the instance is ready
                 FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (ix_inboxes_ready))
                 WHERE b.code_id = c.code_id
                   AND b.version_id = v.version_id
@@ -231,7 +231,7 @@ BEGIN TRY
             -- vet:allow Q3: there is a head only as long as nobody holds the instance
             UPDATE b
             SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
-            -- vet:allow Q3-wait: who passes it over looks again
+            -- vet:allow Q3-wait: if the row is passed over, the loop looks again
             FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
             WHERE instance_id = @candidate
               AND version_id = @version_id
