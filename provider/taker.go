@@ -63,6 +63,10 @@ type TakeParams struct {
 	// for not at all. It may return sooner, and a store that cannot wait does so at once. Only
 	// Take uses it.
 	Wait time.Duration
+	// Early, if set, may be called once by AckWorkAndTake, in the goroutine of its caller, with
+	// the turn that it has taken, before the acknowledgements are committed: Taken.Turn is nil
+	// then. If the call fails afterwards, the turn's token may be unknown.
+	Early func(*FetchedOrchestration)
 }
 
 // Taken is what a call of a [Taker] has locked. Turns and activities are as the fetches

@@ -30,7 +30,9 @@ type taking struct {
 	from int
 	// succeeded means that the call has brought taken.
 	succeeded, finished bool
-	taken               provider.Taken
+	// early means that the call has brought a turn before it has returned.
+	early bool
+	taken provider.Taken
 }
 
 // begin returns what the first try of an acknowledgement takes beside: for its own slot, and for
@@ -118,7 +120,7 @@ func (k *taking) noteTurn() {
 		return
 	}
 	found := 0
-	if k.taken.Turn != nil {
+	if k.taken.Turn != nil || k.early {
 		found = 1
 	}
 	if found == 0 && k.taken.Err != nil {
@@ -146,7 +148,7 @@ func (k *taking) observe(taken provider.Taken) {
 	d, o := k.dispatcher, &k.dispatcher.worker.outage
 	failed := taken.Err != nil
 	if k.asked.Turn != nil {
-		if failed && taken.Turn == nil {
+		if failed && taken.Turn == nil && !k.early {
 			o.observe(d.ctx, opFetchTurn, taken.Err)
 			return // and the activities were not looked for
 		}
@@ -155,6 +157,15 @@ func (k *taking) observe(taken provider.Taken) {
 	if len(k.asked.Work) > 0 {
 		o.observe(d.ctx, opFetchWork, taken.Err)
 	}
+}
+
+// startEarly runs the turn that the call brings before it returns.
+func (k *taking) startEarly(fetched *provider.FetchedOrchestration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.early = true
+	k.dispatcher.startTurn(k.turn, fetched)
+	k.turn = nil
 }
 
 // release frees the slots that wait for the call, as it may take long. When the call has been made,

@@ -38,6 +38,9 @@ func (s *takenStore) AckTurnAndTake(ctx context.Context, ack provider.AckOrchest
 func (s *takenStore) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
 ) ([]error, provider.Taken, error) {
+	if s.work != nil {
+		params.Early = nil // so that it is given all that was taken
+	}
 	outcomes, taken, err := s.Store.AckWorkAndTake(ctx, acks, params)
 	if s.work != nil {
 		taken, err = s.work(taken, err)

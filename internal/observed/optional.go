@@ -1,6 +1,7 @@
 package observed
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -48,8 +49,18 @@ func (s *store) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
 ) (outcomes []error, taken provider.Taken, err error) {
 	told := s.begin(ctx, "ack_work_and_take")
+	var early *provider.FetchedOrchestration
+	if told != nil && params.Early != nil {
+		start := params.Early
+		params.Early = func(turn *provider.FetchedOrchestration) {
+			early = turn
+			start(turn)
+		}
+	}
 	outcomes, taken, err = inner[provider.Taker](s).AckWorkAndTake(ctx, acks, params)
-	told.took(first(err, outcomes), taken)
+	seen := taken
+	seen.Turn = cmp.Or(taken.Turn, early)
+	told.took(first(err, outcomes), seen)
 	return outcomes, taken, err
 }
 

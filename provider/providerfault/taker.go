@@ -113,7 +113,7 @@ func (s *Store) plan(params provider.TakeParams) (p plan) {
 			turn.Known = nil
 		}
 		if p.turnFault = s.script.next(Call{Operation: FetchOrchestrationItem}); p.turnFault == (Fault{}) {
-			p.together.Turn = &turn
+			p.together.Turn, p.together.Early = &turn, params.Early
 		} else {
 			p.turn.Turn = &turn
 		}

@@ -356,6 +356,17 @@ func endingMutants() []mutant {
 				return outcomes, taken, err
 			}
 		})},
+		{"tells of a turn early and returns it", "§5.23 early", []string{"more taking/turn_told_of_early_is_told_of_once"}, with(func(sound calls) ending {
+			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
+				early := params.Early
+				params.Early = nil
+				outcomes, taken, err := sound.AckWorkAndTake(ctx, acks, params)
+				if early != nil && taken.Turn != nil {
+					early(taken.Turn)
+				}
+				return outcomes, taken, err
+			}
+		})},
 		{"says of what was ended that it ends it", rule, []string{"more taking/what_is_acknowledged_together_ends_once"}, with(func(sound calls) ending {
 			return func(ctx context.Context, acks []provider.WorkAck, params provider.TakeParams) ([]error, provider.Taken, error) {
 				_, taken, err := sound.AckWorkAndTake(ctx, acks, params)

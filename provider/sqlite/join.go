@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// The first turn of an instance seldom takes longer than the flush of a transaction. So when
-// somebody starts an instance, nobody else calls, and the start has served a waiting Take the
-// turn, the Take returns before the transaction ends, and the transaction waits a moment for
-// the turn's acknowledgement, which joins it: the start, the turn and the locks on its
-// activities are one transaction.
+// A turn seldom takes longer than the flush of a transaction. So when somebody starts an instance,
+// nobody else calls, and the start has served a waiting Take the turn, the Take returns before the
+// transaction ends, and the transaction waits a moment for the turn's acknowledgement, which joins
+// it: the start, the turn and the locks on its activities are one transaction. So are the end of
+// activities and the turn that its call has taken (TakeParams.Early).
 //
 // Nothing is lost that anybody could have relied on. If the transaction fails, or the process
-// ends, nobody was told that the instance was started, and the turn's token is unknown as after
-// the loss of any lease. Activities are told of after the commit.
+// ends, nobody was told that the instance was started, or the activities ended, and the turn's
+// token is unknown as after the loss of any lease. Activities are told of after the commit.
 
-// joinFor is how long a start waits for its turn's acknowledgement, unless that was in vain before.
+// joinFor is how long a transaction waits for its turn's acknowledgement, unless that was in vain
+// before.
 const joinFor = 400 * time.Microsecond
 
-// joinTurn lets the acknowledgement of a turn join the transaction that started its instance.
-// The error is the transaction's.
+// joinTurn lets the acknowledgement of a turn join the transaction that has locked it. The error
+// is the transaction's.
 func (w *writer) joinTurn(ctx context.Context, group []*job) error {
-	taker := w.startedFor(group)
-	if taker == nil || w.joining.passes() {
+	if w.single || len(group) != 1 || w.othersCall() {
 		return nil
 	}
-	token := taker.waits.foundTurn.LockToken
-	taker.answered = true
-	taker.state.Store(finished)
-	close(taker.done)
+	token, learnt := w.tellEarly(group[0])
+	if token == "" {
+		return nil
+	}
 	j := w.awaitAck(token)
-	w.joining.learn(j != nil)
+	learnt.learn(j != nil)
 	if j == nil {
 		return nil
 	}
@@ -39,14 +39,36 @@ func (w *writer) joinTurn(ctx context.Context, group []*job) error {
 	return w.join(ctx, j)
 }
 
-// startedFor returns the waiting Take that was served the turn of the instance that the group
-// starts, which does nothing else, while nobody else calls; nil if there is none.
-func (w *writer) startedFor(group []*job) *job {
-	if w.single || len(group) != 1 || group[0].tx.started == "" || w.othersCall() {
+// tellEarly hands the turn that a call has taken for itself, or has made and served a waiting
+// Take, to whom it is for before the transaction ends, unless he is to get activities as well. It
+// returns the turn's token, "" if there is none to wait for.
+func (w *writer) tellEarly(call *job) (token string, learnt *gathering) {
+	if call.early != nil {
+		k := call.tx.taking
+		if k.foundTurn == nil || len(k.foundWork) > 0 || w.joiningEnd.passes() {
+			return "", nil
+		}
+		call.early <- k.foundTurn
+		return k.foundTurn.LockToken, &w.joiningEnd
+	}
+	taker := w.startedFor(call)
+	if taker == nil || w.joiningStart.passes() {
+		return "", nil
+	}
+	taker.answered = true
+	taker.state.Store(finished)
+	close(taker.done)
+	return taker.waits.foundTurn.LockToken, &w.joiningStart
+}
+
+// startedFor returns the waiting Take that was served the turn of the instance that the call
+// starts; nil if there is none.
+func (w *writer) startedFor(call *job) *job {
+	if call.tx.started == "" {
 		return nil
 	}
 	for _, j := range w.parking.served {
-		if t := j.waits.foundTurn; t != nil && len(j.waits.work) == 0 && t.Item.Instance == group[0].tx.started {
+		if t := j.waits.foundTurn; t != nil && len(j.waits.work) == 0 && t.Item.Instance == call.tx.started {
 			return j
 		}
 	}

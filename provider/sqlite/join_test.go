@@ -28,6 +28,21 @@ func started(t *testing.T, s *Store, instance string, params provider.TakeParams
 	return got.Turn, starting
 }
 
+// endedEarly ends an activity, and returns the turn that the call takes, which it is told of early,
+// and what the call returns: it is under way, and waits for the turn's acknowledgement.
+func endedEarly(
+	t *testing.T, s *Store, ack provider.WorkAck, params provider.TakeParams,
+) (*provider.FetchedOrchestration, <-chan outcome) {
+	t.Helper()
+	turns, ending := make(chan *provider.FetchedOrchestration, 1), make(chan outcome, 1)
+	params.Early = func(turn *provider.FetchedOrchestration) { turns <- turn }
+	go func() {
+		outcomes, taken, err := s.AckWorkAndTake(t.Context(), []provider.WorkAck{ack}, params)
+		ending <- outcome{taken, errors.Join(append(outcomes, err)...)}
+	}()
+	return soon(t, turns), ending
+}
+
 // patient makes the writer wait for as long as a test may take, and has it know the queues.
 func patient(t *testing.T, s *Store) *Store {
 	t.Helper()
@@ -86,27 +101,35 @@ func TestStartStaysWhenItsTurnFails(t *testing.T) {
 	}
 }
 
+// failCommits makes the writer's transactions fail, and returns what setCommit takes to end that.
+func failCommits(t *testing.T, s *Store) (commit *sql.Stmt) {
+	t.Helper()
+	commit = s.writer.control.commit
+	setCommit(t, s, s.writer.control.undo) // which fails without a savepoint
+	return commit
+}
+
+func setCommit(t *testing.T, s *Store, commit *sql.Stmt) {
+	t.Helper()
+	must(t, s.writer.do(t.Context(), &job{operation: "test", bare: func(context.Context) error {
+		s.writer.control.commit = commit
+		return nil
+	}}))
+}
+
 // When the transaction fails after the Take has returned, the start and the acknowledgement fail,
 // nothing is there, and the turn's token is unknown.
 func TestStartAndTurnFailTogether(t *testing.T) {
 	t.Parallel()
 	s := patient(t, openMemory(t, nil))
-	setCommit := func(commit *sql.Stmt) {
-		t.Helper()
-		must(t, s.writer.do(t.Context(), &job{operation: "test", bare: func(context.Context) error {
-			s.writer.control.commit = commit
-			return nil
-		}}))
-	}
-	commit := s.writer.control.commit
-	setCommit(s.writer.control.undo) // which fails without a savepoint
+	commit := failCommits(t, s)
 	turn, starting := started(t, s, "i", turnOnly())
 	ack := firstTurn(turn)
 	_, err := s.AckTurnAndTake(t.Context(), ack, turnOnly())
 	if startErr := soon(t, starting); err == nil || startErr == nil {
 		t.Errorf("the start returned %v, and the acknowledgement %v; want an error of the transaction", startErr, err)
 	}
-	setCommit(commit)
+	setCommit(t, s, commit)
 	if _, err := s.AckTurnAndTake(t.Context(), ack, turnOnly()); !errors.Is(err, provider.ErrInvalidLockToken) {
 		t.Errorf("the turn that is not there: %v", err)
 	}
@@ -185,4 +208,86 @@ func TestLateTakeIsServed(t *testing.T) { //nolint:paralleltest // all statement
 	if counts, _ := statements.take(); counts["COMMIT"] != 1 {
 		t.Errorf("%d transactions; want 1: %v", counts["COMMIT"], counts)
 	}
+}
+
+// An end of activities waits no longer for the turn that its call has taken when somebody else
+// calls. The turn is told of once.
+func TestEndWaitsForNobodyElse(t *testing.T) {
+	t.Parallel()
+	e := newEnding(t)
+	turn, ending := endedEarly(t, patient(t, e.Store), e.acks[1], turnOnly())
+	must(t, e.EnqueueForOrchestrator(t.Context(), start("other"), 0))
+	got := soon(t, ending)
+	must(t, got.err)
+	if got.Turn != nil {
+		t.Errorf("the call has told of the turn and returned %s", e.turn(got.Turn))
+	}
+	if name := e.turn(turn); name != "b Order 1 events, attempt 1: [3]" {
+		t.Errorf("told of %s", name)
+	}
+	must(t, e.AckOrchestrationItem(t.Context(), nextTurn(turn)))
+}
+
+// A turn whose acknowledgement joins the transaction that ended an activity, and fails, leaves that
+// end and the turn's lock.
+func TestEndStaysWhenItsTurnFails(t *testing.T) {
+	t.Parallel()
+	e := newEnding(t)
+	turn, ending := endedEarly(t, patient(t, e.Store), e.acks[1], turnOnly())
+	twice := nextTurn(turn)
+	twice.HistoryDelta = append(twice.HistoryDelta, twice.HistoryDelta...)
+	if _, err := e.AckTurnAndTake(t.Context(), twice, turnOnly()); !errors.Is(err, provider.ErrDuplicateEvent) {
+		t.Errorf("a turn with an event twice: %v", err)
+	}
+	must(t, soon(t, ending).err)
+	must(t, e.AckOrchestrationItem(t.Context(), nextTurn(turn)))
+	if err := e.AckWorkItem(t.Context(), e.acks[1].LockToken, nil); !errors.Is(err, provider.ErrInvalidLockToken) {
+		t.Errorf("the activity that has ended: %v", err)
+	}
+}
+
+// When the transaction fails after the turn was told of, the end and the acknowledgement fail, the
+// turn's token is unknown, and the activity can be ended again.
+func TestEndAndTurnFailTogether(t *testing.T) {
+	t.Parallel()
+	e := newEnding(t)
+	s := patient(t, e.Store)
+	commit := failCommits(t, s)
+	turn, ending := endedEarly(t, s, e.acks[1], turnOnly())
+	_, err := s.AckTurnAndTake(t.Context(), nextTurn(turn), turnOnly())
+	if endErr := soon(t, ending).err; err == nil || endErr == nil {
+		t.Errorf("the end returned %v, and the acknowledgement %v; want an error of the transaction", endErr, err)
+	}
+	setCommit(t, s, commit)
+	if err := s.AckOrchestrationItem(t.Context(), nextTurn(turn)); !errors.Is(err, provider.ErrInvalidLockToken) {
+		t.Errorf("the turn that is not there: %v", err)
+	}
+	again, ending := endedEarly(t, s, e.acks[1], turnOnly())
+	_, err = s.AckTurnAndTake(t.Context(), nextTurn(again), turnOnly())
+	must(t, errors.Join(err, soon(t, ending).err))
+}
+
+// Who leaves after he was told of the turn keeps it.
+func TestTurnToldOfIsKept(t *testing.T) {
+	t.Parallel()
+	e := newEnding(t)
+	s := patient(t, e.Store)
+	ctx, leave := context.WithCancel(t.Context())
+	params, turns := turnOnly(), make(chan *provider.FetchedOrchestration, 1)
+	params.Early = func(turn *provider.FetchedOrchestration) { turns <- turn }
+	ending := make(chan error, 1)
+	go func() {
+		_, _, err := s.AckWorkAndTake(ctx, e.acks[1:2], params)
+		ending <- err
+	}()
+	turn := soon(t, turns)
+	leave()
+	if err := soon(t, ending); !errors.Is(err, context.Canceled) {
+		t.Errorf("the call that was left returned %v", err)
+	}
+	// The first ends the wait, and what was left is taken back before the second.
+	for _, instance := range []string{"c", "d"} {
+		must(t, s.EnqueueForOrchestrator(t.Context(), start(instance), 0))
+	}
+	must(t, s.AckOrchestrationItem(t.Context(), nextTurn(turn)))
 }

@@ -48,8 +48,7 @@ func (s *Store) FetchOrchestrationItem(
 	}
 	// Decoding takes longer than all of the transaction. It is done here, by the
 	// caller's goroutine, so that no other call waits for it.
-	columns.DecodeHistory(&turn.Item, turn.history)
-	return &turn.FetchedOrchestration, nil
+	return turn.decoded(), nil
 }
 
 // turnFetch is what a fetch is looking for, checked.

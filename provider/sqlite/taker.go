@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/duroxide/duroxide-go/gen/sqlitedb"
 	"github.com/duroxide/duroxide-go/provider"
@@ -57,6 +58,7 @@ func (s *Store) AckWorkAndTake(
 		return nil, provider.Taken{}, err
 	}
 	var outcomes []error // not to be read when the call was left
+	taking.early = params.Early
 	taken, err := s.takeWith(ctx, &job{operation: opAckWork, then: taking.steps(), run: func(ctx context.Context, t *tx) error {
 		outcomes = make([]error, len(acks))
 		var completions []columns.Message
@@ -97,6 +99,10 @@ type taking struct {
 	store *Store
 	turn  *turnFetch
 	work  []workTaking
+
+	// early, if set, takes foundTurn before the transaction ends, and told says that it has.
+	early func(*provider.FetchedOrchestration)
+	told  atomic.Bool
 
 	foundTurn *turn
 	foundWork []provider.TakenWork
@@ -270,7 +276,7 @@ func (f *workFetch) findsAny(t *tx, known seenSet) bool {
 // giveBack puts what was taken back, with the attempt. What somebody has cancelled or
 // deleted meanwhile keeps nothing else from it.
 func (k *taking) giveBack(ctx context.Context, t *tx) error {
-	if k.foundTurn != nil {
+	if k.foundTurn != nil && !k.told.Load() {
 		err := t.abandonTurn(ctx, opFetchOrchestration, provider.AbandonParams{LockToken: k.foundTurn.LockToken, IgnoreAttempt: true}, 0)
 		if err != nil && !errors.Is(err, provider.ErrLockLost) {
 			return err
@@ -307,6 +313,12 @@ func (k *taking) prepare(j *job) {
 		return run(ctx, t)
 	}
 	j.undo = k.giveBack
+	if k.early != nil {
+		j.early, j.tell = make(chan *turn, 1), func(found *turn) {
+			k.told.Store(true)
+			k.early(found.decoded())
+		}
+	}
 }
 
 func (k *taking) reset() { k.foundTurn, k.foundWork, k.served, k.handing = nil, nil, nil, false }
@@ -326,9 +338,8 @@ func (k *taking) result(j *job) (provider.Taken, error) {
 		default:
 		}
 	}
-	if k.foundTurn != nil {
-		columns.DecodeHistory(&k.foundTurn.Item, k.foundTurn.history)
-		taken.Turn = &k.foundTurn.FetchedOrchestration
+	if k.foundTurn != nil && !k.told.Load() {
+		taken.Turn = k.foundTurn.decoded()
 	}
 	return taken, nil
 }

@@ -26,6 +26,12 @@ type turn struct {
 	held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
+// decoded is the turn with its history.
+func (t *turn) decoded() *provider.FetchedOrchestration {
+	columns.DecodeHistory(&t.Item, t.history)
+	return &t.FetchedOrchestration
+}
+
 // openTurn takes the messages of an instance just locked and finds out what the
 // turn is about (§5.1 steps 7 to 11). It returns nil, with the instance unlocked,
 // when there is no turn to run.

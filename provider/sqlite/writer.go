@@ -35,7 +35,7 @@ type writer struct {
 	patience time.Duration
 	// single switches groups off.
 	single bool
-	// joinFor is how long a start waits for its turn's acknowledgement.
+	// joinFor is how long a transaction waits for its turn's acknowledgement.
 	joinFor time.Duration
 	// codes are looked up already. Only work uses them.
 	codes codes
@@ -45,8 +45,9 @@ type writer struct {
 	parking parking
 	// seen is the last answer to PRAGMA data_version. Only work reads it.
 	seen int64
-	// gathering is what gather has learnt, and joining what joinTurn has. Only work uses them.
-	gathering, joining gathering
+	// gathering is what gather has learnt, joiningStart and joiningEnd what joinTurn has. Only
+	// work uses them.
+	gathering, joiningStart, joiningEnd gathering
 	// version is what dataVersion said after the last transaction.
 	version uint32
 	// committed is set by each transaction that has written; see others.go.
@@ -112,6 +113,10 @@ type job struct {
 	unserved chan struct{}
 	// answered means that the caller was told before the transaction's end.
 	answered bool
+	// early, if set, has room for the turn that the caller is told of before the transaction's
+	// end, by tell.
+	early chan *turn
+	tell  func(*turn)
 	// acks is the token of the turn that the call acknowledges, "" for other calls.
 	acks string
 
@@ -275,10 +280,15 @@ func (w *writer) do(ctx context.Context, j *job) error {
 	if err := w.submit(ctx, j); err != nil {
 		return err
 	}
-	select {
-	case <-j.done:
-		return j.err
-	case <-ctx.Done():
+	for waiting := true; waiting; {
+		select {
+		case <-j.done:
+			return j.err
+		case found := <-j.early:
+			j.tell(found)
+		case <-ctx.Done():
+			waiting = false
+		}
 	}
 	if j.state.CompareAndSwap(queued, left) {
 		return provider.ContextError(ctx, j.operation)
