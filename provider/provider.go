@@ -86,7 +86,7 @@ type Provider interface {
 	FetchWorkItem(ctx context.Context, params FetchWorkParams) (*FetchedWorkItem, error)
 
 	// AckWorkItem deletes a locked activity and, unless completion is nil,
-	// enqueues it for the activity's instance in the same transaction (§5.11).
+	// enqueues it for the instance it names in the same transaction (§5.11).
 	// The completion is an [ActivityCompletedItem] or [ActivityFailedItem];
 	// anything else is [ErrInvalidArgument].
 	// Errors: [ErrInvalidLockToken] or [ErrLockExpired] when the activity was

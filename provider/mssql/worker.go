@@ -56,10 +56,10 @@ func newWorkFetch(params provider.FetchWorkParams) (f workFetch, err error) {
 	}
 	if params.Session != nil {
 		fetch.Sessions = true
-		if err := columns.CheckID(opFetchWork, "session owner", params.Session.OwnerID); err != nil {
+		if err := columns.CheckID(opFetchWork, "session owner id", params.Session.OwnerID); err != nil {
 			return f, err
 		}
-		if fetch.Owner, err = storedOptional(opFetchWork, "session owner", &params.Session.OwnerID); err != nil {
+		if fetch.Owner, err = storedOptional(opFetchWork, "session owner id", &params.Session.OwnerID); err != nil {
 			return f, err
 		}
 		if fetch.SessionMs, err = columns.Lease(opFetchWork, "Session.LockTimeout", params.Session.LockTimeout); err != nil {
