@@ -204,6 +204,10 @@ var workMutants = []mutant{
 		old: "    SET LOCK_TIMEOUT 150;\n", new: "    SET LOCK_TIMEOUT -1;\n",
 	},
 	{
+		what: "lets leases wait behind one that is blocked", kind: hintRemoved, module: "renew_locks",
+		old: "    SET LOCK_TIMEOUT 150;\n", new: "    SET LOCK_TIMEOUT -1;\n",
+	},
+	{
 		what: "ends all activities in one transaction", kind: commitMoved, module: "ack_work_and_take",
 		old: "    END CATCH;\nEND;\n",
 		new: "    END CATCH;\n    IF @@TRANCOUNT = 0 AND @position < @last\n        BEGIN TRANSACTION;\nEND;\nIF @@TRANCOUNT > 0\n    COMMIT TRANSACTION;\n",
