@@ -290,23 +290,21 @@ func (c counting) oneActivity(instance string) {
 // The turn of a timer that the instance's last turn has set reads neither the message, nor the
 // instance, nor its history.
 func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all statements are counted
-	s := openCounted(t)
+	var clock atomic.Int64
+	clock.Store(1_000_000)
+	registerCounting()
+	s := openFile(t, filepath.Join(t.TempDir(), "store.db"), &Config{PollInterval: -1, driver: countingDriver, now: clock.Load})
 	worker := counting{t: t, s: s, known: provider.Know(provider.CodeName{Name: "Order", Version: "1.0.0"}), held: new(atomic.Uint64)}
 	ack := worker.commits(firstTurn(worker.start("i")))
 	ack.WorkerItems = nil
-	ack.OrchestratorItems = []provider.WorkItem{provider.TimerFiredItem{
-		Instance: "i", ExecutionID: 1, ID: 2, FireAtMs: uint64(time.Now().Add(20 * millisecond).UnixMilli()),
-	}}
+	ack.OrchestratorItems = []provider.WorkItem{
+		provider.TimerFiredItem{Instance: "i", ExecutionID: 1, ID: 2, FireAtMs: uint64(clock.Load() + 100)},
+	}
 	must(t, s.AckOrchestrationItem(t.Context(), ack))
 	statements.take()
-	params := worker.params(true, 0)
-	params.Wait = time.Minute
-	var taken provider.Taken
-	for taken.Turn == nil {
-		var err error
-		taken, err = s.Take(t.Context(), params)
-		must(t, err)
-	}
+	clock.Add(100)
+	taken, err := s.Take(t.Context(), worker.params(true, 0))
+	must(t, err)
 	must(t, s.AckOrchestrationItem(t.Context(), nextTurn(taken.Turn)))
 	counts, _ := statements.take()
 	for _, name := range []string{"LockMessages", "GetInstanceContext", "ReadExecution", "ReadExecutionFrom", "EndLock", "DeleteBatch"} {
