@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -9,9 +10,10 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// ackTogether is the most activities that one call acknowledges. A store commits one after the
-// other, so that a longer call would keep the first waiting for the last.
-const ackTogether = 8
+// ackTogether is the most activities that one call acknowledges. A store may commit those of
+// different instances one after the other, so that a longer call would keep the first waiting for
+// the last.
+const ackTogether = 16
 
 // ackPatience is how long a call that the store does not answer keeps others waiting.
 const ackPatience = 100 * time.Millisecond
@@ -29,8 +31,10 @@ type activityAcks struct {
 	mu sync.Mutex
 	// waiting are those that no call has taken up, the oldest first.
 	waiting []*activityAck
-	// under counts the calls that keep others waiting, from the number apart on.
+	// under counts the calls that keep others waiting, from the number apart on. gathering is set
+	// while one of them has not taken up what waits.
 	under, apart int
+	gathering    bool
 }
 
 // activityAck is one acknowledgement, and the slot that its call takes work for.
@@ -83,17 +87,44 @@ func (a *activityAcks) do(ctx context.Context, ack *activityAck) (token string, 
 
 // begin begins the calls that it is time for. The caller has the mutex.
 func (a *activityAcks) begin() {
-	for len(a.waiting) >= ackTogether || a.under < a.apart && len(a.waiting) > 0 {
-		n := min(len(a.waiting), ackTogether)
-		ctx, cancel := context.WithCancel(context.WithoutCancel(a.dispatcher.work))
-		call := &ackCall{acks: slices.Clone(a.waiting[:n]), waiters: n, ctx: ctx, cancel: cancel}
-		a.waiting = slices.Delete(a.waiting, 0, n)
-		for _, ack := range call.acks {
-			ack.sent, ack.call = ack.token(), call
-		}
+	for len(a.waiting) >= ackTogether {
 		a.under++
+		call := a.gather()
 		a.dispatcher.worker.loops.Go(func() { a.make(call) })
 	}
+	if a.gathering || a.under >= a.apart || len(a.waiting) == 0 {
+		return
+	}
+	a.under++
+	a.gathering = true
+	a.dispatcher.worker.loops.Go(func() {
+		for range 2 {
+			runtime.Gosched() // activities that are about to end share the call
+		}
+		a.mu.Lock()
+		a.gathering = false
+		if len(a.waiting) == 0 { // they have gone with a whole call, or nobody waits for them any more
+			a.under--
+			a.mu.Unlock()
+			return
+		}
+		call := a.gather()
+		a.begin()
+		a.mu.Unlock()
+		a.make(call)
+	})
+}
+
+// gather takes up what waits, as much as a call acknowledges. The caller has the mutex.
+func (a *activityAcks) gather() *ackCall {
+	n := min(len(a.waiting), ackTogether)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(a.dispatcher.work))
+	call := &ackCall{acks: slices.Clone(a.waiting[:n]), waiters: n, ctx: ctx, cancel: cancel}
+	a.waiting = slices.Delete(a.waiting, 0, n)
+	for _, ack := range call.acks {
+		ack.sent, ack.call = ack.token(), call
+	}
+	return call
 }
 
 // make makes a call and tells everybody's outcome.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -242,15 +243,19 @@ func TestAcksWaitNotForLong(t *testing.T) {
 		pending = append(pending, a.ends(t.Context(), ackTogether-1)...)
 		a.noCall()
 		pending = append(pending, a.ends(t.Context(), 3)...)
-		calls = append(calls, a.call("2", "3", "4", "5", "6", "7", "8", "9"))
+		var whole []string
+		for n := range ackTogether {
+			whole = append(whole, strconv.Itoa(2+n))
+		}
+		calls = append(calls, a.call(whole...))
 		a.noCall()
 		time.Sleep(ackPatience - time.Nanosecond)
 		a.noCall()
-		if len(pending) != 11 {
+		if len(pending) != ackTogether+3 {
 			t.Fatalf("%d acknowledgements", len(pending))
 		}
 		time.Sleep(time.Nanosecond)
-		calls = append(calls, a.call("10", "11"))
+		calls = append(calls, a.call(strconv.Itoa(ackTogether+2), strconv.Itoa(ackTogether+3)))
 		if waited := time.Since(began); waited != ackPatience {
 			t.Errorf("waited for %v", waited)
 		}
@@ -320,5 +325,33 @@ func TestAcksAreLeft(t *testing.T) {
 		if !slices.Equal(a.store.abandoned, []string{"for 4"}) {
 			t.Errorf("given back: %v", a.store.abandoned)
 		}
+	})
+}
+
+// A call that finds nothing to acknowledge, as nobody waits any more, is not made and keeps nobody
+// waiting.
+func TestAckIsLeftBeforeItsCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := newAcknowledging(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 { // whoever leaves may be early or late
+			left := a.ends(ctx, 1)[0]
+			<-left.over
+			if !errors.Is(left.err, context.Canceled) {
+				t.Errorf("outcome of %q: %v", left.token, left.err)
+			}
+			synctest.Wait()
+			if a.acks.under != 0 || a.acks.gathering || len(a.acks.waiting) != 0 {
+				t.Fatalf("%d calls under way, gathering: %t, %d wait", a.acks.under, a.acks.gathering, len(a.acks.waiting))
+			}
+			select {
+			case <-a.store.calls: // which has been left
+			default:
+			}
+		}
+		a.ends(t.Context(), 1)
+		a.call("21").answer <- provider.Taken{}
 	})
 }

@@ -26,7 +26,7 @@ type Options struct {
 	// Default 2, at most 100,000; -1 runs none, for a worker of orchestrations. Not both can be -1.
 	//
 	// On a store that is a [provider.Taker], a worker whose work is short beside its
-	// calls of the store fetches some ahead: up to 16 turns and 16 activities wait for
+	// calls of the store fetches some ahead: up to 32 turns and 32 activities wait for
 	// a place, or for the store. Work that waits for a place longer than 100 ms, or a
 	// quarter of its lease, is given back, which is no attempt. A worker that has run
 	// an activity in a session takes no activities ahead.

@@ -3,7 +3,7 @@ package worker
 import "time"
 
 // mostAhead is the most work of a kind that a worker has in hand beyond what its slots run.
-const mostAhead = 16
+const mostAhead = 32
 
 // aheadPatience is how long work waits for a slot in the worker that has taken it, before it is
 // given back for others.
