@@ -133,6 +133,32 @@ func TestActivityThatRunsTooLong(t *testing.T) {
 	})
 }
 
+// The attempt after a run that took too long reads the last details of its heartbeats.
+func TestHeartbeatOfARunThatTookTooLong(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		rows := activity.New("Rows", func(ctx context.Context, _ string) (string, error) {
+			if text, ok := activity.LastHeartbeat[string](ctx); ok {
+				return text, nil
+			}
+			for _, row := range []string{"row 6", "row 7"} {
+				if err := activity.Heartbeat(ctx, row); err != nil && ctx.Err() == nil {
+					return "", err
+				}
+			}
+			<-ctx.Done()
+			return "", ctx.Err()
+		})
+		def := calling(rows, orchestration.WithRetry(orchestration.RetryPolicy{
+			MaxAttempts: 2, RunTimeout: time.Millisecond, RetryTimeouts: true, Backoff: orchestration.Constant(time.Millisecond),
+		}))
+		runWorker(t, store, worker.Options{}, def, rows)
+		if got := result(t, start(t, store, def, "")); got != "row 7" {
+			t.Errorf("the second attempt read %q, want row 7", got)
+		}
+	})
+}
+
 // waited is a store that says how long an activity has waited.
 type waited struct {
 	provider.Provider
