@@ -35,6 +35,8 @@ func late() []deed {
 		all = append(all, deed{name + ", the lease has ended", "", beyond, batch}, deed{name + " of somebody else", workTaken, within, batch},
 			deed{name + ", the session has ended", "UPDATE duroxide.sessions SET locked_until = 1 WHERE session_id = N'sa';", within, batch})
 	}
+	_, work, other := held("a")
+	all = append(all, deed{"ack works, the leases have ended", "UPDATE duroxide.worker_queue SET session_id = NULL;", beyond, completions(1, "a", work, other) + ", @turn_token = NULL;\n"})
 	sortByName(all)
 	return all
 }

@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,18 +85,21 @@ func fanIn() []Scenario {
 		{Name: "two in one call, and a third", Prepare: three, Sessions: []tsqltest.Session{endsOf(8, 9), does("third", ackWorkOf(7, "a"))}},
 		{Name: "two in one call, and a turn", Prepare: three, Sessions: []tsqltest.Session{endsOf(8, 9), fetches("fetch", fetchTurnOf(1))}, Allow: []int32{1222}},
 		{
-			Name: "two in one call when the lease of one ends", Prepare: three + renewWorkOf(8),
+			Name: "two in one call when the lease of one ends", Prepare: three + renewWorkOf(7) + renewWorkOf(8),
 			Sessions: []tsqltest.Session{endsOf(8, 9), fetches("fetch", fetchWorkOf(1, "w2")), passing(31 * time.Second)},
 			Allow:    []int32{1222}, Check: endedOrHeld,
 		},
 	}
 }
 
-// endedOrHeld says that as many completions have come as activities have ended.
+// endedOrHeld says that as many completions have come as activities have ended, and that who has fetched one still has it.
 func endedOrHeld(e *tsqltest.End) error {
 	const sum = "SELECT (SELECT COUNT(*) FROM duroxide.worker_queue WHERE instance_id = N'a') + (SELECT COUNT(*) FROM duroxide.orchestrator_queue WHERE instance_id = N'a')"
 	if n := e.Value(sum); n != int64(3) {
 		return fmt.Errorf("of 3 activities, those that are left and the completions that have come are %v", n)
+	}
+	if n := e.Value("SELECT COUNT(*) FROM duroxide.worker_queue WHERE lock_token = " + tokenOf(1)); n != int64(len(e.Notes())) {
+		return errors.New("somebody else has ended what was fetched")
 	}
 	return fetchedOnce(e)
 }
