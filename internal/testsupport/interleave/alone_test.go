@@ -36,7 +36,9 @@ func late() []deed {
 			deed{name + ", the session has ended", "UPDATE duroxide.sessions SET locked_until = 1 WHERE session_id = N'sa';", within, batch})
 	}
 	_, work, other := held("a")
-	all = append(all, deed{"ack works, the leases have ended", "UPDATE duroxide.worker_queue SET session_id = NULL;", beyond, completions(1, "a", work, other) + ", @turn_token = NULL;\n"})
+	const unbound = "UPDATE duroxide.worker_queue SET session_id = NULL;"
+	works := completions(1, "a", work, other) + ", @turn_token = NULL;\n"
+	all = append(all, deed{"ack works together", unbound, within, works}, deed{"ack works together, the leases have ended", unbound, beyond, works})
 	sortByName(all)
 	return all
 }
