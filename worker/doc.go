@@ -24,11 +24,11 @@
 // loops for other stores), turn.go (what one batch needs), cache.go (functions between their
 // turns), ack.go (committing), children.go, collision.go (ids that are taken), hold.go
 // (histories that the code does not fit), poison.go and misuse.go (functions that break the
-// rules); for activities activities.go (the loops), attach.go (those whose lease ends while
-// they run), acks.go (acknowledged together), cancellation.go, heartbeat.go, late.go (those
-// that begin too late or run for too long), session.go, syscall.go (built-in ones); for both
-// settle.go and kept.go (what is finished and not yet in the store), payloads.go (the codec),
-// hooks.go, lease.go and renewals.go (renewal), outage.go (a store that is away), unknown.go
-// and unknown_watch.go (work whose code nobody has), unserved.go (tags and sessions without
-// results), recent.go.
+// rules); for activities activities.go (the loops), call.go (what one of them needs),
+// outcome.go (what came of it), acks.go (acknowledged together), attach.go (those whose lease
+// ends while they run), cancellation.go, heartbeat.go, late.go (those that begin too late or
+// run for too long), session.go, syscall.go (built-in ones); for both settle.go and kept.go
+// (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
+// renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
+// (work whose code nobody has), unserved.go (tags and sessions without results), recent.go.
 package worker

@@ -284,7 +284,7 @@ func (t *turn) report(ctx context.Context, result *replay.Result) {
 		return
 	case provider.Application:
 		if d.Kind == provider.AppCancelled {
-			t.worker.withError(logger, d).WarnContext(ctx, "orchestration cancelled")
+			t.worker.withError(logger, d).InfoContext(ctx, "orchestration cancelled")
 			return
 		}
 	}

@@ -1,0 +1,256 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/duroxide/duroxide-go/activity"
+	"github.com/duroxide/duroxide-go/codec"
+	"github.com/duroxide/duroxide-go/internal/details"
+	"github.com/duroxide/duroxide-go/internal/registry"
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// call is one fetched activity on its way to an ack or an abandon.
+type call struct {
+	worker *Worker
+	slot   string
+	// fetched is the fetch that the call began with.
+	fetched *provider.FetchedWorkItem
+	item    provider.ActivityExecuteItem
+	logger  *slog.Logger
+	// ctx is the activity's, which cancel ends.
+	ctx    context.Context //nolint:containedctx // of the activity that runs
+	cancel context.CancelCauseFunc
+	// tell is called after each renewal while the activity runs.
+	tell func()
+	// settling is set when the outcome is known, and tried when its acknowledgement was tried.
+	settling settling
+	tried    bool
+	// beats is nil until the activity runs.
+	beats *heartbeats
+
+	mu sync.Mutex
+	// again is the latest fetch that the call was attached to, if any.
+	again *provider.FetchedWorkItem
+	// lease is nil until the activity runs.
+	lease *lease
+	// returned means that the handler is not waited for any more, settled that the outcome
+	// is the store's, kept, or given up.
+	returned, settled bool
+	// doubt cancels the call unless it is attached before.
+	doubt *time.Timer
+}
+
+// ref identifies the activity.
+func (c *call) ref() provider.ActivityRef {
+	return refOf(c.item)
+}
+
+func refOf(item provider.ActivityExecuteItem) provider.ActivityRef {
+	return provider.ActivityRef{Instance: item.Instance, ExecutionID: item.ExecutionID, ActivityID: item.ID}
+}
+
+// errCancelled is the cause of an activity's context when its result is no longer
+// wanted or its lease is lost.
+var errCancelled = errors.New("the activity was cancelled or its lease was lost")
+
+// errLeaseEnded is that cause when the store did not say so: it could not be asked until
+// what the activity returned had no lease any more, or it refuses to renew the lease.
+var errLeaseEnded = fmt.Errorf("the lease ended: %w", errCancelled)
+
+// wasCancelled reports whether an activity's context ended because it was cancelled, or is
+// somebody else's.
+func wasCancelled(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, errCancelled) && !errors.Is(cause, errLeaseEnded)
+}
+
+// decoded is inSession for an activity whose input this worker can decode.
+func (c *call) decoded(ctx context.Context) (settle func()) {
+	if err := c.open(ctx); err != nil {
+		return func() { c.undecodable(ctx, err) }
+	}
+	return c.inSession(ctx)
+}
+
+// inSession is dispatch within the activity's session, if it has one.
+func (c *call) inSession(ctx context.Context) (settle func()) {
+	if id := c.item.SessionID; id != nil {
+		if !c.worker.sessions.enter(*id) {
+			return func() { c.abandon(ctx, 100*time.Millisecond, true) }
+		}
+		defer c.worker.sessions.leave(*id)
+	}
+	return c.dispatch(ctx)
+}
+
+// dispatch finds the handler and runs it, unless the activity still runs, or was run before
+// and only its result did not arrive.
+func (c *call) dispatch(ctx context.Context) (settle func()) {
+	fn, ok := c.worker.handler(c.item.Name)
+	if !ok { // before poison, which is for those to judge who have the code
+		return func() { c.unregistered(ctx) }
+	}
+	if c.attached(ctx) { // before poison as well: it is no further attempt
+		return func() {}
+	}
+	if completion, ok := c.worker.kept.take(c); ok {
+		return func() { c.ack(ctx, completion) }
+	}
+	if c.fetched.AttemptCount > c.worker.options.MaxAttempts {
+		return func() { c.poisoned(ctx) }
+	}
+	if c.late() {
+		return func() { c.tooLate(ctx) }
+	}
+	return c.run(ctx, fn)
+}
+
+// run executes the handler. The lease is kept alive until the call that settles
+// the activity has returned.
+func (c *call) run(ctx context.Context, fn registry.ActivityFunc) (settle func()) {
+	c.tell = c.tellLong()
+	c.beats = &heartbeats{call: c, last: c.before()}
+	defer c.beats.stop()
+	c.takeLease(ctx)
+	defer c.worker.active.enter(c)()
+	c.worker.live.enter(c) // from now on the lease may be replaced
+
+	running, stop := c.bounded(ctx)
+	defer stop()
+	done := make(chan provider.WorkItem, 1)
+	go c.execute(running, fn, done)
+	select {
+	case completion := <-done:
+		return c.finish(ctx, c.inTime(running, completion))
+	case <-running.Done():
+	}
+	if ranTooLong(running) {
+		return c.overrun(ctx, running, done)
+	}
+	return c.cancelled(ctx, done)
+}
+
+// tellLong returns a function that logs, once, that the activity has run for QuietTime.
+func (c *call) tellLong() func() {
+	var told atomic.Bool
+	told.Store(c.worker.options.QuietTime < 0)
+	began := time.Now()
+	return func() {
+		if ran := time.Since(began); ran >= c.worker.options.QuietTime && told.CompareAndSwap(false, true) {
+			c.logger.Warn("an activity has not returned yet, its lease is renewed again and again",
+				"running_for", ran.Round(time.Millisecond), "attempt", c.fetched.AttemptCount)
+		}
+	}
+}
+
+// shutdownGrace is how long an activity may take to return after a shutdown ended
+// its context.
+const shutdownGrace = 100 * time.Millisecond
+
+// cancelled waits for an activity whose context has ended. One that does not
+// return in time keeps its goroutine, which Go cannot end, and loses its slot.
+func (c *call) cancelled(ctx context.Context, done <-chan provider.WorkItem) (settle func()) {
+	grace := c.worker.options.CancellationGracePeriod
+	shutdown := errors.Is(context.Cause(ctx), errShutdown)
+	if shutdown {
+		grace = shutdownGrace
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case completion := <-done:
+		return c.finish(ctx, completion)
+	case <-timer.C:
+		if !shutdown {
+			c.giveUp()
+		}
+		c.logger.WarnContext(ctx, "an activity ignores that its context has ended", "waited", grace)
+		if shutdown {
+			return func() { c.abandon(ctx, 0, true) }
+		}
+		return func() {}
+	}
+}
+
+// execute calls the handler and sends its outcome, also a panic or the end of its
+// goroutine, as a message.
+func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<- provider.WorkItem) {
+	var completion provider.WorkItem
+	err := errGoexit
+	ctx, ended := c.tellActivity(ctx)
+	defer func() {
+		if value := recover(); value != nil {
+			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
+			completion, err = c.failed(fmt.Sprintf("activity panicked: %v", value)), errPanicked
+		}
+		if completion == nil {
+			completion = c.failed("the activity called runtime.Goexit")
+		}
+		ended(err)
+		done <- completion
+	}()
+	ctx = activity.NewContext(ctx, activity.Environment{
+		Info: c.info(), Logger: c.logger, Caller: c.caller, Heartbeat: c.beats.beat, LastHeartbeat: c.before(),
+	})
+	result, failure := fn(ctx, c.item.Input)
+	err = failure
+	if _, builtIn := c.worker.builtIn[c.item.Name]; builtIn && errors.Is(err, codec.ErrNotDecoded) {
+		completion = undecoded{err: err}
+		return
+	}
+	if err != nil {
+		completion = c.failedWith(details.Of(provider.AppActivityFailed, err))
+		return
+	}
+	completion = provider.ActivityCompletedItem{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Result: result,
+	}
+}
+
+func (c *call) info() activity.Info {
+	info := activity.Info{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ActivityID: c.item.ID,
+		Name: c.item.Name, Attempt: c.fetched.AttemptCount, WorkerID: c.slot,
+	}
+	if c.item.SessionID != nil {
+		info.SessionID = *c.item.SessionID
+	}
+	if c.item.Tag != nil {
+		info.Tag = *c.item.Tag
+	}
+	return info
+}
+
+// caller reads the orchestration's name from its history.
+func (c *call) caller(ctx context.Context) (name, version string) {
+	history, err := c.worker.store.ReadWithExecution(ctx, c.item.Instance, c.item.ExecutionID)
+	if err == nil && len(history) > 0 {
+		if started, ok := history[0].Kind.(provider.OrchestrationStarted); ok {
+			return started.Name, started.Version
+		}
+	}
+	return provider.UnknownVersion, provider.UnknownVersion
+}
+
+func (c *call) failed(message string) provider.WorkItem {
+	return c.failedWith(provider.Application{Kind: provider.AppActivityFailed, Message: message})
+}
+
+// failedWith is a failure. With an attempt's own go its last details, for the next one.
+func (c *call) failedWith(why provider.ErrorDetails) provider.WorkItem {
+	if failure, ok := why.(provider.Application); ok {
+		failure.Heartbeat = c.details()
+		why = failure
+	}
+	return provider.ActivityFailedItem{
+		Instance: c.item.Instance, ExecutionID: c.item.ExecutionID, ID: c.item.ID, Details: why,
+	}
+}
