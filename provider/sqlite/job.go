@@ -1,0 +1,121 @@
+package sqlite
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/duroxide/duroxide-go/provider"
+	"github.com/duroxide/duroxide-go/provider/internal/columns"
+)
+
+// The states of a job.
+const (
+	// queued: nothing has happened, and the caller may withdraw it.
+	queued int32 = iota
+	// running: it is being executed, and the caller may stop waiting.
+	running
+	// left: the caller has stopped waiting.
+	left
+	// finished: the outcome stands.
+	finished
+)
+
+// job is one call in the writer's queue.
+type job struct {
+	operation string
+	// run does the call's work. Its context never ends: a call that has begun is
+	// carried out. It may be done twice, of which the second counts.
+	run func(context.Context, *tx) error
+	// then, if set, is done after run, in order. A step that fails takes back its own
+	// changes and ends the job, but what was done before it stays: thenErr says why.
+	// All calls of a group are done before the first of these steps, so that these find
+	// what the others have made.
+	then    []func(context.Context, *tx) error
+	thenErr error
+	// undo, if set, takes back what run did when nobody was left to hear of it.
+	undo func(context.Context, *tx) error
+	// bare stands in for run and is executed outside any transaction.
+	bare func(context.Context) error
+
+	// waits, if set, is what the job waits for in the writer when it has found nothing. Then
+	// parked is closed, and unserved, which has room for one, is told when a group that has
+	// begun to serve the job had nothing for it.
+	waits    *taking
+	parked   chan struct{}
+	unserved chan struct{}
+	// answered means that the caller was told before the transaction's end.
+	answered bool
+	// early, if set, has room for the turn that the caller is told of before the transaction's
+	// end, by tell.
+	early chan *turn
+	tell  func(*turn)
+	// acks is the token of the turn that the call acknowledges, "" for other calls.
+	acks string
+
+	ctx   context.Context //nolint:containedctx // it travels with the call it belongs to
+	state atomic.Int32
+	err   error
+	done  chan struct{}
+	// tx is that of the latest try.
+	tx *tx
+}
+
+// failed reports whether the job's call has failed, or what follows it.
+func (j *job) failed() bool { return j.err != nil || j.thenErr != nil }
+
+// failedToTake reports whether the job's call has failed in what it does for its taking.
+func (j *job) failedToTake() bool { return j.tx.taking != nil && j.tx.taking.handing }
+
+// do queues a call and waits for its outcome. When ctx ends first, the error says
+// whether the call may have happened.
+func (w *writer) do(ctx context.Context, j *job) error {
+	if err := w.submit(ctx, j); err != nil {
+		return err
+	}
+	for waiting := true; waiting; {
+		select {
+		case <-j.done:
+			return j.err
+		case found := <-j.early:
+			j.tell(found)
+		case <-ctx.Done():
+			waiting = false
+		}
+	}
+	if j.state.CompareAndSwap(queued, left) {
+		return provider.ContextError(ctx, j.operation)
+	}
+	if j.state.CompareAndSwap(running, left) {
+		err := provider.ContextError(ctx, j.operation)
+		err.Message += "; the call was being carried out and its outcome is unknown"
+		return err
+	}
+	<-j.done
+	return j.err
+}
+
+// submit queues a call.
+func (w *writer) submit(ctx context.Context, j *job) error {
+	if ctx.Err() != nil {
+		return provider.ContextError(ctx, j.operation)
+	}
+	j.ctx = ctx
+	j.done = make(chan struct{})
+	if !w.push(j) {
+		return columns.Closed(j.operation)
+	}
+	return nil
+}
+
+// push appends a job, unless the writer is closed.
+func (w *writer) push(j *job) bool {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return false
+	}
+	w.queue = append(w.queue, j)
+	w.mu.Unlock()
+	w.notify()
+	return true
+}
