@@ -140,7 +140,7 @@ func TestOpenRefusesAForeignSchema(t *testing.T) {
 	t.Cleanup(func() { setChecksum(t, schema, ours) }) // or the schema could not be dropped
 	for _, migrate := range []bool{false, true} {
 		s, err := Open(t.Context(), mssqltest.DSN(t), &Config{Schema: schema, AutoMigrate: migrate})
-		refused(t, s, err, ErrForeignSchema, "another text", false)
+		refused(t, s, err, ErrForeignSchema, "a different text", false)
 	}
 }
 

@@ -286,7 +286,7 @@ func TestCommandsOnAServer(t *testing.T) {
 	s.expect(cli.ExitOK, "yes", "status", "approval-1", "--wait", "--timeout", "1m")
 	s.expect(cli.ExitOK, `"instances":{"total":3,"running":0,"completed":2,"failed":1,"held":0}`, "metrics", "--json")
 
-	s.expect(cli.ExitOK, "instances deleted           0", "purge", "--older-than", "1h")
+	s.expect(cli.ExitOK, "instances deleted          0", "purge", "--older-than", "1h")
 	s.expect(cli.ExitOK, `"complete":false,"instances":1,`, "purge", "--older-than", "0s", "--batch", "1", "--budget", "1ns", "--json")
 	s.expect(cli.ExitOK, `"complete":true,"instances":2,`, "purge", "--older-than", "0s", "--executions", "--json")
 	s.expect(cli.ExitOK, "No instances.", "list")
