@@ -78,7 +78,7 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 	}
 }
 
-// failed is observe for a failure.
+// failed is observe for a failure. The caller has the mutex.
 func (o *outage) failed(ctx context.Context, operation string, err error) {
 	now := time.Now()
 	first := len(o.failing) == 0
