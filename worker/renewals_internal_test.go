@@ -101,19 +101,24 @@ func TestLeasesAreRenewedTogether(t *testing.T) {
 	})
 }
 
+// refusing is a store that renews all leases together but that of one token.
+func refusing(token string, why error) *renewer {
+	return &renewer{renew: func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
+		outcomes := make([]error, len(locks))
+		for i, lock := range locks {
+			if lock.LockToken == token {
+				outcomes[i] = why
+			}
+		}
+		return outcomes, nil
+	}}
+}
+
 // A lease whose row is locked is tried again a moment later, alone, and the others are renewed.
 func TestOneOfManyLeasesIsBlocked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &renewer{renew: func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
-			outcomes := make([]error, len(locks))
-			for i, lock := range locks {
-				if lock.LockToken == "1" {
-					outcomes[i] = provider.Retryable("renew", "somebody has locked it", nil)
-				}
-			}
-			return outcomes, nil
-		}}
+		store := refusing("1", provider.Retryable("renew", "somebody has locked it", nil))
 		h := hold(t, store, 3)
 		_ = clock.Sleep(t.Context(), 30*time.Second)
 		h.stop()
@@ -126,15 +131,7 @@ func TestOneOfManyLeasesIsBlocked(t *testing.T) {
 func TestOneOfManyLeasesIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		store := &renewer{renew: func(_ context.Context, locks []provider.LockRenewal) ([]error, error) {
-			outcomes := make([]error, len(locks))
-			for i, lock := range locks {
-				if lock.LockToken == "1" {
-					outcomes[i] = provider.Permanent("renew", "Invalid lock token", provider.ErrInvalidLockToken)
-				}
-			}
-			return outcomes, nil
-		}}
+		store := refusing("1", provider.Permanent("renew", "Invalid lock token", provider.ErrInvalidLockToken))
 		h := hold(t, store, 3)
 		_ = clock.Sleep(t.Context(), 60*time.Second)
 		h.leases[0].stop()

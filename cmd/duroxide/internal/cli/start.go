@@ -129,14 +129,7 @@ func (a *app) start(ctx context.Context, s session, name, instance string, input
 	if !w.wait {
 		return nil
 	}
-	status, err := w.until(ctx, s, instance)
-	if err != nil {
-		return err
-	}
-	if err := a.printStatus(ctx, s, status); err != nil {
-		return err
-	}
-	return status.Err()
+	return a.printEnd(ctx, s, instance, w)
 }
 
 // payloadOf returns what an optional argument stands for: null without one, the

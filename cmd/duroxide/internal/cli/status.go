@@ -77,20 +77,26 @@ has ended; the exit code is 4 if it failed or was cancelled.`,
 
 func (a *app) status(ctx context.Context, s session, instance string, w waiting) error {
 	if w.wait {
-		status, err := w.until(ctx, s, instance)
-		if err != nil {
-			return err
-		}
-		if err := a.printStatus(ctx, s, status); err != nil {
-			return err
-		}
-		return status.Err()
+		return a.printEnd(ctx, s, instance, w)
 	}
 	status, err := s.Status(ctx, instance)
 	if err != nil {
 		return err
 	}
 	return a.printStatus(ctx, s, status)
+}
+
+// printEnd waits for an instance to end and prints it. The error is also that of an instance that
+// has failed.
+func (a *app) printEnd(ctx context.Context, s session, instance string, w waiting) error {
+	status, err := w.until(ctx, s, instance)
+	if err != nil {
+		return err
+	}
+	if err := a.printStatus(ctx, s, status); err != nil {
+		return err
+	}
+	return status.Err()
 }
 
 // printStatus prints an instance with what its latest execution came to.
