@@ -23,11 +23,11 @@ var fields = []field{
 	{"package", text(func(c *Config) *string { return &c.Model.Package }, packageProblem), "name of the Go package; must be set"},
 	{
 		"out", text(func(c *Config) *string { return &c.Out }, folderProblem),
-		"folder for the Go files; must be set, except in sqlc, which has an out of its own for plugins",
+		"folder for the Go files; must be set, except as a plugin: sqlc has its own key out",
 	},
 	{
 		"schema", texts(func(c *Config) *[]string { return &c.Schema }, patternProblem),
-		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders) or folders, without those below",
+		"scripts that define tables, types, views and functions: files, patterns (** is any number of folders), or folders without their subfolders",
 	},
 	{
 		"procedures", texts(func(c *Config) *[]string { return &c.Procedures }, patternProblem),
@@ -36,7 +36,7 @@ var fields = []field{
 	{"queries", texts(func(c *Config) *[]string { return &c.Queries }, patternProblem), "scripts with annotated queries"},
 	{
 		"default_schema", text(func(c *Config) *string { return &c.DefaultSchema }, anything),
-		"schema of names that are written without one; dbo if not set",
+		"schema of names that are written without a schema; dbo if not set",
 	},
 	{
 		"nulls", text(func(c *Config) *string { return &c.Model.Nulls }, oneOf(model.NullsPointer, model.NullsSQL)),
@@ -44,19 +44,19 @@ var fields = []field{
 	},
 	{
 		"tables", text(func(c *Config) *string { return &c.Model.Tables }, oneOf(model.TablesJSON, model.TablesTVP, model.TablesBoth)),
-		"how table arguments travel: json (the default), one document; tvp, the driver's table-valued parameters; or both, tvp unless New is told WithTablesAsJSON",
+		"how table arguments are sent: json (the default), as one JSON document; tvp, as the driver's table-valued parameters; both, as tvp unless New is given WithTablesAsJSON",
 	},
 	{
 		"exclude", texts(func(c *Config) *[]string { return &c.Exclude }, anything),
-		"procedures to generate nothing for, whatever is wrong in them, and views, functions and triggers not to look at; each must exist",
+		"procedures to generate nothing for, and views, functions and triggers to ignore, whatever is wrong in them; each must exist",
 	},
 	{
 		"rename", names(func(c *Config) *map[string]string { return &c.Model.Rename }),
-		"Go names by SQL name, where the usual one does not suit",
+		"Go names by SQL name, to replace the usual ones",
 	},
 	{
 		"schema_in_names", flag(func(c *Config) *bool { return &c.Model.SchemaInNames }),
-		"true: the schema is part of every method's name, not only where two schemas share one; false if not set",
+		"true: every method's name contains the schema, not only where two schemas have a procedure of the same name; false if not set",
 	},
 	{
 		"sequences", flag(func(c *Config) *bool { return &c.Model.Sequences }),
@@ -64,35 +64,35 @@ var fields = []field{
 	},
 	{
 		"portability", texts(func(c *Config) *[]string { return &c.Vet.Portability }, oneOf(vet.Babelfish)),
-		"other servers that the scripts must run on: babelfish; none if not set",
+		"other servers that the scripts must run on: babelfish turns on the rules B; none if not set",
 	},
-	{"vet", section("vet.", vetFields), "options of the lint rules, see below"},
+	{"vet", section("vet.", vetFields), "options of the lint rules, listed below"},
 }
 
 // vetFields are the keys below vet. None has an effect on what is generated.
 var vetFields = []field{
-	vetList("enable", "rules or families (P6, or all) that are off unless asked for",
+	vetList("enable", "optional rules to switch on: ids, families such as P6, or all",
 		func(v *vet.Options) *[]string { return &v.Enable }),
-	vetList("disable", "rules or families not to apply; wins over enable", func(v *vet.Options) *[]string { return &v.Disable }),
-	vetText("schema", "the schema that every object is in", func(v *vet.Options) *string { return &v.Schema }),
+	vetList("disable", "rules or families to switch off; wins over enable", func(v *vet.Options) *[]string { return &v.Disable }),
+	vetText("schema", "the schema that every object is in; needed by P3-text", func(v *vet.Options) *string { return &v.Schema }),
 	vetNumber("error_min", "the lowest number that THROW may raise; 50001 if not set",
 		func(v *vet.Options) *int64 { return &v.ErrorMin }),
-	vetNumber("error_max", "the highest; 2147483647 if not set", func(v *vet.Options) *int64 { return &v.ErrorMax }),
-	vetList("lock_tokens", "columns that hold the token of a lease", func(v *vet.Options) *[]string { return &v.LockTokens }),
-	vetList("locked_until", "columns that hold the end of a lease", func(v *vet.Options) *[]string { return &v.LockedUntil }),
-	vetList("payloads", "members of JSON documents that can be of any length",
+	vetNumber("error_max", "the highest number that THROW may raise; 2147483647 if not set", func(v *vet.Options) *int64 { return &v.ErrorMax }),
+	vetList("lock_tokens", "columns that hold the token of a lease; needed by the rules Q3", func(v *vet.Options) *[]string { return &v.LockTokens }),
+	vetList("locked_until", "columns that hold the end of a lease; needed by the rules Q3", func(v *vet.Options) *[]string { return &v.LockedUntil }),
+	vetList("payloads", "members of JSON documents that can be of any length; needed by T4-member",
 		func(v *vet.Options) *[]string { return &v.Payloads }),
-	vetList("queue_tables", "tables that are claimed from", func(v *vet.Options) *[]string { return &v.QueueTables }),
-	vetList("hot_tables", "tables that must not have foreign keys", func(v *vet.Options) *[]string { return &v.HotTables }),
-	vetList("lock_order", "the order in which tables are locked, everywhere",
+	vetList("queue_tables", "queue tables, from which workers claim rows; needed by Q5 and some rules Q9", func(v *vet.Options) *[]string { return &v.QueueTables }),
+	vetList("hot_tables", "tables that many sessions write at the same time; needed by Q6-foreign-key and some rules Q9", func(v *vet.Options) *[]string { return &v.HotTables }),
+	vetList("lock_order", "tables in the order in which every transaction must lock them; needed by Q6-order",
 		func(v *vet.Options) *[]string { return &v.LockOrder }),
-	vetList("header", "titles of the sections of a header, in their order: called by, transaction, parameters, result sets, locks, hints, errors, length",
+	vetList("header", "titles of the sections of a header, in their order, for D1-header; for example called by, transaction, parameters, result sets, locks, hints, errors, length",
 		func(v *vet.Options) *[]string { return &v.Header }),
-	vetNumber("max_lines", "how many lines a procedure may have without saying why; 150 if not set",
+	vetNumber("max_lines", "how many lines a procedure may have without a section Length in its header; 150 if not set",
 		func(v *vet.Options) *int64 { return &v.MaxLines }),
-	vetList("purge_prefixes", "how the names of procedures that delete in bulk begin; purge_, prune_ and delete_ if not set",
+	vetList("purge_prefixes", "prefixes of the names of procedures that delete in bulk, for the rules Q7; purge_, prune_ and delete_ if not set",
 		func(v *vet.Options) *[]string { return &v.PurgePrefixes }),
-	vetList("roles", "the roles that views and procedures are granted to", func(v *vet.Options) *[]string { return &v.Roles }),
+	vetList("roles", "the roles that views and procedures are granted to; needed by P9-grant", func(v *vet.Options) *[]string { return &v.Roles }),
 }
 
 // vetList, vetText and vetNumber spare each key of vet to say where the options of the rules are. Their values aren't
