@@ -21,8 +21,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Client talks to the orchestrations of one store. It holds no resources while nobody waits,
-// and is safe for concurrent use.
+// Client talks to the orchestrations of one store. It holds no resources while no call waits, and is safe for
+// concurrent use.
 type Client struct {
 	store provider.Provider
 	codec *codec.Codec
@@ -36,12 +36,11 @@ type Client struct {
 // Option changes a client.
 type Option func(*Client)
 
-// WithCodec encodes payloads on their way to the store. All workers and clients of a store
-// need the same codec. A payload that cannot be decoded is [codec.ErrNotDecoded].
+// WithCodec encodes payloads before they go to the store. All workers and clients of a store need the same codec. A
+// payload that cannot be decoded is the error [codec.ErrNotDecoded].
 func WithCodec(c *codec.Codec) Option { return func(client *Client) { client.codec = c } }
 
-// WithHook has a hook told of what is started, sent and waited for, and of the calls of the
-// store.
+// WithHook sets a hook, which is called for starts, messages, waits and calls to the store.
 func WithHook(h hook.Hook) Option { return func(c *Client) { c.hook = h } }
 
 // New returns a client for the store.
@@ -61,8 +60,7 @@ func New(store provider.Provider, options ...Option) *Client {
 // interface.
 var ErrManagementNotAvailable = errors.New("the store offers no management interface")
 
-// Admin returns the store's management interface, which knows no codec: payloads are as the
-// store has them. Error:
+// Admin returns the store's management interface. It applies no codec: payloads are as the store has them. Error:
 // [ErrManagementNotAvailable].
 func (c *Client) Admin() (provider.Admin, error) {
 	if admin := c.store.Admin(); admin != nil {

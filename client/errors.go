@@ -8,29 +8,29 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Why a call failed, for errors.Is.
+// Why a call failed. Match them with errors.Is.
 var (
 	// ErrAlreadyExists reports a start of a used instance id; the error is an
 	// [*AlreadyExistsError].
 	ErrAlreadyExists = orchestration.ErrAlreadyExists
-	// ErrNoInstance reports, with [MustExist], an id without an instance and without a
-	// queued start. It matches [provider.ErrNotFound].
+	// ErrNoInstance reports an id that has neither an instance nor a queued start, see [MustExist]. It matches
+	// [provider.ErrNotFound].
 	ErrNoInstance = fmt.Errorf("there is no such instance: %w", provider.ErrNotFound)
-	// ErrEnded reports, with [MustExist], an instance that has ended.
+	// ErrEnded reports an instance that has ended, see [MustExist].
 	ErrEnded = errors.New("the instance has ended")
 	// ErrDeleted reports that the instance was deleted during a wait. It matches
 	// [provider.ErrNotFound].
 	ErrDeleted = fmt.Errorf("the instance was deleted: %w", provider.ErrNotFound)
 )
 
-// AlreadyExistsError is who uses the instance id of a start. It matches
+// AlreadyExistsError reports a start whose instance id is used, and describes the instance that uses it. It matches
 // [ErrAlreadyExists].
 type AlreadyExistsError struct {
 	Instance string
 	// Name is the orchestration's name.
 	Name string
-	// State is how far it was: [Queued], [Running], [Completed] or [Failed],
-	// which includes one that was cancelled.
+	// State is the state of that instance: [Queued], [Running], [Completed] or [Failed]. Failed includes cancelled
+	// instances.
 	State State
 }
 

@@ -11,9 +11,9 @@ import (
 // ErrNotHeld reports a retry of an instance that is not held.
 var ErrNotHeld = errors.New("the instance is not held")
 
-// Held tells why an instance is held: its code does not fit its history, and its workers have
-// worker.Options.HoldMisfits. It is nil for any other instance. A held instance is [Running].
-// Errors: [ErrManagementNotAvailable], also of a store that is no [provider.HeldAdmin].
+// Held returns why an instance is held: its code does not fit its history, and its workers have HoldMisfits set in
+// worker.Options. It returns nil for any other instance. The state of a held instance is Running. Error:
+// [ErrManagementNotAvailable], also for a store that is not a [provider.HeldAdmin].
 func (c *Client) Held(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	admin, err := c.heldAdmin()
 	if err != nil {
@@ -26,10 +26,9 @@ func (c *Client) Held(ctx context.Context, instance string) (*provider.HeldInsta
 	return held, nil
 }
 
-// RetryHeld has a held instance tried again at once, such as after a rollback, where it would
-// wait for its next try: up to worker.Options.UnregisteredBackoffMax. It is held again if its
-// code still does not fit. Errors: [ErrNotHeld]; [ErrNoInstance] and [ErrEnded] say more; those
-// of [Client.Held].
+// RetryHeld tries a held instance again at once, for example after a rollback. Without it, the instance waits for its
+// next try, up to UnregisteredBackoffMax in worker.Options. It is held again if its code still does not fit. Errors:
+// [ErrNotHeld], or more precisely [ErrNoInstance] or [ErrEnded]; those of [Client.Held].
 func (c *Client) RetryHeld(ctx context.Context, instance string) error {
 	admin, err := c.heldAdmin()
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// WaitError is a wait that its context ended. After a deadline it says how far the
-// instance was.
+// WaitError reports that the context ended before the wait did. After a deadline it describes how far the instance
+// was.
 type WaitError struct {
 	Instance string
-	// Status is how far the instance was after the deadline; the custom status is left
-	// out. Its State is "" when nobody looked: after another end than a deadline, and when
-	// the store did not answer within a second.
+	// Status is the instance's status after the deadline, without the custom status. Its State is "" if the status
+	// was not read: when the context ended for another reason than its deadline, or the store did not answer within a
+	// second.
 	Status Status
-	// LastEvent is the last event's type, "" without history.
+	// LastEvent is the type of the last event, "" if there is no history.
 	LastEvent string
-	// WaitsFor are the calls and waits without a result, the oldest first.
+	// WaitsFor lists the calls and waits that have no result yet, the oldest first.
 	WaitsFor []string
-	// Err is why the wait ended: the context's error, its cause, and the store's trouble.
+	// Err is why the wait ended: the context's error, its cause, and the store's error if there was one.
 	Err error
 }
 
-// Error tells all but payloads; of many calls it names the first three.
+// Error describes the wait without payloads. Of WaitsFor it names the first three.
 func (e *WaitError) Error() string {
 	return fmt.Sprintf("waiting for %q: %v%s", e.Instance, e.Err, e.progress())
 }

@@ -30,9 +30,8 @@ func (r *Run[O]) Instance() string { return r.instance }
 // Status reads the instance's status.
 func (r *Run[O]) Status(ctx context.Context) (Status, error) { return r.client.Status(ctx, r.instance) }
 
-// Wait waits for the result. Errors: [*FailedError] when the orchestration
-// failed, what [Client.Wait] says when the context ends first, or a result that does
-// not fit O.
+// Wait waits for the result. Errors: [*FailedError] when the orchestration failed; those of [Client.Wait]; an error
+// for a result that cannot be decoded as an O.
 func (r *Run[O]) Wait(ctx context.Context) (O, error) {
 	var none O
 	_, knows := observed.As[provider.InstanceStarter](r.client.store)

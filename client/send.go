@@ -24,14 +24,13 @@ type sendOption func(*sendOptions)
 
 func (f sendOption) ofSend(o *sendOptions) { f(o) }
 
-// MustExist demands an instance that can take what is sent: one that runs, or whose start
-// is queued. Otherwise nothing is sent, and the error is [ErrNoInstance] or [ErrEnded]. The
-// check comes before the sending, so an instance that ends in between does not get it. A
-// store that is no [provider.InstanceStarter] knows no queued starts.
+// MustExist sends only to an instance that runs or whose start is queued. Otherwise nothing is sent, and the error is
+// [ErrNoInstance] or [ErrEnded]. The check is made before the message is sent: an instance that ends in between does
+// not receive it. A store that is not a [provider.InstanceStarter] does not know queued starts.
 func MustExist() SendOption { return sendOption(func(o *sendOptions) { o.mustExist = true }) }
 
-// RaiseEvent raises an event by its declaration, see [Client.RaiseEvent]. Data that would
-// not read back as a T is refused and nothing is sent.
+// RaiseEvent raises a declared event, see [Client.RaiseEvent]. Data that cannot be decoded as a T again is an error,
+// and nothing is sent.
 func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event[T], instance string, data T, options ...SendOption) error {
 	text, err := encodeFitting(data)
 	if err != nil {
@@ -40,8 +39,8 @@ func RaiseEvent[T any](ctx context.Context, c *Client, event orchestration.Event
 	return c.raise(ctx, event.Name(), instance, text, options)
 }
 
-// Enqueue puts a message into a declared queue of the instance, see [Client.Enqueue]. A
-// message that would not read back as a T is refused and nothing is sent.
+// Enqueue puts a message into a declared queue of the instance, see [Client.Enqueue]. A message that cannot be
+// decoded as a T again is an error, and nothing is sent.
 func Enqueue[T any](ctx context.Context, c *Client, queue orchestration.Queue[T], instance string, message T, options ...SendOption) error {
 	text, err := encodeFitting(message)
 	if err != nil {
@@ -59,10 +58,9 @@ func encodeFitting[T any](value T) (string, error) {
 	return text, err
 }
 
-// RaiseEvent raises a positional event, which the next unanswered
-// orchestration.WaitForEvent of that name receives. It is lost when nobody waits. For an
-// instance that never begins it stays queued until orphaned messages are deleted
-// ([provider.OrphanCollector]). See [MustExist].
+// RaiseEvent raises an event. The oldest [orchestration.WaitForEvent] of that name that has no event yet receives it.
+// If none waits, the event is lost. An event for an id that is never started stays queued until orphaned messages are
+// deleted ([provider.OrphanCollector]). See [MustExist].
 func (c *Client) RaiseEvent(ctx context.Context, instance, event string, data any, options ...SendOption) error {
 	text, err := payload.Encode(data)
 	if err != nil {
@@ -76,9 +74,8 @@ func (c *Client) raise(ctx context.Context, event, instance, text string, option
 		provider.ExternalRaisedItem{Instance: instance, Name: event, Data: text}, options)
 }
 
-// Enqueue puts a message into a queue of the instance, which keeps it until an
-// orchestration.Dequeue takes it. For an id that was never started it is dropped. See
-// [MustExist].
+// Enqueue puts a message into a queue of the instance. The queue keeps it until an [orchestration.Dequeue] takes it.
+// A message for an id that was never started is dropped, see [MustExist].
 func (c *Client) Enqueue(ctx context.Context, instance, queue string, message any, options ...SendOption) error {
 	text, err := payload.Encode(message)
 	if err != nil {
@@ -92,10 +89,10 @@ func (c *Client) enqueue(ctx context.Context, queue, instance, text string, opti
 		provider.QueueMessageItem{Instance: instance, Name: queue, Data: text}, options)
 }
 
-// Cancel asks an instance to end. It fails with "canceled: reason" at its next
-// turn, without running further code of the orchestration, and its
-// sub-orchestrations with it. A finished instance stays as it is, and so does one that is
-// started after the request. See [MustExist].
+// Cancel asks an instance to end. At its next turn the instance fails with "canceled: reason", without running
+// further code, and its sub-orchestrations are cancelled with it; see [orchestration.Definition.WithCleanup] for
+// instances that clean up first. A cancel request has no effect on a finished instance, nor on one that is started
+// after the request, see [MustExist].
 func (c *Client) Cancel(ctx context.Context, instance, reason string, options ...SendOption) error {
 	return c.send(ctx, fmt.Sprintf("cancelling %q", instance),
 		provider.CancelInstanceItem{Instance: instance, Reason: reason}, options)

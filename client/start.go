@@ -41,31 +41,28 @@ func AtVersion(version string) StartOption {
 	return startOption(func(o *startOptions) { o.version = &version })
 }
 
-// UseExisting starts nothing when the instance id is used, and returns the run of the
-// instance that uses it, whatever its orchestration. It makes a repeated start harmless,
-// also one that is repeated because the answer was lost.
+// UseExisting starts nothing when the instance id is used. Start then returns the run of the instance that has the
+// id, whatever its orchestration. It makes a repeated start harmless, for example after the answer to the first was
+// lost.
 func UseExisting() StartOption {
 	return startOption(func(o *startOptions) { o.useExisting = true })
 }
 
-// ReplaceFinished deletes a finished instance that uses the id, with its
-// sub-orchestrations, and starts the new one. One that runs, or whose start waits, stays,
-// and the start fails with [ErrAlreadyExists] unless [UseExisting] is given, too. A
-// finished sub-orchestration cannot be replaced: [provider.ErrSubOrchestration]; nor can
-// an instance with a sub-orchestration that runs: [provider.ErrStillRunning].
+// ReplaceFinished deletes a finished instance that uses the id, with its sub-orchestrations, and starts the new one.
+// An instance that runs, or whose start waits, is not replaced: the start fails with [ErrAlreadyExists], unless
+// UseExisting is given as well. Errors: [provider.ErrSubOrchestration] if the finished instance is a
+// sub-orchestration; [provider.ErrStillRunning] if one of its sub-orchestrations runs.
 //
-// Deleting and starting are two steps. Another start can come between them, and the error
-// then names it; if the process ends between them, nothing is started. If several callers
-// replace one instance at the same time, a later one may replace the new instance of an
-// earlier one once that has finished.
+// Deleting and starting are two steps. If another start comes between them, this start fails with [ErrAlreadyExists].
+// If the process ends between them, nothing is started. If several callers replace one instance at the same time, a
+// later call may replace the new instance of an earlier call once that has finished.
 func ReplaceFinished() StartOption {
 	return startOption(func(o *startOptions) { o.replacing = true })
 }
 
-// WithMessage sends a message together with the start, in one step of a store that is a
-// [provider.MessageStarter]: nobody sees the instance without it. With [UseExisting] it is
-// sent to the instance that uses the id, too, which drops it if it has ended. It may be given
-// several times.
+// WithMessage sends a message together with the start. With a store that is a [provider.MessageStarter] both happen
+// in one step, so the instance never exists without the message. With [UseExisting] the message is also sent to an
+// existing instance, which drops it if it has ended. WithMessage may be given several times.
 func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 	text, err := encodeFitting(value)
 	return startOption(func(o *startOptions) {
@@ -73,15 +70,13 @@ func WithMessage[T any](queue orchestration.Queue[T], value T) StartOption {
 	})
 }
 
-// Start starts an orchestration under an instance id of the caller's choice. An id that is
-// used, by an instance in whatever state or by a start that waits for its first turn,
-// starts nothing and is an [*AlreadyExistsError]; [UseExisting] and [ReplaceFinished]
-// change that. Of several starts of one id that come at the same time, one starts it and
-// the others are told (with a store that is no [provider.InstanceStarter] several can be
-// told that they did).
+// Start starts an orchestration under an instance id of the caller's choice. An id is used if an instance in any
+// state has it, or a start that waits for its first turn. A start of a used id starts nothing and returns an
+// [*AlreadyExistsError]; [UseExisting] and [ReplaceFinished] change that. Of several starts of one id at the same
+// time, one succeeds and the others get the error. With a store that is not a [provider.InstanceStarter], several can
+// return success.
 //
-// When the store's answer is lost, the instance may have been started all the same: use
-// [UseExisting] to start again.
+// If the store's answer is lost, the instance may have been started nevertheless. Use [UseExisting] to start again.
 //
 // Error: [provider.ErrInvalidArgument] for a definition without a name, and for an id that
 // begins with "sub::" or contains "::sub::", which are reserved for sub-orchestrations.

@@ -11,7 +11,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// State is how far an instance is.
+// State is the state of an instance.
 type State string
 
 // The states of an instance as clients see them. An instance between two
@@ -19,13 +19,12 @@ type State string
 const (
 	// NotFound also covers an instance whose first turn has not run yet.
 	NotFound State = "NotFound"
-	// Queued is an instance whose start waits for its first turn. Only errors say it, see
-	// [AlreadyExistsError].
+	// Queued is an instance whose start waits for its first turn. Only an [AlreadyExistsError] has this state.
 	Queued    State = "Queued"
 	Running   State = "Running"
 	Completed State = "Completed"
 	Failed    State = "Failed"
-	// Cancelled is an instance that ended by its cancellation. Stores know it as failed.
+	// Cancelled is an instance that ended because it was cancelled. In the store its status is Failed.
 	Cancelled State = "Cancelled"
 )
 
@@ -45,17 +44,17 @@ type Status struct {
 	CustomStatus *string
 	// CustomStatusVersion grows with each change of the custom status.
 	CustomStatusVersion uint64
-	// DroppedMessages counts the queue messages that the executions lost so far by
-	// continuing as new with more than 100 unread ones. Executions that a worker before
-	// 0.1.31 began also lose what a dequeue held unread. What workers of other
-	// implementations lost is not in it.
+	// DroppedMessages counts the queue messages that this instance has lost so far: an execution that continues as
+	// new takes at most 100 unread messages along. Executions that a framework version before 0.1.31 began also lose
+	// messages that a Dequeue had received and the function had not read. Messages that other implementations of
+	// Duroxide dropped are not counted.
 	DroppedMessages uint64
 }
 
 // Finished reports whether the instance has ended.
 func (s Status) Finished() bool { return s.State == Completed || s.Failure != nil }
 
-// Err returns why an instance failed or was cancelled, as [*FailedError], else nil.
+// Err returns a [*FailedError] if the instance failed or was cancelled, and nil otherwise.
 func (s Status) Err() error {
 	if s.Failure == nil {
 		return nil
@@ -63,7 +62,7 @@ func (s Status) Err() error {
 	return &FailedError{Instance: s.Instance, Details: s.Failure}
 }
 
-// FailedError is an orchestration that failed.
+// FailedError reports an orchestration that failed or was cancelled.
 type FailedError struct {
 	Instance string
 	Details  provider.ErrorDetails
@@ -96,7 +95,7 @@ func cancelled(failure provider.ErrorDetails) bool {
 	return ok && application.Kind == provider.AppCancelled
 }
 
-// Status reads an instance's status. An unknown instance is [NotFound], no error.
+// Status reads an instance's status. An unknown instance has the state [NotFound]; that is not an error.
 func (c *Client) Status(ctx context.Context, instance string) (Status, error) {
 	history, err := c.read(ctx, instance)
 	if err != nil {

@@ -24,16 +24,14 @@ type transaction struct {
 	start   func(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error)
 }
 
-// InTx makes a start, or what is sent, part of the caller's own transaction: it takes
-// effect if the transaction commits, and not if it rolls back. The transaction is a *sql.Tx
-// of the store's database, in which the caller has tables of its own; EnqueueTx of
-// provider/mssql and of provider/sqlite says what else it must be. Workers notice the
-// commit by polling. After an error, roll back, and run the whole transaction again if the
-// error is retryable ([provider.IsRetryable]).
+// InTx makes a start or a message part of the caller's own transaction: it takes effect if the transaction commits,
+// and not if it rolls back. The transaction is a *sql.Tx of the store's database, in which the caller has tables of
+// its own. The methods EnqueueTx of provider/mssql and provider/sqlite list further requirements. Workers notice the
+// commit by polling. After an error, roll back, and run the whole transaction again if the error is retryable
+// ([provider.IsRetryable]).
 //
-// A [Run] can be waited for once the transaction is committed. With [ReplaceFinished] a start
-// is refused. Error: [errors.ErrUnsupported] with a store that is no [provider.TxEnqueuer] for
-// such a transaction.
+// Wait for a Run only after the transaction is committed. InTx cannot be combined with [ReplaceFinished]. Error:
+// errors.ErrUnsupported if the store is not a [provider.TxEnqueuer] for transactions of this type.
 func InTx[Tx any](tx Tx) TxOption {
 	return TxOption{func(store provider.Provider) (transaction, error) {
 		s, ok := observed.As[provider.TxEnqueuer[Tx]](store)

@@ -22,12 +22,11 @@ const (
 	recently  = time.Second
 )
 
-// Wait waits until the instance has ended, also for one that is yet to start. Use
-// a context with a deadline to bound it; the error is then a [*WaitError], which wraps the
-// context's and, if the store could not be asked the last time, the store's. Error:
-// [ErrDeleted] for an instance that was there and is there no more.
+// Wait waits until the instance has ended, even if it has not started yet. Use a context with a deadline to limit the
+// wait. Errors: [*WaitError] when the context ends first; it wraps the context's error and, if the last call to the
+// store failed, the store's error. [ErrDeleted] when the instance was deleted during the wait.
 //
-// All waits of a client ask the store together, if it can tell how far many instances are.
+// All waits of a client ask the store in one call, if the store is a [provider.ProgressReader].
 func (c *Client) Wait(ctx context.Context, instance string) (Status, error) {
 	return c.wait(ctx, instance, nil, false)
 }
@@ -38,9 +37,8 @@ func (c *Client) wait(ctx context.Context, instance string, since *notices, know
 	return c.waitUntil(ctx, waiting{instance: instance, since: since, known: known, listen: c.listenForEnd})
 }
 
-// WaitForCustomStatus waits until the custom status has a version above
-// lastVersion or the instance has ended, and returns the status. It ends with its
-// context, and with a deleted instance, as [Client.Wait] does.
+// WaitForCustomStatus waits until the custom status has a version above lastVersion or the instance has ended, and
+// returns the status. Errors: as for [Client.Wait].
 func (c *Client) WaitForCustomStatus(ctx context.Context, instance string, lastVersion uint64) (Status, error) {
 	return c.waitUntil(ctx, waiting{
 		instance: instance, listen: c.listenForChange,

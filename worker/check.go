@@ -9,11 +9,11 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// MisfitError is a history that the registered code does not fit.
+// MisfitError reports a history that the registered code does not fit.
 type MisfitError struct {
 	Instance    string
 	ExecutionID uint64
-	// EventID is the recorded event that the code does not ask for, 0 when it is something else.
+	// EventID is the recorded event that the code does not ask for; 0 when the misfit is something else.
 	EventID uint64
 	// Reason says what the history holds, what the code asks for, and at which line. There is no
 	// payload in it.
@@ -25,12 +25,11 @@ func (e *MisfitError) Error() string {
 	return fmt.Sprintf("%q, execution %d: %s", e.Instance, e.ExecutionID, e.Reason)
 }
 
-// Check replays one execution's history against the registered code, before that code is deployed.
-// It makes no call to the store and has no effects. After the end of the history the code may ask
-// for anything. Keys of the key-value map that an earlier execution has set are not in a history,
-// so code that decides by them is only checked in first executions. Payloads are decoded by
-// [Options].Codec. Errors: [*MisfitError], or another reason why a history cannot be replayed, such
-// as a version that is not registered, or [codec.ErrNotDecoded].
+// Check replays one execution's history against the registered code, before that code is deployed. It makes no call
+// to the store and has no effects. After the end of the history the code may ask for anything. A history does not
+// contain keys of the key-value map that an earlier execution set, so code that decides by such keys is checked only
+// in first executions. Payloads are decoded by [Options].Codec. Errors: [*MisfitError]; [codec.ErrNotDecoded]; or
+// another reason why the history cannot be replayed, such as a version that is not registered.
 func (w *Worker) Check(ctx context.Context, history []provider.Event) error {
 	misfit, err := w.check(ctx, history)
 	switch {

@@ -9,15 +9,16 @@
 //	}
 //	return w.Run(ctx)
 //
-// Any number of workers, in any number of processes, may share a store. The store
-// makes sure that at most one turn of an instance runs at any time and that the
-// work of a worker that dies comes back when its leases end.
+// Any number of workers, in any number of processes, may share a store. A turn is one piece of an orchestration's
+// run, until the function has to wait. A lease is the time for which a worker owns a turn or an activity; the worker
+// renews it while it works. The store ensures that at most one turn of an instance runs at a time. When a worker
+// dies, its leases end and other workers get its work.
 //
-// Nothing waits in silence. The log names the line where an orchestration function blocks
-// or where another goroutine uses its context. It warns of what has run or waited for long,
-// comes near a limit, or is lost. It tells when the store goes away, at growing intervals
-// while it is away, and when it is back.
-//
+// The log names the line where an orchestration function blocks, or where another goroutine uses its context. It
+// warns about work that has run or waited for a long time, that comes near a limit, or that is lost. It reports when
+// the store becomes unreachable, again at growing intervals while that lasts, and when the store is back.
+package worker
+
 // Files: worker.go (life cycle), options.go, options_check.go, known.go (the code this worker
 // has), check.go (whether a history fits it); dispatcher.go, slots.go, pace.go and taking.go
 // (how work is found in a store that is a [provider.Taker]); for turns orchestrator.go (the
@@ -31,4 +32,3 @@
 // (what is finished and not yet in the store), payloads.go (the codec), hooks.go, lease.go and
 // renewals.go (renewal), outage.go (a store that is away), unknown.go and unknown_watch.go
 // (work whose code nobody has), unserved.go (tags and sessions without results), recent.go.
-package worker

@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// Held is an instance that waits because its code does not fit its history.
+// Held is an instance that waits because the registered code does not fit its history.
 type Held struct {
 	Instance    string
 	ExecutionID uint64
@@ -19,7 +19,7 @@ type Held struct {
 	// Reason says what the history holds, what the code asks for, and at which line. There is no
 	// payload in it.
 	Reason string
-	// Since is when this worker met it first, and Next when it is offered again.
+	// Since is when this worker first found that the code does not fit. Next is when the instance is offered again.
 	Since, Next time.Time
 }
 
@@ -30,10 +30,10 @@ type heldTurn struct {
 	times uint32
 }
 
-// Held lists the instances that this worker could not run last time because its code does not
-// fit their histories, those that it has met first at the front. It is empty without
-// [Options].HoldMisfits. One that another worker has taken since stays in the list for a while.
-// The store knows what all workers hold, see [provider.HeldAdmin].
+// Held lists the instances that this worker could not run when it last had them, because its code does not fit their
+// histories. The list begins with the instance that this worker met first. It is empty without Options.HoldMisfits.
+// An instance that another worker has taken since stays in the list for a while. For the held instances of all
+// workers ask the store, see [provider.HeldAdmin].
 func (w *Worker) Held() []Held {
 	var list []Held
 	for _, h := range w.held.all() {

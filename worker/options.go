@@ -12,187 +12,175 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// FrameworkVersion is the version of the Duroxide core whose semantics this
-// runtime implements. Executions it starts are pinned to it, and it does not touch
-// executions that a newer core started.
+// FrameworkVersion is the version of the Duroxide core whose semantics this runtime implements. An execution records
+// the version of the runtime that started it. A worker does not run executions that a newer core started, see
+// Options.SupportedVersions.
 const FrameworkVersion = "0.1.32"
 
 // Options configure a worker. The zero value of each field means its default.
 type Options struct {
-	// OrchestrationConcurrency is the number of turns that run at the same time.
-	// Default 2, at most 100,000; -1 runs none, for a worker of activities.
+	// OrchestrationConcurrency is the number of turns that run at the same time. Default 2, at most 100,000; -1 runs
+	// none, for a worker that runs only activities.
 	OrchestrationConcurrency int
-	// ActivityConcurrency is the number of activities that run at the same time.
-	// Default 2, at most 100,000; -1 runs none, for a worker of orchestrations. Not both can be -1.
+	// ActivityConcurrency is the number of activities that run at the same time. Default 2, at most 100,000; -1 runs
+	// none, for a worker that runs only orchestrations. They cannot both be -1.
 	//
-	// On a store that is a [provider.Taker], a worker whose work is short beside its
-	// calls of the store fetches some ahead: up to 32 turns and 32 activities wait for
-	// a place, or for the store. Work that waits for a place longer than 100 ms, or a
-	// quarter of its lease, is given back, which is no attempt. A worker that has run
-	// an activity in a session takes no activities ahead.
+	// On a store that is a [provider.Taker], a worker fetches work ahead when its work is short compared with its
+	// calls to the store: up to 32 turns and 32 activities wait for a free slot, or for the store. Work that waits
+	// for a slot longer than 100 ms, or a quarter of its lease, is given back; that does not count as an attempt. A
+	// worker that has run an activity in a session fetches no activities ahead.
 	ActivityConcurrency int
 
 	// OrchestrationLockTimeout is the lease of a turn, default 5 s. A worker that
 	// dies delays its turns by up to that long.
 	OrchestrationLockTimeout time.Duration
-	// OrchestrationRenewalBuffer is how long before its end a lease of at least
-	// 15 s is renewed, default 2 s. Shorter ones are renewed at half time.
+	// OrchestrationRenewalBuffer is how long before its end a lease of at least 15 s is renewed, default 2 s. A
+	// shorter lease is renewed after half of it.
 	OrchestrationRenewalBuffer time.Duration
-	// ActivityLockTimeout is the lease of an activity, default 30 s. A result that the
-	// store does not take is sent again until the lease ends, while the slot works on;
-	// a slot with 16 such results fetches no more. A result whose lease has ended is
-	// kept (the latest 16 of a slot) and sent if the activity comes back to this
-	// worker, which does not run it again. If the lease of a running activity ends
-	// because the store is away, the activity runs on in its slot. If a fetch brings it
-	// back to this worker, it gets the new lease, which is no further attempt. It is
-	// told to stop when the store says that another worker has it; until then both may
-	// run it.
+	// ActivityLockTimeout is the lease of an activity, default 30 s. A result that the store does not accept is sent
+	// again until the lease ends. Meanwhile the slot runs other activities; a slot with 16 such results fetches no
+	// more. A result whose lease has ended is kept, the latest 16 of each slot. If the activity comes back to this
+	// worker, the worker sends the kept result and does not run the activity again.
+	//
+	// If the lease of a running activity ends because the store is unreachable, the activity continues. If a fetch
+	// brings it back to this worker, it gets the new lease; that does not count as an attempt. It is told to stop
+	// when the store reports that another worker has it. Until then both may run it.
 	ActivityLockTimeout time.Duration
-	// ActivityRenewalBuffer is as OrchestrationRenewalBuffer, default 5 s. It is how long
-	// the store may be away at the least before another worker can take a running activity.
+	// ActivityRenewalBuffer is like OrchestrationRenewalBuffer, default 5 s. The store can be unreachable for at
+	// least this long before another worker can take a running activity.
 	ActivityRenewalBuffer time.Duration
 
-	// PollTimeout is how long a fetch may wait inside the store, default 30 s. A store that is
-	// a [provider.Taker] says when to look, and neither this nor the next option is used.
+	// PollTimeout is how long a fetch may wait inside the store, default 30 s. PollTimeout and MinPollInterval have
+	// no effect on a store that is a [provider.Taker]: it says when to look for work.
 	PollTimeout time.Duration
-	// MinPollInterval is the least time between two fetches that found nothing,
-	// for stores that do not wait. Default 100 ms.
+	// MinPollInterval is the shortest time between two fetches that find nothing, for stores that do not wait.
+	// Default 100 ms.
 	MinPollInterval time.Duration
 
-	// MaxAttempts is how often work is tried before it counts as poison, default
-	// 10. Attempts that a crash or an expired lease ended count.
+	// MaxAttempts is how often work is tried before it is poison, which means that it fails without another attempt.
+	// Default 10. Attempts that end in a crash or an expired lease count.
 	MaxAttempts uint32
-	// UnregisteredBackoff is the delay before work is offered again that this worker
-	// was given without having its code, or whose function blocked. It doubles up to
-	// UnregisteredBackoffMax. Default 1 s and 60 s, or UnregisteredBackoff if that is
-	// longer. A store that is a [provider.CodeSelector] gives a worker only work whose
-	// code it has registered. The worker gives other work back, which is no attempt.
+	// UnregisteredBackoff is the delay before work is offered again whose code this worker does not have, or whose
+	// function blocked. The delay doubles up to UnregisteredBackoffMax. Defaults: 1 s, and 60 s or
+	// UnregisteredBackoff if that is longer. A store that is a [provider.CodeSelector] gives a worker only work whose
+	// code the worker has registered. On other stores the worker gives such work back; that does not count as an
+	// attempt.
 	UnregisteredBackoff    time.Duration
 	UnregisteredBackoffMax time.Duration
-	// UnknownCodeTimeout is how long work waits for an orchestration, its version, or
-	// an activity that no worker has, default [provider.DefaultUnknownFor], 5 min; -1
-	// is for ever. Then it fails as [provider.Configuration], naming them; an activity
-	// fails its orchestration. The log warns after a quarter of the time. A worker
-	// fails nothing until it has worked for that long without an outage, so that a
-	// stopped fleet has time to come back. Give all workers of a store the same value.
+	// UnknownCodeTimeout is how long work waits for an orchestration, a version of it, or an activity that no worker
+	// has registered. Default [provider.DefaultUnknownFor], 5 min; -1 waits for ever. After that time an
+	// orchestration fails as [provider.Configuration] with an error that names the missing code, and an activity
+	// fails its orchestration. The log warns after a quarter of the time. A worker fails no such work until it has
+	// itself run for that long without an outage, so that a stopped fleet has time to come back. Give all workers of
+	// a store the same value.
 	//
-	// On a store that is no [provider.CodeSelector], where no worker knows what others
-	// have, it is how long this worker is offered the same work in vain.
+	// On a store that is not a [provider.CodeSelector], no worker knows what the others have registered. The time
+	// then counts from when this worker is first offered the work.
 	UnknownCodeTimeout time.Duration
 
-	// HoldMisfits holds an instance whose code does not fit its history, instead of
-	// failing it, which is the default. Its turn is given back and offered again after
-	// UnregisteredBackoff, until a worker has code that fits, for example after a
-	// rollback. The log, [Worker.Held] and a store that is a [provider.HeldAdmin] say
-	// why; with such a store, `duroxide status` shows it and `duroxide retry` tries it
-	// again at once. A cancel request ends the instance.
+	// HoldMisfits holds an instance whose code does not fit its history. By default such an instance fails. A held
+	// turn is given back and offered again after UnregisteredBackoff, until a worker has code that fits, for example
+	// after a rollback. The log and [Worker.Held] give the reason. With a store that is a [provider.HeldAdmin],
+	// `duroxide status` shows the reason, and `duroxide retry` tries the instance again at once. A cancel request
+	// ends the instance.
 	HoldMisfits bool
 
-	// BlockedTimeout is how long an orchestration function may keep control without
-	// using its context, default 1 s; -1 is for ever. One that blocks for longer, on a
-	// channel, a lock, a sleep or I/O, loses its slot. The log tells the line, and the
-	// instance is tried again after UnregisteredBackoff and fails at the last of
-	// MaxAttempts with that line. A function that computes gets ten times as long. Go
-	// cannot end the function: its goroutine stays until it returns or uses its context.
+	// BlockedTimeout is how long an orchestration function may run without using its context, default 1 s; -1 is for
+	// ever. A function that blocks for longer, on a channel, a lock, a sleep or I/O, loses its slot. The log names
+	// the line. The instance is tried again after UnregisteredBackoff, and at the last of MaxAttempts it fails with
+	// that line. A function that computes gets ten times as long. Go cannot end the function: its goroutine stays
+	// until it returns or uses its context.
 	//
-	// The slot itself is free sooner, after an eighth of the time: up to 32 turns for
-	// each slot are waited for outside it.
+	// The slot is free for other turns after an eighth of the time: up to 32 turns of each slot continue outside it.
 	BlockedTimeout time.Duration
 
-	// ActivityRetry is the policy of the activities that orchestrations call without
-	// [orchestration.WithRetry], default none. It counts as part of their code: give
-	// all workers of a store the same policy. A change of it affects instances that
-	// wait for a failing activity, as a change of their code does.
+	// ActivityRetry is the retry policy of activities that are called without [orchestration.WithRetry], default
+	// none. It is part of the orchestrations' code: give all workers of a store the same policy. Changing it affects
+	// instances that wait for a failing activity, as a change of their code does.
 	ActivityRetry *orchestration.RetryPolicy
 
-	// MaxTurnActions is how much an orchestration function may ask for in one turn,
-	// default 10,000; -1 is no limit. An activity, a timer, a wait, a child and a change
-	// of status or a key are one each. As many blocks of [orchestration.Go] may wait at the
-	// same time. Half of this and of the next two limits is told
-	// in the log, and the limit fails the instance.
+	// MaxTurnActions is how many actions an orchestration function may ask for in one turn, default 10,000; -1 is no
+	// limit. Each activity, timer, wait, sub-orchestration, change of the custom status and change of a key is one
+	// action. It also limits how many blocks of [orchestration.Go] may wait at the same time. The log warns at half
+	// of MaxTurnActions, MaxHistoryEvents and MaxHistoryBytes; at the limit the instance fails.
 	MaxTurnActions int
-	// MaxHistoryEvents is the number of events in the history of an execution that goes
-	// on, default 50,000; -1 is no limit. ContinueAsNew begins a new history.
+	// MaxHistoryEvents limits the events in the history of a running execution, default 50,000; -1 is no limit.
+	// ContinueAsNew begins a new history.
 	MaxHistoryEvents int
-	// MaxHistoryBytes is the sum of the inputs, results, messages and values in the
-	// history of an execution that goes on, in UTF-8 bytes, default 64 MiB; -1 is no
-	// limit.
+	// MaxHistoryBytes limits the total size of the inputs, results, messages and values in the history of a running
+	// execution, in UTF-8 bytes, default 64 MiB; -1 is no limit.
 	MaxHistoryBytes int
 
-	// CachedInstances is how many waiting instances stay in memory between their turns,
-	// default 1,000; -1 is none. The function of such an instance continues where it
-	// waits, and the store sends only new events, so a step costs the same however long
-	// the history is. Any other instance runs again from its start, with its whole
-	// history. There is no other difference: what another worker has done meanwhile is
-	// replayed first. The instance that has waited longest gives up its place first.
-	// Instances of workers before 0.1.31 always run again.
+	// CachedInstances is how many waiting instances stay in memory between their turns, default 1,000; -1 is none.
+	// The function of a cached instance continues where it waits, and the store sends only new events, so a step
+	// costs the same however long the history is. Any other instance runs again from its start, with its whole
+	// history. There is no other difference: events that another worker has added meanwhile are replayed first. When
+	// the cache is full, the instance that has waited longest leaves it. Executions that a framework version before
+	// 0.1.31 started always run again from their start.
 	CachedInstances int
-	// CachedBytes bounds their memory, by an estimate of about 8 KiB an instance, 300 bytes
-	// an event and the payloads; what the functions themselves hold comes on top. Default
-	// 64 MiB; -1 is no limit.
+	// CachedBytes limits the memory of the cached instances. It is an estimate: about 8 KiB for each instance, 300
+	// bytes for each event, and the payloads. Memory that the functions themselves hold is not counted. Default 64
+	// MiB; -1 is no limit.
 	CachedBytes int
 
-	// QuietTime is how long something may wait before the log says so once, at Warn,
-	// default 5 min; -1 is for ever. It is about activities that do not return, and about
-	// tags and sessions from which this worker's orchestrations get no results.
+	// QuietTime is how long something may wait before the log warns once, default 5 min; -1 never warns. The warnings
+	// are about activities that do not return, and about tags and sessions from which this worker's orchestrations
+	// get no results.
 	QuietTime time.Duration
 
-	// CancellationPoll is how often the store is asked whether other processes have cancelled
-	// activities that run here, default 2 s; -1 is never. It is one call for all activities
-	// that have run for a while, and none when there are none. What this process cancels is
-	// told at once, to all its workers on the same store. A store that is no
-	// [provider.LeaseWatcher] is not asked, and what other processes cancel is told when the
-	// lease is renewed.
+	// CancellationPoll is how often the worker asks the store whether other processes have cancelled activities that
+	// run here, default 2 s; -1 is never. One call asks for all activities that have run for a while; without such
+	// activities there is no call. Cancellations by this process reach all its workers on the same store at once. A
+	// store that is not a [provider.LeaseWatcher] is not asked: activities then learn of cancellations by other
+	// processes when their lease is renewed.
 	CancellationPoll time.Duration
-	// CancellationGracePeriod is how long an activity that was cancelled, or has run for its
-	// RunTimeout, may take to return before its slot is given to another, default 10 s.
+	// CancellationGracePeriod is how long an activity may take to return after it was cancelled or has reached its
+	// RunTimeout, default 10 s. Then its slot is given to another activity.
 	CancellationGracePeriod time.Duration
-	// ShutdownTimeout is how long running work may take to finish after Run's
-	// context ended, default 1 s; -1 is not at all.
+	// ShutdownTimeout is how long running work may take to finish after Run's context ended, default 1 s; -1 does not
+	// wait.
 	ShutdownTimeout time.Duration
 
 	// Tags selects the activities to run, default those without a tag.
 	Tags provider.TagFilter
-	// SupportedVersions overrides the framework versions whose executions are
-	// run, default 0.0.0 to [FrameworkVersion]. It must not go beyond that: this
-	// worker would decide executions of newer workers by its own rules.
+	// SupportedVersions are the framework versions whose executions this worker runs, default 0.0.0 to
+	// [FrameworkVersion]. It must not be empty unless it is nil. Do not include versions above FrameworkVersion: this
+	// worker would apply its own rules to executions of a newer version.
 	SupportedVersions []provider.VersionRange
 
-	// NodeID is a stable name for this process as owner of sessions; all its slots
-	// share them. Default: each slot owns its own.
+	// NodeID is a stable name under which this process owns sessions; all its slots share them. Default: each slot
+	// owns sessions of its own.
 	NodeID string
 	// MaxSessions is the number of sessions worked on at once, default 10. It must
 	// not be negative.
 	MaxSessions int
-	// SessionLockTimeout is a session's lease, default 30 s, renewed
-	// SessionRenewalBuffer, default 5 s, before its end.
+	// SessionLockTimeout is the lease of a session, default 30 s. It is renewed SessionRenewalBuffer before its end,
+	// default 5 s.
 	SessionLockTimeout   time.Duration
 	SessionRenewalBuffer time.Duration
-	// SessionIdleTimeout releases sessions without activity, default 5 min.
+	// SessionIdleTimeout is how long a session without activities is kept, default 5 min.
 	SessionIdleTimeout time.Duration
 	// SessionCleanupInterval is how often expired sessions are removed, default
 	// 5 min.
 	SessionCleanupInterval time.Duration
 
-	// Hook is told of turns, activities and the calls of the store, default nil. See [hook.Hook].
+	// Hook is called for turns, activities and calls to the store, default nil. See [hook.Hook].
 	Hook hook.Hook
 
-	// Codec encodes payloads on their way to the store, default nil: they stay plain. All
-	// workers and clients of a store need the same. The limits above are about plain payloads.
-	// Work with a payload that cannot be decoded is given back after UnregisteredBackoff, which
-	// is no attempt.
+	// Codec encodes payloads before they go to the store. Default nil: they stay plain. All workers and clients of a
+	// store need the same codec. MaxHistoryBytes counts plain payloads. Work with a payload that cannot be decoded is
+	// given back and offered again after UnregisteredBackoff; that does not count as an attempt.
 	Codec *codec.Codec
 
 	// Logger receives the worker's log, default slog.Default(). It never gets a
 	// payload, except with LogApplicationErrors.
 	Logger *slog.Logger
-	// LogApplicationErrors puts the texts of the errors of activities and orchestrations into
-	// the log, as "error". They may quote payloads, and codecs do not change that: default is to
-	// log only that something failed.
+	// LogApplicationErrors logs the texts of errors of activities and orchestrations, as the attribute "error". They
+	// may quote payloads, even if Codec encrypts payloads. By default the log says only that something failed.
 	LogApplicationErrors bool
 }
 
-// ErrInvalidOptions is returned by [New] for options that cannot work, alone or together.
+// ErrInvalidOptions is returned by New for a nil store, and for options that are invalid or contradict each other.
 var ErrInvalidOptions = errors.New("invalid worker options")
 
 // withDefaults returns the options with every zero value replaced, or what is

@@ -51,15 +51,13 @@ type Worker struct {
 
 // Errors of a worker's life cycle.
 var (
-	// ErrRunning is returned by Register and Run while the worker runs, and after
-	// it ran.
+	// ErrRunning is returned by Register and Run once Run has been called. A worker runs only once.
 	ErrRunning = errors.New("the worker was already started")
 	// errShutdown is the cause of contexts that end with the worker.
 	errShutdown = errors.New("the worker is shutting down")
 )
 
-// New returns a worker for the store. Error: [ErrInvalidOptions], also for a store that
-// is nil.
+// New returns a worker for the store. Error: [ErrInvalidOptions].
 func New(store provider.Provider, options Options) (*Worker, error) {
 	if isNil(store) {
 		return nil, invalid("the store is nil; open one, for example with sqlite.Open")
@@ -89,9 +87,8 @@ func New(store provider.Provider, options Options) (*Worker, error) {
 // Registrable is a definition of package orchestration or activity.
 type Registrable = registry.Definition
 
-// Register adds orchestrations and activities. Versions of one orchestration are
-// registered in rising order. Nothing is registered twice. Error: an error that
-// names the definition, or [ErrRunning].
+// Register adds orchestrations and activities. Versions of one orchestration are registered in rising order.
+// Registering a name and version twice is an error. Errors: one that names the definition, or [ErrRunning].
 func (w *Worker) Register(definitions ...Registrable) error {
 	if w.running.Load() {
 		return ErrRunning
@@ -113,12 +110,10 @@ func (w *Worker) Pin(orchestration, version string) error {
 	return w.registry.Pin(orchestration, version)
 }
 
-// Run works until ctx ends and then shuts down in order: it fetches no new work, running
-// turns and activities get Options.ShutdownTimeout to finish, and what is left then is
-// handed back to the store for other workers at once. If the store is away or does not
-// answer, Run gives up a second later; unacknowledged work, finished or not, is then done
-// again when its lease ends. Run returns nil after an orderly end and [ErrRunning] when
-// called again.
+// Run works until ctx ends and then shuts down: it fetches no new work, gives running turns and activities
+// Options.ShutdownTimeout to finish, and hands unfinished work back to the store, so that other workers can take it
+// at once. If the store does not answer, Run gives up a second later. Work that is not acknowledged by then, finished
+// or not, is done again when its lease ends. Run returns nil after an orderly end and [ErrRunning] when called again.
 func (w *Worker) Run(ctx context.Context) error {
 	if w.running.Swap(true) {
 		return ErrRunning
