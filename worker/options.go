@@ -50,11 +50,11 @@ type Options struct {
 	// least this long before another worker can take a running activity.
 	ActivityRenewalBuffer time.Duration
 
-	// PollTimeout is how long a fetch may wait inside the store, default 30 s. PollTimeout and MinPollInterval have
-	// no effect on a store that is a [provider.Taker]: it says when to look for work.
+	// PollTimeout is how long a fetch may wait inside the store, default 30 s. On a store that is a [provider.Taker]
+	// only fetches of turns wait, if the store can.
 	PollTimeout time.Duration
 	// MinPollInterval is the shortest time between two fetches that find nothing, for stores that do not wait.
-	// Default 100 ms.
+	// Default 100 ms. A store that is a [provider.Taker] says instead when to look for work.
 	MinPollInterval time.Duration
 
 	// MaxAttempts is how often work is tried before it is poison, which means that it fails without another attempt.
