@@ -1,5 +1,5 @@
-// Package codec keeps payloads out of sight of the store: it compresses them, encrypts
-// them, or keeps them elsewhere.
+// Package codec changes payloads before they go to the store: it compresses them, encrypts them, or keeps them
+// elsewhere.
 //
 //	keys, err := codec.NewKeyring(codec.Key{ID: "2026-11", Secret: secret})
 //	if err != nil {
@@ -19,12 +19,11 @@
 // orchestrations, activities, events, queues, keys, sessions and tags, and the kind of a
 // failure.
 //
-// All workers and clients of a store need the same codec. One that cannot decode a payload,
-// also because it has no codec at all, fails nothing: a worker gives the work back, says so
-// in its log and tries again later, and a client returns [ErrNotDecoded]. Plain payloads are
-// decoded as they are. So a codec comes to a store that is in use in two steps: first
-// everybody gets its [Codec.ReadOnly], then the codec itself. A runtime in another language
-// sees an encoded payload as a string.
+// All workers and clients of a store need the same codec. A worker that cannot decode a payload, or has no codec,
+// does not fail the instance: it gives the work back, logs the reason and tries again later. A client returns
+// [ErrNotDecoded]. Plain payloads are decoded as they are. To introduce a codec to a store that is in use, first give
+// all workers and clients its [Codec.ReadOnly], then the codec itself. A runtime in another language sees an encoded
+// payload as a string.
 package codec
 
 import (
@@ -36,7 +35,7 @@ import (
 	"strings"
 )
 
-// Why a payload was not encoded or decoded, for errors.Is. No error quotes a payload.
+// Why a payload was not encoded or decoded. Match them with errors.Is. No error quotes a payload.
 var (
 	// ErrNotEncoded is matched by every error of [Codec.Encode].
 	ErrNotEncoded = errors.New("a payload cannot be encoded")
@@ -46,26 +45,25 @@ var (
 
 // Stage is one step of a codec, such as [Compress]. It must be safe for concurrent use.
 type Stage interface {
-	// Name marks what the stage has encoded. It consists of a-z, 0-9 and '-', and stays the
-	// same for as long as such payloads exist.
+	// Name is stored in each payload that the stage has encoded. It consists of a-z, 0-9 and '-', and must not change
+	// as long as such payloads exist.
 	Name() string
-	// Encode returns the encoded data, or nil to leave the data as it is. It must not change
-	// the argument, nor quote it in an error.
+	// Encode returns the encoded data, or nil to leave the data as it is. It must not modify the argument or quote it
+	// in an error.
 	Encode(ctx context.Context, data []byte) ([]byte, error)
 	// Decode undoes Encode.
 	Decode(ctx context.Context, encoded []byte) ([]byte, error)
 }
 
-// Codec encodes payloads by one stage after the other. It is safe for concurrent use. The
-// nil Codec encodes nothing and decodes what is not encoded.
+// Codec encodes payloads in one or more stages. It is safe for concurrent use. A nil Codec leaves payloads plain, and
+// can decode only plain payloads.
 type Codec struct {
 	stages   []Stage
 	readOnly bool
 }
 
-// New returns a codec that encodes by these stages, in that order. Compress before
-// encrypting, and encrypt before keeping something elsewhere. Error: a name that is not
-// valid, or given twice.
+// New returns a codec that applies these stages in this order. Put [Compress] before [Encrypt], and Encrypt before
+// [Offload]. Error: a stage has an invalid name, or two stages have the same name.
 func New(stages ...Stage) (*Codec, error) {
 	for i, stage := range stages {
 		name := stage.Name()
@@ -79,8 +77,8 @@ func New(stages ...Stage) (*Codec, error) {
 	return &Codec{stages: slices.Clone(stages)}, nil
 }
 
-// ReadOnly returns a codec that decodes as c does and leaves payloads plain. It is what
-// workers and clients have before the first of them has c.
+// ReadOnly returns a codec that decodes as c does but leaves new payloads plain. Give it to all workers and clients
+// before the first of them uses c.
 func (c *Codec) ReadOnly() *Codec { return &Codec{stages: c.stages, readOnly: true} }
 
 // An encoded payload is the prefix, the names of the stages that have encoded it, in order
@@ -95,8 +93,8 @@ var encoding = base64.RawURLEncoding
 // Encoded reports whether a text has the form of an encoded payload.
 func Encoded(text string) bool { return strings.HasPrefix(text, prefix) }
 
-// Encode returns the payload as the store gets it. Whatever text comes in, [Codec.Decode]
-// gives it back. Error: [ErrNotEncoded].
+// Encode returns the payload in the form that goes to the store. [Codec.Decode] restores every text. Error:
+// [ErrNotEncoded].
 func (c *Codec) Encode(ctx context.Context, text string) (string, error) {
 	if c == nil || c.readOnly || len(c.stages) == 0 {
 		return plain(text), nil
@@ -126,9 +124,8 @@ func plain(text string) string {
 	return prefix + ":" + encoding.EncodeToString([]byte(text))
 }
 
-// Decode returns the payload that was encoded. A text that is not encoded is returned as it
-// is. Error: [ErrNotDecoded], for instance when the codec lacks a stage, or
-// [ErrUnknownKey].
+// Decode returns the plain payload. A text that is not encoded is returned as it is. Error: [ErrNotDecoded], for
+// example when the codec lacks a stage; it also matches [ErrUnknownKey] when the key is missing.
 func (c *Codec) Decode(ctx context.Context, text string) (string, error) {
 	if !Encoded(text) {
 		return text, nil

@@ -11,9 +11,8 @@ import (
 // Compress returns a stage that compresses payloads of more than above bytes by DEFLATE, if
 // that makes them smaller. The name is "deflate".
 //
-// The length of a compressed payload tells something about its content, also when it is
-// encrypted. Don't compress where somebody else chooses a part of a payload and can
-// watch its size.
+// The length of a compressed payload reveals something about its content, even if it is encrypted. Do not compress if
+// an attacker can choose part of a payload and observe its size.
 func Compress(above int) Stage { return compress{above: above} }
 
 type compress struct{ above int }

@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// ErrUnknownKey is the decoding of a payload whose key is not in the keyring.
+// ErrUnknownKey reports a payload that was encrypted with a key that is not in the keyring.
 var ErrUnknownKey = errors.New("the key is not in the keyring")
 
 // Key is a secret with a name. Formatting it shows the name only.
 type Key struct {
-	// ID stands, readable, in each payload that the key encrypts. It has 1 to 255 bytes and
-	// is never used for another secret.
+	// ID is stored in plain text in each payload that the key encrypts. It has 1 to 255 bytes. Never use an ID for
+	// another secret.
 	ID string
 	// Secret has 16, 24 or 32 bytes, for AES-128, AES-192 or AES-256.
 	Secret []byte
@@ -27,12 +27,12 @@ func (k Key) String() string { return "key " + k.ID }
 // GoString returns the id.
 func (k Key) GoString() string { return k.String() }
 
-// Keyring holds the key that encrypts and those that also decrypt. It is safe for concurrent
-// use, so that keys change while workers run.
+// Keyring holds the current key, which encrypts and decrypts, and other keys, which only decrypt. It is safe for
+// concurrent use, so keys can change while workers run.
 //
-// To rotate, add the new key beside the current one everywhere, then make it the current one
-// everywhere, and leave the old key in as long as something it has encrypted is kept. A key
-// is for at most 2³² payloads.
+// To rotate keys, first add the new key beside the current one in all workers and clients. Then make it the current
+// key in all of them. Keep the old key as long as payloads exist that it encrypted. Use a key for at most 2³²
+// payloads.
 type Keyring struct{ keys atomic.Pointer[ring] }
 
 // ring is what a keyring holds at a time.
@@ -50,8 +50,8 @@ func NewKeyring(current Key, others ...Key) (*Keyring, error) {
 	return k, nil
 }
 
-// Set replaces all keys: current encrypts, and all of them decrypt. Error: a key whose id or
-// secret does not have a valid length, or an id that is given twice; then the keys stay as they are.
+// Set replaces all keys: current encrypts, and all of them decrypt. Error: the id or the secret of a key has an
+// invalid length, or two keys have the same id. The keys then stay as they are.
 func (k *Keyring) Set(current Key, others ...Key) error {
 	r := &ring{current: current.ID, ciphers: map[string]cipher.AEAD{}}
 	for _, key := range append([]Key{current}, others...) {
@@ -73,9 +73,9 @@ func (k *Keyring) Set(current Key, others ...Key) error {
 	return nil
 }
 
-// Encrypt returns a stage that encrypts payloads by AES-GCM with a random nonce. The name is
-// "aes-gcm". Whoever can write to the database can put a payload in the place of another,
-// or a plain one, but not change one.
+// Encrypt returns a stage that encrypts payloads by AES-GCM with a random nonce. The name is "aes-gcm". It does not
+// protect against replacement: whoever can write to the database can replace a payload by another encrypted payload
+// or by a plain one. Changes within an encrypted payload are detected.
 func Encrypt(keys *Keyring) Stage { return encrypt{keys: keys} }
 
 type encrypt struct{ keys *Keyring }

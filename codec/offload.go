@@ -10,20 +10,20 @@ import (
 	"path/filepath"
 )
 
-// Blobs keeps what is too large for the store. It must be safe for concurrent use.
+// Blobs stores payloads that are too large for the store of the orchestrations. It must be safe for concurrent use.
 type Blobs interface {
-	// Put keeps data under a name, which is the hexadecimal SHA-256 of the data: a name that
-	// is taken has the same data. It returns when the data is durable.
+	// Put stores data under a name, which is the hexadecimal SHA-256 of the data. If the name exists, it already has
+	// the same data. Put returns when the data is durable.
 	Put(ctx context.Context, name string, data []byte) error
-	// Get returns what was put.
+	// Get returns the data of a name. It returns an error for an unknown name.
 	Get(ctx context.Context, name string) ([]byte, error)
 }
 
-// Offload returns a stage that keeps payloads of more than above bytes elsewhere, and in the
-// store only what they are found by. The name is "blob".
+// Offload returns a stage that keeps payloads of more than above bytes in blobs. The store gets only a reference. The
+// name is "blob".
 //
-// Nobody deletes blobs. They are needed for as long as the histories that name them, and one
-// whose turn was not committed is named by none.
+// This package never deletes blobs. A blob is needed as long as a history refers to it. A turn that is not committed
+// can leave blobs that no history refers to.
 func Offload(blobs Blobs, above int) Stage { return offload{blobs: blobs, above: above} }
 
 type offload struct {

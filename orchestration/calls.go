@@ -49,12 +49,12 @@ func InSession(id string) ActivityOption {
 	return activityOption(func(o *activityOptions) { o.session = &id })
 }
 
-// WithTag sends the activity to workers that ask for that tag. At most 256 bytes.
+// WithTag sends the activity to workers that select the tag (Tags in worker.Options). A tag has at most 256 bytes.
 func WithTag(tag string) ActivityOption {
 	return activityOption(func(o *activityOptions) { o.tag = &tag })
 }
 
-// Timer is ready once the duration has passed, also across restarts. Zero and
+// Timer returns a future that is ready once the duration has passed, even if the worker restarts meanwhile. Zero and
 // negative durations are due at once.
 func Timer(ctx *Context, d time.Duration) *Future[struct{}] {
 	at := ctx.env.NowMs() + milliseconds(max(d, 0))
@@ -70,24 +70,23 @@ func milliseconds(d time.Duration) uint64 {
 	return ms
 }
 
-// Sleep waits for a [Timer]. Error: [ErrCancelled], which only an orchestration with
-// [Definition.WithCleanup] gets. A loop that ignores it there never ends.
+// Sleep waits for a [Timer]. Error: [ErrCancelled], only in an orchestration with [Definition.WithCleanup]. A loop
+// that ignores this error never ends.
 func Sleep(ctx *Context, d time.Duration) error {
 	_, err := Timer(ctx, d).Await()
 	return err
 }
 
-// WaitForEvent receives the next event of that name raised after this call is
-// recorded; earlier ones are lost. The n-th wait gets the n-th such event. For
-// messages that must not be lost use [Dequeue].
+// WaitForEvent receives the next event of that name that is raised after this call is recorded. Earlier events are
+// lost. Of several waits for one name, the first gets the first event. For messages that must not be lost use
+// [Dequeue].
 func WaitForEvent[T any](ctx *Context, name string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("event %q", name), replay.WaitEvent{Name: name})
 }
 
-// Dequeue receives the next message of a queue of this instance: first in, first
-// out, also messages that came before. A message is read when its future is awaited, wins
-// a [Select] or an [Any], or says that it is ready. Unread messages survive
-// [ContinueAsNew]: the first 100 of them.
+// Dequeue receives the next message of a queue of this instance: first in, first out, including messages that arrived
+// before the call. A message is read when its future is awaited, wins a [Select] or an [Any], or reports that it is
+// ready. The first 100 unread messages survive [ContinueAsNew].
 func Dequeue[T any](ctx *Context, queue string) *Future[T] {
 	return newFuture[T](ctx, fmt.Sprintf("queue %q", queue), replay.Dequeue{Name: queue})
 }
@@ -107,24 +106,23 @@ type subOption func(*subOptions)
 
 func (f subOption) ofSub(o *subOptions) { f(o) }
 
-// WithInstanceID gives a sub-orchestration that instance id, which must not begin with
-// "sub::": the future then fails at once with a [*CallError], and nothing is started.
-// So does an id that is in use, by a running or a finished instance: that one stays as it
-// is, and the call fails with an error that matches [ErrAlreadyExists]. So does the id of the
-// orchestration that calls. Without
-// this option an id below the parent's is made, such as "order-7::sub::2". With [WithRetry]
-// each attempt is an instance of its own: the second has "::attempt::2" behind its id.
+// WithInstanceID sets the instance id of a sub-orchestration. If the id begins with "sub::", the future fails at once
+// with a [*CallError], and nothing is started. If the id is used by a running or a finished instance, or by the
+// calling orchestration itself, nothing is started, and the call fails with an error that matches [ErrAlreadyExists].
+//
+// Without this option the id is made from the parent's, such as "order-7::sub::2". With [WithRetry] each attempt is
+// an instance of its own: the second has "::attempt::2" appended to its id.
 func WithInstanceID(id string) SubOption {
 	return subOption(func(o *subOptions) { o.instance = id })
 }
 
-// AtVersion starts exactly that version instead of the one the worker chooses.
+// AtVersion starts the given version instead of the one that the worker chooses.
 func AtVersion(version string) SubOption {
 	return subOption(func(o *subOptions) { o.version = &version })
 }
 
-// Sub starts a sub-orchestration, whose result comes back as a future. When this
-// orchestration ends first, the child is cancelled; see [Detach].
+// Sub starts a sub-orchestration and returns a future of its result. If this orchestration ends first, the
+// sub-orchestration is cancelled. To start one that outlives this orchestration, use [Detach].
 func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOption) *Future[O] {
 	source := fmt.Sprintf("sub-orchestration %q", def.Name())
 	var o subOptions
@@ -141,10 +139,9 @@ func Sub[I, O any](ctx *Context, def Definition[I, O], input I, options ...SubOp
 	})
 }
 
-// Detach starts an orchestration that lives on its own: there is no result, and
-// it outlives this one. The instance id must be unused, else nothing is started. An id
-// that begins with "sub::" or contains "::sub::" is reserved for sub-orchestrations and
-// panics.
+// Detach starts an independent orchestration: it returns no result and can outlive this one. If the instance id is
+// used, nothing is started. Ids that begin with "sub::" or contain "::sub::" are reserved for sub-orchestrations;
+// Detach panics for them.
 func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input I) {
 	ctx.env.Emit(replay.StartDetached{
 		Name: def.Name(), Instance: instance,
@@ -152,11 +149,10 @@ func Detach[I, O any](ctx *Context, def Definition[I, O], instance string, input
 	})
 }
 
-// ContinueAsNew ends this execution and starts the next one with the given input and an empty
-// history, which keeps the history of a loop short. The first 100 unread messages of all its queues
-// together move to the next execution, in their order. Later ones are lost; the worker's log, the
-// history and client.Status tell how many. It does not return, except with [ErrCancelled] while the
-// orchestration cleans up, and lets a function end with
+// ContinueAsNew ends this execution and starts the next one with the given input and an empty history. Use it to keep
+// the history of a loop short. The first 100 unread messages of all queues together move to the next execution, in
+// their order. Later messages are lost; the worker's log, the history and client.Status show how many. ContinueAsNew
+// does not return, except with [ErrCancelled] while the orchestration cleans up. A function can end with
 //
 //	return none, orchestration.ContinueAsNew(ctx, next)
 func ContinueAsNew(ctx *Context, input any) error {
@@ -172,8 +168,8 @@ func continueAsNew(ctx *Context, version *string, input any) error {
 	return nil
 }
 
-// ContinueAsNewVersion is [ContinueAsNew] into exactly that version; without it
-// the worker's choice for new instances applies.
+// ContinueAsNewVersion is [ContinueAsNew] with a given version of the orchestration. ContinueAsNew leaves the choice
+// of the version to the worker, as for new instances.
 func ContinueAsNewVersion(ctx *Context, version string, input any) error {
 	return continueAsNew(ctx, &version, input)
 }
@@ -182,8 +178,8 @@ func ContinueAsNewVersion(ctx *Context, version string, input any) error {
 //
 //	return definition.ContinueAsNew(ctx, next)
 //
-// The definition must have the name of the orchestration that runs. A package variable cannot
-// be used in its own function: there [Named] makes another.
+// The definition must have the name of the running orchestration. Go does not allow a package variable in its own
+// initialization, so a function that the definition contains uses [Named] instead.
 func (d Definition[I, O]) ContinueAsNew(ctx *Context, input I) (O, error) {
 	if name := ctx.Info().Name; name != d.name {
 		panic(fmt.Sprintf("orchestration %q cannot continue as %q", name, d.name))
@@ -201,7 +197,7 @@ var (
 // NewGUID returns a random UUID that stays the same on replay.
 func NewGUID(ctx *Context) (string, error) { return Activity(ctx, newGUID, "").Await() }
 
-// UTCNow returns the time, which stays the same on replay. Precision is 1 ms.
+// UTCNow returns the current time in UTC, to 1 ms. It stays the same on replay.
 func UTCNow(ctx *Context) (time.Time, error) {
 	ms, err := Activity(ctx, utcNow, "").Await()
 	return time.UnixMilli(ms).UTC(), err

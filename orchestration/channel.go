@@ -8,9 +8,8 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-// Channel hands values from one block to another, first in, first out. It lives in memory, and
-// since blocks take their turns in an order that a replay repeats, so do the values. For
-// messages from outside use [Dequeue].
+// Channel passes values from one block of [Go] to another, first in, first out. It is in memory only: a replay runs
+// the blocks in the same order and so passes the same values again. For messages from outside use [Dequeue].
 type Channel[T any] struct {
 	ctx      *Context
 	capacity int
@@ -33,9 +32,8 @@ func NewChannel[T any](ctx *Context, capacity int) *Channel[T] {
 	return &Channel[T]{ctx: ctx, capacity: capacity}
 }
 
-// Send waits until the channel has room for the value. A block that is dropped meanwhile takes
-// its value back. To send on a closed channel panics. Error: [ErrCancelled]; then the value is
-// not sent.
+// Send waits until the channel has room for the value. If the sending block is dropped meanwhile, the value is not
+// sent. Sending on a closed channel panics. Error: [ErrCancelled]; then the value is not sent.
 func (c *Channel[T]) Send(value T) error {
 	if c.closed {
 		panic("orchestration.Channel: the channel is closed")
@@ -62,9 +60,9 @@ func (c *Channel[T]) Send(value T) error {
 	return nil
 }
 
-// Receive is a future of the next value, which is taken when the future is awaited, wins a
-// [Select] or an [Any], or says that it is ready. Its error is [io.EOF] when the channel is
-// closed and empty, and [ErrCancelled] when the orchestration is.
+// Receive returns a future of the next value. The value is taken when the future is awaited, wins a [Select] or an
+// [Any], or reports that it is ready. Errors of the future: io.EOF when the channel is closed and empty,
+// [ErrCancelled] when the orchestration is cancelled.
 func (c *Channel[T]) Receive() *Future[T] {
 	r := &receipt[T]{channel: c}
 	return &Future[T]{ctx: c.ctx, source: "channel", place: r, value: func() (T, error) { return r.value, r.err }}
@@ -73,7 +71,7 @@ func (c *Channel[T]) Receive() *Future[T] {
 // Close says that no more values come. Closing twice has no effect.
 func (c *Channel[T]) Close() { c.closed = true }
 
-// All receives the values until the channel is closed and empty, or the orchestration cancelled.
+// All receives values until the channel is closed and empty, or the orchestration is cancelled.
 func (c *Channel[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for {

@@ -8,12 +8,10 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-// Context is an orchestration function's access to everything outside it. It
-// belongs to the function and its goroutine: when another goroutine uses it, or one of
-// its futures, that goroutine ends (its deferred calls run) and the orchestration fails
-// with the line. A use after the turn is logged by the worker and fails the next turn, if
-// there is one and the worker still has the function in memory (CachedInstances in
-// worker.Options).
+// Context gives an orchestration function access to everything outside it. Only the function's own goroutine may use
+// it. If another goroutine uses the Context or one of its futures, that goroutine ends (its deferred calls run), and
+// the orchestration fails with an error that names the line. If that happens after the turn, the worker logs it, and
+// the next turn fails, provided that the worker still has the function in memory (CachedInstances in worker.Options).
 // The body of an iterator that iter.Pull runs counts as another goroutine.
 type Context struct {
 	env *replay.Env
@@ -23,8 +21,8 @@ type Context struct {
 	detached bool
 }
 
-// Err is nil until the orchestration is cancelled, then an error that matches [ErrCancelled].
-// Only an orchestration with [Definition.WithCleanup] ever sees that.
+// Err returns nil until the orchestration is cancelled, then an error that matches [ErrCancelled]. Without
+// [Definition.WithCleanup] it always returns nil, because a cancellation ends the orchestration at once.
 func (c *Context) Err() error {
 	if c.cancelled() {
 		return ErrCancelled
@@ -32,9 +30,8 @@ func (c *Context) Err() error {
 	return nil
 }
 
-// Detached returns a context for what must be done although the orchestration is cancelled:
-// its clean-up, and what must not be left half done. What was asked for through it is waited
-// for as if there were no cancellation.
+// Detached returns a context for work that must be done although the orchestration is cancelled: clean-up, and steps
+// that must not be left half done. Waits through it behave as if there were no cancellation.
 func (c *Context) Detached() *Context {
 	d := *c
 	d.detached = true
@@ -56,8 +53,8 @@ type Info struct {
 // Info returns the running execution's identity.
 func (c *Context) Info() Info { return Info(c.env.Info()) }
 
-// Replaying reports whether the function is repeating what it did before. It is
-// meant for logging; deciding anything else by it breaks determinism.
+// Replaying reports whether the function is repeating what it did before. Use it only for logging. A function that
+// decides anything else by it fails on replay.
 func (c *Context) Replaying() bool { return c.env.Replaying() }
 
 // Logger returns base, or the default logger when base is nil, with the

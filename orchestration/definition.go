@@ -22,15 +22,13 @@ type Definition[I, O any] struct {
 // New defines an orchestration of version 1.0.0. The name is recorded in
 // histories and must not change while instances are running.
 //
-// Input and output travel as JSON, a string as its plain text. An error
-// that the function returns fails the instance with the error's text; so does a
-// panic.
+// Input and output are encoded as JSON, except that a string is stored as its plain text. If the function returns an
+// error or panics, the instance fails with that text.
 func New[I, O any](name string, fn func(ctx *Context, input I) (O, error)) Definition[I, O] {
 	return Definition[I, O]{name: name, version: registry.DefaultVersion, fn: fn}
 }
 
-// Named refers to an orchestration that another program defines. It can be
-// started and not be registered.
+// Named refers to an orchestration that another program defines. It can be started but not registered.
 func Named[I, O any](name string) Definition[I, O] {
 	return Definition[I, O]{name: name, version: registry.DefaultVersion}
 }
@@ -39,21 +37,20 @@ func Named[I, O any](name string) Definition[I, O] {
 // An instance stays with the version it was started with; register the old
 // version beside the new one, in rising order, until its instances are done.
 //
-// The version counts for registering. Starts leave the choice to the worker, which
-// takes the latest or the pinned one; [AtVersion] and client.AtVersion ask for one.
+// The version applies to registration only. For a start the worker chooses the latest version, or the one set by its
+// Pin method. [AtVersion] and client.AtVersion start a given version.
 func (d Definition[I, O]) WithVersion(version string) Definition[I, O] {
 	d.version = version
 	return d
 }
 
-// WithCleanup lets a cancelled instance clean up instead of ending it at once. From the
-// cancellation on, every wait returns [ErrCancelled], except waits for calls through
-// [Context.Detached]. The instance ends when the function returns: as cancelled if the error
-// matches [ErrCancelled], otherwise as completed or failed. If that takes longer than most, which
-// must be at least 1 ms, the instance fails with [ErrTimeout].
+// WithCleanup lets a cancelled instance clean up instead of ending it at once. From the cancellation on, every wait
+// returns [ErrCancelled], except waits through [Context.Detached]. The instance ends when the function returns: as
+// cancelled if the error matches ErrCancelled, otherwise as completed or failed. If the clean-up takes longer than
+// most, which must be at least 1 ms, the instance fails with [ErrTimeout].
 //
-// Like the function's code, the option must not change while instances are cleaning up. A runtime
-// of another language that takes over such an instance ends it at once.
+// As with the function's code, do not change this option while instances are cleaning up. If a Duroxide runtime in
+// another language takes over such an instance, it ends the instance at once.
 func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
 	if most < time.Millisecond {
 		panic(fmt.Sprintf("orchestration %q: a clean-up of %v is too short", d.name, most))
@@ -62,10 +59,10 @@ func (d Definition[I, O]) WithCleanup(most time.Duration) Definition[I, O] {
 	return d
 }
 
-// Name is the name the orchestration is recorded under.
+// Name returns the name that histories record.
 func (d Definition[I, O]) Name() string { return d.name }
 
-// Version is the version the orchestration is registered as.
+// Version returns the version under which the orchestration is registered.
 func (d Definition[I, O]) Version() string { return d.version }
 
 // Register adds the orchestration to a worker's registry; use worker.Register.

@@ -12,21 +12,19 @@
 //
 // # How it works
 //
-// Everything that the function asks for through its [Context] is recorded. When the process dies,
-// or its worker drops the function from memory, the function runs again from its start, and the
-// record answers each call that was made before. Completed steps are not repeated.
+// Everything that the function asks for through its Context is recorded in the history of its instance. When the
+// process dies, or the worker drops the function from memory, the function runs again from its start. This is a
+// replay: the history answers each call that was made before, and completed steps are not repeated.
 //
 // # What a function must keep to
 //
-// The function must ask for the same things in the same order whenever it gets
-// the same answers. So it must not read the clock, random numbers, environment,
-// files or the network, start goroutines, block on Go's channels, or iterate over a
-// map to decide what to do; it does such things in activities, or with [NewGUID],
-// [UTCNow], [Timer], [Select], [Go], [Map] and [Channel]. Code that diverges from the record
-// fails and reports what was expected and what it got.
+// Given the same answers, the function must ask for the same things in the same order. It must not read the clock,
+// random numbers, the environment, files or the network, start goroutines, block on Go's channels, or decide by the
+// order of a map. Do such things in activities, or with [NewGUID], [UTCNow], [Timer], [Select], [Go], [Map] and
+// [Channel]. Code that diverges from its history fails and reports what was expected and what it got.
 //
-// When the function has to wait, its turn ends. If its worker keeps the function in memory
-// (CachedInstances in worker.Options), the next turn continues it. If not, its deferred calls
-// run, in which recover returns nil, and the next turn runs it from its start. So a deferred
-// call must ask for nothing. Clean up after the error instead, see [Saga].
+// When the function has to wait, its turn ends. If the worker keeps the function in memory (CachedInstances in
+// worker.Options), the next turn continues it. If not, the function's deferred calls run, with recover returning nil,
+// and the next turn runs it from its start. A deferred call must therefore not use the Context. Clean up after an
+// error instead, see [Saga].
 package orchestration

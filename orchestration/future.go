@@ -16,9 +16,9 @@ import (
 // ErrDropped is the error of a future that lost a [Select].
 var ErrDropped = errors.New("the future was dropped by a select")
 
-// ErrAlreadyExists reports a sub-orchestration whose instance id is taken, by another instance,
-// running or ended, or by the parent itself. Nothing was started. A parent or a client whose
-// orchestration failed with it gets it, too, and so does a client.Start of a used id.
+// ErrAlreadyExists reports a sub-orchestration whose instance id is taken, by another instance, running or ended, or
+// by the parent itself. Nothing was started. An orchestration that fails with this error passes it to its parent and
+// its client. A client.Start of a used id returns it as well.
 var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
 
 // ErrNotRegistered tells a client that an orchestration failed because no worker has its code, or
@@ -26,18 +26,17 @@ var ErrAlreadyExists error = failure.NewKind[struct{}](details.AlreadyExists)
 // without seeing it.
 var ErrNotRegistered = errors.New("no worker has registered the code")
 
-// ErrTimeout reports an activity or a sub-orchestration that took longer than its [RetryPolicy] or
-// [WithTimeout] allows. A parent or a client whose orchestration failed with it gets it, too.
+// ErrTimeout reports an activity or a sub-orchestration that took longer than its [RetryPolicy] or [WithTimeout]
+// allows. An orchestration that fails with this error passes it to its parent and its client.
 var ErrTimeout error = failure.NewKind[struct{}](details.Timeout)
 
-// ErrCancelled reports a sub-orchestration, or to a client an orchestration, that was cancelled. In
-// an orchestration that cleans up ([Definition.WithCleanup]), every wait after its own cancellation
-// returns it.
+// ErrCancelled reports a sub-orchestration, or to a client an orchestration, that was cancelled. In an orchestration
+// with [Definition.WithCleanup], every wait after its own cancellation returns it.
 var ErrCancelled = replay.ErrCancelled
 
-// CallError is a failed activity or sub-orchestration, as its caller sees it. It matches
-// [ErrAlreadyExists], [ErrTimeout] or [ErrCancelled] if that is the failure, and wraps the
-// [failure.Error] that the activity or the sub-orchestration returned.
+// CallError is a failed activity or sub-orchestration, as its caller sees it. It matches [ErrAlreadyExists],
+// [ErrTimeout] or [ErrCancelled] if that is the reason, and wraps the [failure.Error] that the activity or the
+// sub-orchestration returned.
 type CallError struct {
 	// Source says what failed, such as `activity "Charge"`.
 	Source string
@@ -46,14 +45,13 @@ type CallError struct {
 	causes  []error
 }
 
-// Unwrap returns what the failure is, and after a timeout how the last attempt failed.
+// Unwrap returns the errors that the failure matches, and after a timeout also the failure of the last attempt.
 func (e *CallError) Unwrap() []error { return e.causes }
 
-// Error returns the message alone, so that an orchestration that passes the
-// failure on fails with the same text.
+// Error returns only the message, so that an orchestration that returns this error fails with the same text.
 func (e *CallError) Error() string { return e.Message }
 
-// Future is a result that will be there.
+// Future is a result that will be available later.
 type Future[T any] struct {
 	ctx    *Context
 	source string
@@ -172,9 +170,9 @@ func (f *Future[T]) block() bool {
 
 func (f *Future[T]) drop() { f.place.drop(f.ctx.env) }
 
-// Await blocks until the result is there and returns it. Errors: [*CallError] when
-// the activity or sub-orchestration failed; what the function of [Go] returned; [ErrDropped];
-// [ErrCancelled]; a result that does not fit T.
+// Await waits for the result and returns it. Errors: [*CallError] when the activity or sub-orchestration failed; the
+// error that the function of [Go] returned; [ErrDropped]; [ErrCancelled]; an error for a result that cannot be
+// decoded as a T.
 func (f *Future[T]) Await() (T, error) {
 	var result, cancelled bool
 	f.ctx.env.WaitUntil(func() bool {
@@ -193,9 +191,8 @@ func (f *Future[T]) Await() (T, error) {
 	}
 }
 
-// Join waits for all futures and returns their results in the order of the
-// arguments. When some fail, it still waits for all and returns the first error
-// in that order.
+// Join waits for all futures and returns their results in the order of the arguments. If some fail, it still waits
+// for all, and returns the first error in the order of the arguments.
 func Join[T any](futures ...*Future[T]) ([]T, error) {
 	results := make([]T, len(futures))
 	var first error
@@ -209,14 +206,15 @@ func Join[T any](futures ...*Future[T]) ([]T, error) {
 	return results, first
 }
 
-// Select waits for the first of the futures and returns its index; of several
-// that are ready at once, the lowest. The others are dropped, also those that are ready
-// as well: activities and sub-orchestrations are cancelled, waits are taken back, functions of
-// [Go] are ended, and awaiting one returns [ErrDropped]. A message that a dropped [Dequeue] would have got goes to the
-// next one; an event that a dropped [WaitForEvent] had is lost. A future whose result was
-// seen before, by Await or Ready, keeps it. At least one future is needed. When the
-// orchestration is cancelled and cleans up, and none has a result, the lowest wins with
-// [ErrCancelled], but blocks among them are waited for.
+// Select waits until one of the futures is ready and returns its index. If several are ready at the same time, the
+// lowest index wins. All other futures are dropped, even if they are ready: activities and sub-orchestrations are
+// cancelled, waits are withdrawn, blocks of [Go] are ended, and awaiting a dropped future returns [ErrDropped]. A
+// message that a dropped Dequeue would have received goes to the next Dequeue. An event that a dropped WaitForEvent
+// had received is lost. A future whose result was seen before, by Await or Ready, keeps it. Select needs at least one
+// future.
+//
+// If the orchestration is cancelled and cleans up ([Definition.WithCleanup]), and no future has a result, the lowest
+// index wins with [ErrCancelled]; Select first waits for blocks of Go among the futures.
 func Select(futures ...Awaitable) int {
 	winner := Any(futures...)
 	for i, f := range futures {
@@ -227,7 +225,7 @@ func Select(futures ...Awaitable) int {
 	return winner
 }
 
-// Any is [Select], but keeps the other futures: they can be awaited later.
+// Any is like [Select] but keeps the other futures: they can be awaited later.
 func Any(futures ...Awaitable) int {
 	if len(futures) == 0 {
 		panic("orchestration.Select and orchestration.Any need at least one future")
@@ -260,7 +258,7 @@ func ready(futures []Awaitable) int {
 	return first
 }
 
-// Race is [Select] on futures of one type. It returns the result of the first.
+// Race is [Select] on futures of one type. It returns the result of the first future that is ready.
 func Race[T any](futures ...*Future[T]) (T, error) {
 	all := make([]Awaitable, len(futures))
 	for i, f := range futures {
@@ -269,8 +267,8 @@ func Race[T any](futures ...*Future[T]) (T, error) {
 	return futures[Select(all...)].Await()
 }
 
-// AsCompleted goes through the futures in the order in which their results come, each with its
-// index; of several that are ready at once, the lowest comes first. It waits in between.
+// AsCompleted yields the futures in the order in which their results arrive, each with its index. Of several that are
+// ready at the same time, the one with the lowest index comes first. It waits between results.
 //
 //	for i, f := range orchestration.AsCompleted(futures...) {
 //		result, err := f.Await()

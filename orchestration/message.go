@@ -7,8 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-// Event is an event from outside with its type. Declared once, it is what orchestrations
-// wait for and what clients raise, so that a wrong name or type does not compile:
+// Event is an event from outside with the type of its data. Orchestrations and clients use the same declaration, so a
+// wrong name or type does not compile:
 //
 //	var Approve = orchestration.NewEvent[Decision]("approve")
 //
@@ -22,15 +22,14 @@ func NewEvent[T any](name string) Event[T] { return Event[T]{name: name} }
 // Name returns the name.
 func (e Event[T]) Name() string { return e.name }
 
-// Wait is [WaitForEvent], but skips data that does not fit T, which a sender without this
-// declaration may raise: the worker logs a warning without the data, and the wait goes on. An event
-// that is raised together with such data may meet no waiter and is then lost; use a [Queue] where
-// no message may be lost.
+// Wait is like [WaitForEvent] but skips data that cannot be decoded as a T, which a sender without this declaration
+// may raise. The worker logs a warning without the data, and waits again. An event that arrives together with such
+// data may then find no wait and be lost. If no message may be lost, use a [Queue].
 func (e Event[T]) Wait(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("event %q", e.name), replay.WaitEvent{Name: e.name})
 }
 
-// Queue is a queue of messages of one type, see [Event].
+// Queue is a queue of messages of one type. Like an [Event], it is declared once for orchestrations and clients.
 type Queue[T any] struct{ name string }
 
 // NewQueue declares a queue.
@@ -39,13 +38,14 @@ func NewQueue[T any](name string) Queue[T] { return Queue[T]{name: name} }
 // Name returns the name.
 func (q Queue[T]) Name() string { return q.name }
 
-// Dequeue is the function [Dequeue], but skips messages that do not fit T: the worker logs a
-// warning without the message, and the next message is taken.
+// Dequeue is like the function [Dequeue] but skips messages that cannot be decoded as a T: the worker logs a warning
+// without the message, and takes the next one.
 func (q Queue[T]) Dequeue(ctx *Context) *Future[T] {
 	return newFitting[T](ctx, fmt.Sprintf("queue %q", q.name), replay.Dequeue{Name: q.name})
 }
 
-// Key is a key of the instance's key-value map with the type of its value, see [SetKV].
+// Key is a key of the instance's key-value map with the type of its value, see [SetKV]. Clients read it with
+// client.Value.
 type Key[T any] struct{ name string }
 
 // NewKey declares a key.
@@ -63,15 +63,16 @@ func (k Key[T]) Get(ctx *Context) (value T, ok bool, err error) { return GetKV[T
 // Clear removes the key.
 func (k Key[T]) Clear(ctx *Context) { ClearKV(ctx, k.name) }
 
-// Status is a custom status with a type. Its zero value is ready for use:
+// Status is a custom status with a type. The zero value is ready to use:
 //
 //	var Steps orchestration.Status[Step]
 type Status[T any] struct{}
 
-// Set is [Context.SetCustomStatus] for a T.
+// Set sets the custom status to value, encoded as JSON, or as plain text if T is string. See
+// [Context.SetCustomStatus].
 func (Status[T]) Set(ctx *Context, value T) { ctx.SetCustomStatus(encode("custom status", value)) }
 
-// Decode reads a custom status as clients get it; ok is false for nil, when there is none.
+// Decode decodes the custom status of a client.Status. ok is false if status is nil, which means that there is none.
 func (Status[T]) Decode(status *string) (value T, ok bool, err error) {
 	if status == nil {
 		return value, false, nil

@@ -15,59 +15,59 @@ import (
 	"github.com/duroxide/duroxide-go/internal/registry"
 )
 
-// RetryPolicy says how often an activity or a sub-orchestration is tried, and when. All of it
-// is recorded as ordinary activities and timers, so it goes on where it was after a restart.
-// The zero value tries three times, after 100 and 200 ms.
+// RetryPolicy says how often an activity or a sub-orchestration is tried, and when. Attempts and delays are recorded
+// as ordinary activities and timers, so a restart does not begin again. The zero value tries three times, with delays
+// of 100 ms and 200 ms.
 type RetryPolicy struct {
-	// MaxAttempts includes the first. The default is 3; math.MaxInt has no end.
+	// MaxAttempts is the number of attempts, including the first. The default is 3; math.MaxInt retries for ever.
 	MaxAttempts int
 	// Backoff is the delay before the next attempt. The default is
 	// Exponential(100*time.Millisecond, 2, 30*time.Second).
 	Backoff Backoff
-	// Jitter, from 0 to 1, is the share of a delay that varies: 0.2 makes it between 80 and
-	// 100 percent. It is computed from the instance's id and the call, so that instances
-	// which fail together don't come back together. The default is 0.
+	// Jitter, from 0 to 1, is the share of a delay that varies: 0.2 makes delays of 80 to 100 percent. It is computed
+	// from the instance's id and the call, so that instances that fail at the same time are not retried at the same
+	// time. The default is 0.
 	Jitter float64
-	// Timeout bounds each attempt, from when it is scheduled. One that takes longer is cancelled
-	// and the call fails with [ErrTimeout]. The default, 0, has no bound.
+	// Timeout limits each attempt, counted from when it is scheduled. An attempt that takes longer is cancelled, and
+	// the call fails with [ErrTimeout] (see RetryTimeouts). The default, 0, is no limit.
 	Timeout time.Duration
-	// StartTimeout bounds the time until a worker begins an activity, from when it is scheduled. A
-	// worker that gets to it later does not run it, and the attempt fails with [ErrTimeout]. It
-	// means nothing for a sub-orchestration. The default, 0, has no bound.
+	// StartTimeout limits the time from when an activity is scheduled until a worker begins it. A worker that gets to
+	// it later does not run it, and the attempt fails with [ErrTimeout]. It has no effect on a sub-orchestration. The
+	// default, 0, is no limit.
 	StartTimeout time.Duration
-	// RunTimeout bounds each run of an activity, from when a worker begins it. Then its context
-	// ends, and the attempt fails with [ErrTimeout] unless the activity returns a result within
-	// the worker's CancellationGracePeriod. It means nothing for a sub-orchestration, which Timeout
-	// bounds. The default, 0, has no bound.
+	// RunTimeout limits each run of an activity, counted from when a worker begins it. Then the activity's context
+	// ends, and the attempt fails with [ErrTimeout] unless the activity returns a result within the worker's
+	// CancellationGracePeriod. It has no effect on a sub-orchestration; use Timeout there. The default, 0, is no
+	// limit.
 	RunTimeout time.Duration
-	// RetryTimeouts tries again after an attempt that took too long, or too long to begin.
+	// RetryTimeouts also retries attempts that exceeded Timeout, StartTimeout or RunTimeout. By default they end the
+	// call.
 	RetryTimeouts bool
-	// TotalTimeout bounds all attempts and delays together. Then the call fails with
-	// [ErrTimeout] and wraps the last attempt's failure. The default, 0, has no bound.
+	// TotalTimeout limits all attempts and delays together. Then the call fails with [ErrTimeout], which wraps the
+	// last attempt's failure. The default, 0, is no limit.
 	TotalTimeout time.Duration
-	// Retryable reports whether another attempt may help. It must give the same answer for the
-	// same error, and is not asked for [ErrAlreadyExists], for what [failure.Final] has marked,
-	// and for a result that does not fit its type, which are never retried. The default retries
-	// all others.
+	// Retryable reports whether another attempt may help. It must give the same answer for the same error. Three
+	// kinds of errors are never retried, and Retryable is not called for them: [ErrAlreadyExists], errors marked by
+	// [failure.Final], and results that cannot be decoded. The default retries all other errors.
 	Retryable func(err error) bool
 }
 
-// Backoff is the delay after a failed attempt; the first is attempt 1. With a delay of 0 the next
-// attempt follows at once.
+// Backoff returns the delay after a failed attempt. The first attempt is number 1. With a delay of 0 the next attempt
+// follows at once.
 type Backoff func(attempt int) time.Duration
 
-// Constant is always the same delay.
+// Constant returns a Backoff with the same delay after each attempt.
 func Constant(delay time.Duration) Backoff {
 	return func(int) time.Duration { return delay }
 }
 
-// Linear grows by base with each attempt, up to most.
+// Linear returns a Backoff that begins with base, grows by base after each further attempt, and is at most most.
 func Linear(base, most time.Duration) Backoff {
 	return func(attempt int) time.Duration { return bounded(float64(base)*float64(attempt), most) }
 }
 
-// Exponential is base after the first attempt and grows by the factor after each further one, up to
-// most.
+// Exponential returns a Backoff that begins with base, is multiplied by factor after each further attempt, and is at
+// most most.
 func Exponential(base time.Duration, factor float64, most time.Duration) Backoff {
 	return func(attempt int) time.Duration {
 		return bounded(float64(base)*math.Pow(factor, float64(attempt-1)), most)
@@ -93,9 +93,9 @@ type callOption func(p **RetryPolicy)
 func (f callOption) ofActivity(o *activityOptions) { f(&o.retry) }
 func (f callOption) ofSub(o *subOptions)           { f(&o.retry) }
 
-// WithRetry tries a failed call again. A sub-orchestration that is tried again is a new instance.
-// For an activity the policy replaces the worker's (ActivityRetry in worker.Options), except a
-// Timeout, a StartTimeout and a RunTimeout that it leaves open. An invalid policy panics.
+// WithRetry retries a failed call. Each retry of a sub-orchestration is a new instance. For an activity the policy
+// replaces that of the worker (ActivityRetry in worker.Options), but a Timeout, StartTimeout or RunTimeout of 0 keeps
+// the worker's value. An invalid policy panics.
 func WithRetry(policy RetryPolicy) CallOption {
 	policy.mustBeValid()
 	return callOption(func(p **RetryPolicy) {
@@ -109,8 +109,7 @@ func WithRetry(policy RetryPolicy) CallOption {
 	})
 }
 
-// WithTimeout limits a call, and with [WithRetry] or the worker's policy each attempt: it is
-// [RetryPolicy].Timeout.
+// WithTimeout limits a call; it sets [RetryPolicy].Timeout. With retries it limits each attempt.
 func WithTimeout(d time.Duration) CallOption {
 	RetryPolicy{Timeout: d}.mustBeValid()
 	return callOption(func(p **RetryPolicy) {

@@ -9,34 +9,33 @@ import (
 	"github.com/duroxide/duroxide-go/internal/replay"
 )
 
-// Saga knows how to undo what was done, should the rest fail. The zero value undoes in reverse
-// order, one after the other.
+// Saga collects undo steps for work that was done, and runs them if later work fails. The zero value runs them in
+// reverse order, one after the other.
 //
 //	var saga orchestration.Saga
 //	err := bookAll(ctx, &saga, trip) // calls Step
 //	return saga.Undo(ctx, err)
 //
-// A cancellation ends an orchestration at once and undoes nothing, unless it has
-// [Definition.WithCleanup].
+// Without [Definition.WithCleanup] a cancellation ends an orchestration at once and undoes nothing.
 type Saga struct {
-	// SideBySide undoes all at the same time.
+	// SideBySide runs all undo steps at the same time.
 	SideBySide bool
 
 	undo []func(ctx *Context) error
 }
 
-// ErrNotUndone reports a saga that could not undo all of its steps. An instance that was cancelled
-// and ends with this error has failed.
+// ErrNotUndone reports a saga that could not undo all of its steps. A cancelled instance that ends with this error
+// counts as failed, not as cancelled.
 var ErrNotUndone = replay.ErrNotUndone
 
-// Add adds an undo step. [Step] adds it for a step that succeeded. If a step may have had an effect
-// although it failed, for example because it timed out, add its undo step before the call, and let
-// that find out whether there is something to undo.
+// Add adds an undo step. [Step] does this for a step that succeeded. If a step may have an effect although it fails,
+// for example because it times out, add its undo step before the call. The undo step must then find out whether there
+// is something to undo.
 func (s *Saga) Add(undo func(ctx *Context) error) { s.undo = append(s.undo, undo) }
 
-// Undo runs the undo steps when cause is not nil, each once and on a [Context.Detached], whether
-// the others fail or not. It returns cause. When undo steps have failed the error has all their
-// texts behind the cause's, matches [ErrNotUndone], and wraps the cause and them.
+// Undo does nothing if cause is nil. Otherwise it runs each undo step once, on a [Context.Detached], even if other
+// undo steps fail, and returns cause. If undo steps failed, the returned error contains the texts of the cause and of
+// their errors, wraps all of them, and matches [ErrNotUndone].
 func (s *Saga) Undo(ctx *Context, cause error) error {
 	if cause == nil {
 		return nil
@@ -82,10 +81,10 @@ func (e *notUndoneError) Unwrap() []error {
 	return append([]error{kind, e.cause}, e.failures...)
 }
 
-// Step runs one step of a saga and, if it succeeded, adds its undo function, which gets the step's
-// result. A step that has begun ends before a cancellation takes effect, so that the saga knows
-// whether there is something to undo: do gets a [Context.Detached]. Errors: what do returns;
-// [ErrCancelled], before the step or after it.
+// Step runs do as one step of a saga. If do succeeds, Step adds undo, which gets the step's result. do gets a
+// [Context.Detached], so a step that has begun ends before a cancellation takes effect, and the saga knows whether
+// there is something to undo. Errors: the error of do; [ErrCancelled] if the orchestration is cancelled before or
+// during the step.
 func Step[T any](ctx *Context, s *Saga, do func(ctx *Context) (T, error), undo func(ctx *Context, done T) error) (T, error) {
 	if err := ctx.Err(); err != nil {
 		var none T

@@ -14,7 +14,7 @@ import (
 // Call is a call of an activity, or of a mocked orchestration.
 type Call struct {
 	Name string
-	// Instance is the orchestration that calls, or the mocked one itself.
+	// Instance is the id of the calling instance, or of the mocked orchestration itself.
 	Instance string
 	// Input is the input as it is recorded: JSON, or plain text.
 	Input string
@@ -23,17 +23,17 @@ type Call struct {
 	sub bool
 }
 
-// String is how [Env.WantCalls] names the call, with its time.
+// String returns the call with its time, in the form of [Env.WantCalls].
 func (c Call) String() string { return c.Name + " @" + c.At.String() }
 
-// Calls returns all calls in the order in which they began, each attempt of a retry on its own.
+// Calls returns all calls in the order in which they began. Each attempt of a retry is one call.
 func (e *Env) Calls() []Call { return slices.Clone(e.calls) }
 
 func (e *Env) called(sub bool, name, instance, input string) {
 	e.calls = append(e.calls, Call{Name: name, Instance: instance, Input: input, At: e.elapsed(), sub: sub})
 }
 
-// Inputs returns the inputs of all calls of an activity, in their order.
+// Inputs returns the inputs of all calls of an activity, in the order of the calls.
 func Inputs[I, O any](e *Env, def activity.Definition[I, O]) []I {
 	e.t.Helper()
 	var inputs []I

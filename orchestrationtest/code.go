@@ -37,8 +37,8 @@ func codeOf(definitions []worker.Registrable) (c code, err error) {
 // activityRetry is what [ActivityRetry] returns.
 type activityRetry struct{ orchestration.RetryPolicy }
 
-// ActivityRetry stands for worker.Options.ActivityRetry among the definitions that [New] and
-// [ReplayDir] are given. No worker takes it.
+// ActivityRetry sets ActivityRetry of worker.Options for a test. Pass it to [New] or [ReplayDir] among the
+// definitions; a worker does not accept it.
 func ActivityRetry(policy orchestration.RetryPolicy) worker.Registrable { return activityRetry{policy} }
 
 // Register refuses to be registered by a worker.
@@ -49,9 +49,8 @@ func (activityRetry) Register(*registry.Registry) error {
 // payloads is what [Codec] returns.
 type payloads struct{ *codec.Codec }
 
-// Codec stands for worker.Options.Codec among the definitions that [ReplayDir] is given, for the
-// histories of a store whose payloads are encoded. [New] has no use for it, since a test has no
-// store. No worker takes it.
+// Codec sets Codec of worker.Options for [ReplayDir], for histories of a store whose payloads are encoded. Pass it
+// among the definitions; a worker does not accept it, and [New] does not need it, because a test has no store.
 func Codec(c *codec.Codec) worker.Registrable { return payloads{c} }
 
 // Register refuses to be registered by a worker.

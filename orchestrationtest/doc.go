@@ -1,5 +1,5 @@
-// Package orchestrationtest tests orchestrations: they run as a worker runs them, on a clock
-// that jumps to whatever comes next, with no store and nothing to wait for.
+// Package orchestrationtest tests orchestrations. They run as a worker runs them, but without a store, and on a
+// virtual clock that jumps to the next thing that is due.
 //
 //	func TestOrder(t *testing.T) {
 //		env := orchestrationtest.New(t, Order, Payment)
@@ -17,26 +17,24 @@
 //
 // # What is real
 //
-// The engine is the worker's, and the histories are those that a worker makes, event for event:
-// retries, timers, events, queues, sub-orchestrations, cancellations, continue-as-new and limits
-// included. One thing happens at a time, in an order that is always the same. What is due at the
-// same moment happens in the order in which it was asked for, and the script of the test, see
-// [Env.After], comes last. GUIDs are counted, and orchestration.UTCNow is the test's clock.
+// The tests use the worker's engine, and the histories equal those of a worker, event for event, including retries,
+// timers, events, queues, sub-orchestrations, cancellations, continue-as-new and limits. One thing happens at a time,
+// always in the same order. Things that are due at the same moment happen in the order in which they were asked for;
+// the test's own script comes last (see [Env.After]). GUIDs are consecutive numbers, and orchestration.UTCNow returns
+// the test's clock.
 //
-// A function runs again from its start whenever something happens to its orchestration, as it
-// would on a worker that keeps nothing in memory. So each run replays each of its prefixes, and
-// code that does not repeat itself, by a map's order or a clock, ends the test with the event
-// and the lines. Once 100,000 events were replayed, that is done whenever a history has
-// doubled, and at the end.
+// A function runs again from its start whenever something happens to its orchestration, as on a worker that keeps
+// nothing in memory. So the test replays every prefix of the history. Code that does not repeat itself, because it
+// depends on the order of a map or on a clock, fails the test with the event and the lines. After 100,000 replayed
+// events, replays happen only when a history has doubled, and at the end.
 //
 // # What is not
 //
-// An activity that is not mocked really runs, on the test's goroutine, and takes no time on the
-// test's clock. There are no leases, and no activity runs a second time because a worker died.
-// Sessions and tags select nothing.
+// An activity that is not mocked really runs, on the test's goroutine, and takes no time on the test's clock. There
+// are no leases, and no activity runs a second time because a worker died. Sessions and tags have no effect.
 //
 // # Before deploying
 //
-// [ReplayDir] replays histories of running instances, which `duroxide history --json` has
-// written, against the code as it is now.
+// [ReplayDir] replays histories of running instances against the present code. `duroxide history --into` writes the
+// histories.
 package orchestrationtest

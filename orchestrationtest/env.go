@@ -19,8 +19,8 @@ import (
 // epoch is when the clock of each test begins.
 var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Env is a world of orchestrations with a clock of its own. Make it with [New]. It belongs to
-// the test's goroutine; tests that run in parallel have one each.
+// Env is a test environment for orchestrations with a clock of its own. Make it with [New]. Only the test's goroutine
+// may use it; each parallel test needs its own.
 type Env struct {
 	code
 
@@ -43,10 +43,10 @@ type Env struct {
 	late     late
 }
 
-// New returns a world at midnight of 2000-01-01 (UTC) with these orchestrations and activities,
-// as worker.Register takes them: versions of one orchestration in rising order. Those that
-// [Mock] replaces need not be given, nor the orchestration that [Run] runs. If the test fails,
-// it logs what happened, and when.
+// New returns an environment with these orchestrations and activities. Its clock begins at midnight of 2000-01-01
+// UTC. As for worker.Register, give versions of one orchestration in rising order. Definitions that [Mock] replaces,
+// and the orchestration that [Run] runs, can be left out. If the test fails, the test's log shows what happened, and
+// when.
 func New(t testing.TB, definitions ...worker.Registrable) *Env {
 	t.Helper()
 	e := &Env{
@@ -74,25 +74,23 @@ func (e *Env) close() {
 	}
 }
 
-// Now is the time of the test's clock.
+// Now returns the time of the test's clock.
 func (e *Env) Now() time.Time { return time.UnixMilli(int64(e.clock.now)).UTC() }
 
 // elapsed is the time since the clock began.
 func (e *Env) elapsed() time.Duration { return e.Now().Sub(epoch) }
 
-// ErrStuck is the error of a [Run] that can never end: the orchestration waits, and neither an
-// activity nor a timer nor the script has anything left to tell it. The text says for what it
-// waits, and at which line.
+// ErrStuck is the error of a [Run] that can never end: the orchestration waits, and no activity, timer or script can
+// still wake it. The text names what it waits for, and the line.
 var ErrStuck = errors.New("nothing is left to happen")
 
 // maxTurns ends an orchestration that goes on for ever.
 const maxTurns = 1_000_000
 
-// Run starts the definition's orchestration in its version, and lets time pass until it has
-// ended and what it does at that moment is done. The instance's id is "test", then "test-2".
-// Errors: [*client.FailedError], as client.Run.Wait returns it, and [ErrStuck]. Code that does
-// not replay, blocks outside its context, or calls what was neither given nor mocked ends the
-// test.
+// Run starts the orchestration in the version of the definition, and lets time pass until it has ended and everything
+// due at that moment is done. The first instance has the id "test", the next "test-2". Errors: [*client.FailedError],
+// as client.Run.Wait returns it, and [ErrStuck]. The test ends at once if code does not replay, blocks outside its
+// context, or calls a definition that was neither given nor mocked.
 func Run[I, O any](e *Env, def orchestration.Definition[I, O], input I) (O, error) {
 	e.t.Helper()
 	var none O
@@ -148,8 +146,8 @@ func (e *Env) settle() {
 	}
 }
 
-// Advance lets d pass after [Run] has returned, for what goes on without it: detached
-// orchestrations, and the rest of the script.
+// Advance lets d pass after [Run] has returned, for work that continues without it: detached orchestrations, and the
+// rest of the script.
 func (e *Env) Advance(d time.Duration) {
 	e.t.Helper()
 	until := e.clock.after(d)
@@ -160,8 +158,8 @@ func (e *Env) Advance(d time.Duration) {
 	e.verify()
 }
 
-// CustomStatus is the custom status of the orchestration that [Run] has started last, nil when
-// there is none. A script reads it with [Moment.Do].
+// CustomStatus returns the custom status of the orchestration that [Run] started last, nil if there is none. A script
+// can read it in [Moment.Do].
 func (e *Env) CustomStatus() *string { return e.instance(e.root).status }
 
 // History returns the events of an instance's latest execution.
@@ -169,8 +167,7 @@ func (e *Env) History(instance string) []provider.Event {
 	return slices.Clone(e.instance(instance).history)
 }
 
-// Instances returns the ids of all instances that have begun, sub-orchestrations included, in
-// order.
+// Instances returns the sorted ids of all instances that have begun, including sub-orchestrations.
 func (e *Env) Instances() []string {
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(e.instances)) {
@@ -188,32 +185,30 @@ type Moment struct {
 	instance string
 }
 
-// After is the moment when d will have passed, counted from now: before [Run] that is from its
-// start. What the orchestrations can do by then, they have done; moments of the same time come
-// in the order of the script.
+// After returns the moment d from now; before [Run], that is d after its start. Everything that the orchestrations do
+// up to that moment happens first. Moments at the same time happen in the order of the script.
 func (e *Env) After(d time.Duration) Moment { return Moment{env: e, at: e.clock.after(d)} }
 
-// To makes what follows be sent to that instance, such as "test::sub::2", and not to the one
-// that [Run] has started last.
+// To sends what follows to the given instance, such as "test::sub::2". Without it, the instance that [Run] started
+// last receives it.
 func (m Moment) To(instance string) Moment {
 	m.instance = instance
 	return m
 }
 
-// Raise raises an event, as client.RaiseEvent does, at a moment of the script. One that nobody
-// waits for is lost.
+// Raise raises an event at a moment of the script, as client.RaiseEvent does. An event that no wait receives is lost.
 func Raise[T any](m Moment, event orchestration.Event[T], value T) Moment {
 	m.env.t.Helper()
 	return m.Raise(event.Name(), value)
 }
 
-// Enqueue puts a message into a queue, as client.Enqueue does, at a moment of the script.
+// Enqueue puts a message into a queue at a moment of the script, as client.Enqueue does.
 func Enqueue[T any](m Moment, queue orchestration.Queue[T], message T) Moment {
 	m.env.t.Helper()
 	return m.Enqueue(queue.Name(), message)
 }
 
-// Raise is [Raise] for an event that is only known by its name.
+// Raise is like the function [Raise], for an event that is known only by its name.
 func (m Moment) Raise(event string, data any) Moment {
 	m.env.t.Helper()
 	text := m.encode(data)
@@ -222,7 +217,7 @@ func (m Moment) Raise(event string, data any) Moment {
 	})
 }
 
-// Enqueue is [Enqueue] for a queue that is only known by its name.
+// Enqueue is like the function [Enqueue], for a queue that is known only by its name.
 func (m Moment) Enqueue(queue string, message any) Moment {
 	m.env.t.Helper()
 	text := m.encode(message)
@@ -238,7 +233,7 @@ func (m Moment) Cancel(reason string) Moment {
 	})
 }
 
-// Do calls fn, which may look at the world, and add to its script.
+// Do calls fn, which may inspect the environment and add to its script.
 func (m Moment) Do(fn func()) Moment {
 	m.env.clock.add(m.at, true, fn)
 	return m

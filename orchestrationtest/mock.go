@@ -26,7 +26,7 @@ type definition[I, O any] interface {
 	Name() string
 }
 
-// Mocked is an activity or a sub-orchestration that a function of the test stands for.
+// Mocked is an activity or a sub-orchestration that [Mock] has replaced.
 type Mocked struct {
 	fn    registry.ActivityFunc
 	fails int
@@ -35,10 +35,10 @@ type Mocked struct {
 	waits time.Duration
 }
 
-// Mock calls fn in place of an activity, or of a sub-orchestration or detached one. What fn
-// returns, errors and panics included, arrives as it would from the real one. It runs on the
-// test's goroutine when the call begins, so it may end the test, and a variable that it shares
-// with the test needs no lock. The last Mock of a definition counts.
+// Mock replaces an activity, a sub-orchestration or a detached orchestration by fn. Results, errors and panics of fn
+// arrive as those of the real one would. fn runs on the test's goroutine when the call begins, so it may end the
+// test, and variables that it shares with the test need no lock. A later Mock of a definition replaces an earlier
+// one.
 func Mock[I, O any, D definition[I, O]](e *Env, def D, fn func(ctx context.Context, input I) (O, error)) *Mocked {
 	m := &Mocked{fn: func(ctx context.Context, text string) (string, error) {
 		input, err := payload.Decode[I](text)
@@ -62,15 +62,15 @@ func (m *Mocked) Fails(n int, err error) *Mocked {
 	return m
 }
 
-// Takes makes the result of each call arrive d after its begin. One that is cancelled before
-// never arrives, and an activity whose policy has a shorter RunTimeout fails at that time.
+// Takes makes the result of each call arrive d after the call begins. The result of a call that is cancelled before
+// then never arrives. An activity whose retry policy has a shorter RunTimeout fails at that timeout.
 func (m *Mocked) Takes(d time.Duration) *Mocked {
 	m.takes = d
 	return m
 }
 
-// Waits makes each call of an activity begin d after it was scheduled, as if no worker had got to
-// it before. The function of one whose policy has a shorter StartTimeout is not called.
+// Waits makes each call of an activity begin d after it was scheduled, as if all workers were busy until then. If the
+// retry policy has a shorter StartTimeout, the function is not called.
 func (m *Mocked) Waits(d time.Duration) *Mocked {
 	m.waits = d
 	return m

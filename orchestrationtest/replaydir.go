@@ -17,22 +17,21 @@ import (
 	"github.com/duroxide/duroxide-go/worker"
 )
 
-// ReplayDir replays the histories in a folder against these orchestrations, each in a subtest of
-// the file's name, and fails those that the code does not fit any more: on a worker such an
-// instance would fail. The folder has what `duroxide history --into` or `duroxide history --json`
-// has written of instances that run, or have ended: each history is also that of all instances
-// which are only as far as one of its events. What the code asks for behind the end of a history
-// is new, and free.
+// ReplayDir replays the histories in a folder against these orchestrations, each in a subtest named after the file. A
+// subtest fails if the code no longer fits the history; on a worker such an instance would fail. The files are those
+// that `duroxide history --into` or `duroxide history --json` writes, of running or ended instances. The history of
+// an ended instance also covers every instance that has reached one of its events. After the end of a history the
+// code may ask for anything.
 //
 //	func TestRunningOrdersGoOn(t *testing.T) {
 //		orchestrationtest.ReplayDir(t, "testdata/histories", firstOrder, newOrder, payment)
 //	}
 //
-// Keys of the key-value map that an execution before has set are not in a history, so code that
-// decides by them is only checked in first executions.
+// A history does not contain keys of the key-value map that an earlier execution set, so code that decides by such
+// keys is checked only in first executions.
 //
-// Payloads that are encoded in the store are encoded in the files, and only [Codec] among the
-// definitions decodes them. What fails shows no payload.
+// Payloads that are encoded in the store are also encoded in the files; pass [Codec] among the definitions to decode
+// them. Failures show no payloads.
 func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 	t.Helper()
 	code, err := codeOf(definitions)
@@ -93,9 +92,9 @@ func (c code) check(ctx context.Context, history []provider.Event) error {
 	return err
 }
 
-// Save writes the history of an instance's latest execution into a folder, as `duroxide history
-// --into` does, for a later [ReplayDir]. The file is called after the instance, with "_" for what
-// a file's name should not have.
+// Save writes the history of an instance's latest execution into a folder, as `duroxide history --into` does, for a
+// later [ReplayDir]. The file is named after the instance, with "_" in place of characters that file names should not
+// have.
 func (e *Env) Save(dir, instance string) {
 	e.t.Helper()
 	in := e.instance(instance)

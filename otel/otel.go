@@ -4,20 +4,19 @@
 //	w, err := worker.New(store, worker.Options{Hook: telemetry})
 //	c := client.New(store, client.WithHook(telemetry))
 //
-// An instance is one trace over all processes that work on it: the span of its start, below
-// it one for each turn, and below a turn those of the activities and sub-orchestrations that
-// it started. A try of a retry policy, an activity that is run again after a crash, and a turn
-// that is tried again are spans of their own; replaying makes none. An execution that
-// continued as new has a trace of its own, whose first span is linked to the turn before it,
-// so that the trace of an instance without an end does not grow for ever.
+// An instance is one trace across all processes that work on it. The root is the span of its start. Below it is one
+// span for each turn, and below a turn are the spans of the activities and sub-orchestrations that it started. Each
+// attempt of a retry policy, each repetition of an activity after a crash, and each repetition of a turn has a span
+// of its own. Replaying makes no spans. When an execution continues as new, the next execution has a trace of its
+// own, whose first span links to the last turn before it. So the trace of an instance that never ends does not grow
+// for ever.
 //
 // An activity has its span in its context, so that what it calls, and what it logs with that
 // context, belongs to the trace.
 //
-// Metrics have the names, labels and buckets of Duroxide's, such as
-// duroxide_orchestration_completions_total. Labels are names of code, events and tags, of which
-// the first 200 of each kind are told apart and the others called "other"; no label is an
-// instance's id. docs/observability.md lists all metrics.
+// Metrics have Duroxide's names, labels and buckets, for example duroxide_orchestration_completions_total. Labels are
+// names of orchestrations, activities, events and tags. The first 200 names of each kind have labels of their own;
+// the rest share the label "other". Instance ids are never labels. docs/observability.md lists all metrics.
 //
 // Without an exporter, spans and metrics cost next to nothing. The package is a module of its
 // own.
@@ -42,16 +41,16 @@ type Config struct {
 	TracerProvider trace.TracerProvider
 	// MeterProvider makes the metrics, default the global one.
 	MeterProvider metric.MeterProvider
-	// Propagator puts the trace into headers, default [propagation.TraceContext]. Headers are
-	// stored.
+	// Propagator writes the trace context into headers, default [propagation.TraceContext]. The store keeps the
+	// headers with the work.
 	Propagator propagation.TextMapPropagator
-	// Errors puts the texts of errors into spans. Those of applications may quote payloads, so
-	// by default a span says only that there was one.
+	// Errors puts the texts of errors into spans. They may quote payloads, so by default a span records only that
+	// there was an error.
 	Errors bool
-	// Store is asked for what it holds whenever metrics are collected, at most every 30 s: the
-	// gauges of running instances, of queued work, of what no worker can do and of held
-	// instances, which each process with a Store tells of the whole store. Default nil, which
-	// leaves them out, as does a store without [provider.Admin]. Shut the MeterProvider down before the store is closed.
+	// Store is read when metrics are collected, at most every 30 s, for four kinds of gauges: running instances,
+	// queued work, work that no worker can do, and held instances. They describe the whole store, so each process
+	// that sets Store reports the same values. Default nil: no such gauges. A store without [provider.Admin] has none
+	// either. Shut the MeterProvider down before you close the store.
 	Store provider.Provider
 }
 

@@ -1,5 +1,5 @@
-// Package providertest is the conformance kit: every rule a store must keep, as
-// named scenarios that run against any implementation of [provider.Provider].
+// Package providertest is the conformance kit for stores. It holds every rule of the contract as a named scenario
+// that runs against any implementation of [provider.Provider].
 //
 // A store's own test calls [Run] with a [Config] that says how to open a fresh
 // store:
@@ -12,16 +12,13 @@
 //		})
 //	}
 //
-// Each scenario is its own subtest, "category/name", gets a store of its own and
-// runs in parallel with the others; raise `go test -parallel` to overlap the
-// waits for leases. A failure quotes the sentence of the contract that was
-// violated. So does a call that does not return: after 60 leases, or 10 leases after
-// its context ended, the scenario fails with the method's name and goes on without the
-// call.
+// Each scenario is its own subtest, "category/name", gets a store of its own and runs in parallel with the others;
+// raise `go test -parallel` to overlap the waits for leases. A failure quotes the sentence of the contract that was
+// violated. A call that does not return is a failure as well: 60 leases (see [Config].LockTimeout) after it began, or
+// 10 leases after its context ended, the scenario fails with the method's name and continues without the call.
 //
-// The 233 scenarios that the reference implementation names keep those names.
-// Scenarios in categories that begin with "more " cover what those leave out:
-// the contract's hazards, recommendations and known pitfalls.
+// 233 scenarios have the names that the reference implementation, Duroxide, gives them. Scenarios in categories that
+// begin with "more " cover the rest of the contract: hazards, recommendations and known pitfalls.
 package providertest
 
 import (
@@ -38,9 +35,8 @@ type Config struct {
 	// function arranges for it to be closed, usually with t.Cleanup. Required.
 	Open func(t *testing.T) Store
 
-	// LockTimeout is the lease that scenarios let run out. It should be at least
-	// ten times what one call takes, under the race detector too: a few calls must
-	// fit into it. Default 1 s.
+	// LockTimeout is the length of the leases that scenarios let expire. Several calls must fit into it, so it should
+	// be at least ten times as long as one call takes, also under the race detector. Default 1 s.
 	LockTimeout time.Duration
 
 	// ShortPollLimit is how long a fetch with PollTimeout 0 may take on an idle
@@ -48,8 +44,8 @@ type Config struct {
 	// under the race detector on a loaded machine.
 	ShortPollLimit time.Duration
 
-	// LongPolling says that the store honours PollTimeout. Without it the kit
-	// accepts an early answer.
+	// LongPolling says that the store waits for PollTimeout when there is no work. If false, the kit also accepts an
+	// answer before PollTimeout. Default false.
 	LongPolling bool
 
 	// MaxPayload is the largest payload in bytes that the size scenarios send.

@@ -1,6 +1,6 @@
-// Command sqlc-gen-tsql writes typed Go for T-SQL procedures and queries. From .sql files alone it finds out the type
-// of every parameter, of every column of every result set, and the numbers of the errors; what it can't find out it
-// says, with the place and the reason.
+// Command sqlc-gen-tsql writes typed Go for T-SQL procedures and queries. It needs only the .sql files, not a server.
+// From them it infers the type of every parameter, the type of every column of every result set, and the error
+// numbers. Whatever it cannot infer is an error with the place and the reason.
 //
 // It runs by itself, or as a process plugin of sqlc. The README describes both.
 //
