@@ -4,8 +4,7 @@
 -- each portion would take time with the square of the events.
 --
 -- The order of the join makes it likely that a portion holds the first events, and nothing
--- depends on it: the procedure ends only when a look from the beginning finds fewer than 1,000
--- events.
+-- depends on it: the procedure ends only when a look from the beginning finds no event.
 --
 -- Helper of: delete_list, prune_instance.
 -- Transaction: the caller's.
@@ -57,7 +56,7 @@ BEGIN
     WHERE r.position >= @position;
     SET @portion = @@ROWCOUNT;
     SET @events = @events + @portion;
-    IF @portion < 1000 AND @position = 0
+    IF @portion = 0 AND @position = 0
         SET @more = 0;
     -- Where the next portion begins: behind the last event, or at the beginning once more.
     UPDATE @left

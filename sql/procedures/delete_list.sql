@@ -87,7 +87,7 @@ BEGIN
     OPTION (KEEPFIXED PLAN);
     SET @portion = @@ROWCOUNT;
     SET @messages = @messages + @portion;
-    IF @portion < 1000 AND @position = 0
+    IF @portion = 0 AND @position = 0
         SET @more = 0;
     UPDATE @ids
     SET after = 0
@@ -147,8 +147,8 @@ BEGIN
 END;
 EXEC duroxide.delete_events @runs = @runs, @events = @events OUTPUT;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+SET @portion = 1;
+WHILE @portion > 0
 BEGIN
     DELETE TOP (1000) s
     FROM @ids AS n
@@ -156,8 +156,8 @@ BEGIN
     SET @portion = @@ROWCOUNT;
 END;
 
-SET @portion = 1000;
-WHILE @portion = 1000
+SET @portion = 1;
+WHILE @portion > 0
 BEGIN
     DELETE TOP (1000) d
     FROM @ids AS n
@@ -167,8 +167,8 @@ END;
 
 -- Found by the instance, deleted by the id: whoever writes the row locks it first and
 -- its keys in the indexes after it, so nobody may come the other way.
-SET @portion = 1000;
-WHILE @portion = 1000
+SET @portion = 1;
+WHILE @portion > 0
 BEGIN
     DELETE FROM @work;
     INSERT INTO @work (id)
