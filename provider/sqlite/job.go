@@ -43,8 +43,9 @@ type job struct {
 	waits    *taking
 	parked   chan struct{}
 	unserved chan struct{}
-	// answered means that the caller was told before the transaction's end.
-	answered bool
+	// answered means that the caller was told before the transaction's end, and joined that the job
+	// acknowledges the turn which its transaction has locked.
+	answered, joined bool
 	// early, if set, has room for the turn that the caller is told of before the transaction's
 	// end, by tell.
 	early chan *turn

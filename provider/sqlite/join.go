@@ -35,7 +35,7 @@ func (w *writer) joinTurn(ctx context.Context, group []*job) error {
 	if j == nil {
 		return nil
 	}
-	w.parking.joined = j
+	w.parking.joined, j.joined = j, true
 	return w.join(ctx, j)
 }
 

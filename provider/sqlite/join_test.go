@@ -176,6 +176,49 @@ func TestHandedStartsAreFresh(t *testing.T) {
 	must(t, errors.Join(err, soon(t, starts)))
 }
 
+// A turn that sees a start sees the messages that were sent with it.
+func TestStartBringsItsMessages(t *testing.T) {
+	t.Parallel()
+	s := patient(t, openMemory(t, nil))
+	turns := waitingTake(t.Context(), t, s, turnOnly())
+	starting := make(chan error, 1)
+	go func() {
+		message := provider.QueueMessageItem{Instance: "i", Name: "queue", Data: "1"}
+		_, err := s.StartInstanceWith(t.Context(), start("i"), []provider.WorkItem{message}, false)
+		starting <- err
+	}()
+	got := soon(t, turns)
+	must(t, got.err)
+	if got.Turn == nil || len(got.Turn.Item.Messages) != 2 {
+		t.Fatalf("served %+v", got.Taken)
+	}
+	_, err := s.AckTurnAndTake(t.Context(), firstTurn(got.Turn), provider.TakeParams{})
+	must(t, errors.Join(err, soon(t, starting)))
+}
+
+// There is notice of what a turn leaves ready that has joined the transaction which locked it.
+func TestJoinedTurnGivesNotice(t *testing.T) {
+	t.Parallel()
+	s := patient(t, openMemory(t, nil))
+	must(t, s.EnqueueForOrchestrator(t.Context(), provider.ExternalRaisedItem{Instance: "i", Name: "event"}, 0))
+	turns := waitingTake(t.Context(), t, s, turnOnly())
+	starting := make(chan error, 1)
+	go func() {
+		_, err := s.StartInstance(t.Context(), start("i"))
+		starting <- err
+	}()
+	got := soon(t, turns)
+	must(t, got.err)
+	ready, _, stop := s.WorkReady()
+	defer stop()
+	soon(t, ready) // the notice that comes at once
+	ack := firstTurn(got.Turn)
+	ack.OrchestratorItems = []provider.WorkItem{provider.QueueMessageItem{Instance: "i", Name: "queue", Data: "1"}}
+	_, err := s.AckTurnAndTake(t.Context(), ack, provider.TakeParams{})
+	must(t, errors.Join(err, soon(t, starting)))
+	soon(t, ready)
+}
+
 // A Take that comes while something is made ready is served in the same transaction.
 func TestLateTakeIsServed(t *testing.T) { //nolint:paralleltest // all statements are counted
 	s := patient(t, openCounted(t))

@@ -88,6 +88,9 @@ func (s *Store) StartInstanceWith(
 	}
 	var use *provider.IDUse
 	err := s.write(ctx, operation, func(ctx context.Context, t *tx) (err error) {
+		if len(messages) > 0 {
+			t.parking = nil // a start that is handed to a Take that waits would come without them
+		}
 		if use, err = t.startInstance(ctx, list[0]); err != nil || (use != nil && !toUser) {
 			return err
 		}

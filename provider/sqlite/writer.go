@@ -151,6 +151,9 @@ func (w *writer) answer(group []*job) {
 	var sum effects
 	callers := len(group)
 	for _, j := range group {
+		if j.joined {
+			sum.fulfil()
+		}
 		if j.err == nil {
 			sum.add(j.tx.effects)
 		}
