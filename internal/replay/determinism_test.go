@@ -440,3 +440,58 @@ func TestNondeterminismEndsTheExecutionCleanly(t *testing.T) {
 	wantItems(t, "worker items", result.WorkerItems)
 	wantItems(t, "orchestrator items", result.OrchestratorItems)
 }
+
+// What the code asks for fits what was recorded of it also where its texts are not valid UTF-8, as
+// events hold them otherwise, and a message of that name arrives.
+func TestTextsThatAreNoUTF8(t *testing.T) {
+	t.Parallel()
+	const text = "caf\xe9\xe9"
+	fn := do(func(f flow, _ string) (string, error) {
+		f.activity(text, text)
+		f.sub(text, text)
+		f.Emit(replay.StartDetached{Name: text, Instance: "other", Input: text})
+		f.set(text, text)
+		if _, ok := f.KV(text); !ok {
+			t.Error("the key is not set")
+		}
+		f.Emit(replay.ClearKV{Key: text})
+		if !f.Patched(text) {
+			t.Error("the new code was not patched")
+		}
+		event, message := f.event(text), f.dequeue(text)
+		return f.text(event) + f.text(message), nil
+	})
+	first := newTurn(fn, nil)
+	first.Keep = true
+	result := run(t, first)
+	wantOutcome(t, result, replay.Continue)
+	past := recorded(t, result.HistoryDelta)
+	messages := []provider.WorkItem{raised("caf\uFFFD\uFFFD", "1"), queued("caf\uFFFD\uFFFD", "2")}
+	again := run(t, newTurn(fn, past, messages...))
+	kept := newTurn(fn, nil, messages...)
+	kept.Resume = result.Suspended
+	var ok bool
+	if kept.History, ok = result.Suspended.Extend(0, past); !ok {
+		t.Fatal("what is kept is not what is recorded")
+	}
+	for _, next := range []*replay.Result{again, run(t, kept)} {
+		wantOutcome(t, next, replay.Completed)
+	}
+}
+
+// recorded are events as a store gives them back.
+func recorded(t *testing.T, events []provider.Event) []provider.Event {
+	t.Helper()
+	var list []provider.Event
+	for _, event := range events {
+		data, err := provider.EncodeEvent(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event, err = provider.DecodeEvent(data); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, event)
+	}
+	return list
+}

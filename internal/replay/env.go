@@ -105,6 +105,7 @@ func (v *Env) Again(h *Handle, why Unreadable) *Handle {
 // emit is Emit for a branch, which is nil for the function itself.
 func (v *Env) emit(action Action, asker *Branch) *Handle {
 	v.coroutine.mustRun()
+	action = wellFormed(action)
 	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance, branch: asker}
 	if turn := &v.engine.turn; turn.AllPlaces || turn.Places && !v.replaying.Load() {
 		h.at = goroutine.Caller()
@@ -198,6 +199,7 @@ func (v *Env) CustomStatus() *string {
 // KV returns the value of a key.
 func (v *Env) KV(key string) (provider.KVEntry, bool) {
 	v.coroutine.mustOwn()
+	mend(&key)
 	entry, ok := v.kv[key]
 	return entry, ok
 }
