@@ -12,10 +12,13 @@
 --   @status       the status of its current execution; NULL without an instance
 --   @start        the message of a start that waits; NULL without one
 --
--- Locks: orchestrator_queue (shared, while it reads), instances, executions (shared, by the
---   primary key, while it reads); none under row versioning.
+-- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone, and then the start's row
+--   by pk_orchestrator_queue, while it reads), instances, executions (shared, by the primary key,
+--   while it reads); none under row versioning.
 --
--- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
+-- Hints: FORCESEEK finds the start without its row, and reads the row without its key in the other
+--   index: who deletes it locks the row first and the key after it, so nobody may come the other
+--   way. LOOP reads an instance before its execution, as who deletes them locks them: by another
 --   plan the two could deadlock. KEEPFIXED PLAN keeps the plan however many rows change: see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
@@ -28,15 +31,20 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @id BIGINT;
 SET @used = 0;
 SET @name = NULL;
 SET @status = NULL;
 SET @start = NULL;
-SELECT TOP (1) @used = 1, @start = q.work_item
-FROM duroxide.orchestrator_queue AS q
+SELECT @id = MIN(q.id)
+FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind)))
 WHERE q.instance_id = @instance_id
   AND q.kind IN (1, 2)
-ORDER BY q.id
+OPTION (KEEPFIXED PLAN);
+SELECT @used = 1, @start = q.work_item
+FROM duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, id)))
+WHERE q.instance_id = @instance_id
+  AND q.id = @id
 OPTION (KEEPFIXED PLAN);
 SELECT @used = 1, @name = i.orchestration_name, @status = e.status
 FROM duroxide.instances AS i

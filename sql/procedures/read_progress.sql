@@ -14,27 +14,31 @@
 --     custom status, and the first and the last event of the current execution, are NULL unless that
 --     has completed or failed
 --
--- Locks: orchestrator_queue, then instances, executions, history (shared, by the primary key,
---   while it reads; none under row versioning).
+-- Locks: orchestrator_queue (by ix_orchestrator_queue_kind alone, and then the rows of starts by
+--   pk_orchestrator_queue), then instances, executions, history (by the primary key): all shared,
+--   while it reads; none under row versioning.
 --
--- Hints: LOOP and INDEX seek each row, however many the plan was made for. KEEPFIXED PLAN keeps
---   the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: LOOP, INDEX and FORCESEEK seek each row, however many the plan was made for, and a start
+--   in the two steps of id_use. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY
 AS
 SET NOCOUNT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+DECLARE @first TABLE (position INT NOT NULL PRIMARY KEY, instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL, id BIGINT NOT NULL);
 DECLARE @starts TABLE (position INT NOT NULL PRIMARY KEY, work_item NVARCHAR(MAX) NOT NULL);
-INSERT INTO @starts (position, work_item)
-SELECT n.position, q.work_item
+INSERT INTO @first (position, instance_id, id)
+SELECT n.position, n.id, MIN(q.id)
 FROM @ids AS n
-CROSS APPLY (
-    SELECT TOP (1) s.work_item
-    FROM duroxide.orchestrator_queue AS s
-    WHERE s.instance_id = n.id
-      AND s.kind IN (1, 2)
-    ORDER BY s.id
-) AS q
+INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (ix_orchestrator_queue_kind (instance_id, kind))) ON q.instance_id = n.id
+WHERE q.kind IN (1, 2)
+GROUP BY n.position, n.id
+OPTION (KEEPFIXED PLAN);
+INSERT INTO @starts (position, work_item)
+SELECT f.position, q.work_item
+FROM @first AS f
+INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.instance_id = f.instance_id AND q.id = f.id
 OPTION (KEEPFIXED PLAN);
 
 -- gen:result Instances

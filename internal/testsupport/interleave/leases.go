@@ -74,9 +74,23 @@ func byAnyPlan() []Scenario {
 		comesBy("list known versions", started("a", 5), "EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;", "duroxide.code_names", "uq_code_names"),
 		comesBy("list held instances", enqueueTurn("a", 1)+enqueueTurn("a", 3)+"UPDATE duroxide.orchestrator_queue SET misfit = N'why';\n",
 			"EXEC duroxide.list_held_instances;", "duroxide.orchestrator_queue", "pk_orchestrator_queue"),
+		comesBy("who uses an id that no start waits for", started("a", 5)+enqueueTurn("a", 3),
+			withList(1, "(1, N'a')", "EXEC duroxide.find_instance @instance_id = N'a'; EXEC duroxide.read_progress @ids = @l%d;"),
+			"duroxide.orchestrator_queue", "ix_orchestrator_queue_kind"),
 		{
 			Name: "readers of executions, delete instance, any plan", Prepare: started("a", 5) + started("b", 6),
 			Sessions: []tsqltest.Session{does("read", "EXEC duroxide.get_instance_info @instance_id = N'a'; EXEC duroxide.find_instance @instance_id = N'a'; EXEC duroxide.get_system_metrics;"), does("delete", deletion)},
+		},
+		{
+			Name: "who uses an id, ack its first turn, any plan", Prepare: start("a") + fetchTurnOf(9),
+			Sessions: []tsqltest.Session{
+				does("read", withList(1, "(1, N'a')", "EXEC duroxide.find_instance @instance_id = N'a'; EXEC duroxide.read_progress @ids = @l%d;")),
+				does("ack", call{"execution": "1"}.named("Order").ack(9)),
+			},
+		},
+		{
+			Name: "ack work, ack turn, any plan", Prepare: started("a", 5) + enqueueWork("a", "NULL") + fetchWorkOf(8, "w1") + enqueueTurn("a", 3) + fetchTurnOf(9),
+			Sessions: []tsqltest.Session{does("work", ackWorkOf(8, "a")), does("turn", call{"execution": "1"}.ack(9))},
 		},
 		{Name: "fetch turn, enqueue, any plan", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("enqueue", enqueueTurn("a", 3))}},
 		{Name: "fetch turn, ack turn, any plan", Prepare: heldTurn, Sessions: []tsqltest.Session{fetches("fetch", fetchTurnOf(1)), does("ack", ackTurnOf(9))}},

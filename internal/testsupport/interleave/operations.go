@@ -310,6 +310,9 @@ func readers() []operation {
 		{name: "get all values", batch: on("EXEC duroxide.get_kv_all_values @instance_id = N'%s';\n")},
 		{name: "get the tree", batch: on("EXEC duroxide.get_instance_tree @instance_id = N'%s';\n")},
 		{name: "get info", batch: on("EXEC duroxide.get_instance_info @instance_id = N'%s'; EXEC duroxide.find_instance @instance_id = N'%[1]s';\n")},
+		{name: "read progress", batch: func(id string, n int) string {
+			return withList(n, "(1, N'"+id+"'), (2, N'c')", "EXEC duroxide.read_progress @ids = @l%d;\n")
+		}},
 		{name: "get stats and status", batch: on("EXEC duroxide.get_instance_stats @instance_id = N'%s'; EXEC duroxide.get_custom_status @instance_id = N'%[1]s', @last_seen = 0;\n")},
 		{name: "list lost work", batch: workOf(func(n int) string {
 			return fmt.Sprintf("DECLARE @t%d duroxide.token_list_v1; INSERT INTO @t%[1]d VALUES (1, %s); EXEC duroxide.list_lost_work @tokens = @t%[1]d;\n", n, tokenOf(n))

@@ -12,10 +12,11 @@
 -- Locks: inboxes (by ix_inboxes_ready), orchestrator_queue, worker_queue (shared, while it
 --   reads; what others are writing is passed over).
 --
--- Hints: INDEX and LOOP seek the instances that wait for a code, and the head of each. READPAST
---   passes over what others are writing, READCOMMITTEDLOCK makes that hold under row versioning,
---   and ROWLOCK keeps to rows: a reader that waited for a row, with its key in the index locked,
---   would wait for a writer that waits for that key.
+-- Hints: INDEX and LOOP seek the instances that wait for a code, and the head of each; activities
+--   are read by the primary key alone. READPAST passes over what others are writing,
+--   READCOMMITTEDLOCK makes that hold under row versioning, and ROWLOCK keeps to rows: a reader
+--   that waited for a row, with its key in the index locked, would wait for a writer that waits
+--   for that key.
 CREATE OR ALTER FUNCTION duroxide.unknown_work (@since BIGINT)
 RETURNS TABLE
 AS
@@ -29,7 +30,7 @@ RETURN (
       AND COALESCE(b.locked_until, 0) <= @since
     UNION ALL
     SELECT CAST(1 AS BIT) AS activity, c.name, c.version, q.visible_at
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK)
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK, INDEX (pk_worker_queue))
     INNER JOIN duroxide.unknown_codes(1, @since) AS c ON c.code_id = q.code_id
     WHERE q.ready = 1
       AND q.visible_at <= @since

@@ -34,6 +34,18 @@ var planRules = []Rule{{
 	Example: Options{QueueTables: []string{"jobs"}, Disable: []string{"Q1"}},
 	check:   checkIndexes,
 }, {
+	ID:    "Q9-either",
+	Title: "A look into a queue table that two of its indexes can seek names one, unless it fixes a key",
+	Reason: "Which one it comes by is the plan's choice. A read that finds a key in an index and waits for the row deadlocks with who " +
+		"has locked the row and wants the key.",
+	Bad: "CREATE TABLE dbo.jobs (owner int NOT NULL, id int NOT NULL, kind int NOT NULL, work varchar(99) NOT NULL, CONSTRAINT pk_jobs PRIMARY KEY (owner, id));\n" +
+		"CREATE INDEX ix_kind ON dbo.jobs (owner, kind);\nGO\nSELECT j.work FROM dbo.jobs AS j WHERE j.owner = 1 AND j.kind = 2 OPTION (KEEPFIXED PLAN);",
+	Good: "CREATE TABLE dbo.jobs (owner int NOT NULL, id int NOT NULL, kind int NOT NULL, work varchar(99) NOT NULL, CONSTRAINT pk_jobs PRIMARY KEY (owner, id));\n" +
+		"CREATE INDEX ix_kind ON dbo.jobs (owner, kind);\nGO\nSELECT j.work FROM dbo.jobs AS j WITH (INDEX (pk_jobs)) WHERE j.owner = 1 AND j.kind = 2 OPTION (KEEPFIXED PLAN);",
+	Needs:   "queue_tables",
+	Example: Options{QueueTables: []string{"jobs"}, Disable: []string{"Q5"}},
+	check:   checkEither,
+}, {
 	ID:    "Q9-key",
 	Title: "A look into a hot table by a unique key that is not the clustered one names its index",
 	Reason: "The plan of an empty table reads it as a whole, since that costs as much as a seek; kept for a long one it does so on " +
@@ -108,6 +120,29 @@ func checkFixedPlans(p *pass) {
 		}
 		if queue != "" && !fixed {
 			p.report(u, head(u, s), "add OPTION (KEEPFIXED PLAN)", "this statement is compiled anew whenever the statistics of %s are", queue)
+		}
+	})
+}
+
+// checkEither looks at what seeks a queue by a part of a key.
+func checkEither(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
+		_, target := u.target(s) // Q9-write is about it
+		for t := range syntax.All[*syntax.TableRef](n) {
+			source := u.sources[t]
+			if source == nil || source.table == nil || !among(p.Options.QueueTables, source.tableName()) ||
+				target == syntax.Node(t) || hinted(t, "INDEX", "FORCESEEK") || u.reachedByKey(s, t) {
+				continue
+			}
+			fixed, sought := u.fixed(source, syntax.All[*syntax.Compare](n)), 0
+			for _, ix := range source.table.Indexes {
+				if covers(fixed, ix.Columns[:1]) {
+					sought++
+				}
+			}
+			if sought > 1 {
+				p.report(u, t.Span, "add INDEX (…)", "the plan is free to come to %s by any of %d indexes", source.tableName(), sought)
+			}
 		}
 	})
 }
