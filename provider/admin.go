@@ -32,16 +32,16 @@ type Admin interface {
 	// LatestExecutionID returns the highest execution id, or [ErrNotFound] (§6.7).
 	LatestExecutionID(ctx context.Context, instance string) (uint64, error)
 
-	// GetInstanceInfo returns an instance's facts, or [ErrNotFound] (§6.8).
+	// GetInstanceInfo describes an instance (§6.8). Error: [ErrNotFound].
 	GetInstanceInfo(ctx context.Context, instance string) (InstanceInfo, error)
 
-	// GetExecutionInfo returns an execution's facts, or [ErrNotFound] (§6.9).
+	// GetExecutionInfo describes an execution (§6.9). Error: [ErrNotFound].
 	GetExecutionInfo(ctx context.Context, instance string, executionID uint64) (ExecutionInfo, error)
 
 	// GetSystemMetrics counts instances, executions and events (§6.10).
 	GetSystemMetrics(ctx context.Context) (SystemMetrics, error)
 
-	// GetQueueDepths counts messages that are not validly locked (§6.11).
+	// GetQueueDepths counts messages without a live lease (§6.11).
 	GetQueueDepths(ctx context.Context) (QueueDepths, error)
 
 	// ListChildren returns the direct children in order of creation (§6.12).
@@ -54,10 +54,9 @@ type Admin interface {
 	// id is a tree of one (§6.14).
 	GetInstanceTree(ctx context.Context, instance string) (InstanceTree, error)
 
-	// DeleteInstance deletes a root instance with all its descendants (§6.15).
-	// force skips only the check for running instances: their turns and
-	// activities then fail at their ack.
-	// Errors: [ErrNotFound], [ErrSubOrchestration], [ErrStillRunning].
+	// DeleteInstance deletes a root instance with all its descendants (§6.15). force only skips the check for running
+	// instances. The turns and activities of such instances then fail when they are acknowledged. Errors:
+	// [ErrNotFound], [ErrSubOrchestration], [ErrStillRunning].
 	DeleteInstance(ctx context.Context, instance string, force bool) (DeleteInstanceResult, error)
 
 	// DeleteInstancesAtomic deletes a list of instances in one transaction

@@ -5,8 +5,8 @@ import "fmt"
 // EncodeEvent returns the event's JSON, compact and in the contract's key order
 // (§3.1). Invalid UTF-8 in strings becomes U+FFFD.
 //
-// Error: [ErrInvalidArgument] for an event whose kind, or whose failure's
-// details, are missing or are none of the contract's.
+// Error: [ErrInvalidArgument] if the event's kind, or the details of its failure, are missing or unknown to the
+// contract.
 func EncodeEvent(e Event) ([]byte, error) {
 	c := codec{writing: true, w: newWriter()}
 	c.open()
@@ -15,15 +15,12 @@ func EncodeEvent(e Event) ([]byte, error) {
 	return c.w.finish()
 }
 
-// DecodeEvent reads an event's JSON (§3.1 to §3.4). Unknown keys are ignored, so
-// that an older build reads what a newer one wrote. A known key given twice is
-// an error, also among the kind's own fields, where the reference refuses it too.
+// DecodeEvent reads an event's JSON (§3.1 to §3.4). Unknown keys are ignored, so that an older build reads what a
+// newer one wrote. A known key that is given twice is an error.
 //
-// Integers are read up to 2^64-1. The contract knows none above 2^63-1 (§2.2),
-// but only a store with signed columns has a reason to check that.
+// Integers are read up to 2^64-1. The contract uses none above 2^63-1 (§2.2), but DecodeEvent does not check that.
 //
-// Error: [ErrCorrupt], whose text names the byte offset, the key and what is
-// wrong, and never quotes a payload.
+// Error: [ErrCorrupt]. The text names the byte offset, the key and the problem, and never quotes a payload.
 func DecodeEvent(data []byte) (Event, error) {
 	c := codec{r: newReader(data)}
 	var e Event
@@ -39,8 +36,7 @@ func DecodeEvent(data []byte) (Event, error) {
 // EncodeWorkItem returns the item's JSON, {"Variant":{fields}} (§3.5). Invalid
 // UTF-8 in strings becomes U+FFFD.
 //
-// Error: [ErrInvalidArgument] for an item, or a failure's details, that are
-// missing or none of the contract's.
+// Error: [ErrInvalidArgument] if the item, or the details of its failure, are missing or unknown to the contract.
 func EncodeWorkItem(item WorkItem) ([]byte, error) {
 	c := codec{writing: true, w: newWriter()}
 	if c.workItem(item) == nil {
@@ -64,13 +60,11 @@ func DecodeWorkItem(data []byte) (WorkItem, error) {
 	return item, nil
 }
 
-// MarshalJSON is [EncodeEvent], for an event inside a larger document.
-// encoding/json then escapes <, > and & on its own account unless told not to;
-// a store calls EncodeEvent.
+// MarshalJSON is [EncodeEvent], for an event inside a larger document. encoding/json then also escapes <, > and & by
+// default, so a store calls EncodeEvent instead.
 func (e Event) MarshalJSON() ([]byte, error) { return EncodeEvent(e) }
 
-// UnmarshalJSON is [DecodeEvent]. null leaves the event as it is, as is the
-// custom of encoding/json.
+// UnmarshalJSON is [DecodeEvent]. null leaves the event unchanged, as usual in encoding/json.
 func (e *Event) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -1,12 +1,13 @@
 // Package provider is the contract between the Duroxide runtime and a store.
 //
-// A store keeps orchestration histories, two peek-lock queues, instance locks,
-// activity sessions, custom status and a per-instance key-value map. It is
-// deliberately dumb: it stores, locks and compares what it is told to, and
-// decides nothing about orchestrations. Everything a turn changes is committed
-// by one call, [Provider.AckOrchestrationItem].
+// A store keeps orchestration histories, two queues, instance locks, activity sessions, custom statuses and a
+// key-value map for each instance. A fetch from a queue locks a message for a time, its lease; an acknowledgement
+// deletes the message. The store is deliberately simple: it stores, locks and compares as it is told, and decides
+// nothing about orchestrations. Everything that a turn changes is committed by one call,
+// [Provider.AckOrchestrationItem]. A turn is one run of an orchestration function on the messages of its instance,
+// until it has to wait.
 //
-// The package holds
+// The package contains
 //
 //   - the interfaces [Provider] and [Admin] a store implements,
 //   - the data both sides exchange, [Event] with its 26 kinds and [WorkItem]
@@ -14,21 +15,19 @@
 //   - the classified errors ([Error] and the sentinels beside it) that tell a
 //     caller whether repeating a call helps.
 //
-// A new store proves itself with package providertest, which holds every rule
-// of the contract as a named test.
+// Test a new store with package providertest, which has a named test for every rule of the contract.
 //
 // # Time
 //
-// Every point in time is milliseconds since the Unix epoch, UTC. A store has
-// exactly one clock: calls pass durations, never a caller's absolute time, so
-// that skew between processes can neither expire nor prolong a lease. Durations
-// are honoured to the millisecond.
+// Every stored time is in milliseconds since the Unix epoch, UTC. A store has exactly one clock: leases and delays
+// are passed as durations, never as absolute times of a caller, so the clocks of different processes cannot shorten
+// or prolong a lease. Durations are exact to the millisecond.
 //
 // # Identity
 //
 // Ids are compared byte for byte. The execution and event numbers of an
 // instance start at 1.
 //
-// Doc comments cite the sections of docs/contract.md as "§5.2" and its known
-// pitfalls as "P17".
+// The contract is docs/contract.md in this repository. A mark such as "(§5.2)" in a doc comment names the section
+// with the full rules.
 package provider

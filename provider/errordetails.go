@@ -8,7 +8,7 @@ import (
 // ErrorDetails is a failure as histories and messages carry it (§3.4): one of
 // [Infrastructure], [Configuration], [Application] and [Poison], held by value.
 type ErrorDetails interface {
-	// Category is the variant's lower-case name, as metrics label it.
+	// Category is the variant's name in lower case, as in metric labels.
 	Category() string
 	// IsRetryable reports whether trying again may help.
 	IsRetryable() bool
@@ -27,7 +27,7 @@ type Infrastructure struct {
 // Nondeterminism is the only kind of a Configuration failure.
 const Nondeterminism = "Nondeterminism"
 
-// Configuration is code that does not fit the recorded history.
+// Configuration is a failure because the code does not fit the recorded history, or because no worker has the code.
 type Configuration struct {
 	// Kind is [Nondeterminism].
 	Kind     string
@@ -38,7 +38,7 @@ type Configuration struct {
 // AppErrorKind says where an Application failure came from.
 type AppErrorKind string
 
-// The kinds of an Application failure.
+// The kinds of an [Application] failure.
 const (
 	AppActivityFailed      AppErrorKind = "ActivityFailed"
 	AppOrchestrationFailed AppErrorKind = "OrchestrationFailed"
@@ -53,13 +53,13 @@ type Application struct {
 	CancelReason string
 	Message      string
 	Retryable    bool
-	// FailureKind and FailureDetails, a name and a JSON text, are what user code says of its
-	// error beside the text, and Final that another attempt does not help. Runtimes of other
-	// languages ignore all three.
+	// FailureKind, a name, and FailureDetails, a JSON text, describe the error beyond its message. Final says that
+	// another attempt does not help. User code sets them with package failure. Runtimes in other languages ignore
+	// them.
 	FailureKind, FailureDetails string
 	Final                       bool
-	// Heartbeat holds the last details of an activity's heartbeats, as JSON, for the next
-	// attempt; empty for none. Runtimes of other languages ignore it, too.
+	// Heartbeat holds the last heartbeat details of an activity, as JSON, for the next attempt; empty for none.
+	// Runtimes in other languages ignore it.
 	Heartbeat string
 }
 

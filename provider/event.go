@@ -3,17 +3,16 @@ package provider
 // Event is one immutable entry of an execution's history (§3.2), identified by
 // instance, execution and event id.
 //
-// Its JSON is one flat object: the six envelope fields, "type", and the kind's
-// own fields. [EncodeEvent] and [DecodeEvent] are the only places that form is
-// known.
+// Its JSON is one flat object: the six fields of Event other than Kind, "type", and the kind's own fields.
+// [EncodeEvent] and [DecodeEvent] write and read it.
 type Event struct {
 	// EventID is the position in the execution's history, from 1.
 	EventID uint64
 	// SourceEventID is the schedule or subscription a completion or cancellation
 	// belongs to.
 	SourceEventID *uint64
-	// InstanceID and ExecutionID own the event. A store overwrites what the JSON
-	// says with the keys of the row it read.
+	// InstanceID and ExecutionID identify the execution. A store overwrites the values in the JSON with the keys of
+	// the row that it read.
 	InstanceID  string
 	ExecutionID uint64
 	// TimestampMs is when the event was created.
@@ -91,7 +90,7 @@ type (
 	ActivityCompleted struct{ Result string }
 	// ActivityFailed carries an activity's failure.
 	ActivityFailed struct{ Details ErrorDetails }
-	// ActivityCancelRequested says that a result is no longer wanted.
+	// ActivityCancelRequested records that the result of an activity is no longer needed.
 	ActivityCancelRequested struct{ Reason string }
 )
 
@@ -107,9 +106,9 @@ type (
 type (
 	// ExternalSubscribed waits for a positional event.
 	ExternalSubscribed struct{ Name string }
-	// ExternalEvent is a positional event that arrived.
+	// ExternalEvent is a positional event that arrived: the n-th wait for its name receives the n-th event.
 	ExternalEvent struct{ Name, Data string }
-	// ExternalSubscribedCancelled drops a positional wait.
+	// ExternalSubscribedCancelled cancels a wait for a positional event.
 	ExternalSubscribedCancelled struct{ Reason string }
 	// QueueSubscribed asks for the next message of a queue.
 	QueueSubscribed struct{ Name string }

@@ -58,14 +58,14 @@ func (r VersionRange) Contains(v Version) bool {
 	return r.Min.Compare(v) <= 0 && v.Compare(r.Max) <= 0
 }
 
-// CapabilityFilter says which pinned framework versions a dispatcher can replay.
-// A nil filter takes everything, a filter without ranges nothing.
+// CapabilityFilter selects executions by the framework version that they are bound to. A nil filter takes all
+// executions, a filter without ranges none.
 type CapabilityFilter struct {
-	// SupportedVersions are the ranges; at present only the first is used (§3.7).
+	// SupportedVersions are ranges of framework versions. At present only the first one counts (§3.7).
 	SupportedVersions []VersionRange
 }
 
-// Range returns the range in force. ok is false when the filter takes nothing.
+// Range returns the range that counts. ok is false if the filter takes nothing.
 func (f *CapabilityFilter) Range() (r VersionRange, ok bool) {
 	if len(f.SupportedVersions) == 0 {
 		return VersionRange{}, false
@@ -73,8 +73,8 @@ func (f *CapabilityFilter) Range() (r VersionRange, ok bool) {
 	return f.SupportedVersions[0], true
 }
 
-// Allows reports whether an execution pinned to v may be fetched; nil v is an
-// execution without a pinned version, which every non-empty filter takes.
+// Allows reports whether an execution bound to v may be fetched. nil is an execution without a version, which every
+// filter with ranges takes.
 func (f *CapabilityFilter) Allows(v *Version) bool {
 	if f == nil {
 		return true

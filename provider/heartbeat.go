@@ -18,5 +18,5 @@ type HeartbeatKeeper interface {
 	KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error
 }
 
-// MaxHeartbeat is how long the details of a heartbeat may be for a store, in bytes.
+// MaxHeartbeat is the greatest length of a heartbeat's details, in bytes.
 const MaxHeartbeat = 64 << 10

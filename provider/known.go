@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// CodeName names a piece of code that work needs: an orchestration in one version, or an
-// activity, which has none.
+// CodeName names code that work needs: an orchestration in one version, or an activity, which has no version.
 type CodeName struct {
 	Name string
-	// Version is the orchestration's version. Empty stands for a start that asks for no
-	// version, which every worker with the name can run.
+	// Version is the orchestration's version. Empty is a start without a version, which every worker with the name
+	// can run.
 	Version string
 }
 
@@ -28,8 +27,8 @@ type KnownCode struct {
 	digest [sha256.Size]byte
 }
 
-// MaxCodeNameLength is the longest name, and the longest version, by which work is
-// selected, in UTF-16 units. Work with a longer one is offered to every worker.
+// MaxCodeNameLength is the greatest length of a name, and of a version, by which work is selected, in UTF-16 units.
+// Work with a longer name or version is offered to every worker.
 const MaxCodeNameLength = 400
 
 // DefaultUnknownFor is how long code must have been unknown to all workers before work
@@ -74,21 +73,18 @@ func (k *KnownCode) Knows(name CodeName) bool {
 	return found
 }
 
-// CodeSelector is an optional interface of a store that selects work by [KnownCode] and
-// remembers which code the workers had. A store without it offers work to workers that
-// cannot run it.
+// CodeSelector is an optional interface of a store that selects work by [KnownCode] and remembers which code the
+// workers have. A store without it offers workers also work that they cannot run.
 //
-// Code counts as unknown when no fetch within the given time has known it. A store
-// remembers for a day what was known, and may be 20 s behind (§5.20). A negative time is
-// [ErrInvalidArgument].
+// Code counts as unknown if no fetch within the given time has named it. A store remembers known code for a day; its
+// information may be up to 20 s old (§5.20). A negative time is [ErrInvalidArgument].
 type CodeSelector interface {
-	// UnknownCode lists the code that work has waited for, for at least that long, and
-	// that has been unknown for as long: orchestrations before activities, each in order of
-	// the names.
+	// UnknownCode lists code that work has waited for and that no worker has had, both for at least unknownFor.
+	// Orchestrations come before activities, both in order of their names.
 	UnknownCode(ctx context.Context, unknownFor time.Duration) ([]UnknownCode, error)
 
-	// KnownVersions lists the versions of an orchestration that fetches within that time
-	// have known, in ascending order of the text.
+	// KnownVersions lists the versions of an orchestration that fetches have named within the last since, in
+	// ascending order of the text.
 	KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error)
 }
 

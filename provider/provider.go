@@ -132,26 +132,23 @@ type Provider interface {
 type FetchOrchestrationParams struct {
 	// LockTimeout is the length of the instance lease; it must be positive.
 	LockTimeout time.Duration
-	// PollTimeout is how long the call may wait for work. 0 never waits. A store
-	// may ignore it and answer at once; one that honours it returns within
-	// PollTimeout plus 200 ms.
+	// PollTimeout is how long the call may wait for work; 0 does not wait. A store may ignore it and answer at once.
+	// A store that waits returns within PollTimeout plus 200 ms.
 	PollTimeout time.Duration
 	// Filter restricts the executions by their pinned version; nil is no
 	// restriction.
 	Filter *CapabilityFilter
-	// Known restricts the instances to those whose next turn runs one of these
-	// orchestrations, and to those whose turn runs no code, as what has ended or has no
-	// start. nil is no restriction. A store that is no [CodeSelector] ignores it.
+	// Known restricts the instances to those whose next turn runs one of these orchestrations or runs no code,
+	// because the instance has ended or has no start. nil is no restriction. A store that is not a [CodeSelector]
+	// ignores it.
 	Known *KnownCode
-	// UnknownFor, when positive, turns Known around: the call takes only instances that
-	// have been ready for that long and whose orchestration no fetch has known for that
-	// long, so that they can be failed. Known then only counts as seen. It never waits.
-	// A store that is no [CodeSelector] must not be asked.
+	// UnknownFor, if positive, makes the call take only instances that have been ready for that long and whose
+	// orchestration no fetch has named for that long, so that the runtime can fail them. The code in Known is then
+	// recorded as known and selects nothing. Such a call never waits. Use it only with a [CodeSelector].
 	UnknownFor time.Duration
-	// Held, if not nil, tells how much of an execution's history the caller has: the id
-	// of the last event, 0 for none. The store may then leave out the events before that
-	// one; [OrchestrationItem].HistoryFrom says whether it did. A store calls it at most
-	// once for each item it fetches. It must neither block nor call the store.
+	// Held, if not nil, returns how much of an execution's history the caller has: the id of the last event, 0 for
+	// none. The store may then leave out the events before that one; [OrchestrationItem].HistoryFrom says whether it
+	// did. A store calls it at most once for each item it fetches. It must neither block nor call the store.
 	Held func(instance string, executionID uint64) (lastEventID uint64)
 }
 
@@ -168,15 +165,14 @@ type AckOrchestrationParams struct {
 	WorkerItems []WorkItem
 	// OrchestratorItems are the messages to queue for instances.
 	OrchestratorItems []WorkItem
-	// Metadata holds the facts the runtime took from the delta. The store does
-	// not derive them itself.
+	// Metadata holds facts that the runtime has derived from HistoryDelta. The store does not derive them itself.
 	Metadata ExecutionMetadata
-	// CancelledActivities are deleted from the worker queue after WorkerItems
-	// were added, locked or not. Unknown ones are ignored.
+	// CancelledActivities are deleted from the worker queue, even if they are locked, after WorkerItems have been
+	// added. Unknown ones are ignored.
 	CancelledActivities []ActivityRef
-	// DropTimers, for a turn after which the instance is over, deletes the instance's
-	// messages that are not visible yet and start nothing: its timers. What the turn
-	// itself sends stays. A store may ignore it: late timers are dropped when they come.
+	// DropTimers is for a turn that ends the instance. It deletes the instance's timers, which are its messages that
+	// are not visible yet and start nothing. Messages that the turn itself sends stay. A store may ignore DropTimers,
+	// because timers of an ended instance are dropped when they become due.
 	DropTimers bool
 }
 
@@ -184,12 +180,12 @@ type AckOrchestrationParams struct {
 type AbandonParams struct {
 	// LockToken comes from the fetch.
 	LockToken string
-	// Delay hides what was locked for that long. 0 is none; negative is invalid.
+	// Delay hides the work from fetches for that long. 0 is no delay; a negative delay is invalid.
 	Delay time.Duration
-	// IgnoreAttempt takes the fetch's attempt back, never below 0.
+	// IgnoreAttempt uncounts the attempt of the fetch; the count never goes below 0.
 	IgnoreAttempt bool
-	// Misfit, of a turn, is why its code does not fit the history: a store that is a
-	// [HeldAdmin] keeps it with the messages. Empty leaves what is kept.
+	// Misfit says why the registered code does not fit the history. It applies to turns only. A store that is a
+	// [HeldAdmin] keeps it with the messages. Empty leaves an earlier text unchanged.
 	Misfit string
 }
 
@@ -204,11 +200,11 @@ type FetchWorkParams struct {
 	Session *SessionFetchConfig
 	// Tags selects activities by tag; the zero value takes untagged ones.
 	Tags TagFilter
-	// Known restricts the activities to these; nil is no restriction. A store that is no
-	// [CodeSelector] ignores it.
+	// Known restricts the activities to these; nil is no restriction. A store that is not a [CodeSelector] ignores
+	// it.
 	Known *KnownCode
-	// UnknownFor is as in FetchOrchestrationParams, for activities of any tag and, without
-	// regard to who owns them, sessions.
+	// UnknownFor is as in FetchOrchestrationParams. It applies to activities with any tag, and in sessions of any
+	// owner.
 	UnknownFor time.Duration
 }
 
@@ -265,7 +261,7 @@ type OrchestrationItem struct {
 	KVSnapshot map[string]KVEntry
 }
 
-// UnknownVersion stands for an orchestration version nobody recorded.
+// UnknownVersion stands for an orchestration version that was not recorded.
 const UnknownVersion = "unknown"
 
 // KVEntry is a stored value with the time it was last set.
@@ -302,7 +298,7 @@ type ExecutionMetadata struct {
 	OrchestrationVersion *string
 	// ParentInstanceID is stored when the instance is created.
 	ParentInstanceID *string
-	// PinnedDuroxideVersion is the framework version the execution is bound to.
+	// PinnedDuroxideVersion is the framework version that the execution is bound to.
 	PinnedDuroxideVersion *Version
 }
 

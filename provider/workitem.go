@@ -38,23 +38,23 @@ type (
 		Name, Input string
 		SessionID   *string
 		Tag         *string
-		// Headers are what hooks carry along, empty for none.
+		// Headers carry data of hooks, such as trace contexts; empty for none.
 		Headers string
-		// Heartbeat holds the last details of the call's attempts before this one, as JSON, empty
-		// for none. Runtimes of other languages ignore it, and the next two.
+		// Heartbeat holds the last heartbeat details of earlier attempts of this call, as JSON; empty for none.
+		// Runtimes in other languages ignore Heartbeat, StartTimeoutMs and RunTimeoutMs.
 		Heartbeat string
-		// StartTimeoutMs is how long the activity may wait until a worker begins it, and
-		// RunTimeoutMs how long it may run from then, 0 for ever.
+		// StartTimeoutMs limits the time until a worker begins the activity, and RunTimeoutMs the time that it then
+		// runs, both in milliseconds; 0 is no limit.
 		StartTimeoutMs, RunTimeoutMs uint64
 	}
-	// ActivityCompletedItem brings an activity's result.
+	// ActivityCompletedItem delivers an activity's result.
 	ActivityCompletedItem struct {
 		Instance    string
 		ExecutionID uint64
 		ID          uint64
 		Result      string
 	}
-	// ActivityFailedItem brings an activity's failure.
+	// ActivityFailedItem delivers an activity's failure.
 	ActivityFailedItem struct {
 		Instance    string
 		ExecutionID uint64
@@ -100,7 +100,7 @@ type (
 		ParentExecutionID   *uint64
 		CarryForwardEvents  []Pair
 		InitialCustomStatus *string
-		// DroppedMessages is what the next OrchestrationStarted says.
+		// DroppedMessages is the value for the next [OrchestrationStarted].
 		DroppedMessages uint64
 		// Headers are for the execution that begins, see OrchestrationStarted.
 		Headers string

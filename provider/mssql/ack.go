@@ -12,12 +12,12 @@ import (
 // opAckOrchestration labels the acknowledgement's errors.
 const opAckOrchestration = "ack_orchestration_item"
 
-// AckOrchestrationItem implements [provider.Provider] (§5.2): one call of one
+// AckOrchestrationItem implements [provider.Provider]: one call of one
 // procedure, so all of the turn's effects become durable together, or none does.
 //
 // When the connection is lost before the answer the error is retryable and the outcome
 // unknown. Repeating the call is safe: if the first did its work, the second is
-// answered with [provider.ErrInvalidLockToken] (rule Q11).
+// answered with [provider.ErrInvalidLockToken].
 //
 // Errors, the first that applies: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the

@@ -32,8 +32,7 @@ func restoredIDs[Row ~struct{ InstanceID string }](rows []Row) []string {
 	return ids
 }
 
-// ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
-// millisecond the later created.
+// ListInstances implements [provider.Admin]: newest first, also within one millisecond.
 func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
 	result, err := read(ctx, s, "list_instances", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListInstancesResult, error) {
 		return q.ListInstances(ctx)
@@ -48,7 +47,7 @@ func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
 // and no argument either.
 const maxStatus = 32
 
-// ListInstancesByStatus implements [provider.Admin] (§6.4). Instances whose current
+// ListInstancesByStatus implements [provider.Admin]. Instances whose current
 // execution has no row are not listed.
 func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
 	text, ok := lookupKey(string(status))
@@ -64,7 +63,7 @@ func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Statu
 	return restoredIDs(result.Instances), nil
 }
 
-// ListChildren implements [provider.Admin] (§6.12), in the order of their creation.
+// ListChildren implements [provider.Admin], in the order of their creation.
 func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, error) {
 	id, ok := lookupID(instance)
 	if !ok {
@@ -79,7 +78,7 @@ func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, er
 	return restoredIDs(result.Children), nil
 }
 
-// ListExecutions implements [provider.Admin] (§6.5).
+// ListExecutions implements [provider.Admin].
 func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
 	id, ok := lookupID(instance)
 	if !ok {
@@ -98,7 +97,7 @@ func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, 
 	return ids, nil
 }
 
-// LatestExecutionID implements [provider.Admin] (§6.7). Error: [provider.ErrNotFound].
+// LatestExecutionID implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
 	const operation = "latest_execution_id"
 	id, ok := lookupID(instance)
@@ -117,7 +116,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	return uint64(*result.Latest.ExecutionID), nil
 }
 
-// GetInstanceInfo implements [provider.Admin] (§6.8). Error: [provider.ErrNotFound].
+// GetInstanceInfo implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	const operation = "get_instance_info"
 	id, ok := lookupID(instance)
@@ -167,7 +166,7 @@ func restoredOptionalText(text *string) *string {
 	return new(restoredText(*text))
 }
 
-// GetExecutionInfo implements [provider.Admin] (§6.9). Error: [provider.ErrNotFound].
+// GetExecutionInfo implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetExecutionInfo(
 	ctx context.Context, instance string, executionID uint64,
 ) (provider.ExecutionInfo, error) {
@@ -199,8 +198,7 @@ func (s *Store) GetExecutionInfo(
 	return info, nil
 }
 
-// GetSystemMetrics implements [provider.Admin] (§6.10). It counts rows, all of them:
-// call it every minute, not every second.
+// GetSystemMetrics implements [provider.Admin]. It counts all rows, so call it every minute rather than every second.
 func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
 	result, err := read(ctx, s, "get_system_metrics", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetSystemMetricsResult, error) {
 		return q.GetSystemMetrics(ctx)
@@ -218,9 +216,8 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 	}, nil
 }
 
-// GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
-// timers and other messages that are still hidden count. It also counts what
-// [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
+// GetQueueDepths implements [provider.Admin]: messages without a live lease, including future timers and other hidden
+// messages. It also counts what [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	result, err := read(ctx, s, "get_queue_depths", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.GetQueueDepthsResult, error) {
 		return q.GetQueueDepths(ctx, mssqldb.GetQueueDepthsParams{UnknownMs: provider.DefaultUnknownFor.Milliseconds()})
@@ -237,7 +234,7 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 	}, nil
 }
 
-// GetParentID implements [provider.Admin] (§6.13). Error: [provider.ErrNotFound].
+// GetParentID implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetParentID(ctx context.Context, instance string) (*string, error) {
 	const operation = "get_parent_id"
 	id, ok := lookupID(instance)
@@ -256,8 +253,7 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 	return restoredOptional(result.Instance.ParentInstanceID), nil
 }
 
-// GetInstanceTree implements [provider.Admin] (§6.14). A cycle of parents, which nobody
-// should have made, does not keep it busy.
+// GetInstanceTree implements [provider.Admin]. If damaged data contain a cycle of parents, it still ends.
 func (s *Store) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
 	tree := provider.InstanceTree{RootID: instance, AllIDs: []string{instance}}
 	id, ok := lookupID(instance)

@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// DeleteInstance implements [provider.Admin] (§6.15): one transaction for the whole
+// DeleteInstance implements [provider.Admin]: one transaction for the whole
 // tree. If that has hundreds of thousands of events, [Config.CallTimeout] may be too
 // short for it.
 //
@@ -60,8 +60,8 @@ func (c deleteCounts) result() provider.DeleteInstanceResult {
 	}
 }
 
-// DeleteInstancesAtomic implements [provider.Admin] (§6.16). An id that no instance can
-// have is ignored like any other unknown one.
+// DeleteInstancesAtomic implements [provider.Admin]. An id that no instance can have, such as one that is too long,
+// is ignored like any unknown id.
 //
 // Errors: [provider.ErrStillRunning] without force, [provider.ErrOrphanedChild] with
 // and without. After either nothing was deleted.
@@ -103,13 +103,11 @@ func idList(ids []string) []mssqldb.IDListV1Row {
 	return list
 }
 
-// DeleteInstanceBulk implements [provider.Admin] (§6.17). Each root and its descendants
-// are a transaction of their own, those first that finished first; after an error the
-// result counts what was deleted before it.
+// DeleteInstanceBulk implements [provider.Admin]. Each root is deleted with its descendants in a transaction of its
+// own, in the order in which they finished. After an error the result counts what was deleted before it.
 //
-// It is one call of the procedure, or several if there are more than a thousand roots
-// or if it takes long: each goes on where the last one ended. An error that the server reports between two roots is met again
-// by the next call, which reports it if it is still there.
+// It calls the procedure once, or several times if there are more than a thousand roots or if it takes long. Each
+// call continues where the last one ended.
 func (s *Store) DeleteInstanceBulk(
 	ctx context.Context, filter provider.InstanceFilter,
 ) (provider.DeleteInstanceResult, error) {

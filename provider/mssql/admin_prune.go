@@ -8,7 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// PruneExecutions implements [provider.Admin] (§6.18), in one transaction. If there are
+// PruneExecutions implements [provider.Admin], in one transaction. If there are
 // hundreds of thousands of events to delete, [Config.CallTimeout] may be too short for
 // it. Error: [provider.ErrNotFound].
 func (s *Store) PruneExecutions(
@@ -44,9 +44,9 @@ func keepLast(options provider.PruneOptions) int64 {
 	return int64(*options.KeepLast)
 }
 
-// PruneExecutionsBulk implements [provider.Admin] (§6.19), in the order of the ids. Of each
-// instance the oldest executions go first, those that have 1,000 events together in a
-// transaction of their own; after an error the result counts what was deleted before it. As to the number of calls, see [Store.DeleteInstanceBulk].
+// PruneExecutionsBulk implements [provider.Admin], in the order of the ids. For each instance it deletes the oldest
+// executions first, about 1,000 events in each transaction. After an error the result counts what was deleted before
+// it. For the number of calls of the procedure see [Store.DeleteInstanceBulk].
 func (s *Store) PruneExecutionsBulk(
 	ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions,
 ) (provider.PruneResult, error) {

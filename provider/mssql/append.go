@@ -8,7 +8,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// AppendWithExecution implements [provider.Provider] (§5.7).
+// AppendWithExecution implements [provider.Provider].
 //
 // Errors: [provider.ErrDuplicateEvent], after which none of the events was stored;
 // [provider.ErrInvalidArgument] for an event, execution or instance without id.

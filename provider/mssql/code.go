@@ -78,7 +78,7 @@ func codeRows(known *provider.KnownCode) []mssqldb.CodeListV1Row {
 	return rows
 }
 
-// UnknownCode implements [provider.CodeSelector] (§5.20). It reads all ready activities:
+// UnknownCode implements [provider.CodeSelector]. It reads all ready activities:
 // call it every minute rather than every second.
 //
 // Error: [provider.ErrInvalidArgument] for a negative duration.
@@ -114,7 +114,7 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	return list, nil
 }
 
-// KnownVersions implements [provider.CodeSelector] (§5.20).
+// KnownVersions implements [provider.CodeSelector].
 //
 // Error: [provider.ErrInvalidArgument] for a negative duration.
 func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {

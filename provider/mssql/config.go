@@ -10,7 +10,7 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql/migrate"
 )
 
-// DefaultSchema is the schema that a store uses unless it is told otherwise.
+// DefaultSchema is the schema of a store if neither the connection string nor Config names one.
 const DefaultSchema = "duroxide"
 
 // PoolEnv is the environment variable that holds the number of connections for stores
@@ -20,33 +20,29 @@ const PoolEnv = "DUROXIDE_SQL_POOL_MAX"
 // Config adjusts a store. The zero value, like a nil *Config, is the default for
 // everything.
 type Config struct {
-	// AutoMigrate makes Open create the schema or bring it up to date. It takes the
-	// rights of an owner; without it, Open only checks that the schema is the one this
-	// program needs. [New] ignores it.
+	// AutoMigrate makes Open create the schema or bring it up to date. The login then needs the rights of an owner.
+	// Otherwise Open only checks that the schema is the one this program needs. [New] ignores it. Default false.
 	AutoMigrate bool
 
-	// CallTimeout bounds each try of a call. Default 60 s; -1 is no bound. A call that
-	// was cut off may still have been carried out, so its error is retryable and no call
-	// repeats it by itself.
+	// CallTimeout limits each attempt of a call. Default 60 s; -1 is no limit. A call that exceeded it may still have
+	// taken effect: its error is retryable, but the store does not repeat the call itself.
 	CallTimeout time.Duration
 
 	// ConnMaxIdleTime is how long an unused connection is kept. Default 5 min; -1
 	// keeps it.
 	ConnMaxIdleTime time.Duration
 
-	// ConnMaxLifetime is how long a connection is used, so that connections move on
-	// after a failover or when a load balancer has new servers. Default 30 min; -1 is
-	// no bound.
+	// ConnMaxLifetime is how long a connection is used. A limit makes connections move after a failover, or when a
+	// load balancer has new servers. Default 30 min; -1 is no limit.
 	ConnMaxLifetime time.Duration
 
-	// DisableWakeups makes waiting fetches notice what calls of this process do only
-	// as they notice what other processes do: by polling.
+	// DisableWakeups makes waiting fetches find work of this process only by polling, as they find work of other
+	// processes. Default false.
 	DisableWakeups bool
 
-	// Logger receives what nobody else would be told: messages set aside because
-	// they could not be decoded, messages dropped because they belong to no instance,
-	// and, with AutoMigrate, each step and what was edited on the server. Payloads are
-	// never logged. nil discards.
+	// Logger receives reports that no call returns: messages that were set aside because they could not be decoded,
+	// messages that were dropped because they belong to no instance, and, with AutoMigrate, each step and each object
+	// that somebody edited on the server. Payloads are never logged. Default nil: no log.
 	Logger *slog.Logger
 
 	// MaxOpenConns is the most connections that the store opens. Default: the number in
@@ -54,28 +50,26 @@ type Config struct {
 	// none. [New] ignores it, and ConnMaxIdleTime and ConnMaxLifetime with it.
 	MaxOpenConns int
 
-	// MaxRetries is how often a call is repeated that failed without having changed
-	// anything, such as a deadlock's victim, or, if it reads or renews a lease, whose
-	// connection broke. Default 5; -1 never repeats.
+	// MaxRetries is how often the store repeats a call that failed without any effect, such as a deadlock's victim.
+	// Calls that only read or renew a lease are also repeated when their connection broke. Default 5; -1 never
+	// repeats.
 	MaxRetries int
 
-	// MinPollInterval and MaxPollInterval bound the time between two looks for what
-	// other processes have done. The looks begin at the shorter interval, take twice
-	// the time after each that found nothing, up to the longer one, and begin again
-	// when there is something. One fetch of this process looks for all that wait for
-	// the same. Default 20 ms and 1 s; a MaxPollInterval of -1 never looks between the
-	// beginning of a fetch and its end, for a schema that no other process uses. What
-	// this process has not sent itself, such as a timer from before it was started, is
-	// then found by the next fetch that begins.
+	// MinPollInterval and MaxPollInterval limit the time between two polls for work of other processes. Polling
+	// begins at the shorter interval. The interval doubles after each poll that finds nothing, up to the longer one,
+	// and begins again at the shorter one when there is work. One fetch of this process polls for all fetches that
+	// wait for the same work. Defaults: 20 ms and 1 s.
+	//
+	// A MaxPollInterval of -1 switches polling off, for a schema that no other process uses. Work that this process
+	// has not sent itself, such as a timer from before it started, is then found only when the next fetch begins.
 	MinPollInterval, MaxPollInterval time.Duration
 
-	// RetryBackoff is the longest pause before the first repetition of a call; it
-	// doubles with each, up to 2 s. The pauses are random, from half of that on.
-	// Default 20 ms.
+	// RetryBackoff is the longest pause before the first repetition of a call. It doubles with each repetition, up to
+	// 2 s. Each pause is random, between half of that time and all of it. Default 20 ms.
 	RetryBackoff time.Duration
 
-	// Schema holds the tables and procedures. Default "duroxide". Each schema is a
-	// store of its own: tenants that share a database have one each.
+	// Schema is the schema of the tables and procedures. Default "duroxide". Each schema is a separate store, for
+	// example one for each tenant.
 	Schema string
 }
 
@@ -149,8 +143,8 @@ func orNone[T int | time.Duration](value, otherwise T) T {
 	return max(cmp.Or(value, otherwise), 0)
 }
 
-// PoolSize is the number of connections of a store that does not set
-// [Config.MaxOpenConns]: what the environment asks for ([PoolEnv]), or the default.
+// PoolSize returns the number of connections of a store that does not set Config.MaxOpenConns: the value of
+// [PoolEnv], or 10. Error: the variable is not a number of at least 1.
 func PoolSize() (int, error) {
 	text, ok := os.LookupEnv(PoolEnv)
 	if !ok || text == "" {

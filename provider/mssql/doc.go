@@ -1,5 +1,5 @@
-// Package mssql is the store on SQL Server, Azure SQL Database and Managed Instance: the
-// whole contract of package provider over stored procedures.
+// Package mssql is the store on SQL Server, Azure SQL Database and Azure SQL Managed Instance. It implements the
+// contract of package [provider] with stored procedures.
 //
 //	store, err := mssql.Open(ctx, "sqlserver://user:password@host:1433?database=orders", nil)
 //	if err != nil {
@@ -7,27 +7,25 @@
 //	}
 //	defer store.Close()
 //
-// Any number of processes and hosts may use the same schema. Several schemas of one
-// database are stores of their own: see [Config.Schema]. For a login by Entra ID open
-// the store with package azuread, which is a module of its own.
+// Any number of processes and hosts may use the same schema. Each schema of a database is a separate store, see
+// [Config].Schema. To log in with Entra ID, open the store with package azuread, which is a separate module.
 //
 // # How it is built
 //
-// The tables and procedures are in sql/schema and sql/procedures, as they can be run in
-// any SQL tool; package gen/mssqldb is generated from them, and this package composes
-// those calls. A call of the contract is one round trip: a remote call of the procedure,
-// which is the whole transaction, with lists as table-valued parameters (form.go says
-// when not). `duroxide migrate up` makes the schema, or [Config.AutoMigrate].
+// The tables and procedures are in sql/schema and sql/procedures, as scripts that any SQL tool can run. Package
+// gen/mssqldb is generated from them, and this package calls it. Most calls of the contract are one round trip: a
+// remote call of one procedure, which is the whole transaction. Lists are sent as table-valued parameters, or as JSON
+// where the server or the schema's name does not allow that. `duroxide migrate up` or [Config].AutoMigrate creates
+// the schema.
 //
-// A fetch that finds nothing holds no connection. It waits until another call of this
-// process has made something fetchable, until a delay that this process set has passed,
-// or until it is its turn to look for what other processes have done (poll.go).
+// A fetch that finds nothing holds no connection while it waits. It looks again when another call of this process has
+// added work, when a delay that this process set has passed, or when it is time to poll for work of other processes
+// ([Config].MinPollInterval).
 //
 // # Errors
 //
-// Every error is a [*provider.Error]. Trouble with the server matches one of this
-// package's sentinels, such as [ErrUnreachable] or [ErrPermission], and its text says
-// what to do about it. A call that certainly changed nothing, such as the victim of a
-// deadlock, repeats itself a few times; one whose outcome is unknown, because the
-// connection broke, only if doing it twice is the same as doing it once (retry.go).
+// Every error is a [*provider.Error]. A problem with the server matches one of this package's sentinels, such as
+// [ErrUnreachable] or [ErrPermission], and the text says what to do. A call that certainly changed nothing, such as a
+// deadlock's victim, is repeated a few times ([Config].MaxRetries). A call whose outcome is unknown, because the
+// connection broke, is repeated only if repeating it does no harm.
 package mssql

@@ -56,9 +56,8 @@ func parseDSN(text string) (dsn, error) {
 	})
 }
 
-// SchemaOf is the schema that [Open] would use: what the connection string names, or
-// [DefaultSchema]. Error: [provider.ErrInvalidArgument] for a connection string that
-// cannot be read; it quotes nothing of it.
+// SchemaOf returns the schema that [Open] uses for a connection string: the one that it names, or [DefaultSchema].
+// Error: [provider.ErrInvalidArgument] for a connection string that cannot be parsed; the text quotes nothing of it.
 func SchemaOf(dsn string) (string, error) {
 	parsed, err := parseDSN(dsn)
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// EnqueueForOrchestrator implements [provider.Provider] (§5.9). It adds a row for any
-// instance, whether that exists or not, each time it is called. For the same reason it
-// is not repeated when the connection is lost before the answer: the message may have
+// EnqueueForOrchestrator implements [provider.Provider]. Each call adds a message, whether the instance exists or
+// not. The store therefore does not repeat it when the connection is lost before the answer: the message may have
 // arrived.
 //
 // Error: [provider.ErrInvalidArgument] for an ActivityExecute, an item without
@@ -34,27 +33,25 @@ func (s *Store) EnqueueForOrchestrator(ctx context.Context, item provider.WorkIt
 	return nil
 }
 
-// EnqueueTx implements [provider.TxEnqueuer]: it is EnqueueForOrchestrator inside the caller's
-// own transaction. The message is sent if that commits, and never was if it rolls back. So an
-// orchestration starts, or an event is raised, together with the business change that is the
-// reason for it.
+// EnqueueTx implements [provider.TxEnqueuer]: it is EnqueueForOrchestrator inside the caller's own transaction. The
+// message is sent if the transaction commits, and not if it rolls back. So an orchestration starts, or an event is
+// raised, together with the business change that causes it.
 //
-// The transaction must be one of the store's database, under any isolation level but
-// SNAPSHOT ([errors.ErrUnsupported]); the message is sent under READ COMMITTED, and the
-// transaction's own level stays what it was. Until it ends it holds the instance's lock, for which turns of that instance wait, and whoever
-// else sends to it; with the first start ever of an orchestration in a version, also who
-// starts the same for the first time. So keep it short, and send to several instances in
-// the order of their ids. The call may have to wait for others itself: ctx bounds it, and
-// [Config.CallTimeout] does not. Fetches notice the message with their next poll
-// ([Config.MaxPollInterval]), those of this process too, since nobody tells the store
-// when the transaction ends.
+// The transaction must be in the store's database, under any isolation level except SNAPSHOT (errors.ErrUnsupported).
+// The message is sent under READ COMMITTED; the transaction's own level does not change. Until the transaction ends
+// it holds the lock of the instance. Turns of the instance, and other calls that send to it, wait for this lock. The
+// first start of an orchestration in a version also blocks other first starts of that version. Keep the transaction
+// short, and send to several instances in the order of their ids.
 //
-// If EnqueueTx fails, roll the transaction back. As a rule the procedure has done so
-// already, with all that the transaction had changed before, so that the call cannot be
-// repeated by itself. If the error is retryable ([provider.IsRetryable]) run the whole
-// transaction again, from the beginning. Expect that now and then: [ErrBusy] is the
-// victim of a deadlock, or one of two transactions that send the first message of an
-// instance at the same time.
+// The call itself may wait for locks: ctx limits it, Config.CallTimeout does not. Fetches find the message with their
+// next poll (Config.MaxPollInterval), also in this process, because nothing tells the store when the transaction
+// ends.
+//
+// If EnqueueTx fails, roll the transaction back. Usually the procedure has done so already, including all earlier
+// changes of the transaction, so you cannot repeat the call alone. If the error is retryable
+// ([provider.IsRetryable]), run the whole transaction again from the beginning. Expect this occasionally: [ErrBusy]
+// reports a deadlock's victim, or one of two transactions that send the first message of an instance at the same
+// time.
 //
 // Errors: as EnqueueForOrchestrator, and those of the database. An invalid argument and
 // [provider.ErrClosed] are found before anything is sent, and leave the transaction as
@@ -123,8 +120,8 @@ func (s *Store) sent(delayMs int64) {
 	s.signalInstances(1)
 }
 
-// EnqueueForWorker implements [provider.Provider] (§5.8). It is not repeated when the
-// connection is lost before the answer, as EnqueueForOrchestrator.
+// EnqueueForWorker implements [provider.Provider]. As with [Store.EnqueueForOrchestrator], the store does not repeat
+// it when the connection is lost before the answer.
 //
 // Error: [provider.ErrInvalidArgument] for anything but an ActivityExecute of an
 // instance, and for ids, sessions and tags that are too long.

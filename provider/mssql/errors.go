@@ -21,36 +21,32 @@ import (
 // What can be wrong with the server or the database. Errors of Open and of every call
 // match them with errors.Is.
 var (
-	// ErrUnreachable is a server that does not answer: no connection could be made, or
-	// one broke. Trying again may help.
+	// ErrUnreachable reports that the server does not answer: no connection could be made, or one broke. Trying again
+	// may help.
 	ErrUnreachable = errors.New("server cannot be reached")
-	// ErrBusy is a call that lost against others, or that the server has no resources
-	// for now. Nothing of it was stored; trying again may help.
+	// ErrBusy reports a call that lost against other calls, such as a deadlock's victim, or for which the server had
+	// no resources. Nothing was stored; trying again may help.
 	ErrBusy = errors.New("database is busy")
-	// ErrFull is a database without room. Nothing of the call was stored; trying again
-	// helps once there is space.
+	// ErrFull reports a database without free space. Nothing was stored; try again when there is space.
 	ErrFull = errors.New("database is full")
-	// ErrReadOnly is a database, or a replica of it, that may not be written.
+	// ErrReadOnly reports a database or replica that is read-only.
 	ErrReadOnly = errors.New("database is read-only")
-	// ErrLogin is a login that the server refuses.
+	// ErrLogin reports a login that the server refuses.
 	ErrLogin = errors.New("login failed")
-	// ErrPermission is a login without the rights that the call takes.
+	// ErrPermission reports a login without the rights that the call needs.
 	ErrPermission = migrate.ErrPermission
-	// ErrMissingDatabase is a database that does not exist or is closed to the login.
+	// ErrMissingDatabase reports a database that does not exist or that the login may not open.
 	ErrMissingDatabase = errors.New("database is missing")
-	// ErrMissingSchema is a database in which the store's schema does not exist.
+	// ErrMissingSchema reports that the store's schema does not exist in the database.
 	ErrMissingSchema = migrate.ErrMissingSchema
-	// ErrOldSchema is a schema that an earlier release of this package created, and
-	// nobody has brought up to date.
+	// ErrOldSchema reports a schema of an earlier release that has not been migrated yet.
 	ErrOldSchema = migrate.ErrOldSchema
-	// ErrNewerSchema is a schema of a later release that no longer serves programs of
-	// this one.
+	// ErrNewerSchema reports a schema of a later release that programs of this release cannot use any more.
 	ErrNewerSchema = migrate.ErrNewerSchema
-	// ErrForeignSchema is a schema that was made by other scripts than this package's. It
-	// must be left alone.
+	// ErrForeignSchema reports a schema that was made by other scripts than this package's. The migrator does not
+	// change it.
 	ErrForeignSchema = migrate.ErrChangedScript
-	// ErrDamagedSchema is a schema whose tables or procedures are not those of this
-	// package.
+	// ErrDamagedSchema reports a schema whose tables or procedures differ from those of this package.
 	ErrDamagedSchema = errors.New("schema is damaged")
 )
 

@@ -8,23 +8,23 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].
+// Read implements [provider.Provider]. Error: [provider.ErrCorrupt].
 func (s *Store) Read(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readHistory(ctx, "read", instance, nil)
 }
 
-// ReadWithExecution implements [provider.Provider] (§5.6). Error:
+// ReadWithExecution implements [provider.Provider]. Error:
 // [provider.ErrCorrupt].
 func (s *Store) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
 	return s.readHistory(ctx, "read_with_execution", instance, &executionID)
 }
 
-// ReadHistory implements [provider.Admin] (§6.6). Error: [provider.ErrCorrupt].
+// ReadHistory implements [provider.Admin]. Error: [provider.ErrCorrupt].
 func (s *Store) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readHistory(ctx, "read_history", instance, nil)
 }
 
-// ReadHistoryWithExecutionID implements [provider.Admin] (§6.6). Error:
+// ReadHistoryWithExecutionID implements [provider.Admin]. Error:
 // [provider.ErrCorrupt].
 func (s *Store) ReadHistoryWithExecutionID(
 	ctx context.Context, instance string, executionID uint64,

@@ -7,9 +7,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// GetKVValue implements [provider.Provider] (§5.17): what the running execution has
-// made of the key, else what earlier ones left. A key that is too long for the store
-// has no value.
+// GetKVValue implements [provider.Provider]: the value that the running execution has set, otherwise the value from
+// earlier executions. A key that is too long for the store has no value.
 func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
 	id, knownID := lookupID(instance)
 	text, knownKey := lookupKey(key)
@@ -32,7 +31,7 @@ func lookupKey(key string) (text string, ok bool) {
 	return text, err == nil
 }
 
-// GetKVAllValues implements [provider.Provider] (§5.18), with the same view.
+// GetKVAllValues implements [provider.Provider]. It sees the same values as GetKVValue.
 func (s *Store) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
 	id, ok := lookupID(instance)
 	if !ok {

@@ -9,9 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// AbandonOrchestrationItem implements [provider.Provider] (§5.3). Only messages that
-// the token holds are touched: not the instance's timers, nor what arrived since
-// (pitfall P21).
+// AbandonOrchestrationItem implements [provider.Provider]. It affects only messages that the token holds, not the
+// instance's timers or messages that arrived later.
 //
 // Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
 // negative Delay.
@@ -48,8 +47,8 @@ func (s *Store) abandonTurn(ctx context.Context, operation string, params mssqld
 	return nil
 }
 
-// RenewOrchestrationItemLock implements [provider.Provider] (§5.4). The lease's new
-// end counts from now, and may be earlier than the old one.
+// RenewOrchestrationItemLock implements [provider.Provider]. The new lease counts from now, so it can end earlier
+// than the old one.
 //
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] when extendFor is not positive.

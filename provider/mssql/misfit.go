@@ -10,7 +10,7 @@ import (
 
 var _ provider.HeldAdmin = (*Store)(nil)
 
-// ListHeldInstances implements [provider.HeldAdmin] (§5.26).
+// ListHeldInstances implements [provider.HeldAdmin].
 func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	result, err := read(ctx, s, "list_held_instances", func(ctx context.Context, q *mssqldb.Queries) (mssqldb.ListHeldInstancesResult, error) {
 		return q.ListHeldInstances(ctx)
@@ -25,7 +25,7 @@ func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance,
 	return list, nil
 }
 
-// GetHeldInstance implements [provider.HeldAdmin] (§5.26).
+// GetHeldInstance implements [provider.HeldAdmin].
 func (s *Store) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	id, ok := lookupID(instance)
 	if !ok {
@@ -47,7 +47,7 @@ func heldInstance(instance, misfit string, since, visibleAt int64) provider.Held
 	}
 }
 
-// RetryHeldInstance implements [provider.HeldAdmin] (§5.26).
+// RetryHeldInstance implements [provider.HeldAdmin].
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (bool, error) {
 	id, ok := lookupID(instance)
 	if !ok {

@@ -18,8 +18,8 @@ import (
 // openOperation labels the errors of opening.
 const openOperation = "open"
 
-// Open connects to a database and checks that its schema is the one that this program
-// needs, or makes it that if [Config.AutoMigrate] says so. config may be nil.
+// Open connects to a database and checks that its schema is the one that this program needs. With Config.AutoMigrate
+// it creates or migrates the schema. config may be nil.
 //
 // The connection string has one of the driver's forms, with the driver's parameters:
 //
@@ -27,17 +27,13 @@ const openOperation = "open"
 //	server=host,1433;user id=user;password=...;database=name;encrypt=true
 //	odbc:server=host;port=1433;user id=user;password={...};database=name
 //
-// Beyond them it may hold schema=name, which is [Config.Schema]. A URL may begin with
-// mssql://, and its path is the database if it has no parameter database, and a port or
-// a host that ends in .database.windows.net.
+// It may also contain schema=name, which sets Config.Schema. A URL may begin with mssql://. Its path is the name of
+// the database if the URL has no parameter database, and has a port or a host that ends in .database.windows.net.
 //
-// Errors are [*provider.Error] values with one sentence that says what to do, and match
-// one of the package's sentinels where there is one, [provider.ErrInvalidArgument] for a
-// connection string or Config that cannot be used, and the context's error if that ended
-// (but [ErrUnreachable] if its deadline passed before there was a connection). They never
-// show the connection string. Open
-// tries once: whether a server that cannot be reached now is worth waiting for is up to
-// the caller, see [provider.IsRetryable].
+// Errors are [*provider.Error] values whose text says what to do. They match one of this package's sentinels where
+// one fits; [provider.ErrInvalidArgument] for an unusable connection string or Config; and the context's error if the
+// context ended, or [ErrUnreachable] if its deadline passed before there was a connection. They never contain the
+// connection string. Open tries once; to wait for an unreachable server, call it again while [provider.IsRetryable].
 func Open(ctx context.Context, dsn string, config *Config) (*Store, error) {
 	return OpenWith(ctx, dsn, config, connector)
 }
@@ -55,9 +51,8 @@ func connector(dsn string) (driver.Connector, error) {
 	return sqlserver.NewConnectorConfig(config), nil
 }
 
-// OpenWith is [Open] for connections that are made in another way, such as with a login
-// of Entra ID (package azuread) or over a tunnel. connect gets the connection string in
-// a form that the driver understands.
+// OpenWith is like [Open] for connections that are made in another way, for example with Entra ID (package azuread)
+// or through a tunnel. connect receives the connection string in a form that the driver understands.
 func OpenWith(
 	ctx context.Context, dsn string, config *Config, connect func(dsn string) (driver.Connector, error),
 ) (*Store, error) {
@@ -97,13 +92,13 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 	return db
 }
 
-// New returns a store on connections of the caller, who closes db after the store. It
-// connects to nothing: trouble, such as a missing schema, shows with the first call,
-// which also asks the server what it is, in one round trip more.
+// New returns a store that uses the caller's connections. The caller closes db after the store. New itself does not
+// connect: problems, such as a missing schema, appear with the first call. That call makes one additional round trip,
+// to ask which server it is.
 //
-// db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under
-// any isolation level: each call runs under READ COMMITTED and leaves the level as it was.
-// What [Config] and the environment ([PoolEnv]) say about connections has no effect.
+// db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under any isolation level:
+// each call runs under READ COMMITTED and leaves the level as it was. The settings about connections in [Config], and
+// [PoolEnv], have no effect.
 //
 // Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
 func New(db *sql.DB, config *Config) (*Store, error) {

@@ -17,17 +17,15 @@ import (
 // opFetchOrchestration labels the fetch's errors.
 const opFetchOrchestration = "fetch_orchestration_item"
 
-// FetchOrchestrationItem implements [provider.Provider] (§5.1). It honours PollTimeout:
+// FetchOrchestrationItem implements [provider.Provider]. It honours PollTimeout:
 // see [Config.MinPollInterval] for how soon it notices what other processes have sent.
 //
-// When ctx ends or the connection is lost while an instance is being locked, the lock
-// and the attempt are given back over another connection, so that cutting a fetch off
-// delays nobody by a lease. That is tried for 5 s; the fetch waits at most one second
-// for it. An instance stays locked until its lease ends only if the server cannot be
-// reached for as long, takes longer to carry the fetch out, or the process ends first.
+// When ctx ends or the connection is lost while an instance is being locked, the store gives the lock and the attempt
+// back over another connection. It tries this for 5 s; the fetch waits at most one second for it. The instance stays
+// locked until its lease ends only if the server is unreachable for that time, takes longer to complete the fetch, or
+// the process ends first.
 //
-// A fetch that asks for known code makes one round trip like any other, except for the
-// first one that names a set of names: that makes three.
+// The first fetch with a new set of known code makes three round trips. Every other fetch makes one.
 //
 // Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive and an
 // UnknownFor that is negative, and trouble with the database. A history that can't be decoded is no error: see

@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// RenewSessionLock implements [provider.Provider] (§5.14). A session that has expired
-// is not revived, and one that has been idle is left to expire.
+// RenewSessionLock implements [provider.Provider]. It does not renew expired sessions or sessions that have been
+// idle.
 //
 // Error: [provider.ErrInvalidArgument] when ExtendFor is not positive or IdleTimeout
 // is negative.
@@ -43,8 +43,8 @@ func (s *Store) RenewSessionLock(ctx context.Context, params provider.RenewSessi
 	return int(result.Renewed.Sessions), nil
 }
 
-// CleanupOrphanedSessions implements [provider.Provider] (§5.15). The idle timeout is
-// unused: what expired without activities has nobody who could miss it.
+// CleanupOrphanedSessions implements [provider.Provider]. The idle timeout has no effect, because nothing uses an
+// expired session without activities.
 func (s *Store) CleanupOrphanedSessions(ctx context.Context, _ time.Duration) (int, error) {
 	var result mssqldb.CleanupOrphanedSessionsResult
 	err := s.call(ctx, "cleanup_orphaned_sessions", once, func(ctx context.Context, q *mssqldb.Queries) (err error) {

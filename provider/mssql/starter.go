@@ -18,8 +18,8 @@ var (
 	_ provider.OrphanCollector     = (*Store)(nil)
 )
 
-// StartInstance implements [provider.InstanceStarter]. It is not repeated when the
-// connection is lost before the answer, which could then be about its own first try.
+// StartInstance implements [provider.InstanceStarter]. The store does not repeat it when the connection is lost
+// before the answer: the repetition could find the instance of the first attempt.
 func (s *Store) StartInstance(ctx context.Context, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
 	const operation = "start_instance"
 	params, err := newEnqueue(operation, start, 0)
@@ -48,8 +48,8 @@ func startInstance(ctx context.Context, q *mssqldb.Queries, start mssqldb.Enqueu
 	return nil, err
 }
 
-// StartInstanceTx implements [provider.TxEnqueuer]; all that [Store.EnqueueTx] says of
-// transactions holds.
+// StartInstanceTx implements [provider.TxEnqueuer]; everything that [Store.EnqueueTx] says about transactions
+// applies.
 func (s *Store) StartInstanceTx(ctx context.Context, tx *sql.Tx, start provider.StartOrchestrationItem) (*provider.IDUse, error) {
 	const operation = "start_instance"
 	params, err := newEnqueue(operation, start, 0)

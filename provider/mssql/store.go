@@ -55,7 +55,7 @@ func (*Store) Name() string { return "mssql" }
 // Version implements [provider.Provider].
 func (*Store) Version() string { return Version }
 
-// Schema is the name of the schema that the store uses.
+// Schema returns the name of the schema that the store uses.
 func (s *Store) Schema() string { return s.schema }
 
 // Close ends waiting fetches, lets calls in progress finish, and closes the

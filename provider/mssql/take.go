@@ -18,9 +18,8 @@ var _ provider.Taker = (*Store)(nil)
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Taker] (§5.23): one remote call, whatever is taken. What was
-// locked by a call whose answer nobody got is given back, as
-// [Store.FetchOrchestrationItem] does it.
+// Take implements [provider.Taker]: one remote call, whatever it takes. If its answer is lost, the store gives the
+// locks back as [Store.FetchOrchestrationItem] does.
 func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 	k, err := newTaking(params)
 	if err != nil || k.nothing() {
@@ -40,8 +39,8 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return taken, nil
 }
 
-// AckTurnAndTake implements [provider.Taker] (§5.23), as one remote call. It waits for nobody
-// who writes: what it misses so comes with a notice of [Store.WorkReady].
+// AckTurnAndTake implements [provider.Taker], as one remote call. It does not wait for locks of other writers. If it
+// misses work because of that, [Store.WorkReady] reports the work later.
 func (s *Store) AckTurnAndTake(
 	ctx context.Context, params provider.AckOrchestrationParams, take provider.TakeParams,
 ) (provider.Taken, error) {
@@ -69,10 +68,10 @@ func (s *Store) AckTurnAndTake(
 	return taken, nil
 }
 
-// AckWorkAndTake implements [provider.Taker] (§5.23), as one remote call in which each activity
-// has a transaction of its own. It takes nothing that somebody is writing, as [Store.AckTurnAndTake].
-// The outcome of one of several that would have to wait for a lock for long, or that met a
-// deadlock, is an error that may pass: [Store.AckWorkItem] ends it.
+// AckWorkAndTake implements [provider.Taker], as one remote call in which each activity has a transaction of its own.
+// Like [Store.AckTurnAndTake] it does not wait for locks of other writers to take work. If one of several
+// acknowledgements would wait long for a lock, or meets a deadlock, its outcome is a retryable error; repeat it with
+// [Store.AckWorkItem].
 func (s *Store) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, take provider.TakeParams,
 ) ([]error, provider.Taken, error) {
@@ -140,8 +139,8 @@ func (a turnAck) andTake(p mssqldb.TakeParams) mssqldb.AckTurnAndTakeParams {
 	}
 }
 
-// WorkReady implements [provider.Taker] (§5.23). What other processes have done is noticed
-// as by a waiting fetch, see [Config.MinPollInterval].
+// WorkReady implements [provider.Taker]. It polls for work of other processes as a waiting fetch does, see
+// [Config].MinPollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.waiting.Subscribe()
 	activities, stopActivities := s.activities.waiting.Subscribe()

@@ -17,10 +17,9 @@ import (
 // opFetchWork labels the fetch's errors.
 const opFetchWork = "fetch_work_item"
 
-// FetchWorkItem implements [provider.Provider] (§5.10). It honours PollTimeout, as
-// [Store.FetchOrchestrationItem] does. When ctx ends or the connection is lost while an
-// activity is being locked, the lock and the attempt are given back as that one does it;
-// the session, if it was claimed, stays claimed until its lease ends.
+// FetchWorkItem implements [provider.Provider]. It honours PollTimeout, as [Store.FetchOrchestrationItem] does. When
+// ctx ends or the connection is lost while an activity is being locked, it gives the lock and the attempt back in the
+// same way. A session that it claimed stays claimed until its lease ends.
 //
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session
 // owner without a name, or an UnknownFor that is negative, and trouble with the database.

@@ -11,13 +11,11 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion
-// change places in one transaction: it is never both queued and completed, nor
-// neither. When the connection is lost before the answer the outcome is unknown;
-// repeating the call is safe (rule Q11).
+// AckWorkItem implements [provider.Provider]. One transaction deletes the activity and enqueues its completion. When
+// the connection is lost before the answer the outcome is unknown; repeating the call is safe.
 //
-// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
-// [provider.ErrInvalidArgument] for a completion that is none.
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired]; [provider.ErrInvalidArgument] for a completion
+// that is not an ActivityCompletedItem or ActivityFailedItem.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
 	ack, err := newWorkAck(lockToken, completion)
 	if err != nil {
@@ -54,11 +52,11 @@ func newWorkAck(lockToken string, completion provider.WorkItem) (ack mssqldb.Ack
 	return ack, nil
 }
 
-// RenewWorkItemLock implements [provider.Provider] (§5.12).
+// RenewWorkItemLock implements [provider.Provider].
 //
-// Errors: [provider.ErrInvalidLockToken], which after a cancellation is how the
-// worker learns of it, and [provider.ErrLockExpired]; both match
-// [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
+// Errors: [provider.ErrInvalidLockToken], which tells the worker that the activity was cancelled, and
+// [provider.ErrLockExpired]; both match [provider.ErrLockLost] and are permanent. Any other error says nothing about
+// the lock.
 func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
 	return s.renewWork(ctx, "renew_work_item_lock", lockToken, extendFor, nil)
 }
@@ -80,8 +78,8 @@ func (s *Store) renewWork(ctx context.Context, operation, lockToken string, exte
 
 var _ provider.HeartbeatKeeper = (*Store)(nil)
 
-// KeepHeartbeat implements [provider.HeartbeatKeeper] (§5.27). It is repeated when the connection
-// was lost before the answer: keeping it again does no harm.
+// KeepHeartbeat implements [provider.HeartbeatKeeper]. The store repeats it when the connection is lost before the
+// answer.
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	const operation = "keep_heartbeat"
 	if err := columns.CheckHeartbeat(operation, details); err != nil {
@@ -90,7 +88,7 @@ func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor t
 	return s.renewWork(ctx, operation, lockToken, extendFor, new(storedString(details)))
 }
 
-// AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
+// AbandonWorkItem implements [provider.Provider]. The activity keeps its
 // session and its tag, and the owner keeps the session.
 //
 // Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
@@ -121,7 +119,7 @@ func (s *Store) AbandonWorkItem(ctx context.Context, params provider.AbandonPara
 	return nil
 }
 
-// LostWorkItems implements [provider.LeaseWatcher] (§5.21).
+// LostWorkItems implements [provider.LeaseWatcher].
 func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error) {
 	isLost := make([]bool, len(lockTokens))
 	var list []mssqldb.TokenListV1Row
@@ -153,8 +151,7 @@ func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) ([]strin
 
 var _ provider.LockRenewer = (*Store)(nil)
 
-// RenewLocks implements [provider.LockRenewer] (§5.24). It is repeated when the connection
-// was lost before the answer: renewing again does no harm.
+// RenewLocks implements [provider.LockRenewer]. The store repeats it when the connection is lost before the answer.
 func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 	const operation = "renew_locks"
 	outcomes := make([]error, len(locks))

@@ -15,11 +15,11 @@ import (
 // opAckOrchestration labels the acknowledgement's errors.
 const opAckOrchestration = "ack_orchestration_item"
 
-// AckOrchestrationItem implements [provider.Provider] (§5.2). All of the turn's
-// effects become durable together, or none does.
+// AckOrchestrationItem implements [provider.Provider]. All of the turn's effects become durable together, or none
+// does.
 //
-// Whatever can be checked or encoded without the database is, before the transaction:
-// the connection that writes is what everybody shares.
+// Arguments are checked and encoded before the transaction begins, because all calls share the connection that
+// writes.
 //
 // Errors, the first that applies: [provider.ErrInvalidLockToken], [provider.ErrLockExpired],
 // [provider.ErrInvalidArgument], [provider.ErrDuplicateEvent]. After the last two the

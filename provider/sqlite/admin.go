@@ -10,15 +10,14 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// ListInstances implements [provider.Admin] (§6.3): newest first, and of the same
-// millisecond the later created.
+// ListInstances implements [provider.Admin]: newest first, also within one millisecond.
 func (s *Store) ListInstances(ctx context.Context) ([]string, error) {
 	return readList(ctx, s, "list_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListInstances(ctx)
 	})
 }
 
-// ListInstancesByStatus implements [provider.Admin] (§6.4). Instances whose current
+// ListInstancesByStatus implements [provider.Admin]. Instances whose current
 // execution has no row are not listed.
 func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Status) ([]string, error) {
 	return readList(ctx, s, "list_instances_by_status", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
@@ -26,7 +25,7 @@ func (s *Store) ListInstancesByStatus(ctx context.Context, status provider.Statu
 	})
 }
 
-// ListChildren implements [provider.Admin] (§6.12), in the order of their creation.
+// ListChildren implements [provider.Admin], in the order of their creation.
 func (s *Store) ListChildren(ctx context.Context, instance string) ([]string, error) {
 	return readList(ctx, s, "list_children", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListChildren(ctx, &instance)
@@ -45,7 +44,7 @@ func readList[T any](
 	return list, err
 }
 
-// ListExecutions implements [provider.Admin] (§6.5).
+// ListExecutions implements [provider.Admin].
 func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, error) {
 	rows, err := readList(ctx, s, "list_executions", func(ctx context.Context, q *sqlitedb.Queries) ([]int64, error) {
 		return q.ListExecutions(ctx, instance)
@@ -60,12 +59,12 @@ func (s *Store) ListExecutions(ctx context.Context, instance string) ([]uint64, 
 	return ids, nil
 }
 
-// ReadHistory implements [provider.Admin] (§6.6). Error: [provider.ErrCorrupt].
+// ReadHistory implements [provider.Admin]. Error: [provider.ErrCorrupt].
 func (s *Store) ReadHistory(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readLatest(ctx, "read_history", instance)
 }
 
-// ReadHistoryWithExecutionID implements [provider.Admin] (§6.6). Error:
+// ReadHistoryWithExecutionID implements [provider.Admin]. Error:
 // [provider.ErrCorrupt].
 func (s *Store) ReadHistoryWithExecutionID(
 	ctx context.Context, instance string, executionID uint64,
@@ -73,7 +72,7 @@ func (s *Store) ReadHistoryWithExecutionID(
 	return s.readExecution(ctx, "read_history_with_execution_id", instance, executionID)
 }
 
-// LatestExecutionID implements [provider.Admin] (§6.7). Error: [provider.ErrNotFound].
+// LatestExecutionID implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64, error) {
 	const operation = "latest_execution_id"
 	var latest int64
@@ -86,7 +85,7 @@ func (s *Store) LatestExecutionID(ctx context.Context, instance string) (uint64,
 	return uint64(latest), err
 }
 
-// GetInstanceInfo implements [provider.Admin] (§6.8). Error: [provider.ErrNotFound].
+// GetInstanceInfo implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.InstanceInfo, error) {
 	const operation = "get_instance_info"
 	var info provider.InstanceInfo
@@ -117,7 +116,7 @@ func (s *Store) GetInstanceInfo(ctx context.Context, instance string) (provider.
 	return info, err
 }
 
-// GetExecutionInfo implements [provider.Admin] (§6.9). Error: [provider.ErrNotFound].
+// GetExecutionInfo implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetExecutionInfo(
 	ctx context.Context, instance string, executionID uint64,
 ) (provider.ExecutionInfo, error) {
@@ -146,8 +145,7 @@ func (s *Store) GetExecutionInfo(
 	return info, err
 }
 
-// GetSystemMetrics implements [provider.Admin] (§6.10). It counts rows, all of them:
-// call it every minute, not every second.
+// GetSystemMetrics implements [provider.Admin]. It counts all rows, so call it every minute rather than every second.
 func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, error) {
 	var metrics provider.SystemMetrics
 	err := s.readSnapshot(ctx, "get_system_metrics", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -173,9 +171,8 @@ func (s *Store) GetSystemMetrics(ctx context.Context) (provider.SystemMetrics, e
 	return metrics, err
 }
 
-// GetQueueDepths implements [provider.Admin] (§6.11): what no live lease holds. Future
-// timers and other messages that are still hidden count. Of what waits for unknown code
-// it counts what [Store.UnknownCode] lists for [provider.DefaultUnknownFor].
+// GetQueueDepths implements [provider.Admin]: messages without a live lease, including future timers and other hidden
+// messages. The counts of unknown code are those of [Store.UnknownCode] for [provider.DefaultUnknownFor].
 func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error) {
 	var depths provider.QueueDepths
 	err := s.readSnapshot(ctx, "get_queue_depths", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -202,7 +199,7 @@ func (s *Store) GetQueueDepths(ctx context.Context) (provider.QueueDepths, error
 	return depths, err
 }
 
-// GetParentID implements [provider.Admin] (§6.13). Error: [provider.ErrNotFound].
+// GetParentID implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) GetParentID(ctx context.Context, instance string) (*string, error) {
 	const operation = "get_parent_id"
 	var parent *string
@@ -216,8 +213,7 @@ func (s *Store) GetParentID(ctx context.Context, instance string) (*string, erro
 	return parent, err
 }
 
-// GetInstanceTree implements [provider.Admin] (§6.14). A cycle of parents, which nobody
-// should have made, does not keep it busy.
+// GetInstanceTree implements [provider.Admin]. If damaged data contain a cycle of parents, it still ends.
 func (s *Store) GetInstanceTree(ctx context.Context, instance string) (provider.InstanceTree, error) {
 	ids, err := readList(ctx, s, "get_instance_tree", func(ctx context.Context, q *sqlitedb.Queries) ([]string, error) {
 		return q.ListTree(ctx, instance)

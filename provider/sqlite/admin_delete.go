@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// DeleteInstance implements [provider.Admin] (§6.15). The tree is collected and deleted
-// in one transaction, so that no child can slip in between.
+// DeleteInstance implements [provider.Admin]. It finds and deletes the whole tree in one transaction, so that no new
+// child can appear in between.
 //
 // Errors: [provider.ErrNotFound]; [provider.ErrSubOrchestration], also with force;
 // [provider.ErrStillRunning] without it.
@@ -31,8 +31,8 @@ func (s *Store) DeleteInstance(ctx context.Context, instance string, force bool)
 	})
 }
 
-// DeleteInstancesAtomic implements [provider.Admin] (§6.16). An id that no instance can
-// have is ignored like any other unknown one.
+// DeleteInstancesAtomic implements [provider.Admin]. An id that no instance can have, such as one that is too long,
+// is ignored like any unknown id.
 //
 // Errors: [provider.ErrStillRunning] without force, [provider.ErrOrphanedChild] with
 // and without. After either nothing was deleted.
@@ -49,7 +49,7 @@ func (s *Store) DeleteInstancesAtomic(
 	})
 }
 
-// DeleteInstanceBulk implements [provider.Admin] (§6.17). Each root and its descendants
+// DeleteInstanceBulk implements [provider.Admin]. Each root and its descendants
 // are a transaction of their own; after an error the result counts what was
 // deleted before it.
 func (s *Store) DeleteInstanceBulk(

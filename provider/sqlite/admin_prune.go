@@ -24,14 +24,14 @@ func (s selection) prunable(ctx context.Context, q *sqlitedb.Queries) ([]string,
 	return q.ListPrunable(ctx, s.completedBefore, s.limit)
 }
 
-// PruneExecutions implements [provider.Admin] (§6.18). Error: [provider.ErrNotFound].
+// PruneExecutions implements [provider.Admin]. Error: [provider.ErrNotFound].
 func (s *Store) PruneExecutions(
 	ctx context.Context, instance string, options provider.PruneOptions,
 ) (provider.PruneResult, error) {
 	return s.prune(ctx, "prune_executions", instance, options)
 }
 
-// PruneExecutionsBulk implements [provider.Admin] (§6.19). Each instance is a transaction
+// PruneExecutionsBulk implements [provider.Admin]. Each instance is a transaction
 // of its own; after an error the result counts what was deleted before it.
 func (s *Store) PruneExecutionsBulk(
 	ctx context.Context, filter provider.InstanceFilter, options provider.PruneOptions,

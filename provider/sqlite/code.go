@@ -217,8 +217,7 @@ func (t *tx) register(ctx context.Context, set codeSet, known *provider.KnownCod
 	return seen, nil
 }
 
-// UnknownCode implements [provider.CodeSelector] (§5.20). What has become due since the
-// last fetch is not among it.
+// UnknownCode implements [provider.CodeSelector]. Work that has become due since the last fetch is not included.
 //
 // Error: [provider.ErrInvalidArgument] for a negative time.
 func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]provider.UnknownCode, error) {
@@ -235,7 +234,7 @@ func (s *Store) UnknownCode(ctx context.Context, unknownFor time.Duration) ([]pr
 	return list, err
 }
 
-// KnownVersions implements [provider.CodeSelector] (§5.20). Error:
+// KnownVersions implements [provider.CodeSelector]. Error:
 // [provider.ErrInvalidArgument] for a negative time.
 func (s *Store) KnownVersions(ctx context.Context, name string, since time.Duration) ([]string, error) {
 	const operation = "known_versions"

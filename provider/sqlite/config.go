@@ -5,17 +5,15 @@ import (
 	"time"
 )
 
-// Synchronous says what an acknowledged call survives.
+// Synchronous says what the effects of a call that has returned survive.
 type Synchronous int
 
 // The degrees of durability.
 const (
-	// Full survives the loss of power: a call returns when the disk has
-	// confirmed it. It is the default.
+	// Full survives a loss of power: a call returns when the disk has confirmed the write. It is the default.
 	Full Synchronous = iota
-	// Normal survives the end of the process. The loss of power, or a crash of
-	// the operating system, may undo the last calls; the store is then as it was
-	// before them, never anything between. It spares a flush per transaction.
+	// Normal survives the end of the process. A loss of power, or a crash of the operating system, may undo the last
+	// calls; the store is then exactly as it was before them. It saves one disk flush for each transaction.
 	Normal
 )
 
@@ -26,25 +24,22 @@ type Config struct {
 	// before it fails with [ErrBusy]. Default 5 s.
 	BusyTimeout time.Duration
 
-	// DisableGroupCommit gives every write a transaction of its own, also when
-	// several are waiting.
+	// DisableGroupCommit gives every write a transaction of its own, even if several are waiting. Default false.
 	DisableGroupCommit bool
 
-	// Logger receives what nobody else would be told: messages set aside because
-	// they could not be decoded, and messages dropped because they belong to no
-	// instance. Payloads are never logged. nil discards.
+	// Logger receives reports that no call returns: messages that were set aside because they could not be decoded,
+	// and messages that were dropped because they belong to no instance. Payloads are never logged. Default nil: no
+	// log.
 	Logger *slog.Logger
 
-	// MaxReaders is the number of connections that read. Default 4. A store in
-	// memory has none of its own.
+	// MaxReaders is the number of connections for reading. Default 4. It has no effect on a store in memory.
 	MaxReaders int
 
-	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady],
-	// checks whether another process has written. Default 100 ms. On Linux a file that no
-	// other process has written for ten checks is checked once a second, if the interval is
-	// shorter, and at the interval again as soon as the system tells of a write to it. Writes
-	// of the same process, and delays and leases that end, are noticed at once, whatever the
-	// interval; -1 never checks, for a file that no other process opens.
+	// PollInterval is how often a waiting fetch, or a subscriber of [Store.WorkReady], checks whether another process
+	// has written. Default 100 ms. On Linux, if ten checks found no write of another process, a shorter interval
+	// becomes one second until the system reports a write to the file. Writes of the same process, and delays and
+	// leases that end, are noticed at once, whatever the interval. -1 never checks, for a file that no other process
+	// opens.
 	PollInterval time.Duration
 
 	// Synchronous is the degree of durability. Default [Full].

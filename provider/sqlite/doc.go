@@ -1,5 +1,5 @@
-// Package sqlite is the embedded store: the whole contract of package provider
-// in one SQLite file, or in memory, without a server.
+// Package sqlite is the embedded store. It implements the contract of package [provider] in one SQLite file, or in
+// memory, without a server.
 //
 //	store, err := sqlite.Open(ctx, "orders.db", nil)
 //	if err != nil {
@@ -11,35 +11,27 @@
 //
 // # How it is built
 //
-// The SQL is in sql/sqlite; package gen/sqlitedb is generated from it, and this
-// package composes those calls. What may be fetched next is stored rather than
-// searched: see the comments of the schema. For which names something is stored, the
-// writer remembers (heads.go).
+// The SQL is in sql/sqlite. Package gen/sqlitedb is generated from it, and this package calls it. The tables store
+// which work may be fetched next, so that a fetch does not search for it.
 //
-// One connection writes. Calls that change something queue up for it, and whatever has
-// queued up while the last transaction was being made durable runs as the next one:
-// concurrent calls share the price of a disk flush (writer.go, group.go). Those who have
-// just been answered get a moment, 40 µs at most, to call again and share the next one; a
-// caller who is alone never waits for company (gather.go), but for one that has started an
-// instance or ended activities and locked the turn that comes of it for this process: the
-// turn's acknowledgement may join its transaction for 0.4 ms (join.go). When a call of a
-// group fails, the group is done again with a savepoint for each, so that one that fails
-// takes nothing with it. Reads use other connections, which SQLite's write-ahead log keeps
-// out of the writer's way; in memory there is one connection for everything.
+// One connection writes. Calls that change something queue for it. All calls that queue while a transaction is being
+// written to disk run together as the next transaction, so concurrent calls share the cost of a disk flush. Before it
+// begins that transaction, the writer waits up to 40 µs for callers that have just been answered to call again; a
+// single caller does not wait. There is one exception: a transaction that started an instance or ended activities,
+// and locked the turn that follows for this process, waits up to 0.4 ms for the acknowledgement of that turn. If a
+// call in a group fails, the group runs again with a savepoint for each call, so that only the failing call is
+// undone. Reads use other connections, which the write-ahead log of SQLite separates from the writer. A store in
+// memory has one connection for everything.
 //
-// A fetch that finds nothing sleeps until another call of this process has made
-// something fetchable, until a delay or lease it knows of ends, or until another
-// process has written to the file, which is checked every [Config.PollInterval],
-// or seldom while the system tells of the next write (wait.go, others.go).
+// A fetch that finds nothing waits until another call of this process has added work, until a delay or a lease ends,
+// or until another process has written to the file (see [Config].PollInterval).
 //
 // # Durability
 //
-// By default a call that has returned survives the loss of power. See
-// [Config.Synchronous].
+// By default, the effects of a call that has returned survive a loss of power. See [Config].Synchronous.
 //
 // # Errors
 //
-// Every error is a [*provider.Error]. Trouble with the file matches one of this
-// package's sentinels, such as [ErrBusy] or [ErrDiskFull], and its text says what
-// to do about it.
+// Every error is a [*provider.Error]. A problem with the file matches one of this package's sentinels, such as
+// [ErrBusy] or [ErrDiskFull], and the text says what to do.
 package sqlite

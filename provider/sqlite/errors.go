@@ -16,22 +16,21 @@ import (
 // What can be wrong with the database file. Errors of Open and of every call
 // match them with errors.Is.
 var (
-	// ErrBusy is a database that another process kept locked for longer than
-	// [Config.BusyTimeout]. Trying again may help.
+	// ErrBusy reports that another process kept the database locked for longer than [Config].BusyTimeout. Trying
+	// again may help.
 	ErrBusy = errors.New("database is locked")
-	// ErrDiskFull is a write for which there was no room. Nothing of the call was
-	// stored; trying again helps once there is space.
+	// ErrDiskFull reports a write for which the disk had no space. Nothing was stored; try again when there is space.
 	ErrDiskFull = errors.New("disk full")
-	// ErrReadOnly is a database file or directory that may not be written.
+	// ErrReadOnly reports a database file or directory that the process may not write.
 	ErrReadOnly = errors.New("database is read-only")
-	// ErrCannotOpen is a file that cannot be opened: a missing directory, a
-	// directory in its place, missing rights.
+	// ErrCannotOpen reports a file that cannot be opened: the directory is missing, the path is a directory, or
+	// rights are missing.
 	ErrCannotOpen = errors.New("cannot open database file")
-	// ErrDamaged is a file that is no SQLite database or has been damaged.
+	// ErrDamaged reports a file that is not a SQLite database or is damaged.
 	ErrDamaged = errors.New("database is damaged")
-	// ErrForeignFile is a SQLite database of another application.
+	// ErrForeignFile reports a SQLite database of another application.
 	ErrForeignFile = errors.New("not a duroxide database")
-	// ErrNewerSchema is a database written by a later release of this package.
+	// ErrNewerSchema reports a database that a later release of this package has written.
 	ErrNewerSchema = errors.New("database schema is newer than this program")
 )
 

@@ -12,7 +12,7 @@ import (
 
 var _ provider.HeldAdmin = (*Store)(nil)
 
-// ListHeldInstances implements [provider.HeldAdmin] (§5.26).
+// ListHeldInstances implements [provider.HeldAdmin].
 func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance, error) {
 	rows, err := readList(ctx, s, "list_held_instances", func(ctx context.Context, q *sqlitedb.Queries) ([]sqlitedb.ListHeldRow, error) {
 		return q.ListHeld(ctx)
@@ -27,7 +27,7 @@ func (s *Store) ListHeldInstances(ctx context.Context) ([]provider.HeldInstance,
 	return list, nil
 }
 
-// GetHeldInstance implements [provider.HeldAdmin] (§5.26).
+// GetHeldInstance implements [provider.HeldAdmin].
 func (s *Store) GetHeldInstance(ctx context.Context, instance string) (*provider.HeldInstance, error) {
 	var held *provider.HeldInstance
 	err := s.read(ctx, "get_held_instance", func(ctx context.Context, q *sqlitedb.Queries) error {
@@ -51,7 +51,7 @@ func heldInstance(row sqlitedb.FindHeldRow) provider.HeldInstance {
 	}
 }
 
-// RetryHeldInstance implements [provider.HeldAdmin] (§5.26).
+// RetryHeldInstance implements [provider.HeldAdmin].
 func (s *Store) RetryHeldInstance(ctx context.Context, instance string) (held bool, err error) {
 	err = s.write(ctx, "retry_held_instance", func(ctx context.Context, t *tx) error {
 		shown, err := t.ShowHeld(ctx, t.now, instance)

@@ -9,12 +9,12 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// Read implements [provider.Provider] (§5.5). Error: [provider.ErrCorrupt].
+// Read implements [provider.Provider]. Error: [provider.ErrCorrupt].
 func (s *Store) Read(ctx context.Context, instance string) ([]provider.Event, error) {
 	return s.readLatest(ctx, "read", instance)
 }
 
-// ReadWithExecution implements [provider.Provider] (§5.6). Error:
+// ReadWithExecution implements [provider.Provider]. Error:
 // [provider.ErrCorrupt].
 func (s *Store) ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]provider.Event, error) {
 	return s.readExecution(ctx, "read_with_execution", instance, executionID)
@@ -63,7 +63,7 @@ func finishRead(
 	return events, nil
 }
 
-// AppendWithExecution implements [provider.Provider] (§5.7).
+// AppendWithExecution implements [provider.Provider].
 //
 // Errors: [provider.ErrDuplicateEvent], after which none of the events was stored;
 // [provider.ErrInvalidArgument] for an event, execution or instance without id.

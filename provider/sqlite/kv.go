@@ -47,8 +47,8 @@ func (t *tx) storeValue(ctx context.Context, instance string, kind provider.Even
 	return nil
 }
 
-// GetKVValue implements [provider.Provider] (§5.17): what the running execution has
-// made of the key, else what earlier ones left.
+// GetKVValue implements [provider.Provider]: the value that the running execution has set, otherwise the value from
+// earlier executions.
 func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, error) {
 	var value *string
 	err := s.read(ctx, "get_kv_value", func(ctx context.Context, q *sqlitedb.Queries) (err error) {
@@ -61,7 +61,7 @@ func (s *Store) GetKVValue(ctx context.Context, instance, key string) (*string, 
 	return value, err
 }
 
-// GetKVAllValues implements [provider.Provider] (§5.18), with the same view.
+// GetKVAllValues implements [provider.Provider]. It sees the same values as GetKVValue.
 func (s *Store) GetKVAllValues(ctx context.Context, instance string) (map[string]string, error) {
 	var values map[string]string
 	err := s.read(ctx, "get_kv_all_values", func(ctx context.Context, q *sqlitedb.Queries) error {

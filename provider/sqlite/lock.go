@@ -83,9 +83,8 @@ func (t *tx) unlock(ctx context.Context, instance string) error {
 	return t.refresh(ctx, instance)
 }
 
-// AbandonOrchestrationItem implements [provider.Provider] (§5.3). Only messages that
-// the token holds are touched: not the instance's timers, nor what arrived since
-// (pitfall P21).
+// AbandonOrchestrationItem implements [provider.Provider]. It affects only messages that the token holds, not the
+// instance's timers or messages that arrived later.
 //
 // Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
 // negative Delay.
@@ -132,8 +131,8 @@ func toInt(b bool) int64 {
 	return 0
 }
 
-// RenewOrchestrationItemLock implements [provider.Provider] (§5.4). The lease's new
-// end counts from now, and may be earlier than the old one.
+// RenewOrchestrationItemLock implements [provider.Provider]. The new lease counts from now, so it can end earlier
+// than the old one.
 //
 // Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
 // [provider.ErrInvalidArgument] when extendFor is not positive.
@@ -171,7 +170,7 @@ func renewTurn(lockToken string, extendFor time.Duration) (func(context.Context,
 
 var _ provider.LockRenewer = (*Store)(nil)
 
-// RenewLocks implements [provider.LockRenewer] (§5.24), as one transaction.
+// RenewLocks implements [provider.LockRenewer], as one transaction.
 func (s *Store) RenewLocks(ctx context.Context, locks []provider.LockRenewal) ([]error, error) {
 	if len(locks) == 0 {
 		return nil, nil

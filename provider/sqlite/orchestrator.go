@@ -15,14 +15,12 @@ import (
 // opFetchOrchestration labels the fetch's errors.
 const opFetchOrchestration = "fetch_orchestration_item"
 
-// FetchOrchestrationItem implements [provider.Provider] (§5.1).
+// FetchOrchestrationItem implements [provider.Provider].
 //
-// It honours PollTimeout: it returns as soon as there is something to fetch, or
-// within a few milliseconds of PollTimeout with nothing. While it waits it costs
-// nothing.
+// It waits up to PollTimeout: it returns as soon as there is work, or with nothing a few milliseconds after
+// PollTimeout.
 //
-// When ctx ends while an instance is being locked, the lock and the attempt are
-// given back at once, so that cancelling a fetch delays nobody by a lease.
+// When ctx ends while an instance is being locked, the lock and the attempt are given back at once.
 //
 // Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive or an
 // UnknownFor that is negative, and trouble with the database. A history that can't be decoded is no error: see

@@ -11,9 +11,9 @@ import (
 
 var _ provider.InstancePager = (*Store)(nil)
 
-// ListInstancePage implements [provider.InstancePager] (§6.22), in the order of creation. Of
-// instances that ended before a time, the last page is also one that looks at instances only
-// that were created later: so what a store keeps costs a purge nothing.
+// ListInstancePage implements [provider.InstancePager], in the order of creation. With EndedBefore, the list ends at
+// the first page that contains only instances that were created after that time, so instances that the store keeps
+// cost a purge nothing.
 func (s *Store) ListInstancePage(ctx context.Context, query provider.PageQuery) (provider.InstancePage, error) {
 	const operation = "list_instance_page"
 	after, err := int64(0), error(nil)

@@ -10,8 +10,7 @@ import (
 
 var _ provider.ProgressReader = (*Store)(nil)
 
-// ReadProgress implements [provider.ProgressReader]. It is one statement, which sees one
-// moment.
+// ReadProgress implements [provider.ProgressReader]. It is one statement, so all results are of the same moment.
 func (s *Store) ReadProgress(ctx context.Context, instances []string) ([]provider.Progress, error) {
 	if len(instances) == 0 {
 		return nil, nil

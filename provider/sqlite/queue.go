@@ -9,8 +9,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// EnqueueForOrchestrator implements [provider.Provider] (§5.9). It adds a row for any
-// instance, whether that exists or not, each time it is called.
+// EnqueueForOrchestrator implements [provider.Provider]. Each call adds a message, whether the instance exists or
+// not.
 //
 // Error: [provider.ErrInvalidArgument] for an ActivityExecute, an item without
 // instance, or a negative delay.
@@ -34,7 +34,7 @@ func newMessage(operation string, item provider.WorkItem, after time.Duration) (
 	return m, hideFor, err
 }
 
-// EnqueueForWorker implements [provider.Provider] (§5.8).
+// EnqueueForWorker implements [provider.Provider].
 //
 // Error: [provider.ErrInvalidArgument] for anything but an ActivityExecute of an
 // instance.

@@ -10,8 +10,8 @@ import (
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
 )
 
-// GetCustomStatus implements [provider.Provider] (§5.16). It is made to be polled: the
-// same version costs one index seek.
+// GetCustomStatus implements [provider.Provider]. It is cheap to poll: if the version has not changed, it costs one
+// index seek.
 func (s *Store) GetCustomStatus(
 	ctx context.Context, instance string, lastSeenVersion uint64,
 ) (*provider.CustomStatus, error) {
@@ -30,8 +30,8 @@ func (s *Store) GetCustomStatus(
 	return status, err
 }
 
-// GetInstanceStats implements [provider.Provider] (§5.19). Sizes are UTF-8 bytes, and
-// the key-value map is measured as GetKVAllValues shows it (pitfall P30).
+// GetInstanceStats implements [provider.Provider]. Sizes are UTF-8 bytes, and the key-value map is counted as
+// GetKVAllValues returns it.
 //
 // Error: [provider.ErrCorrupt] when event 1, which tells how many messages the
 // execution began with, cannot be decoded.

@@ -17,7 +17,7 @@ var _ provider.Taker = (*Store)(nil)
 // opTake labels errors of the taking that are neither fetch's.
 const opTake = "take"
 
-// Take implements [provider.Taker] (§5.23), as one transaction.
+// Take implements [provider.Taker], as one transaction.
 func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.Taken, error) {
 	taking, err := s.newTaking(params)
 	if err != nil || taking.nothing() {
@@ -37,7 +37,7 @@ func (s *Store) Take(ctx context.Context, params provider.TakeParams) (provider.
 	return s.takeWith(ctx, j, taking)
 }
 
-// AckTurnAndTake implements [provider.Taker] (§5.23), as one transaction.
+// AckTurnAndTake implements [provider.Taker], as one transaction.
 func (s *Store) AckTurnAndTake(
 	ctx context.Context, ack provider.AckOrchestrationParams, params provider.TakeParams,
 ) (provider.Taken, error) {
@@ -48,8 +48,8 @@ func (s *Store) AckTurnAndTake(
 	return s.takeWith(ctx, &job{operation: opAckOrchestration, run: ackTurn(ack), then: taking.steps(), acks: ack.LockToken}, taking)
 }
 
-// AckWorkAndTake implements [provider.Taker] (§5.23), as one transaction: after trouble with
-// the database no activity was ended.
+// AckWorkAndTake implements [provider.Taker], as one transaction. After an error of the database no activity was
+// ended.
 func (s *Store) AckWorkAndTake(
 	ctx context.Context, acks []provider.WorkAck, params provider.TakeParams,
 ) ([]error, provider.Taken, error) {
@@ -82,8 +82,7 @@ func (s *Store) AckWorkAndTake(
 	return outcomes, taken, nil
 }
 
-// WorkReady implements [provider.Taker] (§5.23). What other processes have written is
-// noticed as [Config.PollInterval] says.
+// WorkReady implements [provider.Taker]. It checks for writes of other processes every [Config].PollInterval.
 func (s *Store) WorkReady() (turns, activities <-chan struct{}, stop func()) {
 	turns, stopTurns := s.instances.Subscribe()
 	activities, stopActivities := s.activities.Subscribe()

@@ -17,14 +17,14 @@ var (
 	_ provider.MessageStarter      = (*Store)(nil)
 )
 
-// EnqueueTx implements [provider.TxEnqueuer]. The transaction is one of the caller's own
-// connection to the store's file, in which the caller may have tables; the driver has to be
-// modernc.org/sqlite, as two copies of SQLite in one process lose each other's locks. Begin it
-// with BEGIN IMMEDIATE (_txlock=immediate), or a writer that comes first makes it fail. Until
-// it ends nobody else writes to the file: the store waits for [Config.BusyTimeout].
+// EnqueueTx implements [provider.TxEnqueuer]. The transaction belongs to the caller's own connection to the store's
+// file, in which the caller may have tables. The driver must be modernc.org/sqlite, because two copies of SQLite in
+// one process lose each other's locks. Begin the transaction with BEGIN IMMEDIATE (_txlock=immediate); otherwise
+// another writer can make it fail. Until it ends, nothing else can write to the file: the store's own writes wait up
+// to Config.BusyTimeout.
 //
-// Errors: as EnqueueForOrchestrator, [errors.ErrUnsupported] for a transaction of a file that is
-// no store, and those of the database.
+// Errors: those of [Store.EnqueueForOrchestrator]; errors.ErrUnsupported if the transaction's file is not a store;
+// errors of the database.
 func (s *Store) EnqueueTx(ctx context.Context, own *sql.Tx, item provider.WorkItem, after time.Duration) error {
 	const operation = "enqueue_for_orchestrator"
 	m, hideFor, err := newMessage(operation, item, after)

@@ -12,11 +12,10 @@ import (
 // opFetchWork labels the fetch's errors.
 const opFetchWork = "fetch_work_item"
 
-// FetchWorkItem implements [provider.Provider] (§5.10).
+// FetchWorkItem implements [provider.Provider].
 //
-// It honours PollTimeout, as [Store.FetchOrchestrationItem] does. When ctx ends while
-// an activity is being locked, the lock and the attempt are given back at once; the
-// session, if it was claimed, stays claimed until its lease ends.
+// It honours PollTimeout, as [Store.FetchOrchestrationItem] does. When ctx ends while an activity is being locked,
+// the lock and the attempt are given back at once. A session that was claimed stays claimed until its lease ends.
 //
 // Errors: [provider.ErrInvalidArgument] for a lease that is not positive, a session owner
 // without a name or an UnknownFor that is negative, and trouble with the database.

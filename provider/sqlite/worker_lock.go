@@ -17,12 +17,10 @@ const (
 	opRenewWork = "renew_work_item_lock"
 )
 
-// AckWorkItem implements [provider.Provider] (§5.11). The activity and its completion
-// change places in one transaction: it is never both queued and completed, nor
-// neither.
+// AckWorkItem implements [provider.Provider]. One transaction deletes the activity and enqueues its completion.
 //
-// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired];
-// [provider.ErrInvalidArgument] for a completion that is none.
+// Errors: [provider.ErrInvalidLockToken], [provider.ErrLockExpired]; [provider.ErrInvalidArgument] for a completion
+// that is not an ActivityCompletedItem or ActivityFailedItem.
 func (s *Store) AckWorkItem(ctx context.Context, lockToken string, completion provider.WorkItem) error {
 	end, err := newWorkEnd(lockToken, completion)
 	if err != nil {
@@ -61,11 +59,11 @@ func (e workEnd) store(ctx context.Context, t *tx) error {
 	return t.afterWork(ctx, opAckWork, e.token, session, err)
 }
 
-// RenewWorkItemLock implements [provider.Provider] (§5.12).
+// RenewWorkItemLock implements [provider.Provider].
 //
-// Errors: [provider.ErrInvalidLockToken], which after a cancellation is how the
-// worker learns of it, and [provider.ErrLockExpired]; both match
-// [provider.ErrLockLost] and are permanent. Anything else says nothing about the lock.
+// Errors: [provider.ErrInvalidLockToken], which tells the worker that the activity was cancelled, and
+// [provider.ErrLockExpired]; both match [provider.ErrLockLost] and are permanent. Any other error says nothing about
+// the lock.
 func (s *Store) RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error {
 	renew, err := renewWork(lockToken, extendFor)
 	if err != nil {
@@ -97,7 +95,7 @@ func renewWorkWith(
 
 var _ provider.HeartbeatKeeper = (*Store)(nil)
 
-// KeepHeartbeat implements [provider.HeartbeatKeeper] (§5.27).
+// KeepHeartbeat implements [provider.HeartbeatKeeper].
 func (s *Store) KeepHeartbeat(ctx context.Context, lockToken string, extendFor time.Duration, details string) error {
 	const operation = "keep_heartbeat"
 	if err := columns.CheckHeartbeat(operation, details); err != nil {
@@ -136,7 +134,7 @@ func (t *tx) workLockLost(ctx context.Context, operation, token string) error {
 	return columns.InvalidToken(operation)
 }
 
-// AbandonWorkItem implements [provider.Provider] (§5.13). The activity keeps its
+// AbandonWorkItem implements [provider.Provider]. The activity keeps its
 // session and its tag, and the owner keeps the session.
 //
 // Errors: [provider.ErrInvalidLockToken]; [provider.ErrInvalidArgument] for a
@@ -173,8 +171,7 @@ func (t *tx) abandonWork(ctx context.Context, operation, token string, hideFor i
 	return nil
 }
 
-// LostWorkItems implements [provider.LeaseWatcher] (§5.21). It reads, and so never waits
-// for a write.
+// LostWorkItems implements [provider.LeaseWatcher]. It only reads, so it never waits for a write.
 func (s *Store) LostWorkItems(ctx context.Context, lockTokens []string) (lost []string, err error) {
 	const operation = "lost_work_items"
 	if len(lockTokens) == 0 {
