@@ -144,8 +144,7 @@ func (t InstanceTree) IsRootOnly() bool { return len(t.AllIDs) <= 1 }
 // InstanceFilter.Limit is nil.
 const DefaultBulkLimit = 1000
 
-// InstanceFilter selects instances for the bulk calls; all given conditions
-// must hold.
+// InstanceFilter selects instances for the bulk calls. An instance must satisfy all conditions that are set.
 type InstanceFilter struct {
 	// InstanceIDs restricts the selection. nil is no restriction; an empty,
 	// non-nil list selects nothing.
@@ -157,8 +156,7 @@ type InstanceFilter struct {
 	Limit *uint32
 }
 
-// PruneOptions select executions to delete; an execution must satisfy all that
-// are given.
+// PruneOptions select executions to delete. An execution must satisfy all conditions that are set.
 type PruneOptions struct {
 	// KeepLast keeps that many of the newest executions, the current one
 	// included. nil, 0 and 1 are the same, as the current one always stays.

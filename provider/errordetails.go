@@ -63,26 +63,26 @@ type Application struct {
 	Heartbeat string
 }
 
-// Poison is work that was fetched more often than allowed.
+// Poison is the failure of work that was fetched more often than allowed.
 type Poison struct {
 	AttemptCount, MaxAttempts uint32
 	MessageType               PoisonMessageType
-	// Message is the offending work as JSON, or the error. A line before the JSON says
-	// what the work is and how it failed last.
+	// Message is the work as JSON, or the error. A line before the JSON says what the work is and how its last
+	// attempt failed.
 	Message string
 }
 
-// PoisonMessageType says what was poisoned: one of [PoisonOrchestration],
-// [PoisonActivity] and [PoisonDeserialization].
+// PoisonMessageType says which work was fetched too often: one of [PoisonOrchestration], [PoisonActivity] and
+// [PoisonDeserialization].
 type PoisonMessageType interface{ isPoisonMessageType() }
 
-// PoisonOrchestration is a poisoned batch of an instance.
+// PoisonOrchestration is a turn of an instance.
 type PoisonOrchestration struct {
 	Instance    string
 	ExecutionID uint64
 }
 
-// PoisonActivity is a poisoned activity.
+// PoisonActivity is an activity.
 type PoisonActivity struct {
 	Instance     string
 	ExecutionID  uint64

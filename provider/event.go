@@ -47,29 +47,28 @@ type (
 		// SubOrchestrationScheduled event; nil for a root.
 		ParentInstance *string
 		ParentID       *uint64
-		// ParentExecutionID is the parent's execution that holds that event; nil in
-		// histories of writers before 0.1.30.
+		// ParentExecutionID is the execution of the parent that contains that event; nil in histories of framework
+		// versions before 0.1.30.
 		ParentExecutionID *uint64
 		// CarryForwardEvents are messages the previous execution did not consume.
 		CarryForwardEvents []Pair
 		// InitialCustomStatus is the previous execution's last custom status.
 		InitialCustomStatus *string
-		// DroppedMessages counts the messages that all executions before this one left
-		// behind at their ends, see OrchestrationContinuedAsNew.
+		// DroppedMessages counts the messages that all earlier executions dropped at their ends, see
+		// [OrchestrationContinuedAsNew].
 		DroppedMessages uint64
-		// Headers are what hooks carry along (§3.5), empty for none.
+		// Headers carry data of hooks (§3.5), such as trace contexts; empty for none.
 		Headers string
 	}
 	// OrchestrationCompleted ends an execution with a result.
 	OrchestrationCompleted struct{ Output string }
-	// OrchestrationFailed ends an execution that failed, was cancelled,
-	// poisoned, or broke determinism.
+	// OrchestrationFailed ends an execution that failed, was cancelled, was tried too often, or did not fit its
+	// history.
 	OrchestrationFailed struct{ Details ErrorDetails }
 	// OrchestrationContinuedAsNew ends an execution; Input starts the next one.
 	OrchestrationContinuedAsNew struct {
 		Input string
-		// DroppedMessages counts the unread queue messages that do not go along into the
-		// next execution.
+		// DroppedMessages counts the unread queue messages that the next execution does not get.
 		DroppedMessages uint64
 	}
 	// OrchestrationCancelRequested records an accepted cancellation.
@@ -98,7 +97,7 @@ type (
 type (
 	// TimerCreated records when a timer is due.
 	TimerCreated struct{ FireAtMs uint64 }
-	// TimerFired records that a timer came due.
+	// TimerFired records that a timer became due.
 	TimerFired struct{ FireAtMs uint64 }
 )
 
@@ -114,22 +113,22 @@ type (
 	QueueSubscribed struct{ Name string }
 	// QueueEventDelivered is a queue message that arrived.
 	QueueEventDelivered struct{ Name, Data string }
-	// QueueSubscriptionCancelled drops a dequeue.
+	// QueueSubscriptionCancelled cancels a dequeue.
 	QueueSubscriptionCancelled struct{ Reason string }
 )
 
 // Kinds about other orchestrations.
 type (
-	// OrchestrationChained records a detached start.
+	// OrchestrationChained records the start of a detached orchestration.
 	OrchestrationChained struct{ Name, Instance, Input string }
-	// SubOrchestrationScheduled records a child's start. Instance is a suffix
-	// such as "sub::7" for generated ids and the full id otherwise.
+	// SubOrchestrationScheduled records the start of a sub-orchestration. Instance is a suffix such as "sub::7" for a
+	// generated id, and otherwise the full id.
 	SubOrchestrationScheduled struct{ Name, Instance, Input string }
-	// SubOrchestrationCompleted carries a child's result.
+	// SubOrchestrationCompleted carries the result of a sub-orchestration.
 	SubOrchestrationCompleted struct{ Result string }
-	// SubOrchestrationFailed carries a child's failure.
+	// SubOrchestrationFailed carries the failure of a sub-orchestration.
 	SubOrchestrationFailed struct{ Details ErrorDetails }
-	// SubOrchestrationCancelRequested says that a child is no longer wanted.
+	// SubOrchestrationCancelRequested records that the result of a sub-orchestration is no longer needed.
 	SubOrchestrationCancelRequested struct{ Reason string }
 )
 

@@ -96,7 +96,7 @@ const (
 	TagDefaultAndSet
 	// TagAny takes every activity.
 	TagAny
-	// TagNone takes nothing, for processes that run orchestrations only.
+	// TagNone takes nothing, for processes that run only orchestrations.
 	TagNone
 )
 
@@ -141,7 +141,7 @@ func (f TagFilter) Mode() TagMode { return f.mode }
 // Tags returns the filter's set, sorted and without duplicates.
 func (f TagFilter) Tags() []string { return slices.Clone(f.tags) }
 
-// Matches reports whether an activity with that tag, nil for none, is taken.
+// Matches reports whether the filter takes an activity with that tag; nil is an activity without a tag.
 func (f TagFilter) Matches(tag *string) bool {
 	switch f.mode {
 	case TagAny:

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// HeldAdmin is an optional interface of a store's [Admin] that knows which instances are held,
-// because their code does not fit their histories (§5.26). An instance is held from the abandon
-// that said so, in [AbandonParams].Misfit, until its messages are consumed: by a turn that goes
-// on, by its end or by its deletion.
+// HeldAdmin is an optional interface of a store's [Admin] that knows which instances are held because the registered
+// code does not fit their histories (§5.26). A hold begins with an abandon call that sets [AbandonParams].Misfit. It
+// ends when the instance's messages are consumed: by a turn that succeeds, by the end of the instance or by its
+// deletion.
 type HeldAdmin interface {
-	// ListHeldInstances lists them, those held longest first.
+	// ListHeldInstances lists the held instances, those held longest first.
 	ListHeldInstances(ctx context.Context) ([]HeldInstance, error)
 
-	// GetHeldInstance tells why an instance is held, nil if it is not.
+	// GetHeldInstance returns why an instance is held; nil if it is not held.
 	GetHeldInstance(ctx context.Context, instance string) (*HeldInstance, error)
 
-	// RetryHeldInstance makes the messages that the hold has hidden visible at once, and
-	// reports whether the instance is held. Its timers stay hidden.
+	// RetryHeldInstance makes messages that the hold has hidden visible at once, and reports whether the instance is
+	// held. Timers stay hidden.
 	RetryHeldInstance(ctx context.Context, instance string) (held bool, err error)
 }
 
-// HeldInstance is an instance whose code does not fit its history. All is of the oldest message
-// that was given back with a misfit.
+// HeldInstance is an instance whose code does not fit its history. The fields describe its oldest message that was
+// given back with a misfit.
 type HeldInstance struct {
 	InstanceID string
 	// Reason says what the history holds, what the code asks for, and at which line.
 	Reason string
-	// Since is when it was given back first, and NextTry when it is offered again: in the past
-	// if a worker has it, or none has come for it.
+	// Since is when the instance was first given back. NextTry is when it is offered again; it is in the past if a
+	// worker has the instance, or if no worker has fetched it yet.
 	Since, NextTry time.Time
 }

@@ -17,11 +17,11 @@ type CodeName struct {
 	Version string
 }
 
-// KnownCode is the orchestrations, or the activities, that a worker can run (§5.20). A
-// fetch that carries it takes no other work: what the worker lacks the code for is neither
-// locked nor counted as an attempt, and the order among the rest stays.
+// KnownCode is the set of orchestrations, or of activities, that a worker can run (§5.20). A fetch with a KnownCode
+// takes no other work. Other work is not locked, its attempts are not counted, and the order of the remaining work
+// does not change.
 //
-// It never changes, and nil knows everything. Make it with [Know].
+// A KnownCode never changes. nil knows everything. Make it with [Know].
 type KnownCode struct {
 	names  []CodeName
 	digest [sha256.Size]byte
@@ -35,7 +35,7 @@ const MaxCodeNameLength = 400
 // that waits for it counts as unknown, and by default before it fails.
 const DefaultUnknownFor = 5 * time.Minute
 
-// Know returns the set of these names. Each name is also known without a version.
+// Know returns the set of these names. The set also contains each name without a version.
 func Know(names ...CodeName) *KnownCode {
 	k := &KnownCode{names: slices.Clone(names)}
 	for _, n := range names {
@@ -58,10 +58,10 @@ func (n CodeName) Compare(other CodeName) int {
 	return cmp.Or(cmp.Compare(n.Name, other.Name), cmp.Compare(n.Version, other.Version))
 }
 
-// Names returns the set in order, each name also without a version.
+// Names returns the sorted set, which contains each name also without a version.
 func (k *KnownCode) Names() []CodeName { return slices.Clone(k.names) }
 
-// Digest is equal for equal sets, and for those only.
+// Digest returns a hash that is equal exactly for equal sets.
 func (k *KnownCode) Digest() [sha256.Size]byte { return k.digest }
 
 // Knows reports whether the set has the name in exactly that version.
@@ -91,10 +91,10 @@ type CodeSelector interface {
 // UnknownCode is code that work waits for and that no worker has.
 type UnknownCode struct {
 	CodeName
-	// Activity tells an activity from an orchestration.
+	// Activity is true for an activity, and false for an orchestration.
 	Activity bool
-	// Waiting is the number of instances or activities.
+	// Waiting is the number of instances or activities that wait for the code.
 	Waiting uint64
-	// Since is when the oldest of them was ready.
+	// Since is when the oldest of them became ready.
 	Since time.Time
 }

@@ -2,14 +2,13 @@ package provider
 
 import "context"
 
-// LeaseWatcher is an optional interface of a store that tells which of many leases on
-// activities are gone, in one call and changing nothing (§5.21). By it a worker learns of
-// the cancellation of running activities by other processes sooner than by renewing each
-// lease. It adds speed and promises nothing that [Provider.RenewWorkItemLock] does not.
+// LeaseWatcher is an optional interface of a store that reports in one read-only call which of many locks on
+// activities are lost (§5.21). With it a worker learns of cancellations by other processes sooner than by renewing
+// each lease. Otherwise it reports nothing that [Provider].RenewWorkItemLock does not report.
 type LeaseWatcher interface {
-	// LostWorkItems returns those of the lock tokens that belong to no activity any more, in
-	// the same order: the activity was cancelled, acknowledged or abandoned, its instance
-	// deleted, or somebody else has it. A lease that has ended is not lost before somebody
-	// took the activity. A text that is no token is lost.
+	// LostWorkItems returns the lock tokens that hold no activity any more, in the order of the argument: the
+	// activity was cancelled, acknowledged or abandoned, its instance was deleted, or another worker has it. A token
+	// whose lease has ended is not lost until another worker takes the activity. A text that is not a token counts as
+	// lost.
 	LostWorkItems(ctx context.Context, lockTokens []string) ([]string, error)
 }

@@ -5,19 +5,18 @@ import (
 	"errors"
 )
 
-// ProgressReader is an optional interface of a store that tells how far many instances
-// are, in one call that changes nothing (§5.25). By it all who wait in a process ask
-// together, and have what an instance has ended with as soon as they know that it has.
+// ProgressReader is an optional interface of a store that reports how far many instances are, in one read-only call
+// (§5.25). With it, all waits of a process can share one call, which also returns the results of instances that have
+// ended.
 type ProgressReader interface {
-	// ReadProgress returns how far each instance is, in the order of the argument, which
-	// may name one twice. What is wrong with one of them, such as an event that cannot be
-	// decoded, is in its [Progress].Err.
+	// ReadProgress returns how far each instance is, in the order of the argument, which may name one twice. A
+	// problem with one of them, such as an event that cannot be decoded, is in its [Progress].Err.
 	ReadProgress(ctx context.Context, instances []string) ([]Progress, error)
 }
 
 // Progress is how far an instance is.
 type Progress struct {
-	// Use is who uses the id, nil for nobody.
+	// Use describes what uses the id, nil if nothing does.
 	Use *IDUse
 	// CustomStatusVersion grows with each change of the custom status, from 0.
 	CustomStatusVersion uint64
@@ -26,15 +25,15 @@ type Progress struct {
 	// History holds the first and the last event of the latest execution, or all of its
 	// events, if the instance has ended. Otherwise it is empty.
 	History []Event
-	// Err is why the rest is not known. It matches [ErrCorrupt].
+	// Err says why the other fields are not known. It matches [ErrCorrupt].
 	Err error
 }
 
 // Ended reports whether the instance has completed or failed.
 func (p Progress) Ended() bool { return p.Use != nil && p.Use.Status.Ended() }
 
-// ReadProgress asks the store how far instances are, see [ProgressReader]. A store that is
-// none is asked for one after the other.
+// ReadProgress returns how far instances are, see [ProgressReader]. A store that is not a ProgressReader is asked for
+// one instance after the other.
 func ReadProgress(ctx context.Context, store Provider, instances []string) ([]Progress, error) {
 	if reader, ok := store.(ProgressReader); ok {
 		return reader.ReadProgress(ctx, instances)

@@ -7,15 +7,14 @@ import (
 
 // Provider is what the runtime needs from a store.
 //
-// Every method is one atomic transaction: all of its effects or none (§2.4). A
-// failed call leaves locks, queues, history, metadata, key-value data and
-// sessions exactly as they were, with the single exception that
-// [Provider.FetchOrchestrationItem] documents.
+// Every method is one atomic transaction: all of its effects or none (§2.4). A failed call leaves locks, queues,
+// history, metadata, key-value data and sessions exactly as they were. The only exception is documented at
+// FetchOrchestrationItem.
 //
-// Errors are [*Error] values. [IsRetryable] tells whether the same call may be
-// repeated; the sentinels ([ErrLockLost], [ErrNotFound], …) tell why it failed.
-// All methods are safe for concurrent use. A call ends soon after its context, with a
-// retryable error that wraps the context's error and its cause (see [ContextError]).
+// Errors are [*Error] values. [IsRetryable] tells whether the same call may be repeated; the sentinels
+// ([ErrLockLost], [ErrNotFound], …) tell why it failed. All methods are safe for concurrent use. A call returns soon
+// after its context has ended, with a retryable error that wraps the context's error and its cause (see
+// [ContextError]).
 type Provider interface {
 	// Name is the store's short name for logs and metrics, such as "sqlite".
 	Name() string
@@ -26,11 +25,10 @@ type Provider interface {
 	// Admin returns the management interface, or nil when the store has none.
 	Admin() Admin
 
-	// FetchOrchestrationItem picks one instance that has visible messages and
-	// no live lock, locks it for LockTimeout, and returns its history with all
-	// its visible messages (§5.1). It returns nil, nil when nothing is eligible
-	// by the end of PollTimeout. Losing a race for one instance means trying the
-	// next, never an empty answer.
+	// FetchOrchestrationItem picks one instance that has visible messages and no live lock, locks it for LockTimeout,
+	// and returns its history with all its visible messages (§5.1). It returns nil, nil when nothing is eligible by
+	// the end of PollTimeout. If another call takes that instance first, it tries the next one and does not return
+	// empty.
 	//
 	// A history that cannot be decoded is not an error of the call: the lock and
 	// the attempt counts stay committed and the item carries HistoryError, so
@@ -46,16 +44,14 @@ type Provider interface {
 	// changed; after the last two the lock is still held.
 	AckOrchestrationItem(ctx context.Context, params AckOrchestrationParams) error
 
-	// AbandonOrchestrationItem gives a turn up without effects (§5.3): it
-	// releases the instance and the messages the token holds, hides those for
-	// Delay when it is positive, and gives the attempt back when IgnoreAttempt is
-	// set. A token whose lease has ended is accepted as long as nobody took
-	// the instance over; otherwise the error is [ErrInvalidLockToken].
+	// AbandonOrchestrationItem gives a turn up without effects (§5.3). It releases the instance and the messages that
+	// the token holds, hides these messages for Delay, and uncounts the attempt if IgnoreAttempt is set. A token
+	// whose lease has ended is accepted as long as no other worker has taken the instance; otherwise the error is
+	// [ErrInvalidLockToken].
 	AbandonOrchestrationItem(ctx context.Context, params AbandonParams) error
 
-	// RenewOrchestrationItemLock moves the lease's end to now + extendFor (§5.4).
-	// Errors: [ErrInvalidLockToken], or [ErrLockExpired], since an expired lease is
-	// never revived.
+	// RenewOrchestrationItemLock moves the lease's end to now + extendFor (§5.4). Errors: [ErrInvalidLockToken];
+	// [ErrLockExpired], because an expired lease cannot be renewed.
 	RenewOrchestrationItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
 
 	// Read returns the history of the instance's latest execution in event id
@@ -66,9 +62,8 @@ type Provider interface {
 	// ReadWithExecution is Read for one given execution (§5.6).
 	ReadWithExecution(ctx context.Context, instance string, executionID uint64) ([]Event, error)
 
-	// AppendWithExecution appends events outside a turn, for tests and tools
-	// (§5.7). It needs no lock and creates no instance. No events is a no-op.
-	// Errors: [ErrInvalidArgument] for event id 0, [ErrDuplicateEvent].
+	// AppendWithExecution appends events outside a turn, for tests and tools (§5.7). It needs no lock and creates no
+	// instance. Without events it does nothing. Errors: [ErrInvalidArgument] for event id 0, [ErrDuplicateEvent].
 	AppendWithExecution(ctx context.Context, instance string, executionID uint64, events []Event) error
 
 	// EnqueueForWorker adds one activity to the worker queue, visible at once
@@ -93,9 +88,8 @@ type Provider interface {
 	// cancelled, already acknowledged, or its lease has ended.
 	AckWorkItem(ctx context.Context, lockToken string, completion WorkItem) error
 
-	// RenewWorkItemLock moves the activity's lease to now + extendFor (§5.12).
-	// Its permanent failure, [ErrLockLost], is how a worker learns that the
-	// activity was cancelled.
+	// RenewWorkItemLock moves the activity's lease to now + extendFor (§5.12). The permanent error [ErrLockLost]
+	// tells a worker that it has lost the activity, for example because the activity was cancelled.
 	RenewWorkItemLock(ctx context.Context, lockToken string, extendFor time.Duration) error
 
 	// AbandonWorkItem returns an activity to the queue, visible after Delay
@@ -106,9 +100,8 @@ type Provider interface {
 	// and returns how many (§5.14).
 	RenewSessionLock(ctx context.Context, params RenewSessionParams) (int, error)
 
-	// CleanupOrphanedSessions deletes expired sessions without queued
-	// activities and returns how many (§5.15). idleTimeout is part of the
-	// contract's signature and unused.
+	// CleanupOrphanedSessions deletes expired sessions without queued activities and returns how many (§5.15).
+	// idleTimeout has no effect; the contract's signature contains it.
 	CleanupOrphanedSessions(ctx context.Context, idleTimeout time.Duration) (int, error)
 
 	// GetCustomStatus returns the instance's custom status when its version is
@@ -222,8 +215,7 @@ type RenewSessionParams struct {
 	OwnerIDs []string
 	// ExtendFor is the new lease's length from now.
 	ExtendFor time.Duration
-	// IdleTimeout leaves out sessions without activity for that long; 0 leaves
-	// out all.
+	// IdleTimeout excludes sessions that have had no activity for that long; 0 excludes all.
 	IdleTimeout time.Duration
 }
 
@@ -246,10 +238,9 @@ type OrchestrationItem struct {
 	ExecutionID uint64
 	// History holds that execution's events in event id order, from HistoryFrom on.
 	History []Event
-	// HistoryFrom is the id of the first event in History when the store left out those
-	// before it, because the caller holds them. That event is sent so that the caller can
-	// compare: an instance that was deleted and started again has other events under the
-	// same ids. 0 means that History is whole.
+	// HistoryFrom is the id of the first event in History if the store left out earlier events because the caller has
+	// them. History contains that event so that the caller can compare it: an instance that was deleted and started
+	// again has other events under the same ids. 0 means that History is complete.
 	HistoryFrom uint64
 	// Messages holds the batch in queue order.
 	Messages []WorkItem
@@ -277,10 +268,9 @@ type FetchedWorkItem struct {
 	LockToken string
 	// AttemptCount is 1 on first delivery.
 	AttemptCount uint32
-	// Waited is how long ago the activity was queued, by the store's clock; 0 if the store does
-	// not tell.
+	// Waited is how long ago the activity was queued, by the store's clock; 0 if the store does not report it.
 	Waited time.Duration
-	// Heartbeat is what a [HeartbeatKeeper] keeps with the activity, empty for nothing.
+	// Heartbeat holds the details that a [HeartbeatKeeper] keeps with the activity; empty for none.
 	Heartbeat string
 }
 
@@ -341,8 +331,8 @@ type CustomStatus struct {
 	Version uint64
 }
 
-// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes. The names in
-// JSON are the contract's.
+// InstanceStats are the sizes of an instance (§5.19). Bytes are UTF-8 bytes. The contract prescribes the names in
+// JSON.
 type InstanceStats struct {
 	// HistoryEventCount and HistorySizeBytes count the current execution's
 	// events and their stored JSON.

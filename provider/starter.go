@@ -6,35 +6,33 @@ import (
 	"time"
 )
 
-// InstanceStarter is an optional interface of a store that knows who uses an instance
-// id: an instance, or a start that waits for its first turn. Without it a client asks
-// [Admin.GetInstanceInfo], which misses waiting starts.
+// InstanceStarter is an optional interface of a store that knows whether an instance id is used: by an instance, or
+// by a start that waits for its first turn. Without it a client calls [Admin].GetInstanceInfo, which does not find
+// waiting starts.
 type InstanceStarter interface {
-	// StartInstance enqueues a start unless the id is used. It returns who uses the id,
-	// or nil when the start was enqueued; to find out and to enqueue is one atomic step,
-	// so of several starts that come at the same time one is enqueued.
+	// StartInstance enqueues a start unless the id is used. It returns what uses the id, or nil if the start was
+	// enqueued. Check and enqueue are one atomic step: of several starts at the same time, exactly one is enqueued.
 	//
 	// Error: [ErrInvalidArgument] for an item without instance.
 	StartInstance(ctx context.Context, start StartOrchestrationItem) (*IDUse, error)
 
-	// FindInstance returns who uses an id, nil for nobody.
+	// FindInstance returns what uses an id, nil if nothing does.
 	FindInstance(ctx context.Context, instance string) (*IDUse, error)
 }
 
-// IDUse is who uses an instance id.
+// IDUse describes the instance, or the waiting start, that uses an instance id.
 type IDUse struct {
 	// Name is the orchestration's name.
 	Name string
-	// Status is that of the current execution. It is empty for a start that waits for its
-	// first turn.
+	// Status is the status of the current execution. It is empty for a start that waits for its first turn.
 	Status Status
 }
 
 // Begun reports whether the instance has had its first turn.
 func (u IDUse) Begun() bool { return u.Status != "" }
 
-// StartInstance starts an instance through the store, see [InstanceStarter]. With a store
-// that is none, another start can come between the question and the start.
+// StartInstance starts an instance through the store, see [InstanceStarter]. With a store that is not an
+// InstanceStarter, another start can come between the check of the id and the start.
 func StartInstance(ctx context.Context, store Provider, start StartOrchestrationItem) (*IDUse, error) {
 	if starter, ok := store.(InstanceStarter); ok {
 		return starter.StartInstance(ctx, start)
@@ -45,8 +43,8 @@ func StartInstance(ctx context.Context, store Provider, start StartOrchestration
 	return nil, store.EnqueueForOrchestrator(ctx, start, 0)
 }
 
-// FindInstance asks the store who uses an id, see [InstanceStarter]. A store that is none
-// knows the instances that have begun.
+// FindInstance returns what uses an instance id, nil if nothing does, see [InstanceStarter]. With a store that is not
+// an InstanceStarter it finds only instances that have had their first turn.
 func FindInstance(ctx context.Context, store Provider, instance string) (*IDUse, error) {
 	if starter, ok := store.(InstanceStarter); ok {
 		return starter.FindInstance(ctx, instance)
@@ -87,18 +85,16 @@ func useOf(history []Event) *IDUse {
 	return use
 }
 
-// HiddenCounter is an optional interface of a store's [Admin] that tells how much of
-// [QueueDepths].OrchestratorQueue is no waiting work: messages that are not visible yet,
-// which are timers, and what was handed back with a pause.
+// HiddenCounter is an optional interface of a store's [Admin] that counts the messages in
+// [QueueDepths].OrchestratorQueue that are not visible yet: timers, and messages that were given back with a delay.
 type HiddenCounter interface {
 	CountHiddenMessages(ctx context.Context) (uint64, error)
 }
 
-// OrphanCollector is an optional interface of a store's [Admin] that knows messages for
-// instances that never began: there is neither an instance, nor a history, nor a start
-// that waits. Nobody fetches them, so they stay until they are collected, or until their
-// instance is started. Dequeued messages ([QueueMessageItem]) alone are dropped by fetches
-// (§5.1) and may have gone before.
+// OrphanCollector is an optional interface of a store's [Admin] that counts and deletes messages for instances that
+// never began: there is no instance, no history and no waiting start. No fetch returns such messages, so they stay
+// until they are deleted or their instance is started. Only queue messages ([QueueMessageItem]) can be gone before,
+// because fetches drop them (§5.1).
 type OrphanCollector interface {
 	// CountOrphanMessages counts the messages that have been visible for at least
 	// olderThan; 0 counts all that are visible.

@@ -17,7 +17,7 @@ type (
 	// StartOrchestrationItem starts an instance.
 	StartOrchestrationItem struct {
 		Instance, Orchestration, Input string
-		// Version is nil to leave the choice to the registry's policy.
+		// Version is nil if the worker chooses the version.
 		Version *string
 		// ParentInstance and ParentID link a sub-orchestration to its parent,
 		// ParentExecutionID to the parent's execution that scheduled it; the latter
@@ -71,16 +71,16 @@ type (
 	}
 	// ExternalRaisedItem raises a positional event.
 	ExternalRaisedItem struct{ Instance, Name, Data string }
-	// QueueMessageItem puts a message into an instance's mailbox.
+	// QueueMessageItem puts a message into a queue of an instance.
 	QueueMessageItem struct{ Instance, Name, Data string }
-	// SubOrchCompletedItem brings a child's result to its parent.
+	// SubOrchCompletedItem delivers the result of a sub-orchestration to its parent.
 	SubOrchCompletedItem struct {
 		ParentInstance    string
 		ParentExecutionID uint64
 		ParentID          uint64
 		Result            string
 	}
-	// SubOrchFailedItem brings a child's failure to its parent.
+	// SubOrchFailedItem delivers the failure of a sub-orchestration to its parent.
 	SubOrchFailedItem struct {
 		ParentInstance    string
 		ParentExecutionID uint64
