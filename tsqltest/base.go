@@ -8,8 +8,9 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/session"
 )
 
-// Base is a prepared server that many scenarios begin with, where the preparation takes longer than the scenarios do: migrations,
-// for instance. They use it one after the other, in whatever order, and find it each time as the preparation left it.
+// Base is a prepared server that several scenarios share, for example because migrations take longer than the
+// scenarios. The scenarios use it one after the other, in any order. Each finds it in the state that the preparation
+// left.
 type Base struct {
 	options Options
 	setup   func(t testing.TB, s *Server)
@@ -18,7 +19,7 @@ type Base struct {
 	image   *session.Image
 }
 
-// NewBase makes a base that ends with the test. The setup may do what [Scenario.Setup] may.
+// NewBase makes a base that ends with the test. setup may do the same as [Scenario].Setup.
 func NewBase(t testing.TB, o Options, setup func(t testing.TB, s *Server)) *Base {
 	t.Helper()
 	b := &Base{options: o, setup: setup}

@@ -14,11 +14,11 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/value"
 )
 
-// Conn is a session without a socket: for a test that makes very many calls, or that wants to see all that a batch
-// returns. It is for one goroutine at a time.
+// Conn is a session without a network connection, for tests that make very many calls, or that need everything that a
+// batch returns. Only one goroutine at a time may use it.
 type Conn struct{ session request.Session }
 
-// Connect opens a session of the server's owner. Close ends it.
+// Connect opens a session as the server's owner. [Conn.Close] ends it.
 func (s *Server) Connect(ctx context.Context) (*Conn, error) {
 	opened, err := handler{s}.Open(ctx, request.Login{User: ownerName, Password: ownerPassword, Database: s.options.Database})
 	if err != nil {
@@ -27,10 +27,10 @@ func (s *Server) Connect(ctx context.Context) (*Conn, error) {
 	return &Conn{opened}, nil
 }
 
-// Close ends the session: what it has not committed is rolled back.
+// Close ends the session and rolls back its open transaction.
 func (c *Conn) Close() { c.session.Close() }
 
-// Result is what a batch or a call returns.
+// Result is everything that a batch or a call returns.
 type Result struct {
 	Sets     []Set
 	Messages []string       // of PRINT, RAISERROR up to severity 10, and warnings
@@ -84,12 +84,13 @@ func publicError(err error) error {
 	}
 }
 
-// Exec executes a batch. Result holds what came before an error, which is an *[Error], or several joined.
+// Exec executes a batch. After an error the Result holds everything that came before it. The error is an [*Error], or
+// several joined.
 func (c *Conn) Exec(ctx context.Context, batch string) (*Result, error) {
 	return c.execute(ctx, request.Batch{Text: batch})
 }
 
-// Arg is an argument of a call.
+// Arg is an argument of a procedure call.
 type Arg struct {
 	Name   string // with or without the @; empty for a positional one
 	Value  any    // nil, an integer, float64, bool, string, []byte or time.Time

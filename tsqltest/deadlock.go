@@ -9,37 +9,39 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/schedule"
 )
 
-// Deadlock is a circle of sessions that waited for each other's locks: what SQL Server shows as a deadlock graph.
+// Deadlock is a cycle of sessions that waited for each other's locks. SQL Server shows the same as a deadlock graph.
 type Deadlock struct {
-	// Victim is the session whose transaction was rolled back with error 1205; with TimedOut, the one whose LOCK_TIMEOUT was
-	// over before SQL Server would have looked for deadlocks. It is the number of the session, @@SPID, or in a scenario its name.
+	// Victim is the session whose transaction was rolled back with error 1205. With TimedOut it is the session whose
+	// LOCK_TIMEOUT ended before SQL Server would have looked for deadlocks. It is the session's number, @@SPID, or in
+	// a scenario its name.
 	Victim   string
 	TimedOut bool
-	// Waits are what the sessions wait for: each for the next one, and the last one for the first, which is the one that connected
-	// first.
+	// Waits has one entry for each session: each waits for the next one, and the last one waits for the first. The
+	// first is the session that connected first.
 	Waits []DeadlockWait
 }
 
-// DeadlockWait is what one session of a deadlock waits for.
+// DeadlockWait describes what one session of a deadlock waits for.
 type DeadlockWait struct {
 	Session string
-	// Resource is what it asks for: "KEY dbo.items.pk_items (1)", "OBJECT dbo.items". A wait for a transaction, under optimized
-	// locking, is "XACT of bob for KEY dbo.items.pk_items (1)".
+	// Resource is what the session asks for: "KEY dbo.items.pk_items (1)", "OBJECT dbo.items". A wait for a
+	// transaction, under optimized locking, is "XACT of bob for KEY dbo.items.pk_items (1)".
 	Resource string
-	Mode     string // that it asks for, such as "X"
-	Had      string // the mode that it has already and wants to convert; empty for a new request
-	// Owner is whom it waits for, and OwnerMode what that one has of the resource, or only waits for further ahead if OwnerWaits.
+	Mode     string // the lock mode that it asks for, such as "X"
+	Had      string // the mode that it has already and wants to convert; empty for a new lock
+	// Owner is the session that it waits for, and OwnerMode the mode that Owner has on the resource. If OwnerWaits is
+	// true, Owner does not have that lock yet, but waits for it further ahead in the queue.
 	Owner      string
 	OwnerMode  string
 	OwnerWaits bool
 }
 
-// Deadlocks are the last 64 deadlocks of the server, the oldest first.
+// Deadlocks returns the last 64 deadlocks of the server, the oldest first.
 func (s *Server) Deadlocks() []Deadlock {
 	return deadlocksOf(s.sessions.Deadlocks(false), func(id schedule.ID) string { return fmt.Sprint(int64(id)) })
 }
 
-// Deadlocks are those of the schedule, with the names of its sessions.
+// Deadlocks returns the deadlocks of the schedule, with the names of the sessions.
 func (e *End) Deadlocks() []Deadlock { return e.explorer.deadlocks() }
 
 func (e *explorer) deadlocks() []Deadlock {
@@ -82,7 +84,7 @@ func waitOf(m lock.Member, name func(id schedule.ID) string) DeadlockWait {
 	return w
 }
 
-// String tells the deadlock, a line for each session.
+// String describes the deadlock, with a line for each session.
 func (d Deadlock) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadlock, victim %s", d.Victim)
@@ -95,7 +97,7 @@ func (d Deadlock) String() string {
 	return b.String()
 }
 
-// String tells what is waited for.
+// String describes the wait.
 func (w DeadlockWait) String() string {
 	had, does := "", "has"
 	if w.Had != "" {

@@ -15,96 +15,103 @@ import (
 
 // Scenario is what several sessions do at the same time, and what must hold in whichever order they do it.
 type Scenario struct {
-	// Options of the server. Its clock moves only as sessions wait or call [Player.Advance]; it begins at Clock, or at noon of
-	// the first of January 2024.
+	// Options of the server. Its clock moves only when sessions wait or call [Player.Advance]. It begins at the time
+	// of Options.Clock, or at noon on 1 January 2024.
 	Options Options
-	// Setup prepares the database: definitions and rows. Every schedule begins with what it leaves behind. It may use the
-	// driver; its connections are closed afterwards.
+	// Setup prepares the database: definitions and rows. Every schedule begins with the state that Setup leaves.
+	// Setup may use the driver; its connections are closed afterwards.
 	Setup func(t testing.TB, s *Server)
-	// Base is a server that has been prepared for several scenarios; nil for one that is made for this one. Options are its own
-	// then, and Setup adds to it: it can't use the driver, but [Server.ApplyText] and [Server.Connect].
+	// Base is a server that has been prepared for several scenarios. If it is nil, the scenario makes its own server.
+	// With a Base, its options apply instead of Options, and Setup adds to its database. Setup then cannot use the
+	// driver, only [Server.ApplyText] and [Server.Connect].
 	Base *Base
 	// Sessions do their work at the same time, each on a connection of its own.
 	Sessions []Session
-	// Allow are the numbers of the errors that a session may end with, such as 1205 where being the victim of a deadlock is in
-	// order. Any other error of a session is a failure, unless the session was cut or killed.
+	// Allow lists the numbers of the errors that a session may end with, such as 1205 if a session may be a
+	// deadlock's victim. Any other error of a session is a failure, unless the session was cut or killed.
 	Allow []int32
-	// NoStalls makes it a failure that all sessions which have not ended wait for locks until the LOCK_TIMEOUT of one is over:
-	// a circle that no deadlock's victim ends.
+	// NoStalls makes it a failure if all sessions that have not ended wait for locks until the LOCK_TIMEOUT of one of
+	// them ends. Such a cycle is not resolved by choosing a deadlock's victim.
 	NoStalls bool
-	// Ordered says that Check looks at which requests ended before others began, as a check for linearizability does. Otherwise
-	// it must look only at what sessions have got and at the database: of schedules that come to the same there, one is tried.
+	// Ordered says that Check looks at which requests ended before others began, as a check for linearizability does.
+	// Without it, Check must look only at the results of sessions and at the database, because of several schedules
+	// with the same results only one is tried.
 	Ordered bool
-	// Check looks at the result of a schedule when all sessions have ended. It may be nil: then errors and sessions that wait
-	// for ever are the only failures.
+	// Check checks the result of a schedule after all sessions have ended, and returns an error if something does not
+	// hold. If it is nil, only errors of sessions, and sessions that wait for ever, are failures.
 	Check func(e *End) error
 }
 
 // Session is one of the sessions of a scenario.
 type Session struct {
 	Name string
-	// Steps are batches that are executed one after the other. The first error is the last step.
+	// Steps are batches that are executed one after the other. The session ends at the first error.
 	Steps []string
-	// Run is in place of Steps for what takes more than texts. It may call nothing that waits but the player's methods.
+	// Run replaces Steps if a session needs more than batches. The only waiting calls that it may make are the
+	// player's methods.
 	Run func(p *Player) error
 }
 
 // Exploration says which schedules of a scenario are tried. A session can be interrupted at every statement and every request for a lock.
 type Exploration struct {
-	// Schedules is how many are tried at most; 10,000 if it is 0.
+	// Schedules is the greatest number of schedules to try; 10,000 if it is 0.
 	Schedules int
-	// Preemptions bounds how often a session that could go on is interrupted: every schedule with so many or fewer is tried,
-	// the fewest first; 2 if it is 0, and none with -1. A session that ends or waits is not interrupted. An end of a
-	// LOCK_TIMEOUT or of a WAITFOR while others could go on counts as an interruption.
+	// Preemptions limits how often a session that could continue is interrupted. Every schedule with so many
+	// interruptions or fewer is tried, those with the fewest first. 0 means 2, and -1 means none. A session that ends
+	// or waits is not interrupted. If a LOCK_TIMEOUT or a WAITFOR ends while other sessions could continue, that
+	// counts as an interruption.
 	Preemptions int
-	// Random tries schedules with random priorities instead (PCT), which finds more where there are too many of the others.
+	// Random tries schedules with random priorities instead (the PCT algorithm). It finds more if there are too many
+	// schedules to try them all.
 	Random bool
-	// Changes is how many changes of priority a random schedule has; 3 if it is 0.
+	// Changes is how often a random schedule changes priorities; 3 if it is 0.
 	Changes int
-	// Seed makes the random schedules; 1 if it is 0.
+	// Seed determines the random schedules; 1 if it is 0.
 	Seed uint64
-	// Plans is how many times the same is tried with other plans, chosen at random among those that the hints allow. What is
-	// right only with the planner's choice is found so. The schedules are divided among them.
+	// Plans is how many times the exploration is repeated with other plans, chosen at random among those that the
+	// hints allow. It finds code that is right only with the planner's choice. The plans share the number of
+	// Schedules.
 	Plans int
 	// RowLocks makes other plans lock rows at first, as if each statement had the hint ROWLOCK. Otherwise they lock rows, pages or
 	// tables, whatever the hints and the options of the indexes allow.
 	RowLocks bool
-	// Every tries also those schedules that come to the same as others: that differ only in the order of steps which are not in
-	// each other's way. It is for checks that look at more than what sessions have got and what is in the database.
+	// Every also tries schedules that have the same result as others, because they differ only in the order of
+	// independent steps. Set it if a check looks at more than the results of sessions and the database.
 	Every bool
-	// FirstPlan is the number of the first choice of plans that is tried; 0 is the planner's. With another one, a further
-	// exploration goes on where one has stopped.
+	// FirstPlan is the number of the first choice of plans to try; 0 is the planner's choice. Set it to continue
+	// where an earlier exploration has stopped.
 	FirstPlan uint64
 	// Seeks makes other plans seek an index wherever they can, as if each reference to a table had the hint FORCESEEK. Otherwise they
 	// may scan it, as SQL Server may where a table is small or was small once.
 	Seeks bool
-	// Repeat is a schedule as Failure has it: it is the only one that is tried.
+	// Repeat is a schedule from [Failure].Repeat. If it is set, only this schedule is tried.
 	Repeat string
 }
 
-// Report is what an exploration has come to.
+// Report is the result of an exploration.
 type Report struct {
-	// Schedules is how many were tried.
+	// Schedules is how many schedules were tried.
 	Schedules int
-	// Complete is the greatest number of preemptions up to which every schedule was tried, with each plan; -1 if none was.
+	// Complete is the greatest number of interruptions up to which every schedule was tried, with each plan; -1 if
+	// there is none.
 	Complete int
-	// Failure is the first one; nil if there was none.
+	// Failure is the first failing schedule; nil if there was none.
 	Failure *Failure
 }
 
 // Failure is a schedule after which something did not hold.
 type Failure struct {
-	// Err is what did not hold.
+	// Err says what did not hold.
 	Err error
 	// Repeat is the schedule, for [Exploration].
 	Repeat string
-	// Preemptions is how many it has. None with fewer was found.
+	// Preemptions is the number of interruptions in the schedule. No failing schedule with fewer was found.
 	Preemptions int
-	// Table shows the schedule: who executed which statement, which locks were held and asked for.
+	// Table shows the schedule: which session executed which statement, and which locks it held and asked for.
 	Table string
 }
 
-// String tells all of it.
+// String returns the error and the schedule.
 func (f *Failure) String() string {
 	return fmt.Sprintf("%v\n%s\nExploration{Repeat: %q} repeats it.", f.Err, f.Table, f.Repeat)
 }
@@ -120,7 +127,8 @@ func Explore(t testing.TB, s Scenario, o Exploration) *Report {
 	return r
 }
 
-// Search is Explore for a test that wants the failure, such as one of a known defect: it does not fail the test.
+// Search is like [Explore] but does not fail the test. Use it in a test that expects a failure, such as that of a
+// known defect.
 func Search(t testing.TB, s Scenario, o Exploration) *Report {
 	t.Helper()
 	o.setDefaults()

@@ -118,7 +118,7 @@ func (e *explorer) Abandon() {
 // errAbandoned is what a player panics with to come to its end.
 var errAbandoned = errors.New("the schedule has failed")
 
-// Player is a session while a schedule is played. Its methods are for [Session.Run].
+// Player is a session during a schedule. Its methods are for [Session].Run.
 type Player struct {
 	explorer *explorer
 	session  *Session
@@ -208,20 +208,21 @@ var requests = schedule.Thing("requests")
 // Note keeps a value for [End.Notes].
 func (p *Player) Note(value any) { p.notes = append(p.notes, value) }
 
-// Now is what the server's clock shows.
+// Now returns the time of the server's clock.
 func (p *Player) Now() time.Time {
 	p.explorer.machine.Looked(schedule.Clock, schedule.Always)
 	return p.explorer.server.now()
 }
 
-// Advance moves the server's clock on, at some point of what the others do. Waits do not end by it.
+// Advance moves the server's clock forward by d, at a point that the schedule chooses. It does not end waits.
 func (p *Player) Advance(d time.Duration) {
 	p.explorer.machine.Pause("step")
 	p.explorer.machine.Advance(d)
 }
 
-// Cut ends the request that another session is executing, as a client does that has waited long enough, at some point. The
-// request returns an error that is [context.Canceled]. Nothing happens to a session that executes none.
+// Cut cancels the request that another session is executing, as a client does after a timeout, at a point that the
+// schedule chooses. The request returns an error that matches context.Canceled. A session that executes no request is
+// not affected.
 func (p *Player) Cut(name string) {
 	p.explorer.machine.Pause("step")
 	other := p.explorer.player(name)
@@ -232,7 +233,8 @@ func (p *Player) Cut(name string) {
 	}
 }
 
-// Kill ends the connection of another session, at some point. What it has not committed is rolled back.
+// Kill ends the connection of another session, at a point that the schedule chooses, and rolls back its open
+// transaction.
 func (p *Player) Kill(name string) {
 	p.explorer.machine.Pause("step")
 	other := p.explorer.player(name)
@@ -263,13 +265,13 @@ func (e *explorer) nameOf(id schedule.ID) string {
 	return fmt.Sprint("session ", id)
 }
 
-// End is what a schedule has come to, for [Scenario.Check].
+// End is the result of a schedule, for [Scenario].Check.
 type End struct {
 	explorer *explorer
 	conn     *Conn
 }
 
-// Exec executes a batch on a connection of its own, when all sessions have gone.
+// Exec executes a batch on a new connection, after all sessions have ended.
 func (e *End) Exec(batch string) (*Result, error) {
 	if e.conn == nil {
 		conn, err := e.explorer.server.Connect(context.Background())
@@ -281,7 +283,8 @@ func (e *End) Exec(batch string) (*Result, error) {
 	return e.conn.Exec(context.Background(), batch)
 }
 
-// Value is the first column of the first row that a batch returns; nil if there is none. An error of the batch is the value.
+// Value executes a batch and returns the first column of the first row; nil if there is no row. If the batch fails,
+// its error is the value.
 func (e *End) Value(batch string) any {
 	result, err := e.Exec(batch)
 	switch {
@@ -293,16 +296,16 @@ func (e *End) Value(batch string) any {
 	return result.Sets[0].Rows[0][0]
 }
 
-// Advance moves the server's clock on.
+// Advance moves the server's clock forward by d.
 func (e *End) Advance(d time.Duration) { e.explorer.machine.Advance(d) }
 
-// Err is what a session has ended with.
+// Err returns the error that a session ended with, nil if there was none.
 func (e *End) Err(name string) error { return e.explorer.player(name).err }
 
-// Results are what the requests of a session have returned, with those that failed.
+// Results returns the results of a session's requests, including those that failed.
 func (e *End) Results(name string) []*Result { return e.explorer.player(name).results }
 
-// Notes are the values that sessions have kept with [Player.Note], session by session.
+// Notes returns the values that sessions have kept with [Player.Note], session by session.
 func (e *End) Notes() []any {
 	var notes []any
 	for _, p := range e.explorer.players {

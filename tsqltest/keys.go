@@ -11,12 +11,12 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/session"
 )
 
-// KeyCount is how many keys of an index a statement has touched in one way, under locks of one mode.
+// KeyCount counts the keys of an index that a statement has touched in one way, under locks of one mode.
 type KeyCount struct {
 	// Module is the procedure, function or trigger with its schema; empty for a batch.
 	Module string
-	// Line is that of the statement, from 1, in the module or the batch, and Statement its first line. What the condition of
-	// an IF or a WHILE touches is the IF's or the WHILE's.
+	// Line is the line of the statement in the module or the batch, from 1. Statement is the first line of its text.
+	// Keys that the condition of an IF or a WHILE touches count for the IF or the WHILE.
 	Line      int
 	Statement string
 	// Table has its schema. Index is empty for a heap.
@@ -26,21 +26,23 @@ type KeyCount struct {
 	// Mode is that of the locks, such as "U" or "RangeS-S"; empty where none were taken: for versions of rows, dirty reads and
 	// tables that are locked as a whole.
 	Mode string
-	// Keys is how many were touched; one that is touched twice counts twice. Of them, Waited had to be waited for, Skipped were
-	// left out by READPAST, and Ghosts had no row for the statement: it is deleted, or not committed in the version read.
+	// Keys is how many keys were touched; a key that is touched twice counts twice. Of these keys, Waited had to be
+	// waited for, Skipped were skipped by READPAST, and Ghosts had no row for the statement, because the row is
+	// deleted, or not committed in the version read.
 	Keys, Waited, Skipped, Ghosts int
-	// Times is how often the statement was executed and touched some of them.
+	// Times is how often the statement was executed and touched at least one of the keys.
 	Times int
 }
 
-// Keys are counts in the order in which the statements first touched something. Table variables and temporary tables of one
-// session are left out: no other session can be in the way there.
+// Keys are counts in the order in which the statements first touched a key. Table variables and temporary tables are
+// not counted, because other sessions cannot lock them.
 type Keys []KeyCount
 
-// Keys are those that the batch or the call has touched, with the statements of all procedures that it called.
+// Keys returns the counts of the keys that the batch or the call has touched, including those of all procedures that
+// it called.
 func (r *Result) Keys() Keys { return keysOf(r.touched) }
 
-// Keys are those that all requests of a session have touched in the schedule.
+// Keys returns the counts of the keys that all requests of a session have touched in the schedule.
 func (e *End) Keys(name string) Keys {
 	var k Keys
 	for _, r := range e.Results(name) {
@@ -49,8 +51,8 @@ func (e *End) Keys(name string) Keys {
 	return k
 }
 
-// CountKeys calls during and returns the keys that were touched by the requests that ended meanwhile, in all sessions: those of
-// [Server.Connect] and those over sockets.
+// CountKeys calls during, and returns counts of the keys that were touched by requests that ended meanwhile, in all
+// sessions.
 func (s *Server) CountKeys(during func()) Keys {
 	var mu sync.Mutex
 	var k Keys
@@ -68,7 +70,7 @@ func (s *Server) CountKeys(during func()) Keys {
 	return k
 }
 
-// Total is the number of keys in all counts.
+// Total returns the number of keys in all counts.
 func (k Keys) Total() int {
 	n := 0
 	for _, c := range k {
@@ -77,7 +79,8 @@ func (k Keys) Total() int {
 	return n
 }
 
-// Executions is how many statements were executed, one in a loop as often as it was, without those that touched nothing.
+// Executions returns how many statements were executed. A statement in a loop counts each time. Statements that
+// touched no key are not counted.
 func (k Keys) Executions() int {
 	type place struct {
 		module string
@@ -95,7 +98,7 @@ func (k Keys) Executions() int {
 	return n
 }
 
-// Where are the counts that f chooses.
+// Where returns the counts for which f returns true.
 func (k Keys) Where(f func(KeyCount) bool) Keys {
 	var out Keys
 	for _, c := range k {
@@ -106,7 +109,7 @@ func (k Keys) Where(f func(KeyCount) bool) Keys {
 	return out
 }
 
-// String is a table with a line for each count.
+// String returns a table with a line for each count.
 func (k Keys) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -14,8 +14,9 @@ import (
 	"github.com/duroxide/duroxide-go/internal/tsql/syntax"
 )
 
-// Apply executes scripts: the files of fsys that match the patterns of [fs.Glob], pattern by pattern, each in the order of
-// their names. GO lines separate batches. The first error fails the test, with file and line.
+// Apply executes scripts: the files of fsys that match the patterns (see fs.Glob), pattern by pattern. The files of
+// one pattern are executed in the order of their names. GO lines separate batches. The first error fails the test,
+// with file and line.
 func (s *Server) Apply(t testing.TB, fsys fs.FS, patterns ...string) {
 	t.Helper()
 	if err := s.ApplyFS(t.Context(), fsys, patterns...); err != nil {
@@ -23,7 +24,7 @@ func (s *Server) Apply(t testing.TB, fsys fs.FS, patterns ...string) {
 	}
 }
 
-// ApplyFS is Apply outside of a test.
+// ApplyFS is like [Server.Apply] but returns the first error.
 func (s *Server) ApplyFS(ctx context.Context, fsys fs.FS, patterns ...string) error {
 	for _, pattern := range patterns {
 		names, err := fs.Glob(fsys, pattern)
@@ -46,7 +47,7 @@ func (s *Server) ApplyFS(ctx context.Context, fsys fs.FS, patterns ...string) er
 	return nil
 }
 
-// ApplyText executes a script. The name is for messages.
+// ApplyText executes a script. Error messages use name as the name of its file.
 func (s *Server) ApplyText(ctx context.Context, name, text string) error {
 	c, err := s.Connect(ctx)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package tsqltest is a T-SQL server for tests. It is a test instrument and not a database: it keeps everything in memory,
-// runs in the process of the test, and what it doesn't know it refuses, with file, line and column.
+// Package tsqltest is a T-SQL server for tests. It is not a database for production: it keeps everything in memory
+// and runs in the process of the test. It refuses statements that it does not support, with file, line and column.
 //
-// A program whose logic is in T-SQL procedures has tests that need a server. With this package they need nothing but Go:
+// Tests of a program whose logic is in T-SQL procedures need a server. With this package they need only Go:
 //
 //	func TestOrders(t *testing.T) {
 //		server := tsqltest.New(t, tsqltest.Options{})
@@ -10,16 +10,16 @@
 //		…
 //	}
 //
-// The server speaks TDS, the protocol of SQL Server, so the usual driver connects to it: the parameters, result sets,
-// error numbers and transactions are those that the program meets in production. It follows what Microsoft documents for
-// SQL Server 2022, down to which locks a statement takes and who waits for whom: isolation levels, lock hints, row
-// versions and deadlocks are there to be tested. Speed, memory and plans are not: the planner is simple, and only the
-// order in which it reads is like SQL Server's.
+// The server speaks TDS, the protocol of SQL Server, so the usual driver connects to it, and the program sees the
+// same parameters, result sets, error numbers and transactions as in production. It follows Microsoft's documentation
+// of SQL Server 2022, including which locks a statement takes and which session waits for which. You can test
+// isolation levels, lock hints, row versions and deadlocks. You cannot test speed, memory or plans: the planner is
+// simple, and resembles SQL Server's only in the order in which it reads.
 //
 // # What is not there
 //
-// Whatever is not there is an error that says so: number 49900, "… is not supported by tsqltest", with the place. The
-// manual has the list, and what else there is to know about options, logins, locks and deadlocks:
+// Everything that is not supported fails with error 49900, "… is not supported by tsqltest", and the place. The
+// manual has the list, and explains options, logins, locks and deadlocks:
 // https://github.com/duroxide/duroxide-go/blob/main/docs/tsqltest.md
 package tsqltest
 
@@ -46,7 +46,7 @@ import (
 	"github.com/duroxide/duroxide-go/tsqltest/internal/wire"
 )
 
-// Options configure a server. The zero value is a server as it comes out of the box: READ COMMITTED waits for locks.
+// Options configure a server. The zero value is a server with SQL Server's defaults: READ COMMITTED waits for locks.
 type Options struct {
 	// Database is the name of the database that DSN names; "test" if it is empty.
 	Database string
@@ -62,10 +62,10 @@ type Options struct {
 	OptimizedLocking bool
 	// CompatibilityLevel of the database: 130 (SQL Server 2016), 140, 150 or 160 (2022), which is the default.
 	CompatibilityLevel int
-	// Clock is what GETDATE and its like return; the machine's time if it is nil. Time-outs and WAITFOR are always the
-	// machine's.
+	// Clock is the time that GETDATE and similar functions return; the machine's time if it is nil. Timeouts and
+	// WAITFOR always use the machine's time.
 	Clock *Clock
-	// Seed is where NEWID and RAND begin, so that a run can be repeated; 0 stands for another one each time.
+	// Seed makes the results of NEWID and RAND repeatable; with 0 they differ in each run.
 	Seed uint64
 	// Encrypt makes the server offer TLS with a certificate that it signs itself.
 	Encrypt bool
@@ -99,8 +99,8 @@ type Server struct {
 	log     func(text string) // nil for nobody
 }
 
-// New starts a server for a test, which fails if that is impossible. It ends with the test. Errors that end a connection are
-// in the log of the test.
+// New starts a server that ends with the test. If it cannot start, the test fails. The log of the test has the errors
+// that end a connection.
 func New(t testing.TB, options Options) *Server {
 	t.Helper()
 	s, err := start(options, func(text string) { t.Log("tsqltest: " + text) })
@@ -111,7 +111,7 @@ func New(t testing.TB, options Options) *Server {
 	return s
 }
 
-// Start starts a server that ends with Close, for what is shared by several tests.
+// Start starts a server that several tests can share. Close ends it.
 func Start(options Options) (*Server, error) { return start(options, nil) }
 
 func start(options Options, log func(text string)) (*Server, error) {
@@ -237,13 +237,13 @@ func (s *Server) hangUp() {
 	s.serving.Wait()
 }
 
-// Addr is the address, "127.0.0.1:port".
+// Addr returns the server's address, "127.0.0.1:port".
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// DSN is the connection string for the server's owner, a URL as the driver github.com/microsoft/go-mssqldb takes it.
+// DSN returns the connection string for the server's owner, as a URL for the driver github.com/microsoft/go-mssqldb.
 func (s *Server) DSN() string { return s.DSNOf(ownerName, ownerPassword) }
 
-// DSNOf is the connection string for a login, which CREATE LOGIN has made.
+// DSNOf returns the connection string for a login that CREATE LOGIN has created.
 func (s *Server) DSNOf(login, password string) string {
 	encrypt := "disable"
 	if s.options.Encrypt {
@@ -257,7 +257,7 @@ func (s *Server) DSNOf(login, password string) string {
 	return u.String()
 }
 
-// DB is a pool of connections of the server's owner. It is the same at each call and closed by the server.
+// DB returns a pool of connections as the server's owner. Each call returns the same pool. The server closes it.
 func (s *Server) DB() *sql.DB {
 	s.open.Do(func() {
 		connector, err := mssql.NewConnector(s.DSN())
