@@ -97,8 +97,8 @@ func openPool(connector driver.Connector, c Config) *sql.DB {
 // to ask which server it is.
 //
 // db must use the driver of go-mssqldb under its name "sqlserver". Its sessions may be under any isolation level:
-// each call runs under READ COMMITTED and leaves the level as it was. The settings about connections in [Config], and
-// [PoolEnv], have no effect.
+// each call runs under READ COMMITTED and leaves the level as it was, except for StartInstanceWith, which leaves
+// READ COMMITTED. The settings about connections in [Config], and [PoolEnv], have no effect.
 //
 // Error: [provider.ErrInvalidArgument] for a Config that cannot be used.
 func New(db *sql.DB, config *Config) (*Store, error) {

@@ -117,7 +117,8 @@ func (s *Store) callTx(ctx context.Context, operation string, run func(context.C
 	defer s.leave()
 	return s.retries.do(ctx, operation, once, func(ctx context.Context) error {
 		return s.onConn(ctx, func(conn *sql.Conn) error {
-			tx, err := conn.BeginTx(ctx, nil)
+			// Somebody may have left the session under SNAPSHOT, in whose transactions the procedures refuse to run.
+			tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 			if err != nil {
 				return err
 			}

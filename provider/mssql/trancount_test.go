@@ -205,6 +205,27 @@ func TestIsolationLevels(t *testing.T) {
 	}
 }
 
+// TestStartWithMessagesUnderSnapshot starts an instance with messages, which is a transaction of several calls, in a session that
+// somebody has left under SNAPSHOT: the transaction is not.
+func TestStartWithMessagesUnderSnapshot(t *testing.T) {
+	t.Parallel()
+	_, schema := mssqltest.Pooled(t)
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish refuses to change the level")
+	}
+	db, store := session(t, schema)
+	_, err := db.ExecContext(t.Context(), "SET TRANSACTION ISOLATION LEVEL SNAPSHOT")
+	ok(t, err)
+	begin, isStart := start("new").(provider.StartOrchestrationItem)
+	if !isStart {
+		t.Fatal("not a start")
+	}
+	use, err := store.StartInstanceWith(t.Context(), begin, []provider.WorkItem{provider.QueueMessageItem{Instance: "new", Name: "n", Data: "d"}}, false)
+	if err != nil || use != nil {
+		t.Errorf("used %v, %v; want a start", use, err)
+	}
+}
+
 // isolationLevel is the number of the session's level.
 func isolationLevel(t *testing.T, db *sql.DB) (level int) {
 	t.Helper()
