@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -62,7 +63,7 @@ func (o *outage) expect(ctx context.Context, operation string, wait time.Duratio
 	var timer *time.Timer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	timer = time.AfterFunc(wait+silence, func() {
+	timer = time.AfterFunc(min(wait, math.MaxInt64-silence)+silence, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if !over && ctx.Err() == nil {

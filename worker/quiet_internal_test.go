@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,10 +56,11 @@ func TestSilentStoreIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		o := outage{logger: slog.New(slog.NewTextHandler(&log, nil)), failing: map[string]int{}}
-		returned := o.expect(t.Context(), "take", time.Minute)
+		returned, forEver := o.expect(t.Context(), "take", time.Minute), o.expect(t.Context(), "fetch", math.MaxInt64)
 		time.Sleep(time.Minute + silence - 1)
 		synctest.Wait()
 		returned()
+		forEver()
 		time.Sleep(time.Minute)
 		if log.Len() > 0 {
 			t.Errorf("told of a call that returned in time:\n%s", &log)
