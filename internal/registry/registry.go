@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
@@ -159,6 +160,9 @@ func (r *Registry) Activity(name string) (ActivityFunc, bool) {
 func checkName(sort, name string) error {
 	if name == "" {
 		return fmt.Errorf("an %s needs a name: %w", sort, ErrInvalid)
+	}
+	if !utf8.ValidString(name) { // histories and queues would have another
+		return fmt.Errorf("%s %q: the name is not valid UTF-8: %w", sort, name, ErrInvalid)
 	}
 	return nil
 }

@@ -62,6 +62,10 @@ func TestAddOrchestration(t *testing.T) {
 		},
 		{name: "no name", version: "1.0.0", fn: fn(""), want: "an orchestration needs a name: invalid registration"},
 		{
+			name: "no UTF-8", add: "Caf\xe9", version: "1.0.0", fn: fn(""),
+			want: `orchestration "Caf\xe9": the name is not valid UTF-8: invalid registration`,
+		},
+		{
 			name: "no function", add: "Order", version: "1.0.0",
 			want: `orchestration "Order" has no function: invalid registration`,
 		},
