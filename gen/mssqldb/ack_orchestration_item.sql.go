@@ -144,11 +144,10 @@ type AckOrchestrationItemResult struct {
 
 // AckOrchestrationItem commits one turn and releases the instance (§5.2): all of it or nothing.
 //
-// The order of the statements is that of the locks, except that activities are queued before any
-// are cancelled: an activity that is scheduled and cancelled in the same turn must be gone in
-// the end. History is only added to and never read, so that an instance whose history is damaged
-// can still be failed. The number of statements does not depend on the numbers of messages,
-// activities and events.
+// The statements follow the order of locks, with one exception: activities are queued before any are
+// cancelled, so that an activity that is scheduled and cancelled in the same turn is gone in the
+// end. The history is not read, so that an instance with a damaged history can still fail. The
+// number of statements does not depend on the numbers of messages, activities and events.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired], [ErrInvalidExecutionID], [ErrDuplicateEvent].
 func (q *Queries) AckOrchestrationItem(ctx context.Context, p AckOrchestrationItemParams) (AckOrchestrationItemResult, error) {

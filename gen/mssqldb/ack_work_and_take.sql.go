@@ -135,12 +135,12 @@ type AckWorkAndTakeResult struct {
 }
 
 // AckWorkAndTake ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
-// take does: activities that end at about the same time share one call (§5.23). Those of one instance are
-// ended in one transaction (ack_instance_work), or one by one where that fails: an activity that fails
-// keeps no other from being ended, and nothing from being taken.
+// take does: activities that end at about the same time share one call (§5.23). Those of one
+// instance are ended in one transaction (ack_instance_work), or one by one where that fails: a
+// failing activity prevents neither the end of the others nor the taking.
 //
-// When there are several, one that has waited 150 ms for a lock fails, so that those behind it do not
-// wait for a long transaction. ack_work_item waits for as long as it takes.
+// If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
+// for a long transaction. ack_work_item waits without a limit.
 func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (AckWorkAndTakeResult, error) {
 	a := newArgs(16)
 	sendEither(&a, q, "acks", "acks_json", &typeCompletionListV1, p.Acks, (*CompletionListV1Row).tvp, (*CompletionListV1Row).put)

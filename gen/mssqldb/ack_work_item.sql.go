@@ -22,9 +22,9 @@ type AckWorkItemParams struct {
 	WorkItem   *string
 }
 
-// AckWorkItem ends an activity and sends its completion, if there is one, to its instance (§5.11): the
-// activity is never both queued and completed, nor neither. Completions for one instance are
-// committed beside each other, except one that finds the instance idle.
+// AckWorkItem ends an activity and sends its completion, if there is one, to its instance (§5.11): both, or
+// neither, take effect. Completions for one instance can be committed at the same time, except one
+// that finds the instance idle.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) AckWorkItem(ctx context.Context, p AckWorkItemParams) error {

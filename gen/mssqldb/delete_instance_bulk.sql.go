@@ -82,11 +82,11 @@ type DeleteInstanceBulkResult struct {
 // DeleteInstanceBulk deletes finished root instances with their descendants, beginning with those that finished
 // first (§6.17). Descendants go even if they run.
 //
-// A page of 1,000 ended executions is read, the roots among them are chosen, and each root with
-// its descendants is a transaction of its own. The call ends when it has taken @budget_ms,
-// looked at after each root and each page, or at the first error if something was done before
-// it: the next call goes on, or meets the error again and reports it. So the counts are never
-// lost, and instances that may not be deleted do not make a call longer.
+// A page of 1,000 ended executions is read, the roots among them are chosen, and each root with its
+// descendants is a transaction of its own. The call ends when it has taken @budget_ms, looked at
+// after each root and each page, or at the first error if something was done before it. The next
+// call continues, or meets the error again and reports it. So no counts are lost, and instances that
+// may not be deleted do not make a call longer.
 func (q *Queries) DeleteInstanceBulk(ctx context.Context, p DeleteInstanceBulkParams) (DeleteInstanceBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

@@ -66,10 +66,10 @@ type DeleteInstancesResult struct {
 	Counts   DeleteInstancesCountsRow
 }
 
-// DeleteInstances deletes a list of instances, all or none (§6.16). Of an id that no instance has, messages and
-// activities that are queued for it are deleted. Turns and activities in progress lose their
-// leases. Nothing is deleted while an instance outside of the list has its parent in it; one
-// that is created later counts as created after the deletion.
+// DeleteInstances deletes a list of instances, all or none (§6.16). For an id that no instance has, the queued
+// messages and activities are deleted. Turns and activities in progress lose their leases. If an
+// instance outside of the list has its parent in the list, nothing is deleted. An instance that is
+// created later counts as created after the deletion.
 func (q *Queries) DeleteInstances(ctx context.Context, p DeleteInstancesParams) (DeleteInstancesResult, error) {
 	a := newArgs(2)
 	sendEither(&a, q, "list", "list_json", &typeIDListV1, p.List, (*IDListV1Row).tvp, (*IDListV1Row).put)

@@ -41,11 +41,11 @@ type DeleteOrphanMessagesResult struct {
 }
 
 // DeleteOrphanMessages deletes messages for instances that never began, as count_orphan_messages counts them.
-// Nobody fetches such messages, so they would stay for ever.
+// No fetch returns such messages, so they would stay for ever.
 //
-// A page of 100 ids that have messages is read, and each that never began is a transaction of
-// its own. The call ends when it has taken @budget_ms, looked at after each id and each page, or
-// at the first error if something was deleted before it: the next call goes on.
+// A page of 100 ids that have messages is read, and each that never began is a transaction of its
+// own. The call ends when it has taken @budget_ms, looked at after each id and each page, or at the
+// first error if something was deleted before it. The next call continues.
 func (q *Queries) DeleteOrphanMessages(ctx context.Context, p DeleteOrphanMessagesParams) (DeleteOrphanMessagesResult, error) {
 	a := newArgs(3)
 	required(&a, "older_than_ms", sqlBigInt{}, p.OlderThanMs)

@@ -126,10 +126,10 @@ type FetchOrchestrationItemResult struct {
 // FetchOrchestrationItem locks the instance that has been ready longest and returns it with its history and its
 // visible messages (§5.1). Nothing is locked if nothing is ready.
 //
-// A lost race means the next candidate, never an empty answer. Candidates come in the order of
-// their oldest visible message, over all versions that the filter admits and all code that the
-// worker knows. The clock is read again just before the update that takes the instance, so that
-// the lease lasts from then on.
+// If another call takes a candidate first, the next candidate is tried. Candidates come in the order
+// of their oldest visible message, over all versions that the filter admits and all code that the
+// worker knows. The clock is read again just before the update that takes the instance, because the
+// lease begins at that time.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchOrchestrationItem(ctx context.Context, p FetchOrchestrationItemParams) (FetchOrchestrationItemResult, error) {

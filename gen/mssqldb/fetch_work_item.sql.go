@@ -65,7 +65,7 @@ type FetchWorkItemResult struct {
 }
 
 // FetchWorkItem locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked
-// if there is none. A lost race means the next candidate, never an empty answer.
+// if there is none. If another call takes a candidate first, the next candidate is tried.
 //
 // Errors: [ErrUnregisteredCode].
 func (q *Queries) FetchWorkItem(ctx context.Context, p FetchWorkItemParams) (FetchWorkItemResult, error) {

@@ -39,7 +39,7 @@ type FindInstanceResult struct {
 	Use FindInstanceUseRow
 }
 
-// FindInstance: Tells who uses an instance id: an instance, or a start that waits for its first turn.
+// FindInstance reports what uses an instance id: an instance, or a start that waits for its first turn.
 func (q *Queries) FindInstance(ctx context.Context, p FindInstanceParams) (FindInstanceResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

@@ -38,8 +38,8 @@ type GetHeldInstanceResult struct {
 	Held *GetHeldInstanceHeldRow
 }
 
-// GetHeldInstance tells why an instance is held, if its code does not fit its history (§5.26), by the oldest of
-// its messages that says so.
+// GetHeldInstance reports why an instance is held because its code does not fit its history (§5.26). The reason
+// comes from the oldest message that has one.
 func (q *Queries) GetHeldInstance(ctx context.Context, p GetHeldInstanceParams) (GetHeldInstanceResult, error) {
 	a := newArgs(1)
 	required(&a, "instance_id", sqlNVarChar(400), p.InstanceID)

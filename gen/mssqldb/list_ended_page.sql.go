@@ -53,11 +53,11 @@ type ListEndedPageResult struct {
 	Next      *ListEndedPageNextRow
 }
 
-// ListEndedPage lists a page of the root instances that completed or failed before a time, those that ended
-// first first (§6.22).
+// ListEndedPage lists a page of the root instances that completed or failed before a time, in the order in which
+// they ended (§6.22).
 //
-// A page of ended executions is looked at, and what is not the last one of such a root is left out:
-// so a page costs the same wherever it is, and may be empty although there are more.
+// It reads a page of ended executions and skips those that are not the last execution of such a
+// root. So all pages cost the same, and a page may be empty although there are more.
 func (q *Queries) ListEndedPage(ctx context.Context, p ListEndedPageParams) (ListEndedPageResult, error) {
 	a := newArgs(5)
 	required(&a, "ended_before", sqlBigInt{}, p.EndedBefore)

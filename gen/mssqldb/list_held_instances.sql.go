@@ -35,7 +35,7 @@ type ListHeldInstancesResult struct {
 }
 
 // ListHeldInstances lists the instances that are held because their code does not fit their history (§5.26),
-// those held longest first. What is known is of the oldest of their messages that says so.
+// those held longest first. The reason of each comes from its oldest message that has one.
 func (q *Queries) ListHeldInstances(ctx context.Context) (ListHeldInstancesResult, error) {
 	a := newArgs(0)
 	var r ListHeldInstancesResult

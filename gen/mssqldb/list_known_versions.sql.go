@@ -37,7 +37,7 @@ type ListKnownVersionsResult struct {
 	Versions []ListKnownVersionsVersionsRow
 }
 
-// ListKnownVersions: Lists in which versions workers have known an orchestration since a time.
+// ListKnownVersions lists the versions of an orchestration that workers have known since a time.
 func (q *Queries) ListKnownVersions(ctx context.Context, p ListKnownVersionsParams) (ListKnownVersionsResult, error) {
 	a := newArgs(2)
 	required(&a, "name", sqlNVarChar(401), p.Name)

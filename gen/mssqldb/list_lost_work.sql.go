@@ -50,7 +50,7 @@ type ListLostWorkResult struct {
 }
 
 // ListLostWork: Lists which leases on activities are gone (§5.21): the activity was cancelled, acknowledged or
-// given up, or somebody else has it.
+// given up, or another worker has it.
 func (q *Queries) ListLostWork(ctx context.Context, p ListLostWorkParams) (ListLostWorkResult, error) {
 	a := newArgs(1)
 	sendEither(&a, q, "tokens", "tokens_json", &typeTokenListV1, p.Tokens, (*TokenListV1Row).tvp, (*TokenListV1Row).put)

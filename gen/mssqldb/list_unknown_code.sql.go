@@ -41,7 +41,7 @@ type ListUnknownCodeResult struct {
 }
 
 // ListUnknownCode lists the code that work waits for and no worker has known since a time. It reads all ready
-// activities: call it every minute, not every second.
+// activities, so call it every minute rather than every second.
 func (q *Queries) ListUnknownCode(ctx context.Context, p ListUnknownCodeParams) (ListUnknownCodeResult, error) {
 	a := newArgs(1)
 	required(&a, "unknown_ms", sqlBigInt{}, p.UnknownMs)

@@ -60,15 +60,14 @@ type PruneExecutionsBulkResult struct {
 	Counts PruneExecutionsBulkCountsRow
 }
 
-// PruneExecutionsBulk deletes old executions of many instances, in the order of their ids, running instances and
-// sub-orchestrations included (§6.19).
+// PruneExecutionsBulk deletes old executions of many instances, including running instances and
+// sub-orchestrations, in the order of their ids (§6.19).
 //
 // A page of 1,000 instances is read, and those that match are chosen. The oldest executions of an
-// instance go first, those that have 1,000 events together in one transaction. The call ends
-// when it has taken @budget_ms, looked at after each transaction and each page, or at the first
-// error if something was done before it: the next call goes on, or meets the error again and
-// reports it. So the counts are never lost, and instances that do not match do not make a call
-// longer.
+// instance go first, those that have 1,000 events together in one transaction. The call ends when it
+// has taken @budget_ms, looked at after each transaction and each page, or at the first error if
+// something was done before it. The next call continues, or meets the error again and reports it. So
+// no counts are lost, and instances that do not match do not make a call longer.
 func (q *Queries) PruneExecutionsBulk(ctx context.Context, p PruneExecutionsBulkParams) (PruneExecutionsBulkResult, error) {
 	a := newArgs(8)
 	required(&a, "listed", sqlBit{}, p.Listed)

@@ -36,9 +36,8 @@ type RegisterKnownCodeParams struct {
 }
 
 // RegisterKnownCode registers a set of names that a worker knows, so that its fetches can name the set by its
-// digest, and removes sets that no fetch has named for a day. Of two callers that register one
-// set at the same time where hints are ignored, one gets error 2627; its whole call is safe to
-// repeat.
+// digest, and removes sets that no fetch has named for a day. On a server that ignores hints, one of two
+// callers that register one set at the same time gets error 2627. Its whole call is safe to repeat.
 func (q *Queries) RegisterKnownCode(ctx context.Context, p RegisterKnownCodeParams) error {
 	a := newArgs(3)
 	required(&a, "digest", sqlVarBinary(32), p.Digest)

@@ -22,7 +22,7 @@ type RenewOrchestrationItemLockParams struct {
 }
 
 // RenewOrchestrationItemLock moves the end of a turn's lease to a time from now (§5.4). A lease that has ended
-// is never revived, even if nobody has taken the instance.
+// cannot be renewed, even if nobody has taken the instance.
 //
 // Errors: [ErrInvalidLockToken], [ErrLockExpired].
 func (q *Queries) RenewOrchestrationItemLock(ctx context.Context, p RenewOrchestrationItemLockParams) error {

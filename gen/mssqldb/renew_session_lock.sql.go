@@ -52,8 +52,8 @@ type RenewSessionLockResult struct {
 	Renewed RenewSessionLockRenewedRow
 }
 
-// RenewSessionLock moves the end of all live sessions of owners to a time from now (§5.14). A session that has
-// ended is not revived, and one that has been idle for too long is left to end.
+// RenewSessionLock moves the end of all live sessions of owners to a time from now (§5.14). Sessions that have
+// ended, or have been idle for too long, are not renewed.
 func (q *Queries) RenewSessionLock(ctx context.Context, p RenewSessionLockParams) (RenewSessionLockResult, error) {
 	a := newArgs(3)
 	sendEither(&a, q, "owners", "owners_json", &typeIDListV1, p.Owners, (*IDListV1Row).tvp, (*IDListV1Row).put)

@@ -16,10 +16,10 @@
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the turn's messages,
 --   by ix_orchestrator_queue_token: whoever writes messages holds the inbox).
 --
--- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
---   came by the token's index would lock the key there first and the row after it; all others
---   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED
---   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
+--   token's index would lock the key in that index before the row. All others lock the row first, so
+--   the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when
+--   many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

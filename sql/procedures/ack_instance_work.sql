@@ -1,24 +1,24 @@
--- Ends several activities of one instance and sends their completions, all in one transaction:
--- what ack_work_item does for each, and all of it or nothing.
+-- Ends several activities of one instance and sends their completions, all in one transaction: what
+-- ack_work_item does for each, but all or none.
 --
 -- Helper of: ack_work_and_take.
--- Transaction: its own. An error does not reach the caller, who then ends the activities one by
---   one, and hears of it there if it comes again.
+-- Transaction: its own. An error does not reach the caller. The caller then ends the activities one
+--   by one, and gets the error there if it occurs again.
 --
 -- Parameters:
 --   @acks         activities with their completions; those of other instances are left out
 --   @instance_id  the instance
---   @ended        1 if all are ended, 0 if none is: because of an error, because somebody else has one of
---                 them by now, or because one belongs to a session
+--   @ended        1 if all are ended; 0 if none is, because of an error, because another worker has one
+--                 of them by now, or because one belongs to a session
 --
 -- Locks: worker_queue (shared, by uq_worker_queue_token, before the transaction); inboxes (the
 --   instance's row, shared by share_inbox, or exclusive by lock_inbox if the instance is idle),
 --   instances (shared, by share_inbox), orchestrator_queue (the new rows), worker_queue (the
 --   activities' rows, in the order of ids, by pk_worker_queue).
 --
--- Hints: INDEX and LOOP come to each row by its key, whatever the statistics say, and ROWLOCK
---   keeps the locks to rows: see ack_work_item. KEEPFIXED PLAN keeps the plan however many rows
---   change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX and LOOP come to each row by its key, whatever the statistics say, and ROWLOCK keeps
+--   the locks to rows: see ack_work_item. KEEPFIXED PLAN prevents a new plan when many rows have
+--   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ack_instance_work
     @acks        duroxide.completion_list_v1 READONLY,
     @instance_id NVARCHAR(400),

@@ -1,28 +1,27 @@
 -- Commits one turn and releases the instance (§5.2): all of it or nothing.
 --
--- The order of the statements is that of the locks, except that activities are queued before any
--- are cancelled: an activity that is scheduled and cancelled in the same turn must be gone in
--- the end. History is only added to and never read, so that an instance whose history is damaged
--- can still be failed. The number of statements does not depend on the numbers of messages,
--- activities and events.
+-- The statements follow the order of locks, with one exception: activities are queued before any are
+-- cancelled, so that an activity that is scheduled and cancelled in the same turn is gone in the
+-- end. The history is not read, so that an instance with a damaged history can still fail. The
+-- number of statements does not depend on the numbers of messages, activities and events.
 --
 -- Called by: Store.AckOrchestrationItem, ack_turn_and_take.
--- Transaction: its own. Names of code and versions of the framework are added before it begins,
---   so that nobody waits for the turn to read them.
+-- Transaction: its own. Names of code and versions of the framework are added before it begins, so
+--   that others do not wait for this transaction to read them.
 --
 -- Parameters:
 --   @lock_token          the turn's lease
 --   @execution_id        the execution that the turn belongs to, from 1
---   @name, @version      the instance's row is added or renamed if both are given; NULL leaves them as
---                        they are
+--   @name, @version      if both are given, the instance's row is added or renamed; NULL leaves them
+--                        unchanged
 --   @code_name, @code_version
 --                        the code by which the execution's turns are selected, once @name and @version
 --                        are given; NULL for any worker's
 --   @parent_instance_id  of a new instance; NULL for a root
 --   @major, @minor, @patch
---                        the version of the framework that the execution is pinned to; NULL leaves it as
---                        it is
---   @status, @output     the execution's; NULL leaves both as they are
+--                        the version of the framework that the execution is bound to; NULL leaves it
+--                        unchanged
+--   @status, @output     those of the execution; NULL leaves both unchanged
 --   @set_custom_status   1 stores @custom_status
 --   @custom_status       the custom status; NULL is a reset
 --   @clear_values        1 clears all keys before the changes in @changes are made
@@ -34,8 +33,8 @@
 --   @cancelled           activities to delete
 --
 -- Result sets:
---   1 Turn: the instance, and in how many milliseconds it may be fetched again; NULL for not before
---     something arrives
+--   1 Turn: the instance, and in how many milliseconds it may be fetched again; NULL if it needs a new
+--     message first
 --
 -- Locks: code_names, framework_versions (before the transaction); inboxes (of all instances
 --   concerned, in the order of ids, by lock_inboxes, so that instances that write to each other
@@ -43,12 +42,12 @@
 --   timers by ix_orchestrator_queue_kind: whoever writes messages holds the inbox), instances,
 --   executions, history, kv_store, kv_delta, worker_queue (each row by its primary key).
 --
--- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
---   came by the token's index would lock the key there first and the row after it; all others
---   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. LOOP seeks
---   each new event and each cancelled activity. A plan that was made for an empty table would
---   read all of the history or the queue, and wait for each row that somebody holds. KEEPFIXED
---   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
+--   token's index would lock the key in that index before the row. All others lock the row first, so
+--   the two would deadlock. ROWLOCK keeps the locks to rows. LOOP seeks each new event and each
+--   cancelled activity. A plan that was made for an empty table would read all of the history or the
+--   queue, and wait for each row that somebody holds. KEEPFIXED PLAN prevents a new plan when many
+--   rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

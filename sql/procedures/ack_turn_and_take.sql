@@ -1,6 +1,5 @@
--- Commits one turn, and then takes the next one and activities: ack_orchestration_item and take
--- in one call (§5.23). Whether something is taken changes nothing about the commit, and nothing
--- is taken if the commit fails.
+-- Commits one turn, and then takes the next one and activities: ack_orchestration_item and take in
+-- one call (§5.23). The taking has no effect on the commit. If the commit fails, nothing is taken.
 --
 -- Called by: Store.AckTurnAndTake.
 -- Transaction: none. Each of the two procedures has its own.
@@ -13,7 +12,7 @@
 --   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
 --   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
---                 those of take, which waits for nobody who writes
+--                 those of take, which does not wait for writers
 --
 -- Result sets:
 --   1 Turn: that of ack_orchestration_item

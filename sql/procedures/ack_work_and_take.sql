@@ -1,10 +1,10 @@
--- Ends activities, each as ack_work_item does, and then takes a turn and the next activities, as take
--- does: activities that end at about the same time share one call (§5.23). Those of one instance are
--- ended in one transaction (ack_instance_work), or one by one where that fails: an activity that fails
--- keeps no other from being ended, and nothing from being taken.
+-- Ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
+-- take does: activities that end at about the same time share one call (§5.23). Those of one
+-- instance are ended in one transaction (ack_instance_work), or one by one where that fails: a
+-- failing activity prevents neither the end of the others nor the taking.
 --
--- When there are several, one that has waited 150 ms for a lock fails, so that those behind it do not
--- wait for a long transaction. ack_work_item waits for as long as it takes.
+-- If there are several, one that has waited 150 ms for a lock fails, so that the rest do not wait
+-- for a long transaction. ack_work_item waits without a limit.
 --
 -- Called by: Store.AckWorkAndTake.
 -- Transaction: none. The end of each activity, or of those of an instance, commits by itself, and
@@ -15,7 +15,7 @@
 --   @turn_known   the digest of the orchestrations that the worker knows; NULL for all
 --   @turn_token, @turn_ms, @filtered, @min_major, @min_minor, @min_patch, @max_major,
 --   @max_minor, @max_patch, @unknown_ms, @history_limit, @from_head, @turn_due_from, @work
---                 those of take, which waits for nobody who writes
+--                 those of take, which does not wait for writers
 --
 -- Result sets:
 --   1 Refused: the positions in @acks of those that were not ended, each with the error; if there are any

@@ -1,6 +1,6 @@
--- Ends an activity and sends its completion, if there is one, to its instance (§5.11): the
--- activity is never both queued and completed, nor neither. Completions for one instance are
--- committed beside each other, except one that finds the instance idle.
+-- Ends an activity and sends its completion, if there is one, to its instance (§5.11): both, or
+-- neither, take effect. Completions for one instance can be committed at the same time, except one
+-- that finds the instance idle.
 --
 -- Called by: Store.AckWorkItem, ack_work_and_take.
 -- Transaction: its own.
@@ -13,10 +13,10 @@
 --   instance is idle), instances (shared, by share_inbox), orchestrator_queue (the new row),
 --   worker_queue (the activity's row, by pk_worker_queue), sessions (by stamp_session).
 --
--- Hints: INDEX comes to the row by its primary key, whatever the statistics say. A write that
---   came by the token's index would lock the key there first and the row after it; all others
---   lock the row first, and the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED
---   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX finds the row by its primary key, whatever the statistics say. A write through the
+--   token's index would lock the key in that index before the row. All others lock the row first, so
+--   the two would deadlock. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when
+--   many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

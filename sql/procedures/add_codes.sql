@@ -5,7 +5,7 @@
 -- Transaction: none. Each name commits by itself, before the caller's transaction begins.
 --
 -- Parameters:
---   @codes  the names; those that have a number are passed over
+--   @codes  the names; those that have a number are skipped
 --
 -- Locks: code_names (read by uq_code_names; get_code locks the one that it adds).
 --

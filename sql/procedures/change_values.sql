@@ -1,6 +1,5 @@
--- Notes the changes of a turn to the key-value map. They are kept in kv_delta, beside the values
--- that the execution began with: a replay makes the changes again, so it must begin without
--- them.
+-- Stores the changes of a turn to the key-value map. They are kept in kv_delta, beside the values
+-- that the execution began with: a replay makes the changes again, so it must begin without them.
 --
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which has locked the inbox.

@@ -15,10 +15,10 @@
 --
 -- Locks: sessions (the session's row, by pk_sessions).
 --
--- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this
---   owner's, even where readers see row versions or writes look at them first (optimized
---   locking). FORCESEEK locks the row before its keys in the indexes, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this owner's,
+--   even where readers see row versions or writes look at them first (optimized locking). FORCESEEK
+--   locks the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED PLAN prevents
+--   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),

@@ -1,6 +1,6 @@
--- Deletes sessions whose lease has ended and that have no activities left (§5.15). A session
--- that is needed again is added again by the next fetch, so an activity may arrive between the
--- look at the queue and the deletion. What an error leaves behind, the next call finds.
+-- Deletes sessions whose lease has ended and that have no activities left (§5.15). A session that is
+-- needed again is added again by the next fetch, so an activity may arrive between the look at the
+-- queue and the deletion. After an error, the next call deletes the rest.
 --
 -- Called by: Store.CleanupOrphanedSessions.
 -- Transaction: none. Each portion of 1,000 sessions commits by itself.
@@ -11,11 +11,10 @@
 -- Locks: worker_queue (read, nothing is kept locked while a session is), sessions (by
 --   pk_sessions).
 --
--- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and
---   reads no row of an activity: who ends one locks it before its keys, and the two would
---   deadlock. LOOP, FORCESEEK and ROWLOCK delete each session by its key, however many the plan
---   was made for. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+-- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and reads
+--   no row of an activity: who ends one locks it before its keys, and the two would deadlock. LOOP,
+--   FORCESEEK and ROWLOCK delete each session by its key, however many the plan was made for.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;

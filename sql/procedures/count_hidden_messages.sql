@@ -10,7 +10,7 @@
 -- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone, key by key, while it
 --   reads; none under row versioning).
 --
--- Hints: INDEX reads no row. KEEPFIXED PLAN keeps the plan however many rows change: see
+-- Hints: INDEX reads no row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_hidden_messages
 AS

@@ -15,7 +15,7 @@
 --   while it has a message locked.
 --
 -- Hints: INDEX reads the messages in the order of their instances, and seeks the instances.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.count_orphan_messages
     @older_than_ms BIGINT
 AS

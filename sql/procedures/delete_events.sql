@@ -1,10 +1,10 @@
--- Deletes the histories of executions, 1,000 events at a time, so that the server never takes a
--- lock of the whole table instead of rows. Each portion begins where the last one ended: a
--- deleted row stays in the index until the transaction ends, and reading all of them again in
--- each portion would take time with the square of the events.
+-- Deletes the histories of executions, 1,000 events at a time, so that the server never takes a lock
+-- of the whole table instead of rows. Each portion begins where the last one ended. Deleted rows
+-- stay in the index until the transaction ends, so reading from the beginning each time would take
+-- time quadratic in the events.
 --
--- The order of the join makes it likely that a portion holds the first events, and nothing
--- depends on it: the procedure ends only when a look from the beginning finds no event.
+-- The order of the join makes it likely that a portion has the first events, but correctness does
+-- not depend on it: the procedure ends only when a look from the beginning finds no event.
 --
 -- Helper of: delete_list, prune_instance.
 -- Transaction: the caller's.

@@ -13,7 +13,7 @@
 --   @force        1 also deletes instances that run; 0 deletes nothing while one does
 --
 -- Result sets:
---   1 Running: an instance that runs, which is why nothing was deleted; else no row
+--   1 Running: a running instance, because of which nothing was deleted; otherwise no row
 --   2 Counts: how many rows were deleted; messages are those of both queues
 --   3 Deleted: the ids of the deleted instances
 --
@@ -26,8 +26,7 @@
 --
 -- Errors:
 --   50020 instance_not_found: there is no such instance
---   50023 sub_orchestration: the instance has a parent and goes with it only, also with
---         @force
+--   50023 sub_orchestration: the instance has a parent and is deleted only with it, also with @force
 CREATE OR ALTER PROCEDURE duroxide.delete_instance
     @instance_id NVARCHAR(400),
     @force       BIT

@@ -1,11 +1,11 @@
 -- Deletes finished root instances with their descendants, beginning with those that finished
 -- first (§6.17). Descendants go even if they run.
 --
--- A page of 1,000 ended executions is read, the roots among them are chosen, and each root with
--- its descendants is a transaction of its own. The call ends when it has taken @budget_ms,
--- looked at after each root and each page, or at the first error if something was done before
--- it: the next call goes on, or meets the error again and reports it. So the counts are never
--- lost, and instances that may not be deleted do not make a call longer.
+-- A page of 1,000 ended executions is read, the roots among them are chosen, and each root with its
+-- descendants is a transaction of its own. The call ends when it has taken @budget_ms, looked at
+-- after each root and each page, or at the first error if something was done before it. The next
+-- call continues, or meets the error again and reports it. So no counts are lost, and instances that
+-- may not be deleted do not make a call longer.
 --
 -- Called by: Store.DeleteInstanceBulk.
 -- Transaction: its own, one for each root.
@@ -17,11 +17,11 @@
 --   @max_roots          the largest number of roots; at most 1,000 are sensible
 --   @budget_ms          the time in milliseconds after which no other root is begun
 --   @after_completed_at, @after_instance_id, @after_execution_id
---                       where the last call ended and this one goes on; NULL for the beginning
+--                       where the last call ended and this one continues; NULL for the beginning
 --
 -- Result sets:
 --   1 Counts: how many roots, and how many rows of each table, were deleted; whether there may be more,
---     and where the next call goes on. Messages are those of both queues
+--     and where the next call continues. Messages are those of both queues
 --   2 Deleted: the ids of the deleted instances
 --
 -- Locks: instances, executions (shared, while it looks for roots); then for each root inboxes

@@ -1,7 +1,7 @@
--- Deletes a list of instances, all or none (§6.16). Of an id that no instance has, messages and
--- activities that are queued for it are deleted. Turns and activities in progress lose their
--- leases. Nothing is deleted while an instance outside of the list has its parent in it; one
--- that is created later counts as created after the deletion.
+-- Deletes a list of instances, all or none (§6.16). For an id that no instance has, the queued
+-- messages and activities are deleted. Turns and activities in progress lose their leases. If an
+-- instance outside of the list has its parent in the list, nothing is deleted. An instance that is
+-- created later counts as created after the deletion.
 --
 -- Called by: Store.DeleteInstancesAtomic.
 -- Transaction: its own, rolled back if there is a conflict.

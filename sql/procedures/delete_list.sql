@@ -1,12 +1,12 @@
--- Deletes instances with all they have. The caller has locked their inboxes (lock_inboxes) and
--- made sure that they may go.
+-- Deletes instances with everything that belongs to them. The caller has locked their inboxes
+-- (lock_inboxes) and checked that they may be deleted.
 --
--- The lease goes with the inbox, so that a turn in progress cannot bring the instance back.
--- Messages and activities go with the queues: a new instance of the same id must not get them.
--- Sessions belong to workers and stay.
+-- The lease is deleted with the inbox, so that a turn in progress cannot bring the instance back.
+-- Messages and activities are deleted as well, because a new instance of the same id must not get
+-- them. Sessions belong to workers and stay.
 --
 -- Each statement deletes at most 1,000 rows, so that the server never takes a lock of the whole
--- table instead of rows. The transaction may be long nevertheless, since half a tree would be
+-- table instead of rows. The transaction may still be long, because deleting half a tree would be
 -- worse. Its time is linear in the rows: see delete_events.
 --
 -- Helper of: delete_instance, delete_instance_bulk, delete_instances.
@@ -24,8 +24,8 @@
 --   index.
 --
 -- Hints: LOOP and INDEX seek each instance's rows. A plan that was made for an empty table would
---   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN keeps the plan however many
---   rows change: see 0005_storage_sqlserver.sql.
+--   read all of it. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN prevents a new plan when many
+--   rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Length: one loop of portions for each table, in the order of locks.
 CREATE OR ALTER PROCEDURE duroxide.delete_list

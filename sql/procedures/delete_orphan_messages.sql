@@ -1,9 +1,9 @@
--- Deletes messages for instances that never began, as count_orphan_messages counts them. Nobody
--- fetches such messages, so they would stay for ever.
+-- Deletes messages for instances that never began, as count_orphan_messages counts them. No fetch
+-- returns such messages, so they would stay for ever.
 --
--- A page of 100 ids that have messages is read, and each that never began is a transaction of
--- its own. The call ends when it has taken @budget_ms, looked at after each id and each page, or
--- at the first error if something was deleted before it: the next call goes on.
+-- A page of 100 ids that have messages is read, and each that never began is a transaction of its
+-- own. The call ends when it has taken @budget_ms, looked at after each id and each page, or at the
+-- first error if something was deleted before it. The next call continues.
 --
 -- Called by: Store.DeleteOrphanMessages.
 -- Transaction: its own, one for each id.
@@ -11,17 +11,17 @@
 -- Parameters:
 --   @older_than_ms  only messages that have been visible for so many milliseconds
 --   @budget_ms      the time in milliseconds after which no other id is begun
---   @after          the id behind which to begin; NULL for the first
+--   @after          the id after which to begin; NULL for the first
 --
 -- Result sets:
---   1 Orphans: how many ids the deleted messages named, how many messages were deleted, and the id
---     behind which to go on; NULL if there are no more
+--   1 Orphans: how many ids the deleted messages named, how many messages were deleted, and the id after
+--     which to continue; NULL if there are no more
 --
 -- Locks: orchestrator_queue, instances, history (shared, while it looks for ids); then for each
 --   id inboxes (by lock_inbox) and orchestrator_queue (by pk_orchestrator_queue).
 --
--- Hints: INDEX reads a page of ids, and the messages of one, by one index each. ROWLOCK keeps
---   the locks to rows. KEEPFIXED PLAN keeps the plan however many rows change: see
+-- Hints: INDEX reads a page of ids, and the messages of one, by one index each. ROWLOCK keeps the
+--   locks to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
 --
 -- gen:null @after

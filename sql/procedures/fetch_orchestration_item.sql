@@ -1,14 +1,14 @@
 -- Locks the instance that has been ready longest and returns it with its history and its visible
 -- messages (§5.1). Nothing is locked if nothing is ready.
 --
--- A lost race means the next candidate, never an empty answer. Candidates come in the order of
--- their oldest visible message, over all versions that the filter admits and all code that the
--- worker knows. The clock is read again just before the update that takes the instance, so that
--- the lease lasts from then on.
+-- If another call takes a candidate first, the next candidate is tried. Candidates come in the order
+-- of their oldest visible message, over all versions that the filter admits and all code that the
+-- worker knows. The clock is read again just before the update that takes the instance, because the
+-- lease begins at that time.
 --
 -- Called by: Store.FetchOrchestrationItem, take.
--- Transaction: its own, one for each try: what one has looked at is free while the next goes on.
---   The result is read after the commit, under the lease.
+-- Transaction: its own, one for each try, so that the next try does not hold locks of this one. The
+--   result is read after the commit, under the lease.
 --
 -- Parameters:
 --   @lock_token     the lease's token: a new one
@@ -24,18 +24,20 @@
 --                   nobody has known for as long; @known then restricts nothing. 0 for the usual fetch
 --   @history_limit  of a history whose last id is higher only the last event is sent, as the worker may
 --                   have the others; NULL sends all
---   @hasty          1 waits for nobody who writes, and may miss what they write
---   @from_head      the first look leaves out heads with a lower id, which a reader of old versions
---                   keeps in the index when they are gone; 0 for all
+--   @hasty          1 does not wait for writers, and may miss their work
+--   @from_head      the first look skips heads with a lower id: deleted ones stay in the index while a
+--                   reader needs old row versions; 0 for all
 --   @due_from       the first look makes ready only what has been due since this time, in milliseconds
---                   since 1970 UTC; 0 for all. A look that finds nothing is repeated without the two
+--                   since 1970 UTC; 0 for all. A look that finds nothing is repeated without these two
+--                   limits
 --
 -- Result sets:
 --   1 Dropped: instances whose messages were deleted, because nobody ever started them and all they had
 --     were queue messages; if there are any. If there are some but no item, fetch again: the last look was left out
---   2 Item: the locked instance, and the sets that follow, if something is ready. The name is NULL for an instance without a
---     row: it is in the history or in the message that starts it. due_until: what was due by then, in
---     milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in milliseconds
+--   2 Item: the locked instance, and the sets that follow, if something is ready. The name is NULL for an
+--     instance without a row: it is in the history or in the message that starts it. due_until: what was
+--     due by this time, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in
+--     milliseconds
 --   3 History: the events of the execution, or the last
 --   4 Values: the key-value map as of the start of the execution, unless it is empty
 --   5 Messages: those now locked, in the order of their arrival; none if the turn was lost again
@@ -46,22 +48,21 @@
 --   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances,
 --   executions, history (shared, by the primary key), kv_store (shared, by ix_kv_store_instance).
 --
--- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no
---   lock, so the update after it passes over the instance (READPAST) if somebody has it by then,
---   and locks the row before its keys (UPDLOCK). The condition on locked_until is explained in
---   find_turn. The last look waits for others instead of passing over them, so that an empty
---   answer means that nothing is ready; LOCK_TIMEOUT bounds that wait and the one for the row,
---   and 1222 then says that there is nothing to fetch now. READPAST does not wait for a version
---   of the framework that is being added, as nobody can be pinned to it yet. READCOMMITTEDLOCK
---   makes row versions no exception, ROWLOCK keeps to rows, and UPDLOCK waits for those that are
---   about to be made fetchable. FORCESEEK locks the row before its keys in the indexes, so that
---   two fetches cannot come to them from both sides, and reads no rows of other instances. With
---   LOOP it seeks what is visible of each kind, nothing of what is hidden, and the messages of
---   the turn by their keys: who came to them by the token's index would hold its key and wait for
---   the row, while a deletion that has locked the row waits for the key. INDEX reads what is
---   ready or due. No hint is needed for correctness: the update that takes the instance repeats
---   the condition. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+-- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no lock,
+--   so the update after it passes over the instance (READPAST) if somebody has it by then, and locks
+--   the row before its keys (UPDLOCK). The condition on locked_until is explained in find_turn. The
+--   last look waits for others instead of passing over them, so an empty answer means that nothing
+--   is ready. LOCK_TIMEOUT limits that wait and the wait for the row; error 1222 then means that
+--   there is nothing to fetch now. READPAST does not wait for a version of the framework that is
+--   being added, because no execution can be bound to it yet. READCOMMITTEDLOCK takes locks under
+--   row versioning as well, ROWLOCK keeps to rows, and UPDLOCK waits for rows that are about to
+--   become fetchable. FORCESEEK locks the row before its keys in the indexes, so that two fetches
+--   cannot lock them in opposite orders, and reads no rows of other instances. With LOOP it seeks
+--   what is visible of each kind, nothing of what is hidden, and the messages of the turn by their
+--   keys: a reader through the token's index would hold its key and wait for the row, while a
+--   deletion that has locked the row waits for the key. INDEX reads what is ready or due. No hint is
+--   needed for correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

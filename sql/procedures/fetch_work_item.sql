@@ -1,5 +1,5 @@
--- Locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked
--- if there is none. A lost race means the next candidate, never an empty answer.
+-- Locks the oldest activity that the worker may take, and returns it (§5.10). Nothing is locked if
+-- there is none. If another call takes a candidate first, the next candidate is tried.
 --
 -- Called by: Store.FetchWorkItem.
 -- Transaction: none. lock_work_item has its own.
@@ -11,14 +11,14 @@
 --
 -- Result sets:
 --   1 Item: the locked activity, and whether the owner did not have its session before. due_until: what
---     was due by then, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in
---     milliseconds. waited_ms: how long ago it was queued
+--     was due by this time, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took,
+--     in milliseconds. waited_ms: how long ago it was queued
 --
 -- Locks: those of lock_work_item; then worker_queue (the activity's row, shared, by
 --   pk_worker_queue).
 --
 -- Hints: FORCESEEK reads the activity by its key, and waits for nobody who writes another one.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

@@ -1,4 +1,4 @@
--- Tells who uses an instance id: an instance, or a start that waits for its first turn.
+-- Reports what uses an instance id: an instance, or a start that waits for its first turn.
 --
 -- Called by: Store.FindInstance.
 -- Transaction: none.

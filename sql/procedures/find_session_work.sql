@@ -14,18 +14,18 @@
 --   @tags      tags to look at
 --   @codes     codes to look at, as code_names.id; 0 is what any worker may take
 --   @from_id   leaves lower ids out of the first 20
---   @patient   1 leaves out nothing, and waits for activities that others are taking, to see whether
---              they are really taken
+--   @patient   1 skips nothing, and waits for activities that others are taking, to see whether they are
+--              really taken
 --   @before    the id of what the caller has found; NULL for nothing
 --   @id        the activity; NULL for none
 --
 -- Locks: worker_queue (by ix_worker_queue_ready_session and ix_worker_queue_session), sessions
 --   (shared, by pk_sessions). Nothing stays locked.
 --
--- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
---   hold under row versioning, and ROWLOCK keeps to rows. INDEX and the condition on
---   locked_until are explained in find_work. FORCESEEK looks at a session by its key alone.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK takes locks
+--   under row versioning as well, and ROWLOCK keeps to rows. INDEX and the condition on locked_until
+--   are explained in find_work. FORCESEEK looks at a session by its key alone. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_session_work
     @owner    NVARCHAR(400),
     @now      BIGINT,

@@ -10,8 +10,8 @@
 --   @versions     versions of the framework to look at, as framework_versions.id; 0 is none
 --   @codes        codes to look at, as code_names.id; 0 is what any worker may take
 --   @from_head    leaves out heads with a lower id
---   @patient      1 leaves out nothing, and waits for instances that others are taking, to see whether
---                 they are really taken; nothing is locked then
+--   @patient      1 skips nothing, and waits for instances that others are taking, to see whether they
+--                 are really taken; then it locks nothing
 --   @instance_id  the instance; NULL for none
 --   @version_id   its version of the framework
 --   @code_id      its code
@@ -19,12 +19,12 @@
 -- Locks: inboxes (the found row for update, by ix_inboxes_ready and then pk_inboxes).
 --
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over instances that others are writing, and
---   READCOMMITTEDLOCK makes that hold under row versioning. INDEX seeks the oldest head. A plan
---   that was made for an empty table would read all of it. The condition on locked_until is
---   always true, as whoever has a head has no lease. The column is not in the index, so the
---   hints are applied to the row and not only to its key in the index: an instance that another
---   call is writing is passed over instead of waited for. KEEPFIXED PLAN keeps the plan however
---   many rows change: see 0005_storage_sqlserver.sql.
+--   READCOMMITTEDLOCK takes locks under row versioning as well. INDEX seeks the oldest head. A plan
+--   that was made for an empty table would read all of it. The condition on locked_until is always
+--   true, as whoever has a head has no lease. The column is not in the index, so the hints are
+--   applied to the row and not only to its key in the index: an instance that another call is
+--   writing is passed over instead of waited for. KEEPFIXED PLAN prevents a new plan when many rows
+--   have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_turn
     @versions    duroxide.version_id_list_v1 READONLY,
     @codes       duroxide.code_id_list_v1 READONLY,

@@ -17,7 +17,7 @@
 --   Nothing stays locked.
 --
 -- Hints: READPAST, READCOMMITTEDLOCK, ROWLOCK and INDEX are those of find_turn. LOOP seeks the
---   message of each instance. KEEPFIXED PLAN keeps the plan however many rows change: see
+--   message of each instance. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_unknown_turn
     @versions    duroxide.version_id_list_v1 READONLY,

@@ -11,21 +11,21 @@
 --   @tags      tags to look at
 --   @codes     codes to look at, as code_names.id; 0 is what any worker may take
 --   @from_id   leaves out lower ids
---   @patient   1 leaves out nothing, and waits for activities that others are taking, to see whether
---              they are really taken; nothing is locked then
+--   @patient   1 skips nothing, and waits for activities that others are taking, to see whether they are
+--              really taken; then it locks nothing
 --   @id        the activity; NULL for none
 --
 -- Locks: worker_queue (the found row for update, by ix_worker_queue_ready and then
 --   pk_worker_queue).
 --
 -- Hints: READPAST with UPDLOCK and ROWLOCK passes over activities that others are writing, and
---   READCOMMITTEDLOCK makes that hold under row versioning. INDEX seeks the oldest activity. A
+--   READCOMMITTEDLOCK takes locks under row versioning as well. INDEX seeks the oldest activity. A
 --   plan that was made for an empty table would read all of it. The condition on locked_until is
---   always true, as what is ready has no lease that counts. The column is not in the index, so
---   the hints are applied to the row and not only to its key in the index: an activity that
---   another call is writing is passed over instead of waited for. No CHECK or NOT NULL may say
---   that the condition is true: the server would drop it, and look at the index only. KEEPFIXED
---   PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   always true, as what is ready has no lease that counts. The column is not in the index, so the
+--   hints are applied to the row and not only to its key in the index: an activity that another call
+--   is writing is passed over instead of waited for. No CHECK or NOT NULL may say that the condition
+--   is true: the server would drop it, and look at the index only. KEEPFIXED PLAN prevents a new
+--   plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.find_work
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

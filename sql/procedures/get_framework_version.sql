@@ -1,10 +1,10 @@
--- Finds the number of a version of the framework, and gives it one if it has none. Of two
--- callers that add a version at the same time where hints are ignored, one gets error 2627; its
--- whole call is safe to repeat.
+-- Finds the number of a version of the framework, and gives it one if it has none. On a server that
+-- ignores hints, one of two callers that add a version at the same time gets error 2627. Its whole
+-- call is safe to repeat.
 --
 -- Helper of: ack_orchestration_item.
--- Transaction: none. It is called before the caller's transaction begins, so that no fetch waits
---   for a new version longer than it takes to add it.
+-- Transaction: none. It is called before the caller's transaction begins, so that fetches wait for a
+--   new version only while it is added.
 --
 -- Parameters:
 --   @major, @minor, @patch  the version

@@ -1,5 +1,5 @@
--- Tells why an instance is held, if its code does not fit its history (§5.26), by the oldest of
--- its messages that says so.
+-- Reports why an instance is held because its code does not fit its history (§5.26). The reason
+-- comes from the oldest message that has one.
 --
 -- Called by: Store.GetHeldInstance.
 -- Transaction: none.
@@ -13,8 +13,8 @@
 -- Locks: orchestrator_queue (the instance's messages, shared, by pk_orchestrator_queue, while it
 --   reads; none under row versioning).
 --
--- Hints: INDEX reads the instance's messages in their order, whatever the statistics say.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX reads the instance's messages in their order, whatever the statistics say. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_held_instance
     @instance_id NVARCHAR(400)
 AS

@@ -13,8 +13,8 @@
 -- Locks: instances, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
 --
--- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
---   plan the two could deadlock.
+-- Hints: LOOP reads an instance before its execution, in the order in which a deletion locks them.
+--   In another order the two could deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_instance_info
     @instance_id NVARCHAR(400)
 AS

@@ -1,13 +1,13 @@
--- Finds the number of a set of names that a worker knows, and notes that the set was seen. The
--- note is written every 20 seconds, so that fetches do not queue for the row.
+-- Finds the number of a set of names that a worker knows, and records when the set was last seen.
+-- The record is written at most every 20 seconds, so that fetches do not queue for the row.
 --
 -- Helper of: fetch_orchestration_item, lock_work_item.
--- Transaction: none. The note commits by itself.
+-- Transaction: none. The record commits by itself.
 --
 -- Parameters:
 --   @digest    the digest of the set; NULL for a worker that knows all names
 --   @activity  1 for a set of activities, 0 for one of orchestrations
---   @always    1 writes the note each time
+--   @always    1 writes the record each time
 --   @now       the present time, in milliseconds since 1970 UTC
 --   @known_id  known_code.id; NULL if @digest is NULL
 --

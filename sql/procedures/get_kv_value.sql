@@ -1,5 +1,5 @@
--- Reads one key of an instance (§5.17): what the current execution has made of it, else what
--- earlier executions left.
+-- Reads one key of an instance (§5.17): the value from the current execution, otherwise the value
+-- from earlier executions.
 --
 -- Called by: Store.GetKVValue.
 -- Transaction: its own.

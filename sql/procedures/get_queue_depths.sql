@@ -17,9 +17,9 @@
 --   reads. One query instead of two would wait for a lease while it has a message locked, and
 --   whoever ends the lease needs its messages next.
 --
--- Hints: INDEX reads messages and activities by the primary key alone, without holding the key
---   of another index, and seeks each lease. KEEPFIXED PLAN keeps the plan however many rows
---   change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX reads messages and activities by the primary key alone, without holding the key of
+--   another index, and seeks each lease. KEEPFIXED PLAN prevents a new plan when many rows have
+--   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.get_queue_depths
     @unknown_ms BIGINT
 AS

@@ -1,5 +1,5 @@
--- Counts instances by the status of their current execution, executions and events (§6.10). It
--- reads all of them: call it every minute, not every second.
+-- Counts instances by the status of their current execution, executions and events (§6.10). It reads
+-- all of them, so call it every minute rather than every second.
 --
 -- Called by: Store.GetSystemMetrics.
 -- Transaction: none.
@@ -10,8 +10,8 @@
 -- Locks: executions, history, instances (shared, row by row, while it reads; none under row
 --   versioning).
 --
--- Hints: LOOP reads an instance before its execution, as who deletes them locks them: by another
---   plan the two could deadlock.
+-- Hints: LOOP reads an instance before its execution, in the order in which a deletion locks them.
+--   In another order the two could deadlock.
 CREATE OR ALTER PROCEDURE duroxide.get_system_metrics
 AS
 SET NOCOUNT ON;

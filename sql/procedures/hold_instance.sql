@@ -1,9 +1,9 @@
--- Keeps what an instance has as it is until the end of the transaction, for a procedure that
--- reads it from several tables: whoever changes any of it locks the inbox first.
+-- Keeps the data of an instance unchanged until the end of the transaction, for a procedure that
+-- reads several tables. Every change of these data locks the inbox first.
 --
--- Under row versioning there is nothing to do: a statement reads everything as of its beginning.
--- Where reads wait for writers, a statement sees one table before a change and the next one
--- after it, and would miss what moves between the two.
+-- Under row versioning there is nothing to do, because a statement reads everything as of its
+-- beginning. Without row versions, a statement can see one table before a change and the next table
+-- after it, and would miss rows that move between the two.
 --
 -- Helper of: get_instance_stats, get_kv_all_values, get_kv_value.
 -- Transaction: the caller's, which keeps the lock.
@@ -14,7 +14,8 @@
 -- Locks: inboxes (the instance's row, shared, by pk_inboxes; none under row versioning).
 --
 -- Hints: REPEATABLEREAD keeps the lock until the end of the transaction, ROWLOCK keeps it to the
---   row. KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.hold_instance
     @instance_id NVARCHAR(400)
 AS

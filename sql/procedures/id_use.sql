@@ -1,4 +1,4 @@
--- Finds out who uses an instance id: an instance, or a start that waits for its first turn. It
+-- Finds out what uses an instance id: an instance, or a start that waits for its first turn. It
 -- reads the queue before the instances: the first turn moves an id from the one to the other, so
 -- none is missed between the two.
 --
@@ -18,9 +18,9 @@
 --
 -- Hints: FORCESEEK finds the start without its row, and reads the row without its key in the other
 --   index: who deletes it locks the row first and the key after it, so nobody may come the other
---   way. LOOP reads an instance before its execution, as who deletes them locks them: by another
---   plan the two could deadlock. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+--   way. LOOP reads an instance before its execution, in the order in which a deletion locks them.
+--   In another order the two could deadlock. KEEPFIXED PLAN prevents a new plan when many rows have
+--   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),
     @used        BIT OUTPUT,

@@ -1,8 +1,8 @@
--- Lists a page of the root instances that completed or failed before a time, those that ended
--- first first (§6.22).
+-- Lists a page of the root instances that completed or failed before a time, in the order in which
+-- they ended (§6.22).
 --
--- A page of ended executions is looked at, and what is not the last one of such a root is left out:
--- so a page costs the same wherever it is, and may be empty although there are more.
+-- It reads a page of ended executions and skips those that are not the last execution of such a
+-- root. So all pages cost the same, and a page may be empty although there are more.
 --
 -- Called by: Store.ListInstancePage.
 -- Transaction: none.
@@ -10,7 +10,7 @@
 -- Parameters:
 --   @ended_before  only what ended before this time, in milliseconds since 1970 UTC
 --   @after_completed_at, @after_instance_id, @after_execution_id
---                  where the page before ended; NULL for the first
+--                  where the previous page ended; NULL for the first
 --   @limit         the number of executions to look at; at most 1,000 are sensible
 --
 -- Result sets:

@@ -1,5 +1,5 @@
 -- Lists the instances that are held because their code does not fit their history (§5.26), those
--- held longest first. What is known is of the oldest of their messages that says so.
+-- held longest first. The reason of each comes from its oldest message that has one.
 --
 -- Called by: Store.ListHeldInstances.
 -- Transaction: none.
@@ -11,8 +11,8 @@
 --   versioning).
 --
 -- Hints: INDEX reads the messages by the primary key alone. Each is read once: with one of them
---   locked, nobody waits for another one of its instance. KEEPFIXED PLAN keeps the plan however
---   many rows change: see 0005_storage_sqlserver.sql.
+--   locked, nobody waits for another one of its instance. KEEPFIXED PLAN prevents a new plan when
+--   many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;

@@ -4,7 +4,7 @@
 -- Transaction: none.
 --
 -- Parameters:
---   @after  the id behind which to begin; empty for the first
+--   @after  the id after which to begin; empty for the first
 --   @limit  the largest number of instances
 --
 -- Result sets:

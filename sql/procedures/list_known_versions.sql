@@ -1,4 +1,4 @@
--- Lists in which versions workers have known an orchestration since a time.
+-- Lists the versions of an orchestration that workers have known since a time.
 --
 -- Called by: Store.KnownVersions.
 -- Transaction: none.

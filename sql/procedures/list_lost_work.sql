@@ -1,5 +1,5 @@
 -- Lists which leases on activities are gone (§5.21): the activity was cancelled, acknowledged or
--- given up, or somebody else has it.
+-- given up, or another worker has it.
 --
 -- Called by: Store.LostWorkItems.
 -- Transaction: none.
@@ -13,8 +13,8 @@
 -- Locks: worker_queue (shared, by uq_worker_queue_token, while it reads; none under row
 --   versioning).
 --
--- Hints: LOOP and INDEX seek each token, however many the plan was made for. KEEPFIXED PLAN
---   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: LOOP and INDEX seek each token, however many the plan was made for. KEEPFIXED PLAN prevents
+--   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_lost_work
     @tokens duroxide.token_list_v1 READONLY
 AS

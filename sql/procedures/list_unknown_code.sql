@@ -1,5 +1,5 @@
 -- Lists the code that work waits for and no worker has known since a time. It reads all ready
--- activities: call it every minute, not every second.
+-- activities, so call it every minute rather than every second.
 --
 -- Called by: Store.UnknownCode.
 -- Transaction: none.

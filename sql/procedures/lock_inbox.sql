@@ -15,10 +15,10 @@
 --
 -- Locks: inboxes (the instance's row, exclusive, by pk_inboxes).
 --
--- Hints: INDEX comes to the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits
---   for a row that somebody is adding, even where writes look at the last committed version
---   first (optimized locking). ROWLOCK keeps the lock to the row. KEEPFIXED PLAN keeps the plan
---   however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX comes to the row by its key, whatever the statistics say. READCOMMITTEDLOCK waits for
+--   a row that somebody is adding, even where writes look at the last committed version first
+--   (optimized locking). ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when
+--   many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inbox
     @instance_id NVARCHAR(400)
 AS

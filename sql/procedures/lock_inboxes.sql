@@ -17,10 +17,10 @@
 -- Locks: inboxes (the instances' rows, exclusive, by pk_inboxes in the order of ids).
 --
 -- Hints: LOOP takes the rows in the order of the list, whose key is the run and the id, and INDEX
---   each by a seek. MAXDOP does it in one thread: several would take thousands of rows in no
---   order. READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that
---   somebody has just added until it is locked. KEEPFIXED PLAN keeps the plan however many rows
---   change: see 0005_storage_sqlserver.sql.
+--   each by a seek. MAXDOP does it in one thread: several would take thousands of rows in no order.
+--   READCOMMITTEDLOCK and ROWLOCK are explained in lock_inbox. UPDLOCK keeps a row that somebody has
+--   just added until it is locked. KEEPFIXED PLAN prevents a new plan when many rows have changed,
+--   see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_inboxes
     @instances duroxide.id_list_v1 READONLY
 AS

@@ -1,9 +1,9 @@
 -- Locks the oldest activities without a session that a worker may take, one for each row of a
--- selection, in one pass. It may lock fewer than there are: it passes over those that others are
--- writing, and over those that others have taken since it looked. The caller takes what is left
--- one by one (lock_work_item). It locks nothing if an activity of a session may come first, if
--- the worker takes any tag or any code, or looks for what nobody knows, or if its set of names
--- has to be noted or registered.
+-- selection, in one pass. It may lock fewer than there are: it skips activities that others are
+-- writing, or have taken since it looked. The caller takes the rest one by one (lock_work_item). It
+-- locks nothing if an activity of a session may come first, if the worker takes any tag or any code,
+-- if it looks for code that no worker knows, or if its set of names has to be recorded or
+-- registered.
 --
 -- Helper of: take.
 -- Transaction: none. The write that locks the activities commits by itself.
@@ -14,19 +14,19 @@
 --   @due_from   makes ready only what has been due since this time, in milliseconds since 1970 UTC; 0
 --               for all
 --   @locked     how many are locked
---   @due_until  what was due by then, in milliseconds since 1970 UTC, is ready
+--   @due_until  what was due by this time, in milliseconds since 1970 UTC, is ready
 --   @looked_ms  how long choosing took, in milliseconds
 --
 -- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activities'
 --   rows, in the order of ids, by pk_worker_queue).
 --
 -- Hints: READPAST with ROWLOCK passes over activities that others are writing, in the look and in
---   the write, and READCOMMITTEDLOCK makes that hold under row versioning. INDEX seeks the oldest
---   of each tag and code, and the set of names. UPDLOCK and FORCESEEK lock each row before its keys in
---   the indexes, and LOOP seeks each row that was found. The condition on locked_until is explained
---   in find_work. No hint is needed for correctness: the update that takes the activities repeats
---   the condition. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+--   the write, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX seeks the
+--   oldest of each tag and code, and the set of names. UPDLOCK and FORCESEEK lock each row before
+--   its keys in the indexes, and LOOP seeks each row that was found. The condition on locked_until
+--   is explained in find_work. No hint is needed for correctness: the update that takes the
+--   activities repeats the condition. KEEPFIXED PLAN prevents a new plan when many rows have
+--   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.lock_ready_work
     @work      duroxide.take_list_v1 READONLY,
     @selection INT,

@@ -1,12 +1,11 @@
--- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is
--- none. A lost race means the next candidate, never an empty answer. The clock is read again
--- just before the update that takes the activity, so that the lease lasts from then on. Of two
--- claims that add the same session at the same time, one gets error 2627; the whole call is safe
--- to repeat.
+-- Locks the oldest activity that the worker may take (§5.10). Nothing is locked if there is none. If
+-- another call takes a candidate first, the next candidate is tried. The clock is read again just
+-- before the update that takes the activity, because the lease begins at that time. Of two claims
+-- that add the same session at the same time, one gets error 2627; the whole call is safe to repeat.
 --
 -- Helper of: fetch_work_item, take.
--- Transaction: its own, one for each try: what one has looked at is free while the next goes on.
---   The caller has begun none.
+-- Transaction: its own, one for each try, so that the next try does not hold locks of this one. The
+--   caller has begun none.
 --
 -- Parameters:
 --   @lock_token  the lease's token: a new one
@@ -22,29 +21,29 @@
 --   @unknown_ms  if positive, takes what has been ready for so many milliseconds and whose code nobody
 --                has known for as long, whoever owns its session; @known then restricts nothing. 0 for
 --                the usual fetch
---   @hasty       1 waits for nobody who writes, and may miss what they write
---   @from_id     the first look leaves out lower ids, which a reader of old versions keeps in the index
---                when they are gone; 0 for all
---   @due_from    the first look makes ready only what has been due since this time, in milliseconds
---                since 1970 UTC; 0 for all. A look that finds nothing is repeated without the two
+--   @hasty       1 does not wait for writers, and may miss their work
+--   @from_id     the first look skips lower ids: deleted ones stay in the index while a reader needs old
+--                row versions; 0 for all
+--   @due_from    the first look makes ready only what has been due since this time, in milliseconds since
+--                1970 UTC; 0 for all. A look that finds nothing is repeated without these two limits
 --   @locked      the activity's id; NULL for none
 --   @fresh       1 if the owner did not have the session before
---   @due_until   what was due by then, in milliseconds since 1970 UTC, is ready
+--   @due_until   what was due by this time, in milliseconds since 1970 UTC, is ready
 --   @looked_ms   how long choosing took, in milliseconds
 --
 -- Locks: known_code, known_code_names (shared, before the claim); worker_queue (the activity's
 --   row, by the index of find_work and then pk_worker_queue), sessions (by claim_session).
 --
--- Hints: find_work and find_session_work choose the activity. The last look waits for others
---   instead of passing over them, so that an empty answer means that nothing is ready;
---   LOCK_TIMEOUT bounds that wait and the one for the row, and 1222 then says that there is
---   nothing to fetch now. FORCESEEK locks the row before its keys in the indexes, so that two
---   fetches cannot come to them from both sides. READCOMMITTEDLOCK makes row versions no
---   exception, ROWLOCK keeps to rows, and UPDLOCK waits for those that are about to be made
---   fetchable. READPAST looks without waiting whether there is anything of sessions. INDEX reads what
---   is due or ready and nothing else. No hint is needed for correctness: the
---   update that takes the activity repeats the condition. KEEPFIXED PLAN keeps the plan however
---   many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: find_work and find_session_work choose the activity. The last look waits for others instead
+--   of passing over them, so an empty answer means that nothing is ready. LOCK_TIMEOUT limits that
+--   wait and the wait for the row; error 1222 then means that there is nothing to fetch now.
+--   FORCESEEK locks the row before its keys in the indexes, so that two fetches cannot lock them in
+--   opposite orders. READCOMMITTEDLOCK takes locks under row versioning as well, ROWLOCK keeps to
+--   rows, and UPDLOCK waits for rows that are about to become fetchable. READPAST looks without
+--   waiting whether there is anything of sessions. INDEX reads what is due or ready and nothing
+--   else. No hint is needed for correctness: the update that takes the activity repeats the
+--   condition. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

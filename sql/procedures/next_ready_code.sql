@@ -11,10 +11,10 @@
 --
 -- Locks: inboxes (by ix_inboxes_ready). Nothing stays locked.
 --
--- Hints: READPAST passes over instances that others are writing, READCOMMITTEDLOCK makes that
---   hold under row versioning, and ROWLOCK keeps to rows. INDEX seeks the code. A plan that was
---   made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan however many
---   rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READPAST passes over instances that others are writing, READCOMMITTEDLOCK takes locks under
+--   row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the code. A plan that was made
+--   for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan when many rows have
+--   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_code
     @patient BIT,
     @code    INT OUTPUT

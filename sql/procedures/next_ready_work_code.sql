@@ -15,10 +15,10 @@
 -- Locks: worker_queue (by ix_worker_queue_ready and ix_worker_queue_ready_session). Nothing
 --   stays locked.
 --
--- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK makes that
---   hold under row versioning, and ROWLOCK keeps to rows. INDEX seeks the code of each tag. A
---   plan that was made for an empty table would read all of it. KEEPFIXED PLAN keeps the plan
---   however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READPAST passes over activities that others are writing, READCOMMITTEDLOCK takes locks
+--   under row versioning as well, and ROWLOCK keeps to rows. INDEX seeks the code of each tag. A
+--   plan that was made for an empty table would read all of it. KEEPFIXED PLAN prevents a new plan
+--   when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.next_ready_work_code
     @untagged BIT,
     @tags     duroxide.id_list_v1 READONLY,

@@ -1,12 +1,11 @@
--- Deletes old executions of many instances, in the order of their ids, running instances and
--- sub-orchestrations included (§6.19).
+-- Deletes old executions of many instances, including running instances and sub-orchestrations, in
+-- the order of their ids (§6.19).
 --
 -- A page of 1,000 instances is read, and those that match are chosen. The oldest executions of an
--- instance go first, those that have 1,000 events together in one transaction. The call ends
--- when it has taken @budget_ms, looked at after each transaction and each page, or at the first
--- error if something was done before it: the next call goes on, or meets the error again and
--- reports it. So the counts are never lost, and instances that do not match do not make a call
--- longer.
+-- instance go first, those that have 1,000 events together in one transaction. The call ends when it
+-- has taken @budget_ms, looked at after each transaction and each page, or at the first error if
+-- something was done before it. The next call continues, or meets the error again and reports it. So
+-- no counts are lost, and instances that do not match do not make a call longer.
 --
 -- Called by: Store.PruneExecutionsBulk.
 -- Transaction: its own, one for each portion of an instance.
@@ -15,7 +14,7 @@
 --   @listed, @list     1 looks only at instances in @list; 0 ignores the list
 --   @finished_before   only instances whose current execution ended before this time, in milliseconds
 --                      since 1970 UTC; NULL for all
---   @after             the id behind which to begin; NULL for the first
+--   @after             the id after which to begin; NULL for the first
 --   @max_instances     the largest number of instances; at most 1,000 are sensible
 --   @keep_last         keeps so many of the newest executions of each
 --   @completed_before  only executions that ended before this time, in milliseconds since 1970 UTC;
@@ -23,8 +22,8 @@
 --   @budget_ms         the time in milliseconds after which nothing new is begun
 --
 -- Result sets:
---   1 Counts: how many instances were pruned to the end, how many rows were deleted, and the id behind which to go
---     on; NULL if there are no more
+--   1 Counts: how many instances were pruned to the end, how many rows were deleted, and the id after
+--     which to continue; NULL if there are no more
 --
 -- Locks: instances, executions (shared, while it looks for instances); then for each instance,
 --   by prune_instance, instances and executions (shared), executions and history, each row by

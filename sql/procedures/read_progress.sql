@@ -1,4 +1,4 @@
--- Tells how far many instances are (§5.25): who uses each id, and how an instance has ended. It
+-- Reports how far many instances are (§5.25): what uses each id, and how an instance has ended. It
 -- reads the queue before the instances: the first turn moves an id from the one to the other, so
 -- none is missed between the two.
 --
@@ -18,8 +18,8 @@
 --   pk_orchestrator_queue), then instances, executions, history (by the primary key): all shared,
 --   while it reads; none under row versioning.
 --
--- Hints: LOOP, INDEX and FORCESEEK seek each row, however many the plan was made for, and a start
---   in the two steps of id_use. KEEPFIXED PLAN keeps the plan however many rows change: see
+-- Hints: LOOP, INDEX and FORCESEEK seek each row, however many the plan was made for, and a start in
+--   the two steps of id_use. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.read_progress
     @ids duroxide.id_list_v1 READONLY

@@ -1,14 +1,14 @@
--- Makes up to 256 instances fetchable whose lease has ended or of which a message has become
+-- Makes up to 256 instances fetchable whose lease has ended or for which a message has become
 -- visible. The lease's token stays until the next fetch.
 --
 -- There are four statements: one finds the instances and keeps no lock, one keeps those that nobody
 -- is writing, one locks them by a write, and one computes their state. What is computed in the
--- statement that locks a row may be older than the row. The write needs no list of what it wrote:
--- OUTPUT INTO beside a join fails on Babelfish when a session comes to it again.
+-- statement that locks a row may be older than the row. The write does not use OUTPUT INTO: beside a
+-- join it fails on Babelfish when a session executes it a second time.
 --
 -- Helper of: fetch_orchestration_item.
--- Transaction: its own. It is no part of the claim that calls it, so that others see at once
---   what may be fetched.
+-- Transaction: its own. It is separate from the claim that calls it, so that others see at once what
+--   may be fetched.
 --
 -- Parameters:
 --   @now       the present time, in milliseconds since 1970 UTC
@@ -21,12 +21,11 @@
 --
 -- Hints: READPAST leaves out what others are writing, also the second time: a transaction that has
 --   locked a row in between may be a long one, and its end computes the state as well.
---   READCOMMITTEDLOCK makes that hold under row versioning; UPDLOCK and ROWLOCK keep to rows.
---   INDEX reads what is due and nothing else. A plan that was made for an empty table would read
---   all of it. FORCESEEK locks each row before its keys in the other indexes, so that two
---   writers cannot come to them from both sides. LOOP seeks each row
---   that was found. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+--   READCOMMITTEDLOCK takes locks under row versioning as well; UPDLOCK and ROWLOCK keep to rows.
+--   INDEX reads what is due and nothing else. A plan that was made for an empty table would read all
+--   of it. FORCESEEK locks each row before its keys in the other indexes, so that two writers cannot
+--   lock them in opposite orders. LOOP seeks each row that was found. KEEPFIXED PLAN prevents a new
+--   plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_inboxes
     @now      BIGINT,
     @due_from BIGINT,

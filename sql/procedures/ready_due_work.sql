@@ -3,7 +3,7 @@
 -- server tests it again for rows of a TOP that it has waited for.
 --
 -- Helper of: lock_ready_work, lock_work_item.
--- Transaction: none. The write commits by itself. It is no part of the claim that calls it, so
+-- Transaction: none. The write commits by itself. It is separate from the claim that calls it, so
 --   that others see at once what may be fetched.
 --
 -- Parameters:
@@ -15,11 +15,11 @@
 -- Locks: worker_queue (the found rows, exclusive, by ix_worker_queue_wake and then
 --   pk_worker_queue).
 --
--- Hints: READPAST leaves out what others are writing, also in the write; READCOMMITTEDLOCK makes
---   that hold under row versioning; UPDLOCK and ROWLOCK keep to rows. INDEX reads what is due
---   and nothing else. A plan that was made for an empty table would read all of it. FORCESEEK
---   locks each row before its keys in the other indexes, and LOOP seeks each row that was found.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: READPAST leaves out what others are writing, also in the write; READCOMMITTEDLOCK takes
+--   locks under row versioning as well; UPDLOCK and ROWLOCK keep to rows. INDEX reads what is due
+--   and nothing else. A plan that was made for an empty table would read all of it. FORCESEEK locks
+--   each row before its keys in the other indexes, and LOOP seeks each row that was found. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.ready_due_work
     @now      BIGINT,
     @due_from BIGINT,

@@ -1,6 +1,6 @@
--- Computes anew whether an instance may be fetched (function inbox_state), after the caller has
--- made its changes. Under a live lease nothing changes: the end of the turn computes it. The
--- head is kept if there is one and no hidden message has become visible.
+-- Computes again whether an instance may be fetched (function inbox_state), after the caller has
+-- made its changes. Under a live lease it changes nothing, because the end of the turn computes it.
+-- The head is kept if there is one and no hidden message has become visible.
 --
 -- Helper of: abandon_orchestration_item, ack_instance_work, ack_orchestration_item,
 --   ack_work_item, append_with_execution, delete_orphan_messages, enqueue_for_orchestrator,
@@ -15,8 +15,8 @@
 --   function inbox_state reads.
 --
 -- Hints: INDEX comes to the row by its key, and LOOP JOIN to its state by seeks, whatever the
---   statistics say. ROWLOCK keeps the lock to the row. KEEPFIXED PLAN keeps the plan however
---   many rows change: see 0005_storage_sqlserver.sql.
+--   statistics say. ROWLOCK keeps the lock to the row. KEEPFIXED PLAN prevents a new plan when many
+--   rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT

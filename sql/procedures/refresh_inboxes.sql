@@ -1,4 +1,4 @@
--- Computes anew which of many instances may be fetched: refresh_inbox in one statement.
+-- Computes again which of many instances may be fetched: refresh_inbox for many, in one statement.
 --
 -- Helper of: ack_orchestration_item.
 -- Transaction: the caller's, which holds the inboxes (lock_inboxes).
@@ -10,9 +10,9 @@
 -- Locks: inboxes (the instances' rows, which the caller has locked, by pk_inboxes), and what
 --   function inbox_state reads.
 --
--- Hints: FORCESEEK and INDEX come to each row by its key, and LOOP JOIN to its state by seeks,
---   even if the plan was made for a list of thousands. ROWLOCK keeps the locks to rows.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: FORCESEEK and INDEX come to each row by its key, and LOOP JOIN to its state by seeks, even
+--   if the plan was made for a list of thousands. ROWLOCK keeps the locks to rows. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.refresh_inboxes
     @instances duroxide.id_list_v1 READONLY,
     @now       BIGINT

@@ -1,9 +1,9 @@
 -- Renews the leases of turns and activities, each as renew_orchestration_item_lock and
--- renew_work_item_lock do (§5.24). A lease that is lost keeps no other from being renewed.
+-- renew_work_item_lock do (§5.24). A lost lease does not prevent the renewal of the others.
 --
--- When there are several, one that has waited 150 ms for a lock fails with error 1222, so that
--- the leases behind it do not end while a long transaction has its row. The two procedures wait
--- for as long as it takes.
+-- If there are several, one that has waited 150 ms for a lock fails with error 1222, so that the
+-- other leases do not end while a long transaction has its row. The two procedures wait without a
+-- limit.
 --
 -- Called by: Store.RenewLocks.
 -- Transaction: none. Each renewal commits by itself.

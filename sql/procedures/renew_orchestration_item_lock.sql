@@ -1,5 +1,5 @@
--- Moves the end of a turn's lease to a time from now (§5.4). A lease that has ended is never
--- revived, even if nobody has taken the instance.
+-- Moves the end of a turn's lease to a time from now (§5.4). A lease that has ended cannot be
+-- renewed, even if nobody has taken the instance.
 --
 -- Called by: Store.RenewOrchestrationItemLock, renew_locks.
 -- Transaction: its own.
@@ -12,8 +12,9 @@
 --   without a lock).
 --
 -- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
---   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
+--   rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -1,5 +1,5 @@
--- Moves the end of all live sessions of owners to a time from now (§5.14). A session that has
--- ended is not revived, and one that has been idle for too long is left to end.
+-- Moves the end of all live sessions of owners to a time from now (§5.14). Sessions that have ended,
+-- or have been idle for too long, are not renewed.
 --
 -- Called by: Store.RenewSessionLock.
 -- Transaction: its own.
@@ -17,8 +17,8 @@
 --
 -- Hints: INDEX and LOOP find the owners' live sessions in the index alone, without the rows and
 --   without sessions of others. FORCESEEK locks each row before its keys in the indexes;
---   READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows. KEEPFIXED PLAN
---   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.renew_session_lock
     @owners    duroxide.id_list_v1 READONLY,
     @extend_ms BIGINT,

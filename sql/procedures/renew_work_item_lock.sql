@@ -1,5 +1,5 @@
--- Moves the end of an activity's lease to a time from now (§5.12). An error is how a worker
--- learns that the activity was cancelled. With it goes a heartbeat, if there is one (§5.27).
+-- Moves the end of an activity's lease to a time from now (§5.12). An error tells the worker that
+-- the activity was cancelled. It also stores the details of a heartbeat, if there are any (§5.27).
 --
 -- Called by: Store.RenewWorkItemLock, Store.KeepHeartbeat, renew_locks.
 -- Transaction: its own.
@@ -7,14 +7,15 @@
 -- Parameters:
 --   @lock_token  the activity's lease
 --   @extend_ms   how long it lasts from now on, in milliseconds
---   @heartbeat   the details of a heartbeat, in the place of earlier ones; NULL leaves those
+--   @heartbeat   the details of a heartbeat, which replace earlier ones; NULL leaves those
 --
 -- Locks: worker_queue (the activity's row, exclusive, by pk_worker_queue; it is found by
 --   uq_worker_queue_token without a lock), sessions (by stamp_session).
 --
 -- Hints: INDEX seeks the token. FORCESEEK locks the row before its keys in the indexes, as all
---   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   others do; READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to
+--   rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -13,8 +13,8 @@
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's
 --   messages, by pk_orchestrator_queue).
 --
--- Hints: INDEX comes to the rows by their keys, whatever the statistics say. ROWLOCK keeps the
---   locks to rows. KEEPFIXED PLAN keeps the plan however many rows change: see
+-- Hints: INDEX comes to the rows by their keys, whatever the statistics say. ROWLOCK keeps the locks
+--   to rows. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.retry_held_instance
     @instance_id NVARCHAR(400)

@@ -16,10 +16,10 @@
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the messages, by
 --   pk_orchestrator_queue), dead_letters (the new rows).
 --
--- Hints: INDEX seeks the token, and the messages of the turn without hidden ones. FORCESEEK
---   locks rows before their keys in the indexes, as all others do, and LOOP seeks each message;
---   READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows. KEEPFIXED PLAN
---   keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX seeks the token, and the messages of the turn without hidden ones. FORCESEEK locks
+--   rows before their keys in the indexes, as all others do, and LOOP seeks each message;
+--   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -14,10 +14,10 @@
 -- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
 --   pk_sessions), dead_letters (the new row).
 --
--- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty
---   table would read all of it. FORCESEEK locks rows before their keys in the indexes, as all
---   others do; READCOMMITTEDLOCK makes row versions no exception, and ROWLOCK keeps to rows.
---   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+-- Hints: INDEX seeks the token and the session's activities. A plan that was made for an empty table
+--   would read all of it. FORCESEEK locks rows before their keys in the indexes, as all others do;
+--   READCOMMITTEDLOCK takes locks under row versioning as well, and ROWLOCK keeps to rows. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50010 invalid_lock_token: nobody holds the token

@@ -23,8 +23,8 @@
 --
 -- Hints: INDEX comes to each row by its key, whatever the statistics say. LOOP locks the inbox
 --   before the instance, as everybody does: who kept the instance and waited for the inbox would
---   deadlock with a turn that ends. KEEPFIXED PLAN keeps the plan however many rows change: see
---   0005_storage_sqlserver.sql.
+--   deadlock with a turn that ends. KEEPFIXED PLAN prevents a new plan when many rows have changed,
+--   see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.share_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

@@ -16,7 +16,7 @@
 --                   0 for all
 --   @work           for each row an activity is taken: those of a selection together, as
 --                   lock_ready_work does, and what that leaves one by one, as lock_work_item does
---   @hasty          1 waits for nobody who writes, and may miss what they write
+--   @hasty          1 does not wait for writers, and may miss their work
 --
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
@@ -31,8 +31,9 @@
 --   by pk_worker_queue).
 --
 -- Hints: READPAST and ROWLOCK look without waiting whether anything is ready, in general or of
---   sessions, and READCOMMITTEDLOCK makes that hold under row versioning. INDEX and LOOP seek each
---   row. KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
+--   sessions, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX and LOOP seek
+--   each row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.take
     @turn_token    UNIQUEIDENTIFIER = NULL,
     @turn_ms       BIGINT = 0,
