@@ -24,8 +24,7 @@ type AbandonOrchestrationItemParams struct {
 }
 
 // AbandonOrchestrationItem gives a turn up without effects (§5.3): releases the instance and the messages that
-// the turn holds. A lease that has ended by itself may be given up as well, as long as nobody else has
-// taken the instance.
+// the turn holds. A lease that has ended is accepted as long as no other worker has taken the instance.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonOrchestrationItem(ctx context.Context, p AbandonOrchestrationItemParams) error {

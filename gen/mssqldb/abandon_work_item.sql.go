@@ -22,9 +22,9 @@ type AbandonWorkItemParams struct {
 	GiveBack  bool
 }
 
-// AbandonWorkItem puts an activity back into the queue (§5.13). A lease that has ended by itself may be given
-// up as well, as long as nobody else has taken the activity. Session and tag of the activity stay,
-// and the owner keeps the session.
+// AbandonWorkItem puts an activity back into the queue (§5.13). A lease that has ended is accepted as long as
+// no other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
+// session.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) AbandonWorkItem(ctx context.Context, p AbandonWorkItemParams) error {

@@ -31,8 +31,8 @@ type CountHiddenMessagesResult struct {
 	Hidden CountHiddenMessagesHiddenRow
 }
 
-// CountHiddenMessages counts the messages that are not visible yet: timers, and what was handed back with a
-// delay. They are not work that waits, though get_queue_depths counts them.
+// CountHiddenMessages counts the messages that are not visible yet: timers, and messages that were given back
+// with a delay. get_queue_depths counts them as well, although they are not waiting work.
 func (q *Queries) CountHiddenMessages(ctx context.Context) (CountHiddenMessagesResult, error) {
 	a := newArgs(0)
 	var r CountHiddenMessagesResult

@@ -58,9 +58,9 @@ type SetMessagesAsideResult struct {
 	Rest SetMessagesAsideRestRow
 }
 
-// SetMessagesAside moves messages of a turn that could not be decoded out of the queue, for somebody to look at
-// (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended
-// by itself still counts, as long as nobody else has taken the instance.
+// SetMessagesAside moves undecodable messages of a turn from the queue to dead_letters, where people can look
+// at them (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended is
+// accepted as long as no other worker has taken the instance.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) SetMessagesAside(ctx context.Context, p SetMessagesAsideParams) (SetMessagesAsideResult, error) {

@@ -22,9 +22,9 @@ type SetWorkAsideParams struct {
 	FreeSession bool
 }
 
-// SetWorkAside moves a locked activity that could not be decoded out of the queue, whose head it would block
-// for ever, for somebody to look at (§5.10). A lease that has ended by itself still counts, as
-// long as nobody else has taken the activity.
+// SetWorkAside moves a locked, undecodable activity from the queue to dead_letters, where people can look at it
+// (§5.10). It would block the head of the queue for ever. A lease that has ended is accepted as long
+// as no other worker has taken the activity.
 //
 // Errors: [ErrInvalidLockToken].
 func (q *Queries) SetWorkAside(ctx context.Context, p SetWorkAsideParams) error {

@@ -44,7 +44,7 @@ type StartInstanceResult struct {
 }
 
 // StartInstance queues a start unless the instance id is used, by an instance or by a start that waits for its
-// first turn. Of several callers that start one id at the same time, one does.
+// first turn. Of several callers that start one id at the same time, one succeeds.
 //
 // Errors: [ErrSnapshotTransaction].
 func (q *Queries) StartInstance(ctx context.Context, p StartInstanceParams) (StartInstanceResult, error) {

@@ -135,8 +135,8 @@ type TakeResult struct {
 }
 
 // Take locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
-// does not reach the caller, who may have committed something before: it is a result set, and
-// what was locked before the error stays locked.
+// does not reach the caller, which may have committed something before: it is returned as a result
+// set. Work that was locked before the error stays locked.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(16)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)

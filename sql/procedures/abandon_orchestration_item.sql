@@ -1,6 +1,5 @@
 -- Gives a turn up without effects (§5.3): releases the instance and the messages that the turn
--- holds. A lease that has ended by itself may be given up as well, as long as nobody else has
--- taken the instance.
+-- holds. A lease that has ended is accepted as long as no other worker has taken the instance.
 --
 -- Called by: Store.AbandonOrchestrationItem, Store.FetchOrchestrationItem, Store.Take,
 --   Store.AckTurnAndTake, Store.AckWorkAndTake.

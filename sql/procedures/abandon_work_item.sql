@@ -1,6 +1,6 @@
--- Puts an activity back into the queue (§5.13). A lease that has ended by itself may be given up
--- as well, as long as nobody else has taken the activity. Session and tag of the activity stay,
--- and the owner keeps the session.
+-- Puts an activity back into the queue (§5.13). A lease that has ended is accepted as long as no
+-- other worker has taken the activity. Session and tag of the activity stay, and the owner keeps the
+-- session.
 --
 -- Called by: Store.AbandonWorkItem, Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake,
 --   Store.AckWorkAndTake.

@@ -12,9 +12,10 @@
 --   pk_sessions).
 --
 -- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and reads
---   no row of an activity: who ends one locks it before its keys, and the two would deadlock. LOOP,
---   FORCESEEK and ROWLOCK delete each session by its key, however many the plan was made for.
---   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   no row of an activity: ending an activity locks its row before its keys, so the two would
+--   deadlock. LOOP, FORCESEEK and ROWLOCK delete each session by its key, however many the plan was
+--   made for. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
+--   0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;

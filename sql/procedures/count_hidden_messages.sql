@@ -1,5 +1,5 @@
--- Counts the messages that are not visible yet: timers, and what was handed back with a delay.
--- They are not work that waits, though get_queue_depths counts them.
+-- Counts the messages that are not visible yet: timers, and messages that were given back with a
+-- delay. get_queue_depths counts them as well, although they are not waiting work.
 --
 -- Called by: Store.CountHiddenMessages.
 -- Transaction: none.

@@ -11,8 +11,8 @@
 --   1 Orphans: how many instance ids the messages name, and how many messages there are
 --
 -- Locks: orchestrator_queue (shared, by ix_orchestrator_queue_kind alone), then instances and
---   history (shared, by the primary key). One query instead of two would wait for an instance
---   while it has a message locked.
+--   history (shared, by the primary key). A single query would wait for an instance while it holds
+--   the lock of a message.
 --
 -- Hints: INDEX reads the messages in the order of their instances, and seeks the instances.
 --   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.

@@ -13,16 +13,17 @@
 -- Parameters:
 --   @lock_token     the lease's token: a new one
 --   @lock_ms        how long the lease lasts, in milliseconds
---   @filtered       1 takes only instances whose current execution is pinned to a version between the
---                   two that follow, both included, or to none
+--   @filtered       1 takes only instances whose current execution is bound to a version between the two
+--                   that follow, both included, or to none
 --   @min_major, @min_minor, @min_patch
 --                   the lowest version
 --   @max_major, @max_minor, @max_patch
 --                   the highest version
 --   @known          the digest of the orchestrations that the worker knows; NULL for all
---   @unknown_ms     if positive, takes what has been ready for so many milliseconds and whose code
---                   nobody has known for as long; @known then restricts nothing. 0 for the usual fetch
---   @history_limit  of a history whose last id is higher only the last event is sent, as the worker may
+--   @unknown_ms     if positive, takes only instances that have been ready for so many milliseconds and
+--                   whose code no worker has known for as long; @known then restricts nothing. 0 for the
+--                   usual fetch
+--   @history_limit  if the last event id is higher, only the last event is sent, because the worker may
 --                   have the others; NULL sends all
 --   @hasty          1 does not wait for writers, and may miss their work
 --   @from_head      the first look skips heads with a lower id: deleted ones stay in the index while a
@@ -32,15 +33,16 @@
 --                   limits
 --
 -- Result sets:
---   1 Dropped: instances whose messages were deleted, because nobody ever started them and all they had
---     were queue messages; if there are any. If there are some but no item, fetch again: the last look was left out
+--   1 Dropped: instances whose messages were deleted, because they never began and had only queue
+--     messages; if there are any. If there are some but no item, fetch again, because the last look was
+--     skipped
 --   2 Item: the locked instance, and the sets that follow, if something is ready. The name is NULL for an
 --     instance without a row: it is in the history or in the message that starts it. due_until: what was
 --     due by this time, in milliseconds since 1970 UTC, is ready. looked_ms: how long choosing took, in
 --     milliseconds
 --   3 History: the events of the execution, or the last
 --   4 Values: the key-value map as of the start of the execution, unless it is empty
---   5 Messages: those now locked, in the order of their arrival; none if the turn was lost again
+--   5 Messages: those now locked, in the order of their arrival; none if another call has taken the turn
 --     meanwhile
 --
 -- Locks: known_code, known_code_names, framework_versions (shared, before the claim); inboxes
@@ -48,21 +50,21 @@
 --   visible messages, by ix_orchestrator_queue_kind and then pk_orchestrator_queue), instances,
 --   executions, history (shared, by the primary key), kv_store (shared, by ix_kv_store_instance).
 --
--- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no lock,
---   so the update after it passes over the instance (READPAST) if somebody has it by then, and locks
+-- Hints: the first look, and find_turn after it, choose the instance. The first look keeps no lock.
+--   So the update after it skips the instance (READPAST) if another call has it by then, and locks
 --   the row before its keys (UPDLOCK). The condition on locked_until is explained in find_turn. The
---   last look waits for others instead of passing over them, so an empty answer means that nothing
---   is ready. LOCK_TIMEOUT limits that wait and the wait for the row; error 1222 then means that
---   there is nothing to fetch now. READPAST does not wait for a version of the framework that is
---   being added, because no execution can be bound to it yet. READCOMMITTEDLOCK takes locks under
---   row versioning as well, ROWLOCK keeps to rows, and UPDLOCK waits for rows that are about to
---   become fetchable. FORCESEEK locks the row before its keys in the indexes, so that two fetches
---   cannot lock them in opposite orders, and reads no rows of other instances. With LOOP it seeks
---   what is visible of each kind, nothing of what is hidden, and the messages of the turn by their
---   keys: a reader through the token's index would hold its key and wait for the row, while a
---   deletion that has locked the row waits for the key. INDEX reads what is ready or due. No hint is
---   needed for correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN
---   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   last look waits for others instead of skipping them, so an empty answer means that nothing is
+--   ready. LOCK_TIMEOUT limits that wait and the wait for the row; error 1222 then means that there
+--   is nothing to fetch now. READPAST does not wait for a version of the framework that is being
+--   added, because no execution can be bound to it yet. READCOMMITTEDLOCK takes locks under row
+--   versioning as well, ROWLOCK keeps to rows, and UPDLOCK waits for rows that are about to become
+--   fetchable. FORCESEEK locks the row before its keys in the indexes, so that two fetches cannot
+--   lock them in opposite orders, and reads no rows of other instances. With LOOP it seeks what is
+--   visible of each kind, nothing of what is hidden, and the messages of the turn by their keys: a
+--   reader through the token's index would hold its key and wait for the row, while a deletion that
+--   has locked the row waits for the key. INDEX reads what is ready or due. No hint is needed for
+--   correctness: the update that takes the instance repeats the condition. KEEPFIXED PLAN prevents a
+--   new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

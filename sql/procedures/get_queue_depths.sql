@@ -12,10 +12,10 @@
 --   1 Depths: one row. How many messages and activities nobody holds, and how many instances and
 --     activities wait for unknown code
 --
--- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by
---   pk_inboxes) and worker_queue (shared, by pk_worker_queue), and what function unknown_work
---   reads. One query instead of two would wait for a lease while it has a message locked, and
---   whoever ends the lease needs its messages next.
+-- Locks: orchestrator_queue (shared, by pk_orchestrator_queue), then inboxes (shared, by pk_inboxes)
+--   and worker_queue (shared, by pk_worker_queue), and what function unknown_work reads. A single
+--   query would wait for a lease while it holds the lock of a message, and the call that ends the
+--   lease needs its messages next.
 --
 -- Hints: INDEX reads messages and activities by the primary key alone, without holding the key of
 --   another index, and seeks each lease. KEEPFIXED PLAN prevents a new plan when many rows have

@@ -17,9 +17,9 @@
 --   while it reads); none under row versioning.
 --
 -- Hints: FORCESEEK finds the start without its row, and reads the row without its key in the other
---   index: who deletes it locks the row first and the key after it, so nobody may come the other
---   way. LOOP reads an instance before its execution, in the order in which a deletion locks them.
---   In another order the two could deadlock. KEEPFIXED PLAN prevents a new plan when many rows have
+--   index: a deletion locks the row before the key, so no reader may lock them in the other order.
+--   LOOP reads an instance before its execution, in the order in which a deletion locks them. In
+--   another order the two could deadlock. KEEPFIXED PLAN prevents a new plan when many rows have
 --   changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.id_use
     @instance_id NVARCHAR(400),

@@ -10,9 +10,9 @@
 -- Locks: orchestrator_queue (shared, by pk_orchestrator_queue, while it reads; none under row
 --   versioning).
 --
--- Hints: INDEX reads the messages by the primary key alone. Each is read once: with one of them
---   locked, nobody waits for another one of its instance. KEEPFIXED PLAN prevents a new plan when
---   many rows have changed, see 0005_storage_sqlserver.sql.
+-- Hints: INDEX reads the messages by the primary key alone. Each message is read once, so the query
+--   never holds one message while it waits for another one of the same instance. KEEPFIXED PLAN
+--   prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.list_held_instances
 AS
 SET NOCOUNT ON;

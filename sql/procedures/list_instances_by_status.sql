@@ -13,8 +13,8 @@
 -- Locks: instances, executions (shared, by the primary key, while it reads; none under row
 --   versioning).
 --
--- Hints: LOOP and INDEX come to an execution by its instance, in the order in which everybody
---   does who writes both.
+-- Hints: LOOP and INDEX reach an execution through its instance, in the order in which all
+--   procedures lock the two.
 CREATE OR ALTER PROCEDURE duroxide.list_instances_by_status
     @status NVARCHAR(32)
 AS

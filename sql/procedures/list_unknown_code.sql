@@ -5,7 +5,7 @@
 -- Transaction: none.
 --
 -- Parameters:
---   @unknown_ms  how long the work has waited and nobody has known its code, in milliseconds
+--   @unknown_ms  how long the work has waited and no worker has known its code, in milliseconds
 --
 -- Result sets:
 --   1 Codes: the code, how many wait for it, and since when the oldest has been ready, in milliseconds

@@ -18,9 +18,9 @@
 --   @tag1, @tag2, @tag3, @tag4, @tag5
 --                takes activities with one of these tags; NULL for none
 --   @known       the digest of the activities that the worker knows; NULL for all
---   @unknown_ms  if positive, takes what has been ready for so many milliseconds and whose code nobody
---                has known for as long, whoever owns its session; @known then restricts nothing. 0 for
---                the usual fetch
+--   @unknown_ms  if positive, takes only activities that have been ready for so many milliseconds and
+--                whose code no worker has known for as long, in sessions of any owner; @known then
+--                restricts nothing. 0 for the usual fetch
 --   @hasty       1 does not wait for writers, and may miss their work
 --   @from_id     the first look skips lower ids: deleted ones stay in the index while a reader needs old
 --                row versions; 0 for all
@@ -35,15 +35,14 @@
 --   row, by the index of find_work and then pk_worker_queue), sessions (by claim_session).
 --
 -- Hints: find_work and find_session_work choose the activity. The last look waits for others instead
---   of passing over them, so an empty answer means that nothing is ready. LOCK_TIMEOUT limits that
---   wait and the wait for the row; error 1222 then means that there is nothing to fetch now.
---   FORCESEEK locks the row before its keys in the indexes, so that two fetches cannot lock them in
---   opposite orders. READCOMMITTEDLOCK takes locks under row versioning as well, ROWLOCK keeps to
---   rows, and UPDLOCK waits for rows that are about to become fetchable. READPAST looks without
---   waiting whether there is anything of sessions. INDEX reads what is due or ready and nothing
---   else. No hint is needed for correctness: the update that takes the activity repeats the
---   condition. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   of skipping them, so an empty answer means that nothing is ready. LOCK_TIMEOUT limits that wait
+--   and the wait for the row; error 1222 then means that there is nothing to fetch now. FORCESEEK
+--   locks the row before its keys in the indexes, so that two fetches cannot lock them in opposite
+--   orders. READCOMMITTEDLOCK takes locks under row versioning as well, ROWLOCK keeps to rows, and
+--   UPDLOCK waits for rows that are about to become fetchable. READPAST looks without waiting
+--   whether there is anything of sessions. INDEX reads what is due or ready and nothing else. No
+--   hint is needed for correctness: the update that takes the activity repeats the condition.
+--   KEEPFIXED PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 --
 -- Errors:
 --   50014 unregistered_code: the set of names has to be registered first

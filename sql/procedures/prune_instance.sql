@@ -20,9 +20,9 @@
 -- Locks: instances, executions (shared, by the primary key), then executions and, by
 --   delete_events, history (each row by the primary key).
 --
--- Hints: LOOP comes to an execution by its instance, as everybody does who writes both. INDEX
---   seeks it, so that the current execution, which a turn may hold, is not touched. ROWLOCK
---   keeps the locks to rows.
+-- Hints: LOOP reaches an execution through its instance, in the order in which all procedures lock
+--   the two. INDEX seeks it, so that the current execution, which a turn may hold, is not touched.
+--   ROWLOCK keeps the locks to rows.
 CREATE OR ALTER PROCEDURE duroxide.prune_instance
     @instance_id      NVARCHAR(400),
     @keep_last        BIGINT,

@@ -1,5 +1,5 @@
--- Makes the messages of a held instance visible at once (§5.26), where they would have waited for
--- their next try. The instance's timers and other hidden messages stay as they are.
+-- Makes the messages of a held instance visible at once (§5.26), before the time of their next try.
+-- The instance's timers and other hidden messages do not change.
 --
 -- Called by: Store.RetryHeldInstance.
 -- Transaction: its own.
@@ -8,7 +8,7 @@
 --   @instance_id  the instance
 --
 -- Result sets:
---   1 Retried: one row. held is 0 if the instance is not held, and then nothing has changed
+--   1 Retried: one row. held is 0 if the instance is not held; then nothing was changed
 --
 -- Locks: inboxes (the instance's row, by pk_inboxes), orchestrator_queue (the instance's
 --   messages, by pk_orchestrator_queue).

@@ -1,6 +1,6 @@
--- Moves messages of a turn that could not be decoded out of the queue, for somebody to look at
--- (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended
--- by itself still counts, as long as nobody else has taken the instance.
+-- Moves undecodable messages of a turn from the queue to dead_letters, where people can look at them
+-- (§5.1). If none is left, the turn is over and the instance is released. A lease that has ended is
+-- accepted as long as no other worker has taken the instance.
 --
 -- Called by: Store.FetchOrchestrationItem, Store.Take, Store.AckTurnAndTake,
 --   Store.AckWorkAndTake.

@@ -1,6 +1,6 @@
--- Moves a locked activity that could not be decoded out of the queue, whose head it would block
--- for ever, for somebody to look at (§5.10). A lease that has ended by itself still counts, as
--- long as nobody else has taken the activity.
+-- Moves a locked, undecodable activity from the queue to dead_letters, where people can look at it
+-- (§5.10). It would block the head of the queue for ever. A lease that has ended is accepted as long
+-- as no other worker has taken the activity.
 --
 -- Called by: Store.FetchWorkItem, Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake.
 -- Transaction: its own.
@@ -8,8 +8,8 @@
 -- Parameters:
 --   @lock_token    the activity's lease
 --   @error         why it could not be decoded
---   @free_session  1 also deletes the session, which was claimed for this activity only, unless somebody
---                  has claimed it meanwhile or is at work on another activity of it
+--   @free_session  1 also deletes the session, which was claimed for this activity only, unless another
+--                  worker has claimed it meanwhile or another of its activities is running
 --
 -- Locks: worker_queue (the activity's row, by pk_worker_queue), sessions (the session's row, by
 --   pk_sessions), dead_letters (the new row).

@@ -1,16 +1,17 @@
--- Keeps the inbox of an instance as it is, together with others that do so, if one more message
--- changes nothing about it: the instance is fetchable already, or a turn holds it, whose end
--- computes the state anew. So messages to one instance are committed beside each other. Whoever
--- changes the state locks the row by a write first, waits for all who share it, and sees their
--- messages in a later statement.
+-- Locks the inbox of an instance with a shared lock if one more message does not change its state:
+-- the instance is fetchable already, or a turn holds it and computes the state at its end. So
+-- several messages to one instance can be committed at the same time. A call that changes the state
+-- first locks the row by a write, waits for all shared locks, and sees their messages in a later
+-- statement.
 --
--- An instance without a row is never shared, as a message can make it unfetchable (function
--- inbox_state). Nor is one on Babelfish, where reads lock nothing.
+-- The inbox of an instance without a row is never shared, because a message can make the instance
+-- unfetchable (function inbox_state). On Babelfish inboxes are never shared, because reads take no
+-- locks there.
 --
 -- Helper of: ack_instance_work, ack_work_item.
--- Transaction: the caller's. If @shared is 0, the caller ends it, having done nothing in it, and
---   locks the inbox in a new one (lock_inbox): whoever locks a row that it shares waits for the
---   others.
+-- Transaction: the caller's. If @shared is 0, the caller ends it without any change, and locks the
+--   inbox in a new one (lock_inbox): a write to a row that it shares would wait for the other shared
+--   locks.
 --
 -- Parameters:
 --   @instance_id  the instance
@@ -22,9 +23,9 @@
 --   the procedure.
 --
 -- Hints: INDEX comes to each row by its key, whatever the statistics say. LOOP locks the inbox
---   before the instance, as everybody does: who kept the instance and waited for the inbox would
---   deadlock with a turn that ends. KEEPFIXED PLAN prevents a new plan when many rows have changed,
---   see 0005_storage_sqlserver.sql.
+--   before the instance, as all procedures do: a call that held the instance and waited for the
+--   inbox would deadlock with a turn that ends. KEEPFIXED PLAN prevents a new plan when many rows
+--   have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.share_inbox
     @instance_id NVARCHAR(400),
     @now         BIGINT,

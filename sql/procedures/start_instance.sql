@@ -1,8 +1,8 @@
 -- Queues a start unless the instance id is used, by an instance or by a start that waits for its
--- first turn. Of several callers that start one id at the same time, one does.
+-- first turn. Of several callers that start one id at the same time, one succeeds.
 --
 -- Called by: Store.StartInstance, Store.StartInstanceTx, Store.StartInstanceWith.
--- Transaction: its own, or the caller's, in which what it locks stays locked until that ends.
+-- Transaction: its own, or the caller's, which keeps all locks until it ends.
 --
 -- Parameters:
 --   @instance_id     the instance
@@ -11,7 +11,7 @@
 --   @work_item       the start
 --
 -- Result sets:
---   1 Use: one row. used is 0 if the start was queued; else the row is that of find_instance
+--   1 Use: one row. used is 0 if the start was queued; otherwise the row is that of find_instance
 --
 -- Locks: code_names (by get_code), inboxes (the instance's row, by lock_inbox),
 --   orchestrator_queue (the new row), instances, executions (shared, by id_use).

@@ -1,6 +1,6 @@
 -- Locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
--- does not reach the caller, who may have committed something before: it is a result set, and
--- what was locked before the error stays locked.
+-- does not reach the caller, which may have committed something before: it is returned as a result
+-- set. Work that was locked before the error stays locked.
 --
 -- Called by: Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake, ack_turn_and_take,
 --   ack_work_and_take.
@@ -14,8 +14,8 @@
 --                   those of fetch_orchestration_item
 --   @turn_due_from  makes ready only what has been due since this time, in milliseconds since 1970 UTC;
 --                   0 for all
---   @work           for each row an activity is taken: those of a selection together, as
---                   lock_ready_work does, and what that leaves one by one, as lock_work_item does
+--   @work           one activity is taken for each row: those of a selection together by lock_ready_work,
+--                   the rest one by one by lock_work_item
 --   @hasty          1 does not wait for writers, and may miss their work
 --
 -- Result sets:
@@ -25,7 +25,7 @@
 --   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
 --     looked_ms and waited_ms as in fetch_work_item
 --
--- Locks: inboxes, worker_queue (shared, by the indexes of what is ready or due, while it looks); those
+-- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
 --   of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other, with
 --   worker_queue between them (shared, by uq_worker_queue_token alone); then worker_queue (shared,
 --   by pk_worker_queue).
