@@ -118,7 +118,6 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 	},
 	sets: [][]string{
 		{"instance_id", "ready_in_ms"},
-		{"error_number", "error_message"},
 		{"instance_id", "messages"},
 		{
 			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
@@ -127,6 +126,7 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
+		{"error_number", "error_message", "turn_failed"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
@@ -134,14 +134,14 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},
-		{next: []edge{{1, 2}, {2, 3}, {3, 4}, {7, 5}}, final: true},
+		{next: []edge{{1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{2, 3}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{3, 6}, {6, 4}, {7, 5}}, final: true},
 		{next: []edge{{7, 5}}, final: true},
-		{next: []edge{{1, 2}, {3, 4}, {7, 5}}, final: true},
-		{next: []edge{{1, 2}, {4, 6}}},
 		{final: true},
-		{next: []edge{{1, 2}, {5, 7}, {6, 8}}},
-		{next: []edge{{1, 2}, {6, 8}}},
-		{next: []edge{{1, 2}, {7, 5}}, final: true},
+		{next: []edge{{4, 7}, {5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{5, 8}, {6, 4}, {7, 5}}, final: true},
+		{next: []edge{{6, 4}, {7, 5}}, final: true},
 	},
 }
 
@@ -188,8 +188,6 @@ type AckTurnAndTakeParams struct {
 // AckTurnAndTakeResult is what [Queries.AckTurnAndTake] returns.
 type AckTurnAndTakeResult struct {
 	Turn             AckOrchestrationItemTurnRow
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
 	Dropped          []FetchOrchestrationItemDroppedRow
 	DroppedReturned  bool // false: the call yielded no Dropped
 	Item             *FetchOrchestrationItemItemRow
@@ -200,6 +198,8 @@ type AckTurnAndTakeResult struct {
 	ValuesReturned   bool // false: the call yielded no Values
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
+	Failure          TakeFailureRow
+	FailureReturned  bool // false: the call yielded no Failure
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
 }
@@ -252,23 +252,23 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 		case 0:
 			r.Turn, err = readOne(rows, scanAckOrchestrationItemTurnRow)
 		case 1:
-			r.Failure, err = readOne(rows, scanTakeFailureRow)
-			r.FailureReturned = true
-		case 2:
 			r.Dropped, err = readMany(rows, scanFetchOrchestrationItemDroppedRow)
 			r.DroppedReturned = true
-		case 3:
+		case 2:
 			r.Item, err = readOptional(rows, scanFetchOrchestrationItemItemRow)
 			r.ItemReturned = true
-		case 4:
+		case 3:
 			r.History, err = readMany(rows, scanFetchOrchestrationItemHistoryRow)
 			r.HistoryReturned = true
-		case 5:
+		case 4:
 			r.Values, err = readMany(rows, scanFetchOrchestrationItemValuesRow)
 			r.ValuesReturned = true
-		case 6:
+		case 5:
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 			r.MessagesReturned = true
+		case 6:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
 		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
 			r.WorkReturned = true

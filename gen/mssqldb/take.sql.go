@@ -50,7 +50,7 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"error_number", "error_message"},
+		{"error_number", "error_message", "turn_failed"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
@@ -59,11 +59,11 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{1, 2}, {5, 3}, {6, 4}}, final: true},
-		{next: []edge{{2, 5}, {5, 3}}},
+		{next: []edge{{2, 5}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{6, 4}}, final: true},
 		{final: true},
-		{next: []edge{{3, 6}, {4, 7}, {5, 3}}},
-		{next: []edge{{4, 7}, {5, 3}}},
+		{next: []edge{{3, 6}, {4, 7}, {5, 3}, {6, 4}}, final: true},
+		{next: []edge{{4, 7}, {5, 3}, {6, 4}}, final: true},
 		{next: []edge{{5, 3}, {6, 4}}, final: true},
 	},
 }
@@ -92,10 +92,11 @@ type TakeParams struct {
 type TakeFailureRow struct {
 	ErrorNumber  int32
 	ErrorMessage string
+	TurnFailed   bool
 }
 
 func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
-	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage)
+	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage, &r.TurnFailed)
 }
 
 // TakeWorkRow is a row that [Queries.Take] returns.

@@ -198,5 +198,5 @@ func isBroken(err error) bool {
 // isLockTimeout reports whether the call gave up waiting for a lock (error 1222).
 func isLockTimeout(err error) bool {
 	reported, ok := errors.AsType[sqlserver.Error](err)
-	return ok && has(reported, 1222)
+	return ok && has(reported, errLockTimeout)
 }

@@ -281,6 +281,14 @@ func (s *Store) takeWith(
 // back, and the error is the result's.
 func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Taken) {
 	s.tellDropped(ctx, rows.Dropped)
+	if rows.FailureReturned && rows.Failure.TurnFailed {
+		// What was read of it may be a part.
+		rows.Item = nil
+		if !locksNothing(rows.Failure.ErrorNumber) {
+			//nolint:contextcheck // this context may be what ended the call
+			s.unclaim(token, s.giveTurnBack)
+		}
+	}
 	if rows.Item != nil {
 		locked := &lockedTurn{token: token, FetchOrchestrationItemResult: mssqldb.FetchOrchestrationItemResult{
 			Item: rows.Item, History: rows.History, Values: rows.Values, Messages: rows.Messages,
@@ -313,9 +321,17 @@ func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, t
 	return taken
 }
 
-// errUnregisteredCode is the number of the error by which a fetch asks for the names of its
-// set.
-const errUnregisteredCode = 50014
+// The numbers of the errors by which a fetch says that it has waited for a lock for long enough, and by which it asks for the names
+// of its set.
+const (
+	errLockTimeout      = 1222
+	errUnregisteredCode = 50014
+)
+
+// locksNothing reports whether a turn's fetch that failed with the error has locked nothing.
+func locksNothing(number int32) bool {
+	return number == errLockTimeout || number == errUnregisteredCode
+}
 
 // unlessTakenAgain returns why no more was taken, nil if that was because somebody holds it.
 // A set of names that the database does not have is registered, and if nothing has been

@@ -21,7 +21,8 @@
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
 --     taken
---   6 Failure: the error, if there was one
+--   6 Failure: the last error, if there was one, and whether the turn met one: then the sets before
+--     this one may end too soon, and the caller gives the turn back
 --   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
 --     looked_ms and waited_ms as in fetch_work_item
 --
@@ -34,6 +35,8 @@
 --   sessions, and READCOMMITTEDLOCK takes locks under row versioning as well. INDEX and LOOP seek
 --   each row. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
 --   0005_storage_sqlserver.sql.
+--
+-- Length: the turn and the activities, each with its own errors, share one answer.
 CREATE OR ALTER PROCEDURE duroxide.take
     @turn_token    UNIQUEIDENTIFIER = NULL,
     @turn_ms       BIGINT = 0,
@@ -64,6 +67,7 @@ DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @w
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
     @looked_ms BIGINT;
+DECLARE @error_number INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0;
 BEGIN TRY
     -- Who is in haste and looks from the beginning stops when nothing is ready or due.
     IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
@@ -82,7 +86,15 @@ BEGIN TRY
             @max_major = @max_major, @max_minor = @max_minor, @max_patch = @max_patch,
             @known = @known, @unknown_ms = @unknown_ms, @history_limit = @history_limit, @hasty = @hasty,
             @from_head = @from_head, @due_from = @turn_due_from;
-
+END TRY
+BEGIN CATCH
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE(), @turn_failed = 1;
+    -- Who holds the only turn is no reason to take no activities.
+    IF @error_number <> 1222
+        SET @last = -1;
+END CATCH;
+BEGIN TRY
     WHILE @position < @last
     BEGIN
         SELECT TOP (1) @position = w.position, @selection = w.selection, @lock_token = w.lock_token, @lock_ms = w.lock_ms,
@@ -157,12 +169,16 @@ BEGIN TRY
     END;
 END TRY
 BEGIN CATCH
+    -- vet:allow P5-swallow: the error is in a result set
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SET LOCK_TIMEOUT -1;
-    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null) */
-    -- gen:result Failure
-    SELECT ERROR_NUMBER() AS error_number, ERROR_MESSAGE() AS error_message;
+    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE();
 END CATCH;
+SET LOCK_TIMEOUT -1;
+
+IF @error_number IS NOT NULL
+    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null, turn_failed bit not null) */
+    -- gen:result Failure
+    SELECT @error_number AS error_number, @error_message AS error_message, @turn_failed AS turn_failed;
 
 IF EXISTS (SELECT 1 FROM @taken AS t)
     -- An activity that was cancelled meanwhile is missing.
