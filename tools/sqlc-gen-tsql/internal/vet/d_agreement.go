@@ -24,7 +24,7 @@ var agreementRules = []Rule{
 	},
 	{
 		ID:    "D1-transaction",
-		Title: "The section Transaction begins with its own, the caller's or none, and that is so",
+		Title: "The section Transaction begins with its own, the caller's or none, and matches the procedure",
 		Reason: "Several procedures make one transaction, and which it is can't be seen in the text of one of them. What is in the " +
 			"caller's transaction is called inside one.",
 		Bad:      "-- Returns one.\n-- Transaction: its own.\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",

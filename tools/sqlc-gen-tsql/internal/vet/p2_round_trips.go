@@ -7,7 +7,7 @@ import (
 // roundTripRules say what belongs into a procedure.
 var roundTripRules = []Rule{{
 	ID:    "P2",
-	Title: "An annotated query reads; what writes is a procedure",
+	Title: "Annotated queries only read; procedures write",
 	Reason: "A write is a whole operation with its checks and its transaction, in one round trip and one place, rather than " +
 		"a statement that a client puts together with others.",
 	Bad:      "-- name: DeleteUser :exec\nDELETE dbo.users WHERE id = @id;",

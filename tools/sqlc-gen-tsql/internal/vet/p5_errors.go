@@ -39,7 +39,7 @@ var errorRules = []Rule{
 	},
 	{
 		ID:    "P5-meaning",
-		Title: "One number, one name, in all scripts",
+		Title: "An error number has one name in all scripts",
 		Reason: "A number that means two things can't be handled (durabletask-mssql uses 50000 and 50001 for two things " +
 			"each).",
 		Bad: "-- A.\n-- Errors:\n--   50010 gone: x\nCREATE PROCEDURE dbo.a AS THROW 50010, N'x', 1;\nGO\n" +
@@ -72,7 +72,7 @@ END CATCH;`,
 	},
 	{
 		ID:     "P5-rethrow",
-		Title:  "CATCH gives no error another number without having looked at its own",
+		Title:  "CATCH changes the number of an error only after it has looked at that number",
 		Reason: "A deadlock or a time-out under another's number is neither retried nor understood.",
 		Bad: `CREATE PROCEDURE dbo.try_it AS
 BEGIN TRY

@@ -7,7 +7,7 @@ import (
 // settingRules are about options that are frozen into a module when it is created.
 var settingRules = []Rule{{
 	ID:    "P7",
-	Title: "QUOTED_IDENTIFIER, ANSI_NULLS and their kin stay ON",
+	Title: "QUOTED_IDENTIFIER, ANSI_NULLS and the related settings stay ON",
 	Reason: "They are stored with a procedure, and writing to a table with a filtered index, an indexed view or a computed " +
 		"key fails with error 1934 when one of them is off.",
 	Bad:   "SET QUOTED_IDENTIFIER OFF;\nGO\nCREATE PROCEDURE dbo.one AS SELECT 1 AS one;",

@@ -45,7 +45,7 @@ END CATCH;`,
 	},
 	{
 		ID:     "Q2-exists",
-		Title:  "EXISTS does not pass over locked rows",
+		Title:  "EXISTS does not skip locked rows",
 		Reason: "A row that somebody is writing is there, or was, or will be. NOT EXISTS with READPAST says that it is not.",
 		Bad: "SELECT j.id FROM dbo.jobs AS j WHERE NOT EXISTS " +
 			"(SELECT 1 FROM dbo.owners AS o WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK) WHERE o.job = j.id);",

@@ -23,7 +23,7 @@ var queueRules = []Rule{
 	},
 	{
 		ID:    "Q5-locks",
-		Title: "What locks rows of a queue table, or passes over locked ones, names READCOMMITTEDLOCK and ROWLOCK",
+		Title: "A statement that locks rows of a queue table, or skips locked ones, names READCOMMITTEDLOCK and ROWLOCK",
 		Reason: "Where READ COMMITTED reads versions, a look without READCOMMITTEDLOCK sees no locks that it could wait for or " +
 			"pass over; without ROWLOCK the server may begin with a lock of the whole table. A write with no more than ROWLOCK " +
 			"locks anyway.",

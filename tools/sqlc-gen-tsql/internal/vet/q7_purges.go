@@ -26,7 +26,7 @@ DELETE TOP (1000) dbo.log WHERE at < @before;`,
 	},
 	{
 		ID:     "Q7-priority",
-		Title:  "A purge gives way: SET DEADLOCK_PRIORITY LOW",
+		Title:  "A purge sets DEADLOCK_PRIORITY LOW",
 		Reason: "When a purge and real work deadlock, the purge can be repeated.",
 		Bad: `CREATE PROCEDURE dbo.purge_log @before bigint AS
 SET NOCOUNT ON; SET XACT_ABORT ON;

@@ -25,7 +25,7 @@ var planRules = []Rule{{
 	},
 }, {
 	ID:    "Q9-index",
-	Title: "A look into a queue table that locks rows, or passes over locked ones, names its index",
+	Title: "A read of a queue table that locks rows, or skips locked ones, names its index",
 	Reason: "The plan of an empty queue reads the whole table; kept for a long one it locks everything, and comes to rows and keys " +
 		"in another order than those who write them.",
 	Bad:     "SELECT TOP (1) j.id FROM dbo.jobs AS j WITH (READCOMMITTEDLOCK, READPAST, ROWLOCK) WHERE j.taken = 0 ORDER BY j.id;",
@@ -35,7 +35,7 @@ var planRules = []Rule{{
 	check:   checkIndexes,
 }, {
 	ID:    "Q9-either",
-	Title: "A look into a queue table that two of its indexes can seek names one, unless it fixes a key",
+	Title: "A read of a queue table that two of its indexes can seek names one of them, unless it fixes a key",
 	Reason: "Which one it comes by is the plan's choice. A read that finds a key in an index and waits for the row deadlocks with who " +
 		"has locked the row and wants the key.",
 	Bad: "CREATE TABLE dbo.jobs (owner int NOT NULL, id int NOT NULL, kind int NOT NULL, work varchar(99) NOT NULL, CONSTRAINT pk_jobs PRIMARY KEY (owner, id));\n" +
@@ -47,7 +47,7 @@ var planRules = []Rule{{
 	check:   checkEither,
 }, {
 	ID:    "Q9-key",
-	Title: "A look into a hot table by a unique key that is not the clustered one names its index",
+	Title: "A read of a hot table by a unique key that is not the clustered one names its index",
 	Reason: "The plan of an empty table reads it as a whole, since that costs as much as a seek; kept for a long one it does so on " +
 		"every call.",
 	Bad:     "CREATE TABLE dbo.names (id int NOT NULL PRIMARY KEY, name int NOT NULL CONSTRAINT uq_name UNIQUE);\nGO\nSELECT n.id FROM dbo.names AS n WHERE n.name = 1;",
@@ -67,7 +67,7 @@ var planRules = []Rule{{
 	check:   checkJoins,
 }, {
 	ID:    "Q9-write",
-	Title: "A write to a hot table that has several indexes says ROWLOCK, and names the one by which it comes to its rows",
+	Title: "A write to a hot table that has several indexes says ROWLOCK, and names the index that finds its rows",
 	Reason: "Who comes by another index locks its key first and the row after it. Who writes the row locks it first and then the keys: " +
 		"the two deadlock. Without ROWLOCK the server may begin with a lock of a page or of the table.",
 	Bad:     "CREATE TABLE dbo.jobs (id int NOT NULL CONSTRAINT pk_jobs PRIMARY KEY, token int NOT NULL CONSTRAINT uq_token UNIQUE);\nGO\nUPDATE dbo.jobs SET token = 2 WHERE id = @id AND token = @token;",

@@ -8,7 +8,7 @@ import (
 var keyRules = []Rule{
 	{
 		ID:    "T3",
-		Title: "Text in a key has a binary collation of its own",
+		Title: "Text in a key has its own binary collation",
 		Reason: "Under the database's collation 'a' and 'A', or 'ss' and 'ß', may be one id, and which are depends on where " +
 			"the scripts run.",
 		Bad:      "CREATE TABLE dbo.users (code nvarchar(20) NOT NULL PRIMARY KEY);",
@@ -18,7 +18,7 @@ var keyRules = []Rule{
 	},
 	{
 		ID:    "T5",
-		Title: "A key fits: 900 bytes in a clustered index, 1,700 in any other",
+		Title: "A key has at most 900 bytes in a clustered index, and 1,700 in any other",
 		Reason: "The index is created with no more than a warning, and the INSERT of the first long value fails (or, of a type " +
 			"without a limit, the script does).",
 		Bad:   "CREATE TABLE dbo.users (code nvarchar(500) NOT NULL PRIMARY KEY);",

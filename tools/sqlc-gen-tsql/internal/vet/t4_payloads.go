@@ -9,7 +9,7 @@ import (
 var payloadRules = []Rule{
 	{
 		ID:    "T4-json",
-		Title: "No looking into JSON, and no putting it together: columns in, rows out",
+		Title: "Procedures neither read nor build JSON: they take columns and return rows",
 		Reason: "JSON_VALUE is NULL beyond 4,000 characters, and STRING_AGG and FOR JSON escape, cut and reorder what passes " +
 			"through them. A list goes in as a table or by OPENJSON … WITH; results come back as rows.",
 		Bad:      "DECLARE @name nvarchar(4000) = JSON_VALUE(@document, '$.name');",
