@@ -122,6 +122,44 @@ func TestUseExisting(t *testing.T) {
 	}
 }
 
+// An instance is not replaced while the start of its sub-orchestration waits: the new instance
+// would be told what comes of it. Afterwards it is.
+func TestReplaceWithQueuedChild(t *testing.T) {
+	t.Parallel()
+	child := orchestration.New("Child", func(_ *orchestration.Context, input string) (string, error) { return "child of " + input, nil })
+	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
+		result := orchestration.Sub(ctx, child, input)
+		if input == "first" {
+			return "", orchestration.Sleep(ctx, time.Millisecond)
+		}
+		return result.Await()
+	})
+	store := openStore(t)
+	c := client.New(store)
+	work(t, store, parent)
+	run, err := client.Start(t.Context(), c, parent, "i", "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Start(t.Context(), c, parent, "i", "second", client.ReplaceFinished()); !errors.Is(err, provider.ErrStillRunning) {
+		t.Errorf("with a child whose start waits: %v", err)
+	}
+	work(t, store, child)
+	if _, err := c.Wait(deadline(t), "i::sub::2"); err != nil {
+		t.Fatal(err)
+	}
+	run, err = client.Start(t.Context(), c, parent, "i", "second", client.ReplaceFinished())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result, err := run.Wait(deadline(t)); err != nil || result != "child of second" {
+		t.Errorf("%q, %v", result, err)
+	}
+}
+
 // ReplaceFinished replaces what has ended, and loses nothing that has not: not a waiting
 // start, not what runs, not what is between two executions, not a child that runs.
 func TestReplaceFinished(t *testing.T) {

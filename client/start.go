@@ -51,7 +51,8 @@ func UseExisting() StartOption {
 // ReplaceFinished deletes a finished instance that uses the id, with its sub-orchestrations, and starts the new one.
 // An instance that runs, or whose start waits, is not replaced: the start fails with [ErrAlreadyExists], unless
 // UseExisting is given as well. Errors: [provider.ErrSubOrchestration] if the finished instance is a
-// sub-orchestration; [provider.ErrStillRunning] if one of its sub-orchestrations runs.
+// sub-orchestration; [provider.ErrStillRunning] if one of its sub-orchestrations runs, or
+// waits for its first turn.
 //
 // Deleting and starting are two steps. If another start comes between them, this start fails with [ErrAlreadyExists].
 // If the process ends between them, nothing is started. If several callers replace one instance at the same time, a
@@ -185,9 +186,43 @@ func (c *Client) remove(ctx context.Context, instance string) error {
 	if err != nil {
 		return err
 	}
-	_, err = admin.DeleteInstance(ctx, instance, false)
+	err = c.noneQueued(ctx, admin, instance)
+	if err == nil {
+		_, err = admin.DeleteInstance(ctx, instance, false)
+	}
 	if err != nil && !errors.Is(err, provider.ErrNotFound) {
 		return fmt.Errorf("replacing the finished instance: %w", err)
+	}
+	return nil
+}
+
+// noneQueued refuses an instance with a sub-orchestration whose start waits. A deletion would leave
+// the start, and what comes of it would be told to the new instance.
+func (c *Client) noneQueued(ctx context.Context, admin provider.Admin, instance string) error {
+	tree, err := admin.GetInstanceTree(ctx, instance)
+	if err != nil {
+		return err
+	}
+	for _, id := range tree.AllIDs {
+		executions, err := admin.ListExecutions(ctx, id)
+		if err != nil {
+			return err
+		}
+		for _, execution := range executions {
+			history, err := c.store.ReadWithExecution(ctx, id, execution)
+			if err != nil && !errors.Is(err, provider.ErrCorrupt) {
+				return err
+			}
+			for _, child := range replay.UnreportedChildren(id, history) {
+				use, err := provider.FindInstance(ctx, c.store, child)
+				if err != nil {
+					return err
+				}
+				if use != nil && !use.Begun() {
+					return fmt.Errorf("its sub-orchestration %q waits to begin: %w", child, provider.ErrStillRunning)
+				}
+			}
+		}
 	}
 	return nil
 }

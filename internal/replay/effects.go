@@ -1,6 +1,11 @@
 package replay
 
-import "github.com/duroxide/duroxide-go/provider"
+import (
+	"maps"
+	"slices"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
 
 // MaxCarryForward is how many unconsumed queue messages continue-as-new takes
 // along; the first ones in order of arrival (§7.2).
@@ -126,6 +131,23 @@ func OpenChildren(instance string, history []provider.Event) []string {
 		children[i] = childInstance(instance, child)
 	}
 	return children
+}
+
+// UnreportedChildren are the ids of the children that a recorded history started and that have not
+// reported, cancelled or not.
+func UnreportedChildren(instance string, history []provider.Event) []string {
+	children := map[uint64]string{}
+	for _, event := range history {
+		switch k := event.Kind.(type) {
+		case provider.SubOrchestrationScheduled:
+			children[event.EventID] = childInstance(instance, k.Instance)
+		case provider.SubOrchestrationCompleted, provider.SubOrchestrationFailed:
+			if event.SourceEventID != nil {
+				delete(children, *event.SourceEventID)
+			}
+		}
+	}
+	return slices.Collect(maps.Values(children))
 }
 
 // openChildren are the dispatched children that have neither reported nor been
