@@ -56,6 +56,8 @@ var faults = map[int32]fault{
 	2627: lostRace, // meaning have numbers of their own, see meanings.
 	2801: lostRace, // a procedure was changed since the call was compiled
 	3960: lostRace, // snapshot update conflict
+	3958: lostRace, // a row version that was being read is not there,
+	3959: lostRace, // the version store is full,
 	3966: lostRace, // the row versions that were being read are gone
 
 	41301: lostRace, // memory-optimised tables: dependency failure,
@@ -83,9 +85,14 @@ var faults = map[int32]fault{
 	921:   failingOver, // not yet recovered
 	922:   failingOver, // being recovered
 	926:   failingOver,
+	952:   failingOver, // in transition
 	976:   failingOver, // replica that takes no calls
 	983:   failingOver, // replica without role
+	988:   failingOver, // without a quorum
 	4221:  failingOver, // readable secondary that waits for row versions
+	17142: failingOver, // server paused,
+	17188: failingOver, // shutting down,
+	18451: failingOver, // open to administrators only,
 	18401: failingOver, // server in script upgrade mode
 	40613: failingOver,
 	// It is also how a failover looks, so that a running store goes on trying. Open
@@ -100,6 +107,11 @@ var faults = map[int32]fault{
 	40166: cutOff,
 	40197: cutOff,
 	40540: cutOff,
+	40549: cutOff, // Azure: the session took too long a transaction,
+	40550: cutOff, // too many locks,
+	40551: cutOff, // too much of tempdb,
+	40552: cutOff, // of the transaction log,
+	40553: cutOff, // or of memory
 
 	1101:  full,
 	1105:  full,
@@ -163,8 +175,27 @@ func judgeNumbers(reported sqlserver.Error) fault {
 		f.advice += detail(e)
 		return f
 	}
+	for _, e := range all(reported) {
+		if f, known := judgeSeverity(e.Class); known {
+			f.advice += detail(e)
+			return f
+		}
+	}
 	// The last one is what the driver takes for the whole.
 	return fault{advice: "unexpected error of the server, please report it" + detail(reported)}
+}
+
+// judgeSeverity tells what the severity of an error means whose number is not known. The server ends the session with one from 20 on;
+// 17 is a lack of resources or a limit that an administrator has set, and 19 a limit that nobody can set. A turn that such an error
+// meets must not count as refused: its orchestration would fail.
+func judgeSeverity(severity uint8) (f fault, known bool) {
+	switch {
+	case severity >= 20:
+		return cutOff, true
+	case severity == 17 || severity == 19:
+		return exhausted, true
+	}
+	return fault{}, false
 }
 
 // detail identifies an error of the server, and quotes its text if that is safe.

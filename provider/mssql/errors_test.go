@@ -37,13 +37,13 @@ func TestJudgeNumbers(t *testing.T) {
 	}
 	cases := map[want][]int32{
 		{undone, ErrBusy}: {
-			0, 601, 1205, 1222, 2601, 2627, 2801, 3960, 3966, 41301, 41302, 41305, 41325, 41839,
+			0, 601, 1205, 1222, 2601, 2627, 2801, 3960, 3966, 41301, 41302, 41305, 41325, 41839, 3958, 3959,
 			701, 802, 845, 1204, 8645, 8651, 10928, 10929, 10936, 40501, 49918, 49919, 49920,
 		},
-		{undone, ErrUnreachable}:     {615, 921, 922, 926, 976, 983, 4221, 18401, 40613},
+		{undone, ErrUnreachable}:     {615, 921, 922, 926, 952, 976, 983, 988, 4221, 17142, 17188, 18401, 18451, 40613},
 		{undone, ErrMissingDatabase}: {4060},
 		{undone, ErrFull}:            {1101, 1105, 9002, 40544},
-		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540},
+		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540, 40549, 40550, 40551, 40552, 40553},
 		{permanent, ErrReadOnly}:     {3906, 3908},
 		{permanent, ErrLogin}:        {18452, 18456, 18470, 18486, 18487, 18488},
 		{permanent, ErrPermission}:   {229, 230, 262, 297, 300, 916, 15247},
@@ -80,6 +80,23 @@ func TestJudgeUnknownNumbers(t *testing.T) {
 		if f.class != permanent || f.sentinel != nil || !strings.Contains(f.advice, fmt.Sprint(number)) {
 			t.Errorf("error %d is judged %+v; want an unknown one", number, f)
 		}
+	}
+}
+
+// Of a number that is not known, the severity tells whether to try again: from 20 on the server has ended the session, so that the
+// outcome of the call is unknown, and 17 and 19 are a lack of resources.
+func TestJudgeSeverities(t *testing.T) {
+	t.Parallel()
+	for severity, want := range map[uint8]fault{13: {}, 16: {}, 17: exhausted, 18: {}, 19: exhausted, 20: cutOff, 21: cutOff, 24: cutOff} {
+		unheard := sqlserver.Error{Number: 3999, Class: severity, Message: "something"}
+		f := judge(unheard)
+		if f.class != want.class || !errors.Is(f.sentinel, want.sentinel) || !strings.Contains(f.advice, "3999") {
+			t.Errorf("severity %d is judged %+v; want the class and the sentinel of %+v", severity, f, want)
+		}
+	}
+	first := sqlserver.Error{Number: 3998, Class: 20, Message: "why"}
+	if f := judge(sqlserver.Error{Number: 3999, Class: 16, All: []sqlserver.Error{first, {Number: 3999, Class: 16}}}); f.class != unknown {
+		t.Errorf("an error that ended the session, with another behind it, is judged %+v", f)
 	}
 }
 
