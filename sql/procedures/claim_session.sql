@@ -17,8 +17,8 @@
 --
 -- Hints: READCOMMITTEDLOCK waits for a claim that is not committed yet, which may be this owner's,
 --   even where readers see row versions or writes look at them first (optimized locking). FORCESEEK
---   locks the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED PLAN prevents
---   a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
+--   and INDEX lock the row before its keys in the indexes, and ROWLOCK keeps to rows. KEEPFIXED
+--   PLAN prevents a new plan when many rows have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.claim_session
     @session_id NVARCHAR(400),
     @owner      NVARCHAR(400),
@@ -33,7 +33,7 @@ SET @fresh = 0;
 -- vet:allow Q3: a session's lease has an owner instead of a token
 UPDATE s
 SET locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
-FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
 WHERE session_id = @session_id
   AND worker_id = @owner
   AND locked_until > @now
@@ -45,7 +45,7 @@ SET @fresh = 1;
 -- vet:allow Q3: a session's lease has an owner instead of a token
 UPDATE s
 SET worker_id = @owner, locked_until = @now + @session_ms, last_activity_at = @now, claims = claims + 1
-FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
 WHERE session_id = @session_id
   AND locked_until <= @now
 OPTION (KEEPFIXED PLAN);

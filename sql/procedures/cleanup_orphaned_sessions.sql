@@ -43,7 +43,7 @@ BEGIN
     SET @portion = @@ROWCOUNT;
     DELETE s
     FROM @orphaned AS o
-    INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = o.session_id
+    INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = o.session_id
     WHERE s.locked_until < @now;
     SET @deleted = @deleted + @@ROWCOUNT;
 END;

@@ -235,7 +235,7 @@ BEGIN TRY
             UPDATE b
             SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
             -- vet:allow Q3-wait: if the row is passed over, the loop looks again
-            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
             WHERE instance_id = @candidate
               AND version_id = @version_id
               AND code_id = @code_id
@@ -245,7 +245,7 @@ BEGIN TRY
             -- vet:allow Q3: there is a head only as long as nobody holds the instance
             UPDATE b
             SET lock_token = @lock_token, locked_until = @now + @lock_ms, head_id = NULL, wake_at = @now + @lock_ms
-            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+            FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
             WHERE instance_id = @candidate
               AND version_id = @version_id
               AND code_id = @code_id
@@ -271,7 +271,7 @@ BEGIN TRY
             UPDATE q
             SET lock_token = @lock_token, attempt_count = q.attempt_count + 1
             FROM @messages AS m
-            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = m.id
+            INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.id = m.id
             WHERE q.instance_id = @candidate
             OPTION (KEEPFIXED PLAN);
             SET @taken = @@ROWCOUNT;
@@ -309,7 +309,7 @@ BEGIN TRY
                     -- Kept, they would be fetched again and again (pitfall P3).
                     -- vet:allow Q3: this transaction has taken the instance
                     DELETE q
-                    FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id)))
+                    FROM duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token
                     OPTION (KEEPFIXED PLAN);
@@ -317,7 +317,7 @@ BEGIN TRY
                     VALUES (@candidate, @@ROWCOUNT);
                     -- vet:allow Q3: this transaction has taken the instance
                     DELETE b
-                    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+                    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
                     WHERE instance_id = @candidate
                       AND lock_token = @lock_token
                       AND NOT EXISTS (
@@ -335,7 +335,7 @@ BEGIN TRY
                 -- vet:allow Q3: this transaction has taken the instance
                 UPDATE b
                 SET lock_token = NULL, locked_until = NULL, wake_at = NULL
-                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+                FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
                 WHERE instance_id = @candidate
                   AND lock_token = @lock_token
                 OPTION (KEEPFIXED PLAN);

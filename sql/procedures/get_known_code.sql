@@ -43,7 +43,7 @@ IF @always = 0 AND @seen_at > @now - 20000
     RETURN;
 UPDATE k
 SET seen_at = @now
-FROM duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK (pk_known_code (id)))
+FROM duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK, INDEX (pk_known_code))
 WHERE id = @known_id
   AND (@always = 1 OR seen_at <= @now - 20000);
 -- It may be removed at this moment.

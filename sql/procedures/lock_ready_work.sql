@@ -136,7 +136,7 @@ SET lock_token = f.lock_token, locked_until = @now + @lock_ms, attempt_count = q
     ready = 0, wake_at = @now + @lock_ms
 FROM @found AS f
 -- vet:allow Q3-wait: the caller takes what this passes over one by one
-INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id))) ON q.id = f.id
+INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = f.id
 WHERE q.ready = 1
 OPTION (KEEPFIXED PLAN);
 SET @locked = @@ROWCOUNT;

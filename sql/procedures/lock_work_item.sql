@@ -215,7 +215,7 @@ BEGIN TRY
         UPDATE q
         SET lock_token = @lock_token, locked_until = @now + @lock_ms, attempt_count = attempt_count + 1,
             ready = 0, wake_at = @now + @lock_ms
-        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+        FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
         WHERE id = @id
           AND ready = 1
         OPTION (KEEPFIXED PLAN);
@@ -237,7 +237,7 @@ BEGIN TRY
             -- vet:allow Q3: this transaction has taken the activity
             UPDATE q
             SET lock_token = NULL, locked_until = NULL, attempt_count = attempt_count - 1, ready = 1, wake_at = visible_at
-            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+            FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
             WHERE id = @id
               AND lock_token = @lock_token
             OPTION (KEEPFIXED PLAN);

@@ -63,12 +63,12 @@ OPTION (KEEPFIXED PLAN);
 UPDATE b
 SET head_id = NULL
 FROM @locked AS l
-INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = l.instance_id
+INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = l.instance_id
 OPTION (KEEPFIXED PLAN);
 UPDATE b
 SET version_id = s.version_id, code_id = s.code_id, head_id = s.head_id, wake_at = s.wake_at
 FROM @locked AS l
-INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id))) ON b.instance_id = l.instance_id
+INNER LOOP JOIN duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes)) ON b.instance_id = l.instance_id
 CROSS APPLY duroxide.inbox_state(b.instance_id, @now, NULL) AS s
 WHERE b.lock_token IS NULL
    OR b.locked_until <= @now

@@ -45,7 +45,7 @@ IF EXISTS (SELECT 1 FROM @due AS d)
     UPDATE q
     SET ready = 1
     FROM @due AS d
-    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id))) ON q.id = d.id
+    INNER LOOP JOIN duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, READPAST, UPDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue)) ON q.id = d.id
     WHERE q.ready = 0
       AND q.wake_at <= @now
     OPTION (KEEPFIXED PLAN);

@@ -60,7 +60,7 @@ BEGIN TRY
 
         DELETE k
         FROM @old AS o
-        INNER LOOP JOIN duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK (pk_known_code (id))) ON k.id = o.id
+        INNER LOOP JOIN duroxide.known_code AS k WITH (ROWLOCK, FORCESEEK, INDEX (pk_known_code)) ON k.id = o.id
         WHERE k.seen_at < @now - 86400000;
         DELETE kn
         FROM @old AS o

@@ -41,7 +41,7 @@ BEGIN TRY
     -- after the lease had seemed to end.
     UPDATE b
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, head_id = NULL
-    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token
       AND locked_until > @now

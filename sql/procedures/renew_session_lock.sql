@@ -46,7 +46,7 @@ BEGIN TRY
     UPDATE s
     SET locked_until = @now + @extend_ms
     FROM @mine AS m
-    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id
+    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = m.session_id
     WHERE s.worker_id IN (SELECT o.id FROM @owners AS o)
       AND s.locked_until > @now
       AND s.last_activity_at > @now - @idle_ms

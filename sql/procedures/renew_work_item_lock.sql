@@ -43,7 +43,7 @@ BEGIN TRY
     -- lease had seemed to end.
     UPDATE q
     SET locked_until = @now + @extend_ms, wake_at = @now + @extend_ms, ready = 0, heartbeat = COALESCE(@heartbeat, heartbeat)
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
     WHERE id = @id
       AND lock_token = @lock_token
       AND locked_until > @now

@@ -42,7 +42,7 @@ BEGIN TRY
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     UPDATE b
     SET lock_token = @lock_token
-    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+    FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
     WHERE instance_id = @instance_id
       AND lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
@@ -60,7 +60,7 @@ BEGIN TRY
     -- vet:allow Q6-order: whoever writes these rows has locked the inbox before
     DELETE q
     FROM @letters AS l
-    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_orchestrator_queue (instance_id, id))) ON q.id = l.queue_id
+    INNER LOOP JOIN duroxide.orchestrator_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_orchestrator_queue)) ON q.id = l.queue_id
     WHERE q.instance_id = @instance_id
       AND q.lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
@@ -74,7 +74,7 @@ BEGIN TRY
         -- vet:allow Q3: the inbox is locked above, and has the token
         UPDATE b
         SET lock_token = NULL, locked_until = NULL, head_id = NULL, wake_at = NULL
-        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_inboxes (instance_id)))
+        FROM duroxide.inboxes AS b WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_inboxes))
         WHERE instance_id = @instance_id
           AND lock_token = @lock_token
         OPTION (KEEPFIXED PLAN);

@@ -63,14 +63,14 @@ BEGIN TRY
         SET @claims = NULL;
     -- vet:allow Q3: as in an abandon, a lease that has ended by itself still counts
     DELETE q
-    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_worker_queue (id)))
+    FROM duroxide.worker_queue AS q WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_worker_queue))
     WHERE id = @id
       AND lock_token = @lock_token
     OPTION (KEEPFIXED PLAN);
     IF @@ROWCOUNT = 0
         THROW 50010, N'Invalid lock token.', 1;
     DELETE s
-    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id)))
+    FROM duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions))
     WHERE session_id = @session_id
       AND claims = @claims;
     INSERT INTO duroxide.dead_letters (queue, queue_id, instance_id, work_item, error, created_at)

@@ -149,7 +149,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "renews sessions by the index of their ends", kind: orderSwapped, module: "renew_session_lock",
-		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK (pk_sessions (session_id))) ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
+		old: "    FROM @mine AS m\n    INNER LOOP JOIN duroxide.sessions AS s WITH (READCOMMITTEDLOCK, ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = m.session_id\n", new: "    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))\n",
 	},
 	{
 		what: "ends activities whose leases have ended", kind: conditionRemoved, module: "ack_instance_work",

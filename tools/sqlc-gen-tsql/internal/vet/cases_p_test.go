@@ -207,6 +207,13 @@ func TestForbidden(t *testing.T) {
 		{"READ UNCOMMITTED in all its forms", "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;\nSELECT id FROM dbo.users WITH (READUNCOMMITTED);\nSELECT id FROM dbo.users WITH (READCOMMITTED);", []string{"1 P4-nolock", "2 P4-nolock"}},
 		{"a call of a system procedure", proc("EXEC sp_getapplock @Resource = N'x', @LockMode = 'Exclusive';"), nil},
 		{"SP_ in capitals", "CREATE PROCEDURE dbo.SP_one AS SELECT 1 AS one;", []string{"1 P4-prefix"}},
+		{
+			"FORCESEEK with columns, by an alias and without one, and where it is allowed",
+			"DELETE o FROM dbo.users AS u INNER LOOP JOIN dbo.orders AS o WITH (FORCESEEK (pk_orders (id))) ON o.id = u.id;\n" +
+				"DELETE FROM dbo.orders WITH (FORCESEEK (pk_orders (id))) WHERE id = 1;\n" +
+				"DELETE o FROM dbo.users AS u WITH (FORCESEEK (pk_users (id))) INNER LOOP JOIN dbo.orders AS o WITH (FORCESEEK) ON o.id = u.id;",
+			[]string{"1 P4-forceseek", "2 P4-forceseek"},
+		},
 		{"a cursor, in each statement", proc("DECLARE c CURSOR FOR SELECT id FROM dbo.users;\nOPEN c;"), []string{"2 P4-cursor", "3 P4-cursor"}},
 	})
 }

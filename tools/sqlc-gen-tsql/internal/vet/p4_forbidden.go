@@ -59,6 +59,14 @@ var forbiddenRules = []Rule{
 		check:    forbid("WAITFOR", "let the caller wait", func(n syntax.Node) bool { return is[*syntax.Waitfor](n) }),
 	},
 	{
+		ID:     "P4-forceseek",
+		Title:  "FORCESEEK names no columns for the table that an UPDATE or a DELETE changes",
+		Reason: "The server's manual allows the hint with columns only for tables that are read. Together with INDEX it says the same and is allowed.",
+		Bad:    "UPDATE u SET name = N'' FROM dbo.users AS u WITH (FORCESEEK (pk_users (id))) WHERE u.id = 1;",
+		Good:   "UPDATE u SET name = N'' FROM dbo.users AS u WITH (FORCESEEK, INDEX (pk_users)) WHERE u.id = 1;",
+		check:  checkSeeksOfTargets,
+	},
+	{
 		ID:       "P4-goto",
 		Title:    "No GOTO",
 		Reason:   "Neither a reader nor a tool can say what holds at a label.",
@@ -100,4 +108,24 @@ func checkDirtyReads(p *pass) {
 			return true
 		})
 	}
+}
+
+// checkSeeksOfTargets looks at the target's own hints, which may stand in the FROM.
+func checkSeeksOfTargets(p *pass) {
+	p.statements(func(u *unit, s syntax.Stmt, n syntax.Node) {
+		written, target := u.target(s)
+		if target == nil {
+			return
+		}
+		for t := range syntax.All[*syntax.TableRef](n) {
+			if target != syntax.TableSource(t) && (written == nil || written.ref != t) {
+				continue
+			}
+			for _, h := range t.Hints {
+				if h.Name == "FORCESEEK" && h.Value != "" {
+					p.report(u, h.Span, "write FORCESEEK, INDEX (…)", "this hint is not allowed for what the statement changes")
+				}
+			}
+		}
+	})
 }
