@@ -25,8 +25,10 @@ var (
 	failingOver = fault{class: undone, sentinel: ErrUnreachable, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
 	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
 	full        = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
-	readOnly    = fault{sentinel: ErrReadOnly, advice: "the database is read-only: connect to the primary replica, or make the database writable"}
-	noLogin     = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
+	// A primary replica is read-only for a while when it fails over, which must fail nobody's orchestration.
+	readOnly = fault{class: undone, slow: true, sentinel: ErrReadOnly, advice: "the database is read-only and nothing was stored: " +
+		"connect to the primary replica, or make the database writable; then try again"}
+	noLogin = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
 		"and that the login may use the database"}
 	expiredLogin = fault{sentinel: ErrLogin, advice: "login failed: the login is disabled or locked, or its password has expired; have an administrator reset it"}
 	noRights     = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime, " +

@@ -44,7 +44,7 @@ func TestJudgeNumbers(t *testing.T) {
 		{undone, ErrMissingDatabase}: {4060},
 		{undone, ErrFull}:            {1101, 1105, 9002, 40544},
 		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540, 40549, 40550, 40551, 40552, 40553},
-		{permanent, ErrReadOnly}:     {3906, 3908},
+		{undone, ErrReadOnly}:        {3906, 3908},
 		{permanent, ErrLogin}:        {18452, 18456, 18470, 18486, 18487, 18488},
 		{permanent, ErrPermission}:   {229, 230, 262, 297, 300, 916, 15247},
 		{permanent, ErrMissingDatabase}: {
