@@ -165,6 +165,14 @@ var adminOperations = []string{
 	"delete_instance", "delete_instances_atomic", "delete_instance_bulk", "delete_orphan_messages", "prune_executions", "prune_executions_bulk",
 }
 
+// holderOperations are those that whoever holds a lock token makes. An error of theirs that is permanent says that what is held is
+// at fault: the orchestration fails, the activity is cancelled. So a fault of the database or of the login's rights, which an
+// administrator can mend while the work waits, must not be permanent to them.
+var holderOperations = []string{
+	opAckOrchestration, "renew_orchestration_item_lock", "abandon_orchestration_item",
+	opAckWork, "renew_work_item_lock", "keep_heartbeat", "abandon_work_item", "renew_locks",
+}
+
 // judgeNumbers tells what an error of the server means. The server may report several
 // at once: the one that says why comes first, and behind it stand consequences such as
 // "the login failed" (18456) behind a missing database (4060).

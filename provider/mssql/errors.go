@@ -110,7 +110,15 @@ func classify(operation string, err error) error {
 		f = noAdmin
 		f.advice += detail(reported)
 	}
+	if f.class == permanent && canBeMended(f) && slices.Contains(holderOperations, operation) {
+		f.class = unknown
+	}
 	return f.report(operation, err)
+}
+
+// canBeMended reports whether an administrator can remove the cause, which is not the call itself.
+func canBeMended(f fault) bool {
+	return f.sentinel != nil && !errors.Is(f.sentinel, provider.ErrInvalidArgument)
 }
 
 // unconnected is an error from before the call was sent: there was no connection.
