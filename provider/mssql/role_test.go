@@ -312,7 +312,7 @@ func TestWorkOutlivesARefusal(t *testing.T) {
 	go func() { done <- w.Run(ctx) }()
 	owner := mssqltest.DB(t)
 	change := func(how string) {
-		for _, procedure := range strings.Fields("ack_orchestration_item ack_turn_and_take ack_work_item ack_work_and_take renew_locks renew_work_item_lock") {
+		for procedure := range strings.FieldsSeq("ack_orchestration_item ack_turn_and_take ack_work_item ack_work_and_take renew_locks renew_work_item_lock") {
 			ok(t, run(t, owner, fmt.Sprintf(how, schema, procedure, user)))
 		}
 	}

@@ -57,21 +57,29 @@ func (b *binder) systemView(v *sysview.View, maybe bool) *source {
 func (p *planner) system(r *systemRel, q request) *physical {
 	conds, startup := splitStartup(q.conds, made(r))
 	need := q.need.with(slotsOf(conds...))
-	var key *node
-	if at := r.view.Key(); at >= 0 && r.slots[at] >= 0 {
-		for i, n := range conds {
-			if found := sargs(n, i, map[int]int{r.slots[at]: at}); len(found) == 1 && found[0].op == "=" && independent(found[0].values[0], r.columns()) {
-				key = found[0].values[0]
-				break
-			}
-		}
-	}
+	column, key := r.key(conds)
 	x := &physical{rows: 100, cost: 200}
 	if key != nil {
 		x.rows, x.cost = 5, 10
 	}
-	x.build = func() (execute.Operator, error) { return p.systemRows(r, key, need) }
+	x.build = func() (execute.Operator, error) { return p.systemRows(r, column, key, need) }
 	return p.filtered(x, conds, startup)
+}
+
+// key finds a column by which the view can be asked, and what it must equal; nil if there is none.
+func (o *systemRel) key(conds []*node) (column int, equals *node) {
+	for _, column := range o.view.Keys() {
+		if o.slots[column] < 0 {
+			continue
+		}
+		for i, n := range conds {
+			found := sargs(n, i, map[int]int{o.slots[column]: column})
+			if len(found) == 1 && found[0].op == "=" && independent(found[0].values[0], o.columns()) {
+				return column, found[0].values[0]
+			}
+		}
+	}
+	return 0, nil
 }
 
 // columns are the places of the columns by slot.
@@ -85,7 +93,7 @@ func (o *systemRel) columns() map[int]int {
 	return out
 }
 
-func (p *planner) systemRows(r *systemRel, key *node, need set) (execute.Operator, error) {
+func (p *planner) systemRows(r *systemRel, column int, key *node, need set) (execute.Operator, error) {
 	columns := loads(r.slots, need)
 	wanted := make([]bool, len(r.slots))
 	for _, c := range columns {
@@ -104,7 +112,7 @@ func (p *planner) systemRows(r *systemRel, key *node, need set) (execute.Operato
 		if err != nil {
 			return nil, err
 		}
-		rows, err := r.view.Find(asking(run.Frame), v, wanted)
+		rows, err := r.view.Find(asking(run.Frame), column, v, wanted)
 		return execute.FromSlice(run, rows, columns), err
 	}}, err
 }

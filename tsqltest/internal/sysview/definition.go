@@ -36,28 +36,52 @@ func relation[T any](name, text string, rows func(c *Context) ([]T, error), maps
 	schemaName, short, _ := strings.Cut(name, ".")
 	v := &View{Schema: schemaName, Name: short, definition: define(name, text)}
 	get := merge(name, v.definition, maps)
-	v.rows = rowsOf(v, get, func(c *Context, _ Value) ([]T, error) { return rows(c) })
-	v.key = -1
+	v.rows = func(c *Context, wanted []bool) ([][]Value, error) {
+		found, err := rows(c)
+		return fill(found, v.definition, get, wanted), err
+	}
 	return v
 }
 
 // keyed adds to a view how to find the rows with one value in a column, for what procedures ask on every call.
 func keyed[T any](v *View, column string, find func(c *Context, key Value) ([]T, error), maps ...getters[T]) *View {
-	v.key = slices.IndexFunc(v.definition, func(d definition) bool { return d.Name == column })
-	v.find = rowsOf(v, merge(v.Name, v.definition, maps), find)
+	get := merge(v.Name, v.definition, maps)
+	v.keys = append(v.keys, key{v.column(column), func(c *Context, equals Value, wanted []bool) ([][]Value, error) {
+		found, err := find(c, equals)
+		return fill(found, v.definition, get, wanted), err
+	}})
 	return v
 }
 
-func rowsOf[T any](
-	v *View, get []func(T) Value, list func(c *Context, key Value) ([]T, error),
-) func(c *Context, key Value, wanted []bool) ([][]Value, error) {
-	return func(c *Context, key Value, wanted []bool) ([][]Value, error) {
-		found, err := list(c, key)
-		if err != nil {
-			return nil, err
+// ofObjects joins groups of views, and adds to those of objects, which are made of listObjects, how to find the rows of
+// one object and of one schema.
+func ofObjects(groups ...[]*View) []*View {
+	views := slices.Concat(groups...)
+	for _, v := range views {
+		if v.column("object_id") >= 0 {
+			v.narrowed("object_id", objectsWithID)
+			v.narrowed("schema_id", objectsInSchema)
 		}
-		return fill(found, v.definition, get, wanted), nil
 	}
+	return views
+}
+
+// narrowed adds how to find the rows with one value in a column, if the view has it: by looking at few objects.
+func (v *View) narrowed(by string, among func(db *schema.Database, id int32) []schema.Object) {
+	column := v.column(by)
+	if column < 0 {
+		return
+	}
+	v.keys = append(v.keys, key{column, func(c *Context, id Value, wanted []bool) ([][]Value, error) {
+		few := *c
+		few.among = among(c.Database, int32(id.Int()))
+		return v.rows(&few, wanted)
+	}})
+}
+
+// column is the place of a column; -1 if there is none of that name.
+func (v *View) column(name string) int {
+	return slices.IndexFunc(v.definition, func(d definition) bool { return d.Name == name })
 }
 
 // fill makes the rows.

@@ -1,6 +1,7 @@
 package sysview
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -44,7 +45,11 @@ var kindNames = map[string]string{
 func listObjects(kinds ...string) func(c *Context) ([]object, error) {
 	return func(c *Context) ([]object, error) {
 		var list []object
-		for _, o := range everyObject(c.Database) {
+		among := c.among
+		if among == nil {
+			among = everyObject(c.Database)
+		}
+		for _, o := range among {
 			if len(kinds) > 0 && !slices.Contains(kinds, o.Head().Kind) || !c.sees(o) {
 				continue
 			}
@@ -63,12 +68,35 @@ func everyObject(db *schema.Database) []schema.Object {
 			byID[u.Table.ID] = u.Table
 		}
 	}
-	list := make([]schema.Object, 0, len(byID))
-	for _, o := range byID {
-		list = append(list, o)
+	return slices.SortedFunc(maps.Values(byID), byObjectID)
+}
+
+func byObjectID(a, b schema.Object) int { return cmp.Compare(a.Head().ID, b.Head().ID) }
+
+// objectsWithID are the object, or the table of a table type, with the id.
+func objectsWithID(db *schema.Database, id int32) []schema.Object {
+	if o := db.Objects[id]; o != nil {
+		return []schema.Object{o}
 	}
-	slices.SortFunc(list, func(a, b schema.Object) int { return int(a.Head().ID) - int(b.Head().ID) })
-	return list
+	for _, u := range db.Types {
+		if u.Table != nil && u.Table.ID == id {
+			return []schema.Object{u.Table}
+		}
+	}
+	return []schema.Object{}
+}
+
+// objectsInSchema are the objects that sys.objects shows in a schema.
+func objectsInSchema(db *schema.Database, id int32) []schema.Object {
+	if id == schemaSys {
+		return slices.DeleteFunc(everyObject(db), func(o schema.Object) bool { return o.Head().Kind != "TT" })
+	}
+	for _, s := range db.Schemas {
+		if s.ID == id {
+			return append([]schema.Object{}, slices.SortedFunc(maps.Values(s.Objects), byObjectID)...)
+		}
+	}
+	return []schema.Object{}
 }
 
 // objectKind is the type column, which is padded to two characters.

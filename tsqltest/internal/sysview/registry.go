@@ -15,8 +15,8 @@ type directory struct {
 var registry = sync.OnceValue(func() *directory {
 	c := &directory{views: map[string]*View{}, functions: map[string]*Function{}}
 	for _, v := range slices.Concat(
-		objectViews(), columnViews(), typeViews(), indexViews(), constraintViews(), moduleViews(), principalViews(),
-		databaseViews(), sessionViews(), lockViews(), informationViews(), compatibilityViews(),
+		ofObjects(objectViews(), columnViews(), indexViews(), constraintViews(), moduleViews()),
+		typeViews(), principalViews(), databaseViews(), sessionViews(), lockViews(), informationViews(), compatibilityViews(),
 	) {
 		c.views[fold(v.Schema+"."+v.Name)] = v
 	}

@@ -14,6 +14,7 @@
 package sysview
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,9 @@ type Context struct {
 	Activity Activity
 	// Describer tells the columns of views, functions and queries. Without it views have none.
 	Describer Describer
+
+	// among, unless it is nil, are the objects that are looked at.
+	among []schema.Object
 }
 
 // Describer finds out what columns a query has without executing it.
@@ -60,8 +64,14 @@ type Describer interface {
 type View struct {
 	Schema, Name string
 	definition   []definition
-	rows, find   func(c *Context, key Value, wanted []bool) ([][]Value, error)
-	key          int // the column that find looks into; -1 for none
+	rows         func(c *Context, wanted []bool) ([][]Value, error)
+	keys         []key
+}
+
+// key is a column, and how to find the rows with one value in it.
+type key struct {
+	column int
+	find   func(c *Context, equals Value, wanted []bool) ([][]Value, error)
 }
 
 // Lookup finds a view by its name in any case: in sys, in INFORMATION_SCHEMA, or one of those that old scripts call
@@ -85,17 +95,24 @@ func (v *View) Columns(db *schema.Database) []Column { return columns(v.definiti
 
 // Rows returns the rows that are visible. Only columns with wanted[i] have values, unless wanted is nil. An error is
 // that of a view which not everybody may read.
-func (v *View) Rows(c *Context, wanted []bool) ([][]Value, error) { return v.rows(c, Value{}, wanted) }
+func (v *View) Rows(c *Context, wanted []bool) ([][]Value, error) { return v.rows(c, wanted) }
 
-// Key returns the column by which Find looks for rows; -1 if there is none. It is an integer.
-func (v *View) Key() int { return v.key }
+// Keys returns the columns by which Find looks for rows, the most selective first. They are integers.
+func (v *View) Keys() []int {
+	columns := make([]int, len(v.keys))
+	for i, k := range v.keys {
+		columns[i] = k.column
+	}
+	return columns
+}
 
-// Find is Rows for the rows that have a value in the column of Key, which is faster than taking all and comparing.
-func (v *View) Find(c *Context, key Value, wanted []bool) ([][]Value, error) {
-	if key.IsNull() {
+// Find is Rows for the rows that have a value in a column of Keys, which is faster than taking all and comparing.
+func (v *View) Find(c *Context, column int, equals Value, wanted []bool) ([][]Value, error) {
+	if equals.IsNull() {
 		return nil, nil
 	}
-	return v.find(c, key, wanted)
+	at := slices.IndexFunc(v.keys, func(k key) bool { return k.column == column })
+	return v.keys[at].find(c, equals, wanted)
 }
 
 // Function is a function of the system that returns a table.

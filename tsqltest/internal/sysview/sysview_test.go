@@ -2,6 +2,7 @@ package sysview
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -377,19 +378,50 @@ func TestFind(t *testing.T) {
 	s := newShop(t)
 	v := Lookup("sys", "dm_exec_sessions")
 	for id, want := range map[int64]string{51: "51|2", 52: "52|2", 99: ""} {
-		rows, err := v.Find(s.asOwner(), value.OfInt(id), nil)
+		rows, err := v.Find(s.asOwner(), v.Keys()[0], value.OfInt(id), nil)
 		if got := show("session_id transaction_isolation_level", v.Columns(s.db), rows); err != nil || got != want {
 			t.Errorf("session %d: %q, %v", id, got, err)
 		}
 	}
-	if rows, err := v.Find(s.asClerk(), value.OfInt(51), nil); err != nil || len(rows) != 0 {
+	if rows, err := v.Find(s.asClerk(), v.Keys()[0], value.OfInt(51), nil); err != nil || len(rows) != 0 {
 		t.Errorf("somebody else's session: %v, %v", rows, err)
 	}
-	if rows, err := v.Find(s.asOwner(), Value{}, nil); err != nil || len(rows) != 0 {
+	if rows, err := v.Find(s.asOwner(), v.Keys()[0], Value{}, nil); err != nil || len(rows) != 0 {
 		t.Errorf("NULL: %v, %v", rows, err)
 	}
-	if Lookup("sys", "tables").Key() != -1 || v.Columns(s.db)[v.Key()].Name != "session_id" {
-		t.Error("wrong keys")
+}
+
+// By each key of each view, Find finds the rows that have the value, in the order of Rows.
+func TestFindFindsWhatRowsHas(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	found := 0
+	for name, v := range registry().views {
+		all, err := v.Rows(s.asOwner(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range v.Keys() {
+			groups := map[int64][][]Value{math.MaxInt32: nil}
+			for _, row := range all {
+				groups[row[key].Int()] = append(groups[row[key].Int()], row)
+			}
+			for id, want := range groups {
+				got, err := v.Find(s.asOwner(), key, value.OfInt(id), nil)
+				columns := v.Columns(s.db)
+				var names []string
+				for _, c := range columns {
+					names = append(names, c.Name)
+				}
+				if names := strings.Join(names, " "); err != nil || show(names, columns, got) != show(names, columns, want) {
+					t.Errorf("%s with %s = %d: %v, %v, want %v", name, columns[key].Name, id, got, err, want)
+				}
+				found += len(got)
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d rows were found", found)
 	}
 }
 
