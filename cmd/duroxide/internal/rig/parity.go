@@ -17,6 +17,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,7 +105,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		activity.New(step.Name(), func(ctx context.Context, input int) (int, error) {
 			began := time.Now()
 			defer func() { took.Add(int64(time.Since(began))); ran.Add(1) }()
-			return input, clock.Sleep(ctx, config.Activity)
+			return input, workFor(ctx, config.Activity)
 		}))
 	if err != nil {
 		return Parity{}, err
@@ -154,6 +155,17 @@ var (
 		return len(results), err
 	})
 )
+
+// workFor takes exactly d. A timer may end a millisecond late, so the end is not left to one.
+func workFor(ctx context.Context, d time.Duration) error {
+	end := time.Now().Add(d)
+	err := clock.Sleep(ctx, d-time.Millisecond)
+	for err == nil && time.Now().Before(end) {
+		runtime.Gosched()
+		err = ctx.Err()
+	}
+	return err
+}
 
 // inSequence makes an orchestration that runs activities one after the other.
 func inSequence(name string, activities int) orchestration.Definition[int, int] {
