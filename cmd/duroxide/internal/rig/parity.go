@@ -117,7 +117,7 @@ func RunParity(ctx context.Context, config ParityConfig) (Parity, error) {
 		ended: func(s sample) { samples = append(samples, s) },
 	}
 	began := time.Now()
-	if err := load.run(ctx, func(int) bool { return time.Since(began) < config.Window }); err != nil {
+	if err := load.run(ctx, func(started int) bool { return started == 0 || time.Since(began) < config.Window }); err != nil {
 		return Parity{}, err
 	}
 	costs, elapsed, err := m.read(len(samples), stop)
