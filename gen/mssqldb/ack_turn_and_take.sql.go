@@ -126,11 +126,11 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"error_number", "error_message", "turn_failed"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
+		{"error_number", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},
@@ -198,10 +198,10 @@ type AckTurnAndTakeResult struct {
 	ValuesReturned   bool // false: the call yielded no Values
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
+	Failure          TakeFailureRow
+	FailureReturned  bool // false: the call yielded no Failure
 }
 
 // AckTurnAndTake commits one turn, and then takes the next one and activities: ack_orchestration_item and take
@@ -267,11 +267,11 @@ func (q *Queries) AckTurnAndTake(ctx context.Context, p AckTurnAndTakeParams) (A
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 			r.MessagesReturned = true
 		case 6:
-			r.Failure, err = readOne(rows, scanTakeFailureRow)
-			r.FailureReturned = true
-		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
 			r.WorkReturned = true
+		case 7:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
 		}
 		return err
 	})

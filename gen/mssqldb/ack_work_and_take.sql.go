@@ -64,11 +64,11 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"error_number", "error_message", "turn_failed"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
+		{"error_number", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
@@ -128,10 +128,10 @@ type AckWorkAndTakeResult struct {
 	ValuesReturned   bool // false: the call yielded no Values
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
+	Failure          TakeFailureRow
+	FailureReturned  bool // false: the call yielded no Failure
 }
 
 // AckWorkAndTake ends activities, each as ack_work_item does, and then takes a turn and the next activities, as
@@ -181,11 +181,11 @@ func (q *Queries) AckWorkAndTake(ctx context.Context, p AckWorkAndTakeParams) (A
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 			r.MessagesReturned = true
 		case 6:
-			r.Failure, err = readOne(rows, scanTakeFailureRow)
-			r.FailureReturned = true
-		case 7:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
 			r.WorkReturned = true
+		case 7:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
 		}
 		return err
 	})

@@ -50,11 +50,11 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 		{"event_id", "event_data"},
 		{"kv_key", "value", "last_updated_at_ms"},
 		{"id", "work_item"},
-		{"error_number", "error_message", "turn_failed"},
 		{
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
+		{"error_number", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
@@ -88,17 +88,6 @@ type TakeParams struct {
 	Hasty        bool
 }
 
-// TakeFailureRow is a row that [Queries.Take] returns.
-type TakeFailureRow struct {
-	ErrorNumber  int32
-	ErrorMessage string
-	TurnFailed   bool
-}
-
-func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
-	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage, &r.TurnFailed)
-}
-
 // TakeWorkRow is a row that [Queries.Take] returns.
 type TakeWorkRow struct {
 	Position     int32
@@ -117,6 +106,18 @@ func scanTakeWorkRow(rows *sql.Rows, r *TakeWorkRow) error {
 	return rows.Scan(&r.Position, &r.ID, &r.InstanceID, &r.WorkItem, &r.AttemptCount, &r.FreshSession, &r.DueUntil, &r.LookedMs, &r.Heartbeat, &r.WaitedMs)
 }
 
+// TakeFailureRow is a row that [Queries.Take] returns.
+type TakeFailureRow struct {
+	ErrorNumber  int32
+	ErrorMessage string
+	TurnFailed   bool
+	WorkFailed   bool
+}
+
+func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
+	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage, &r.TurnFailed, &r.WorkFailed)
+}
+
 // TakeResult is what [Queries.Take] returns.
 type TakeResult struct {
 	Dropped          []FetchOrchestrationItemDroppedRow
@@ -129,15 +130,15 @@ type TakeResult struct {
 	ValuesReturned   bool // false: the call yielded no Values
 	Messages         []FetchOrchestrationItemMessagesRow
 	MessagesReturned bool // false: the call yielded no Messages
-	Failure          TakeFailureRow
-	FailureReturned  bool // false: the call yielded no Failure
 	Work             []TakeWorkRow
 	WorkReturned     bool // false: the call yielded no Work
+	Failure          TakeFailureRow
+	FailureReturned  bool // false: the call yielded no Failure
 }
 
 // Take locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
 // does not reach the caller, which may have committed something before: it is returned as a result
-// set. Work that was locked before the error stays locked.
+// set. Work that was locked before the error stays locked, and is returned.
 func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 	a := newArgs(16)
 	sendEither(&a, q, "work", "work_json", &typeTakeListV1, p.Work, (*TakeListV1Row).tvp, (*TakeListV1Row).put)
@@ -175,11 +176,11 @@ func (q *Queries) Take(ctx context.Context, p TakeParams) (TakeResult, error) {
 			r.Messages, err = readMany(rows, scanFetchOrchestrationItemMessagesRow)
 			r.MessagesReturned = true
 		case 5:
-			r.Failure, err = readOne(rows, scanTakeFailureRow)
-			r.FailureReturned = true
-		case 6:
 			r.Work, err = readMany(rows, scanTakeWorkRow)
 			r.WorkReturned = true
+		case 6:
+			r.Failure, err = readOne(rows, scanTakeFailureRow)
+			r.FailureReturned = true
 		}
 		return err
 	})

@@ -281,13 +281,20 @@ func (s *Store) takeWith(
 // back, and the error is the result's.
 func (s *Store) opened(ctx context.Context, k taking, rows mssqldb.TakeResult, token mssqldriver.UniqueIdentifier) (taken provider.Taken) {
 	s.tellDropped(ctx, rows.Dropped)
+	var lost taking
 	if rows.FailureReturned && rows.Failure.TurnFailed {
 		// What was read of it may be a part.
 		rows.Item = nil
 		if !locksNothing(rows.Failure.ErrorNumber) {
-			//nolint:contextcheck // this context may be what ended the call
-			s.unclaim(token, s.giveTurnBack)
+			lost.turn = k.turn
 		}
+	}
+	if rows.FailureReturned && rows.Failure.WorkFailed {
+		rows.Work, lost.work = nil, k.work
+	}
+	if giveBack := s.giveTakenBack(lost); giveBack != nil {
+		//nolint:contextcheck // this context may be what ended the call
+		s.unclaim(token, giveBack)
 	}
 	if rows.Item != nil {
 		locked := &lockedTurn{token: token, FetchOrchestrationItemResult: mssqldb.FetchOrchestrationItemResult{

@@ -10,23 +10,30 @@ import (
 	"github.com/duroxide/duroxide-go/provider/mssql"
 )
 
+// amended returns the text of a procedure, and the text with a replacement.
+func amended(t *testing.T, schema, procedure, old, replacement string) (whole, changed string) {
+	t.Helper()
+	if mssqltest.Server(t).Babelfish {
+		t.Skip("Babelfish does not know CREATE OR ALTER")
+	}
+	text, err := os.ReadFile("../../sql/procedures/" + procedure + ".sql")
+	ok(t, err)
+	whole, _, _ = strings.Cut(strings.ReplaceAll(string(text), "duroxide.", "["+schema+"]."), "\nGO\n")
+	changed = strings.Replace(whole, old, replacement, 1)
+	if changed == whole {
+		t.Fatalf("the procedure has no %q", old)
+	}
+	return whole, changed
+}
+
 // A Take whose turn fails while its messages are read gives the turn back: to work on a part of them, and to acknowledge all, would
 // lose the others.
 func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	t.Parallel()
-	if mssqltest.Server(t).Babelfish {
-		t.Skip("Babelfish does not know CREATE OR ALTER")
-	}
 	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
-	text, err := os.ReadFile("../../sql/procedures/fetch_orchestration_item.sql")
-	ok(t, err)
-	whole, _, _ := strings.Cut(strings.ReplaceAll(string(text), "duroxide.", "["+schema+"]."), "\nGO\n")
 	const item = "SELECT q.id, q.work_item\n"
-	failing := strings.Replace(whole, item, "SELECT q.id, CASE WHEN q.work_item LIKE N'%second%' "+
-		"THEN CAST(1 / (q.attempt_count - q.attempt_count) AS NVARCHAR(MAX)) ELSE q.work_item END AS work_item\n", 1)
-	if failing == whole {
-		t.Fatalf("the procedure has no %q", item)
-	}
+	whole, failing := amended(t, schema, "fetch_orchestration_item", item, "SELECT q.id, CASE WHEN q.work_item LIKE N'%second%' "+
+		"THEN CAST(1 / (q.attempt_count - q.attempt_count) AS NVARCHAR(MAX)) ELSE q.work_item END AS work_item\n")
 	store, err := mssql.New(db, &mssql.Config{Schema: schema, MaxRetries: -1})
 	ok(t, err)
 	t.Cleanup(func() { _ = store.Close() })
@@ -45,6 +52,55 @@ func TestTakeOfAPartGivesTheTurnBack(t *testing.T) {
 	ok(t, err)
 	if taken.Turn == nil || taken.Turn.AttemptCount != 1 || len(taken.Turn.Item.Messages) != 2 {
 		t.Errorf("took %+v; want two messages, for the first time", taken.Turn)
+	}
+}
+
+// What fails while a call takes work does not undo what the call has committed before, and leaves no work locked.
+func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, procedure, old, replacement string
+		known                             *provider.KnownCode // activities are locked together only by a set of names
+	}{
+		// Division by zero, as an example of an error.
+		{"reading activities", "take", "COALESCE(@now - q.created_at, 0) AS waited_ms", "1 / (q.id - q.id) AS waited_ms", known("Charge")},
+		{"after locking activities", "lock_ready_work", "SET @locked = @@ROWCOUNT;", "SET @locked = @@ROWCOUNT;\nSET @locked = 1 / (@locked - @locked);", known("Charge")},
+		{"after locking one activity", "lock_work_item", "SET @locked = CASE WHEN @found = 1 THEN @id END;", "SET @locked = 1 / (@id - @id);", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
+			whole, failing := amended(t, schema, test.procedure, test.old, test.replacement)
+			store, err := mssql.New(db, &mssql.Config{Schema: schema})
+			ok(t, err)
+			t.Cleanup(func() { _ = store.Close() })
+			ok(t, store.EnqueueForOrchestrator(t.Context(), start("i"), 0))
+			ack := firstTurn("i", anyTurn(t, store).LockToken)
+			ack.CancelledActivities = nil
+			work := provider.FetchWorkParams{LockTimeout: lease, Known: test.known}
+			none, err := store.FetchWorkItem(t.Context(), work) // makes the names known
+			ok(t, err)
+			if none != nil {
+				t.Fatalf("there is %+v before the turn's end", none)
+			}
+			_, err = db.ExecContext(t.Context(), failing)
+			ok(t, err)
+			taken, err := store.AckTurnAndTake(t.Context(), ack, provider.TakeParams{Work: []provider.FetchWorkParams{work, work}})
+			ok(t, err)
+			if taken.Err == nil {
+				t.Errorf("took %d activities without an error", len(taken.Work))
+			}
+			_, err = db.ExecContext(t.Context(), whole)
+			ok(t, err)
+			for _, w := range taken.Work {
+				ok(t, store.AbandonWorkItem(t.Context(), provider.AbandonParams{LockToken: w.LockToken, IgnoreAttempt: true}))
+			}
+			rest, err := store.Take(t.Context(), provider.TakeParams{Work: []provider.FetchWorkParams{work, work}})
+			ok(t, err)
+			if len(rest.Work) != 2 || rest.Work[0].AttemptCount != 1 || rest.Work[1].AttemptCount != 1 {
+				t.Errorf("took %+v; want both activities, for the first time", rest.Work)
+			}
+		})
 	}
 }
 

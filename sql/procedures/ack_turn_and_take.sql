@@ -16,7 +16,7 @@
 --
 -- Result sets:
 --   1 Turn: that of ack_orchestration_item
---   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
+--   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Work, 8 Failure: those of take
 --
 -- Locks: those of ack_orchestration_item, and after its commit those of take.
 --

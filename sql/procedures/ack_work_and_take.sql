@@ -19,7 +19,7 @@
 --
 -- Result sets:
 --   1 Refused: the positions in @acks of those that were not ended, each with the error; if there are any
---   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Failure, 8 Work: those of take
+--   2 Dropped, 3 Item, 4 History, 5 Values, 6 Messages, 7 Work, 8 Failure: those of take
 --
 -- Locks: those of ack_instance_work and ack_work_item, one instance or activity after the other,
 --   and then those of take.

@@ -1,6 +1,6 @@
 -- Locks the next turn, and activities for the rows of a list, and returns them (§5.23). An error
 -- does not reach the caller, which may have committed something before: it is returned as a result
--- set. Work that was locked before the error stays locked.
+-- set. Work that was locked before the error stays locked, and is returned.
 --
 -- Called by: Store.Take, Store.AckTurnAndTake, Store.AckWorkAndTake, ack_turn_and_take,
 --   ack_work_and_take.
@@ -21,10 +21,10 @@
 -- Result sets:
 --   1 Dropped, 2 Item, 3 History, 4 Values, 5 Messages: those of fetch_orchestration_item, if a turn is
 --     taken
---   6 Failure: the last error, if there was one, and whether the turn met one: then the sets before
---     this one may end too soon, and the caller gives the turn back
---   7 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
+--   6 Work: the locked activities, if there are any, with the rows that they were locked for; due_until,
 --     looked_ms and waited_ms as in fetch_work_item
+--   7 Failure: the last error, if there was one, and whether the turn met one, or the reading of the
+--     activities: then their sets may end too soon, and the caller gives back what it did not get
 --
 -- Locks: inboxes, worker_queue (shared, by the indexes of ready and due work, while it looks); those
 --   of fetch_orchestration_item, lock_ready_work and lock_work_item, one after the other, with
@@ -67,7 +67,7 @@ DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @w
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
     @looked_ms BIGINT;
-DECLARE @error_number INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0;
+DECLARE @error_number INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
 BEGIN TRY
     -- Who is in haste and looks from the beginning stops when nothing is ready or due.
     IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
@@ -175,20 +175,36 @@ BEGIN CATCH
 END CATCH;
 SET LOCK_TIMEOUT -1;
 
-IF @error_number IS NOT NULL
-    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null, turn_failed bit not null) */
-    -- gen:result Failure
-    SELECT @error_number AS error_number, @error_message AS error_message, @turn_failed AS turn_failed;
+BEGIN TRY
+    IF @error_number IS NOT NULL
+        -- What was locked when the error came.
+        INSERT INTO @taken (position, id, fresh, due_until, looked_ms)
+        SELECT w.position, q.id, 0, 0, 0
+        FROM @work AS w
+        INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (uq_worker_queue_token)) ON q.lock_token = w.lock_token
+        WHERE q.lock_token IS NOT NULL
+          AND w.position NOT IN (SELECT t.position FROM @taken AS t)
+        OPTION (KEEPFIXED PLAN);
+    IF EXISTS (SELECT 1 FROM @taken AS t)
+        -- An activity that was cancelled meanwhile is missing.
+        -- gen:result Work
+        SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms,
+            q.heartbeat, COALESCE(@now - q.created_at, 0) AS waited_ms
+        FROM @taken AS t
+        INNER JOIN @work AS w ON w.position = t.position
+        INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
+        ORDER BY t.position
+        OPTION (KEEPFIXED PLAN);
+END TRY
+BEGIN CATCH
+    -- vet:allow P5-swallow: the error is in a result set
+    IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
+    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE(), @work_failed = 1;
+END CATCH;
 
-IF EXISTS (SELECT 1 FROM @taken AS t)
-    -- An activity that was cancelled meanwhile is missing.
-    -- gen:result Work
-    SELECT t.position, q.id, q.instance_id, q.work_item, q.attempt_count, t.fresh AS fresh_session, t.due_until, t.looked_ms,
-        q.heartbeat, COALESCE(@now - q.created_at, 0) AS waited_ms
-    FROM @taken AS t
-    INNER JOIN @work AS w ON w.position = t.position
-    INNER LOOP JOIN duroxide.worker_queue AS q WITH (INDEX (pk_worker_queue)) ON q.id = t.id AND q.lock_token = w.lock_token
-    ORDER BY t.position
-    OPTION (KEEPFIXED PLAN);
+IF @error_number IS NOT NULL
+    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null, turn_failed bit not null, work_failed bit not null) */
+    -- gen:result Failure
+    SELECT @error_number AS error_number, @error_message AS error_message, @turn_failed AS turn_failed, @work_failed AS work_failed;
 GO
 GRANT EXECUTE ON duroxide.take TO duroxide_runtime;
