@@ -8,14 +8,16 @@
 -- Result sets:
 --   1 Deleted: how many sessions
 --
--- Locks: worker_queue (read, nothing is kept locked while a session is), sessions (by
---   pk_sessions).
+-- Locks: sessions (shared, by ix_sessions_end), then worker_queue (shared, by ix_worker_queue_session),
+--   then sessions (by pk_sessions, in the order of ids), each in statements of its own. None is kept
+--   locked while another one is: a fetch locks an activity and then its session, so the two would
+--   deadlock.
 --
 -- Hints: INDEX finds sessions whose lease has ended, and the activities of one, by a seek, and reads
 --   no row of an activity: ending an activity locks its row before its keys, so the two would
---   deadlock. LOOP, FORCESEEK and ROWLOCK delete each session by its key, however many the plan was
---   made for. KEEPFIXED PLAN prevents a new plan when many rows have changed, see
---   0005_storage_sqlserver.sql.
+--   deadlock. LOOP JOIN, LOOP, FORCESEEK and ROWLOCK look at the activities of each session, and delete
+--   it, by its key, however many the plan was made for. KEEPFIXED PLAN prevents a new plan when many rows
+--   have changed, see 0005_storage_sqlserver.sql.
 CREATE OR ALTER PROCEDURE duroxide.cleanup_orphaned_sessions
 AS
 SET NOCOUNT ON;
@@ -23,29 +25,41 @@ SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 SET DEADLOCK_PRIORITY LOW;
 DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
-DECLARE @orphaned TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
-DECLARE @deleted BIGINT = 0, @portion INT = 1000;
-WHILE @portion = 1000
+DECLARE @ended TABLE (session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY);
+DECLARE @orphaned TABLE (
+    position   INT           NOT NULL PRIMARY KEY,
+    session_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL
+);
+DECLARE @deleted BIGINT = 0, @position INT = 1, @count INT;
+
+-- A session whose lease moves meanwhile may be found twice.
+INSERT INTO @ended (session_id)
+SELECT DISTINCT s.session_id
+FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))
+WHERE s.locked_until < @now
+OPTION (KEEPFIXED PLAN);
+INSERT INTO @orphaned (position, session_id)
+SELECT ROW_NUMBER() OVER (ORDER BY e.session_id), e.session_id
+FROM @ended AS e
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
+    WHERE q.ready IN (0, 1)
+      AND q.session_id = e.session_id
+      AND q.session_id IS NOT NULL
+)
+OPTION (LOOP JOIN, KEEPFIXED PLAN);
+SET @count = @@ROWCOUNT;
+WHILE @position <= @count
 BEGIN
-    DELETE FROM @orphaned;
-    INSERT INTO @orphaned (session_id)
-    SELECT TOP (1000) s.session_id
-    FROM duroxide.sessions AS s WITH (INDEX (ix_sessions_end))
-    WHERE s.locked_until < @now
-      AND NOT EXISTS (
-          SELECT 1
-          FROM duroxide.worker_queue AS q WITH (INDEX (ix_worker_queue_session))
-          WHERE q.ready IN (0, 1)
-            AND q.session_id = s.session_id
-            AND q.session_id IS NOT NULL
-      )
-    OPTION (KEEPFIXED PLAN);
-    SET @portion = @@ROWCOUNT;
-    DELETE s
+    DELETE TOP (1000) s
     FROM @orphaned AS o
     INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = o.session_id
-    WHERE s.locked_until < @now;
+    WHERE o.position BETWEEN @position AND @position + 999
+      AND s.locked_until < @now
+    OPTION (KEEPFIXED PLAN);
     SET @deleted = @deleted + @@ROWCOUNT;
+    SET @position = @position + 1000;
 END;
 
 -- gen:result Deleted

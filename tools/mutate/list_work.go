@@ -218,11 +218,11 @@ var workMutants = []mutant{
 	},
 	{
 		what: "deletes sessions that have work", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
-		old: "            AND q.session_id = s.session_id\n", new: "            AND q.session_id <> s.session_id\n",
+		old: "      AND q.session_id = e.session_id\n", new: "      AND q.session_id <> e.session_id\n",
 	},
 	{
 		what: "deletes sessions that were renewed meanwhile", kind: conditionRemoved, module: "cleanup_orphaned_sessions",
-		old: "ON s.session_id = o.session_id\n    WHERE s.locked_until < @now;", new: "ON s.session_id = o.session_id;",
+		old: "      AND s.locked_until < @now\n    OPTION", new: "    OPTION",
 	},
 	{
 		what: "commits before the letter is there", kind: commitMoved, module: "set_work_aside",

@@ -45,7 +45,7 @@ func midway() []Scenario {
 
 // byAnyPlan must hold by any plan, also by those that scan: what a write seeks is said by its hints.
 func byAnyPlan() []Scenario {
-	list := []Scenario{
+	list := append(cleanUps(), []Scenario{
 		{Name: "renew turn, ack turn", Prepare: heldTurn, Sessions: []tsqltest.Session{does("renew", renewTurnOf(9)), does("ack", ackTurnOf(9))}},
 		{Name: "fetch turn, fetch turn", Prepare: twoTurns, Sessions: []tsqltest.Session{fetches("one", fetchTurnOf(1)), fetches("two", fetchTurnOf(2))}},
 		{Name: "renew work, ack work", Prepare: heldWork, Sessions: []tsqltest.Session{does("renew", renewWorkOf(9)), does("ack", ackWorkOf(9, "a"))}},
@@ -67,8 +67,6 @@ func byAnyPlan() []Scenario {
 			Name: "fetch work, delete its instance", Prepare: heldTurn + enqueueWork("a", "NULL"),
 			Sessions: []tsqltest.Session{fetches("fetch", fetchWorkOf(1, "w1")), does("delete", withList(1, "(1, N'a')", "EXEC duroxide.delete_instances @list = @l%d, @force = 1;\n"))},
 		},
-		comesBy("clean up sessions", aSession+"UPDATE duroxide.sessions SET locked_until = 1;\n", "EXEC duroxide.cleanup_orphaned_sessions;",
-			"duroxide.worker_queue", "ix_worker_queue_session"),
 		comesBy("get all values", started("a", 5)+"INSERT INTO duroxide.kv_store (instance_id, kv_key, value, value_bytes, last_updated_at_ms) VALUES (N'a', N'k', N'1', 1, 1);\n",
 			"EXEC duroxide.get_kv_all_values @instance_id = N'a';", "duroxide.kv_store", "ix_kv_store_instance"),
 		comesBy("list known versions", started("a", 5), "EXEC duroxide.list_known_versions @name = N'Order', @since_ms = 1000;", "duroxide.code_names", "uq_code_names"),
@@ -100,13 +98,42 @@ func byAnyPlan() []Scenario {
 			Name: "enqueue both, fetch turn, any plan", Prepare: twoTurns,
 			Sessions: []tsqltest.Session{does("enqueue", "BEGIN TRANSACTION;\n"+enqueueTurn("a", 3)+enqueueTurn("b", 3)+"COMMIT;"), fetches("fetch", fetchTurnOf(1))},
 		},
-	}
+	}...)
 	for i := range list {
 		// Of a fetch: there is nothing to fetch now. Of a renewal: the lease has been given up. Of two that add an inbox: the store
 		// repeats the call.
 		list[i].Allow, list[i].AnyPlan = []int32{1222, 2627, 50_010}, true
 	}
 	return list
+}
+
+// cleanUps are deletions of sessions that have ended, beside those who want one of them.
+func cleanUps() []Scenario {
+	return []Scenario{
+		{
+			// A look at the queue that keeps a session locked would deadlock with a fetch, which has the activity and wants the session.
+			Name: "clean up sessions, fetch work of one that has ended", Prepare: enqueueWork("a", "s1") + endedSessions,
+			Sessions: []tsqltest.Session{does("clean", cleanSessions), fetches("fetch", fetchWorkOf(1, "w1"))},
+			Check:    heldWithItsSession,
+		},
+		{
+			Name: "clean up sessions, set work of one that has ended aside", Prepare: aSession + "UPDATE duroxide.sessions SET locked_until = 1;\n" + endedSessions,
+			Sessions: []tsqltest.Session{
+				does("clean", cleanSessions),
+				does("aside", "EXEC duroxide.set_work_aside @lock_token = "+tokenOf(9)+", @error = N'e', @free_session = 1;"),
+			},
+		},
+		{
+			Name: "clean up sessions, claim one that has ended", Prepare: endedSessions,
+			Sessions: []tsqltest.Session{does("clean", cleanSessions), does("claim", claims("w1", "s1", "s2"))},
+		},
+		{
+			Name: "clean up sessions, renew them when they end", Prepare: claims("w1", "s2", "s1", "s3") + "UPDATE duroxide.sessions SET locked_until = locked_until - 1 WHERE session_id = N's3';\n",
+			Sessions: []tsqltest.Session{does("clean", cleanSessions), does("renew", renewSessions), passing(61 * time.Second)},
+		},
+		comesBy("clean up sessions", aSession+"UPDATE duroxide.sessions SET locked_until = 1;\n", cleanSessions,
+			"duroxide.worker_queue", "ix_worker_queue_session"),
+	}
 }
 
 // comesBy is a batch that comes to a table by one index, by any plan. If it came to a row by another one it would hold the key while it
