@@ -10,6 +10,8 @@
 ALTER TABLE duroxide.inboxes SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.orchestrator_queue SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.worker_queue SET (LOCK_ESCALATION = DISABLE);
+-- A worker may have any number of sessions, and renews all of them in one statement.
+ALTER TABLE duroxide.sessions SET (LOCK_ESCALATION = DISABLE);
 -- One turn may append any number of events, and change any number of keys.
 ALTER TABLE duroxide.history SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.kv_store SET (LOCK_ESCALATION = DISABLE);

@@ -23,7 +23,7 @@ func tableSettings() []tableSetting {
 		{"page locks", "ALLOW_PAGE_LOCKS is OFF for the indexes of the queues", (*patient).pageLocks},
 		{"statistics", "STATISTICS_NORECOMPUTE is ON for the indexes of the queues", (*patient).recomputed},
 		{"sequential keys", "OPTIMIZE_FOR_SEQUENTIAL_KEY is ON for the indexes that grow at one end", (*patient).unsequenced},
-		{"lock escalation", "LOCK_ESCALATION is DISABLE for the tables of which a turn locks many rows", (*patient).escalating},
+		{"lock escalation", "LOCK_ESCALATION is DISABLE for the tables of which a call locks many rows", (*patient).escalating},
 		{"compression", "DATA_COMPRESSION is NONE for the queues", (*patient).compressed},
 	}
 }
@@ -94,7 +94,7 @@ func (p *patient) escalating(ctx context.Context) (list []Finding, err error) {
 		list = append(list, Finding{
 			Level: Problem,
 			Detail: isNot("LOCK_ESCALATION of "+row.Name, orZero(row.Escalation), "DISABLE",
-				"one turn with a wide fan-out locks the whole table and stops everybody's work"),
+				"a turn with a wide fan-out, or a worker with many sessions, locks the whole table and stops everybody's work"),
 			Statement: fmt.Sprintf("ALTER TABLE %s SET (LOCK_ESCALATION = DISABLE);", p.table(row.Name)),
 		})
 	}
