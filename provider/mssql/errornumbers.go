@@ -31,7 +31,16 @@ var (
 	noLogin = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
 		"and that the login may use the database"}
 	expiredLogin = fault{sentinel: ErrLogin, advice: "login failed: the login is disabled or locked, or its password has expired; have an administrator reset it"}
-	noRights     = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime, " +
+	// Of Azure's gateway, which has not looked at the password.
+	noServer = fault{sentinel: ErrLogin, advice: "Azure knows no server of this name, or no virtual network rule lets this machine's subnet in: give the server's full name " +
+		"in the connection string, not an address or an alias; what follows an @ in the user name is taken for the server's name; check the rules if both are right"}
+	noAddress = fault{sentinel: ErrLogin, advice: "the firewall of the server in Azure does not let this machine in: have an administrator add a firewall rule for its address; " +
+		"it may be five minutes before the rule works"}
+	noSubnet = fault{sentinel: ErrLogin, advice: "this machine's subnet reaches the server in Azure by a service endpoint, and the server does not let the subnet in: " +
+		"have an administrator add a virtual network rule for its subnet"}
+	noPublic = fault{sentinel: ErrLogin, advice: "the server in Azure takes no connections from public networks: connect from its virtual network, where the server's name has to lead to its private endpoint, " +
+		"or have an administrator allow public network access"}
+	noRights = fault{sentinel: ErrPermission, advice: "permission denied: add the user to the store's role, which is the schema's name followed by _runtime, " +
 		"or by _reader for a user who only reads; `duroxide migrate up` takes an owner's rights"}
 	noAdmin = fault{sentinel: ErrPermission, advice: "permission denied: deleting and pruning takes the store's role for administration, " +
 		"which is the schema's name followed by _admin: add the user to it"}
@@ -131,6 +140,10 @@ var faults = map[int32]fault{
 	18486: expiredLogin,
 	18487: expiredLogin,
 	18488: expiredLogin,
+	40532: noServer,
+	40615: noAddress,
+	40914: noSubnet,
+	47073: noPublic,
 	916:   {sentinel: ErrPermission, advice: noDatabase.advice},
 
 	229:   noRights,

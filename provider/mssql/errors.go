@@ -31,7 +31,7 @@ var (
 	ErrFull = errors.New("database is full")
 	// ErrReadOnly reports a database or replica that is read-only.
 	ErrReadOnly = errors.New("database is read-only")
-	// ErrLogin reports a login that the server refuses.
+	// ErrLogin reports a login that the server refuses: for who it is, or for where it comes from.
 	ErrLogin = errors.New("login failed")
 	// ErrPermission reports a login without the rights that the call needs.
 	ErrPermission = migrate.ErrPermission

@@ -45,7 +45,7 @@ func TestJudgeNumbers(t *testing.T) {
 		{undone, ErrFull}:            {1101, 1105, 9002, 40544},
 		{unknown, ErrUnreachable}:    {596, 6005, 6006, 40020, 40143, 40166, 40197, 40540, 40549, 40550, 40551, 40552, 40553},
 		{undone, ErrReadOnly}:        {3906, 3908},
-		{permanent, ErrLogin}:        {18452, 18456, 18470, 18486, 18487, 18488},
+		{permanent, ErrLogin}:        {18452, 18456, 18470, 18486, 18487, 18488, 40532, 40615, 40914, 47073},
 		{permanent, ErrPermission}:   {229, 230, 262, 297, 300, 916, 15247},
 		{permanent, ErrMissingDatabase}: {
 			911, 4064,
@@ -180,6 +180,26 @@ func TestClassify(t *testing.T) {
 	}
 	if original, ok := errors.AsType[sqlserver.Error](err); !ok || original.Number != 1205 {
 		t.Error("the driver's error was lost")
+	}
+}
+
+// What Azure's gateway refuses an administrator can mend, which each text says how: nobody repeats it at once, and who holds a lock
+// keeps it.
+func TestRefusalsOfTheGateway(t *testing.T) {
+	t.Parallel()
+	for number, advice := range map[int32]string{
+		40532: "full name", 40615: "firewall rule for its address", 40914: "virtual network rule for its subnet", 47073: "private endpoint",
+	} {
+		err := fmt.Errorf("login error: %w", &unconnected{reported(number)})
+		if f := judge(err); f.worthRepeating(true) {
+			t.Errorf("error %d is repeated", number)
+		}
+		for operation, retryable := range map[string]bool{openOperation: false, "fetch_work_item": false, opAckWork: true, opAckOrchestration: true} {
+			got := classify(operation, err)
+			if !errors.Is(got, ErrLogin) || provider.IsRetryable(got) != retryable || !strings.Contains(got.Error(), advice) {
+				t.Errorf("error %d in %s became %v, want ErrLogin that says %q, retryable: %t", number, operation, got, advice, retryable)
+			}
+		}
 	}
 }
 
