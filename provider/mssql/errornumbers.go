@@ -22,11 +22,11 @@ var (
 	lostRace  = fault{class: undone, sentinel: ErrBusy, advice: "another call got in the way and nothing was stored; try again"}
 	exhausted = fault{class: undone, sentinel: ErrBusy, advice: "the server has no memory, workers or sessions left for this call, and nothing was stored; " +
 		"try again, and give the database more resources or this program fewer connections (Config.MaxOpenConns) if this goes on"}
-	failingOver = fault{class: undone, sentinel: ErrUnreachable, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
+	failingOver = fault{class: undone, sentinel: ErrUnreachable, moved: true, advice: "the database is starting, moving or being failed over and takes no calls; try again"}
 	cutOff      = fault{class: unknown, sentinel: ErrUnreachable, advice: "the server ended the call or the session; try again"}
 	full        = fault{class: undone, slow: true, sentinel: ErrFull, advice: "the database is full and nothing was stored: free or add space, then try again"}
 	// A primary replica is read-only for a while when it fails over, which must fail nobody's orchestration.
-	readOnly = fault{class: undone, slow: true, sentinel: ErrReadOnly, advice: "the database is read-only and nothing was stored: " +
+	readOnly = fault{class: undone, slow: true, sentinel: ErrReadOnly, moved: true, advice: "the database is read-only and nothing was stored: " +
 		"connect to the primary replica, or make the database writable; then try again"}
 	noLogin = fault{sentinel: ErrLogin, advice: "login failed: check the user name and password of the connection string, " +
 		"and that the login may use the database"}

@@ -74,6 +74,8 @@ type fault struct {
 	// slow says that repeating the call helps only later than the caller would like to
 	// wait, so that the call does not repeat itself.
 	slow bool
+	// moved says that another server may have the database now, to which only new connections lead.
+	moved bool
 }
 
 // worthRepeating reports whether the call should repeat itself: repeat says that doing

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	sqlserver "github.com/microsoft/go-mssqldb"
+
 	"github.com/duroxide/duroxide-go/gen/mssqldb"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/internal/columns"
@@ -155,10 +157,34 @@ func (s *Store) onConn(ctx context.Context, run func(*sql.Conn) error) error {
 	}
 	// Returning a connection to the pool has nothing to report: the call is over.
 	defer func() { _ = conn.Close() }()
-	if err = run(conn); err != nil && !usable(conn) {
+	err = run(conn)
+	switch {
+	case err == nil:
+	case !usable(conn):
 		return &broken{err}
+	case judge(err).moved:
+		// database/sql closes the connection for this error of the function.
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+		s.leaveIdle()
 	}
 	return err
+}
+
+// leaveIdle closes the idle connections, since they lead to the server that was the primary, and new ones to the one that is.
+// A connection that is in use is closed when it meets the error itself, as one of the caller's pool is.
+func (s *Store) leaveIdle() {
+	if s.ours {
+		s.db.SetMaxIdleConns(0)
+		s.db.SetMaxIdleConns(s.db.Stats().MaxOpenConnections)
+	}
+}
+
+// told is the error of an operation that a result set tells of.
+func (s *Store) told(operation string, cause sqlserver.Error) error {
+	if judge(cause).moved {
+		s.leaveIdle()
+	}
+	return classify(operation, cause)
 }
 
 // usable reports whether the driver would use the connection again. Without an answer

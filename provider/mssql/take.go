@@ -109,7 +109,7 @@ func (s *Store) AckWorkAndTake(
 		return nil, provider.Taken{}, err
 	}
 	for _, row := range refused {
-		outcomes[row.Position] = classify(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Message: row.ErrorMessage})
+		outcomes[row.Position] = s.told(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Message: row.ErrorMessage})
 	}
 	ready := map[string]bool{}
 	for _, row := range list {
@@ -349,7 +349,7 @@ func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.
 		return nil
 	}
 	if failure.ErrorNumber != errUnregisteredCode {
-		return classify(opTake, cause)
+		return s.told(opTake, cause)
 	}
 	if err := s.register(ctx, k); err != nil || taken.Turn != nil || len(taken.Work) > 0 {
 		return err
