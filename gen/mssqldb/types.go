@@ -90,7 +90,7 @@ func (r *CodeListV1Row) tvp(t *tvpRow) tvpCodeListV1Row {
 
 // CompletionListV1Row is a row of the table type duroxide.completion_list_v1.
 //
-// Activities to end, with their completions; NULL for none.
+// Activities to end, each with the completion message for its instance; NULL for no message.
 type CompletionListV1Row struct {
 	Position   int32
 	LockToken  mssql.UniqueIdentifier
@@ -178,7 +178,7 @@ func (r *EventListV1Row) tvp(t *tvpRow) tvpEventListV1Row {
 
 // IDListV1Row is a row of the table type duroxide.id_list_v1.
 //
-// Ids: of instances, or of the owners of sessions.
+// Ids of instances, or of owners of sessions.
 type IDListV1Row struct {
 	Position int32
 	ID       string
@@ -212,8 +212,8 @@ func (r *IDListV1Row) tvp(t *tvpRow) tvpIDListV1Row {
 
 // KVListV1Row is a row of the table type duroxide.kv_list_v1.
 //
-// Changes of the key-value map, at most one per key. A NULL value clears the key; a
-// NULL time is the server's.
+// Changes of an instance's keys, at most one per key. A NULL value clears the key; a
+// NULL time stands for the server's present time.
 type KVListV1Row struct {
 	Position        int32
 	KVKey           string
@@ -301,7 +301,7 @@ func (r *LeaseListV1Row) tvp(t *tvpRow) tvpLeaseListV1Row {
 
 // LetterListV1Row is a row of the table type duroxide.letter_list_v1.
 //
-// Rows of a queue that could not be decoded.
+// Rows of a queue that could not be decoded, and why.
 type LetterListV1Row struct {
 	Position int32
 	QueueID  int64
@@ -344,10 +344,10 @@ type MessageListV1Row struct {
 	Position   int32
 	InstanceID string
 	Kind       uint8
-	Name       *string // The code that a message of kind 1 or 2 starts; NULL for any worker's.
+	Name       *string // The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
 	Version    *string
 	WorkItem   string
-	DelayMs    int64 // How long it stays hidden.
+	DelayMs    int64 // How long the message stays hidden.
 }
 
 // put adds the row to a table argument.
@@ -393,8 +393,9 @@ func (r *MessageListV1Row) tvp(t *tvpRow) tvpMessageListV1Row {
 
 // TakeListV1Row is a row of the table type duroxide.take_list_v1.
 //
-// What takes activities: one of them at most for each row. Rows of the same selection differ in
-// nothing but the token and the owner of sessions. from_id and due_from: see fetch_work_item.
+// Requests for activities: each row takes one activity at most. Rows with the same selection
+// differ only in the token and the owner of sessions. fetch_work_item explains from_id and
+// due_from.
 type TakeListV1Row struct {
 	Position  int32
 	Selection int32
@@ -534,7 +535,7 @@ type WorkListV1Row struct {
 	ActivityID  int64
 	SessionID   *string
 	Tag         *string
-	Name        *string // The activity's name; NULL for any worker's.
+	Name        *string // The activity's name; NULL if any worker may take it.
 	WorkItem    string
 }
 

@@ -1,6 +1,6 @@
--- Lists are arguments of table types. A type cannot change while a procedure uses it,
--- so a change is a new type with the next number (rule T6). The first column is the
--- order; it is the key, so that the server has no need to sort.
+-- The types of list arguments. A type cannot change while a procedure uses it, so a change
+-- is a new type with the next number (rule T6). The first column is the position in the list.
+-- It is the key, so that the server need not sort.
 
 -- Events to append.
 CREATE TYPE duroxide.event_list_v1 AS TABLE (
@@ -17,11 +17,11 @@ CREATE TYPE duroxide.message_list_v1 AS TABLE (
     position    INT           NOT NULL PRIMARY KEY,
     instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
     kind        TINYINT       NOT NULL,
-    -- The code that a message of kind 1 or 2 starts; NULL for any worker's.
+    -- The code that a message of kind 1 or 2 starts; NULL if any worker may take it.
     name        NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     version     NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     work_item   NVARCHAR(MAX) NOT NULL,
-    -- How long it stays hidden.
+    -- How long the message stays hidden.
     delay_ms    BIGINT        NOT NULL
 );
 GO
@@ -34,7 +34,7 @@ CREATE TYPE duroxide.work_list_v1 AS TABLE (
     activity_id  BIGINT        NOT NULL,
     session_id   NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
     tag          NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NULL,
-    -- The activity's name; NULL for any worker's.
+    -- The activity's name; NULL if any worker may take it.
     name         NVARCHAR(401) COLLATE Latin1_General_100_BIN2 NULL,
     work_item    NVARCHAR(MAX) NOT NULL
 );
@@ -48,13 +48,13 @@ CREATE TYPE duroxide.code_list_v1 AS TABLE (
 );
 GO
 
--- Numbers of code_names, for one procedure from another.
+-- Values of code_names.id. Procedures pass the list to each other.
 CREATE TYPE duroxide.code_id_list_v1 AS TABLE (
     code_id INT NOT NULL PRIMARY KEY
 );
 GO
 
--- Numbers of framework_versions, for one procedure from another.
+-- Values of framework_versions.id. Procedures pass the list to each other.
 CREATE TYPE duroxide.version_id_list_v1 AS TABLE (
     version_id INT NOT NULL PRIMARY KEY
 );
@@ -69,8 +69,8 @@ CREATE TYPE duroxide.activity_list_v1 AS TABLE (
 );
 GO
 
--- Changes of the key-value map, at most one per key. A NULL value clears the key; a
--- NULL time is the server's.
+-- Changes of an instance's keys, at most one per key. A NULL value clears the key; a
+-- NULL time stands for the server's present time.
 CREATE TYPE duroxide.kv_list_v1 AS TABLE (
     position           INT           NOT NULL PRIMARY KEY,
     kv_key             NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -80,14 +80,14 @@ CREATE TYPE duroxide.kv_list_v1 AS TABLE (
 );
 GO
 
--- Ids: of instances, or of the owners of sessions.
+-- Ids of instances, or of owners of sessions.
 CREATE TYPE duroxide.id_list_v1 AS TABLE (
     position INT           NOT NULL PRIMARY KEY,
     id       NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL
 );
 GO
 
--- Executions, for one procedure from another. The position is from 1 on, without gaps.
+-- Executions. Procedures pass the list to each other. The positions are 1, 2, 3 … without gaps.
 CREATE TYPE duroxide.execution_list_v1 AS TABLE (
     position     INT           NOT NULL PRIMARY KEY,
     instance_id  NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -102,8 +102,9 @@ CREATE TYPE duroxide.token_list_v1 AS TABLE (
 );
 GO
 
--- What takes activities: one of them at most for each row. Rows of the same selection differ in
--- nothing but the token and the owner of sessions. from_id and due_from: see fetch_work_item.
+-- Requests for activities: each row takes one activity at most. Rows with the same selection
+-- differ only in the token and the owner of sessions. fetch_work_item explains from_id and
+-- due_from.
 CREATE TYPE duroxide.take_list_v1 AS TABLE (
     position   INT              NOT NULL PRIMARY KEY,
     selection  INT              NOT NULL,
@@ -126,7 +127,7 @@ CREATE TYPE duroxide.take_list_v1 AS TABLE (
 );
 GO
 
--- Activities to end, with their completions; NULL for none.
+-- Activities to end, each with the completion message for its instance; NULL for no message.
 CREATE TYPE duroxide.completion_list_v1 AS TABLE (
     position    INT              NOT NULL PRIMARY KEY,
     lock_token  UNIQUEIDENTIFIER NOT NULL,
@@ -144,7 +145,7 @@ CREATE TYPE duroxide.lease_list_v1 AS TABLE (
 );
 GO
 
--- Rows of a queue that could not be decoded.
+-- Rows of a queue that could not be decoded, and why.
 CREATE TYPE duroxide.letter_list_v1 AS TABLE (
     position INT           NOT NULL PRIMARY KEY,
     queue_id BIGINT        NOT NULL,

@@ -1,6 +1,6 @@
 -- only: sqlserver
--- Who may use which table type: whoever calls a procedure with a list of it, or one that keeps such
--- a list. A type holds no data. Babelfish asks nobody for a right on a type.
+-- Each type is granted to the role that calls procedures with a parameter or a variable of the
+-- type. A type holds no data. Babelfish demands no right on a type.
 GRANT EXECUTE ON TYPE::duroxide.event_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.message_list_v1 TO duroxide_runtime;
 GRANT EXECUTE ON TYPE::duroxide.work_list_v1 TO duroxide_runtime;

@@ -1,12 +1,12 @@
 -- only: sqlserver
 --
--- How SQL Server stores and locks the tables. It changes nothing but speed.
+-- How SQL Server stores and locks the tables. These settings change speed, not results.
 
--- From about 5,000 row locks of one statement on, the server takes the whole table
--- instead. Here that would stop everybody's claims for the sake of one turn with a wide
--- fan-out, and a lock on all of a queue is what READPAST cannot pass (rule Q5). Row
--- locks cost about 100 bytes each, so that even a turn of 100,000 locks is cheap.
--- Tables of which no statement locks thousands of rows keep the server's default.
+-- A statement that takes about 5,000 row locks makes the server lock the whole table
+-- instead. Here one turn with a wide fan-out would stop everybody's claims, since READPAST
+-- cannot skip a lock on the whole table (rule Q5). Row locks cost about 100 bytes each, so
+-- even a turn of 100,000 locks is cheap. Tables of which no statement locks thousands of
+-- rows keep the server's default.
 ALTER TABLE duroxide.inboxes SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.orchestrator_queue SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.worker_queue SET (LOCK_ESCALATION = DISABLE);
@@ -18,33 +18,32 @@ ALTER TABLE duroxide.kv_store SET (LOCK_ESCALATION = DISABLE);
 ALTER TABLE duroxide.kv_delta SET (LOCK_ESCALATION = DISABLE);
 GO
 
--- The rows of queues change thousands of times a second, so that their statistics would be
--- out of date, and everything that reads them be compiled anew, about once a second. Nothing
--- would come of it: the hints of each statement say how its rows are found. So the server
--- leaves the statistics of these indexes as they are. Those that it makes of single columns
--- it still renews; OPTION (KEEPFIXED PLAN) keeps the plans from that.
+-- The rows of queues change thousands of times a second. The server would renew their
+-- statistics, and compile every statement that reads them again, about once a second. The new
+-- plans would be the old ones: the hints of each statement say how its rows are found. So the
+-- server is told to leave the statistics of these indexes as they are. The server still renews
+-- its statistics of single columns; OPTION (KEEPFIXED PLAN) keeps them from causing new plans.
 ALTER INDEX ALL ON duroxide.inboxes SET (STATISTICS_NORECOMPUTE = ON);
 ALTER INDEX ALL ON duroxide.orchestrator_queue SET (STATISTICS_NORECOMPUTE = ON);
 ALTER INDEX ALL ON duroxide.worker_queue SET (STATISTICS_NORECOMPUTE = ON);
 ALTER INDEX ALL ON duroxide.sessions SET (STATISTICS_NORECOMPUTE = ON);
 GO
 
--- Values of up to 8,000 bytes are stored in the row, unless the table is told
--- otherwise. For events, messages and keys that is best: they are read whole, once,
--- and together. So it is for instances, whose name every turn reads, and whose custom
--- status is a few words as a rule. But every turn reads and changes the rows of
--- executions without looking at the output, lists and counts read all of them, and a
--- long output in the row would make those pages few to a read. Out of the row it costs
--- one more read for the few that ask for it.
+-- The server stores values of up to 8,000 bytes in the row by default. The default is best
+-- for events, messages and keys, which are read whole, once, and together. It is also best for
+-- instances: every turn reads their names, and a custom status is usually a few words.
+-- Executions are different. Every turn reads and changes their rows without looking at the
+-- output, and lists and counts read all rows. Long outputs in the rows would spread them over
+-- many pages. Outside the row, an output costs one more read for callers that ask for it.
 -- vet:allow P3-text: the migrator rewrites a literal that is the schema's name
 DECLARE @executions NVARCHAR(300) = QUOTENAME(N'duroxide') + N'.[executions]';
 EXEC sys.sp_tableoption @TableNamePattern = @executions, @OptionName = 'large value types out of row', @OptionValue = 'ON';
 GO
 
 -- Rows that arrive at one end of an index are written to its last page, for which all writers
--- wait. From SQL Server 2019 on, and on Azure, the server lets them in one by one, if it is told
--- which indexes these are. The servers before do not know the words, so that only a text of its
--- own can have them.
+-- compete. SQL Server 2019 and later, and Azure SQL, can let the writers in one by one, if they
+-- are told for which indexes. Earlier servers do not know the option and would refuse a script
+-- that contains it, so the statements are a text that only newer servers execute.
 -- vet:allow P3-text: the migrator rewrites a literal that is the schema's name
 DECLARE @schema NVARCHAR(300) = QUOTENAME(N'duroxide');
 DECLARE @sequential NVARCHAR(MAX) = N'

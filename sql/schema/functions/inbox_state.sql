@@ -1,13 +1,12 @@
--- Tells whether an instance that nobody holds may be fetched, with which of its messages it
--- stands in line, and when to ask again. It holds the rules of the contract about eligibility
--- (§5.1):
+-- Computes whether an instance that nobody holds may be fetched, which of its messages decides its
+-- place in the line, and when to compute the answer again. The rules are the contract's (§5.1):
 --
 --   * An instance with a row waits while its current execution has ended as ContinuedAsNew and the
---     message that starts the next one is hidden: other messages would be taken for leftovers of the
---     old execution.
---   * An instance without a row waits while its start is hidden. Otherwise it needs a visible start, or
---     a history that has one, or nothing but queue messages: those belong to nobody, and the fetch
---     drops them.
+--     message that starts the next execution is hidden: the fetch would drop other messages as
+--     leftovers of the old execution.
+--   * An instance without a row waits while its start is hidden. Otherwise the instance needs a
+--     visible start, or a history with a start, or nothing but queue messages: nobody will read
+--     those, and the fetch drops them.
 --
 -- Each minimum, maximum and test is one seek for each kind of message.
 --
@@ -16,12 +15,12 @@
 -- Parameters:
 --   @instance_id  the instance
 --   @now          the present time, in milliseconds since 1970 UTC
---   @head_id      the oldest visible message, if it is known already; it is kept, so that a message for
---                 a long queue costs no more than one for a short queue. NULL looks for it
+--   @head_id      the oldest visible message if the caller knows it, which makes a message for a
+--                 long queue cost no more than one for a short queue; NULL looks for it
 --
 -- Returns: one row. version_id is the framework's version of the current execution. code_id is
---   the code that the next turn runs, 0 for any worker: that of the message which starts the
---   next execution, of the current execution while it runs, or of the first start of an instance
+--   the code that the next turn runs, 0 for any worker: the code of the current execution while
+--   it runs, of the message that starts the next execution, or of the first start of an instance
 --   without a row. head_id is the oldest visible message, NULL if the instance may not be
 --   fetched. wake_at is when the next hidden message becomes visible, in milliseconds since 1970
 --   UTC; NULL for never.
@@ -29,8 +28,8 @@
 -- Locks: instances, executions, orchestrator_queue (by ix_orchestrator_queue_kind), history
 --   (shared, while it reads; none under row versioning).
 --
--- Hints: INDEX seeks messages by their kind. The clustered key looks as cheap while an instance
---   has one message, and reads all of its messages when it has many.
+-- Hints: INDEX seeks messages by their kind. The optimizer may prefer the clustered key, which is
+--   as cheap while an instance has one message, but reads all messages of an instance with many.
 CREATE OR ALTER FUNCTION duroxide.inbox_state (@instance_id NVARCHAR(400), @now BIGINT, @head_id BIGINT)
 RETURNS TABLE
 AS
@@ -120,7 +119,7 @@ RETURN (
                 ) THEN 1
                 ELSE 0
             END AS others,
-            -- Of an instance without a row.
+            -- Only for an instance without a row.
             CASE WHEN i.instance_id IS NULL THEN (
                 SELECT TOP (1) h.execution_id
                 FROM duroxide.history AS h WITH (INDEX (pk_history))

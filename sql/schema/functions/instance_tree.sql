@@ -1,6 +1,6 @@
 -- Lists an instance and its descendants, level by level and each level in the order of creation.
--- The instance itself need not exist. An id that was met before is not followed again, so that a
--- cycle of parents ends. Each instance costs one seek.
+-- The instance itself need not exist. Each id is listed once, so a cycle of parents ends. Each
+-- instance costs one seek.
 --
 -- Helper of: delete_instance, delete_instance_bulk, get_instance_tree.
 --
@@ -11,8 +11,7 @@
 --
 -- Locks: instances (shared, by ix_instances_parent, while it reads; none under row versioning).
 --
--- Hints: LOOP seeks the children of each instance, whatever number of them the plan was made
---   for.
+-- Hints: LOOP seeks the children of each instance, however many children the plan was made for.
 CREATE OR ALTER FUNCTION duroxide.instance_tree (@instance_id NVARCHAR(400))
 RETURNS @tree TABLE (
     -- From 1, without gaps.

@@ -1,10 +1,10 @@
--- Tells how many workers the present work calls for, for whatever scales them. Work that is
--- being done counts like work that waits, so that nobody is told to stop a busy worker; hidden
--- work, such as future timers, does not count. A worker does both kinds at once, so the kind
--- that needs more workers decides.
--- It counts rows of indexes: call it every few seconds, not more often.
+-- Computes how many workers the present work needs, for an autoscaler. Work in progress counts
+-- like work that waits, so that the number does not make an autoscaler stop a busy worker. Hidden
+-- work, such as future timers, does not count. A worker runs turns and activities at the same time,
+-- so the kind that needs more workers decides.
+-- The function counts rows of indexes: call it every few seconds, not more often.
 --
--- Called by: whoever scales the workers, as in SELECT duroxide.recommended_workers(4, 8).
+-- Called by: autoscalers, as in SELECT duroxide.recommended_workers(4, 8).
 --
 -- Parameters:
 --   @turns       how many turns a worker runs at a time; 0 leaves turns out
@@ -15,8 +15,8 @@
 -- Locks: inboxes, worker_queue (shared, by the index of each count alone, while it reads; none
 --   under row versioning).
 --
--- Hints: INDEX names the index of each count, which holds all that the count needs and nothing
---   else. A reader that came from an index to the row would wait for whoever writes both.
+-- Hints: INDEX names the index of each count, which has all columns that the count needs. A
+--   reader that went from the index to the row could deadlock with a writer of both.
 --   KEEPFIXED PLAN keeps the plan however many rows change: see 0005_storage_sqlserver.sql.
 CREATE OR ALTER FUNCTION duroxide.recommended_workers (@turns INT, @activities INT)
 RETURNS INT
@@ -24,8 +24,8 @@ AS
 BEGIN
     DECLARE @now BIGINT = DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME());
     DECLARE @instances BIGINT, @work BIGINT, @for_turns BIGINT, @for_activities BIGINT;
-    -- What is free, what is due, and what is leased or was until its time came. Each count
-    -- reads one range of an index, none of which holds what is hidden.
+    -- Instances that are fetchable, whose time has come, and that are leased or were until the
+    -- lease ended. Each count reads one range of an index, without hidden work.
     SELECT @instances = SUM(c.instances)
     FROM (
         SELECT COUNT_BIG(*) AS instances

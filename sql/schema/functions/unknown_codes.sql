@@ -1,4 +1,5 @@
--- Lists the names of code that no set of names has which a fetch has named since a time.
+-- Lists the code that no worker has known since a time: no fetch since then has named a set that
+-- has the code's name.
 --
 -- Helper of: find_unknown_turn, lock_work_item, unknown_work.
 --
@@ -12,7 +13,7 @@
 --   versioning).
 --
 -- Hints: INDEX seeks the sets that have a name. A plan that was made for an empty table would
---   read all of it.
+--   read the whole table.
 CREATE OR ALTER FUNCTION duroxide.unknown_codes (@activity BIT, @since BIGINT)
 RETURNS TABLE
 AS

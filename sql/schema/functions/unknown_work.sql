@@ -1,5 +1,5 @@
 -- Lists the instances and activities that have been ready since a time or longer, neither hidden
--- nor leased after it, and that wait for code that nobody has known since then.
+-- nor leased after it, and that wait for code that no worker has known since then.
 --
 -- Helper of: get_queue_depths, list_unknown_code.
 --
@@ -10,13 +10,13 @@
 --   name and version, and when the work became visible, in milliseconds since 1970 UTC.
 --
 -- Locks: inboxes (by ix_inboxes_ready), orchestrator_queue, worker_queue (shared, while it
---   reads; what others are writing is passed over).
+--   reads; rows that others are writing are skipped).
 --
 -- Hints: INDEX and LOOP seek the instances that wait for a code, and the head of each; activities
---   are read by the primary key alone. READPAST passes over what others are writing,
---   READCOMMITTEDLOCK makes that hold under row versioning, and ROWLOCK keeps to rows: a reader
---   that waited for a row, with its key in the index locked, would wait for a writer that waits
---   for that key.
+--   are read by the primary key alone. READPAST skips rows that others are writing: a reader that
+--   waited for a row while it had the row's key in the index locked would deadlock with a writer
+--   that waits for the key. READCOMMITTEDLOCK makes READPAST work under row versioning, and ROWLOCK
+--   locks rows instead of pages.
 CREATE OR ALTER FUNCTION duroxide.unknown_work (@since BIGINT)
 RETURNS TABLE
 AS

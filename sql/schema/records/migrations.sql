@@ -1,7 +1,7 @@
--- What a migration records, and shows in a view. Applied when a schema is created, before its first numbered script, and never
--- again: a change to these tables is a numbered script, which finds them as they were first.
+-- The tables in which migrations record what they applied, a view that shows the records, and the roles. This script is
+-- applied once, when a schema is created, before its first numbered script. A change to these tables is a numbered script.
 
--- The numbered scripts that were applied.
+-- The numbered scripts that have been applied.
 CREATE TABLE duroxide.migrations (
     version    INT           NOT NULL,
     name       NVARCHAR(200) COLLATE Latin1_General_100_BIN2 NOT NULL,
@@ -12,13 +12,13 @@ CREATE TABLE duroxide.migrations (
 );
 GO
 
--- The functions, views and procedures as they were applied last.
+-- The functions, views and procedures that have been applied.
 CREATE TABLE duroxide.modules (
     name            NVARCHAR(128) COLLATE Latin1_General_100_BIN2 NOT NULL,
     -- 'FUNCTION', 'VIEW' or 'PROCEDURE'.
     kind            NVARCHAR(16)  COLLATE Latin1_General_100_BIN2 NOT NULL,
-    -- SHA-256 of the file, and of the definition that the server made of it: when the
-    -- server's differs from this one day, somebody has edited the module.
+    -- SHA-256 of the file, and of the definition that the server stored for it. If the
+    -- server's definition has another checksum later, somebody has edited the module.
     checksum        VARBINARY(32) NOT NULL,
     server_checksum VARBINARY(32) NULL,
     applied_at      BIGINT        NOT NULL,
@@ -26,29 +26,29 @@ CREATE TABLE duroxide.modules (
 );
 GO
 
--- The sets of scripts and modules that were begun to be applied. The highest is the
--- present one.
+-- The revisions, each a set of scripts and modules, of which a migration has begun. The
+-- highest is the present one.
 CREATE TABLE duroxide.revisions (
     revision   INT    NOT NULL,
-    -- The lowest revision of programs that may use the schema from then on.
+    -- The oldest revision whose programs may use the schema from then on.
     oldest     INT    NOT NULL,
-    -- 1 once all of the set has been applied.
+    -- 1 once the whole set has been applied.
     complete   BIT    NOT NULL,
     applied_at BIGINT NOT NULL,
     CONSTRAINT pk_revisions PRIMARY KEY CLUSTERED (revision)
 );
 GO
 
--- The three roles. Each object says in its own file which one may use it; the next role may do
--- what the one before may.
+-- The three roles. The file of each object grants it to one role. Each role below also has the
+-- rights of the roles above it.
 --
---   duroxide_reader   reads: the views, and what lists and gets
---   duroxide_runtime  works: what workers and clients call
+--   duroxide_reader   reads: the views, and procedures that list and get
+--   duroxide_runtime  works: the procedures that workers and clients call
 --   duroxide_admin    deletes and prunes
 --
--- None may touch a table, nor call a procedure that only others call: both are reached through the
--- owner. They are made here and not by a numbered script, so that a login of the application can
--- always be told which version it finds.
+-- No role may use a table or call a helper procedure: procedures reach both by the rights of their
+-- owner. The roles are made here and not by a numbered script, so that a login of the application
+-- can read v_migrations at every version of the schema.
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_reader')
     CREATE ROLE duroxide_reader;
 IF NOT EXISTS (SELECT 1 FROM sys.database_principals AS p WHERE p.name = N'duroxide_runtime')
@@ -60,16 +60,17 @@ ALTER ROLE duroxide_reader ADD MEMBER duroxide_runtime;
 ALTER ROLE duroxide_runtime ADD MEMBER duroxide_admin;
 GO
 
--- What was applied, for people and for the role that may not read tables. Times are UTC.
+-- Shows what has been applied, for people and for roles that may not read the tables. Times are
+-- UTC.
 --
 --   kind              SCRIPT, FUNCTION, VIEW, PROCEDURE or REVISION
 --   version           the number of a script or revision; 0 for the others
 --   name              the file of a script, or the name of a module
 --   checksum          SHA-256 of our text
 --   server_checksum   SHA-256 of the definition that the server made of a module
---   oldest            for a revision, the lowest one whose programs it serves
---   complete          for a revision, 0 until all of it has been applied
---   applied_at        when; for a revision, when that began
+--   oldest            of a revision: the oldest revision whose programs may use the schema
+--   complete          of a revision: 0 until the whole revision has been applied
+--   applied_at        when it was applied; of a revision, when applying it began
 CREATE VIEW duroxide.v_migrations
 AS
 SELECT

@@ -2,16 +2,16 @@
 --
 --   instance_id   an id that ends in a blank has the character ␟ behind it
 --   execution_id  from 1
---   is_current    1 for the instance's last one
+--   is_current    1 for the last execution of the instance
 --   status        Running, Completed, Failed or ContinuedAsNew
 --   output        the result, the error, or the next execution's input
---   major, minor, patch  the version of the framework that it is pinned to, NULL for none
---   event_count   the length of its history
+--   major, minor, patch  the version of the framework that the execution is pinned to, NULL for none
+--   event_count   the length of the execution's history
 --   started_at
---   completed_at  NULL while it runs
+--   completed_at  NULL while the execution runs
 --
--- Hints: INDEX reads each execution, and its history after it, by the primary key: whoever writes
--- both locks them in this order.
+-- Hints: INDEX reads each execution, and its history after it, by the primary key. Writers lock both
+-- in the same order.
 CREATE OR ALTER VIEW duroxide.v_executions
 AS
 SELECT

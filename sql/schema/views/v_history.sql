@@ -3,11 +3,11 @@
 --
 --   instance_id   an id that ends in a blank has the character ␟ behind it
 --   execution_id  from 1
---   event_id      from 1, in each execution anew
+--   event_id      from 1 in each execution
 --   event_type    such as ActivityScheduled
 --   event_data    the event, as JSON
---   data_bytes    its length in UTF-8
---   created_at    when it was stored
+--   data_bytes    the length of event_data in UTF-8
+--   created_at    when the event was stored
 CREATE OR ALTER VIEW duroxide.v_history
 AS
 SELECT

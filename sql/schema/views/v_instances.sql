@@ -9,14 +9,14 @@
 --   status                 Running, Completed, Failed, ContinuedAsNew (between two
 --                          executions), or Unknown without an execution
 --   output                 the result or the error, once there is one
---   custom_status          as the orchestration has last set it
---   custom_status_version  counts its changes
+--   custom_status          as the orchestration last set it
+--   custom_status_version  how often custom_status has changed
 --   created_at
 --   updated_at             when the last turn was committed
---   completed_at           NULL while it runs
+--   completed_at           NULL while the current execution runs
 --
--- Hints: LOOP and INDEX come to an execution by its instance, in the order in which everybody does
--- who writes both.
+-- Hints: LOOP and INDEX read an instance before its execution, by their primary keys. Writers lock
+-- both in the same order.
 CREATE OR ALTER VIEW duroxide.v_instances
 AS
 SELECT

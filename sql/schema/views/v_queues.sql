@@ -1,25 +1,24 @@
--- What waits in the two queues or is being worked on, one row per message or
--- activity, for people and their tools. Times are UTC, and the state is that of the
--- moment by the server's clock.
+-- Messages and activities in the two queues, waiting or being worked on, one row each, for
+-- people and their tools. Times are UTC. The server's clock decides the state.
 --
 --   queue          orchestrator or worker
---   id             the order of arrival; each queue counts by itself
+--   id             the order of arrival; each queue has its own numbers
 --   instance_id    an id that ends in a blank has the character ␟ behind it
 --   kind           StartOrchestration, ContinueAsNew, QueueMessage, Activity, or Other
 --   tag            of an activity, NULL for none
 --   session_id     of an activity, NULL for none
---   state          leased: somebody works on it; hidden: a timer, or what was put back
+--   state          leased: a worker has it; hidden: a timer, or work that was put back
 --                  for later; ready: may be taken. A message can be ready while a turn
---                  works on earlier ones of its instance: it is taken by the next. One
---                  of an instance that was never started is ready until it is
+--                  works on earlier messages of its instance: the next turn takes it. A
+--                  message for an instance that was never started stays ready
 --   visible_at     from when on it may be taken
 --   attempt_count  how often it was taken
---   locked_until   the end of the lease, NULL without one
+--   locked_until   the end of the lease, NULL without a lease
 --   created_at
 --
--- Hints: INDEX reads each row by its primary key: whoever writes a row locks it first and its keys
--- in other indexes after it. HASH has read all messages before the first lease: who waits for a
--- lease has no message locked, which whoever ends the lease needs next.
+-- Hints: INDEX reads each row by its primary key, since writers lock a row first and its keys
+-- in other indexes after it. HASH reads all messages before the first lease. So a reader that waits
+-- for a lease has no message locked: the writer that ends the lease needs those messages next.
 CREATE OR ALTER VIEW duroxide.v_queues
 AS
 SELECT
