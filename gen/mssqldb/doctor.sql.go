@@ -54,7 +54,7 @@ func scanGetAutoCloseRow(rows *sql.Rows, r *GetAutoCloseRow) error {
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetAutoClose tells whether the server closes the database when nobody is connected (1).
+// GetAutoClose reads whether the server closes the database when nobody is connected (1).
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetAutoClose(ctx context.Context) (r GetAutoCloseRow, err error) {
@@ -86,7 +86,7 @@ func scanGetAutoShrinkRow(rows *sql.Rows, r *GetAutoShrinkRow) error {
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetAutoShrink tells whether the server shrinks the files of the database (1).
+// GetAutoShrink reads whether the server shrinks the files of the database (1).
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetAutoShrink(ctx context.Context) (r GetAutoShrinkRow, err error) {
@@ -150,8 +150,8 @@ func scanGetDelayedDurabilityRow(rows *sql.Rows, r *GetDelayedDurabilityRow) err
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetDelayedDurability reads whether a commit may be confirmed before it is on disk: 0 no, 1 if a
-// transaction asks for it, 2 always.
+// GetDelayedDurability reads whether the server may confirm a commit before it is on disk: 0 never,
+// 1 if a transaction asks for it, 2 always.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetDelayedDurability(ctx context.Context) (r GetDelayedDurabilityRow, err error) {
@@ -176,7 +176,7 @@ func scanGetMaxConnectionsValue(rows *sql.Rows, r *int64) error {
 	return rows.Scan(r)
 }
 
-// GetMaxConnections is how many connections the server takes.
+// GetMaxConnections reads how many connections the server accepts.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetMaxConnections(ctx context.Context) (r int64, err error) {
@@ -210,8 +210,8 @@ func scanGetOptimizedLockingRow(rows *sql.Rows, r *GetOptimizedLockingRow) error
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetOptimizedLocking tells whether a transaction keeps one lock for all the rows it has changed (1); NULL from
-// a server without it.
+// GetOptimizedLocking reads whether a transaction keeps one lock for all rows that it has changed (1); NULL
+// from a server that has no such option.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetOptimizedLocking(ctx context.Context) (r GetOptimizedLockingRow, err error) {
@@ -260,9 +260,9 @@ func scanGetPermissionsRow(rows *sql.Rows, r *GetPermissionsRow) error {
 	return rows.Scan(&r.LoginName, &r.UserName, &r.MayRead, &r.MayWork, &r.MayDelete, &r.MayViewDefinition, &r.InRole)
 }
 
-// GetPermissions tells who is logged in, and what the login may do in the schema, whose name is
-// quoted: 1 for yes, 0 for no, NULL if there is no such thing. may_read, may_work and may_delete ask
-// for a procedure of each role.
+// GetPermissions reads who is logged in, and what the login may do in the schema, whose name is
+// quoted: 1 for yes, 0 for no, NULL if the object or role does not exist. may_read, may_work and
+// may_delete each ask for one procedure of a role.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetPermissions(ctx context.Context, p GetPermissionsParams) (r GetPermissionsRow, err error) {
@@ -296,7 +296,7 @@ func scanGetQueryStoreRow(rows *sql.Rows, r *GetQueryStoreRow) error {
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetQueryStore tells whether the server keeps what statements cost (1).
+// GetQueryStore reads whether the server records what statements cost (1).
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetQueryStore(ctx context.Context) (r GetQueryStoreRow, err error) {
@@ -328,7 +328,7 @@ func scanGetRowVersioningRow(rows *sql.Rows, r *GetRowVersioningRow) error {
 	return rows.Scan(&r.Name, &r.Value)
 }
 
-// GetRowVersioning tells whether READ COMMITTED reads row versions in the database (1).
+// GetRowVersioning reads whether READ COMMITTED uses row versions in the database (1).
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetRowVersioning(ctx context.Context) (r GetRowVersioningRow, err error) {
@@ -365,8 +365,8 @@ func scanGetServerVersionRow(rows *sql.Rows, r *GetServerVersionRow) error {
 	return rows.Scan(&r.Edition, &r.ProductVersion, &r.EngineEdition, &r.Banner)
 }
 
-// GetServerVersion tells what the server is. Babelfish is told by the banner: its properties are
-// those of the SQL Server that it resembles.
+// GetServerVersion reads edition and version of the server. Only the banner shows that a server is
+// Babelfish: its properties are those of the SQL Server version that it imitates.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetServerVersion(ctx context.Context) (r GetServerVersionRow, err error) {
@@ -391,7 +391,7 @@ func scanGetUpdateabilityValue(rows *sql.Rows, r **string) error {
 	return rows.Scan(r)
 }
 
-// GetUpdateability is READ_WRITE or READ_ONLY; NULL from a server that does not know.
+// GetUpdateability reads whether the database is READ_WRITE or READ_ONLY; NULL from a server that does not know.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetUpdateability(ctx context.Context) (r *string, err error) {
@@ -423,8 +423,8 @@ func scanHasInstancesValue(rows *sql.Rows, r *int32) error {
 	return rows.Scan(r)
 }
 
-// HasInstances tells whether a schema has the table of instances (1): one that was made by half
-// has none.
+// HasInstances reads whether a schema has the table of instances (1). A schema whose migration was
+// interrupted may have none (0).
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) HasInstances(ctx context.Context, p HasInstancesParams) (r int32, err error) {
@@ -471,8 +471,8 @@ func scanListCompressedQueuesRow(rows *sql.Rows, r *ListCompressedQueuesRow) err
 	return rows.Scan(&r.Name, &r.Indexes, &r.Compression)
 }
 
-// ListCompressedQueues lists the queue tables that are compressed, with the number of their indexes that are,
-// and how.
+// ListCompressedQueues lists the queue tables with compressed indexes, with the number of those indexes and the
+// kind of compression.
 func (q *Queries) ListCompressedQueues(ctx context.Context, p ListCompressedQueuesParams) (list []ListCompressedQueuesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -517,8 +517,8 @@ func scanListEscalatingTablesRow(rows *sql.Rows, r *ListEscalatingTablesRow) err
 	return rows.Scan(&r.Name, &r.Escalation)
 }
 
-// ListEscalatingTables lists the tables of which one statement may lock thousands of rows, and which the server
-// would then lock whole (0005_storage_sqlserver.sql).
+// ListEscalatingTables lists the tables of which one statement may lock thousands of rows and for which lock
+// escalation is on (0005_storage_sqlserver.sql).
 func (q *Queries) ListEscalatingTables(ctx context.Context, p ListEscalatingTablesParams) (list []ListEscalatingTablesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -566,8 +566,8 @@ func scanListRecomputedQueuesRow(rows *sql.Rows, r *ListRecomputedQueuesRow) err
 	return rows.Scan(&r.Name, &r.Indexes)
 }
 
-// ListRecomputedQueues lists the queue tables of whose indexes the server renews the statistics
-// (0005_storage_sqlserver.sql), with the number of those indexes.
+// ListRecomputedQueues lists the queue tables whose index statistics the server renews by itself
+// (0005_storage_sqlserver.sql says why it should not), with the number of those indexes.
 func (q *Queries) ListRecomputedQueues(ctx context.Context, p ListRecomputedQueuesParams) (list []ListRecomputedQueuesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -613,8 +613,9 @@ func scanListUnsequencedIndexesRow(rows *sql.Rows, r *ListUnsequencedIndexesRow)
 	return rows.Scan(&r.TableName, &r.IndexName)
 }
 
-// ListUnsequencedIndexes lists the indexes whose rows arrive at one end, and whose writers the server does not
-// let in one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
+// ListUnsequencedIndexes lists the indexes whose rows arrive at one end and that lack
+// OPTIMIZE_FOR_SEQUENTIAL_KEY (0005_storage_sqlserver.sql). A server before SQL Server 2019 does not know the
+// column.
 func (q *Queries) ListUnsequencedIndexes(ctx context.Context, p ListUnsequencedIndexesParams) (list []ListUnsequencedIndexesRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)

@@ -36,9 +36,9 @@ func scanFindSchemaRow(rows *sql.Rows, r *FindSchemaRow) error {
 	return rows.Scan(&r.SchemaID, &r.RecordViews)
 }
 
-// FindSchema tells whether there is a schema, by its id, and whether it has the view that shows
-// what was applied (1) or not (0). A login that may not see them gets the same answer as for a
-// schema that is missing.
+// FindSchema reads the id of a schema, NULL if there is none, and whether the schema has the view
+// v_migrations (1) or not (0). A login that may not see them gets the same answer as for a missing
+// schema.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) FindSchema(ctx context.Context, p FindSchemaParams) (r FindSchemaRow, err error) {
@@ -88,9 +88,10 @@ func scanGetMembershipRow(rows *sql.Rows, r *GetMembershipRow) error {
 	return rows.Scan(&r.InReader, &r.InRuntime, &r.InAdmin, &r.RuntimeReads, &r.AdminWorks, &r.IsOwner, &r.Permissions)
 }
 
-// GetMembership tells which of the roles the login is in, and whether each is in the one before: 1
-// for yes, 0 for no, NULL if there is no such role; whether it is an owner, and how many
-// permissions the server tells of: none if it does not keep them there.
+// GetMembership reads which roles the login is in, and whether each role is a member of the one
+// before: 1 for yes, 0 for no, NULL if there is no such role. is_owner is 1 if the login has all
+// rights in the database. permissions counts the rows of sys.database_permissions, which has none on
+// a server that keeps permissions elsewhere.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetMembership(ctx context.Context, p GetMembershipParams) (r GetMembershipRow, err error) {
@@ -128,8 +129,8 @@ func scanGetServerFormRow(rows *sql.Rows, r *GetServerFormRow) error {
 	return rows.Scan(&r.Babelfish, &r.DatabaseName, &r.CompatibilityLevel)
 }
 
-// GetServerForm tells what decides in which form lists are sent: what GetServerKind tells, and the
-// name of the database and its compatibility level, such as 160.
+// GetServerForm reads what decides how the store sends lists: the kind of server, as GetServerKind
+// returns it, and the name and compatibility level of the database, such as 160.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetServerForm(ctx context.Context) (r GetServerFormRow, err error) {
@@ -154,8 +155,8 @@ func scanGetServerKindValue(rows *sql.Rows, r **string) error {
 	return rows.Scan(r)
 }
 
-// GetServerKind tells what kind of server this is: "1" on Babelfish, NULL on SQL Server, which
-// has no such property.
+// GetServerKind reads the kind of server: "1" on Babelfish, NULL on SQL Server, which has no such
+// property.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) GetServerKind(ctx context.Context) (r *string, err error) {
@@ -180,8 +181,8 @@ func scanIsOwnerValue(rows *sql.Rows, r *int32) error {
 	return rows.Scan(r)
 }
 
-// IsOwner tells whether the login has all rights in the database (1): it is a member of db_owner
-// or of sysadmin, or is dbo.
+// IsOwner reads whether the login has all rights in the database (1), as dbo or as a member of
+// db_owner or sysadmin.
 //
 // Without a row the error is [sql.ErrNoRows], wrapped.
 func (q *Queries) IsOwner(ctx context.Context) (r int32, err error) {
@@ -231,8 +232,8 @@ func scanListGrantsRow(rows *sql.Rows, r *ListGrantsRow) error {
 	return rows.Scan(&r.Role, &r.PermissionName, &r.Class, &r.Name)
 }
 
-// ListGrants lists what was granted in a schema, as far as the login may see it: on procedures,
-// functions and views (class ”), and on table types (class TYPE).
+// ListGrants lists the grants in a schema that the login may see: on procedures, functions and views
+// (class ”), and on table types (class TYPE).
 func (q *Queries) ListGrants(ctx context.Context, p ListGrantsParams) (list []ListGrantsRow, err error) {
 	a := newArgs(1)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -323,8 +324,8 @@ func scanListModulesRow(rows *sql.Rows, r *ListModulesRow) error {
 	return rows.Scan(&r.Name, &r.Type, &r.Checksum, &r.SetOptions)
 }
 
-// ListModules lists the functions, views and procedures that are there, ours or not, with the
-// checksum of the definition as the server stores it; NULL for one that cannot be read.
+// ListModules lists the functions, views and procedures of the schema, ours or not, with the
+// checksum of the definition that the server stores; NULL if the login may not read the definition.
 // set_options is 1 for a module that was created with QUOTED_IDENTIFIER and ANSI_NULLS on (rule
 // P7).
 func (q *Queries) ListModules(ctx context.Context, p ListModulesParams) (list []ListModulesRow, err error) {
@@ -366,10 +367,10 @@ func scanListObjectsValue(rows *sql.Rows, r *string) error {
 	return rows.Scan(r)
 }
 
-// ListObjects lists what is in a schema. What belongs to a table goes with it and is left out;
-// table types have their names in sys.types. Babelfish also lists the sequence of an identity
-// column, so that sequences are listed on demand, and as a type the @table that a function
-// returns.
+// ListObjects lists the objects in a schema, except those that are dropped with their table. The
+// names of table types are in sys.types. Sequences are listed only on demand, because Babelfish
+// lists one for each identity column. Babelfish also lists the @table that a function returns as a
+// type, which is left out.
 func (q *Queries) ListObjects(ctx context.Context, p ListObjectsParams) (list []string, err error) {
 	a := newArgs(2)
 	required(&a, "schema", sqlNVarChar(128), p.Schema)
@@ -448,8 +449,7 @@ func scanReadRecordsRow(rows *sql.Rows, r *ReadRecordsRow) error {
 	return rows.Scan(&r.Kind, &r.Version, &r.Name, notNull{&r.Checksum}, &r.ServerChecksum, &r.Oldest, &r.Complete)
 }
 
-// ReadRecords reads what was applied. The runtime role may read the view, and not the tables
-// behind it.
+// ReadRecords reads what was applied, from the view: the roles may read the view, but not its tables.
 func (q *Queries) ReadRecords(ctx context.Context) (list []ReadRecordsRow, err error) {
 	a := newArgs(0)
 	err = q.call(ctx, &stmtReadRecords, &a, func(_ int, rows *sql.Rows) (err error) {

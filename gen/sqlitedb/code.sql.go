@@ -26,7 +26,7 @@ VALUES (?1, ?2)
 ON CONFLICT (known_id, code_id) DO NOTHING
 `
 
-// Admits code to a set.
+// Adds code to a set.
 func (q *Queries) AddKnownCodeName(ctx context.Context, knownID int64, codeID int64) error {
 	_, err := q.exec(ctx, q.addKnownCodeNameStmt, AddKnownCodeName, knownID, codeID)
 	return err
@@ -38,7 +38,8 @@ WHERE kind IN (0, 1)
   AND seen_at <= ?1
 `
 
-// Forgets sets that have not been seen for long. DeleteKnownCodeNames follows.
+// Deletes sets that were last seen long ago. The caller deletes their names with
+// DeleteKnownCodeNames.
 func (q *Queries) DeleteKnownCode(ctx context.Context, seenBefore int64) (int64, error) {
 	result, err := q.exec(ctx, q.deleteKnownCodeStmt, DeleteKnownCode, seenBefore)
 	if err != nil {
@@ -53,7 +54,7 @@ WHERE known_code_names.known_id > 0
   AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id)
 `
 
-// Deletes what belongs to no set. Set 0 has no row.
+// Deletes names whose set is gone. Set 0 has names, but no row in known_code.
 func (q *Queries) DeleteKnownCodeNames(ctx context.Context) error {
 	_, err := q.exec(ctx, q.deleteKnownCodeNamesStmt, DeleteKnownCodeNames)
 	return err
@@ -89,7 +90,7 @@ WHERE n.name = ?1
 ORDER BY n.version
 `
 
-// The versions in which sets of orchestrations have a name that were seen since a time.
+// Lists the versions of an orchestration that are in sets which were seen since a time.
 func (q *Queries) ListKnownVersions(ctx context.Context, name string, seenAfter int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listKnownVersionsStmt, ListKnownVersions, name, seenAfter)
 	if err != nil {
@@ -121,7 +122,7 @@ ON CONFLICT (kind, digest) DO UPDATE SET
 RETURNING id
 `
 
-// Makes a set seen that may be new.
+// Records that a set was seen, and adds it if it is new.
 func (q *Queries) PutKnownCode(ctx context.Context, kind int64, digest []byte, now int64) (int64, error) {
 	row := q.queryRow(ctx, q.putKnownCodeStmt, PutKnownCode, kind, digest, now)
 	var id int64
@@ -135,7 +136,7 @@ SET seen_at = ?1
 WHERE id = ?2
 `
 
-// Makes a set seen, unless it is gone.
+// Records that a set was seen. Changes no row if the set is gone.
 func (q *Queries) SeeKnownCode(ctx context.Context, now int64, iD int64) (int64, error) {
 	result, err := q.exec(ctx, q.seeKnownCodeStmt, SeeKnownCode, now, iD)
 	if err != nil {

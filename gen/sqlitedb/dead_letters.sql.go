@@ -21,7 +21,7 @@ type AddDeadLetterParams struct {
 	CreatedAt  int64
 }
 
-// Sets a message aside that could not be decoded.
+// Adds a message that could not be decoded. The caller deletes it from its queue.
 func (q *Queries) AddDeadLetter(ctx context.Context, arg AddDeadLetterParams) error {
 	_, err := q.exec(ctx, q.addDeadLetterStmt, AddDeadLetter,
 		arg.Queue,

@@ -195,8 +195,8 @@ WHERE e.instance_id = ?1
 ORDER BY e.execution_id
 `
 
-// Executions that pruning may delete: neither the current one, nor a running one,
-// nor one of the newest that are to be kept.
+// Lists the executions that pruning may delete: not the current one, no running one, and
+// none of the newest, which the caller wants to keep.
 func (q *Queries) ListPrunableExecutions(ctx context.Context, instanceID string, completedBefore *int64, keepLast int64) ([]int64, error) {
 	rows, err := q.query(ctx, q.listPrunableExecutionsStmt, ListPrunableExecutions, instanceID, completedBefore, keepLast)
 	if err != nil {
@@ -236,7 +236,8 @@ type SetExecutionStatusParams struct {
 	ExecutionID int64
 }
 
-// Returns whether the instance has values to be merged (MergeValues).
+// Sets the status and output of an execution. Returns whether the instance has changes to merge
+// (MergeValues).
 func (q *Queries) SetExecutionStatus(ctx context.Context, arg SetExecutionStatusParams) (bool, error) {
 	row := q.queryRow(ctx, q.setExecutionStatusStmt, SetExecutionStatus,
 		arg.Status,
@@ -266,8 +267,8 @@ type StartExecutionParams struct {
 	Now         int64
 }
 
-// Creates the execution. What exists stays as it is, but for its code and the version it is
-// pinned to, if it is given one.
+// Adds an execution. Of an existing one, only the code and the pinned version change, and
+// each only if the caller gives one.
 func (q *Queries) StartExecution(ctx context.Context, arg StartExecutionParams) error {
 	_, err := q.exec(ctx, q.startExecutionStmt, StartExecution,
 		arg.InstanceID,

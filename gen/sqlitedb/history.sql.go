@@ -21,7 +21,7 @@ type AppendEventParams struct {
 	CreatedAt   int64
 }
 
-// Never replaces an event: a duplicate id violates the primary key.
+// Adds an event. A duplicate id violates the primary key, so no event is ever replaced.
 func (q *Queries) AppendEvent(ctx context.Context, arg AppendEventParams) error {
 	_, err := q.exec(ctx, q.appendEventStmt, AppendEvent,
 		arg.InstanceID,
@@ -86,7 +86,7 @@ FROM (
 ) AS x
 `
 
-// The highest execution id that is stored; 0 for an unknown instance.
+// Finds the highest execution id that is stored; 0 for an unknown instance.
 func (q *Queries) LatestExecution(ctx context.Context, instanceID string) (int64, error) {
 	row := q.queryRow(ctx, q.latestExecutionStmt, LatestExecution, instanceID)
 	var execution_id int64
@@ -107,8 +107,8 @@ WHERE h.instance_id = ?1
 LIMIT 1
 `
 
-// The execution to resolve an instance without a row from: its latest, if that
-// has a start event.
+// Finds the latest execution of an instance without a row, if that execution has a start
+// event: the name of the orchestration is in the event.
 func (q *Queries) LatestStartedExecution(ctx context.Context, instanceID string) (int64, error) {
 	row := q.queryRow(ctx, q.latestStartedExecutionStmt, LatestStartedExecution, instanceID)
 	var execution_id int64
@@ -166,7 +166,7 @@ type ReadExecutionFromRow struct {
 	EventData string
 }
 
-// The events from one on, for who knows those before it.
+// Reads the events from an id on, for a caller that has those before it.
 func (q *Queries) ReadExecutionFrom(ctx context.Context, instanceID string, executionID int64, eventID int64) ([]ReadExecutionFromRow, error) {
 	rows, err := q.query(ctx, q.readExecutionFromStmt, ReadExecutionFrom, instanceID, executionID, eventID)
 	if err != nil {

@@ -24,8 +24,8 @@ type AddInboxParams struct {
 	WakeAt      *int64
 }
 
-// RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
-// it has no inbox, and all that goes into one: with a head, asleep, or locked. No row if there is one.
+// Adds an inbox for a running instance, for a caller that knows that there is none and knows what
+// the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
 func (q *Queries) AddInbox(ctx context.Context, arg AddInboxParams) (int64, error) {
 	result, err := q.exec(ctx, q.addInboxStmt, AddInbox,
 		arg.InstanceID,
@@ -63,8 +63,8 @@ type AddLockedStartInboxParams struct {
 	InstanceID  string
 }
 
-// AddStartInbox for an instance that is added locked, with the start as its only message, if nobody
-// uses the id and nothing else is stored under it. No row otherwise.
+// Adds a locked inbox for a start that the caller adds as the id's only message, if nothing uses the
+// id and nothing is stored under it. Adds no row otherwise.
 func (q *Queries) AddLockedStartInbox(ctx context.Context, arg AddLockedStartInboxParams) (int64, error) {
 	result, err := q.exec(ctx, q.addLockedStartInboxStmt, AddLockedStartInbox,
 		arg.CodeID,
@@ -87,8 +87,8 @@ WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id
 ON CONFLICT (instance_id) DO NOTHING
 `
 
-// RefreshInbox for a start that has just been added, is visible, and has no instance: what comes of
-// it is known if it is the only message and there is no history. No row otherwise.
+// Adds an inbox for a visible start that has just been added and has no instance, if the start is
+// the only message of its id and there is no history. Adds no row otherwise.
 func (q *Queries) AddStartInbox(ctx context.Context, codeID int64, messageID int64, instanceID string) (int64, error) {
 	result, err := q.exec(ctx, q.addStartInboxStmt, AddStartInbox, codeID, messageID, instanceID)
 	if err != nil {
@@ -114,7 +114,8 @@ type CountWaitingInstancesRow struct {
 	Since   int64
 }
 
-// How many there are of these, and since when.
+// Counts the instances among which NextWaitingInstance finds the oldest. since is when the first
+// of them became fetchable.
 func (q *Queries) CountWaitingInstances(ctx context.Context, versionID int64, codeID int64, readyBy int64) (CountWaitingInstancesRow, error) {
 	row := q.queryRow(ctx, q.countWaitingInstancesStmt, CountWaitingInstances, versionID, codeID, readyBy)
 	var i CountWaitingInstancesRow
@@ -132,8 +133,7 @@ WHERE inboxes.instance_id = ?1
   )
 `
 
-// Ends the lease of an instance that has no messages left, which is how most
-// turns end.
+// Deletes the inbox of an instance that has no messages left, and its lease with it.
 func (q *Queries) DeleteEmptyInbox(ctx context.Context, instanceID string) (int64, error) {
 	result, err := q.exec(ctx, q.deleteEmptyInboxStmt, DeleteEmptyInbox, instanceID)
 	if err != nil {
@@ -159,7 +159,7 @@ WHERE instance_id = ?1
   AND locked_until > ?3
 `
 
-// EndLock for a turn of which the caller knows that it has all messages of the instance.
+// Does what EndLock does, for a caller that knows that the turn has all messages of the instance.
 func (q *Queries) EndLastLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (int64, error) {
 	result, err := q.exec(ctx, q.endLastLockStmt, EndLastLock, instanceID, lockToken, now)
 	if err != nil {
@@ -182,9 +182,9 @@ WHERE inboxes.instance_id = ?1
 RETURNING locked_at
 `
 
-// Ends a live lease whose turn has all messages of the instance, which is how most turns end,
-// and returns when it began. The caller deletes the messages. No row if there are others, or
-// no such lease.
+// Ends a live lease whose turn has all messages of the instance, as most turns have at their end,
+// and returns when the lease began. The caller deletes the messages. Returns no row if there are
+// other messages, or no such lease.
 func (q *Queries) EndLock(ctx context.Context, instanceID string, lockToken *string, now *int64) (*int64, error) {
 	row := q.queryRow(ctx, q.endLockStmt, EndLock, instanceID, lockToken, now)
 	var locked_at *int64
@@ -198,7 +198,7 @@ SET head_id = NULL
 WHERE instance_id = ?1
 `
 
-// Has the head looked for again by RefreshInbox. Under a live lease there is none.
+// Makes RefreshInbox look for the head again. Under a live lease there is no head.
 func (q *Queries) ForgetHead(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.forgetHeadStmt, ForgetHead, instanceID)
 	return err
@@ -267,8 +267,8 @@ type ListInstanceHeadsRow struct {
 	HeadID    int64
 }
 
-// Per framework version and code, the oldest message of which an instance is fetchable:
-// two seeks for each.
+// Lists the oldest head of the fetchable instances for each framework version and code. Each row
+// costs two seeks.
 func (q *Queries) ListInstanceHeads(ctx context.Context) ([]ListInstanceHeadsRow, error) {
 	rows, err := q.query(ctx, q.listInstanceHeadsStmt, ListInstanceHeads)
 	if err != nil {
@@ -350,9 +350,9 @@ type LockReceiverRow struct {
 	Exists               bool
 }
 
-// LockInstance for a running instance that has no messages, so no inbox either, and is about to
-// get some: the caller adds them, locked. Returned is what the turn has to know of the instance;
-// no row if there is an inbox, or nothing that runs.
+// Adds a locked inbox for a running instance that has no messages, and so no inbox. The caller
+// then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
+// the instance has an inbox or does not run.
 func (q *Queries) LockReceiver(ctx context.Context, arg LockReceiverParams) (LockReceiverRow, error) {
 	row := q.queryRow(ctx, q.lockReceiverStmt, LockReceiver,
 		arg.LockToken,
@@ -380,7 +380,7 @@ ORDER BY wake_at
 LIMIT 1
 `
 
-// When a fetch has to look again although nobody wrote; no row for never.
+// Returns when the next inbox changes without a write; no row for never.
 func (q *Queries) NextInboxWake(ctx context.Context) (*int64, error) {
 	row := q.queryRow(ctx, q.nextInboxWakeStmt, NextInboxWake)
 	var wake_at *int64
@@ -453,12 +453,12 @@ type NextInstanceParams struct {
 	MaxPatch int64
 }
 
-// The instance that has waited longest among those whose current execution is
+// Finds the instance that has waited longest among those whose current execution is
 // pinned to a version in the range, or to none, and whose code is in the set.
 //
-// Per version this goes through the codes that instances wait for and the set has,
-// leaping over those that only one of both has, so that neither a large set nor much
-// work for others costs anything.
+// For each version the query goes through the codes that are in the set and that
+// instances wait for. It skips codes that are only in the set, or only in the queue, so
+// that neither a large set nor much work for other workers costs anything.
 func (q *Queries) NextInstance(ctx context.Context, arg NextInstanceParams) (string, error) {
 	row := q.queryRow(ctx, q.nextInstanceStmt, NextInstance,
 		arg.KnownID,
@@ -491,8 +491,9 @@ type NextWaitingInstanceRow struct {
 	HeadID     int64
 }
 
-// The instance of a version and code that has waited longest, of those that have been
-// fetchable since a time: since the head became visible, or the last lease ended.
+// Finds the instance that has waited longest among those of a version and code that have been
+// fetchable since a time or longer. An instance is fetchable from when its head became visible
+// and its last lease ended.
 func (q *Queries) NextWaitingInstance(ctx context.Context, versionID int64, codeID int64, readyBy int64) (NextWaitingInstanceRow, error) {
 	row := q.queryRow(ctx, q.nextWaitingInstanceStmt, NextWaitingInstance, versionID, codeID, readyBy)
 	var i NextWaitingInstanceRow
@@ -515,7 +516,7 @@ type OldestInstancesRow struct {
 	HeadID     int64
 }
 
-// The instance of a version and code that has waited longest, and the next after it.
+// Lists the two instances of a version and code that have waited longest.
 func (q *Queries) OldestInstances(ctx context.Context, versionID int64, codeID int64) ([]OldestInstancesRow, error) {
 	rows, err := q.query(ctx, q.oldestInstancesStmt, OldestInstances, versionID, codeID)
 	if err != nil {
@@ -554,8 +555,8 @@ type PassLockParams struct {
 	Now        *int64
 }
 
-// Ends a live lease of an instance that goes on running and of which the caller knows the oldest
-// message that the turn does not have; all of them are visible.
+// Ends a live lease of an instance that keeps running and has messages that the turn does not have.
+// They are all visible, and the caller knows the oldest.
 func (q *Queries) PassLock(ctx context.Context, arg PassLockParams) (int64, error) {
 	result, err := q.exec(ctx, q.passLockStmt, PassLock,
 		arg.HeadID,
@@ -587,10 +588,10 @@ type ReceiveMessageRow struct {
 	HeadID    *int64
 }
 
-// RefreshInbox for a message that has just been added to a running instance and is
-// visible: most messages are. It is the head if there is none. Nothing else can have
-// changed but what has come due, which wake_at says: that is looked at by itself. No row
-// for an instance that is not running.
+// Does what RefreshInbox does, for a visible message that has just been added to a running
+// instance, as most messages are. The message becomes the head if there is none. Only the
+// passing of time can have changed anything else, and a fetch notices that by wake_at.
+// Returns no row for an instance that is not running.
 func (q *Queries) ReceiveMessage(ctx context.Context, messageID int64, instanceID string) (ReceiveMessageRow, error) {
 	row := q.queryRow(ctx, q.receiveMessageStmt, ReceiveMessage, messageID, instanceID)
 	var i ReceiveMessageRow
@@ -648,12 +649,11 @@ type RefreshDueInboxesRow struct {
 	WakeAt     *int64
 }
 
-// RefreshInbox for instances whose lease has ended, or of which a message has become visible:
-// those that run, which is what timers that are due together come to. If there are many, it is
-// those that have waited longest.
+// Does what RefreshInbox does, for running instances whose wake_at has come because a lease
+// ended or a message became visible: at most 256, longest wait first.
 //
-// The limit is no parameter because SQLite would plan the statement anew for each
-// value it is bound to, which costs ten times as much as carrying it out.
+// The limit is no parameter because SQLite would plan the statement again for each
+// value of the parameter, and planning costs ten times as much as execution.
 func (q *Queries) RefreshDueInboxes(ctx context.Context, now int64) ([]RefreshDueInboxesRow, error) {
 	rows, err := q.query(ctx, q.refreshDueInboxesStmt, RefreshDueInboxes, now)
 	if err != nil {
@@ -741,7 +741,7 @@ SELECT
         )
     ) END,
     (
-        -- One seek per kind, as the index has the kind before the time.
+        -- One seek for each kind, because the index has the kind before the time.
         SELECT min((
             SELECT min(q.visible_at)
             FROM orchestrator_queue AS q
@@ -830,26 +830,26 @@ type RefreshInboxRow struct {
 	WakeAt    *int64
 }
 
-// The outcome of every write that adds or removes messages, ends a lease or
-// changes an instance's execution. It holds the rules of section 5.1 about which
-// instance may be fetched, with both hazards:
+// Computes an inbox again after a write that added or removed messages, ended a lease
+// or changed the instance's execution. The rules are those of section 5.1 about which
+// instance may be fetched:
 //
 //   - An instance with a row waits while its current execution has ended as
-//     ContinuedAsNew and the message that starts the next one is hidden:
-//     whatever else arrives would be taken for leftovers of the old execution.
-//   - An instance without a row waits while its start is hidden. Otherwise it
-//     needs a visible start, or a history that has one, or nothing but queue
-//     messages: those belong to nobody, and the fetch drops them.
+//     ContinuedAsNew and the message that starts the next execution is hidden: the
+//     fetch would drop other messages as leftovers of the old execution.
+//   - An instance without a row waits while its start is hidden. Otherwise it needs
+//     a visible start, or a history with a start, or nothing but queue messages:
+//     nobody will read those, and the fetch drops them.
 //
-// Beside it stands the code that the instance's next turn runs (section 5.20). The first
-// ContinueAsNew decides over an execution that was continued, the first message that
-// starts an instance over one without a row. A start that gave the inbox its code stays
-// the first as long as the head does: it is not looked for again.
+// Also finds the code that the instance's next turn runs (section 5.20). For an
+// execution that was continued, the first ContinueAsNew decides; for an instance
+// without a row, the first message that starts it. While the head stays, that message
+// stays the first, so its code is taken from the inbox.
 //
-// Under a live lease nothing changes: the end of the turn calls again. The head
-// is kept when there is one and nothing has come due, so that adding a message to
-// a long queue costs no more than adding one to a short queue. No row is returned
-// when nothing was computed.
+// Under a live lease nothing changes: the end of the turn computes the inbox again.
+// An existing head stays if the inbox's time has not come, so adding a message to a
+// long queue costs no more than adding one to a short queue. Returns no row if nothing
+// was computed.
 func (q *Queries) RefreshInbox(ctx context.Context, now *int64, instanceID string) (RefreshInboxRow, error) {
 	row := q.queryRow(ctx, q.refreshInboxStmt, RefreshInbox, now, instanceID)
 	var i RefreshInboxRow
@@ -877,8 +877,8 @@ type RenewInboxParams struct {
 	Now         *int64
 }
 
-// Without a head, as under any lease: there would be one if the clock was set back
-// after the lease had seemed to end.
+// Renews a live lease. Sets head_id to NULL again, because a fetch may have set it if the
+// clock was set back after the lease had seemed to end.
 func (q *Queries) RenewInbox(ctx context.Context, arg RenewInboxParams) (int64, error) {
 	result, err := q.exec(ctx, q.renewInboxStmt, RenewInbox,
 		arg.LockedUntil,
@@ -905,8 +905,8 @@ WHERE inboxes.instance_id IN (
 RETURNING instance_id
 `
 
-// The others of these, which the caller refreshes each: what waits without an instance, and
-// instances that do not run.
+// Lists the other inboxes whose wake_at has come: ids without an instance, and instances that
+// do not run. The caller refreshes each of them.
 func (q *Queries) ResetDueInboxes(ctx context.Context, now *int64) ([]string, error) {
 	rows, err := q.query(ctx, q.resetDueInboxesStmt, ResetDueInboxes, now)
 	if err != nil {
@@ -992,8 +992,8 @@ type UnknownInstanceCodesRow struct {
 	Version   string
 }
 
-// The code that fetchable instances wait for and no set has that was seen since a time.
-// The versions are as in NextInstance; one seek per version and code.
+// Lists the code that fetchable instances wait for, and that is in no set that was seen since
+// a time. The range of versions is as in NextInstance. Each version and code costs one seek.
 func (q *Queries) UnknownInstanceCodes(ctx context.Context, arg UnknownInstanceCodesParams) ([]UnknownInstanceCodesRow, error) {
 	rows, err := q.query(ctx, q.unknownInstanceCodesStmt, UnknownInstanceCodes,
 		arg.SeenAfter,
@@ -1036,8 +1036,8 @@ SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wa
 WHERE instance_id = ?1
 `
 
-// Ends the lease; the caller refreshes the inbox. There is a head if the lease had
-// ended by itself, and what it points to may have been hidden since.
+// Ends the lease; the caller refreshes the inbox. An inbox whose lease has run out may
+// have a head, which may have been hidden since, so the head is removed.
 func (q *Queries) UnlockInbox(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.unlockInboxStmt, UnlockInbox, instanceID)
 	return err

@@ -63,7 +63,7 @@ type FindOrphanRow struct {
 	ParentInstanceID *string
 }
 
-// Any one child outside the list whose parent is in it.
+// Finds one child that is not in a JSON list although its parent is.
 func (q *Queries) FindOrphan(ctx context.Context, instances string) (FindOrphanRow, error) {
 	row := q.queryRow(ctx, q.findOrphanStmt, FindOrphan, instances)
 	var i FindOrphanRow
@@ -81,7 +81,7 @@ ORDER BY i.id
 LIMIT 1
 `
 
-// Any one instance of the list that has not finished.
+// Finds one instance of a JSON list that is running.
 func (q *Queries) FindRunning(ctx context.Context, instances string) (string, error) {
 	row := q.queryRow(ctx, q.findRunningStmt, FindRunning, instances)
 	var instance_id string
@@ -109,7 +109,7 @@ type FindUseRow struct {
 	StartItem         *string
 }
 
-// Who uses an instance id: an instance, or a start that waits for its first turn.
+// Finds what uses an instance id: an instance, or a start that waits for its first turn.
 func (q *Queries) FindUse(ctx context.Context, instanceID string) (FindUseRow, error) {
 	row := q.queryRow(ctx, q.findUseStmt, FindUse, instanceID)
 	var i FindUseRow
@@ -162,8 +162,8 @@ type GetInstanceContextRow struct {
 	HasHistory           int64
 }
 
-// What a fetch tells about an instance: its row, if it has one, what its current execution is
-// like, whether there are values, and for an instance without a row whether there is a history.
+// Reads what a fetch returns about an instance: its row and current execution, if any, whether
+// it has values, and for an instance without a row whether it has a history.
 func (q *Queries) GetInstanceContext(ctx context.Context, instanceID string) (GetInstanceContextRow, error) {
 	row := q.queryRow(ctx, q.getInstanceContextStmt, GetInstanceContext, instanceID)
 	var i GetInstanceContextRow
@@ -215,7 +215,8 @@ type GetInstanceInfoRow struct {
 	ParentInstanceID     *string
 }
 
-// A turn that only appends events leaves the row as it is: then they say when it was.
+// Reads the facts about an instance. A turn that only adds events does not change the row, so
+// updated_at also looks at the last event.
 func (q *Queries) GetInstanceInfo(ctx context.Context, instanceID string) (GetInstanceInfoRow, error) {
 	row := q.queryRow(ctx, q.getInstanceInfoStmt, GetInstanceInfo, instanceID)
 	var i GetInstanceInfoRow
@@ -269,7 +270,7 @@ SELECT EXISTS (
 ) AS found
 `
 
-// Whether ListFinishedRoots would list the instance, by its key.
+// Returns whether ListFinishedRoots would list the instance, which is found by its key.
 func (q *Queries) IsFinishedRoot(ctx context.Context, instanceID string, completedBefore *int64) (bool, error) {
 	row := q.queryRow(ctx, q.isFinishedRootStmt, IsFinishedRoot, instanceID, completedBefore)
 	var found bool
@@ -318,7 +319,8 @@ ORDER BY i.id
 LIMIT ?2
 `
 
-// Roots that may be deleted in bulk. NULL is no restriction.
+// Lists root instances whose current execution has ended, for a bulk deletion. A NULL
+// completed_before does not restrict the list.
 func (q *Queries) ListFinishedRoots(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listFinishedRootsStmt, ListFinishedRoots, completedBefore, maxRows)
 	if err != nil {
@@ -354,7 +356,7 @@ ORDER BY i.id
 LIMIT ?3
 `
 
-// Those of a list that ListFinishedRoots would list, each by its key.
+// Lists those instances of a JSON list that ListFinishedRoots would list. Each is found by its key.
 func (q *Queries) ListFinishedRootsOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listFinishedRootsOfStmt, ListFinishedRootsOf, instances, completedBefore, maxRows)
 	if err != nil {
@@ -404,8 +406,8 @@ type ListInstancePageRow struct {
 	Ended      int64
 }
 
-// A page of instances in the order of creation, and of each whether it is a root that completed or
-// failed before a time.
+// Lists a page of instances in the order of creation. ended is 1 for a root that completed or failed
+// before a time.
 func (q *Queries) ListInstancePage(ctx context.Context, endedBefore *int64, after int64, maxRows int64) ([]ListInstancePageRow, error) {
 	rows, err := q.query(ctx, q.listInstancePageStmt, ListInstancePage, endedBefore, after, maxRows)
 	if err != nil {
@@ -503,7 +505,8 @@ ORDER BY i.id
 LIMIT ?2
 `
 
-// Instances to prune in bulk, running ones and children included. NULL is no restriction.
+// Lists instances to prune in bulk, including running ones and children. A NULL completed_before
+// does not restrict the list.
 func (q *Queries) ListPrunable(ctx context.Context, completedBefore *int64, maxRows int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listPrunableStmt, ListPrunable, completedBefore, maxRows)
 	if err != nil {
@@ -537,7 +540,7 @@ ORDER BY i.id
 LIMIT ?3
 `
 
-// Those of a list that ListPrunable would list, each by its key.
+// Lists those instances of a JSON list that ListPrunable would list. Each is found by its key.
 func (q *Queries) ListPrunableOf(ctx context.Context, instances string, completedBefore *int64, maxRows int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listPrunableOfStmt, ListPrunableOf, instances, completedBefore, maxRows)
 	if err != nil {
@@ -573,9 +576,8 @@ SELECT t.instance_id
 FROM tree AS t
 `
 
-// An instance and its descendants, level by level; the instance need not exist.
-// UNION, not UNION ALL: an id that was met before is not followed again, so a
-// cycle ends.
+// Lists an instance and its descendants, level by level. The instance need not exist.
+// UNION, and not UNION ALL, lists each id once, so a cycle of parents ends.
 func (q *Queries) ListTree(ctx context.Context, root string) ([]string, error) {
 	rows, err := q.query(ctx, q.listTreeStmt, ListTree, root)
 	if err != nil {
@@ -634,8 +636,8 @@ type PutInstanceParams struct {
 	Now                  int64
 }
 
-// Creates the instance, or gives it its name and version, and does what TouchInstance does.
-// The parent of an existing row stays as it is.
+// Adds an instance, or sets the name and version of an existing one and changes it as
+// TouchInstance does. The parent of an existing row stays as it is.
 func (q *Queries) PutInstance(ctx context.Context, arg PutInstanceParams) (bool, error) {
 	row := q.queryRow(ctx, q.putInstanceStmt, PutInstance,
 		arg.InstanceID,
@@ -692,8 +694,8 @@ type ReadProgressRow struct {
 	LastEvent           *string
 }
 
-// How far the instances of a JSON list are, in its order. The waiting start is read only without an instance, the first
-// and the last event of the current execution only if it has ended.
+// Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id without
+// an instance, and the first and last event of the current execution only if the execution has ended.
 func (q *Queries) ReadProgress(ctx context.Context, instances string) ([]ReadProgressRow, error) {
 	rows, err := q.query(ctx, q.readProgressStmt, ReadProgress, instances)
 	if err != nil {
@@ -752,9 +754,8 @@ type TouchInstanceParams struct {
 	InstanceID   string
 }
 
-// What every turn changes. The status is replaced, and its version counted up by
-// one, if set_status is 1. Returned is whether the execution exists; no row for an unknown
-// instance.
+// Changes what a turn may change. If set_status is 1, replaces the custom status and adds 1
+// to its version. Returns whether the execution exists, and no row for an unknown instance.
 func (q *Queries) TouchInstance(ctx context.Context, arg TouchInstanceParams) (bool, error) {
 	row := q.queryRow(ctx, q.touchInstanceStmt, TouchInstance,
 		arg.ExecutionID,

@@ -25,8 +25,8 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
     last_updated_at_ms = excluded.last_updated_at_ms
 `
 
-// Clears all keys: a tombstone for each that the execution changed and each that
-// earlier ones left.
+// Clears all keys: writes a tombstone for each key that this execution changed or that
+// earlier executions left.
 func (q *Queries) ClearValues(ctx context.Context, now int64, instanceID string) error {
 	_, err := q.exec(ctx, q.clearValuesStmt, ClearValues, now, instanceID)
 	return err
@@ -37,7 +37,7 @@ DELETE FROM kv_delta
 WHERE instance_id = ?1
 `
 
-// The third: nothing is pending any more.
+// The third: deletes the execution's changes, which are now in the store.
 func (q *Queries) DeleteDelta(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.deleteDeltaStmt, DeleteDelta, instanceID)
 	return err
@@ -80,7 +80,8 @@ ORDER BY x.place
 LIMIT 1
 `
 
-// The present value. A row with NULL is a tombstone, which hides the store's.
+// Reads the present value. A row with NULL is a tombstone, which hides the value in the
+// store.
 func (q *Queries) GetValue(ctx context.Context, instanceID string, key string) (*string, error) {
 	row := q.queryRow(ctx, q.getValueStmt, GetValue, instanceID, key)
 	var value *string
@@ -99,7 +100,7 @@ WHERE kv_store.instance_id = ?1
   )
 `
 
-// The second: what it cleared.
+// The second: deletes the values that the execution cleared.
 func (q *Queries) MergeTombstones(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.mergeTombstonesStmt, MergeTombstones, instanceID)
 	return err
@@ -116,7 +117,8 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
     last_updated_at_ms = excluded.last_updated_at_ms
 `
 
-// The end of an execution, first of three: what it set.
+// The first of three statements at the end of an execution: stores the values that the
+// execution set.
 func (q *Queries) MergeValues(ctx context.Context, instanceID string) error {
 	_, err := q.exec(ctx, q.mergeValuesStmt, MergeValues, instanceID)
 	return err
@@ -134,7 +136,7 @@ type ReadSnapshotRow struct {
 	LastUpdatedAtMs int64
 }
 
-// The map as of the start of the execution, for replay.
+// Reads the values as of the start of the execution, for replay.
 func (q *Queries) ReadSnapshot(ctx context.Context, instanceID string) ([]ReadSnapshotRow, error) {
 	rows, err := q.query(ctx, q.readSnapshotStmt, ReadSnapshot, instanceID)
 	if err != nil {
@@ -180,7 +182,8 @@ type ReadValuesRow struct {
 	Value string
 }
 
-// The present map: the store, except for what the delta has, and the delta's values.
+// Reads the present values: those of the store whose keys the delta does not have, and
+// those of the delta.
 func (q *Queries) ReadValues(ctx context.Context, instanceID string) ([]ReadValuesRow, error) {
 	rows, err := q.query(ctx, q.readValuesStmt, ReadValues, instanceID)
 	if err != nil {

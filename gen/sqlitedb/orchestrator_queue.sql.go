@@ -20,7 +20,7 @@ WHERE q.lock_token IS NULL
    )
 `
 
-// Messages that no live lease holds, visible or not.
+// Counts messages without a live lease, visible or not.
 func (q *Queries) CountFreeMessages(ctx context.Context, now *int64) (int64, error) {
 	row := q.queryRow(ctx, q.countFreeMessagesStmt, CountFreeMessages, now)
 	var count int64
@@ -58,8 +58,8 @@ type CountOrphansRow struct {
 	Messages  int64
 }
 
-// Messages for instances that never began: there is neither an instance, nor a history,
-// nor a start that waits.
+// Counts messages for instances that never began: the id has no instance, no history and no
+// waiting start.
 func (q *Queries) CountOrphans(ctx context.Context, before int64) (CountOrphansRow, error) {
 	row := q.queryRow(ctx, q.countOrphansStmt, CountOrphans, before)
 	var i CountOrphansRow
@@ -75,8 +75,8 @@ WHERE instance_id = ?1
   AND lock_token = ?3
 `
 
-// Ends the batch of a turn, which was visible when it was locked. Messages that
-// came later have no token.
+// Deletes the messages of a turn. They were visible when the turn locked them; messages
+// that came later have no token.
 func (q *Queries) DeleteBatch(ctx context.Context, instanceID string, lockedAt int64, lockToken *string) error {
 	_, err := q.exec(ctx, q.deleteBatchStmt, DeleteBatch, instanceID, lockedAt, lockToken)
 	return err
@@ -114,7 +114,7 @@ WHERE orchestrator_queue.instance_id = ?1
   AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = ?1 AND s.kind IN (1, 2))
 `
 
-// Deletes an id's messages that CountOrphans counts; none if it was started meanwhile.
+// Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile.
 func (q *Queries) DeleteOrphansOf(ctx context.Context, instanceID string, before int64) (int64, error) {
 	result, err := q.exec(ctx, q.deleteOrphansOfStmt, DeleteOrphansOf, instanceID, before)
 	if err != nil {
@@ -130,7 +130,7 @@ WHERE instance_id = ?1
   AND visible_at > ?2
 `
 
-// Ends the timers of an instance that is over: whatever is hidden and starts nothing.
+// Deletes the timers of an instance that has ended: hidden messages of kind 3.
 func (q *Queries) DeleteTimers(ctx context.Context, instanceID string, now int64) error {
 	_, err := q.exec(ctx, q.deleteTimersStmt, DeleteTimers, instanceID, now)
 	return err
@@ -152,8 +152,8 @@ type EnqueueMessageParams struct {
 	AttemptCount int64
 }
 
-// Adds a message. The caller refreshes the instance's inbox, or has locked it (LockReceiver):
-// then the message has the lock's token and its first attempt.
+// Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
+// inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 func (q *Queries) EnqueueMessage(ctx context.Context, arg EnqueueMessageParams) (int64, error) {
 	result, err := q.exec(ctx, q.enqueueMessageStmt, EnqueueMessage,
 		arg.InstanceID,
@@ -191,7 +191,7 @@ type FindHeldRow struct {
 	VisibleAt  int64
 }
 
-// One of them; no row if the instance is not held.
+// Reads what ListHeld reads for one instance; no row if the instance is not held.
 func (q *Queries) FindHeld(ctx context.Context, instanceID string) (FindHeldRow, error) {
 	row := q.queryRow(ctx, q.findHeldStmt, FindHeld, instanceID)
 	var i FindHeldRow
@@ -229,8 +229,8 @@ type ListHeldRow struct {
 	VisibleAt  int64
 }
 
-// The instances that are held (section 5.26), by the oldest of their messages that says so,
-// those held longest first.
+// Lists the held instances (section 5.26), those held longest first. The oldest message with a
+// misfit stands for its instance.
 func (q *Queries) ListHeld(ctx context.Context) ([]ListHeldRow, error) {
 	rows, err := q.query(ctx, q.listHeldStmt, ListHeld)
 	if err != nil {
@@ -273,7 +273,7 @@ ORDER BY q.instance_id
 LIMIT 100
 `
 
-// The ids after the given one that CountOrphans counts, a portion of them.
+// Lists up to 100 of the ids that CountOrphans counts, beginning after a given id.
 func (q *Queries) ListOrphans(ctx context.Context, after string, before int64) ([]string, error) {
 	rows, err := q.query(ctx, q.listOrphansStmt, ListOrphans, after, before)
 	if err != nil {
@@ -303,7 +303,7 @@ SET lock_token = ?1, attempt_count = attempt_count + 1
 WHERE id = ?2
 `
 
-// LockMessages for an instance of which the caller knows its only message.
+// Does what LockMessages does, for a caller that knows the only message of the instance.
 func (q *Queries) LockMessage(ctx context.Context, lockToken *string, iD int64) error {
 	_, err := q.exec(ctx, q.lockMessageStmt, LockMessage, lockToken, iD)
 	return err
@@ -325,11 +325,11 @@ type LockMessagesRow struct {
 	AttemptCount int64
 }
 
-// Gives the turn every visible message of its instance, those included that a
-// dead turn still had: the lease on the instance is what excludes others.
+// Gives a turn every visible message of its instance, including messages that a dead
+// turn had: the lease on the instance keeps other turns away.
 //
-// All kinds are named here and below because the index has the kind before the
-// time: so the instance's future timers, which may be many, are not read.
+// All kinds are named here and below because the index has the kind before the time.
+// So the query does not read future timers, of which an instance may have many.
 func (q *Queries) LockMessages(ctx context.Context, lockToken *string, instanceID string, now int64) ([]LockMessagesRow, error) {
 	rows, err := q.query(ctx, q.lockMessagesStmt, LockMessages, lockToken, instanceID, now)
 	if err != nil {
@@ -365,7 +365,7 @@ WHERE instance_id = ?2
   AND misfit IS NOT NULL
 `
 
-// Makes what a hold has hidden visible. The instance's timers say nothing of a misfit.
+// Makes the messages of a held instance visible at once. Timers have no misfit and stay hidden.
 func (q *Queries) ShowHeld(ctx context.Context, now int64, instanceID string) (int64, error) {
 	result, err := q.exec(ctx, q.showHeldStmt, ShowHeld, now, instanceID)
 	if err != nil {
@@ -398,8 +398,8 @@ type UnlockMessagesParams struct {
 	LockToken  *string
 }
 
-// Puts the batch of an abandoned turn back. Without a new time each message keeps
-// its own, and without a misfit what it says of one.
+// Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
+// time, and with a NULL misfit its misfit.
 func (q *Queries) UnlockMessages(ctx context.Context, arg UnlockMessagesParams) error {
 	_, err := q.exec(ctx, q.unlockMessagesStmt, UnlockMessages,
 		arg.VisibleAt,

@@ -23,8 +23,8 @@ type ClaimSessionParams struct {
 	Now         int64
 }
 
-// Claims a session or renews the claim. The caller has found the session free or
-// its own, in the same transaction.
+// Claims a session, or renews the claim. The caller has checked in the same transaction
+// that the session is free or its own.
 func (q *Queries) ClaimSession(ctx context.Context, arg ClaimSessionParams) error {
 	_, err := q.exec(ctx, q.claimSessionStmt, ClaimSession,
 		arg.SessionID,
@@ -45,6 +45,7 @@ WHERE sessions.locked_until < ?1
   )
 `
 
+// Deletes expired sessions that have no activities left.
 func (q *Queries) CleanupSessions(ctx context.Context, now int64) (int64, error) {
 	result, err := q.exec(ctx, q.cleanupSessionsStmt, CleanupSessions, now)
 	if err != nil {
@@ -61,7 +62,7 @@ ORDER BY locked_until
 LIMIT 1
 `
 
-// When the next session becomes free to claim; no row for never.
+// Returns when the next session becomes free to claim; no row if no session has a live lease.
 func (q *Queries) NextSessionWake(ctx context.Context, now int64) (int64, error) {
 	row := q.queryRow(ctx, q.nextSessionWakeStmt, NextSessionWake, now)
 	var locked_until int64
@@ -84,7 +85,7 @@ type RenewSessionsParams struct {
 	IdleSince   int64
 }
 
-// Renews the sessions of a JSON list of owners that are neither expired nor idle.
+// Renews the sessions that the owners in a JSON list hold and that are neither expired nor idle.
 func (q *Queries) RenewSessions(ctx context.Context, arg RenewSessionsParams) (int64, error) {
 	result, err := q.exec(ctx, q.renewSessionsStmt, RenewSessions,
 		arg.LockedUntil,
@@ -105,6 +106,7 @@ WHERE session_id = ?2
   AND locked_until > ?1
 `
 
+// Records that a session is in use, if its lease is live.
 func (q *Queries) StampSession(ctx context.Context, now int64, sessionID string) error {
 	_, err := q.exec(ctx, q.stampSessionStmt, StampSession, now, sessionID)
 	return err

@@ -39,7 +39,7 @@ type GetHistoryStatsRow struct {
 	FirstEvent         *string
 }
 
-// The current execution's size and first event.
+// Measures the history of the current execution, and reads its first event.
 func (q *Queries) GetHistoryStats(ctx context.Context, instanceID string) (GetHistoryStatsRow, error) {
 	row := q.queryRow(ctx, q.getHistoryStatsStmt, GetHistoryStats, instanceID)
 	var i GetHistoryStatsRow
@@ -79,7 +79,7 @@ type GetValueStatsRow struct {
 	ValueBytes int64
 }
 
-// The size of the present map, as ReadValues reads it.
+// Measures the present values of an instance, as ReadValues reads them.
 func (q *Queries) GetValueStats(ctx context.Context, instanceID string) (GetValueStatsRow, error) {
 	row := q.queryRow(ctx, q.getValueStatsStmt, GetValueStats, instanceID)
 	var i GetValueStatsRow

@@ -16,7 +16,7 @@ WHERE (instance_id, execution_id, activity_id) IN (
 `
 
 // Cancels activities, locked or not. The argument is a JSON list of
-// [instance, execution, activity].
+// [instance, execution, activity] triples.
 func (q *Queries) CancelWork(ctx context.Context, activities string) error {
 	_, err := q.exec(ctx, q.cancelWorkStmt, CancelWork, activities)
 	return err
@@ -29,7 +29,7 @@ WHERE lock_token IS NULL
    OR locked_until <= ?1
 `
 
-// Activities that no live lease holds, visible or not.
+// Counts activities without a live lease, visible or not.
 func (q *Queries) CountFreeWork(ctx context.Context, now *int64) (int64, error) {
 	row := q.queryRow(ctx, q.countFreeWorkStmt, CountFreeWork, now)
 	var count int64
@@ -64,7 +64,8 @@ type CountWaitingWorkRow struct {
 	Since   int64
 }
 
-// How many there are of these, and since when.
+// Counts the activities among which NextWaitingWork finds the oldest. since is when the first of
+// them became ready.
 func (q *Queries) CountWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy int64) (CountWaitingWorkRow, error) {
 	row := q.queryRow(ctx, q.countWaitingWorkStmt, CountWaitingWork, tag, codeID, readyBy)
 	var i CountWaitingWorkRow
@@ -102,8 +103,8 @@ WHERE id = ?1
   AND locked_until > ?3
 `
 
-// FinishWork when there are no sessions. It is no part of that because RETURNING, like any list of
-// rows that a statement makes before it returns the first, costs as much as the deletion.
+// Does what FinishWork does when no activity has a session. A statement of its own saves the
+// RETURNING, which costs as much as the deletion.
 func (q *Queries) EndWork(ctx context.Context, iD int64, lockToken *string, now *int64) (int64, error) {
 	result, err := q.exec(ctx, q.endWorkStmt, EndWork, iD, lockToken, now)
 	if err != nil {
@@ -138,7 +139,7 @@ type EnqueueWorkParams struct {
 	AttemptCount int64
 }
 
-// Adds an activity: ready, or locked for the first time by the call that adds it.
+// Adds an activity, either ready or locked by the call that adds it.
 func (q *Queries) EnqueueWork(ctx context.Context, arg EnqueueWorkParams) (int64, error) {
 	result, err := q.exec(ctx, q.enqueueWorkStmt, EnqueueWork,
 		arg.InstanceID,
@@ -168,7 +169,7 @@ WHERE id = ?1
 RETURNING session_id
 `
 
-// Ends an activity whose lease is still live.
+// Deletes an activity whose lease is live, and returns its session.
 func (q *Queries) FinishWork(ctx context.Context, iD int64, lockToken *string, now *int64) (*string, error) {
 	row := q.queryRow(ctx, q.finishWorkStmt, FinishWork, iD, lockToken, now)
 	var session_id *string
@@ -183,7 +184,7 @@ WHERE NOT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = j.value ->> 0 AND
 ORDER BY j.key
 `
 
-// Which of a JSON list of [id, token] no activity has, by their place.
+// Lists the positions of those pairs in a JSON list of [id, token] that no activity has.
 func (q *Queries) ListLostWork(ctx context.Context, tokens string) ([]int64, error) {
 	rows, err := q.query(ctx, q.listLostWorkStmt, ListLostWork, tokens)
 	if err != nil {
@@ -282,8 +283,8 @@ type ListWorkHeadsRow struct {
 	ID        int64
 }
 
-// The oldest ready activity per code of a tag, without a session and in one: two seeks
-// for each. A NULL tag is the tag of untagged ones.
+// Lists the oldest ready activity of each code with a tag, without a session (in_session 0)
+// and in a session (1). Each row costs two seeks. A NULL tag finds untagged activities.
 func (q *Queries) ListWorkHeads(ctx context.Context, tag *string) ([]ListWorkHeadsRow, error) {
 	rows, err := q.query(ctx, q.listWorkHeadsStmt, ListWorkHeads, tag)
 	if err != nil {
@@ -313,7 +314,7 @@ SET ready = 0, lock_token = ?1, locked_until = ?2, attempt_count = attempt_count
 WHERE id = ?3
 `
 
-// LockWork for an activity of which the caller knows the rest.
+// Does what LockWork does, for a caller that has the activity's data in memory.
 func (q *Queries) LockKeptWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) error {
 	_, err := q.exec(ctx, q.lockKeptWorkStmt, LockKeptWork, lockToken, lockedUntil, workID)
 	return err
@@ -335,6 +336,7 @@ type LockWorkRow struct {
 	CreatedAt    int64
 }
 
+// Locks an activity that the caller has chosen in the same transaction.
 func (q *Queries) LockWork(ctx context.Context, lockToken *string, lockedUntil *int64, workID int64) (LockWorkRow, error) {
 	row := q.queryRow(ctx, q.lockWorkStmt, LockWork, lockToken, lockedUntil, workID)
 	var i LockWorkRow
@@ -391,9 +393,9 @@ SELECT CAST(coalesce(min((
 FROM codes AS c
 `
 
-// The oldest activity without a session that has the tag and code of the set, 0 for
-// none; a NULL tag is the tag of untagged ones. It leaps from code to code as
-// NextInstance does.
+// Finds the oldest activity without a session that has the tag and a code of the set; 0
+// if there is none. A NULL tag finds untagged activities. The query goes from code to code
+// as NextInstance does.
 func (q *Queries) NextPlainWork(ctx context.Context, tag *string, knownID int64) (int64, error) {
 	row := q.queryRow(ctx, q.nextPlainWorkStmt, NextPlainWork, tag, knownID)
 	var id int64
@@ -480,10 +482,11 @@ type NextSessionWorkRow struct {
 	ID     int64
 }
 
-// The oldest activity of a tag and code in a session, and the oldest of those in a session
-// that the owner has or may claim; 0 for none. Usually the second is among the first few,
-// which are looked at one by one. If those all belong to sessions of others, of which one
-// may have a very long queue, each session is looked at once instead.
+// Finds two ready activities of a tag and code: oldest is the oldest in any session, id the
+// oldest in a session that the owner has or may claim; 0 if there is none. id is usually
+// among the 20 oldest, so the query looks at these first. If they all belong to other
+// owners' sessions, one of which may have a very long queue, the query looks at each session
+// once instead.
 func (q *Queries) NextSessionWork(ctx context.Context, arg NextSessionWorkParams) (NextSessionWorkRow, error) {
 	row := q.queryRow(ctx, q.nextSessionWorkStmt, NextSessionWork,
 		arg.Tag,
@@ -525,7 +528,8 @@ FROM (
 ) AS w
 `
 
-// The oldest activity of a tag and code that has been ready since a time, 0 for none.
+// Finds the oldest activity of a tag and code that has been ready since a time or longer; 0
+// if there is none.
 func (q *Queries) NextWaitingWork(ctx context.Context, tag *string, codeID int64, readyBy *int64) (int64, error) {
 	row := q.queryRow(ctx, q.nextWaitingWorkStmt, NextWaitingWork, tag, codeID, readyBy)
 	var id int64
@@ -541,7 +545,7 @@ ORDER BY coalesce(locked_until, visible_at)
 LIMIT 1
 `
 
-// When a fetch has to look again although nobody wrote; no row for never.
+// Returns when the next activity becomes ready without a write; no row for never.
 func (q *Queries) NextWorkWake(ctx context.Context) (int64, error) {
 	row := q.queryRow(ctx, q.nextWorkWakeStmt, NextWorkWake)
 	var wake_at int64
@@ -560,7 +564,7 @@ ORDER BY q.id
 LIMIT 2
 `
 
-// The oldest activity of a tag and code without a session, and the next after it.
+// Lists the two oldest ready activities of a tag and code without a session.
 func (q *Queries) OldestPlainWork(ctx context.Context, tag *string, codeID int64) ([]int64, error) {
 	rows, err := q.query(ctx, q.oldestPlainWorkStmt, OldestPlainWork, tag, codeID)
 	if err != nil {
@@ -597,9 +601,9 @@ WHERE worker_queue.id IN (
 )
 `
 
-// Makes activities fetchable whose delay or lease has ended: those that have
-// waited longest, if there are many. The lease's token stays until the next fetch:
-// an abandon may still present it. As for the limit, see ResetDueInboxes.
+// Makes activities ready whose delay or lease has ended, at most 256, longest wait
+// first. The lease's token stays until the next fetch, because an abandon may still
+// present it. RefreshDueInboxes says why the limit is no parameter.
 func (q *Queries) ReadyDueWork(ctx context.Context, now *int64) (int64, error) {
 	result, err := q.exec(ctx, q.readyDueWorkStmt, ReadyDueWork, now)
 	if err != nil {
@@ -651,8 +655,8 @@ FROM bound AS b
 WHERE b.tag IS NOT NULL
 `
 
-// The tags that ready activities have, for a worker that takes any; one seek per
-// tag.
+// Lists the tags of ready activities, for a worker that takes any tag. Each tag costs one
+// seek.
 func (q *Queries) ReadyTags(ctx context.Context) ([]string, error) {
 	rows, err := q.query(ctx, q.readyTagsStmt, ReadyTags)
 	if err != nil {
@@ -693,8 +697,9 @@ type RenewWorkParams struct {
 	Now         *int64
 }
 
-// Not ready, as under any lease: it would be if the clock was set back after the
-// lease had seemed to end. The details of a heartbeat stay if there are no new ones.
+// Renews a live lease. Sets ready to 0 again, because a fetch may have set it to 1 if the clock
+// was set back after the lease had seemed to end. A NULL heartbeat keeps the details of the last
+// one.
 func (q *Queries) RenewWork(ctx context.Context, arg RenewWorkParams) (*string, error) {
 	row := q.queryRow(ctx, q.renewWorkStmt, RenewWork,
 		arg.LockedUntil,
@@ -744,8 +749,8 @@ FROM codes AS c
 WHERE c.code_id IS NOT NULL
 `
 
-// The code of the set that activities of sessions with the tag wait for, for
-// NextSessionWork. Now and then there is some for which nothing waits.
+// Lists the codes of the set that activities of sessions with the tag wait for, for
+// NextSessionWork. The list may have codes that no activity waits for.
 func (q *Queries) SessionWorkCodes(ctx context.Context, knownID int64, tag *string) ([]int64, error) {
 	rows, err := q.query(ctx, q.sessionWorkCodesStmt, SessionWorkCodes, knownID, tag)
 	if err != nil {
@@ -835,8 +840,8 @@ type UnknownWorkCodesRow struct {
 	Name string
 }
 
-// The code that ready activities of the tag wait for and no set has that was seen since
-// a time.
+// Lists the code that ready activities of a tag wait for, and that is in no set that was seen
+// since a time.
 func (q *Queries) UnknownWorkCodes(ctx context.Context, seenAfter int64, tag *string) ([]UnknownWorkCodesRow, error) {
 	rows, err := q.query(ctx, q.unknownWorkCodesStmt, UnknownWorkCodes, seenAfter, tag)
 	if err != nil {

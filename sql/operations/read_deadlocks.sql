@@ -1,7 +1,9 @@
--- Shows what the session of watch_deadlocks.sql has written, the latest first. Needs VIEW SERVER STATE.
+-- Shows the events that the session of watch_deadlocks.sql has recorded, newest first. Needs VIEW SERVER
+-- STATE.
 --
--- Save the graph of a deadlock as a file that ends in .xdl: Management Studio draws it. Read it beside
--- the lock matrix: each process names its procedure and line, and each lock its index.
+-- Save the graph of a deadlock as a file that ends in .xdl, and open the file in Management Studio, which
+-- draws it. Each process names its procedure and line, and each lock its index. Compare them with the
+-- locks in the headers of the procedures.
 WITH events AS (
     SELECT CONVERT(XML, f.event_data) AS event
     FROM sys.fn_xe_file_target_read_file(N'duroxide_watch*.xel', NULL, NULL, NULL) AS f

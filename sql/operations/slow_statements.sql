@@ -3,10 +3,10 @@
 --
 --     ALTER DATABASE CURRENT SET QUERY_STORE = ON;
 --
--- What to look for: a claim that reads more than some hundred pages has lost its index. A statement with
--- several plans whose times differ is one to pin. Much waiting for locks belongs to a long transaction,
+-- What to look for: a claim that reads more than a few hundred pages has lost its index. Pin the plan of a
+-- statement with several plans whose times differ. Long waits for locks come from a long transaction,
 -- which sys.dm_tran_active_transactions names.
--- Replace N'duroxide' by the schema of the store.
+-- Replace N'duroxide' with the schema of the store.
 SELECT TOP (50)
     OBJECT_NAME(q.object_id) AS procedure_name,
     q.query_id,
@@ -28,7 +28,7 @@ WHERE OBJECT_SCHEMA_NAME(q.object_id) = N'duroxide'
 GROUP BY q.object_id, q.query_id
 ORDER BY cpu_ms DESC;
 
--- The same statements by what they waited for (SQL Server 2017 and later).
+-- What the same statements waited for (SQL Server 2017 and later).
 SELECT TOP (50)
     OBJECT_NAME(q.object_id) AS procedure_name,
     q.query_id,

@@ -1,8 +1,8 @@
--- Reads of `duroxide doctor`, which examines the server, the database and the login. A server
--- that does not have what is asked for returns an error, which is a finding of its own.
+-- Queries of `duroxide doctor`, which examines the server, the database and the login. If a server
+-- lacks what a query asks for, it returns an error, and the doctor reports that as a finding.
 
--- GetServerVersion tells what the server is. Babelfish is told by the banner: its properties are
--- those of the SQL Server that it resembles.
+-- GetServerVersion reads edition and version of the server. Only the banner shows that a server is
+-- Babelfish: its properties are those of the SQL Server version that it imitates.
 -- name: GetServerVersion :one
 SELECT
     CONVERT(NVARCHAR(400), SERVERPROPERTY('Edition')) AS edition,
@@ -14,36 +14,36 @@ SELECT
 -- name: GetCompatibilityLevel :one
 SELECT d.name, CONVERT(BIGINT, d.compatibility_level) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetRowVersioning tells whether READ COMMITTED reads row versions in the database (1).
+-- GetRowVersioning reads whether READ COMMITTED uses row versions in the database (1).
 -- name: GetRowVersioning :one
 SELECT d.name, CONVERT(BIGINT, d.is_read_committed_snapshot_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetDelayedDurability reads whether a commit may be confirmed before it is on disk: 0 no, 1 if a
--- transaction asks for it, 2 always.
+-- GetDelayedDurability reads whether the server may confirm a commit before it is on disk: 0 never,
+-- 1 if a transaction asks for it, 2 always.
 -- name: GetDelayedDurability :one
 SELECT d.name, CONVERT(BIGINT, d.delayed_durability) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetAutoClose tells whether the server closes the database when nobody is connected (1).
+-- GetAutoClose reads whether the server closes the database when nobody is connected (1).
 -- name: GetAutoClose :one
 SELECT d.name, CONVERT(BIGINT, d.is_auto_close_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetAutoShrink tells whether the server shrinks the files of the database (1).
+-- GetAutoShrink reads whether the server shrinks the files of the database (1).
 -- name: GetAutoShrink :one
 SELECT d.name, CONVERT(BIGINT, d.is_auto_shrink_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetQueryStore tells whether the server keeps what statements cost (1).
+-- GetQueryStore reads whether the server records what statements cost (1).
 -- name: GetQueryStore :one
 SELECT d.name, CONVERT(BIGINT, d.is_query_store_on) AS value FROM sys.databases AS d WHERE d.database_id = DB_ID();
 
--- GetOptimizedLocking tells whether a transaction keeps one lock for all the rows it has changed (1); NULL from a
--- server without it.
+-- GetOptimizedLocking reads whether a transaction keeps one lock for all rows that it has changed (1); NULL from a
+-- server that has no such option.
 -- name: GetOptimizedLocking :one
 SELECT d.name, CONVERT(BIGINT, DATABASEPROPERTYEX(d.name, 'IsOptimizedLockingOn')) AS value
 FROM sys.databases AS d
 WHERE d.database_id = DB_ID();
 
--- ListRecomputedQueues lists the queue tables of whose indexes the server renews the statistics
--- (0005_storage_sqlserver.sql), with the number of those indexes.
+-- ListRecomputedQueues lists the queue tables whose index statistics the server renews by itself
+-- (0005_storage_sqlserver.sql says why it should not), with the number of those indexes.
 -- name: ListRecomputedQueues :many
 SELECT t.name, COUNT(*) AS indexes
 FROM sys.tables AS t
@@ -55,8 +55,8 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
 GROUP BY t.name
 ORDER BY t.name;
 
--- ListUnsequencedIndexes lists the indexes whose rows arrive at one end, and whose writers the server does not let in
--- one by one (0005_storage_sqlserver.sql). A server before 2019 does not know the column.
+-- ListUnsequencedIndexes lists the indexes whose rows arrive at one end and that lack OPTIMIZE_FOR_SEQUENTIAL_KEY
+-- (0005_storage_sqlserver.sql). A server before SQL Server 2019 does not know the column.
 -- name: ListUnsequencedIndexes :many
 SELECT t.name AS table_name, i.name AS index_name
 FROM sys.tables AS t
@@ -66,8 +66,8 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
   AND i.name IS NOT NULL AND i.optimize_for_sequential_key = 0
 ORDER BY t.name, i.name;
 
--- ListEscalatingTables lists the tables of which one statement may lock thousands of rows, and which the server would
--- then lock whole (0005_storage_sqlserver.sql).
+-- ListEscalatingTables lists the tables of which one statement may lock thousands of rows and for which lock escalation
+-- is on (0005_storage_sqlserver.sql).
 -- name: ListEscalatingTables :many
 SELECT t.name, t.lock_escalation_desc AS escalation
 FROM sys.tables AS t
@@ -76,7 +76,8 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
   AND t.lock_escalation_desc <> N'DISABLE'
 ORDER BY t.name;
 
--- ListCompressedQueues lists the queue tables that are compressed, with the number of their indexes that are, and how.
+-- ListCompressedQueues lists the queue tables with compressed indexes, with the number of those indexes and the kind of
+-- compression.
 -- name: ListCompressedQueues :many
 SELECT t.name, COUNT(*) AS indexes, MIN(p.data_compression_desc) AS compression
 FROM sys.tables AS t
@@ -87,13 +88,13 @@ WHERE t.schema_id = SCHEMA_ID(@schema)
 GROUP BY t.name
 ORDER BY t.name;
 
--- GetUpdateability is READ_WRITE or READ_ONLY; NULL from a server that does not know.
+-- GetUpdateability reads whether the database is READ_WRITE or READ_ONLY; NULL from a server that does not know.
 -- name: GetUpdateability :one
 SELECT CONVERT(NVARCHAR(128), DATABASEPROPERTYEX(DB_NAME(), 'Updateability')) AS updateability;
 
--- GetPermissions tells who is logged in, and what the login may do in the schema, whose name is
--- quoted: 1 for yes, 0 for no, NULL if there is no such thing. may_read, may_work and may_delete ask
--- for a procedure of each role.
+-- GetPermissions reads who is logged in, and what the login may do in the schema, whose name is
+-- quoted: 1 for yes, 0 for no, NULL if the object or role does not exist. may_read, may_work and
+-- may_delete each ask for one procedure of a role.
 -- gen:param @schema nvarchar(258)
 -- name: GetPermissions :one
 SELECT
@@ -108,12 +109,12 @@ SELECT
 -- name: ReadClock :one
 SELECT DATEDIFF_BIG(MILLISECOND, '19700101', SYSUTCDATETIME()) AS unix_milliseconds;
 
--- GetMaxConnections is how many connections the server takes.
+-- GetMaxConnections reads how many connections the server accepts.
 -- name: GetMaxConnections :one
 SELECT CONVERT(BIGINT, @@MAX_CONNECTIONS) AS connections;
 
--- HasInstances tells whether a schema has the table of instances (1): one that was made by half
--- has none.
+-- HasInstances reads whether a schema has the table of instances (1). A schema whose migration was
+-- interrupted may have none (0).
 -- name: HasInstances :one
 SELECT COUNT(*) AS tables FROM sys.tables AS t WHERE t.schema_id = SCHEMA_ID(@schema) AND t.name = N'instances';
 

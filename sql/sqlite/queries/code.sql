@@ -9,7 +9,7 @@ INSERT INTO code_names (name, version)
 VALUES (@name, @version)
 RETURNING id;
 
--- Makes a set seen that may be new.
+-- Records that a set was seen, and adds it if it is new.
 --
 -- name: PutKnownCode :one
 INSERT INTO known_code (kind, digest, seen_at)
@@ -18,35 +18,36 @@ ON CONFLICT (kind, digest) DO UPDATE SET
     seen_at = excluded.seen_at
 RETURNING id;
 
--- Makes a set seen, unless it is gone.
+-- Records that a set was seen. Changes no row if the set is gone.
 --
 -- name: SeeKnownCode :execrows
 UPDATE known_code
 SET seen_at = @now
 WHERE id = @id;
 
--- Admits code to a set.
+-- Adds code to a set.
 --
 -- name: AddKnownCodeName :exec
 INSERT INTO known_code_names (known_id, code_id)
 VALUES (@known_id, @code_id)
 ON CONFLICT (known_id, code_id) DO NOTHING;
 
--- Forgets sets that have not been seen for long. DeleteKnownCodeNames follows.
+-- Deletes sets that were last seen long ago. The caller deletes their names with
+-- DeleteKnownCodeNames.
 --
 -- name: DeleteKnownCode :execrows
 DELETE FROM known_code
 WHERE kind IN (0, 1)
   AND seen_at <= @seen_before;
 
--- Deletes what belongs to no set. Set 0 has no row.
+-- Deletes names whose set is gone. Set 0 has names, but no row in known_code.
 --
 -- name: DeleteKnownCodeNames :exec
 DELETE FROM known_code_names
 WHERE known_code_names.known_id > 0
   AND NOT EXISTS (SELECT 1 FROM known_code AS s WHERE s.id = known_code_names.known_id);
 
--- The versions in which sets of orchestrations have a name that were seen since a time.
+-- Lists the versions of an orchestration that are in sets which were seen since a time.
 --
 -- name: ListKnownVersions :many
 SELECT n.version

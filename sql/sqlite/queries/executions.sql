@@ -1,5 +1,5 @@
--- Creates the execution. What exists stays as it is, but for its code and the version it is
--- pinned to, if it is given one.
+-- Adds an execution. Of an existing one, only the code and the pinned version change, and
+-- each only if the caller gives one.
 --
 -- name: StartExecution :exec
 INSERT INTO executions (instance_id, execution_id, status, version_id, code_id, started_at)
@@ -25,7 +25,8 @@ WHERE major = @major
   AND minor = @minor
   AND patch = @patch;
 
--- Returns whether the instance has values to be merged (MergeValues).
+-- Sets the status and output of an execution. Returns whether the instance has changes to merge
+-- (MergeValues).
 --
 -- name: SetExecutionStatus :one
 UPDATE executions
@@ -61,8 +62,8 @@ WHERE e.instance_id = @instance_id
 SELECT count(*)
 FROM executions;
 
--- Executions that pruning may delete: neither the current one, nor a running one,
--- nor one of the newest that are to be kept.
+-- Lists the executions that pruning may delete: not the current one, no running one, and
+-- none of the newest, which the caller wants to keep.
 --
 -- name: ListPrunableExecutions :many
 SELECT e.execution_id

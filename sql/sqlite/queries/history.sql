@@ -1,4 +1,4 @@
--- Never replaces an event: a duplicate id violates the primary key.
+-- Adds an event. A duplicate id violates the primary key, so no event is ever replaced.
 --
 -- name: AppendEvent :exec
 INSERT INTO history (instance_id, execution_id, event_id, event_type, event_data, created_at)
@@ -11,7 +11,7 @@ WHERE instance_id = @instance_id
   AND execution_id = @execution_id
 ORDER BY event_id;
 
--- The events from one on, for who knows those before it.
+-- Reads the events from an id on, for a caller that has those before it.
 --
 -- name: ReadExecutionFrom :many
 SELECT event_id, event_data
@@ -21,7 +21,7 @@ WHERE instance_id = @instance_id
   AND event_id >= @event_id
 ORDER BY event_id;
 
--- The highest execution id that is stored; 0 for an unknown instance.
+-- Finds the highest execution id that is stored; 0 for an unknown instance.
 --
 -- name: LatestExecution :one
 SELECT CAST(coalesce(max(x.execution_id), 0) AS INTEGER) AS execution_id
@@ -35,8 +35,8 @@ FROM (
     WHERE h.instance_id = @instance_id
 ) AS x;
 
--- The execution to resolve an instance without a row from: its latest, if that
--- has a start event.
+-- Finds the latest execution of an instance without a row, if that execution has a start
+-- event: the name of the orchestration is in the event.
 --
 -- name: LatestStartedExecution :one
 SELECT h.execution_id

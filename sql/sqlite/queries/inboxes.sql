@@ -1,23 +1,23 @@
--- The outcome of every write that adds or removes messages, ends a lease or
--- changes an instance's execution. It holds the rules of section 5.1 about which
--- instance may be fetched, with both hazards:
+-- Computes an inbox again after a write that added or removed messages, ended a lease
+-- or changed the instance's execution. The rules are those of section 5.1 about which
+-- instance may be fetched:
 --
 --   * An instance with a row waits while its current execution has ended as
---     ContinuedAsNew and the message that starts the next one is hidden:
---     whatever else arrives would be taken for leftovers of the old execution.
---   * An instance without a row waits while its start is hidden. Otherwise it
---     needs a visible start, or a history that has one, or nothing but queue
---     messages: those belong to nobody, and the fetch drops them.
+--     ContinuedAsNew and the message that starts the next execution is hidden: the
+--     fetch would drop other messages as leftovers of the old execution.
+--   * An instance without a row waits while its start is hidden. Otherwise it needs
+--     a visible start, or a history with a start, or nothing but queue messages:
+--     nobody will read those, and the fetch drops them.
 --
--- Beside it stands the code that the instance's next turn runs (section 5.20). The first
--- ContinueAsNew decides over an execution that was continued, the first message that
--- starts an instance over one without a row. A start that gave the inbox its code stays
--- the first as long as the head does: it is not looked for again.
+-- Also finds the code that the instance's next turn runs (section 5.20). For an
+-- execution that was continued, the first ContinueAsNew decides; for an instance
+-- without a row, the first message that starts it. While the head stays, that message
+-- stays the first, so its code is taken from the inbox.
 --
--- Under a live lease nothing changes: the end of the turn calls again. The head
--- is kept when there is one and nothing has come due, so that adding a message to
--- a long queue costs no more than adding one to a short queue. No row is returned
--- when nothing was computed.
+-- Under a live lease nothing changes: the end of the turn computes the inbox again.
+-- An existing head stays if the inbox's time has not come, so adding a message to a
+-- long queue costs no more than adding one to a short queue. Returns no row if nothing
+-- was computed.
 --
 -- name: RefreshInbox :one
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
@@ -77,7 +77,7 @@ SELECT
         )
     ) END,
     (
-        -- One seek per kind, as the index has the kind before the time.
+        -- One seek for each kind, because the index has the kind before the time.
         SELECT min((
             SELECT min(q.visible_at)
             FROM orchestrator_queue AS q
@@ -158,10 +158,10 @@ ON CONFLICT (instance_id) DO UPDATE SET
     wake_at = excluded.wake_at
 RETURNING version_id, code_id, head_id, wake_at;
 
--- RefreshInbox for a message that has just been added to a running instance and is
--- visible: most messages are. It is the head if there is none. Nothing else can have
--- changed but what has come due, which wake_at says: that is looked at by itself. No row
--- for an instance that is not running.
+-- Does what RefreshInbox does, for a visible message that has just been added to a running
+-- instance, as most messages are. The message becomes the head if there is none. Only the
+-- passing of time can have changed anything else, and a fetch notices that by wake_at.
+-- Returns no row for an instance that is not running.
 --
 -- name: ReceiveMessage :one
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
@@ -174,12 +174,11 @@ ON CONFLICT (instance_id) DO UPDATE SET
     head_id = CASE WHEN inboxes.lock_token IS NULL THEN coalesce(inboxes.head_id, excluded.head_id) ELSE inboxes.head_id END
 RETURNING version_id, code_id, head_id;
 
--- RefreshInbox for instances whose lease has ended, or of which a message has become visible:
--- those that run, which is what timers that are due together come to. If there are many, it is
--- those that have waited longest.
+-- Does what RefreshInbox does, for running instances whose wake_at has come because a lease
+-- ended or a message became visible: at most 256, longest wait first.
 --
--- The limit is no parameter because SQLite would plan the statement anew for each
--- value it is bound to, which costs ten times as much as carrying it out.
+-- The limit is no parameter because SQLite would plan the statement again for each
+-- value of the parameter, and planning costs ten times as much as execution.
 --
 -- name: RefreshDueInboxes :many
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, wake_at)
@@ -222,8 +221,8 @@ ON CONFLICT (instance_id) DO UPDATE SET
     wake_at = excluded.wake_at
 RETURNING instance_id, version_id, code_id, head_id, wake_at;
 
--- The others of these, which the caller refreshes each: what waits without an instance, and
--- instances that do not run.
+-- Lists the other inboxes whose wake_at has come: ids without an instance, and instances that
+-- do not run. The caller refreshes each of them.
 --
 -- name: ResetDueInboxes :many
 UPDATE inboxes
@@ -237,12 +236,12 @@ WHERE inboxes.instance_id IN (
 )
 RETURNING instance_id;
 
--- The instance that has waited longest among those whose current execution is
+-- Finds the instance that has waited longest among those whose current execution is
 -- pinned to a version in the range, or to none, and whose code is in the set.
 --
--- Per version this goes through the codes that instances wait for and the set has,
--- leaping over those that only one of both has, so that neither a large set nor much
--- work for others costs anything.
+-- For each version the query goes through the codes that are in the set and that
+-- instances wait for. It skips codes that are only in the set, or only in the queue, so
+-- that neither a large set nor much work for other workers costs anything.
 --
 -- name: NextInstance :one
 WITH RECURSIVE codes AS (
@@ -298,8 +297,8 @@ WHERE q.id = (
     FROM codes AS c
 );
 
--- Per framework version and code, the oldest message of which an instance is fetchable:
--- two seeks for each.
+-- Lists the oldest head of the fetchable instances for each framework version and code. Each row
+-- costs two seeks.
 --
 -- name: ListInstanceHeads :many
 WITH RECURSIVE codes AS (
@@ -338,7 +337,7 @@ SELECT
 FROM codes AS c
 WHERE c.code_id IS NOT NULL;
 
--- The instance of a version and code that has waited longest, and the next after it.
+-- Lists the two instances of a version and code that have waited longest.
 --
 -- name: OldestInstances :many
 SELECT instance_id, CAST(head_id AS INTEGER) AS head_id
@@ -349,8 +348,8 @@ WHERE version_id = @version_id
 ORDER BY inboxes.head_id
 LIMIT 2;
 
--- The code that fetchable instances wait for and no set has that was seen since a time.
--- The versions are as in NextInstance; one seek per version and code.
+-- Lists the code that fetchable instances wait for, and that is in no set that was seen since
+-- a time. The range of versions is as in NextInstance. Each version and code costs one seek.
 --
 -- name: UnknownInstanceCodes :many
 WITH RECURSIVE codes AS (
@@ -396,8 +395,9 @@ WHERE NOT EXISTS (
       AND k.code_id = c.code_id
 );
 
--- The instance of a version and code that has waited longest, of those that have been
--- fetchable since a time: since the head became visible, or the last lease ended.
+-- Finds the instance that has waited longest among those of a version and code that have been
+-- fetchable since a time or longer. An instance is fetchable from when its head became visible
+-- and its last lease ended.
 --
 -- name: NextWaitingInstance :one
 SELECT b.instance_id, h.id AS head_id
@@ -410,7 +410,8 @@ WHERE b.version_id = @version_id
 ORDER BY b.head_id
 LIMIT 1;
 
--- How many there are of these, and since when.
+-- Counts the instances among which NextWaitingInstance finds the oldest. since is when the first
+-- of them became fetchable.
 --
 -- name: CountWaitingInstances :one
 SELECT
@@ -428,9 +429,9 @@ UPDATE inboxes
 SET lock_token = @lock_token, locked_until = @locked_until, locked_at = @now, head_id = NULL, wake_at = @locked_until
 WHERE instance_id = @instance_id;
 
--- LockInstance for a running instance that has no messages, so no inbox either, and is about to
--- get some: the caller adds them, locked. Returned is what the turn has to know of the instance;
--- no row if there is an inbox, or nothing that runs.
+-- Adds a locked inbox for a running instance that has no messages, and so no inbox. The caller
+-- then adds the messages, locked. Returns what the turn has to know of the instance, and no row if
+-- the instance has an inbox or does not run.
 --
 -- name: LockReceiver :one
 INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
@@ -450,16 +451,16 @@ RETURNING
     (SELECT c.current_execution_id FROM instances AS c WHERE c.instance_id = @instance_id) AS execution_id,
     EXISTS (SELECT 1 FROM kv_store AS k WHERE k.instance_id = @instance_id) AS has_values;
 
--- RefreshInbox, LockInstance and LockReceiver for a running instance of which the caller knows that
--- it has no inbox, and all that goes into one: with a head, asleep, or locked. No row if there is one.
+-- Adds an inbox for a running instance, for a caller that knows that there is none and knows what
+-- the inbox should contain. It may have a head, wait, or be locked. Adds no row if there is an inbox.
 --
 -- name: AddInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id, lock_token, locked_until, locked_at, wake_at)
 VALUES (@instance_id, @version_id, @code_id, @head_id, @lock_token, @locked_until, @locked_at, @wake_at)
 ON CONFLICT (instance_id) DO NOTHING;
 
--- RefreshInbox for a start that has just been added, is visible, and has no instance: what comes of
--- it is known if it is the only message and there is no history. No row otherwise.
+-- Adds an inbox for a visible start that has just been added and has no instance, if the start is
+-- the only message of its id and there is no history. Adds no row otherwise.
 --
 -- name: AddStartInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, head_id)
@@ -468,8 +469,8 @@ FROM (SELECT CAST(@instance_id AS TEXT) AS instance_id) AS n
 WHERE NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = n.instance_id)
 ON CONFLICT (instance_id) DO NOTHING;
 
--- AddStartInbox for an instance that is added locked, with the start as its only message, if nobody
--- uses the id and nothing else is stored under it. No row otherwise.
+-- Adds a locked inbox for a start that the caller adds as the id's only message, if nothing uses the
+-- id and nothing is stored under it. Adds no row otherwise.
 --
 -- name: AddLockedStartInbox :execrows
 INSERT INTO inboxes (instance_id, version_id, code_id, lock_token, locked_until, locked_at, wake_at)
@@ -488,9 +489,9 @@ FROM inboxes
 WHERE instance_id = @instance_id
   AND lock_token = @lock_token;
 
--- Ends a live lease whose turn has all messages of the instance, which is how most turns end,
--- and returns when it began. The caller deletes the messages. No row if there are others, or
--- no such lease.
+-- Ends a live lease whose turn has all messages of the instance, as most turns have at their end,
+-- and returns when the lease began. The caller deletes the messages. Returns no row if there are
+-- other messages, or no such lease.
 --
 -- name: EndLock :one
 DELETE FROM inboxes
@@ -505,7 +506,7 @@ WHERE inboxes.instance_id = @instance_id
   )
 RETURNING locked_at;
 
--- EndLock for a turn of which the caller knows that it has all messages of the instance.
+-- Does what EndLock does, for a caller that knows that the turn has all messages of the instance.
 --
 -- name: EndLastLock :execrows
 DELETE FROM inboxes
@@ -513,8 +514,8 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token
   AND locked_until > @now;
 
--- Ends a live lease of an instance that goes on running and of which the caller knows the oldest
--- message that the turn does not have; all of them are visible.
+-- Ends a live lease of an instance that keeps running and has messages that the turn does not have.
+-- They are all visible, and the caller knows the oldest.
 --
 -- name: PassLock :execrows
 UPDATE inboxes
@@ -523,8 +524,8 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token
   AND locked_until > @now;
 
--- Without a head, as under any lease: there would be one if the clock was set back
--- after the lease had seemed to end.
+-- Renews a live lease. Sets head_id to NULL again, because a fetch may have set it if the
+-- clock was set back after the lease had seemed to end.
 --
 -- name: RenewInbox :execrows
 UPDATE inboxes
@@ -533,23 +534,22 @@ WHERE instance_id = @instance_id
   AND lock_token = @lock_token
   AND locked_until > @now;
 
--- Ends the lease; the caller refreshes the inbox. There is a head if the lease had
--- ended by itself, and what it points to may have been hidden since.
+-- Ends the lease; the caller refreshes the inbox. An inbox whose lease has run out may
+-- have a head, which may have been hidden since, so the head is removed.
 --
 -- name: UnlockInbox :exec
 UPDATE inboxes
 SET lock_token = NULL, locked_until = NULL, locked_at = NULL, head_id = NULL, wake_at = NULL
 WHERE instance_id = @instance_id;
 
--- Has the head looked for again by RefreshInbox. Under a live lease there is none.
+-- Makes RefreshInbox look for the head again. Under a live lease there is no head.
 --
 -- name: ForgetHead :exec
 UPDATE inboxes
 SET head_id = NULL
 WHERE instance_id = @instance_id;
 
--- Ends the lease of an instance that has no messages left, which is how most
--- turns end.
+-- Deletes the inbox of an instance that has no messages left, and its lease with it.
 --
 -- name: DeleteEmptyInbox :execrows
 DELETE FROM inboxes
@@ -560,7 +560,7 @@ WHERE inboxes.instance_id = @instance_id
       WHERE q.instance_id = inboxes.instance_id
   );
 
--- When a fetch has to look again although nobody wrote; no row for never.
+-- Returns when the next inbox changes without a write; no row for never.
 --
 -- name: NextInboxWake :one
 SELECT wake_at

@@ -1,5 +1,5 @@
--- Creates the instance, or gives it its name and version, and does what TouchInstance does.
--- The parent of an existing row stays as it is.
+-- Adds an instance, or sets the name and version of an existing one and changes it as
+-- TouchInstance does. The parent of an existing row stays as it is.
 --
 -- name: PutInstance :one
 INSERT INTO instances (
@@ -24,9 +24,8 @@ RETURNING EXISTS (
       AND e.execution_id = @execution_id
 ) AS execution_exists;
 
--- What every turn changes. The status is replaced, and its version counted up by
--- one, if set_status is 1. Returned is whether the execution exists; no row for an unknown
--- instance.
+-- Changes what a turn may change. If set_status is 1, replaces the custom status and adds 1
+-- to its version. Returns whether the execution exists, and no row for an unknown instance.
 --
 -- name: TouchInstance :one
 UPDATE instances
@@ -43,8 +42,8 @@ RETURNING EXISTS (
       AND e.execution_id = @execution_id
 ) AS execution_exists;
 
--- What a fetch tells about an instance: its row, if it has one, what its current execution is
--- like, whether there are values, and for an instance without a row whether there is a history.
+-- Reads what a fetch returns about an instance: its row and current execution, if any, whether
+-- it has values, and for an instance without a row whether it has a history.
 --
 -- name: GetInstanceContext :one
 SELECT
@@ -66,7 +65,7 @@ FROM instances
 WHERE instance_id = @instance_id
   AND custom_status_version > @last_seen;
 
--- Who uses an instance id: an instance, or a start that waits for its first turn.
+-- Finds what uses an instance id: an instance, or a start that waits for its first turn.
 --
 -- name: FindUse :one
 SELECT
@@ -81,8 +80,8 @@ WHERE i.id IS NOT NULL OR q.id IS NOT NULL
 ORDER BY q.id
 LIMIT 1;
 
--- How far the instances of a JSON list are, in its order. The waiting start is read only without an instance, the first
--- and the last event of the current execution only if it has ended.
+-- Reads how far the instances of a JSON list are, in the order of the list. Reads a waiting start only for an id without
+-- an instance, and the first and last event of the current execution only if the execution has ended.
 --
 -- name: ReadProgress :many
 SELECT
@@ -118,7 +117,8 @@ SELECT parent_instance_id
 FROM instances
 WHERE instance_id = @instance_id;
 
--- A turn that only appends events leaves the row as it is: then they say when it was.
+-- Reads the facts about an instance. A turn that only adds events does not change the row, so
+-- updated_at also looks at the last event.
 --
 -- name: GetInstanceInfo :one
 SELECT
@@ -160,9 +160,8 @@ FROM instances
 WHERE parent_instance_id = @parent
 ORDER BY id;
 
--- An instance and its descendants, level by level; the instance need not exist.
--- UNION, not UNION ALL: an id that was met before is not followed again, so a
--- cycle ends.
+-- Lists an instance and its descendants, level by level. The instance need not exist.
+-- UNION, and not UNION ALL, lists each id once, so a cycle of parents ends.
 --
 -- name: ListTree :many
 WITH RECURSIVE tree AS (
@@ -184,7 +183,7 @@ SELECT
 FROM instances AS i
 LEFT JOIN executions AS e ON e.instance_id = i.instance_id AND e.execution_id = i.current_execution_id;
 
--- Any one instance of the list that has not finished.
+-- Finds one instance of a JSON list that is running.
 --
 -- name: FindRunning :one
 SELECT i.instance_id
@@ -195,7 +194,7 @@ WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) 
 ORDER BY i.id
 LIMIT 1;
 
--- Any one child outside the list whose parent is in it.
+-- Finds one child that is not in a JSON list although its parent is.
 --
 -- name: FindOrphan :one
 SELECT i.instance_id, i.parent_instance_id
@@ -205,7 +204,8 @@ WHERE i.parent_instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS 
 ORDER BY i.id
 LIMIT 1;
 
--- Roots that may be deleted in bulk. NULL is no restriction.
+-- Lists root instances whose current execution has ended, for a bulk deletion. A NULL
+-- completed_before does not restrict the list.
 --
 -- name: ListFinishedRoots :many
 SELECT i.instance_id
@@ -217,7 +217,7 @@ WHERE i.parent_instance_id IS NULL
 ORDER BY i.id
 LIMIT @max_rows;
 
--- Those of a list that ListFinishedRoots would list, each by its key.
+-- Lists those instances of a JSON list that ListFinishedRoots would list. Each is found by its key.
 --
 -- name: ListFinishedRootsOf :many
 SELECT i.instance_id
@@ -230,7 +230,7 @@ WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) 
 ORDER BY i.id
 LIMIT @max_rows;
 
--- Whether ListFinishedRoots would list the instance, by its key.
+-- Returns whether ListFinishedRoots would list the instance, which is found by its key.
 --
 -- name: IsFinishedRoot :one
 SELECT EXISTS (
@@ -243,7 +243,8 @@ SELECT EXISTS (
       AND (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < CAST(sqlc.narg(completed_before) AS INTEGER))
 ) AS found;
 
--- Instances to prune in bulk, running ones and children included. NULL is no restriction.
+-- Lists instances to prune in bulk, including running ones and children. A NULL completed_before
+-- does not restrict the list.
 --
 -- name: ListPrunable :many
 SELECT i.instance_id
@@ -253,7 +254,7 @@ WHERE (CAST(sqlc.narg(completed_before) AS INTEGER) IS NULL OR e.completed_at < 
 ORDER BY i.id
 LIMIT @max_rows;
 
--- Those of a list that ListPrunable would list, each by its key.
+-- Lists those instances of a JSON list that ListPrunable would list. Each is found by its key.
 --
 -- name: ListPrunableOf :many
 SELECT i.instance_id
@@ -264,8 +265,8 @@ WHERE i.instance_id IN (SELECT j.value FROM json_each(CAST(@instances AS TEXT)) 
 ORDER BY i.id
 LIMIT @max_rows;
 
--- A page of instances in the order of creation, and of each whether it is a root that completed or
--- failed before a time.
+-- Lists a page of instances in the order of creation. ended is 1 for a root that completed or failed
+-- before a time.
 --
 -- name: ListInstancePage :many
 SELECT

@@ -5,8 +5,8 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
     value = excluded.value,
     last_updated_at_ms = excluded.last_updated_at_ms;
 
--- Clears all keys: a tombstone for each that the execution changed and each that
--- earlier ones left.
+-- Clears all keys: writes a tombstone for each key that this execution changed or that
+-- earlier executions left.
 --
 -- name: ClearValues :exec
 INSERT INTO kv_delta (instance_id, key, value, last_updated_at_ms)
@@ -25,7 +25,8 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
     value = NULL,
     last_updated_at_ms = excluded.last_updated_at_ms;
 
--- The end of an execution, first of three: what it set.
+-- The first of three statements at the end of an execution: stores the values that the
+-- execution set.
 --
 -- name: MergeValues :exec
 INSERT INTO kv_store (instance_id, key, value, last_updated_at_ms)
@@ -37,7 +38,7 @@ ON CONFLICT (instance_id, key) DO UPDATE SET
     value = excluded.value,
     last_updated_at_ms = excluded.last_updated_at_ms;
 
--- The second: what it cleared.
+-- The second: deletes the values that the execution cleared.
 --
 -- name: MergeTombstones :exec
 DELETE FROM kv_store
@@ -49,20 +50,21 @@ WHERE kv_store.instance_id = @instance_id
         AND d.value IS NULL
   );
 
--- The third: nothing is pending any more.
+-- The third: deletes the execution's changes, which are now in the store.
 --
 -- name: DeleteDelta :exec
 DELETE FROM kv_delta
 WHERE instance_id = @instance_id;
 
--- The map as of the start of the execution, for replay.
+-- Reads the values as of the start of the execution, for replay.
 --
 -- name: ReadSnapshot :many
 SELECT key, value, last_updated_at_ms
 FROM kv_store
 WHERE instance_id = @instance_id;
 
--- The present value. A row with NULL is a tombstone, which hides the store's.
+-- Reads the present value. A row with NULL is a tombstone, which hides the value in the
+-- store.
 --
 -- name: GetValue :one
 SELECT x.value
@@ -80,7 +82,8 @@ FROM (
 ORDER BY x.place
 LIMIT 1;
 
--- The present map: the store, except for what the delta has, and the delta's values.
+-- Reads the present values: those of the store whose keys the delta does not have, and
+-- those of the delta.
 --
 -- name: ReadValues :many
 SELECT s.key, s.value

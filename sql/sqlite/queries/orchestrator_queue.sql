@@ -1,15 +1,15 @@
--- Adds a message. The caller refreshes the instance's inbox, or has locked it (LockReceiver):
--- then the message has the lock's token and its first attempt.
+-- Adds a message. Then the caller refreshes the instance's inbox. If the caller has locked the
+-- inbox instead (LockReceiver), the message has the lock's token and counts its first attempt.
 --
 -- name: EnqueueMessage :execlastid
 INSERT INTO orchestrator_queue (instance_id, kind, code_id, work_item, visible_at, created_at, lock_token, attempt_count)
 VALUES (@instance_id, @kind, @code_id, @work_item, @visible_at, @created_at, @lock_token, @attempt_count);
 
--- Gives the turn every visible message of its instance, those included that a
--- dead turn still had: the lease on the instance is what excludes others.
+-- Gives a turn every visible message of its instance, including messages that a dead
+-- turn had: the lease on the instance keeps other turns away.
 --
--- All kinds are named here and below because the index has the kind before the
--- time: so the instance's future timers, which may be many, are not read.
+-- All kinds are named here and below because the index has the kind before the time.
+-- So the query does not read future timers, of which an instance may have many.
 --
 -- name: LockMessages :many
 UPDATE orchestrator_queue
@@ -19,15 +19,15 @@ WHERE instance_id = @instance_id
   AND visible_at <= @now
 RETURNING id, kind, work_item, attempt_count;
 
--- LockMessages for an instance of which the caller knows its only message.
+-- Does what LockMessages does, for a caller that knows the only message of the instance.
 --
 -- name: LockMessage :exec
 UPDATE orchestrator_queue
 SET lock_token = @lock_token, attempt_count = attempt_count + 1
 WHERE id = @id;
 
--- Ends the batch of a turn, which was visible when it was locked. Messages that
--- came later have no token.
+-- Deletes the messages of a turn. They were visible when the turn locked them; messages
+-- that came later have no token.
 --
 -- name: DeleteBatch :exec
 DELETE FROM orchestrator_queue
@@ -36,8 +36,8 @@ WHERE instance_id = @instance_id
   AND visible_at <= @locked_at
   AND lock_token = @lock_token;
 
--- Puts the batch of an abandoned turn back. Without a new time each message keeps
--- its own, and without a misfit what it says of one.
+-- Puts the messages of an abandoned turn back. With a NULL visible_at each message keeps its
+-- time, and with a NULL misfit its misfit.
 --
 -- name: UnlockMessages :exec
 UPDATE orchestrator_queue
@@ -52,7 +52,7 @@ WHERE instance_id = @instance_id
   AND visible_at <= @locked_at
   AND lock_token = @lock_token;
 
--- Ends the timers of an instance that is over: whatever is hidden and starts nothing.
+-- Deletes the timers of an instance that has ended: hidden messages of kind 3.
 --
 -- name: DeleteTimers :exec
 DELETE FROM orchestrator_queue
@@ -64,7 +64,7 @@ WHERE instance_id = @instance_id
 DELETE FROM orchestrator_queue
 WHERE id = @id;
 
--- Messages that no live lease holds, visible or not.
+-- Counts messages without a live lease, visible or not.
 --
 -- name: CountFreeMessages :one
 SELECT count(*)
@@ -83,8 +83,8 @@ SELECT count(*)
 FROM orchestrator_queue
 WHERE visible_at > @now;
 
--- The instances that are held (section 5.26), by the oldest of their messages that says so,
--- those held longest first.
+-- Lists the held instances (section 5.26), those held longest first. The oldest message with a
+-- misfit stands for its instance.
 --
 -- name: ListHeld :many
 SELECT
@@ -103,7 +103,7 @@ WHERE q.misfit IS NOT NULL
   )
 ORDER BY q.misfit_at, q.id;
 
--- One of them; no row if the instance is not held.
+-- Reads what ListHeld reads for one instance; no row if the instance is not held.
 --
 -- name: FindHeld :one
 SELECT
@@ -117,7 +117,7 @@ WHERE q.instance_id = @instance_id
 ORDER BY q.id
 LIMIT 1;
 
--- Makes what a hold has hidden visible. The instance's timers say nothing of a misfit.
+-- Makes the messages of a held instance visible at once. Timers have no misfit and stay hidden.
 --
 -- name: ShowHeld :execrows
 UPDATE orchestrator_queue
@@ -125,8 +125,8 @@ SET visible_at = min(visible_at, CAST(@now AS INTEGER))
 WHERE instance_id = @instance_id
   AND misfit IS NOT NULL;
 
--- Messages for instances that never began: there is neither an instance, nor a history,
--- nor a start that waits.
+-- Counts messages for instances that never began: the id has no instance, no history and no
+-- waiting start.
 --
 -- name: CountOrphans :one
 SELECT
@@ -139,7 +139,7 @@ WHERE q.kind IN (0, 3)
   AND NOT EXISTS (SELECT 1 FROM history AS h WHERE h.instance_id = q.instance_id)
   AND NOT EXISTS (SELECT 1 FROM orchestrator_queue AS s WHERE s.instance_id = q.instance_id AND s.kind IN (1, 2));
 
--- The ids after the given one that CountOrphans counts, a portion of them.
+-- Lists up to 100 of the ids that CountOrphans counts, beginning after a given id.
 --
 -- name: ListOrphans :many
 SELECT q.instance_id
@@ -154,7 +154,7 @@ GROUP BY q.instance_id
 ORDER BY q.instance_id
 LIMIT 100;
 
--- Deletes an id's messages that CountOrphans counts; none if it was started meanwhile.
+-- Deletes the messages of an id that CountOrphans counts; none if the id was started meanwhile.
 --
 -- name: DeleteOrphansOf :execrows
 DELETE FROM orchestrator_queue

@@ -1,4 +1,4 @@
--- The current execution's size and first event.
+-- Measures the history of the current execution, and reads its first event.
 --
 -- name: GetHistoryStats :one
 SELECT
@@ -24,7 +24,7 @@ LEFT JOIN history AS f
     AND f.event_id = 1
 WHERE i.instance_id = @instance_id;
 
--- The size of the present map, as ReadValues reads it.
+-- Measures the present values of an instance, as ReadValues reads them.
 --
 -- name: GetValueStats :one
 SELECT

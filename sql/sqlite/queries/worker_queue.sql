@@ -1,4 +1,4 @@
--- Adds an activity: ready, or locked for the first time by the call that adds it.
+-- Adds an activity, either ready or locked by the call that adds it.
 --
 -- name: EnqueueWork :execlastid
 INSERT INTO worker_queue (
@@ -10,9 +10,9 @@ VALUES (
     @ready, @lock_token, @locked_until, @attempt_count
 );
 
--- Makes activities fetchable whose delay or lease has ended: those that have
--- waited longest, if there are many. The lease's token stays until the next fetch:
--- an abandon may still present it. As for the limit, see ResetDueInboxes.
+-- Makes activities ready whose delay or lease has ended, at most 256, longest wait
+-- first. The lease's token stays until the next fetch, because an abandon may still
+-- present it. RefreshDueInboxes says why the limit is no parameter.
 --
 -- name: ReadyDueWork :execrows
 UPDATE worker_queue
@@ -26,9 +26,9 @@ WHERE worker_queue.id IN (
     LIMIT 256
 );
 
--- The oldest activity without a session that has the tag and code of the set, 0 for
--- none; a NULL tag is the tag of untagged ones. It leaps from code to code as
--- NextInstance does.
+-- Finds the oldest activity without a session that has the tag and a code of the set; 0
+-- if there is none. A NULL tag finds untagged activities. The query goes from code to code
+-- as NextInstance does.
 --
 -- name: NextPlainWork :one
 WITH RECURSIVE codes AS (
@@ -71,8 +71,8 @@ SELECT CAST(coalesce(min((
 )), 0) AS INTEGER) AS id
 FROM codes AS c;
 
--- The code of the set that activities of sessions with the tag wait for, for
--- NextSessionWork. Now and then there is some for which nothing waits.
+-- Lists the codes of the set that activities of sessions with the tag wait for, for
+-- NextSessionWork. The list may have codes that no activity waits for.
 --
 -- name: SessionWorkCodes :many
 WITH RECURSIVE codes AS (
@@ -109,8 +109,8 @@ SELECT CAST(c.code_id AS INTEGER) AS code_id
 FROM codes AS c
 WHERE c.code_id IS NOT NULL;
 
--- The oldest ready activity per code of a tag, without a session and in one: two seeks
--- for each. A NULL tag is the tag of untagged ones.
+-- Lists the oldest ready activity of each code with a tag, without a session (in_session 0)
+-- and in a session (1). Each row costs two seeks. A NULL tag finds untagged activities.
 --
 -- name: ListWorkHeads :many
 WITH RECURSIVE plain AS (
@@ -180,7 +180,7 @@ SELECT
 FROM bound AS b
 WHERE b.code_id IS NOT NULL;
 
--- The oldest activity of a tag and code without a session, and the next after it.
+-- Lists the two oldest ready activities of a tag and code without a session.
 --
 -- name: OldestPlainWork :many
 SELECT q.id
@@ -192,10 +192,11 @@ WHERE q.ready = 1
 ORDER BY q.id
 LIMIT 2;
 
--- The oldest activity of a tag and code in a session, and the oldest of those in a session
--- that the owner has or may claim; 0 for none. Usually the second is among the first few,
--- which are looked at one by one. If those all belong to sessions of others, of which one
--- may have a very long queue, each session is looked at once instead.
+-- Finds two ready activities of a tag and code: oldest is the oldest in any session, id the
+-- oldest in a session that the owner has or may claim; 0 if there is none. id is usually
+-- among the 20 oldest, so the query looks at these first. If they all belong to other
+-- owners' sessions, one of which may have a very long queue, the query looks at each session
+-- once instead.
 --
 -- name: NextSessionWork :one
 WITH RECURSIVE queued AS (
@@ -263,8 +264,8 @@ SELECT CAST(coalesce((
     0
 ) AS INTEGER) AS id;
 
--- The tags that ready activities have, for a worker that takes any; one seek per
--- tag.
+-- Lists the tags of ready activities, for a worker that takes any tag. Each tag costs one
+-- seek.
 --
 -- name: ReadyTags :many
 WITH RECURSIVE plain AS (
@@ -308,8 +309,8 @@ SELECT CAST(b.tag AS TEXT) AS tag
 FROM bound AS b
 WHERE b.tag IS NOT NULL;
 
--- The code that ready activities of the tag wait for and no set has that was seen since
--- a time.
+-- Lists the code that ready activities of a tag wait for, and that is in no set that was seen
+-- since a time.
 --
 -- name: UnknownWorkCodes :many
 WITH RECURSIVE plain AS (
@@ -371,7 +372,8 @@ WHERE NOT EXISTS (
       AND k.code_id = c.code_id
 );
 
--- The oldest activity of a tag and code that has been ready since a time, 0 for none.
+-- Finds the oldest activity of a tag and code that has been ready since a time or longer; 0
+-- if there is none.
 --
 -- name: NextWaitingWork :one
 SELECT CAST(coalesce(min(w.id), 0) AS INTEGER) AS id
@@ -401,7 +403,8 @@ FROM (
     ) AS id
 ) AS w;
 
--- How many there are of these, and since when.
+-- Counts the activities among which NextWaitingWork finds the oldest. since is when the first of
+-- them became ready.
 --
 -- name: CountWaitingWork :one
 SELECT
@@ -424,21 +427,23 @@ FROM (
 ) AS w
 WHERE w.ready_at <= CAST(@ready_by AS INTEGER);
 
+-- Locks an activity that the caller has chosen in the same transaction.
+--
 -- name: LockWork :one
 UPDATE worker_queue
 SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
 WHERE id = @work_id
 RETURNING instance_id, session_id, work_item, attempt_count, heartbeat, created_at;
 
--- LockWork for an activity of which the caller knows the rest.
+-- Does what LockWork does, for a caller that has the activity's data in memory.
 --
 -- name: LockKeptWork :exec
 UPDATE worker_queue
 SET ready = 0, lock_token = @lock_token, locked_until = @locked_until, attempt_count = attempt_count + 1
 WHERE id = @work_id;
 
--- FinishWork when there are no sessions. It is no part of that because RETURNING, like any list of
--- rows that a statement makes before it returns the first, costs as much as the deletion.
+-- Does what FinishWork does when no activity has a session. A statement of its own saves the
+-- RETURNING, which costs as much as the deletion.
 --
 -- name: EndWork :execrows
 DELETE FROM worker_queue
@@ -446,7 +451,7 @@ WHERE id = @id
   AND lock_token = @lock_token
   AND locked_until > @now;
 
--- Ends an activity whose lease is still live.
+-- Deletes an activity whose lease is live, and returns its session.
 --
 -- name: FinishWork :one
 DELETE FROM worker_queue
@@ -455,8 +460,9 @@ WHERE id = @id
   AND locked_until > @now
 RETURNING session_id;
 
--- Not ready, as under any lease: it would be if the clock was set back after the
--- lease had seemed to end. The details of a heartbeat stay if there are no new ones.
+-- Renews a live lease. Sets ready to 0 again, because a fetch may have set it to 1 if the clock
+-- was set back after the lease had seemed to end. A NULL heartbeat keeps the details of the last
+-- one.
 --
 -- name: RenewWork :one
 UPDATE worker_queue
@@ -483,7 +489,7 @@ RETURNING session_id, tag, code_id;
 -- name: WorkTokenExists :one
 SELECT EXISTS (SELECT 1 FROM worker_queue AS q WHERE q.id = @id AND q.lock_token = @lock_token) AS found;
 
--- Which of a JSON list of [id, token] no activity has, by their place.
+-- Lists the positions of those pairs in a JSON list of [id, token] that no activity has.
 --
 -- name: ListLostWork :many
 SELECT CAST(j.key AS INTEGER) AS position
@@ -496,7 +502,7 @@ DELETE FROM worker_queue
 WHERE id = @id;
 
 -- Cancels activities, locked or not. The argument is a JSON list of
--- [instance, execution, activity].
+-- [instance, execution, activity] triples.
 --
 -- name: CancelWork :exec
 DELETE FROM worker_queue
@@ -505,7 +511,7 @@ WHERE (instance_id, execution_id, activity_id) IN (
     FROM json_each(CAST(@activities AS TEXT)) AS j
 );
 
--- When a fetch has to look again although nobody wrote; no row for never.
+-- Returns when the next activity becomes ready without a write; no row for never.
 --
 -- name: NextWorkWake :one
 SELECT CAST(coalesce(locked_until, visible_at) AS INTEGER) AS wake_at
@@ -514,7 +520,7 @@ WHERE ready = 0
 ORDER BY coalesce(locked_until, visible_at)
 LIMIT 1;
 
--- Activities that no live lease holds, visible or not.
+-- Counts activities without a live lease, visible or not.
 --
 -- name: CountFreeWork :one
 SELECT count(*)
