@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -87,7 +88,7 @@ func schedule(event provider.Event) (e entry, ok bool) {
 		due := time.Duration(int64(k.FireAtMs)-int64(event.TimestampMs)) * time.Millisecond
 		e = entry{what: "timer created", subject: fmt.Sprintf("due in %.3f s", due.Seconds())}
 	case provider.SubOrchestrationScheduled:
-		e = entry{what: "sub-orchestration started", subject: k.Name, note: k.Instance, data: &k.Input}
+		e = entry{what: "sub-orchestration started", subject: k.Name, note: childID(event.InstanceID, k.Instance), data: &k.Input}
 	case provider.ExternalSubscribed:
 		e = entry{what: "waits for event", subject: k.Name}
 	case provider.QueueSubscribed:
@@ -96,6 +97,14 @@ func schedule(event provider.Event) (e entry, ok bool) {
 		return entry{}, false
 	}
 	return e, true
+}
+
+// childID is the id by which commands find a sub-orchestration: a generated id continues its parent's.
+func childID(parent, id string) string {
+	if strings.HasPrefix(id, "sub::") {
+		return parent + "::" + id
+	}
+	return id
 }
 
 // outcome describes what answers a schedule or calls it off.

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func written(kinds ...provider.EventKind) []provider.Event {
 	events := make([]provider.Event, 0, len(kinds))
 	for i, kind := range kinds {
-		event := provider.Event{EventID: uint64(i + 1), TimestampMs: 1_000_000 + 5*uint64(i), Kind: kind}
+		event := provider.Event{EventID: uint64(i + 1), InstanceID: "order-1", TimestampMs: 1_000_000 + 5*uint64(i), Kind: kind}
 		if to, ok := kind.(answer); ok {
 			event.Kind, event.SourceEventID = to.EventKind, &to.source
 		}
