@@ -42,8 +42,8 @@ func positive(numbers ...int) bool {
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure a store under the runtime",
-		Long: `Measure a store under the runtime, worker and client in this process. The method is
+		Short: "Measure a store with a worker and a client",
+		Long: `Measure a store with a worker and a client, which run in this process. The method is
 in docs/performance.md. Only figures of the same run on the same machine are
 comparable. The store must be empty, because a rig would take the work that it finds.`,
 		GroupID: showGroup,

@@ -26,8 +26,8 @@ func (a *app) benchChildrenCommand() *cobra.Command {
 		Use:   "children",
 		Short: "Measure what the children of one parent cost",
 		Long: `Measure what the children of one parent cost: an orchestration starts all its
-sub-orchestrations at once and waits for them. Each number of children is a family of
-its own, one after the other. The time of a child should not grow with their number.`,
+sub-orchestrations at once and waits for them. Each number of children is
+measured with a parent of its own. The time for a child should not grow with the number.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !positive(slots) || !positive(children...) {

@@ -29,9 +29,9 @@ func (a *app) benchCitiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cities",
 		Short: "Measure what a sequence of activities costs (rig B)",
-		Long: `Measure what a sequence of activities costs (rig B): a number of orchestrations of
-five activities each, one after the other, which take no time. Shown are
-orchestrations a second and what the store is asked for each of them.`,
+		Long: `Measure what a sequence of activities costs (rig B). Each orchestration runs five
+activities that take no time, one after the other. The command prints orchestrations
+a second, and the calls of the store for each orchestration.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !positive(orchestrations, inFlight) || !positive(slots...) {

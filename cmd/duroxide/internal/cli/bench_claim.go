@@ -39,13 +39,13 @@ func (a *app) benchClaimCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "claim",
 		Short: "Measure what it costs to claim work (rig C)",
-		Long: `Measure what it costs to claim work (rig C): how long a fetch takes that finds
-something, by the number of rows that are ready, the number of timers that wait
-beside them, and the number of claimers; and how long one takes that finds nothing.
-With --names the rows have many names, and beside them are rows that no claimer knows.
+		Long: `Measure what it costs to claim work (rig C): how long a fetch takes that finds work,
+depending on the number of ready rows, of waiting timers and of claimers, and how long
+a fetch takes that finds nothing. With --names the rows have many names, and the store
+also has rows with names that no claimer knows.
 
-Each population has a store of its own, which the rig fills. They are measured by
-turns, for several rounds, and what was claimed is put back after each. The column
+Each population has a store of its own, which the rig fills. The rig
+measures them in turn, for several rounds, and puts claimed work back after each. The column
 "to the first" is the time of a claim relative to the first line with as many
 claimers: the median of what the rounds have shown.`,
 		Args: usage(cobra.NoArgs),
@@ -58,11 +58,11 @@ claimers: the median of what the rounds have shown.`,
 	}
 	cmd.Flags().StringVar(&f.queue, "queue", string(rig.Turns), "what is claimed: `turns` or activities")
 	cmd.Flags().IntSliceVar(&f.rows, "rows", []int{1000, 1_000_000}, "ready rows: one `number` for each population")
-	cmd.Flags().IntVar(&f.timers, "timers", 100_000, "the `number` of timers that wait beside the first population, and beside none; 0 for no such populations")
+	cmd.Flags().IntVar(&f.timers, "timers", 100_000, "the `number` of timers that wait in a further population, which is otherwise like the first, and in another one without ready rows; 0 leaves both out")
 	cmd.Flags().IntSliceVar(&f.claimers, "claimers", []int{1, 8, 64}, "claims at a time: one `number` for each configuration")
 	cmd.Flags().IntVar(&f.claims, "claims", 500, "claims of each population and round")
-	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often to repeat it")
-	cmd.Flags().IntVar(&f.names, "names", 1, "the `number` of names of what is claimed, all of which the claimers know; with more than one, a quarter as many rows more have names that nobody knows")
+	cmd.Flags().IntVar(&f.rounds, "rounds", 5, "how often to measure each population")
+	cmd.Flags().IntVar(&f.names, "names", 1, "the `number` of names of the ready rows, all known to the claimers; with more than one, the store has a quarter more rows, with names that no claimer knows")
 	f.add(cmd)
 	return cmd
 }

@@ -26,9 +26,9 @@ func (a *app) benchCompareCommand() *cobra.Command {
 		Use:   "compare OLD NEW -- RIG [FLAG...]",
 		Short: "Run a rig by two programs in turn and compare the figures",
 		Long: `Run a rig by two programs in turn, each in a process of its own, and compare the
-figures: medians of the rounds, and the ratios new to old with their spread. Beside
-what both print are the processor time of the process and, on Linux, the bytes it has
-written, for each orchestration if the rig says how many have ended.`,
+figures: medians of the rounds, and the ratios new to old with their spread. It adds the
+processor time of each process and, on Linux, the bytes that the process has written; for
+each orchestration, if the rig says how many have ended.`,
 		Example: "  duroxide bench compare ./before ./after -- parity --slots 2 --activity 0",
 		Args:    usage(cobra.MinimumNArgs(3)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +38,7 @@ written, for each orchestration if the rig says how many have ended.`,
 			return a.benchCompare(cmd.Context(), compareDocument{Old: args[0], New: args[1], Rig: args[2:], Rounds: rounds}, json)
 		},
 	}
-	cmd.Flags().IntVar(&rounds, "rounds", 5, "how often to run both")
+	cmd.Flags().IntVar(&rounds, "rounds", 5, "how often to run both programs")
 	cmd.Flags().BoolVar(&json, "json", false, "print JSON for programs")
 	return cmd
 }

@@ -29,11 +29,11 @@ func (a *app) benchIdleCommand() *cobra.Command {
 	var duration time.Duration
 	cmd := &cobra.Command{
 		Use:   "idle",
-		Short: "Measure what workers cost that have nothing to do",
-		Long: `Measure what workers cost that have nothing to do: what they ask of the store, and
-the processor time of this process. With --sleepers that many orchestrations wait for
-a timer, which is due in a day. Each worker opens the store for itself, as each
-would in a process of its own.`,
+		Short: "Measure what idle workers cost",
+		Long: `Measure what idle workers cost: their calls of the store, and the processor time of
+this process. With --sleepers, that number of orchestrations wait for a timer that is
+due in a day. Each worker opens the store for itself, as if it had a process of its
+own.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !positive(workers...) || duration <= 0 || sleepers < 0 {
@@ -43,7 +43,7 @@ would in a process of its own.`,
 		},
 	}
 	cmd.Flags().IntSliceVar(&workers, "workers", []int{1, 10, 100}, "workers: one `number` for each configuration")
-	cmd.Flags().IntVar(&sleepers, "sleepers", 0, "the `number` of orchestrations that wait meanwhile")
+	cmd.Flags().IntVar(&sleepers, "sleepers", 0, "the `number` of waiting orchestrations")
 	cmd.Flags().DurationVar(&duration, "duration", 10*time.Second, "how long each configuration is measured")
 	f.add(cmd)
 	return cmd

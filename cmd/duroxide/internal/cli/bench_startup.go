@@ -24,11 +24,11 @@ func (a *app) benchStartupCommand() *cobra.Command {
 	var rounds int
 	cmd := &cobra.Command{
 		Use:   "startup",
-		Short: "Measure how long a start takes on a store that holds much",
-		Long: `Measure how long a start takes on a store that holds much: the time until a store is
-open, and until a first orchestration has ended on a worker of it. Each number of
-ended instances has a store of its own, a SQLite file, which the rig fills. They are
-measured in turn, for several rounds.`,
+		Short: "Measure how long a worker takes to start on a large store",
+		Long: `Measure how long a worker takes to start on a large store: the time until the store is
+open, and until a worker has completed a first orchestration. Each number of ended
+instances has a store of its own, a SQLite file, which the rig fills. The rig measures
+the stores in turn, for several rounds.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !positive(rounds) || len(instances) == 0 || slices.Min(instances) < 0 {
@@ -38,7 +38,7 @@ measured in turn, for several rounds.`,
 		},
 	}
 	cmd.Flags().IntSliceVar(&instances, "instances", []int{0, 100_000}, "ended instances: one `number` for each store")
-	cmd.Flags().IntVar(&rounds, "rounds", 9, "how often to start on each")
+	cmd.Flags().IntVar(&rounds, "rounds", 9, "how often to start on each store")
 	f.add(cmd)
 	return cmd
 }

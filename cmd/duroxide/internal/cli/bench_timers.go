@@ -32,10 +32,10 @@ func (a *app) benchTimersCommand() *cobra.Command {
 	var f timersFlags
 	cmd := &cobra.Command{
 		Use:   "timers",
-		Short: "Measure how late timers are that are due together",
-		Long: `Measure how late timers are that are due together: each is of an orchestration of its
-own, and all are set before the first is due. Late is the time from then until the
-orchestration goes on.`,
+		Short: "Measure how late timers fire that are due together",
+		Long: `Measure how late timers fire that are due together. Each belongs to an orchestration of
+its own, and all are set before the first is due. The delay is the time from when the
+timer is due until the orchestration continues.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !positive(f.timers, f.slots) || f.ahead <= 0 {
@@ -46,7 +46,7 @@ orchestration goes on.`,
 	}
 	cmd.Flags().IntVar(&f.timers, "timers", 1000, "the `number` of timers")
 	cmd.Flags().IntVar(&f.slots, "slots", 4, "turns at a time")
-	cmd.Flags().DurationVar(&f.ahead, "ahead", 10*time.Second, "how long before they are due the first is set")
+	cmd.Flags().DurationVar(&f.ahead, "ahead", 10*time.Second, "how long before the due time the first timer is set")
 	f.add(cmd)
 	return cmd
 }

@@ -8,9 +8,11 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,15 +73,15 @@ func (a *app) root() *cobra.Command {
 		Short: "Inspect and control durable orchestrations, and see them survive a crash",
 		Long: `Inspect and control durable orchestrations, and see them survive a crash.
 
-Try this first, it needs nothing but this program:
+Try this first. It needs nothing but this program:
 
   duroxide demo
 
 Commands on a store take its URL from --store or from the environment variable
 DUROXIDE_STORE. sqlite:orders.db is the SQLite file orders.db in the current directory,
 and sqlserver://user:password@host:1433?database=db is a SQL Server database. A URL
-with fedauth=... logs in by Microsoft Entra ID. That takes another build of this
-program, in a clone of its repository:
+with fedauth=... logs in by Microsoft Entra ID. That needs another build of this
+program, which you install from a clone of its repository:
 
   ` + server.EntraInstall + `
 
@@ -93,8 +95,8 @@ failed, 5 timed out, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{cmd, err} })
 	root.AddGroup(
 		&cobra.Group{ID: storeGroup, Title: "On a store:"},
-		&cobra.Group{ID: operateGroup, Title: "To look after a store:"},
-		&cobra.Group{ID: showGroup, Title: "To try and to measure:"},
+		&cobra.Group{ID: operateGroup, Title: "To maintain a store:"},
+		&cobra.Group{ID: showGroup, Title: "To try out and to measure:"},
 	)
 	root.AddCommand(
 		a.startCommand(), a.statusCommand(), a.historyCommand(), a.replayCommand(), a.raiseCommand(), a.cancelCommand(),
@@ -124,13 +126,22 @@ func (a *app) storeFlags(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// usage makes the errors of an argument check errors of usage.
+// usage makes the errors of an argument check errors of usage, which say what to write.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{cmd, err}
+		err := check(cmd, args)
+		switch {
+		case err == nil:
+			return nil
+		case !cmd.HasAvailableSubCommands():
+			err = fmt.Errorf("wrong number of arguments (%d): write '%s'", len(args), strings.TrimSuffix(cmd.UseLine(), " [flags]"))
+		default:
+			cmd.SuggestionsMinimumDistance = 2
+			if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+				err = fmt.Errorf("%w; did you mean %q?", err, similar[0])
+			}
 		}
-		return nil
+		return usageError{cmd, err}
 	}
 }
 

@@ -33,9 +33,9 @@ that matter, procedures that are missing or were edited, how tables and indexes 
 stored, what the login may do, and how far the server's clock is from this machine's.
 Nothing is changed.
 
-Each line is ok, a warning or a problem, and says what to do about it: for a setting, it
-has the T-SQL that mends it. With a problem, workers do not work, or not correctly. A
-problem is exit code 1.`,
+Each line is ok, a warning or a problem, and says what to do about it. For a setting, it
+has the T-SQL that changes the setting. A problem keeps workers from working, or from
+working correctly, and makes the exit code 1.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withDatabase(cmd, a.doctor)

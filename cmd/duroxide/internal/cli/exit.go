@@ -43,12 +43,18 @@ func (e usageError) Unwrap() error { return e.err }
 type timeoutError struct {
 	instance string
 	after    time.Duration
-	// err is what the wait returned: the end of its context, with the store's trouble.
+	// err is what the wait returned: the end of its context, how far the instance was, and the store's trouble.
 	err error
 }
 
 func (e timeoutError) Error() string {
-	text := fmt.Sprintf("waiting for %q: timed out after %v", e.instance, e.after)
+	// After a deadline the client says how far the instance was.
+	wait := client.WaitError{Instance: e.instance}
+	if found, ok := errors.AsType[*client.WaitError](e.err); ok {
+		wait = *found
+	}
+	wait.Err = fmt.Errorf("timed out after %v", e.after)
+	text := wait.Error()
 	if trouble, ok := errors.AsType[*provider.Error](e.err); ok {
 		text += fmt.Sprintf("; the last look at the store failed: %v", trouble)
 	}

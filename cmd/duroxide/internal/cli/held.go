@@ -99,8 +99,8 @@ func (a *app) retryCommand() *cobra.Command {
 		Long: `Try held instances again at once, for example after a rollback.
 
 An instance is held while its code does not fit its history, if its workers have
-worker.Options.HoldMisfits. Workers try it again by themselves after a pause, by default
-of up to a minute. 'duroxide list --status Held' shows the held instances, and
+worker.Options.HoldMisfits. Workers try it again by themselves after a pause of up to a
+minute by default. 'duroxide list --status Held' shows the held instances, and
 'duroxide status ID' shows why one is held.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
@@ -161,9 +161,9 @@ func retryError(instance string, err error) error {
 	case errors.Is(err, client.ErrEnded):
 		return fmt.Errorf("instance %q has ended and cannot be tried again; start a new one", instance)
 	case errors.Is(err, client.ErrNotHeld):
-		return fmt.Errorf("instance %q is not held, so it goes on by itself; 'duroxide status' and 'duroxide history' show what it waits for", instance)
+		return fmt.Errorf("instance %q is not held, so it needs no retry; 'duroxide status' and 'duroxide history' show what it waits for", instance)
 	case errors.Is(err, client.ErrManagementNotAvailable):
-		return errors.New("this store does not know which instances are held")
+		return errors.New("this store does not record which instances are held")
 	}
 	return err
 }

@@ -31,12 +31,11 @@ func (a *app) historyCommand() *cobra.Command {
 		Long: `Show what an instance has done, event by event. An instance that continued as new has
 several executions, each with its own history; the latest is shown.
 
-Of payloads only the size is shown. --data shows how each begins, and --json prints
-all of it.
+Payloads are shown by their size only. --data shows how each begins, and --json prints
+them whole.
 
---into writes histories with their payloads into a folder, one file each: those of the
-given ids or, without ids, of a sample, which is the newest instances of each
-orchestration, version and status. A test with orchestrationtest.ReplayDir replays them
+--into writes histories with their payloads into a folder, one file each. Without ids it
+writes a sample: the newest instances of each orchestration, version and status. A test with orchestrationtest.ReplayDir replays them
 against the code that you want to deploy. This program cannot do that, because it does
 not have your code. Payloads that a codec has encoded stay encoded.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,7 +34,7 @@ func (a *app) listCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List instances, the newest first",
+		Short: "List instances, newest first",
 		Args:  usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkList(cmd, status, limit); err != nil {

@@ -90,8 +90,8 @@ func (a *app) metrics(ctx context.Context, s session) error {
 		{"  orphaned", decimal(document.Queues.Orphans)},
 		{"timers", decimal(document.Queues.Timers)},
 		{"queued activities", decimal(q.WorkerQueue)},
-		{"instances that no worker knows", decimal(q.UnknownOrchestrations)},
-		{"activities that no worker knows", decimal(q.UnknownActivities)},
+		{"instances whose code no worker has", decimal(q.UnknownOrchestrations)},
+		{"activities whose code no worker has", decimal(q.UnknownActivities)},
 	}, append(heldRows(reasons), unknownRows("waiting for", unknown)...)...))
 	return nil
 }

@@ -86,7 +86,7 @@ are older than --orphans-older-than.`,
 func (f *purgeFlags) check() error {
 	switch {
 	case !f.given:
-		return errors.New("--older-than says what may be deleted; it has no default")
+		return errors.New("which instances? Give an age, such as --older-than 30d")
 	case f.budget < 0:
 		return errors.New("--budget must not be negative")
 	case f.batch < 1 || f.batch > provider.DefaultBulkLimit:

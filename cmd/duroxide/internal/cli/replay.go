@@ -50,9 +50,9 @@ func (a *app) replayCommand() *cobra.Command {
 is deployed. Nothing is changed. Without ids it replays a sample: the newest instances of
 each orchestration and version. The exit code is 1 if one does not fit.
 
-This program must contain the code. duroxide itself contains none, and tells how to
-build a program that does. If the store's payloads are encoded, that program needs the
-codec as well. No payload is shown.`,
+This program must contain the code. duroxide itself contains none, and says how to build
+a program that does. If the store's payloads are encoded, that program needs the codec,
+too. No payload is shown.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(a.env.Code.Definitions) == 0 {
 				return errNoCode

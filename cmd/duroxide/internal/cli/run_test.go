@@ -121,7 +121,7 @@ func TestATimeoutSaysWhatWasTheTrouble(t *testing.T) {
 		return unreachable{store}, err
 	}}
 	code, _, stderr := run(t.Context(), stores, "status", "a", "--wait", "--timeout", "20ms", "--store", "test:")
-	want := "duroxide: waiting for \"a\": timed out after 20ms; the last look at the store failed: get_instance_info: connection refused\n"
+	want := "duroxide: waiting for \"a\": timed out after 20ms; it has not begun; the last look at the store failed: get_instance_info: connection refused\n"
 	if code != cli.ExitTimeout || stderr != want {
 		t.Errorf("exit code %d, %q; want %q", code, stderr, want)
 	}
@@ -212,7 +212,7 @@ func TestTextOfAStoreCannotSteerTheTerminal(t *testing.T) {
 	}{
 		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"start", name, "a", "--wait"}},
 		{cli.ExitOK, `Instance "a" already exists (Boom` + shown + ", Failed); nothing was started.\n", []string{"start", name, "a", "--if-exists", "use"}},
-		{cli.ExitFailure, `duroxide: starting Boom` + shown + ` "a": instance "a" already exists (Boom` + shown + ", Failed)\n", []string{"start", name, "a"}},
+		{cli.ExitFailure, `duroxide: starting Boom` + shown + ` "a": instance "a" already exists (Boom` + shown + ", Failed); choose another id, or see --if-exists in 'duroxide start --help'\n", []string{"start", name, "a"}},
 		{cli.ExitFailed, "duroxide: first" + shown + "\nsecond" + shown + "\n", []string{"status", "a", "--wait"}},
 		{cli.ExitOK, "", []string{"list"}},
 		{cli.ExitOK, "", []string{"history", "a", "--data"}},

@@ -99,7 +99,7 @@ func (a *app) cancel(ctx context.Context, s session, instance, reason string, fo
 }
 
 func forceFlag(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "send it even if there is no such instance")
+	cmd.Flags().BoolVar(force, "force", false, "send the message even if there is no such instance")
 }
 
 // mustListen refuses an instance that would ignore a message. One that is queued hears
@@ -112,7 +112,7 @@ func (s session) mustListen(ctx context.Context, instance string, force bool) er
 	case use == nil && !force:
 		return noInstance(instance)
 	case use != nil && use.Status.Ended():
-		return fmt.Errorf("instance %q has ended (%s) and would ignore it", instance, use.Status)
+		return fmt.Errorf("instance %q has ended (%s) and would ignore the message", instance, use.Status)
 	}
 	return nil
 }

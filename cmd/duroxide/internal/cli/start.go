@@ -114,7 +114,10 @@ var ifExistsOptions = map[string][]client.StartOption{
 func (a *app) start(ctx context.Context, s session, name, instance string, input any, w waiting, use bool, options ...client.StartOption) error {
 	err := s.StartNamed(ctx, name, instance, input, options...)
 	existing, exists := errors.AsType[*client.AlreadyExistsError](err)
-	if err != nil && (!exists || !use) {
+	if exists && !use {
+		return fmt.Errorf("%w; choose another id, or see --if-exists in 'duroxide start --help'", err)
+	}
+	if err != nil && !exists {
 		return err
 	}
 	if !w.wait && a.json {

@@ -62,7 +62,7 @@ func badURL(format string, args ...any) error {
 func (s Stores) Open(ctx context.Context, storeURL string, create bool) (Store, error) {
 	parts := schemeOf.FindStringSubmatch(storeURL)
 	if parts == nil {
-		return nil, badURL("a store is given as scheme:place, for example sqlite:orders.db")
+		return nil, badURL("this is no URL of a store; write sqlite:orders.db or sqlserver://user:password@host?database=orders")
 	}
 	opener, ok := s[parts[1]]
 	if !ok {

@@ -23,7 +23,7 @@ func (s *show) report(ctx context.Context) error {
 		problems = append(problems, fmt.Sprintf("the worker was killed after %d of %d events, not in the middle", before, after))
 	}
 	if len(problems) > 0 {
-		return errors.New("the demo found itself wrong:\n  " + strings.Join(problems, "\n  "))
+		return errors.New("the demo's check failed:\n  " + strings.Join(problems, "\n  "))
 	}
 	s.Screen.Printf("\n%s\n", s.Screen.Good(
 		"Checked: every orchestration ended once with the right result, no event was lost or changed,\n"+

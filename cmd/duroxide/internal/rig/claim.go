@@ -235,7 +235,7 @@ func (r *claimRound) claim(ctx context.Context) error {
 		}
 	}
 	if err == nil {
-		err = errors.New("nothing is found, and there are rows")
+		err = errors.New("nothing was found although there are rows")
 	}
 	return fmt.Errorf("after %d tries: %w", tries, err)
 }
@@ -255,7 +255,7 @@ func (r *claimRound) got(what, token string, took time.Duration) error {
 		return nil
 	}
 	if r.empty || strings.HasPrefix(what, string(foreign)) {
-		return fmt.Errorf("%q is claimed, and there is nothing ready for those who know it", what)
+		return fmt.Errorf("%q was claimed although nothing is ready for a claimer that knows it", what)
 	}
 	if _, twice := r.held[what]; twice {
 		return fmt.Errorf("two claimers hold %q at the same time", what)

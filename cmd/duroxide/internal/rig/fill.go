@@ -146,7 +146,7 @@ func portionsOf(kind rowKind, rows int) []portion {
 func MustBeEmpty(ctx context.Context, store provider.Provider) error {
 	admin := store.Admin()
 	if admin == nil {
-		return errors.New("the store offers no management interface, by which to see that it is empty")
+		return errors.New("the store has no management interface, so nothing shows whether it is empty")
 	}
 	metrics, err := admin.GetSystemMetrics(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *filler) seed(ctx context.Context, instance string) (token string, err e
 		return "", err
 	}
 	if turn == nil || turn.Item.Instance != instance {
-		return "", fmt.Errorf("somebody else works on this store: %q was started and could not be claimed", instance)
+		return "", fmt.Errorf("another program works on this store: %q was started and could not be claimed", instance)
 	}
 	return turn.LockToken, nil
 }

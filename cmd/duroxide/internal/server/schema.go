@@ -104,8 +104,8 @@ func makesSchema(done *migrate.Plan) bool {
 var ErrTaken = errors.New("the schema for a temporary store already exists")
 
 func taken(schema string) error {
-	return fmt.Errorf("%w: %s is of a run that was broken off, of one that goes on, or somebody's; if nobody needs it, "+
-		"remove it by `duroxide migrate drop --yes` on a --store with that schema, else measure beside another schema",
+	return fmt.Errorf("%w: %s belongs to a run that was interrupted, to a run that is still going on, or to somebody else; if nobody needs it, "+
+		"remove it with `duroxide migrate drop --yes` on a --store with that schema, otherwise measure with another schema",
 		ErrTaken, quote(schema))
 }
 
