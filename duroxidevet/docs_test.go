@@ -56,10 +56,10 @@ func TestDocument(t *testing.T) {
 			t.Errorf("the document does not tell of %s", m.kind)
 		}
 	}
-	_, accepted, _ := strings.Cut(string(text), "## State what it cannot see")
+	_, accepted, _ := strings.Cut(string(text), "## Accept a finding")
 	block := regexp.MustCompile("(?s)```go\n(.*?)```").FindStringSubmatch(accepted)
 	if kinds := l.kinds(t, "accepted", block[1]); kinds != nil {
-		t.Errorf("what is stated to be deterministic has the findings %q", kinds)
+		t.Errorf("what a comment accepts has the findings %q", kinds)
 	}
 }
 

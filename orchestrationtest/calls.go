@@ -50,8 +50,9 @@ func Inputs[I, O any](e *Env, def activity.Definition[I, O]) []I {
 	return inputs
 }
 
-// WantCalls fails the test unless these calls were made, in this order, and no others. A call is
-// its name, such as "Charge", or its name and its time since the clock began: "Charge @1h30m".
+// WantCalls fails the test unless these calls of activities and of mocked sub-orchestrations were
+// made, in this order, and no others. A call is its name, such as "Charge", or its name and its
+// time since the clock began: "Charge @1h30m".
 func (e *Env) WantCalls(want ...string) {
 	e.t.Helper()
 	var table strings.Builder
