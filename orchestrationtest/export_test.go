@@ -22,3 +22,6 @@ func ReplayFile(ctx context.Context, file string, definitions ...worker.Registra
 	}
 	return c.replay(ctx, file)
 }
+
+// Histories are the files of [ReplayDir].
+var Histories = histories

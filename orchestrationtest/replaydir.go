@@ -38,9 +38,9 @@ func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 	if err != nil {
 		t.Fatalf("orchestrationtest.ReplayDir: %v", err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("orchestrationtest.ReplayDir: no *.json in %s (%v)", dir, err)
+	files, err := histories(dir)
+	if err != nil {
+		t.Fatalf("orchestrationtest.ReplayDir: %v", err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
@@ -50,6 +50,15 @@ func ReplayDir(t *testing.T, dir string, definitions ...worker.Registrable) {
 			}
 		})
 	}
+}
+
+// histories lists the files in a folder, of which there must be one at least.
+func histories(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("there is no *.json in %s; `duroxide history --into %[1]s` writes histories into it", dir)
+	}
+	return files, err
 }
 
 // recording is the part of `duroxide history --json` that a replay needs.

@@ -86,6 +86,15 @@ func TestReplayDir(t *testing.T) {
 	}
 }
 
+// TestNoHistories asks for a folder without histories, which is more likely a mistake in its name than a pass.
+func TestNoHistories(t *testing.T) {
+	t.Parallel()
+	const want = "there is no *.json in testdata/missing; `duroxide history --into testdata/missing` writes histories into it"
+	if files, err := orchestrationtest.Histories("testdata/missing"); err == nil || err.Error() != want {
+		t.Errorf("%q, %v", files, err)
+	}
+}
+
 // TestPatchedCodeFitsBothHistories changes code in place: what had gone past the change goes on as
 // it was, and what has not is changed, also when it is replayed.
 func TestPatchedCodeFitsBothHistories(t *testing.T) {
