@@ -112,7 +112,11 @@ func (s session) mustListen(ctx context.Context, instance string, force bool) er
 	case use == nil && !force:
 		return noInstance(instance)
 	case use != nil && use.Status.Ended():
-		return fmt.Errorf("instance %q has ended (%s) and would ignore the message", instance, use.Status)
+		info, err := s.info(ctx, instance)
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("instance %q has ended (%s) and would ignore the message", instance, info.Status)
 	}
 	return nil
 }
