@@ -36,7 +36,7 @@ func History(instance string, execution uint64, events []provider.Event) Report 
 	}
 	for i, event := range events {
 		if event.EventID != uint64(i)+1 {
-			a.problemf("event %d stands at place %d", event.EventID, i+1)
+			a.problemf("event %d is at position %d", event.EventID, i+1)
 		}
 		if event.InstanceID != instance || event.ExecutionID != execution {
 			a.problemf("event %d belongs to execution %d of %q", event.EventID, event.ExecutionID, event.InstanceID)
@@ -115,7 +115,7 @@ func (a *auditor) event(event provider.Event) {
 // settle matches an outcome with its schedule of kind S, which can have only one.
 func settle[S provider.EventKind](a *auditor, event provider.Event) (id uint64, ok bool) {
 	if event.SourceEventID == nil {
-		a.problemf("event %d, %s, names no source", event.EventID, event.Kind.Type())
+		a.problemf("event %d, %s, has no source event", event.EventID, event.Kind.Type())
 		return 0, false
 	}
 	id = *event.SourceEventID

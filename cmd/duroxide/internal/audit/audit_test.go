@@ -125,8 +125,8 @@ func TestUnsoundHistories(t *testing.T) {
 		want   string
 	}{
 		"nothing":                    {nil, "the history is empty"},
-		"a gap":                      {renumbered(history(started, scheduled, end), 1, 2, 4), "event 4 stands at place 3"},
-		"an event twice":             {renumbered(history(started, scheduled, scheduled), 1, 2, 2), "event 2 stands at place 3"},
+		"a gap":                      {renumbered(history(started, scheduled, end), 1, 2, 4), "event 4 is at position 3"},
+		"an event twice":             {renumbered(history(started, scheduled, scheduled), 1, 2, 2), "event 2 is at position 3"},
 		"another instance's event":   {foreign, `event 2 belongs to execution 1 of "order-2"`},
 		"no start":                   {history(scheduled), "event 1 is ActivityScheduled"},
 		"two starts":                 {history(started, started), "event 2 is OrchestrationStarted"},
@@ -137,7 +137,7 @@ func TestUnsoundHistories(t *testing.T) {
 			history(started, provider.TimerCreated{}, answer{provider.TimerFired{}, 2}, answer{provider.TimerFired{}, 2}),
 			"event 4, TimerFired, answers event 2, which",
 		},
-		"a result without source": {history(started, scheduled, done), "event 3, ActivityCompleted, names no source"},
+		"a result without source": {history(started, scheduled, done), "event 3, ActivityCompleted, has no source event"},
 		"two ends":                {history(started, end, end), "event 3, OrchestrationCompleted, follows the end"},
 		"work after the end":      {history(started, end, scheduled), "event 3, ActivityScheduled, follows the end"},
 	} {

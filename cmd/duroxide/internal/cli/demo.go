@@ -71,7 +71,7 @@ func (a *app) demo(ctx context.Context, path string) (err error) {
 		return openingError{err}
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	a.screen.Printf("Everything is kept in the SQLite file %s\n\n", path)
+	a.screen.Printf("The demo runs on the SQLite file %s\n\n", path)
 	err = demo.Run(ctx, demo.Config{
 		Store: store, Worker: []string{program, "demo-worker", "--db", path},
 		Screen: a.screen, Stderr: a.env.Stderr, Timeout: time.Minute,

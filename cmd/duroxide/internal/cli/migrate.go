@@ -118,7 +118,7 @@ batch with GO, such as sqlcmd.`,
 		Args: usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if dryRun && a.json {
-				return usageError{cmd, errors.New("--dry-run prints SQL, so --json has no meaning with it")}
+				return usageError{cmd, errors.New("--dry-run prints SQL, so leave --json out")}
 			}
 			return a.withMigration(cmd, func(ctx context.Context, m *migrate.Migration) error {
 				return a.migrateUp(ctx, m, dryRun)
@@ -263,7 +263,7 @@ func (a *app) printVerified(schema string, problems []migrate.Problem) error {
 		return fmt.Errorf("schema %q differs from this release in %d places", schema, len(problems))
 	}
 	if !a.json {
-		a.screen.Printf("Schema %s is this release's.\n", screen.Visible(schema))
+		a.screen.Printf("Schema %s is exactly this release's.\n", screen.Visible(schema))
 	}
 	return nil
 }

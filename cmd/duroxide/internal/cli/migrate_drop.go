@@ -34,7 +34,7 @@ is left as it is.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove it; required")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm the removal; required")
 	return a.storeFlags(cmd)
 }
 
@@ -52,7 +52,7 @@ func (a *app) migrateDrop(ctx context.Context, cmd *cobra.Command, d *server.Dat
 		return fmt.Errorf("counting the instances: %w", err)
 	}
 	if !yes {
-		return usageError{cmd, fmt.Errorf("this removes schema %q with its instances (%d), and nothing brings them back; --yes says that you mean it",
+		return usageError{cmd, fmt.Errorf("this removes schema %q with its instances (%d) for ever; to do it, add --yes",
 			m.Schema, instances)}
 	}
 	if err := m.Drop(ctx); err != nil {

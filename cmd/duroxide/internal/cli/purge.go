@@ -74,8 +74,8 @@ are older than --orphans-older-than.`,
 			})
 		},
 	}
-	cmd.Flags().Var(&f.olderThan, "older-than", "delete what ended longer ago than this `age`, such as 30d or 12h; required")
-	cmd.Flags().DurationVar(&f.budget, "budget", 0, "stop after this `duration` (default: when all is done)")
+	cmd.Flags().Var(&f.olderThan, "older-than", "delete instances that ended longer ago than this `age`, such as 30d or 12h; required")
+	cmd.Flags().DurationVar(&f.budget, "budget", 0, "stop after this `duration` (default: when everything is deleted)")
 	cmd.Flags().IntVar(&f.batch, "batch", 100, "`number` of instances in a batch; --budget is checked between batches")
 	cmd.Flags().BoolVar(&f.executions, "executions", false, "also delete old executions of instances that stay")
 	cmd.Flags().Var(&f.orphans, "orphans-older-than", "delete messages for instances that never began when they are older than this `age`")
@@ -105,7 +105,7 @@ func (a *age) Set(text string) error {
 		d, err = inDays(days)
 	}
 	if err != nil || d < 0 {
-		return fmt.Errorf("give an age such as 30d, 12h or 90m, and of at most %d days", maxDays)
+		return fmt.Errorf("give an age such as 30d, 12h or 90m, of at most %d days", maxDays)
 	}
 	*a = age(d)
 	return nil
@@ -168,7 +168,7 @@ func (a *app) printPurge(d purgeDocument, f purgeFlags) {
 		{"orphaned messages deleted", decimal(d.OrphanMessages)},
 	})
 	if !d.Complete {
-		a.screen.Printf("The budget of %v is used up before all was deleted. Run the same command again to continue.\n", f.budget)
+		a.screen.Printf("The budget of %v was used up before everything was deleted. Run the same command again to continue.\n", f.budget)
 	}
 }
 

@@ -233,7 +233,7 @@ func TestAgesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"NaNd", "nand", "infd", "-Infd", "-1d", "-0.1d", "1e300d", "106752d", "1e999d", "d", "0x1p200d"} {
 		code, _, stderr := run(t.Context(), cli.KnownStores(nil), "purge", "--older-than="+text, "--store", "sqlite::memory:")
-		if code != cli.ExitUsage || !strings.Contains(stderr, "give an age such as 30d, 12h or 90m, and of at most 106751 days") {
+		if code != cli.ExitUsage || !strings.Contains(stderr, "give an age such as 30d, 12h or 90m, of at most 106751 days") {
 			t.Errorf("%s: exit code %d, %q", text, code, stderr)
 		}
 	}

@@ -251,14 +251,14 @@ func (s *show) kill(ctx context.Context) error {
 	if s.killed, err = ReadRecord(ctx, s.client, s.instances); err != nil {
 		return err
 	}
-	s.logf("on record are %d events of %d orchestrations, and the store holds all their queued work",
+	s.logf("the store has %d events of %d orchestrations and all their queued work",
 		s.killed.Events(), s.killed.Instances())
 	return nil
 }
 
 // finish raises the event and waits until everything has ended.
 func (s *show) finish(ctx context.Context) error {
-	s.logf("%s takes over; what worker %d held comes back when its leases end", s.worker(), len(s.workers)-1)
+	s.logf("%s takes over; it gets the work of worker %d when the leases end", s.worker(), len(s.workers)-1)
 	for _, i := range s.instances {
 		if i.Approves {
 			s.logf("raising the event that %s waits for", s.Screen.Bold(i.ID))
@@ -275,7 +275,7 @@ func (s *show) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	s.logf("all have ended")
+	s.logf("all orchestrations have ended")
 	return nil
 }
 

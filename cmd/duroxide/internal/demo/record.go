@@ -140,7 +140,7 @@ func (r Record) Problems(calls map[Call]int) []string {
 		}
 		for _, id := range report.Results {
 			if calls[Call{e.Instance, e.ID, id}] == 0 && !builtIn(r.Histories[e], id) {
-				found = append(found, fmt.Sprintf("activity %d has a result and was never begun", id))
+				found = append(found, fmt.Sprintf("activity %d has a result but was never begun", id))
 			}
 		}
 		for _, problem := range found {
@@ -202,7 +202,7 @@ func (r Record) Changed(earlier Record) []string {
 		now := r.Histories[e]
 		for n, event := range earlier.Histories[e] {
 			if n >= len(now) || !same(event, now[n]) {
-				problems = append(problems, fmt.Sprintf("%s, execution %d: event %d is not what it was", e.Instance, e.ID, n+1))
+				problems = append(problems, fmt.Sprintf("%s, execution %d: event %d has changed", e.Instance, e.ID, n+1))
 			}
 		}
 	}

@@ -106,9 +106,9 @@ func TestProofFindsWhatIsWrong(t *testing.T) {
 		"another result":     {func(r *Record, _ map[Call]int) { r.Roots[0].Status.Output = "[]" }, "hello-cities is Completed with \"[]\""},
 		"a failure":          {func(r *Record, _ map[Call]int) { r.Roots[0].Status.State = client.Failed }, "hello-cities is Failed"},
 		"a child too few":    {func(r *Record, _ map[Call]int) { r.Roots[4].Tree = r.Roots[4].Tree[:2] }, "sub-orchestrations has 2 instances"},
-		"an event too few":   {func(r *Record, _ map[Call]int) { r.cut(cities, 3, 4) }, "event 5 stands at place 4"},
+		"an event too few":   {func(r *Record, _ map[Call]int) { r.cut(cities, 3, 4) }, "event 5 is at position 4"},
 		"a lost end":         {func(r *Record, _ map[Call]int) { r.cut(cities, 11, 12) }, "hello-cities, execution 1: it has not ended"},
-		"a result never run": {func(_ *Record, calls map[Call]int) { delete(calls, Call{"hello-cities", 1, 2}) }, "activity 2 has a result and was never begun"},
+		"a result never run": {func(_ *Record, calls map[Call]int) { delete(calls, Call{"hello-cities", 1, 2}) }, "activity 2 has a result but was never begun"},
 		"a result counted twice": {func(r *Record, _ map[Call]int) {
 			history := r.Histories[cities]
 			twice := history[2]
@@ -156,7 +156,7 @@ func TestChangedEventsAreFound(t *testing.T) {
 			later := sound.clone()
 			damage(&later)
 			got := strings.Join(later.Changed(earlier), "\n")
-			if want := "hello-cities, execution 1: event 3 is not what it was"; !strings.Contains(got, want) {
+			if want := "hello-cities, execution 1: event 3 has changed"; !strings.Contains(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})

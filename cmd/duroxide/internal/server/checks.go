@@ -33,7 +33,7 @@ func judgeServer(edition string, f facts) Finding {
 			Level: Warning,
 			Detail: "Babelfish, " + detail + ": the procedures run, but locking hints have no effect, and a user in the role " +
 				"also needs rights on the tables",
-			Advice: "use it to try and to test; what is promised under load is promised for SQL Server",
+			Advice: "use Babelfish for trials and tests; the promises under load are made for SQL Server only",
 		}
 	case f.azure || !olderThan(f.version, 13, 0, 4001):
 		return Finding{Level: OK, Detail: "SQL Server, " + detail}
@@ -68,7 +68,7 @@ func judgeCompatibility(level int64, database, schema string, f facts) Finding {
 	detail := fmt.Sprintf("database %s is at level %d", quote(database), level)
 	switch {
 	case f.babelfish:
-		return Finding{Level: OK, Detail: detail + ", which says nothing on Babelfish"}
+		return Finding{Level: OK, Detail: detail + ", which has no meaning on Babelfish"}
 	case level >= needed:
 		return Finding{Level: OK, Detail: detail}
 	}
@@ -79,7 +79,7 @@ func judgeCompatibility(level int64, database, schema string, f facts) Finding {
 	return Finding{
 		Level: grave,
 		Detail: isNot("the level of database "+quote(database), strconv.FormatInt(level, 10), strconv.Itoa(needed)+" or higher",
-			"a schema whose name has a bracket or a dot cannot be used, and nothing is tested at lower levels"),
+			"a schema whose name has a bracket or a dot cannot be used, and lower levels are not tested"),
 		Statement: fmt.Sprintf("ALTER DATABASE %s SET COMPATIBILITY_LEVEL = %d;", quote(database), needed),
 	}
 }
@@ -116,13 +116,13 @@ func judgeGrants(g grants, schema string, missing bool) Finding {
 	case g.work && g.remove:
 		return Finding{Level: OK, Detail: who + ": may work, delete and prune"}
 	case g.work:
-		return Finding{Level: OK, Detail: who + ": may work; to delete and prune takes the role " + quote(migrate.AdminRoleName(schema))}
+		return Finding{Level: OK, Detail: who + ": may work; deleting and pruning need the role " + quote(migrate.AdminRoleName(schema))}
 	case g.runtime:
-		return Finding{Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call what workers call"}
+		return Finding{Level: Problem, Detail: who + " is in the role " + quote(migrate.RoleName(schema)) + ", which may not call the procedures that workers call"}
 	case g.read:
 		return Finding{
-			Level: Problem, Detail: who + " may read, and not work", Statement: join,
-			Advice: "a worker, and who starts orchestrations, needs the role " + quote(migrate.RoleName(schema)),
+			Level: Problem, Detail: who + " may read, but not work", Statement: join,
+			Advice: "workers, and programs that start orchestrations, need the role " + quote(migrate.RoleName(schema)),
 		}
 	}
 	return Finding{Level: Problem, Detail: who + " may not call the procedures", Statement: join}
@@ -143,7 +143,7 @@ func (p *patient) checkGrants(ctx context.Context) error {
 	}
 	p.findings = append(p.findings, Finding{
 		Level: Problem, Detail: fmt.Sprintf("the roles lack %d rights that this release grants them", len(missing)),
-		Advice: "as an owner", Statement: strings.Join(missing, " "),
+		Advice: "run this as an owner", Statement: strings.Join(missing, " "),
 	})
 	return nil
 }
@@ -179,14 +179,14 @@ func (p *patient) checkModules(ctx context.Context) error {
 		return nil // said already, and there is nothing to compare
 	}
 	if !p.facts.seesModules {
-		p.note(Warning, "this login may not read the procedures, nor how tables and indexes are stored, which is right for a worker",
-			"run this command as an owner to compare them with this release")
+		p.note(Warning, "this login may not read the procedures and the settings of tables and indexes; a worker needs no such right",
+			"run this command as an owner to check them")
 		return nil
 	}
 	problems, err := p.Migration(nil).Verify(ctx)
 	if errors.Is(err, migrate.ErrNewerSchema) {
-		p.note(Warning, "the schema is a newer release's, which still serves this program and alone can compare the procedures",
-			"replace this program by the newer release, too")
+		p.note(Warning, "the schema is of a newer release, which still serves this program; only a program of that release can check the procedures",
+			"upgrade this program to the newer release")
 		return nil
 	}
 	if err != nil {
@@ -247,7 +247,7 @@ func judgeUnknown(code mssqldb.ListUnknownCodeCodesRow) Finding {
 		Level: Warning,
 		Detail: fmt.Sprintf("no worker has %s; %d waiting, the first since %s", what, code.Waiting,
 			time.UnixMilli(code.ReadyAt).UTC().Format("2006-01-02 15:04:05")),
-		Advice: "start a worker that registers it; with worker.Options' defaults it fails five minutes after the first worker began to look",
+		Advice: "start a worker that registers it; by default the work fails after workers have looked for five minutes",
 	}
 }
 
@@ -274,7 +274,7 @@ func judgeHeld(held []mssqldb.ListHeldInstancesHeldRow) Finding {
 		Level: Warning,
 		Detail: fmt.Sprintf("%d held, the first since %s: %s", len(held),
 			time.UnixMilli(first.Since).UTC().Format("2006-01-02 15:04:05"), first.Misfit),
-		Advice: "deploy code that fits, such as the release before; 'duroxide retry --all' then spares the wait, and 'duroxide list --status Held' shows them",
+		Advice: "deploy code that fits, such as the previous release, and then run 'duroxide retry --all'; 'duroxide list --status Held' shows the instances",
 	}
 }
 
@@ -315,13 +315,13 @@ func judgeClock(r clockReading) Finding {
 	}
 	f := Finding{
 		Level: OK,
-		Detail: fmt.Sprintf("the server's clock is %v %s this machine's, as seen over a round trip of %v",
+		Detail: fmt.Sprintf("the server's clock is %v %s this machine's, measured over a round trip of %v",
 			difference, relation, r.trip.Round(time.Microsecond)),
 	}
 	if r.ahead.Abs()-r.trip/2 > tolerable {
 		f.Level = Warning
-		f.Advice = "synchronise both clocks (NTP): times in histories differ that much from those of instances, and so does the age " +
-			"by which purge deletes; leases and timers are right"
+		f.Advice = "synchronise both clocks (NTP): times in histories and times of instances differ by that much, and the age by which purge deletes " +
+			"is wrong by that much; leases and timers are right"
 	}
 	return f
 }
@@ -341,9 +341,9 @@ func (p *patient) checkConnections(ctx context.Context) error {
 }
 
 func judgeConnections(pool int, most int64) Finding {
-	detail := fmt.Sprintf("a process opens up to %d (%s), and the server takes %d", pool, mssql.PoolEnv, most)
+	detail := fmt.Sprintf("a process opens up to %d (%s), and the server accepts %d", pool, mssql.PoolEnv, most)
 	if int64(pool) > most {
-		return Finding{Level: Problem, Detail: detail, Advice: "set " + mssql.PoolEnv + " lower"}
+		return Finding{Level: Problem, Detail: detail, Advice: "lower " + mssql.PoolEnv}
 	}
 	return Finding{Level: OK, Detail: detail}
 }

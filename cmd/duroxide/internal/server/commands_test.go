@@ -133,7 +133,7 @@ func TestDoctorForTheApplication(t *testing.T) {
 		case "modules":
 			want = "warning"
 		}
-		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "to delete and prune takes the role ["+schema+"_admin]") {
+		if f.Level != want || f.Check == "login" && !strings.Contains(f.Detail, "deleting and pruning need the role ["+schema+"_admin]") {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

@@ -68,7 +68,7 @@ func (d *Database) Examine(ctx context.Context) ([]Finding, error) {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			p.note(Warning, fmt.Sprintf("cannot be found out: %v", err), "ask somebody with more rights to run this command")
+			p.note(Warning, fmt.Sprintf("cannot be checked: %v", err), "run this command with a login that has more rights")
 		}
 		for i := before; i < len(p.findings); i++ {
 			p.findings[i].Check = check.name

@@ -223,7 +223,7 @@ func TestServersAreJudged(t *testing.T) {
 			t.Errorf("schema %s at level %d: %+v, want %s", test.schema, test.level, got, test.want)
 		}
 	}
-	if got := judgeCompatibility(120, "x", "duroxide", facts{babelfish: true}); got.Level != OK || !strings.HasSuffix(got.Detail, "level 120, which says nothing on Babelfish") {
+	if got := judgeCompatibility(120, "x", "duroxide", facts{babelfish: true}); got.Level != OK || !strings.HasSuffix(got.Detail, "level 120, which has no meaning on Babelfish") {
 		t.Errorf("Babelfish has only this level: %+v", got)
 	}
 }
@@ -271,10 +271,10 @@ func TestGrantsAreJudged(t *testing.T) {
 	}{
 		"owner":            {grants{user: user, read: true, work: true, remove: true, owner: true}, false, OK, "may migrate"},
 		"administrator":    {grants{user: user, read: true, work: true, remove: true, runtime: true}, false, OK, "may work, delete and prune"},
-		"worker":           {grants{user: user, read: true, work: true, runtime: true}, false, OK, "to delete and prune takes the role [s_admin]"},
+		"worker":           {grants{user: user, read: true, work: true, runtime: true}, false, OK, "deleting and pruning need the role [s_admin]"},
 		"reader":           {grants{user: user, read: true}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob];"},
 		"stranger":         {grants{user: user}, false, Problem, "ALTER ROLE [s_runtime] ADD MEMBER [bob];"},
-		"role without":     {grants{user: user, runtime: true}, false, Problem, "may not call what workers call"},
+		"role without":     {grants{user: user, runtime: true}, false, Problem, "may not call the procedures that workers call"},
 		"nothing to call":  {grants{user: user}, true, OK, "bob"},
 		"owner, no schema": {grants{user: user, owner: true}, true, OK, "bob"},
 	} {

@@ -36,8 +36,8 @@ func databaseSettings() []setting {
 				is, err := q.GetRowVersioning(ctx)
 				return is.Value, is.Name, err
 			},
-			why:    "those who look at a store and those who work on it wait for each other",
-			beware: "agree on it with whoever else uses the database: it ends open transactions and changes what READ COMMITTED reads see",
+			why:    "programs that read the store and workers wait for each other",
+			beware: "agree with the other users of the database first: the statement ends open transactions and changes what READ COMMITTED reads see",
 			mend:   "ALTER DATABASE %s SET READ_COMMITTED_SNAPSHOT ON WITH ROLLBACK IMMEDIATE;",
 		},
 		{
@@ -47,7 +47,7 @@ func databaseSettings() []setting {
 				is, err := q.GetDelayedDurability(ctx)
 				return is.Value, is.Name, err
 			},
-			why:  "a crash of the server undoes what it has confirmed, so that a turn is run again and its effects come twice",
+			why:  "a crash of the server undoes confirmed commits, so that a turn runs again and its effects come twice",
 			mend: "ALTER DATABASE %s SET DELAYED_DURABILITY = DISABLED;",
 		},
 		{
@@ -56,7 +56,7 @@ func databaseSettings() []setting {
 				is, err := q.GetAutoClose(ctx)
 				return &is.Value, is.Name, err
 			},
-			why:  "the server closes the database when the last connection goes, and the next one waits until it is open and every plan is compiled again",
+			why:  "the server closes the database with its last connection, and the next connection waits until the database is open and every plan is compiled again",
 			mend: "ALTER DATABASE %s SET AUTO_CLOSE OFF;",
 		},
 		{
@@ -65,7 +65,7 @@ func databaseSettings() []setting {
 				is, err := q.GetAutoShrink(ctx)
 				return is.Value, is.Name, err
 			},
-			why:  "the server moves pages to the front of the file, which the queues have left and will need again in a moment",
+			why:  "the server removes free pages from the file, which the queues need again a moment later",
 			mend: "ALTER DATABASE %s SET AUTO_SHRINK OFF;",
 		},
 		{
@@ -74,7 +74,7 @@ func databaseSettings() []setting {
 				is, err := q.GetQueryStore(ctx)
 				return is.Value, is.Name, err
 			},
-			why:  "nobody can tell afterwards what a slow claim read and which plan it had (sql/operations/slow_statements.sql)",
+			why:  "nobody can find out afterwards how much a slow claim read and which plan it had (sql/operations/slow_statements.sql)",
 			mend: "ALTER DATABASE %s SET QUERY_STORE = ON;",
 		},
 		{
@@ -83,8 +83,8 @@ func databaseSettings() []setting {
 				is, err := q.GetOptimizedLocking(ctx)
 				return is.Value, is.Name, err
 			},
-			why:    "a turn with a wide fan-out keeps a lock for each row that it writes, where this server could do with one",
-			beware: "do it when nobody works: it ends open transactions, and takes accelerated database recovery, which keeps row versions in the database itself",
+			why:    "a turn with a wide fan-out keeps a lock for each row that it writes, although this server needs only one",
+			beware: "do it when no program uses the database: it ends open transactions, and needs accelerated database recovery, which keeps row versions in the database itself",
 			mend: "ALTER DATABASE %[1]s SET ACCELERATED_DATABASE_RECOVERY = ON WITH ROLLBACK IMMEDIATE; " +
 				"ALTER DATABASE %[1]s SET OPTIMIZED_LOCKING = ON WITH ROLLBACK IMMEDIATE;",
 		},

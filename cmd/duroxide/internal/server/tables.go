@@ -65,7 +65,7 @@ func (p *patient) recomputed(ctx context.Context) (list []Finding, err error) {
 		list = append(list, Finding{
 			Level: Warning,
 			Detail: isNot(fmt.Sprintf("STATISTICS_NORECOMPUTE of %d indexes of %s", row.Indexes, row.Name), "OFF", "ON",
-				"rows of queues change thousands of times a second, so that the claims are compiled again about once a second"),
+				"rows of queues change thousands of times a second, so claims are compiled again about once a second"),
 			Statement: fmt.Sprintf("ALTER INDEX ALL ON %s SET (STATISTICS_NORECOMPUTE = ON);", p.table(row.Name)),
 		})
 	}
@@ -81,7 +81,7 @@ func (p *patient) unsequenced(ctx context.Context) (list []Finding, err error) {
 	for _, row := range rows {
 		list = append(list, Finding{
 			Level:     Warning,
-			Detail:    isNot("OPTIMIZE_FOR_SEQUENTIAL_KEY of "+row.IndexName, "OFF", "ON", "all who queue work wait for the last page of this index"),
+			Detail:    isNot("OPTIMIZE_FOR_SEQUENTIAL_KEY of "+row.IndexName, "OFF", "ON", "all writers of the queue wait for the last page of this index"),
 			Statement: fmt.Sprintf("ALTER INDEX %s ON %s SET (OPTIMIZE_FOR_SEQUENTIAL_KEY = ON);", quote(row.IndexName), p.table(row.TableName)),
 		})
 	}
@@ -109,7 +109,7 @@ func (p *patient) compressed(ctx context.Context) (list []Finding, err error) {
 			Level: Warning,
 			Detail: isNot(fmt.Sprintf("DATA_COMPRESSION of %d indexes of %s", row.Indexes, row.Name), orZero(row.Compression), "NONE",
 				"every claim packs and unpacks rows that live for seconds"),
-			Advice:    "it locks the table while it runs, which is a moment if little is queued",
+			Advice:    "the statement locks the table while it runs, which takes a moment if little is queued",
 			Statement: fmt.Sprintf("ALTER INDEX ALL ON %s REBUILD WITH (DATA_COMPRESSION = NONE, STATISTICS_NORECOMPUTE = ON);", p.table(row.Name)),
 		})
 	}
