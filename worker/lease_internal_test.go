@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -180,6 +181,24 @@ func TestUnregisteredDelay(t *testing.T) {
 	}
 	if diff := cmp.Diff([]float64{1, 1, 2, 4, 8, 16, 32, 60, 60, 60}, got); diff != "" {
 		t.Errorf("delays (-want +got):\n%s", diff)
+	}
+}
+
+// A back-off of years stays at its limit and does not wrap round.
+func TestLongUnregisteredDelay(t *testing.T) {
+	t.Parallel()
+	for _, backoff := range []time.Duration{math.MaxInt64/64 + 1, math.MaxInt64/2 + 1, math.MaxInt64} {
+		options, err := Options{UnregisteredBackoff: backoff, UnregisteredBackoffMax: math.MaxInt64}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &Worker{options: options}
+		if got := w.unregisteredDelay(1); got != backoff {
+			t.Errorf("the first delay of %v is %v", backoff, got)
+		}
+		if got := w.unregisteredDelay(7); got != math.MaxInt64 {
+			t.Errorf("the seventh delay of %v is %v", backoff, got)
+		}
 	}
 }
 

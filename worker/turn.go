@@ -240,8 +240,12 @@ func (t *turn) replay(ctx context.Context) (settle func()) {
 
 // unregisteredDelay doubles with each time that work was given back (§7.1).
 func (w *Worker) unregisteredDelay(times uint32) time.Duration {
+	delay, longest := w.options.UnregisteredBackoff, w.options.UnregisteredBackoffMax
 	doublings := min(max(times, 1)-1, 6)
-	return min(w.options.UnregisteredBackoff<<doublings, w.options.UnregisteredBackoffMax)
+	if delay > longest>>doublings { // which doubling could overflow
+		return longest
+	}
+	return delay << doublings
 }
 
 // interrupted handles a function that did not give control back in time.
