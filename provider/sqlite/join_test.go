@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -117,6 +119,31 @@ func setCommit(t *testing.T, s *Store, commit *sql.Stmt) {
 	}}))
 }
 
+// toldEffects are what the process was told of.
+type toldEffects []effects
+
+// recordEffects records what the process is told of from now on. It is to be read after setCommit.
+func recordEffects(t *testing.T, s *Store) *toldEffects {
+	t.Helper()
+	var told toldEffects
+	published := s.writer.published
+	must(t, s.bare(t, func(context.Context) error {
+		s.writer.published = func(e effects) {
+			told = append(told, e)
+			published(e)
+		}
+		return nil
+	}))
+	return &told
+}
+
+func (told *toldEffects) wantNothing(t *testing.T) {
+	t.Helper()
+	if want := (toldEffects{{}}); !reflect.DeepEqual(*told, want) {
+		t.Errorf("told of %+v; want %+v", *told, want)
+	}
+}
+
 // When the transaction fails after the Take has returned, the start and the acknowledgement fail,
 // nothing is there, and the turn's token is unknown.
 func TestStartAndTurnFailTogether(t *testing.T) {
@@ -142,6 +169,44 @@ func TestStartAndTurnFailTogether(t *testing.T) {
 	again, starting := started(t, s, "i", turnOnly())
 	_, err = s.AckTurnAndTake(t.Context(), firstTurn(again), turnOnly())
 	must(t, errors.Join(err, soon(t, starting)))
+}
+
+// What a Take that was told early has done in a transaction that failed is not taken for committed:
+// the next one makes its set of code seen, and nobody is told when the lock would have ended.
+func TestFailedStartLeavesNothingOfItsTake(t *testing.T) {
+	t.Parallel()
+	s, clock := clockAt(t, 1_000_000)
+	patient(t, s)
+	params := turnOnly()
+	turn := *params.Turn
+	turn.Known = know("Order", "1.0.0")
+	params.Turn = &turn
+	_, err := s.Take(t.Context(), params)
+	must(t, err)
+	turns := waitingTake(t.Context(), t, s, params)
+	clock.Add(seenEvery)
+	commit := failCommits(t, s)
+	told := recordEffects(t, s)
+	starting := make(chan error, 1)
+	go func() {
+		_, err := s.StartInstance(t.Context(), start("i"))
+		starting <- err
+	}()
+	got := soon(t, turns)
+	must(t, got.err)
+	_, err = s.AckTurnAndTake(t.Context(), firstTurn(got.Turn), provider.TakeParams{})
+	if startErr := soon(t, starting); err == nil || startErr == nil {
+		t.Errorf("the start returned %v, and the acknowledgement %v; want an error of the transaction", startErr, err)
+	}
+	setCommit(t, s, commit)
+	told.wantNothing(t)
+	_, err = s.Take(t.Context(), params)
+	must(t, err)
+	seen, err := s.queryTexts(t.Context(), "SELECT CAST(seen_at AS TEXT) FROM known_code")
+	must(t, err)
+	if want := fmt.Sprint(clock.Load()); len(seen) != 1 || seen[0] != want {
+		t.Errorf("the set was seen at %v; want %s", seen, want)
+	}
 }
 
 // A start of an id that is used, or under which something is stored, is not handed to a Take that
@@ -296,12 +361,14 @@ func TestEndAndTurnFailTogether(t *testing.T) {
 	e := newEnding(t)
 	s := patient(t, e.Store)
 	commit := failCommits(t, s)
+	told := recordEffects(t, s)
 	turn, ending := endedEarly(t, s, e.acks[1], turnOnly())
 	_, err := s.AckTurnAndTake(t.Context(), nextTurn(turn), turnOnly())
 	if endErr := soon(t, ending).err; err == nil || endErr == nil {
 		t.Errorf("the end returned %v, and the acknowledgement %v; want an error of the transaction", endErr, err)
 	}
 	setCommit(t, s, commit)
+	told.wantNothing(t)
 	if err := s.AckOrchestrationItem(t.Context(), nextTurn(turn)); !errors.Is(err, provider.ErrInvalidLockToken) {
 		t.Errorf("the turn that is not there: %v", err)
 	}
