@@ -64,6 +64,10 @@ func TestReplayDir(t *testing.T) {
 			return call(ctx, 2)
 		}, `event 3 was activity "Tally" with 1 byte, the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:21; the payloads differ from byte 0 on`},
 		{func(ctx *orchestration.Context) error {
+			_, err := orchestration.Activity(ctx, tally, 1, orchestration.WithRetry(orchestration.RetryPolicy{MaxAttempts: 2})).Await()
+			return err
+		}, `the code now asks for activity "Tally" with 1 byte at orchestrationtest/replaydir_test.go:67`},
+		{func(ctx *orchestration.Context) error {
 			ctx.SetCustomStatus("begins")
 			_ = call(ctx, 1)
 			orchestration.Sleep(ctx, time.Hour)

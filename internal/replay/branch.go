@@ -15,6 +15,8 @@ type Branch struct {
 	fn  func()
 	// parent is the branch that started it, nil for the function itself.
 	parent *Branch
+	// at is the line that started it, empty unless the turn asks for places.
+	at string
 	// resume hands control to the branch, and paused hands it back, once for every resume.
 	resume, paused chan struct{}
 	// ready is what it waits for.
@@ -38,6 +40,9 @@ type Branch struct {
 func (v *Env) Go(fn func()) *Branch {
 	v.coroutine.mustRun()
 	b := &Branch{env: v, fn: fn, parent: v.coroutine.branch.Load(), resume: make(chan struct{}), paused: make(chan struct{})}
+	if v.engine.turn.Places || v.engine.turn.AllPlaces {
+		b.at = v.place(b.parent)
+	}
 	v.spendBranch()
 	v.branches = append(v.branches, b)
 	b.run()

@@ -108,7 +108,7 @@ func (v *Env) emit(action Action, asker *Branch) *Handle {
 	action = wellFormed(action)
 	h := &Handle{coroutine: v.coroutine, action: action, instance: v.engine.turn.Instance, branch: asker}
 	if turn := &v.engine.turn; turn.AllPlaces || turn.Places && !v.replaying.Load() {
-		h.at = goroutine.Caller()
+		h.at = v.place(asker)
 	}
 	switch a := action.(type) {
 	case CallSub:
@@ -130,6 +130,15 @@ func (v *Env) emit(action Action, asker *Branch) *Handle {
 	}
 	v.applyLocally(action)
 	return h
+}
+
+// place is the innermost line of the user's code that is at work. In a branch whose code is the library's, as that of a
+// retried call, it is the line that started the branch.
+func (v *Env) place(b *Branch) string {
+	if at := goroutine.Caller(); at != "" || b == nil {
+		return at
+	}
+	return b.at
 }
 
 // applyLocally makes the function's own state changes visible to it at once.
