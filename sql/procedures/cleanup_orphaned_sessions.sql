@@ -52,7 +52,7 @@ OPTION (LOOP JOIN, KEEPFIXED PLAN);
 SET @count = @@ROWCOUNT;
 WHILE @position <= @count
 BEGIN
-    DELETE TOP (1000) s
+    DELETE s
     FROM @orphaned AS o
     INNER LOOP JOIN duroxide.sessions AS s WITH (ROWLOCK, FORCESEEK, INDEX (pk_sessions)) ON s.session_id = o.session_id
     WHERE o.position BETWEEN @position AND @position + 999
