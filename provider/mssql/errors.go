@@ -112,15 +112,17 @@ func classify(operation string, err error) error {
 		f = noAdmin
 		f.advice += detail(reported)
 	}
-	if f.class == permanent && canBeMended(f) && slices.Contains(holderOperations, operation) {
+	if f.class == permanent && canBeMended(f, err) && slices.Contains(holderOperations, operation) {
 		f.class = unknown
 	}
 	return f.report(operation, err)
 }
 
-// canBeMended reports whether an administrator can remove the cause, which is not the call itself.
-func canBeMended(f fault) bool {
-	return f.sentinel != nil && !errors.Is(f.sentinel, provider.ErrInvalidArgument)
+// canBeMended reports whether an administrator can remove the cause, which is not the call itself. A call that was not sent is
+// never the cause.
+func canBeMended(f fault, err error) bool {
+	_, unsent := errors.AsType[*unconnected](err)
+	return unsent || f.sentinel != nil && !errors.Is(f.sentinel, provider.ErrInvalidArgument)
 }
 
 // unconnected is an error from before the call was sent: there was no connection.

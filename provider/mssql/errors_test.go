@@ -203,6 +203,21 @@ func TestRefusalsOfTheGateway(t *testing.T) {
 	}
 }
 
+// What prevented a call from being sent is not the fault of what the caller holds, also if the server's number
+// for it is not known.
+func TestUnsentCallsOfHoldersAreRetryable(t *testing.T) {
+	t.Parallel()
+	err := &unconnected{sqlserver.Error{Number: 18999, Class: 14, Message: "not today"}}
+	for _, operation := range holderOperations {
+		if !provider.IsRetryable(classify(operation, err)) {
+			t.Errorf("%s: a call that was not sent is refused for ever", operation)
+		}
+	}
+	if provider.IsRetryable(classify("start_instance", err)) {
+		t.Error("nobody's work waits for a start, which should fail at once")
+	}
+}
+
 // No repeating for what takes longer than a call may.
 func TestWorthRepeating(t *testing.T) {
 	t.Parallel()
