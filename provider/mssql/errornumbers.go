@@ -102,6 +102,7 @@ var faults = map[int32]fault{
 	988:   failingOver, // without a quorum
 	4221:  failingOver, // readable secondary that waits for row versions
 	17142: failingOver, // server paused,
+	17187: failingOver, // starting,
 	17188: failingOver, // shutting down,
 	18451: failingOver, // open to administrators only,
 	18401: failingOver, // server in script upgrade mode
