@@ -25,7 +25,9 @@ const opFetchOrchestration = "fetch_orchestration_item"
 // locked until its lease ends only if the server is unreachable for that time, takes longer to complete the fetch, or
 // the process ends first.
 //
-// The first fetch with a new set of known code makes three round trips. Every other fetch makes one.
+// A fetch makes one round trip. The first fetch with a new set of known code makes three. A history of more than 32
+// events, of which Held says that the caller lacks the end, takes one more, and so does setting aside a message that
+// cannot be decoded.
 //
 // Errors: [provider.ErrInvalidArgument] for a LockTimeout that is not positive and an
 // UnknownFor that is negative, and trouble with the database. A history that can't be decoded is no error: see
