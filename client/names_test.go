@@ -5,11 +5,14 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/duroxide/duroxide-go/activity"
 	"github.com/duroxide/duroxide-go/client"
+	"github.com/duroxide/duroxide-go/hook"
+	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/orchestration"
 	"github.com/duroxide/duroxide-go/provider"
 	"github.com/duroxide/duroxide-go/provider/sqlite"
@@ -158,6 +161,49 @@ func TestReplaceWithQueuedChild(t *testing.T) {
 	if result, err := run.Wait(deadline(t)); err != nil || result != "child of second" {
 		t.Errorf("%q, %v", result, err)
 	}
+}
+
+// Replacing an instance that has continued as new for years reads its latest executions only.
+func TestReplaceAfterManyExecutions(t *testing.T) {
+	t.Parallel()
+	loop := orchestration.New("Loop", func(ctx *orchestration.Context, left int) (string, error) {
+		if left > 0 {
+			return "", orchestration.ContinueAsNew(ctx, left-1)
+		}
+		return "looped", nil
+	})
+	store := openStore(t)
+	var reads countedReads
+	c := client.New(store, client.WithHook(&reads))
+	work(t, store, loop)
+	run, err := client.Start(t.Context(), c, loop, "i", replay.MaxEarlierExecutions+5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Wait(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	reads.n.Store(0)
+	if _, err := client.Start(t.Context(), c, loop, "i", 0, client.ReplaceFinished()); err != nil {
+		t.Fatal(err)
+	}
+	if n := reads.n.Load(); n != replay.MaxEarlierExecutions {
+		t.Errorf("%d executions were read", n)
+	}
+}
+
+// countedReads counts the histories of single executions that are read.
+type countedReads struct {
+	hook.None
+
+	n atomic.Int64
+}
+
+func (r *countedReads) Store(_ context.Context, operation string) func(hook.StoreEnd) {
+	if operation == "read_with_execution" {
+		r.n.Add(1)
+	}
+	return nil
 }
 
 // ReplaceFinished replaces what has ended, and loses nothing that has not: not a waiting

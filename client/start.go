@@ -54,6 +54,9 @@ func UseExisting() StartOption {
 // sub-orchestration; [provider.ErrStillRunning] if one of its sub-orchestrations runs, or
 // waits for its first turn.
 //
+// To find such sub-orchestrations, the histories of the instance and of its sub-orchestrations are read, of each its
+// latest 1,000 executions.
+//
 // Deleting and starting are two steps. If another start comes between them, this start fails with [ErrAlreadyExists].
 // If the process ends between them, nothing is started. If several callers replace one instance at the same time, a
 // later call may replace the new instance of an earlier call once that has finished.
@@ -208,7 +211,7 @@ func (c *Client) noneQueued(ctx context.Context, admin provider.Admin, instance 
 		if err != nil {
 			return err
 		}
-		for _, execution := range executions {
+		for _, execution := range executions[max(0, len(executions)-replay.MaxEarlierExecutions):] {
 			history, err := c.store.ReadWithExecution(ctx, id, execution)
 			if err != nil && !errors.Is(err, provider.ErrCorrupt) {
 				return err

@@ -8,10 +8,6 @@ import (
 	"github.com/duroxide/duroxide-go/provider"
 )
 
-// maxEarlierExecutions bounds how many executions are searched for children that still run
-// when their parent ends, the latest first.
-const maxEarlierExecutions = 1000
-
 // cancelChildren are the messages for children of an execution that fails outside the
 // replay, and of those before it. An error means that the turn must be tried again.
 func (t *turn) cancelChildren(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
@@ -56,7 +52,7 @@ func (t *turn) childHistory(ctx context.Context, child string) (history []provid
 // instance. Continue-as-new has left them to themselves, and nobody else cancels them.
 func (t *turn) cancelEarlier(ctx context.Context, executionID uint64) ([]provider.WorkItem, error) {
 	var running []string
-	for execution, left := executionID-1, maxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
+	for execution, left := executionID-1, replay.MaxEarlierExecutions; execution > 0 && left > 0; execution, left = execution-1, left-1 {
 		var history []provider.Event
 		err := t.read(ctx, "an earlier execution's history", func(ctx context.Context) (err error) {
 			history, err = t.worker.store.ReadWithExecution(ctx, t.item.Instance, execution)

@@ -123,6 +123,10 @@ func (e *engine) cancelChild(child, reason string) {
 	e.post(provider.CancelInstanceItem{Instance: childInstance(e.turn.Instance, child), Reason: reason})
 }
 
+// MaxEarlierExecutions bounds how many executions of an instance are searched for its children,
+// the latest first.
+const MaxEarlierExecutions = 1000
+
 // OpenChildren are the ids of the children that a recorded history started and that have
 // neither reported nor been cancelled.
 func OpenChildren(instance string, history []provider.Event) []string {
