@@ -130,7 +130,7 @@ EXEC [duroxide].[ack_turn_and_take] @lock_token = @lock_token, @execution_id = @
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
-		{"error_number", "error_message", "turn_failed", "work_failed"},
+		{"error_number", "error_severity", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}}},

@@ -55,7 +55,7 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 		optional: []param{{"turn_token", "uniqueidentifier"}, {"turn_ms", "bigint"}, {"filtered", "bit"}, {"min_major", "bigint"}, {"min_minor", "bigint"}, {"min_patch", "bigint"}, {"max_major", "bigint"}, {"max_minor", "bigint"}, {"max_patch", "bigint"}, {"turn_known", "varbinary(32)"}, {"unknown_ms", "bigint"}, {"history_limit", "bigint"}, {"from_head", "bigint"}, {"turn_due_from", "bigint"}},
 	},
 	sets: [][]string{
-		{"position", "error_number", "error_message"},
+		{"position", "error_number", "error_severity", "error_message"},
 		{"instance_id", "messages"},
 		{
 			"instance_id", "orchestration_name", "orchestration_version", "execution_id", "attempt_count",
@@ -68,7 +68,7 @@ EXEC [duroxide].[ack_work_and_take] @acks = @acks, @work = @work`,
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
-		{"error_number", "error_message", "turn_failed", "work_failed"},
+		{"error_number", "error_severity", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {2, 3}, {6, 4}, {7, 5}}, final: true},
@@ -105,13 +105,14 @@ type AckWorkAndTakeParams struct {
 
 // AckWorkAndTakeRefusedRow is a row that [Queries.AckWorkAndTake] returns.
 type AckWorkAndTakeRefusedRow struct {
-	Position     int32
-	ErrorNumber  int32
-	ErrorMessage string
+	Position      int32
+	ErrorNumber   int32
+	ErrorSeverity int32
+	ErrorMessage  string
 }
 
 func scanAckWorkAndTakeRefusedRow(rows *sql.Rows, r *AckWorkAndTakeRefusedRow) error {
-	return rows.Scan(&r.Position, &r.ErrorNumber, &r.ErrorMessage)
+	return rows.Scan(&r.Position, &r.ErrorNumber, &r.ErrorSeverity, &r.ErrorMessage)
 }
 
 // AckWorkAndTakeResult is what [Queries.AckWorkAndTake] returns.

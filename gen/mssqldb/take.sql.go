@@ -54,7 +54,7 @@ EXEC [duroxide].[take] @work = @work, @hasty = @hasty`,
 			"position", "id", "instance_id", "work_item", "attempt_count", "fresh_session", "due_until",
 			"looked_ms", "heartbeat", "waited_ms",
 		},
-		{"error_number", "error_message", "turn_failed", "work_failed"},
+		{"error_number", "error_severity", "error_message", "turn_failed", "work_failed"},
 	},
 	flow: []state{
 		{next: []edge{{0, 1}, {1, 2}, {5, 3}, {6, 4}}, final: true},
@@ -108,14 +108,15 @@ func scanTakeWorkRow(rows *sql.Rows, r *TakeWorkRow) error {
 
 // TakeFailureRow is a row that [Queries.Take] returns.
 type TakeFailureRow struct {
-	ErrorNumber  int32
-	ErrorMessage string
-	TurnFailed   bool
-	WorkFailed   bool
+	ErrorNumber   int32
+	ErrorSeverity int32
+	ErrorMessage  string
+	TurnFailed    bool
+	WorkFailed    bool
 }
 
 func scanTakeFailureRow(rows *sql.Rows, r *TakeFailureRow) error {
-	return rows.Scan(&r.ErrorNumber, &r.ErrorMessage, &r.TurnFailed, &r.WorkFailed)
+	return rows.Scan(&r.ErrorNumber, &r.ErrorSeverity, &r.ErrorMessage, &r.TurnFailed, &r.WorkFailed)
 }
 
 // TakeResult is what [Queries.Take] returns.

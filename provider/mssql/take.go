@@ -109,7 +109,7 @@ func (s *Store) AckWorkAndTake(
 		return nil, provider.Taken{}, err
 	}
 	for _, row := range refused {
-		outcomes[row.Position] = s.told(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Message: row.ErrorMessage})
+		outcomes[row.Position] = s.told(opAckWork, mssqldriver.Error{Number: row.ErrorNumber, Class: uint8(row.ErrorSeverity), Message: row.ErrorMessage})
 	}
 	ready := map[string]bool{}
 	for _, row := range list {
@@ -344,7 +344,7 @@ func locksNothing(number int32) bool {
 // A set of names that the database does not have is registered, and if nothing has been
 // taken, it is tried once more.
 func (s *Store) unlessTakenAgain(ctx context.Context, k taking, taken *provider.Taken, failure mssqldb.TakeFailureRow) error {
-	cause := mssqldriver.Error{Number: failure.ErrorNumber, Message: failure.ErrorMessage}
+	cause := mssqldriver.Error{Number: failure.ErrorNumber, Class: uint8(failure.ErrorSeverity), Message: failure.ErrorMessage}
 	if isLockTimeout(cause) {
 		return nil
 	}

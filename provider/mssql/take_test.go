@@ -1,6 +1,7 @@
 package mssql_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -101,6 +102,36 @@ func TestTakeThatFailsUndoesNoCommit(t *testing.T) {
 				t.Errorf("took %+v; want both activities, for the first time", rest.Work)
 			}
 		})
+	}
+}
+
+// An error that reaches the caller in a result set counts by its severity as well: here the server lacks a resource when an activity
+// ends, and when the next is taken.
+func TestTakeTellsSeverities(t *testing.T) {
+	t.Parallel()
+	db, schema := mssqltest.DB(t), mssqltest.NewSchema(t)
+	const fails, begin = "RAISERROR (N'Out of something.', 17, 1);\n", "BEGIN TRY\n"
+	_, ending := amended(t, schema, "ack_work_item", begin, begin+fails)
+	_, taking := amended(t, schema, "lock_work_item", begin, begin+fails)
+	store, err := mssql.New(db, &mssql.Config{Schema: schema})
+	ok(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 7)))
+	work := provider.FetchWorkParams{LockTimeout: lease}
+	held, err := store.FetchWorkItem(t.Context(), work)
+	ok(t, err)
+	ok(t, store.EnqueueForWorker(t.Context(), activity("i", 8)))
+	for _, procedure := range []string{ending, taking} {
+		_, err = db.ExecContext(t.Context(), procedure)
+		ok(t, err)
+	}
+	outcomes, taken, err := store.AckWorkAndTake(
+		t.Context(), []provider.WorkAck{{LockToken: held.LockToken}}, provider.TakeParams{Work: []provider.FetchWorkParams{work}})
+	ok(t, err)
+	for _, told := range []error{outcomes[0], taken.Err} {
+		if !errors.Is(told, mssql.ErrBusy) || !provider.IsRetryable(told) {
+			t.Errorf("told of %v; want a server that is busy", told)
+		}
 	}
 }
 

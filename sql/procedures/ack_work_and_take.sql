@@ -44,7 +44,12 @@ AS
 SET NOCOUNT ON;
 SET XACT_ABORT ON;
 SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-DECLARE @refused TABLE (position INT NOT NULL PRIMARY KEY, error_number INT NOT NULL, error_message NVARCHAR(4000) NOT NULL);
+DECLARE @refused TABLE (
+    position       INT            NOT NULL PRIMARY KEY,
+    error_number   INT            NOT NULL,
+    error_severity INT            NOT NULL,
+    error_message  NVARCHAR(4000) NOT NULL
+);
 -- The instances of which several were ended together, or could not be.
 DECLARE @tried TABLE (instance_id NVARCHAR(400) COLLATE Latin1_General_100_BIN2 NOT NULL PRIMARY KEY, ended BIT NOT NULL);
 DECLARE @position INT = -1, @last INT = (SELECT MAX(a.position) FROM @acks AS a), @lock_token UNIQUEIDENTIFIER,
@@ -79,15 +84,15 @@ BEGIN
     BEGIN CATCH
         -- vet:allow P5-swallow: the error is in a result set, as others may have been ended before
         IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-        INSERT INTO @refused (position, error_number, error_message)
-        VALUES (@position, ERROR_NUMBER(), ERROR_MESSAGE());
+        INSERT INTO @refused (position, error_number, error_severity, error_message)
+        VALUES (@position, ERROR_NUMBER(), ERROR_SEVERITY(), ERROR_MESSAGE());
     END CATCH;
 END;
 SET LOCK_TIMEOUT -1;
 
 IF EXISTS (SELECT 1 FROM @refused AS r)
     -- gen:result Refused
-    SELECT r.position, r.error_number, r.error_message
+    SELECT r.position, r.error_number, r.error_severity, r.error_message
     FROM @refused AS r
     ORDER BY r.position;
 

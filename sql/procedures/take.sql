@@ -67,7 +67,7 @@ DECLARE @position INT = -1, @last INT = COALESCE((SELECT MAX(w.position) FROM @w
     @any_tag BIT, @untagged BIT, @tag1 NVARCHAR(400), @tag2 NVARCHAR(400), @tag3 NVARCHAR(400), @tag4 NVARCHAR(400), @tag5 NVARCHAR(400),
     @work_known VARBINARY(32), @work_unknown_ms BIGINT, @from_id BIGINT, @due_from BIGINT, @id BIGINT, @fresh BIT, @due_until BIGINT = 0,
     @looked_ms BIGINT;
-DECLARE @error_number INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
+DECLARE @error_number INT, @error_severity INT, @error_message NVARCHAR(4000), @turn_failed BIT = 0, @work_failed BIT = 0;
 BEGIN TRY
     -- Who is in haste and looks from the beginning stops when nothing is ready or due.
     IF @turn_token IS NOT NULL AND (@hasty = 0 OR @from_head > 0 OR EXISTS (
@@ -89,7 +89,7 @@ BEGIN TRY
 END TRY
 BEGIN CATCH
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE(), @turn_failed = 1;
+    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @turn_failed = 1;
     -- Who holds the only turn is no reason to take no activities.
     IF @error_number <> 1222
         SET @last = -1;
@@ -171,7 +171,7 @@ END TRY
 BEGIN CATCH
     -- vet:allow P5-swallow: the error is in a result set
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE();
+    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE();
 END CATCH;
 SET LOCK_TIMEOUT -1;
 
@@ -199,12 +199,12 @@ END TRY
 BEGIN CATCH
     -- vet:allow P5-swallow: the error is in a result set
     IF XACT_STATE() <> 0 ROLLBACK TRANSACTION;
-    SELECT @error_number = ERROR_NUMBER(), @error_message = ERROR_MESSAGE(), @work_failed = 1;
+    SELECT @error_number = ERROR_NUMBER(), @error_severity = ERROR_SEVERITY(), @error_message = ERROR_MESSAGE(), @work_failed = 1;
 END CATCH;
 
 IF @error_number IS NOT NULL
-    /* gen:columns (error_number int not null, error_message nvarchar(4000) not null, turn_failed bit not null, work_failed bit not null) */
+    /* gen:columns (error_number int not null, error_severity int not null, error_message nvarchar(4000) not null, turn_failed bit not null, work_failed bit not null) */
     -- gen:result Failure
-    SELECT @error_number AS error_number, @error_message AS error_message, @turn_failed AS turn_failed, @work_failed AS work_failed;
+    SELECT @error_number AS error_number, @error_severity AS error_severity, @error_message AS error_message, @turn_failed AS turn_failed, @work_failed AS work_failed;
 GO
 GRANT EXECUTE ON duroxide.take TO duroxide_runtime;

@@ -197,7 +197,7 @@ var workMutants = []mutant{
 	},
 	{
 		what: "ends no activity after one that fails", kind: conditionRemoved, module: "ack_work_and_take",
-		old: "        VALUES (@position, ERROR_NUMBER(), ERROR_MESSAGE());\n", new: "        SELECT a.position, ERROR_NUMBER(), ERROR_MESSAGE() FROM @acks AS a WHERE a.position >= @position;\n        SET @position = 2147483647;\n",
+		old: "        VALUES (@position, ERROR_NUMBER(), ERROR_SEVERITY(), ERROR_MESSAGE());\n", new: "        SELECT a.position, ERROR_NUMBER(), ERROR_SEVERITY(), ERROR_MESSAGE() FROM @acks AS a WHERE a.position >= @position;\n        SET @position = 2147483647;\n",
 	},
 	{
 		what: "lets activities wait behind one that is blocked", kind: hintRemoved, module: "ack_work_and_take",
