@@ -23,6 +23,8 @@ type dispatcher struct {
 	turns      *slots[*orchestrator]
 	activities *slots[*activities]
 	acks       *activityAcks
+	// turnRunners run the turns.
+	turnRunners *runners
 }
 
 // dispatch starts a dispatcher for the slots, or reports false if the store is no
@@ -41,6 +43,8 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 		worker: w, taker: taker, ctx: ctx, work: work,
 		turns:      newSlots(turnReady, turns, w.turnSlots(len(turns), mostAhead)...),
 		activities: newSlots(workReady, activities, w.activitySlots(len(activities), mostAhead)...),
+
+		turnRunners: newRunners(&w.loops, ctx.Done()),
 	}
 	d.turns.quiet, d.turns.storeWaits = d.activities.allFree, true // until it is seen that the store cannot
 	d.turns.patience = min(aheadPatience, w.options.OrchestrationLockTimeout/4)
@@ -117,7 +121,7 @@ func (d *dispatcher) activitiesAwaited() *taking {
 
 // startTurn runs a turn that was taken for a slot, nil if it waits no longer.
 func (d *dispatcher) startTurn(o *orchestrator, fetched *provider.FetchedOrchestration) {
-	start(d, d.turns, o, func(o *orchestrator) { d.runTurn(o, fetched) },
+	start(d, d.turns, o, d.turnRunners.Go, func(o *orchestrator) { d.runTurn(o, fetched) },
 		func() {
 			d.handBack(anOrchestration, fetched.LockToken, d.worker.options.OrchestrationLockTimeout, d.worker.store.AbandonOrchestrationItem)
 		})
@@ -149,7 +153,9 @@ func (d *dispatcher) lend(o *orchestrator, began time.Time) bool {
 
 // startActivity is as startTurn.
 func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkItem) {
-	start(d, d.activities, a, func(a *activities) {
+	// On a goroutine of its own, as its function may change what belongs to one: that it is locked to
+	// its thread, for instance.
+	start(d, d.activities, a, d.worker.loops.Go, func(a *activities) {
 		began := time.Now()
 		settle := a.process(d.work, fetched)
 		d.activities.ran(began)
@@ -162,13 +168,13 @@ func (d *dispatcher) startActivity(a *activities, fetched *provider.FetchedWorkI
 // start runs what was taken for a slot, or on another free one if that waits no longer. What
 // there is no slot for, or comes when the worker has to stop, is given back at once, and what
 // other work keeps waiting a moment later.
-func start[S any](d *dispatcher, all *slots[*S], slot *S, run func(*S), handBack func()) {
+func start[S any](d *dispatcher, all *slots[*S], slot *S, begin func(func()), run func(*S), handBack func()) {
 	if slot == nil {
 		if free, _ := all.reserve(1); len(free) > 0 {
 			slot = free[0]
 		}
 	}
-	d.worker.loops.Go(func() {
+	begin(func() {
 		if slot != nil && d.ctx.Err() == nil && all.run(d.ctx) {
 			run(slot)
 			return
