@@ -58,6 +58,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearValuesStmt, err = db.PrepareContext(ctx, ClearValues); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearValues: %w", err)
 	}
+	if q.countDueInboxesStmt, err = db.PrepareContext(ctx, CountDueInboxes); err != nil {
+		return nil, fmt.Errorf("error preparing query CountDueInboxes: %w", err)
+	}
 	if q.countEventsStmt, err = db.PrepareContext(ctx, CountEvents); err != nil {
 		return nil, fmt.Errorf("error preparing query CountEvents: %w", err)
 	}
@@ -487,6 +490,11 @@ func (q *Queries) Close() error {
 	if q.clearValuesStmt != nil {
 		if cerr := q.clearValuesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearValuesStmt: %w", cerr)
+		}
+	}
+	if q.countDueInboxesStmt != nil {
+		if cerr := q.countDueInboxesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countDueInboxesStmt: %w", cerr)
 		}
 	}
 	if q.countEventsStmt != nil {
@@ -1150,6 +1158,7 @@ type Queries struct {
 	claimSessionStmt              *sql.Stmt
 	cleanupSessionsStmt           *sql.Stmt
 	clearValuesStmt               *sql.Stmt
+	countDueInboxesStmt           *sql.Stmt
 	countEventsStmt               *sql.Stmt
 	countExecutionsStmt           *sql.Stmt
 	countFreeMessagesStmt         *sql.Stmt
@@ -1290,6 +1299,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		claimSessionStmt:              q.claimSessionStmt,
 		cleanupSessionsStmt:           q.cleanupSessionsStmt,
 		clearValuesStmt:               q.clearValuesStmt,
+		countDueInboxesStmt:           q.countDueInboxesStmt,
 		countEventsStmt:               q.countEventsStmt,
 		countExecutionsStmt:           q.countExecutionsStmt,
 		countFreeMessagesStmt:         q.countFreeMessagesStmt,

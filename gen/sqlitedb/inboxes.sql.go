@@ -97,6 +97,29 @@ func (q *Queries) AddStartInbox(ctx context.Context, codeID int64, messageID int
 	return result.RowsAffected()
 }
 
+const CountDueInboxes = `-- name: CountDueInboxes :one
+SELECT
+    (
+        SELECT count(*)
+        FROM (SELECT 1 FROM inboxes AS d WHERE d.wake_at <= ?1 LIMIT 1001) AS c
+    ) AS due,
+    CAST(coalesce((SELECT min(n.wake_at) FROM inboxes AS n WHERE n.wake_at > ?1), 0) AS INTEGER) AS next_wake
+`
+
+type CountDueInboxesRow struct {
+	Due      int64
+	NextWake int64
+}
+
+// How many inboxes RefreshDueInboxes and ResetDueInboxes have to look at, 1,001 for more, and when
+// the next one follows; 0 for never.
+func (q *Queries) CountDueInboxes(ctx context.Context, now *int64) (CountDueInboxesRow, error) {
+	row := q.queryRow(ctx, q.countDueInboxesStmt, CountDueInboxes, now)
+	var i CountDueInboxesRow
+	err := row.Scan(&i.Due, &i.NextWake)
+	return i, err
+}
+
 const CountWaitingInstances = `-- name: CountWaitingInstances :one
 SELECT
     count(*) AS waiting,

@@ -105,6 +105,7 @@ func (t *tx) refreshDue(ctx context.Context) (int, error) {
 	if !t.ready.nextInstance.past(t.now) {
 		return 0, nil
 	}
+	t.ready.due = nil
 	running, err := t.RefreshDueInboxes(ctx, t.now)
 	if err != nil {
 		return 0, err

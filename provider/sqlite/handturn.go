@@ -149,8 +149,16 @@ func (t *tx) lockIdle(ctx context.Context, f *turnFetch, instance, secret string
 // fits reports whether a fetch takes instances of a version and code.
 func (t *tx) fits(ctx context.Context, f *turnFetch, version, code int64) (bool, error) {
 	known, seen := t.known.seen(f.codeSelection, t.now)
-	if !seen || !known.admits(code) || version == 0 {
-		return seen && known.admits(code), nil
+	if !seen {
+		return false, nil
+	}
+	return t.takes(ctx, f, known, version, code)
+}
+
+// takes is fits for a fetch whose set of code is known.
+func (t *tx) takes(ctx context.Context, f *turnFetch, known seenSet, version, code int64) (bool, error) {
+	if !known.admits(code) || version == 0 {
+		return known.admits(code), nil
 	}
 	if _, read := t.ready.versions[version]; !read {
 		if err := t.readVersions(ctx); err != nil {

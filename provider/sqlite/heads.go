@@ -71,9 +71,9 @@ type seen struct {
 	oldest, fits, next int64
 }
 
-// take returns the least id that seek finds under the keys and codes admitted, 0 for
-// none. The caller locks it, or takes the call back.
-func (h *heads[K]) take(admits func(K) bool, known seenSet, seek func(K, int64) (seen, error)) (int64, error) {
+// take returns the least id that seek finds under the keys and codes admitted, if it is below
+// a limit; 0 for none, and for no limit. The caller locks it, or takes the call back.
+func (h *heads[K]) take(limit int64, admits func(K) bool, known seenSet, seek func(K, int64) (seen, error)) (int64, error) {
 	h.order = h.order[:0]
 	for key, bounds := range h.bounds {
 		if !admits(key) {
@@ -89,7 +89,7 @@ func (h *heads[K]) take(admits func(K) bool, known seenSet, seek func(K, int64) 
 	var best int64
 	var rest head[K]
 	for _, next := range h.order {
-		if best != 0 && best <= next.bound {
+		if limit != 0 && limit <= next.bound {
 			break
 		}
 		row, err := seek(next.key, next.code)
@@ -97,8 +97,8 @@ func (h *heads[K]) take(admits func(K) bool, known seenSet, seek func(K, int64) 
 			return 0, err
 		}
 		h.set(next.key, next.code, row.oldest)
-		if row.fits != 0 && (best == 0 || row.fits < best) {
-			best, rest = row.fits, head[K]{next.key, next.code, row.next}
+		if row.fits != 0 && (limit == 0 || row.fits < limit) {
+			best, limit, rest = row.fits, row.fits, head[K]{next.key, next.code, row.next}
 		}
 	}
 	if best != 0 {
@@ -120,6 +120,9 @@ type readyRows struct {
 	// kept is what is known of instances; see kept.go.
 	kept     map[string]*kept
 	keptWork keptWork
+	// due are the instances that may be fetched although their inboxes were not refreshed, the one that has waited
+	// longest first; see asleep.go.
+	due []dueInstance
 	// nextInstance, nextActivity and nextSession are when the next of them may become
 	// ready by itself; see due.go.
 	nextInstance, nextActivity, nextSession wakeTime
@@ -172,7 +175,7 @@ func (r *readyRows) rolledBack() {
 func (r *readyRows) forget() {
 	r.instances.forget()
 	r.activities.forget()
-	r.versions, r.kept, r.keptWork = nil, nil, nil
+	r.versions, r.kept, r.keptWork, r.due = nil, nil, nil, nil
 	r.nextInstance, r.nextActivity, r.nextSession = wakeTime{}, wakeTime{}, wakeTime{}
 }
 
@@ -187,13 +190,14 @@ func (t *tx) useBounds() bool {
 // oldestInstance returns the instance that has waited longest among those whose current
 // execution is pinned to a version in the range, or to none, and whose code is admitted;
 // "" for none.
-func (t *tx) oldestInstance(ctx context.Context, versions provider.VersionRange, known seenSet) (string, error) {
+func (t *tx) oldestInstance(ctx context.Context, f turnFetch, known seenSet) (string, error) {
 	if err := t.readInstanceHeads(ctx); err != nil {
 		return "", err
 	}
-	inRange := func(id int64) bool { return id == 0 || versions.Contains(t.ready.versions[id]) }
+	due, k := t.firstDue() // which the fetch takes, as findDue has seen
+	inRange := func(id int64) bool { return id == 0 || f.versions.Contains(t.ready.versions[id]) }
 	var best sqlitedb.OldestInstancesRow
-	_, err := t.ready.instances.take(inRange, known, func(version, code int64) (seen, error) {
+	id, err := t.ready.instances.take(due.head, inRange, known, func(version, code int64) (seen, error) {
 		rows, err := t.OldestInstances(ctx, version, code)
 		if err != nil || len(rows) == 0 {
 			return seen{}, err
@@ -207,6 +211,10 @@ func (t *tx) oldestInstance(ctx context.Context, versions provider.VersionRange,
 		}
 		return found, nil
 	})
+	if id == 0 && due.head != 0 {
+		k.asleep = false
+		return due.instance, err
+	}
 	return best.InstanceID, err
 }
 
@@ -252,7 +260,7 @@ func (t *tx) oldestWork(ctx context.Context, f workFetch, known seenSet) (int64,
 		return 0, err
 	}
 	admits := func(k workKey) bool { return (f.sessions || !k.inSession) && f.tags.Matches(k.tagOf()) }
-	return t.ready.activities.take(admits, known, func(k workKey, code int64) (seen, error) {
+	return t.ready.activities.take(0, admits, known, func(k workKey, code int64) (seen, error) {
 		if k.inSession {
 			row, err := t.NextSessionWork(ctx, sqlitedb.NextSessionWorkParams{
 				Tag: k.tagOf(), CodeID: code, Now: t.now, Owner: f.owner,

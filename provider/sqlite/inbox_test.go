@@ -141,9 +141,10 @@ func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 	rows := map[string]inboxRow{}
 	err := s.write(t.Context(), "test", func(ctx context.Context, tx *tx) error {
 		state.now = tx.now
-		if _, err := tx.refreshDue(ctx); err != nil {
+		if _, err := tx.findDue(ctx, turnFetch{versions: anyVersion}, seenSet{}); err != nil {
 			return err
 		}
+		listed := listedDue(tx)
 		return errorsOf(
 			each(ctx, s, `SELECT q.id, instance_id, kind, visible_at, coalesce(name || '@' || version, '')
 				FROM orchestrator_queue q LEFT JOIN code_names c ON c.id = q.code_id ORDER BY q.id`, func(scan func(...any)) {
@@ -175,12 +176,18 @@ func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 				state.begun[instance] = true
 			}),
 			each(ctx, s, `SELECT instance_id, coalesce(locked_until, 0), coalesce(head_id, 0), coalesce(wake_at, 0),
-				CASE WHEN head_id IS NULL THEN '' ELSE coalesce(name || '@' || version, '') END
+				coalesce(name || '@' || version, '')
 				FROM inboxes LEFT JOIN code_names c ON c.id = code_id`, func(scan func(...any)) {
 				var instance string
 				var until int64
 				var row inboxRow
 				scan(&instance, &until, &row.head, &row.wake, &row.code)
+				if head, ok := listed[instance]; ok {
+					row.head, row.wake = head, 0
+				}
+				if row.head == 0 {
+					row.code = ""
+				}
 				rows[instance] = row
 				if until > state.now {
 					state.leased[instance] = until
@@ -197,6 +204,17 @@ func readStored(t *rapid.T, s *Store) (stored, map[string]inboxRow) {
 		}
 	}
 	return state, rows
+}
+
+// listedDue are the heads of the instances that are fetchable as a list says, and not their inboxes.
+func listedDue(tx *tx) map[string]int64 {
+	heads := map[string]int64{}
+	for _, d := range tx.ready.due {
+		if tx.isDue(d) != nil {
+			heads[d.instance] = d.head
+		}
+	}
+	return heads
 }
 
 func errorsOf(errs ...error) error {

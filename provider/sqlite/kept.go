@@ -74,7 +74,7 @@ func (t *tx) keep(instance string, k *kept) {
 	}
 	if len(r.kept) >= maxKept {
 		for other := range r.kept {
-			delete(r.kept, other)
+			t.drop(other)
 			break
 		}
 	}
@@ -82,7 +82,12 @@ func (t *tx) keep(instance string, k *kept) {
 }
 
 // drop forgets an instance, of which something else is about to be written than kept follows.
-func (t *tx) drop(instance string) { delete(t.ready.kept, instance) }
+func (t *tx) drop(instance string) {
+	if k := t.ready.kept[instance]; k != nil && k.asleep {
+		t.ready.nextInstance.lower(k.waiting[0].visibleAt) // it may have been listed as due
+	}
+	delete(t.ready.kept, instance)
+}
 
 // idle reports whether nobody has locked the instance, and all of its messages are known and visible.
 func (k *kept) idle() bool { return k != nil && k.complete && !k.fresh && !k.asleep && k.secret == "" }

@@ -117,8 +117,8 @@ func (s *Store) lockTurn(ctx context.Context, f turnFetch, woken bool) (*turn, i
 	return outcome.found, outcome.wakeAt, nil
 }
 
-// dueOrNextTurn makes what has come due fetchable, a portion at a time, until
-// there is a turn to run.
+// dueOrNextTurn makes what has come due fetchable, a portion at a time, and locks
+// instances until one of them has a turn to run.
 //
 // What is due comes first, whether there is something else or not: the instance
 // with the oldest message may be among it.
@@ -128,43 +128,41 @@ func (t *tx) dueOrNextTurn(ctx context.Context, log *slog.Logger, f turnFetch) (
 		return nil, err
 	}
 	for {
-		due, err := t.refreshDue(ctx)
+		due, err := t.findDue(ctx, f, known)
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.nextTurn(ctx, log, f, known)
-		if found != nil || err != nil || due == 0 {
+		instance, err := t.nextInstance(ctx, f, known)
+		if err != nil || (instance == "" && due == 0) {
+			return nil, err
+		}
+		if instance == "" {
+			continue
+		}
+		if found, err := t.lockInstance(ctx, log, f, instance); found != nil || err != nil {
 			return found, err
 		}
 	}
 }
 
-// nextTurn locks instances until one of them has a turn to run (§5.1 step 6). Each
-// that has none is left in a state in which it is not fetchable, so this ends.
-func (t *tx) nextTurn(ctx context.Context, log *slog.Logger, f turnFetch, known seenSet) (*turn, error) {
-	for {
-		instance, err := t.nextInstance(ctx, f, known)
-		if instance == "" || err != nil {
-			return nil, err
-		}
-		secret := newSecret()
-		until := t.now + f.lockFor
-		if err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
-			LockToken: &secret, LockedUntil: &until, Now: &t.now, InstanceID: instance,
-		}); err != nil {
-			return nil, err
-		}
-		found, err := t.openTurn(ctx, log, f, instance, secret)
-		if err != nil {
-			return nil, err
-		}
-		if found != nil {
-			t.instancesTaken = append(t.instancesTaken, instance)
-			// Others that wait look again when this lease ends.
-			t.wakeInstance(until)
-			return found, nil
-		}
+// lockInstance locks an instance if it has a turn to run (§5.1 step 6). One that has none
+// is left in a state in which it is not fetchable.
+func (t *tx) lockInstance(ctx context.Context, log *slog.Logger, f turnFetch, instance string) (*turn, error) {
+	secret := newSecret()
+	until := t.now + f.lockFor
+	if err := t.LockInstance(ctx, sqlitedb.LockInstanceParams{
+		LockToken: &secret, LockedUntil: &until, Now: &t.now, InstanceID: instance,
+	}); err != nil {
+		return nil, err
 	}
+	found, err := t.openTurn(ctx, log, f, instance, secret)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	t.instancesTaken = append(t.instancesTaken, instance)
+	// Others that wait look again when this lease ends.
+	t.wakeInstance(until)
+	return found, nil
 }
 
 // nextInstance finds the instance to lock, "" for none. Nobody can be faster: there is
@@ -174,7 +172,7 @@ func (t *tx) nextInstance(ctx context.Context, f turnFetch, known seenSet) (stri
 		return t.nextUnknownInstance(ctx, f.versions, t.now-f.unknownFor)
 	}
 	if t.useBounds() {
-		return t.oldestInstance(ctx, f.versions, known)
+		return t.oldestInstance(ctx, f, known)
 	}
 	instance, err := t.NextInstance(ctx, sqlitedb.NextInstanceParams{
 		KnownID:  known.id,

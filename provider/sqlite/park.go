@@ -206,7 +206,7 @@ func (k *taking) wouldFindNothing(t *tx) bool {
 // mayFind reports whether there may be something ready that the fetch takes.
 func (f *turnFetch) mayFind(t *tx) bool {
 	known, seen := t.known.seen(f.codeSelection, t.now)
-	if !seen || f.unknownFor > 0 {
+	if !seen || f.unknownFor > 0 || len(t.ready.due) > 0 {
 		return true
 	}
 	for id, bounds := range t.ready.instances.bounds {

@@ -21,6 +21,7 @@ import (
 var planned = []struct{ name, query string }{
 	{"RefreshInbox", sqlitedb.RefreshInbox},
 	{"ReceiveMessage", sqlitedb.ReceiveMessage},
+	{"CountDueInboxes", sqlitedb.CountDueInboxes},
 	{"RefreshDueInboxes", sqlitedb.RefreshDueInboxes},
 	{"ResetDueInboxes", sqlitedb.ResetDueInboxes},
 	{"NextInstance", sqlitedb.NextInstance},

@@ -288,7 +288,7 @@ func (c counting) oneActivity(instance string) {
 }
 
 // The turn of a timer that the instance's last turn has set reads neither the message, nor the
-// instance, nor its history.
+// instance, nor its history, and does not make the instance fetchable before it locks it.
 func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all statements are counted
 	var clock atomic.Int64
 	clock.Store(1_000_000)
@@ -307,7 +307,7 @@ func TestTurnOfATimerReadsNothing(t *testing.T) { //nolint:paralleltest // all s
 	must(t, err)
 	must(t, s.AckOrchestrationItem(t.Context(), nextTurn(taken.Turn)))
 	counts, _ := statements.take()
-	for _, name := range []string{"LockMessages", "GetInstanceContext", "ReadExecution", "ReadExecutionFrom", "EndLock", "DeleteBatch"} {
+	for _, name := range []string{"RefreshDueInboxes", "OldestInstances", "LockMessages", "GetInstanceContext", "ReadExecution", "ReadExecutionFrom", "EndLock", "DeleteBatch"} {
 		if counts[name] != 0 {
 			t.Errorf("the turn took %s: %v", name, counts)
 		}

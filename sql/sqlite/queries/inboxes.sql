@@ -174,6 +174,17 @@ ON CONFLICT (instance_id) DO UPDATE SET
     head_id = CASE WHEN inboxes.lock_token IS NULL THEN coalesce(inboxes.head_id, excluded.head_id) ELSE inboxes.head_id END
 RETURNING version_id, code_id, head_id;
 
+-- How many inboxes RefreshDueInboxes and ResetDueInboxes have to look at, 1,001 for more, and when
+-- the next one follows; 0 for never.
+--
+-- name: CountDueInboxes :one
+SELECT
+    (
+        SELECT count(*)
+        FROM (SELECT 1 FROM inboxes AS d WHERE d.wake_at <= @now LIMIT 1001) AS c
+    ) AS due,
+    CAST(coalesce((SELECT min(n.wake_at) FROM inboxes AS n WHERE n.wake_at > @now), 0) AS INTEGER) AS next_wake;
+
 -- Does what RefreshInbox does, for running instances whose wake_at has come because a lease
 -- ended or a message became visible: at most 256, longest wait first.
 --
