@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/duroxide/duroxide-go/internal/observed"
@@ -61,15 +63,28 @@ func (w *Worker) dispatch(ctx, work context.Context, turns []*orchestrator, acti
 	return stop, true
 }
 
-// look looks for work whenever await says for which slots: nil at the end.
-func (d *dispatcher) look(operation string, await func() *taking) {
+// mostLooks bounds the looks for turns at a time.
+const mostLooks = 8
+
+// look looks for work whenever await says for which slots: none at the end. A look finds one turn. When
+// three in a row have found that there are more, two looks at a time follow, then four and eight: a store
+// may commit together what comes together, and slots for which there is work do not stand idle.
+func (d *dispatcher) look(operation string, await func(most int) []*taking) {
 	backoff := fetchBackoff{outage: &d.worker.outage, scout: true}
-	for k := await(); k != nil; k = await() {
+	most, found := 1, 0
+	for looks := await(most); len(looks) > 0; looks = await(most) {
 		began := time.Now()
-		taken, err := d.takeFor(k)
-		d.worker.outage.observe(d.ctx, operation, err)
-		k.answered(taken, err)
-		k.finish()
+		var others sync.WaitGroup
+		for _, k := range looks[1:] {
+			others.Go(func() { _ = d.lookFor(operation, k, false) })
+		}
+		err := d.lookFor(operation, looks[0], len(looks) == 1)
+		others.Wait()
+		if found++; slices.ContainsFunc(looks, func(k *taking) bool { return !k.more }) {
+			most, found = 1, 0
+		} else if found >= 3 {
+			most = min(2*most, mostLooks)
+		}
 		if err != nil {
 			backoff.wait(d.ctx, err, began, 0)
 		} else {
@@ -78,13 +93,26 @@ func (d *dispatcher) look(operation string, await func() *taking) {
 	}
 }
 
+// lookFor makes a look, which may wait in the store.
+func (d *dispatcher) lookFor(operation string, k *taking, wait bool) error {
+	taken, err := d.takeFor(k, wait)
+	d.worker.outage.observe(d.ctx, operation, err)
+	k.answered(taken, err)
+	k.finish()
+	return err
+}
+
 // takeFor makes the call. One for a turn waits in the store if it can: then what is started on
 // an idle worker is locked in the transaction that stores it. Activities need no such wait, as
 // they come from turns, which ask for them.
-func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
+func (d *dispatcher) takeFor(k *taking, wait bool) (provider.Taken, error) {
 	params := k.ask()
 	if k.turn == nil {
 		defer d.worker.outage.expect(d.ctx, opFetchWork, 0)()
+		return d.taker.Take(d.ctx, params)
+	}
+	if !wait {
+		defer d.worker.outage.expect(d.ctx, opFetchTurn, 0)()
 		return d.taker.Take(d.ctx, params)
 	}
 	params.Wait = d.worker.pollTimeout()
@@ -103,20 +131,20 @@ func (d *dispatcher) takeFor(k *taking) (provider.Taken, error) {
 	return taken, err
 }
 
-func (d *dispatcher) turnsAwaited() *taking {
-	free, seen := d.turns.await(d.ctx, 1)
-	if len(free) == 0 {
-		return nil
+func (d *dispatcher) turnsAwaited(most int) (looks []*taking) {
+	free, seen := d.turns.await(d.ctx, most)
+	for _, slot := range free {
+		looks = append(looks, &taking{dispatcher: d, turn: slot, turnsSeen: seen})
 	}
-	return &taking{dispatcher: d, turn: free[0], turnsSeen: seen}
+	return looks
 }
 
-func (d *dispatcher) activitiesAwaited() *taking {
+func (d *dispatcher) activitiesAwaited(int) []*taking {
 	free, seen := d.activities.await(d.ctx, math.MaxInt)
 	if len(free) == 0 {
 		return nil
 	}
-	return &taking{dispatcher: d, activities: free, activitiesSeen: seen}
+	return []*taking{{dispatcher: d, activities: free, activitiesSeen: seen}}
 }
 
 // startTurn runs a turn that was taken for a slot, nil if it waits no longer.

@@ -220,8 +220,9 @@ func (s *slots[S]) room() int {
 }
 
 // looked notes what a call found that asked for so much. It wakes the dispatcher only if there is
-// something to look for.
-func (s *slots[S]) looked(seen uint64, asked, found int) {
+// something to look for, and reports whether there may well be more, as there was more than one for the
+// last notice.
+func (s *slots[S]) looked(seen uint64, asked, found int) (more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -231,12 +232,13 @@ func (s *slots[S]) looked(seen uint64, asked, found int) {
 		s.rest = time.Now().Add(lookAgain)
 	case s.fresh:
 		s.fresh, s.again = false, time.Now().Add(lookAgain)
-	default: // there was more than one for the last notice, and may be still more
-		s.again = time.Time{}
+	default:
+		s.again, more = time.Time{}, true
 	}
 	if s.look {
 		s.signal()
 	}
+	return more
 }
 
 // await reserves up to n slots when it is time to look for work: none when ctx has ended.

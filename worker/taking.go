@@ -33,6 +33,8 @@ type taking struct {
 	// early means that the call has brought a turn before it has returned.
 	early bool
 	taken provider.Taken
+	// more means that there may well be more turns.
+	more bool
 }
 
 // begin returns what the first try of an acknowledgement takes beside: for its own slot, and for
@@ -130,7 +132,7 @@ func (k *taking) noteTurn() {
 	if k.taken.Waited { // and there is notice of what else there is
 		found = 0
 	}
-	d.turns.looked(k.turnsSeen, 1, found)
+	k.more = d.turns.looked(k.turnsSeen, 1, found)
 }
 
 // noteActivities notes whether there may be more activities.

@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/duroxide/duroxide-go/provider"
+)
+
+// turnStore is a store with so many turns, which are given back.
+type turnStore struct {
+	*idleStore
+
+	left atomic.Int32
+}
+
+func (s *turnStore) Take(context.Context, provider.TakeParams) (provider.Taken, error) {
+	if s.left.Add(-1) < 0 {
+		return provider.Taken{}, nil
+	}
+	return provider.Taken{Turn: &provider.FetchedOrchestration{}}, nil
+}
+
+func (*turnStore) AbandonOrchestrationItem(context.Context, provider.AbandonParams) error { return nil }
+
+// As long as looks find that there are more turns, more of them are made at a time.
+func TestManyTurnsAreLookedForTogether(t *testing.T) {
+	t.Parallel()
+	store := &turnStore{idleStore: &idleStore{}}
+	store.left.Store(30)
+	w, err := New(store, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that turns are not run
+	d := &dispatcher{worker: w, taker: store, ctx: ctx, work: ctx, turns: newSlots[*orchestrator](nil, nil), activities: newSlots[*activities](nil, nil)}
+	d.turnRunners = newRunners(&w.loops, ctx.Done())
+	want := []int{1, 1, 1, 1, 2, 4, 8, 8, 8, 1}
+	var got []int
+	d.look(opFetchTurn, func(most int) (looks []*taking) {
+		if len(got) == len(want) {
+			return nil
+		}
+		got = append(got, most)
+		for range most {
+			looks = append(looks, &taking{dispatcher: d, turn: &orchestrator{worker: w}})
+		}
+		return looks
+	})
+	w.loops.Wait()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("looks at a time (-want +got):\n%s", diff)
+	}
+}
+
+// Work goes to a goroutine that has none, if there is one, and all end when they are told to.
+func TestRunnersKeepTheirGoroutines(t *testing.T) {
+	t.Parallel()
+	var started sync.WaitGroup
+	done := make(chan struct{})
+	r := newRunners(&started, done)
+	ended := make(chan struct{})
+	r.Go(func() { close(ended) })
+	<-ended
+	again := make(chan struct{})
+	r.next <- func() { close(again) } // which only a goroutine receives that is kept
+	<-again
+	close(done)
+	started.Wait()
+	r.Go(func() {})
+	started.Wait()
+}
