@@ -145,6 +145,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteWorkOfStmt, err = db.PrepareContext(ctx, DeleteWorkOf); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteWorkOf: %w", err)
 	}
+	if q.endExecutionStmt, err = db.PrepareContext(ctx, EndExecution); err != nil {
+		return nil, fmt.Errorf("error preparing query EndExecution: %w", err)
+	}
 	if q.endLastLockStmt, err = db.PrepareContext(ctx, EndLastLock); err != nil {
 		return nil, fmt.Errorf("error preparing query EndLastLock: %w", err)
 	}
@@ -635,6 +638,11 @@ func (q *Queries) Close() error {
 	if q.deleteWorkOfStmt != nil {
 		if cerr := q.deleteWorkOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteWorkOfStmt: %w", cerr)
+		}
+	}
+	if q.endExecutionStmt != nil {
+		if cerr := q.endExecutionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endExecutionStmt: %w", cerr)
 		}
 	}
 	if q.endLastLockStmt != nil {
@@ -1187,6 +1195,7 @@ type Queries struct {
 	deleteTimersStmt              *sql.Stmt
 	deleteWorkStmt                *sql.Stmt
 	deleteWorkOfStmt              *sql.Stmt
+	endExecutionStmt              *sql.Stmt
 	endLastLockStmt               *sql.Stmt
 	endLockStmt                   *sql.Stmt
 	endWorkStmt                   *sql.Stmt
@@ -1328,6 +1337,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteTimersStmt:              q.deleteTimersStmt,
 		deleteWorkStmt:                q.deleteWorkStmt,
 		deleteWorkOfStmt:              q.deleteWorkOfStmt,
+		endExecutionStmt:              q.endExecutionStmt,
 		endLastLockStmt:               q.endLastLockStmt,
 		endLockStmt:                   q.endLockStmt,
 		endWorkStmt:                   q.endWorkStmt,

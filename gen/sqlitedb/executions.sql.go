@@ -57,6 +57,33 @@ func (q *Queries) DeleteExecutionsOf(ctx context.Context, instances string) (int
 	return result.RowsAffected()
 }
 
+const EndExecution = `-- name: EndExecution :exec
+UPDATE executions
+SET status = ?1, output = ?2, completed_at = ?3
+WHERE instance_id = ?4
+  AND execution_id = ?5
+`
+
+type EndExecutionParams struct {
+	Status      string
+	Output      *string
+	CompletedAt *int64
+	InstanceID  string
+	ExecutionID int64
+}
+
+// SetExecutionStatus for an instance of which the caller knows that it has none.
+func (q *Queries) EndExecution(ctx context.Context, arg EndExecutionParams) error {
+	_, err := q.exec(ctx, q.endExecutionStmt, EndExecution,
+		arg.Status,
+		arg.Output,
+		arg.CompletedAt,
+		arg.InstanceID,
+		arg.ExecutionID,
+	)
+	return err
+}
+
 const GetExecution = `-- name: GetExecution :one
 SELECT
     e.execution_id,

@@ -210,7 +210,7 @@ func (r *turnResult) storeInstance(ctx context.Context, t *tx) error {
 	if k != nil && k.fresh && !exists && r.Code != nil {
 		r.kept, r.first = k, true
 		k.fresh, k.name, k.version = false, *r.Metadata.OrchestrationName, r.Metadata.OrchestrationVersion
-		k.execution, k.versionID, k.codeID = r.Execution, start.VersionID, start.CodeID
+		k.execution, k.versionID, k.codeID, k.noDelta = r.Execution, start.VersionID, start.CodeID, true
 	}
 	return t.StartExecution(ctx, start)
 }
@@ -262,11 +262,15 @@ func (r *turnResult) storeStatus(ctx context.Context, t *tx) error {
 	if status.Terminal() {
 		completedAt = &t.now
 	}
-	var err error
-	r.hasDelta, err = t.SetExecutionStatus(ctx, sqlitedb.SetExecutionStatusParams{
+	end := sqlitedb.EndExecutionParams{
 		Status: string(*status), Output: r.Metadata.Output, CompletedAt: completedAt,
 		InstanceID: r.instance, ExecutionID: r.Execution,
-	})
+	}
+	if r.hasDelta = false; r.kept != nil && r.kept.noDelta {
+		return t.EndExecution(ctx, end)
+	}
+	var err error
+	r.hasDelta, err = t.SetExecutionStatus(ctx, sqlitedb.SetExecutionStatusParams(end))
 	return err
 }
 

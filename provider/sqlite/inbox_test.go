@@ -475,8 +475,11 @@ func (m *inboxMachine) turn(t *rapid.T) {
 		m.message(t)
 	}
 	m.nextEvent++
+	kind := rapid.SampledFrom([]provider.EventKind{
+		provider.ExternalEvent{Name: "e"}, provider.ExternalEvent{Name: "e"}, provider.KeyValueSet{Key: "k", Value: "v"},
+	}).Draw(t, "event")
 	ack := provider.AckOrchestrationParams{LockToken: turn.LockToken, ExecutionID: turn.Item.ExecutionID, HistoryDelta: []provider.Event{
-		event(turn.Item.Instance, m.nextEvent, provider.ExternalEvent{Name: "e"}),
+		event(turn.Item.Instance, m.nextEvent, kind),
 	}}
 	if len(turn.Item.History) == 0 {
 		ack.Metadata.OrchestrationName, ack.Metadata.OrchestrationVersion = new("A"), new("1")

@@ -27,7 +27,7 @@ const (
 // kept is what the writer knows of an instance.
 type kept struct {
 	// fresh means that the instance has no row yet: its first turn is locked. Then the next
-	// six are not known.
+	// seven are not known.
 	fresh bool
 	name  string
 	// version is nil for none.
@@ -36,6 +36,8 @@ type kept struct {
 	execution, versionID, codeID int64
 	// values says that there are values of earlier executions.
 	values bool
+	// noDelta says that the execution has neither set nor cleared a value.
+	noDelta bool
 	// last is the execution's last event; without id it is not known.
 	last columns.Event
 

@@ -47,7 +47,9 @@ func readKept(ctx context.Context, s *Store, instance string, k *kept) (kept, er
 			WHERE e.status = 'Running' AND i.instance_id = %s`), func(scan func(...any)) {
 			want.fresh = false
 			scan(&want.name, &want.version, &want.execution, &want.versionID, &want.codeID, &want.values)
+			want.noDelta = k.noDelta // may be unknown
 		}),
+		each(ctx, s, of("SELECT 1 FROM kv_delta WHERE instance_id = %s"), func(func(...any)) { want.noDelta = false }),
 		each(ctx, s, of("SELECT lock_token FROM inboxes WHERE lock_token IS NOT NULL AND instance_id = %s"), func(scan func(...any)) {
 			scan(&want.secret)
 		}),

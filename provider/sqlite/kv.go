@@ -14,6 +14,9 @@ import (
 // change last, and merges the delta into the store when the execution ends (§5.2
 // steps 10 and 11).
 func (r *turnResult) storeValues(ctx context.Context, t *tx) error {
+	if r.kept != nil && len(r.Values) > 0 {
+		r.kept.noDelta = false
+	}
 	for _, kind := range r.Values {
 		if err := t.storeValue(ctx, r.instance, kind); err != nil {
 			return err

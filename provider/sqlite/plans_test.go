@@ -46,6 +46,7 @@ var planned = []struct{ name, query string }{
 	{"GetInstanceContext", sqlitedb.GetInstanceContext},
 	{"ReadProgress", sqlitedb.ReadProgress},
 	{"TouchInstance", sqlitedb.TouchInstance},
+	{"EndExecution", sqlitedb.EndExecution},
 	{"SetExecutionStatus", sqlitedb.SetExecutionStatus},
 	{"ReadyDueWork", sqlitedb.ReadyDueWork},
 	{"NextPlainWork", sqlitedb.NextPlainWork},

@@ -35,6 +35,14 @@ WHERE executions.instance_id = @instance_id
   AND executions.execution_id = @execution_id
 RETURNING EXISTS (SELECT 1 FROM kv_delta AS d WHERE d.instance_id = @instance_id) AS has_delta;
 
+-- SetExecutionStatus for an instance of which the caller knows that it has none.
+--
+-- name: EndExecution :exec
+UPDATE executions
+SET status = @status, output = @output, completed_at = @completed_at
+WHERE instance_id = @instance_id
+  AND execution_id = @execution_id;
+
 -- name: ListExecutions :many
 SELECT execution_id
 FROM executions
