@@ -357,6 +357,34 @@ func TestFrameworkVersions(t *testing.T) {
 	result(t, run)
 }
 
+// A worker does not decide an execution of another framework version, however often its
+// batch was tried: it does not poison it (§7.4).
+func TestFrameworkVersionBeforePoison(t *testing.T) {
+	t.Parallel()
+	inner, run := leftWaiting(t)
+	raise(t, inner, run.Instance(), "go")
+	for range 2 {
+		fetched, err := inner.FetchOrchestrationItem(t.Context(), provider.FetchOrchestrationParams{LockTimeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := inner.AbandonOrchestrationItem(t.Context(), provider.AbandonParams{LockToken: fetched.LockToken}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := blind{Provider: inner, abandoned: make(chan provider.AbandonParams, 16)}
+	stop := runWorker(t, store, worker.Options{
+		MaxAttempts: 2, SupportedVersions: []provider.VersionRange{{Max: provider.Version{Minor: 1}}},
+	}, waiting)
+	params := receive(t, "abandon", store.abandoned)
+	stop()
+	if params.Delay != time.Second || params.IgnoreAttempt {
+		t.Errorf("abandoned with %+v", params)
+	}
+	runWorker(t, inner, worker.Options{}, waiting)
+	result(t, run)
+}
+
 // waitForKind waits until a history holds that event.
 func waitForKind(t *testing.T, store provider.Provider, instance string, kind provider.EventKind) {
 	t.Helper()

@@ -34,12 +34,13 @@ func (t *turn) run(ctx context.Context) (settle func()) {
 		// Nothing can come of these messages any more. This is looked at before
 		// poison, or a finished instance would fail again.
 		return func() { t.drop(ctx) }
+	case !t.supported(ctx):
+		// Before poison: this worker must not end what it does not support (§7.4).
+		return func() { t.abandon(ctx, time.Second, false) }
 	case t.fetched.AttemptCount > t.worker.options.MaxAttempts && !t.lacksCode():
 		return func() { t.poisoned(ctx) }
 	case end == continued && t.continueItem() == nil:
 		return func() { t.deferred(ctx) }
-	case !t.supported(ctx):
-		return func() { t.abandon(ctx, time.Second, false) }
 	}
 	return t.replay(ctx)
 }
