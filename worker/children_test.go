@@ -66,6 +66,27 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 	}
 }
 
+// A child that is scheduled in the turn that continues as new is never started. The end of
+// the instance sends it no cancel request, which would stay in the queue for ever.
+func TestAChildThatNeverStartedGetsNoMessage(t *testing.T) {
+	t.Parallel()
+	onBothStores(t, func(t *testing.T, store provider.Provider) {
+		def := orchestration.New("Twice", func(ctx *orchestration.Context, next bool) (string, error) {
+			if next {
+				return "", nil
+			}
+			orchestration.Sub(ctx, waiting, "")
+			return "", orchestration.ContinueAsNew(ctx, true)
+		})
+		runWorker(t, store, worker.Options{}, def, waiting)
+		result(t, start(t, store, def, false))
+		orphans, err := store.Admin().(provider.OrphanCollector).CountOrphanMessages(t.Context(), 0)
+		if err != nil || orphans.Messages != 0 {
+			t.Errorf("%+v, %v", orphans, err)
+		}
+	})
+}
+
 // leaving starts a child and, when told to, ends without waiting for it.
 var leaving = orchestration.New("Leaving", func(ctx *orchestration.Context, ending string) (string, error) {
 	switch ending {
