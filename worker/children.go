@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/duroxide/duroxide-go/internal/observed"
 	"github.com/duroxide/duroxide-go/internal/replay"
 	"github.com/duroxide/duroxide-go/provider"
 )
@@ -89,8 +88,7 @@ func (t *turn) cancelListed(ctx context.Context) ([]provider.WorkItem, error) {
 }
 
 // cancelRunning are the messages for those of the children that go on. An id may have been
-// taken by somebody else's instance, and the parent never told. A child that was scheduled in
-// the turn that continued as new has no start: nobody would ever take its message.
+// taken by somebody else's instance, and the parent never told.
 func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider.WorkItem, error) {
 	var running []string
 	for _, child := range children {
@@ -98,32 +96,11 @@ func (t *turn) cancelRunning(ctx context.Context, children []string) ([]provider
 		if err != nil {
 			return nil, err
 		}
-		goesOn := len(history) > 0 && terminal(history) != ended && t.isParent(history[0])
-		if len(history) == 0 {
-			if goesOn, err = t.waits(ctx, child); err != nil {
-				return nil, err
-			}
-		}
-		if goesOn {
+		if terminal(history) != ended && (len(history) == 0 || t.isParent(history[0])) {
 			running = append(running, child)
 		}
 	}
 	return cancellations(running, replay.ParentEnded), nil
-}
-
-// waits reports whether a child without history may still begin. A store that cannot tell may
-// have its start.
-func (t *turn) waits(ctx context.Context, child string) (waits bool, err error) {
-	starter, ok := observed.As[provider.InstanceStarter](t.worker.store)
-	if !ok {
-		return true, nil
-	}
-	err = t.read(ctx, "a child's start", func(ctx context.Context) error {
-		use, err := starter.FindInstance(ctx, child)
-		waits = use != nil
-		return err
-	})
-	return waits, err
 }
 
 // isParent reports whether an instance that begins so is a child of this one.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/duroxide/duroxide-go/provider"
@@ -128,13 +129,32 @@ func (e *engine) cancelChild(child, reason string) {
 const MaxEarlierExecutions = 1000
 
 // OpenChildren are the ids of the children that a recorded history started and that have
-// neither reported nor been cancelled.
+// neither reported nor been cancelled. A turn that ends an execution dispatches none of the
+// children that it schedules.
 func OpenChildren(instance string, history []provider.Event) []string {
-	children := openChildren(history, func(uint64) bool { return true })
+	last := lastTurn(history)
+	children := openChildren(history, func(id uint64) bool { return id < last })
 	for i, child := range children {
 		children[i] = childInstance(instance, child)
 	}
 	return children
+}
+
+// lastTurn is the event id from which on the function of an ended execution asked for things
+// in its last turn: the messages of a turn are recorded before them. It is past all events if
+// the history has no end.
+func lastTurn(history []provider.Event) uint64 {
+	from, ended := uint64(0), false
+	for _, event := range history {
+		ended = ended || event.Terminal()
+		if isMessage(event.Kind) {
+			from = event.EventID
+		}
+	}
+	if !ended {
+		return math.MaxUint64
+	}
+	return from
 }
 
 // UnreportedChildren are the ids of the children that a recorded history started and that have not
