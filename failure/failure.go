@@ -39,6 +39,15 @@ func (k Kind[D]) Name() string { return k.name }
 // Error returns the name.
 func (k Kind[D]) Error() string { return k.name }
 
+// As lets errors.As find an [Error] in a Kind that somebody returns or wraps.
+func (k Kind[D]) As(target any) bool {
+	f, ok := target.(**Error)
+	if ok {
+		*f = &Error{Kind: k.name, Message: k.name}
+	}
+	return ok
+}
+
 // New returns a failure of that kind with that text. Details that have no JSON are left out,
 // and the text says so.
 func (k Kind[D]) New(details D, message string) error {

@@ -41,6 +41,21 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// A kind that is returned itself is a failure of the kind, named like it and without details.
+func TestKindsAreFailures(t *testing.T) {
+	t.Parallel()
+	f, ok := errors.AsType[*failure.Error](fmt.Errorf("charging: %w", errCardDeclined))
+	if !ok || f.Kind != "CardDeclined" || f.Message != "CardDeclined" || f.Details != "" || f.Final {
+		t.Errorf("the kind is found as %+v, %v", f, ok)
+	}
+	if _, ok := errCardDeclined.Details(errCardDeclined); ok {
+		t.Error("a kind has details")
+	}
+	if !failure.IsFinal(failure.Final(errCardDeclined)) || failure.IsFinal(errCardDeclined) {
+		t.Error("whether a kind is final does not go by Final")
+	}
+}
+
 // Other errors have no kind and no details; nor has nil.
 func TestOtherErrors(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,25 @@ func TestFailuresKeepWhatTheyAre(t *testing.T) {
 	}
 }
 
+// A kind that is returned itself, as ErrTimeout may be, arrives as a failure of that kind.
+func TestKindsThatAreReturned(t *testing.T) {
+	t.Parallel()
+	declining := activity.New("Charge", func(context.Context, string) (string, error) {
+		return "", fmt.Errorf("charging: %w", errCardDeclined)
+	})
+	parent := orchestration.New("Parent", func(ctx *orchestration.Context, input string) (string, error) {
+		_, err := orchestration.Activity(ctx, declining, input).Await()
+		if !errors.Is(err, errCardDeclined) || err.Error() != "charging: CardDeclined" {
+			t.Errorf("the orchestration gets %v", err)
+		}
+		return "", orchestration.ErrTimeout
+	})
+	_, err := start(newEngine(t, parent, declining), parent, "").Wait(deadline(t))
+	if !errors.Is(err, orchestration.ErrTimeout) {
+		t.Errorf("the client gets %v", err)
+	}
+}
+
 // A timeout is one for the parent and the client, too.
 func TestTimeoutsArriveAsTimeouts(t *testing.T) {
 	t.Parallel()

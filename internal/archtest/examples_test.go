@@ -15,7 +15,7 @@ var shown = []string{"activity", "client", "codec", "failure", "orchestration", 
 
 // notShown are methods that fmt, errors and the other packages call.
 var notShown = []string{
-	"Error", "Unwrap", "Is", "String", "GoString", "Name", "Version", "Register",
+	"Error", "Unwrap", "Is", "As", "String", "GoString", "Name", "Version", "Register",
 }
 
 // TestEveryFeatureHasAnExample compares what a package exports with what its examples use.
