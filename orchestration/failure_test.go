@@ -52,11 +52,19 @@ func TestCompensation(t *testing.T) {
 	}
 }
 
+// exiting is an error whose Error ends its goroutine.
+type exiting struct{}
+
+func (exiting) Error() string { runtime.Goexit(); return "" }
+
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	explode := activity.New("Explode", func(_ context.Context, how string) (string, error) {
 		if how == "exit" {
 			runtime.Goexit()
+		}
+		if how == "exit in the text" {
+			panic(exiting{})
 		}
 		panic(how)
 	})
@@ -76,6 +84,8 @@ func TestPanics(t *testing.T) {
 		"encode": `orchestration panicked: input of activity "X": json: unsupported value: NaN`,
 		"exit":   "caught the activity called runtime.Goexit",
 		"bang":   "caught activity panicked: bang",
+
+		"exit in the text": "caught the activity called runtime.Goexit",
 	} {
 		run, err := client.Start(t.Context(), e.client, def, how, how)
 		if err != nil {

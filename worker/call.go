@@ -187,15 +187,17 @@ func (c *call) execute(ctx context.Context, fn registry.ActivityFunc, done chan<
 	err := errGoexit
 	ctx, ended := c.tellActivity(ctx)
 	defer func() {
-		if value := recover(); value != nil {
-			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
-			completion, err = c.failed(fmt.Sprintf("activity panicked: %v", value)), errPanicked
-		}
 		if completion == nil {
 			completion = c.failed("the activity called runtime.Goexit")
 		}
 		ended(err)
 		done <- completion
+	}()
+	defer func() {
+		if value := recover(); value != nil {
+			c.logger.ErrorContext(ctx, "an activity panicked", "stack", string(debug.Stack()))
+			completion, err = c.failed(fmt.Sprintf("activity panicked: %v", value)), errPanicked
+		}
 	}()
 	ctx = activity.NewContext(ctx, activity.Environment{
 		Info: c.info(), Logger: c.logger, Caller: c.caller, Heartbeat: c.beats.beat, LastHeartbeat: c.before(),

@@ -49,6 +49,7 @@ func TestBlockedFunctionIsFound(t *testing.T) {
 				}
 			}
 		}},
+		{"chan receive", func() { panic(slowError(release)) }},
 	} {
 		for _, later := range []bool{false, true} {
 			slow := 0
@@ -80,6 +81,11 @@ func TestBlockedFunctionIsFound(t *testing.T) {
 	mu.Unlock()
 	ended.Wait()
 }
+
+// slowError is an error whose text needs the channel to be closed.
+type slowError <-chan struct{}
+
+func (e slowError) Error() string { <-e; return "slow" }
 
 // A function that computes gets ten times as long, as it may only have got no processor,
 // and is then told like one that blocks.

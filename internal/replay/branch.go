@@ -100,12 +100,13 @@ func (b *Branch) main() {
 	c.owner.Store(uintptr(goroutine.Current()))
 	returned := false
 	defer func() {
-		value := recover()
-		if !returned && !b.stopped {
-			c.fail(value)
-		}
 		b.ended = true
 		b.paused <- struct{}{}
+	}()
+	defer func() {
+		if value := recover(); !returned && !b.stopped {
+			c.fail(value)
+		}
 	}()
 	b.fn()
 	returned = true

@@ -70,11 +70,9 @@ func ofReturned(err error) *returnedError {
 
 // panicked is a panic of the function.
 type panicked struct {
-	value any
-	stack []byte
+	message string
+	stack   []byte
 }
-
-func (p *panicked) message() string { return fmt.Sprint(p.value) }
 
 // foreignUse is the first use of the context by a goroutine that is not the function's.
 type foreignUse struct {
@@ -145,15 +143,16 @@ func (c *coroutine) main() {
 	c.owner.Store(uintptr(goroutine.Current()))
 	returned := false
 	defer func() {
-		value := recover()
-		if !returned {
-			c.fail(value)
-		}
 		c.owner.Store(0)
 		c.done = true
 		select {
 		case c.paused <- struct{}{}:
 		default: // the engine gave up on a blocked function and no longer listens
+		}
+	}()
+	defer func() {
+		if value := recover(); !returned {
+			c.fail(value)
 		}
 	}()
 	output, err := c.fn()
@@ -163,15 +162,17 @@ func (c *coroutine) main() {
 
 // fail notes that the function or a branch did not return: value is what it panicked with, nil if
 // it ended its goroutine. The first counts, and what deferred calls do after the turn does not.
+// The text of the value is the user's code: it may block, or end the goroutine.
 func (c *coroutine) fail(value any) {
 	switch {
 	case c.stopped.Load() || c.panic != nil:
 	case value != nil:
-		c.panic = &panicked{value: value, stack: debug.Stack()}
+		c.panic = &panicked{stack: debug.Stack()}
+		c.panic.message = fmt.Sprint(value)
 	case endedByMisuse():
-		c.panic = &panicked{value: "the context of another orchestration was used at " + goroutine.Caller()}
+		c.panic = &panicked{message: "the context of another orchestration was used at " + goroutine.Caller()}
 	default:
-		c.panic = &panicked{value: "runtime.Goexit was called in an orchestration function at " + goroutine.Caller()}
+		c.panic = &panicked{message: "runtime.Goexit was called in an orchestration function at " + goroutine.Caller()}
 	}
 }
 

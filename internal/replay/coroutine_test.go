@@ -20,6 +20,11 @@ type wordless struct{}
 
 func (wordless) Error() string { panic("no text") }
 
+// exiting is an error whose Error ends its goroutine.
+type exiting struct{}
+
+func (exiting) Error() string { runtime.Goexit(); return "" }
+
 // placeless is a failure without the line at the end of its text.
 func placeless(details provider.ErrorDetails) provider.ErrorDetails {
 	if d, ok := details.(provider.Application); ok {
@@ -42,6 +47,7 @@ func TestPanics(t *testing.T) {
 		{"runtime", func(_ flow, input string) (string, error) { return input[5:], nil }, "runtime error: slice bounds out of range [5:2]"},
 		{"exit", func(flow, string) (string, error) { runtime.Goexit(); return "", nil }, "runtime.Goexit was called in an orchestration function"},
 		{"error without a text", func(flow, string) (string, error) { return "", wordless{} }, "no text"},
+		{"exit in the text of an error", func(flow, string) (string, error) { panic(exiting{}) }, ""},
 		{"in a deferred call", func(flow, string) (string, error) { defer func() { panic("late") }(); return "", nil }, "late"},
 		{"later", func(f flow, _ string) (string, error) {
 			f.text(f.dequeue("q"))

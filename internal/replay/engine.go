@@ -250,7 +250,7 @@ func (e *engine) poll(ctx context.Context) error {
 		e.exceed(e.env.exceeded)
 	}
 	if p := e.coroutine.panic; p != nil && e.failure == nil {
-		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message()}
+		e.failure = provider.Application{Kind: provider.AppPanicked, Message: p.message}
 		e.res.PanicStack = p.stack
 	}
 	return nil
