@@ -163,7 +163,7 @@ func ContinueAsNew(ctx *Context, input any) error {
 }
 
 func continueAsNew(ctx *Context, version *string, input any) error {
-	if ctx.env.Cancelled() {
+	if ctx.env.MustEnd() {
 		return ErrCancelled
 	}
 	ctx.env.Emit(replay.NextExecution{Input: encodeAny("input of the next execution", input), Version: version})

@@ -541,3 +541,27 @@ func TestCancellationGoesAlongOnAStore(t *testing.T) {
 		t.Errorf("%+v, %v", status, err)
 	}
 }
+
+// An instance that continues as new without ever having to wait, as a consumer of a full queue
+// does, puts its clean-up off once and not for ever.
+func TestCancellationOfALoopThatNeverWaits(t *testing.T) {
+	t.Parallel()
+	name := orchestration.Named[int, int]("Loop")
+	def := orchestration.New("Loop", func(ctx *orchestration.Context, n int) (int, error) {
+		_, err := name.ContinueAsNew(ctx, n+1)
+		_, released := orchestration.Activity(ctx.Detached(), charge, "").Await()
+		return 0, errors.Join(err, released)
+	}).WithCleanup(time.Minute)
+	e := newEngine(t, def, activity.New(charge.Name(), func(context.Context, string) (string, error) { return "", nil }))
+	run, err := client.Start(t.Context(), e.client, def, "loop", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.client.Cancel(t.Context(), run.Instance(), "why"); err != nil {
+		t.Fatal(err)
+	}
+	status, err := e.client.Wait(deadline(t), run.Instance())
+	if err != nil || status.State != client.Cancelled {
+		t.Errorf("%+v, %v", status, err)
+	}
+}

@@ -29,8 +29,23 @@ func (v *Env) Cancelled() bool {
 	return v.cancelled != nil
 }
 
+// MustEnd reports whether the function may not continue as new: it has to clean up. One whose
+// cancellation was put off by the execution before, and that would continue before it learns of
+// it, learns of it now: a function that never waits would put it off for ever (§7.7).
+func (v *Env) MustEnd() bool {
+	v.coroutine.mustRun()
+	if e := v.engine; e.known == 0 && e.turn.ExecutionID > 1 {
+		for i := 0; i < len(e.events) && !isSchedule(e.events[i].Kind); i++ {
+			if request, is := e.events[i].Kind.(provider.OrchestrationCancelRequested); is {
+				v.cancel(request.Reason)
+			}
+		}
+	}
+	return v.cancelled != nil
+}
+
 // cancel tells the function of its cancellation, and asks for the timer that bounds the
-// clean-up. It is called by the engine.
+// clean-up.
 func (v *Env) cancel(reason string) (mustPoll bool) {
 	if v.cleanup == 0 || v.cancelled != nil || v.halted {
 		return false
